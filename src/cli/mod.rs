@@ -1,0 +1,87 @@
+//! The command line: one file a subcommand, each gathers, decides, applies and tells.
+//!
+//! **Invariant:** no decision is taken here that a library caller could not take with the same values.
+
+mod exit;
+mod shell;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+
+pub use exit::Exit;
+pub use shell::{Format, Shell, Verbosity};
+
+use crate::sys::Environment;
+
+/// Plan, build, check and publish Python wheels for AMD GPUs from one matrix file.
+#[derive(Debug, Parser)]
+#[command(name = "rock-matrix", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+struct Global {
+    /// Say only what is wrong
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Talk")]
+    quiet: bool,
+    /// Say why, and show each command that is run
+    #[arg(short, long, global = true, help_heading = "Talk")]
+    verbose: bool,
+    /// How diagnostics are written on stderr
+    #[arg(long, global = true, value_enum, default_value = "human", value_name = "FORMAT", help_heading = "Talk")]
+    diagnostics: Format,
+    /// Colours on stderr: auto obeys NO_COLOR and CLICOLOR_FORCE
+    #[arg(long, global = true, default_value = "auto", value_parser = ["auto", "always", "never"], help_heading = "Talk")]
+    color: String,
+    /// Read facts from this folder instead of the shipped ones
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Facts")]
+    compat: Option<std::path::PathBuf>,
+    /// Look for recipes in this folder before the shipped ones
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Facts")]
+    recipes: Option<std::path::PathBuf>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {}
+
+/// Runs the program with these arguments (the first is its own name).
+pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environment) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
+        }
+    };
+    let shell = Shell {
+        color: colored(&cli.global.color, &environment),
+        environment,
+        verbosity: match (cli.global.quiet, cli.global.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        },
+        diagnostics: cli.global.diagnostics,
+    };
+    let _ = (&shell, &cli.global.compat, &cli.global.recipes, Cli::command());
+    match cli.command {}
+}
+
+fn colored(choice: &str, environment: &Environment) -> bool {
+    match choice {
+        "always" => true,
+        "never" => false,
+        _ if environment.get("NO_COLOR").is_some() => false,
+        _ => {
+            environment.get("CLICOLOR_FORCE").is_some_and(|v| v != "0")
+                || environment.stderr_is_terminal
+                || environment.get("GITHUB_ACTIONS") == Some("true")
+        }
+    }
+}

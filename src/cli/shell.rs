@@ -1,0 +1,85 @@
+//! Where a command reads its surroundings and talks: data to stdout, talk to stderr.
+
+use std::io::Write;
+
+use super::exit::Exit;
+use crate::diagnostic::{Diagnostic, render};
+use crate::sys::Environment;
+
+/// How much is said on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Diagnostics only.
+    Quiet,
+    /// What was done.
+    Normal,
+    /// Why, and each command that is run.
+    Verbose,
+}
+
+/// How data and diagnostics are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// For programs.
+    Json,
+}
+
+/// The streams and options that every command has.
+#[derive(Debug)]
+pub struct Shell {
+    /// The environment at start.
+    pub environment: Environment,
+    /// How much is said.
+    pub verbosity: Verbosity,
+    /// How diagnostics are written on stderr.
+    pub diagnostics: Format,
+    /// Whether stderr gets colours.
+    pub color: bool,
+}
+
+impl Shell {
+    /// Writes data to stdout. A closed pipe is the end of the wish for data, not a fault.
+    pub fn print(&self, text: &str) -> Exit {
+        let mut out = std::io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Ok(()) => Exit::Done,
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
+            Err(_) => Exit::Machine,
+        }
+    }
+
+    /// Says a line on stderr unless quiet.
+    pub fn say(&self, line: &str) {
+        if self.verbosity >= Verbosity::Normal {
+            self.tell(line);
+        }
+    }
+
+    /// Says a line on stderr when verbose.
+    pub fn detail(&self, line: &str) {
+        if self.verbosity >= Verbosity::Verbose {
+            self.tell(line);
+        }
+    }
+
+    /// Says a line on stderr in any case.
+    pub fn tell(&self, line: &str) {
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    }
+
+    /// Shows diagnostics; the exit is [`Exit::Fault`] when one of them is an error.
+    pub fn report(&self, diagnostics: &[Diagnostic]) -> Exit {
+        let text = match self.diagnostics {
+            Format::Human => render::human(diagnostics, self.color),
+            Format::Json => render::json(diagnostics),
+        };
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+        if self.environment.get("GITHUB_ACTIONS") == Some("true") {
+            let _ = std::io::stdout().lock().write_all(render::github(diagnostics).as_bytes());
+        }
+        if diagnostics.iter().any(Diagnostic::is_error) { Exit::Fault } else { Exit::Done }
+    }
+}

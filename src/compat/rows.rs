@@ -1,0 +1,263 @@
+//! The rows of `matrices/compat/*.yaml`, as written.
+//!
+//! This file is also compiled into the build script, which checks the shipped tables and embeds them, so it uses
+//! nothing of the crate.
+//!
+//! **Invariant:** texts stay texts; versions are parsed where a question is asked.
+
+#![allow(missing_docs, reason = "columns are named and described in docs/compat.md")]
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// All tables.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tables {
+    /// Short name → what the source is.
+    pub sources: BTreeMap<String, String>,
+    pub torch: Vec<TorchRow>,
+    pub rocm: Vec<RocmRow>,
+    pub torch_gfx: Vec<GfxRow>,
+    pub rocm_gfx: Vec<GfxRow>,
+    pub families: Vec<FamilyRow>,
+    pub packages: Vec<PackageRow>,
+    pub images: Vec<ImageRow>,
+    pub builders: Vec<BuilderRow>,
+    pub runners: Vec<RunnerRow>,
+    pub actions: Vec<ActionRow>,
+    pub libc: Vec<LibcRow>,
+    pub build_costs: Vec<BuildCostRow>,
+    pub limits: Vec<LimitRow>,
+    pub claims: Vec<ClaimRow>,
+}
+
+/// Where a fact comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    pub status: Status,
+    /// A key of `sources`.
+    pub source: String,
+    /// Commit, page or issue in that source.
+    #[serde(default)]
+    pub r#ref: String,
+    /// The day it was read, `2026-11-21`.
+    pub checked: String,
+    #[serde(default)]
+    pub note: String,
+}
+
+/// How far a fact can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Read in the named source.
+    Verified,
+    /// A person or project states it.
+    Reported,
+    /// Used with the same value by several projects.
+    Cited,
+    /// Follows from other rows.
+    Inferred,
+    /// Sources disagree.
+    Contested,
+}
+
+/// One torch minor and the wheels its official ROCm index has.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TorchRow {
+    /// `2.6`.
+    pub torch: String,
+    pub patches: Vec<String>,
+    /// Literal suffixes of the index path: `6.2.4` keeps its patch.
+    pub rocm_index: Vec<String>,
+    pub python: Vec<String>,
+    #[serde(default)]
+    pub free_threaded: Vec<String>,
+    pub origin: Origin,
+}
+
+/// One ROCm version that exists.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RocmRow {
+    pub rocm: String,
+    /// `7.2.53211`, where known.
+    #[serde(default)]
+    pub hip: String,
+    pub origin: Origin,
+}
+
+/// A set of gfx targets for some ROCm versions.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GfxRow {
+    /// ROCm minors, or patches, this row is about.
+    pub rocm: Vec<String>,
+    pub gfx: Vec<String>,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FamilyRow {
+    pub family: String,
+    pub members: Vec<String>,
+    pub origin: Origin,
+}
+
+/// One version of a package whose legality or build depends on the version.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PackageRow {
+    /// Normalized distribution name, `flash-attn`.
+    pub package: String,
+    pub version: String,
+    /// Versions with the same facts.
+    #[serde(default)]
+    pub same: Vec<String>,
+    /// Git tag, empty for a row that describes a branch head.
+    #[serde(default)]
+    pub tag: String,
+    /// Commit that a tagless row was read at.
+    #[serde(default)]
+    pub commit: String,
+    /// Families of commit-pinned versions that this row answers for, `[fa2]`.
+    #[serde(default)]
+    pub commit_families: Vec<String>,
+    pub python_min: String,
+    pub backends: Vec<String>,
+    /// Targets that the build accepts, by backend; a backend without an entry is not constrained.
+    #[serde(default)]
+    pub gfx: BTreeMap<String, Vec<String>>,
+    /// Environment variables that the build reads.
+    pub env: Vec<String>,
+    /// C++ standard its sources ask for, `c++17`.
+    #[serde(default)]
+    pub cxx_std: String,
+    /// Objects that a default build compiles, by number of gfx targets measured (`3` → 2782).
+    #[serde(default)]
+    pub objects: BTreeMap<String, u64>,
+    /// SHA-256 of the released sdist, empty when none was released.
+    #[serde(default)]
+    pub sdist_sha256: String,
+    #[serde(default)]
+    pub submodules: BTreeMap<String, String>,
+    /// Text shown with every job of a backend, by backend.
+    #[serde(default)]
+    pub warnings: BTreeMap<String, String>,
+    pub origin: Origin,
+}
+
+/// One `rocm/pytorch` image tag.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ImageRow {
+    pub repository: String,
+    pub tag: String,
+    #[serde(default)]
+    pub digest: String,
+    pub origin: Origin,
+}
+
+/// An image with ROCm and an old glibc, for portable wheels.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BuilderRow {
+    /// Reference with `{rocm}` where the version goes.
+    pub image: String,
+    /// ROCm versions it exists for; empty: any.
+    #[serde(default)]
+    pub rocm: Vec<String>,
+    pub base: String,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RunnerRow {
+    pub name: String,
+    pub labels: Vec<String>,
+    #[serde(default)]
+    pub aliases: Vec<RunnerAlias>,
+    pub kind: String,
+    pub arch: String,
+    #[serde(default)]
+    pub threads: Option<u32>,
+    #[serde(default)]
+    pub memory_gib: Option<u32>,
+    #[serde(default)]
+    pub disk_gib: Option<u32>,
+    #[serde(default)]
+    pub limit_min: Option<u32>,
+    #[serde(default)]
+    pub gpu: Vec<String>,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RunnerAlias {
+    pub label: String,
+    #[serde(default)]
+    pub until: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ActionRow {
+    pub name: String,
+    pub version: String,
+    pub sha: String,
+    pub runtime: String,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LibcRow {
+    pub host: String,
+    pub glibc: String,
+    pub glibcxx_max: String,
+    pub origin: Origin,
+}
+
+/// A measured build.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BuildCostRow {
+    pub package: String,
+    pub backend: String,
+    /// gfx targets compiled for.
+    pub targets: u32,
+    pub threads: u32,
+    pub objects: u64,
+    pub wall_min: u32,
+    /// ccache size per thousand objects in MB, where measured.
+    #[serde(default)]
+    pub cache_mb_per_1000: u32,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LimitRow {
+    /// Key used by code, `jobs-per-matrix`.
+    pub name: String,
+    pub what: String,
+    pub value: u64,
+    pub unit: String,
+    pub origin: Origin,
+}
+
+/// A fact in words that code does not compute with; shown by `compat explain`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ClaimRow {
+    pub about: String,
+    pub claim: String,
+    pub origin: Origin,
+}

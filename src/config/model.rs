@@ -1,0 +1,369 @@
+//! The checked matrix file.
+
+use indexmap::IndexMap;
+
+use super::Places;
+use crate::names::{DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
+
+/// One matrix file: a group of cells with one distribution and one recipe.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where its parts stand.
+    pub places: Places,
+    /// `false` keeps the file but yields no jobs.
+    pub enabled: bool,
+    /// What is built.
+    pub distribution: DistributionName,
+    /// Name of the recipe that builds it.
+    pub recipe: String,
+    /// Where the wheels run.
+    pub platform: Platform,
+    /// The axes in the order of the file.
+    pub axes: Vec<Axis>,
+    /// Explicit cells beside the product.
+    pub rows: Vec<Row>,
+    /// The gfx targets wanted.
+    pub gfx: Gfx,
+    /// Cells left out by hand: partial keys with the value's text.
+    pub exclude: Vec<Exclude>,
+    /// Cells added or changed by hand.
+    pub include: Vec<Row>,
+    /// Which of a torch release's ROCm versions to keep.
+    pub rocm_policy: RocmPolicy,
+    /// How much of the ROCm version stands in a label.
+    pub rocm_precision: RocmPrecision,
+    /// How labels spell versions.
+    pub label_style: LabelChoice,
+    /// What to do with combinations that no fact speaks about.
+    pub unknown: Strictness,
+    /// Whether free-threaded Pythons are built.
+    pub free_threaded: bool,
+    /// Where torch comes from.
+    pub torch_from: TorchFrom,
+    /// Where Python comes from.
+    pub python_from: PythonFrom,
+    /// The container image.
+    pub image: Image,
+    /// Arguments of the container.
+    pub docker: Docker,
+    /// Whether jobs see a GPU.
+    pub gpu: GpuPolicy,
+    /// Runner name or label of the facts.
+    pub runner: String,
+    /// Recipe variables, as text.
+    pub vars: IndexMap<String, String>,
+    /// Names of secrets the build needs.
+    pub secrets: Vec<String>,
+    /// Index URL templates by name (`torch`, `rocm`).
+    pub indexes: IndexMap<String, String>,
+    /// Wheel repair.
+    pub repair: Repair,
+    /// Tests after the build.
+    pub test: Test,
+    /// Options of the rendered workflow.
+    pub workflow: Workflow,
+    /// Options of the release.
+    pub release: Release,
+}
+
+/// One axis with its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// The name as written.
+    pub name: String,
+    /// What its values mean.
+    pub role: AxisRole,
+    /// The values in the order of the file; never empty, never twice the same.
+    pub values: Vec<AxisValue>,
+}
+
+/// What an axis stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AxisRole {
+    /// The version of the distribution; the axis is named after it, or `version`.
+    Package,
+    /// The Python version.
+    Python,
+    /// The torch version.
+    Torch,
+    /// The ROCm version.
+    Rocm,
+    /// The backend.
+    Backend,
+    /// A list of gfx targets per value: `gfx90a` or `gfx90a;gfx942`.
+    Gfx,
+    /// A field that is a scalar elsewhere (`runner`, `gpu`, …) or a recipe variable.
+    Field,
+}
+
+/// One value of an axis: its text as written and what it was read as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisValue {
+    /// As written.
+    pub text: String,
+    /// Parsed by the axis's role.
+    pub value: Word,
+}
+
+/// A parsed axis value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// Of [`AxisRole::Package`].
+    Package(PackageVersion),
+    /// Of [`AxisRole::Python`].
+    Python(PythonVersion),
+    /// Of [`AxisRole::Torch`].
+    Torch(Version),
+    /// Of [`AxisRole::Rocm`].
+    Rocm(RocmVersion),
+    /// Of [`AxisRole::Gfx`].
+    Gfx(Vec<GfxTarget>),
+    /// Of [`AxisRole::Backend`] and [`AxisRole::Field`].
+    Text(String),
+}
+
+/// Partial axes of an `exclude` entry: every key is an axis, every text one of its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exclude {
+    /// Axis name → value text.
+    pub axes: IndexMap<String, String>,
+}
+
+/// An explicit cell (`rows`), or an `include` entry: cells of the product that match `axes` get `set`; when a value
+/// lies outside the product, the entry is a cell of its own and names every axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Axis name → value.
+    pub axes: IndexMap<String, AxisValue>,
+    /// What differs for these cells.
+    pub set: Overrides,
+}
+
+/// Fields that a row may change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Another runner.
+    pub runner: Option<String>,
+    /// Another gpu policy.
+    pub gpu: Option<GpuPolicy>,
+    /// Other gfx targets.
+    pub gfx: Option<Vec<GfxTarget>>,
+    /// An exact image reference.
+    pub image: Option<String>,
+    /// Recipe variables added or replaced.
+    pub vars: IndexMap<String, String>,
+}
+
+/// The gfx targets wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gfx {
+    /// These, families already expanded.
+    Targets(Vec<GfxTarget>),
+    /// Those of the GPUs in this machine; local builds only.
+    Host,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+
+        impl $name {
+            /// The words of the matrix file, in the order of the variants.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word of the matrix file.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// The variant of a word.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+
+words! {
+    /// Where the wheels run.
+    Platform { /// Linux.
+        Linux = "linux", /// Windows; planned and rendered only.
+        Windows = "windows" }
+}
+words! {
+    /// Which of a torch release's ROCm versions to keep, among the user's.
+    RocmPolicy { /// All of them.
+        All = "all", /// The oldest.
+        Oldest = "oldest", /// The newest.
+        Newest = "newest" }
+}
+words! {
+    /// How much of the ROCm version stands in a label.
+    RocmPrecision { /// `6.2`.
+        Minor = "minor", /// `6.2.4`.
+        Patch = "patch" }
+}
+words! {
+    /// How labels spell the ROCm version.
+    LabelChoice { /// Compact where it has one reading, else dotted.
+        Auto = "auto", /// Always compact; an error where ambiguous.
+        Compact = "compact", /// Always dotted.
+        Dotted = "dotted" }
+}
+words! {
+    /// What to do with combinations that no fact speaks about.
+    Strictness { /// They are faults.
+        Strict = "strict", /// They are kept with a warning.
+        Lenient = "lenient" }
+}
+words! {
+    /// Where torch comes from.
+    TorchFrom { /// The official index of PyTorch.
+        PytorchIndex = "pytorch-index", /// AMD's index.
+        AmdIndex = "amd-index", /// The container image's own.
+        Image = "image", /// Whatever the machine has.
+        Host = "host" }
+}
+words! {
+    /// Where Python comes from in a container.
+    PythonFrom { /// uv.
+        Uv = "uv", /// The image's own.
+        Image = "image", /// The deadsnakes archive (Ubuntu).
+        Deadsnakes = "deadsnakes", /// `/opt/python` of manylinux images.
+        Manylinux = "manylinux", /// The machine's own.
+        Host = "host" }
+}
+words! {
+    /// Whether jobs see a GPU.
+    GpuPolicy { /// No device, group or ptrace flags.
+        None = "none", /// The flags always.
+        Required = "required", /// The flags where the devices exist.
+        Auto = "auto" }
+}
+words! {
+    /// What to do when the image table has no exact tag.
+    MissingImage { /// Take a ROCm builder image.
+        Builder = "builder", /// Leave the image out and say so.
+        Error = "error" }
+}
+words! {
+    /// What an unpinned image is.
+    DigestRule { /// A warning.
+        Warn = "warn", /// An error.
+        Require = "require", /// Nothing.
+        Ignore = "ignore" }
+}
+words! {
+    /// Numeric or named groups for the container.
+    GroupIds { /// Numbers of the device nodes where they can be read, else names.
+        Auto = "auto", /// Names as given.
+        Name = "name" }
+}
+words! {
+    /// What pull requests run.
+    PrRunMode { /// Plan only.
+        Plan = "plan", /// Plan and build.
+        Build = "build", /// Nothing.
+        Skip = "skip" }
+}
+words! {
+    /// How rendered workflows name reusable workflows.
+    SelfRef { /// `./path`.
+        Workspace = "workspace", /// `$/path`.
+        SelfPath = "self" }
+}
+words! {
+    /// Where a rendered workflow gets this tool from.
+    ToolFrom { /// The action.
+        Action = "action", /// The checkout.
+        Source = "source" }
+}
+words! {
+    /// On or off.
+    Switch { /// Off.
+        Off = "off", /// On.
+        On = "on" }
+}
+words! {
+    /// Which release GitHub shows as the latest.
+    MakeLatest { /// By date and version.
+        Legacy = "legacy", /// This one.
+        True = "true", /// Not this one.
+        False = "false" }
+}
+
+/// The container image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Where tags are looked up, `rocm/pytorch`.
+    pub repository: String,
+    /// An exact tag; empty: looked up in the facts.
+    pub tag: String,
+    /// When no tag fits.
+    pub missing: MissingImage,
+    /// When no digest is known.
+    pub digest: DigestRule,
+}
+
+/// Arguments of the container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Docker {
+    /// `--shm-size`, `8G`.
+    pub shm_size: String,
+    /// Groups for device access.
+    pub groups: Vec<String>,
+    /// Names or numbers.
+    pub gid: GroupIds,
+    /// Further arguments, each one word.
+    pub args: Vec<String>,
+}
+
+/// Wheel repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// Platform tag aimed at, or `auto`.
+    pub platform: String,
+    /// Exclude presets.
+    pub presets: Vec<String>,
+}
+
+/// Tests after the build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Test {
+    /// Runner of the test; empty: none.
+    pub runner: String,
+    /// Whether it sees a GPU.
+    pub gpu: GpuPolicy,
+}
+
+/// Options of the rendered workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workflow {
+    /// `strategy.max-parallel`, 1 to 256.
+    pub max_parallel: u32,
+    /// What pull requests run.
+    pub pr_run_mode: PrRunMode,
+    /// How reusable workflows are named.
+    pub self_ref: SelfRef,
+    /// Where the tool comes from.
+    pub tool: ToolFrom,
+    /// Compiler cache.
+    pub cache: Switch,
+}
+
+/// Options of the release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// Which release is latest.
+    pub make_latest: MakeLatest,
+    /// Whether pages are deployed.
+    pub pages: bool,
+}

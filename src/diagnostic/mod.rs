@@ -1,0 +1,91 @@
+//! What a user is told: one shape for every message, one registry of codes, one renderer a format.
+//!
+//! Input: facts found by the layers above. Output: [`Diagnostic`] values collected in a [`Sink`], and text made of
+//! them by [`render`].
+//!
+//! **Invariant:** nothing here reads a file or prints; renderers return text.
+
+mod code;
+pub mod nearest;
+mod place;
+pub mod registry;
+pub mod render;
+mod sink;
+
+pub use code::{Code, Severity};
+pub use place::{Label, Place, Source, Span};
+pub use sink::Sink;
+
+/// One message to the user.
+///
+/// `message` is lower case, without a full stop, in the user's words; `labels` say why this spot; `notes` say where
+/// the knowledge comes from; `help` is one thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The registered code, printed as `error[M001 duplicate-key]`.
+    pub code: &'static Code,
+    /// How bad it is; taken from the code unless a caller lowers or raises it.
+    pub severity: Severity,
+    /// The fact, one line.
+    pub message: String,
+    /// Places, the primary one first.
+    pub labels: Vec<Label>,
+    /// Where the knowledge comes from.
+    pub notes: Vec<String>,
+    /// One thing to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic with the code's own severity and no place yet.
+    pub fn new(code: &'static Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.severity,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Adds the primary place with the reason for this spot (may be empty).
+    #[must_use]
+    pub fn at(mut self, place: Place, text: impl Into<String>) -> Self {
+        self.labels.insert(0, Label { place, text: text.into(), primary: true });
+        self
+    }
+
+    /// Adds a secondary place.
+    #[must_use]
+    pub fn also(mut self, place: Place, text: impl Into<String>) -> Self {
+        self.labels.push(Label { place, text: text.into(), primary: false });
+        self
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Sets the one thing to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Sets another severity than the code's own.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Whether this makes a command fail.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}

@@ -1,0 +1,99 @@
+//! Where a diagnostic points.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A byte range in a source text.
+pub type Span = Range<usize>;
+
+/// A text that can be pointed into: a file as read, under the name the user knows it by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The name shown to the user, usually the path as given.
+    pub path: Arc<str>,
+    /// The whole text.
+    pub text: Arc<str>,
+}
+
+impl Source {
+    /// Wraps a text under a name.
+    pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        Self { path: path.into(), text: text.into() }
+    }
+
+    /// The place of a byte range in this text.
+    pub fn place(&self, span: Span) -> Place {
+        Place::Text { source: self.clone(), span }
+    }
+}
+
+/// A spot: text with a range, or something that has none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A byte range of a text.
+    Text {
+        /// The text pointed into.
+        source: Source,
+        /// The byte range.
+        span: Span,
+    },
+    /// A whole file, when no range makes sense (unreadable, not UTF-8).
+    File(Arc<str>),
+    /// A command line argument.
+    Argument(String),
+    /// A member of a wheel.
+    Member {
+        /// The wheel's file name.
+        wheel: String,
+        /// The member's name inside it.
+        member: String,
+    },
+    /// Something remote, named by its address.
+    Remote(String),
+}
+
+impl Place {
+    /// The 1-based line and column (in characters) of the start, where there is a text.
+    pub fn line_column(&self) -> Option<(usize, usize)> {
+        let Self::Text { source, span } = self else { return None };
+        let before = source.text.get(..span.start.min(source.text.len()))?;
+        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |i| i + 1);
+        Some((line, before[start..].chars().count() + 1))
+    }
+
+    /// The key that sorts diagnostics: name, then offset.
+    pub fn sort_key(&self) -> (String, usize) {
+        match self {
+            Self::Text { source, span } => (source.path.to_string(), span.start),
+            other => (other.to_string(), 0),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { source, .. } => match self.line_column() {
+                Some((line, column)) => write!(f, "{}:{line}:{column}", source.path),
+                None => f.write_str(&source.path),
+            },
+            Self::File(path) => f.write_str(path),
+            Self::Argument(argument) => write!(f, "argument `{argument}`"),
+            Self::Member { wheel, member } => write!(f, "{wheel}: {member}"),
+            Self::Remote(address) => f.write_str(address),
+        }
+    }
+}
+
+/// A place with the reason for pointing at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub place: Place,
+    /// Why this spot; may be empty.
+    pub text: String,
+    /// Whether it is the main spot.
+    pub primary: bool,
+}

@@ -1,0 +1,1 @@
+//! Runs steps: local, container, dry run.

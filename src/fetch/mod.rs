@@ -1,0 +1,1 @@
+//! Blocking GET of index pages.

@@ -1,0 +1,1 @@
+//! Projects and files to a static simple repository.

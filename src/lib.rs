@@ -1,0 +1,29 @@
+//! rock-matrix: from one matrix file to labelled, checked wheels for AMD GPUs in a release that pip installs from.
+//!
+//! The modules, lowest layer first; a module uses only those before it (see `ARCHITECTURE.md`).
+
+pub mod diagnostic;
+pub mod yaml;
+
+pub mod names;
+
+pub mod template;
+pub mod wheel;
+
+pub mod compat;
+pub mod config;
+pub mod host;
+
+pub mod doctor;
+pub mod index;
+pub mod matrix;
+pub mod plan;
+pub mod publish;
+pub mod recipe;
+pub mod render;
+
+pub mod exec;
+pub mod fetch;
+pub mod sys;
+
+pub mod cli;

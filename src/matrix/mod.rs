@@ -1,0 +1,1 @@
+//! Config and facts to legs and reasons.

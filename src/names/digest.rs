@@ -1,0 +1,72 @@
+//! SHA-256 digests.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A SHA-256 digest, printed as `sha256:<64 hex digits>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+/// Not a SHA-256 digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a digest: `sha256:` with 64 hex digits")]
+pub struct DigestError(pub String);
+
+impl Digest {
+    /// Wraps the 32 bytes.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The 64 hex digits without prefix.
+    pub fn to_hex(self) -> String {
+        self.0.iter().fold(String::with_capacity(64), |mut hex, byte| {
+            for nibble in [byte >> 4, byte & 15] {
+                hex.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
+            }
+            hex
+        })
+    }
+}
+
+impl FromStr for Digest {
+    type Err = DigestError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fault = || DigestError(text.to_owned());
+        let hex = text.strip_prefix("sha256:").unwrap_or(text).as_bytes();
+        if hex.len() != 64 {
+            return Err(fault());
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
+            let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok()).ok_or_else(fault);
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.to_hex())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Digest;
+
+    #[test]
+    fn a_digest_round_trips_with_and_without_prefix() {
+        let text = format!("sha256:{}", "0f".repeat(32));
+        let digest: Digest = text.parse().unwrap();
+        assert_eq!(digest.to_string(), text);
+        assert_eq!(digest.to_hex().parse::<Digest>().unwrap(), digest);
+        assert!("sha256:xyz".parse::<Digest>().is_err());
+    }
+}

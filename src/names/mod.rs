@@ -1,0 +1,24 @@
+//! Words of the field as value types: each parses, prints, and round-trips.
+//!
+//! **Invariant:** after the edge there are no bare strings for versions, tags, targets or hashes; nothing here knows
+//! which versions exist.
+
+mod digest;
+mod distribution;
+mod gfx;
+mod label;
+mod python;
+mod rocm;
+mod version;
+mod wheel_name;
+mod wheel_tag;
+
+pub use digest::{Digest, DigestError};
+pub use distribution::{DistributionName, DistributionNameError};
+pub use gfx::{GfxTarget, GfxTargetError};
+pub use label::{Accelerator, LabelError, LabelParts, LabelStyle, LocalLabel};
+pub use python::{PythonVersion, PythonVersionError};
+pub use rocm::{RocmVersion, RocmVersionError};
+pub use version::{PackageVersion, Version, VersionError};
+pub use wheel_name::{WheelName, WheelNameError};
+pub use wheel_tag::{TagSet, TagSetError};

@@ -1,0 +1,78 @@
+//! Python versions of wheels: `3.12`, and `3.13t` for the free-threaded build.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A CPython minor version, with or without the global lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PythonVersion {
+    major: u8,
+    minor: u8,
+    free_threaded: bool,
+}
+
+/// Not a Python version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a Python version: write major and minor such as `3.12`, or `3.13t` for free-threaded")]
+pub struct PythonVersionError(pub String);
+
+impl PythonVersion {
+    /// Whether it is a free-threaded build.
+    pub fn is_free_threaded(self) -> bool {
+        self.free_threaded
+    }
+
+    /// `3.13` for both `3.13` and `3.13t`.
+    pub fn plain(self) -> String {
+        format!("{}.{}", self.major, self.minor)
+    }
+
+    /// The interpreter tag, `cp313` (also for `3.13t`).
+    pub fn python_tag(self) -> String {
+        format!("cp{}{}", self.major, self.minor)
+    }
+
+    /// The ABI tag, `cp313` or `cp313t`.
+    pub fn abi_tag(self) -> String {
+        format!("{}{}", self.python_tag(), if self.free_threaded { "t" } else { "" })
+    }
+}
+
+impl FromStr for PythonVersion {
+    type Err = PythonVersionError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fault = || PythonVersionError(text.to_owned());
+        let number = |s: &str| match s.as_bytes() {
+            [b'0'..=b'9'] | [b'1'..=b'9', b'0'..=b'9'] => s.parse::<u8>().map_err(|_| fault()),
+            _ => Err(fault()),
+        };
+        let (plain, free_threaded) = text.strip_suffix('t').map_or((text, false), |p| (p, true));
+        let (major, minor) = plain.split_once('.').ok_or_else(fault)?;
+        Ok(Self { major: number(major)?, minor: number(minor)?, free_threaded })
+    }
+}
+
+impl fmt::Display for PythonVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}{}", self.major, self.minor, if self.free_threaded { "t" } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PythonVersion;
+
+    #[test]
+    fn free_threaded_builds_have_their_own_abi_tag() {
+        let v: PythonVersion = "3.13t".parse().unwrap();
+        assert_eq!((v.python_tag(), v.abi_tag(), v.to_string()), ("cp313".into(), "cp313t".into(), "3.13t".into()));
+    }
+
+    #[test]
+    fn ten_is_later_than_nine_and_patches_are_refused() {
+        assert!("3.10".parse::<PythonVersion>().unwrap() > "3.9".parse().unwrap());
+        for text in ["3", "3.10.1", "cp310", "3.x", "3.010", ""] {
+            assert!(text.parse::<PythonVersion>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! PEP 440 versions, kept as written, and versions named by a commit.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// A PEP 440 version that remembers how it was written.
+///
+/// Ordering and equality follow PEP 440, so `2.5` equals `2.5.0`.
+#[derive(Debug, Clone)]
+pub struct Version {
+    text: String,
+    parsed: pep440_rs::Version,
+}
+
+/// Not a PEP 440 version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a version: {reason}")]
+pub struct VersionError {
+    /// The text given.
+    pub text: String,
+    /// Why it is none.
+    pub reason: String,
+}
+
+impl Version {
+    /// The text as written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The release numbers, `[2, 5, 1]`.
+    pub fn release(&self) -> &[u64] {
+        self.parsed.release()
+    }
+
+    /// Major and minor, `2.10`; a missing minor is 0.
+    pub fn minor(&self) -> String {
+        let number = |i| self.release().get(i).copied().unwrap_or(0);
+        format!("{}.{}", number(0), number(1))
+    }
+
+    /// Whether it is a pre-release or a development release.
+    pub fn is_pre(&self) -> bool {
+        self.parsed.any_prerelease()
+    }
+
+    /// The pre, dev tail in normal form without separators: `a0`, `rc1`, `dev20261101`, or empty.
+    pub fn pre_tail(&self) -> String {
+        let mut tail = String::new();
+        if let Some(pre) = self.parsed.pre() {
+            tail.push_str(&pre.to_string());
+        }
+        if let Some(dev) = self.parsed.dev() {
+            tail.push_str(&format!("dev{dev}"));
+        }
+        tail
+    }
+
+    /// The local part after `+`, if any.
+    pub fn local(&self) -> Option<&str> {
+        self.text.split_once('+').map(|(_, local)| local)
+    }
+
+    /// The version without its local part.
+    #[must_use]
+    pub fn public(&self) -> Self {
+        let text = self.text.split('+').next().unwrap_or_default().to_owned();
+        Self { text, parsed: self.parsed.clone().without_local() }
+    }
+
+    /// Whether a PEP 440 specifier such as `>=2.7,<3` holds; local parts are ignored.
+    ///
+    /// # Errors
+    /// When the specifier does not parse.
+    pub fn satisfies(&self, specifiers: &str) -> Result<bool, VersionError> {
+        let set = pep440_rs::VersionSpecifiers::from_str(specifiers)
+            .map_err(|e| VersionError { text: specifiers.to_owned(), reason: e.to_string() })?;
+        Ok(set.contains(&self.parsed.clone().without_local()))
+    }
+
+    /// The PEP 440 normal form, `2.8.3+rocm62torch2.5`.
+    pub fn normalized(&self) -> String {
+        self.parsed.to_string()
+    }
+}
+
+impl FromStr for Version {
+    type Err = VersionError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parsed = pep440_rs::Version::from_str(text)
+            .map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })?;
+        Ok(Self { text: text.to_owned(), parsed })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq for Version {
+    fn eq(&self, other: &Self) -> bool {
+        self.parsed == other.parsed
+    }
+}
+impl Eq for Version {}
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.parsed.cmp(&other.parsed)
+    }
+}
+
+/// A version of the package being built: released, or a commit of one of its families (`fa2:4a948e9`).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PackageVersion {
+    /// A released version.
+    Released(Version),
+    /// A commit: the family's short name and 7 to 40 lower-case hex digits.
+    Commit {
+        /// Short name before the colon, `fa2`.
+        family: String,
+        /// The commit, full or short.
+        hash: String,
+    },
+}
+
+impl FromStr for PackageVersion {
+    type Err = VersionError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Some((family, hash)) = text.split_once(':') else { return text.parse().map(Self::Released) };
+        let fault = |reason: &str| Err(VersionError { text: text.to_owned(), reason: reason.to_owned() });
+        if family.is_empty() || !family.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
+            return fault("the part before `:` must be a short lower-case name such as `fa2`");
+        }
+        if !(7..=40).contains(&hash.len()) || !hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
+            return fault("after `:` stands a commit of 7 to 40 lower-case hex digits, not a branch or a tag");
+        }
+        Ok(Self::Commit { family: family.to_owned(), hash: hash.to_owned() })
+    }
+}
+
+impl fmt::Display for PackageVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Released(version) => version.fmt(f),
+            Self::Commit { family, hash } => write!(f, "{family}:{hash}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PackageVersion, Version};
+
+    #[test]
+    fn a_version_keeps_its_text_and_compares_by_pep_440() {
+        let (short, long): (Version, Version) = ("2.5".parse().unwrap(), "2.5.0".parse().unwrap());
+        assert_eq!(short, long);
+        assert_eq!((short.as_str(), long.as_str()), ("2.5", "2.5.0"));
+        assert!("2.10".parse::<Version>().unwrap() > "2.9".parse().unwrap());
+        assert_eq!("2.10.0".parse::<Version>().unwrap().minor(), "2.10");
+    }
+
+    #[test]
+    fn a_nightly_keeps_its_date_in_the_tail() {
+        assert_eq!("2.15.0.dev20261101".parse::<Version>().unwrap().pre_tail(), "dev20261101");
+        assert_eq!("2.15.0rc1".parse::<Version>().unwrap().pre_tail(), "rc1");
+        assert_eq!("2.15.0a0+rocm7.14".parse::<Version>().unwrap().public().as_str(), "2.15.0a0");
+    }
+
+    /// M13
+    #[test]
+    fn a_commit_needs_seven_hex_digits_and_a_branch_name_is_refused() {
+        assert!("fa2:4a948e9".parse::<PackageVersion>().is_ok());
+        assert!("fa2:main".parse::<PackageVersion>().is_err());
+        assert!("fa2:4a948".parse::<PackageVersion>().is_err());
+        assert_eq!("fa2:4a948e9".parse::<PackageVersion>().unwrap().to_string(), "fa2:4a948e9");
+    }
+}

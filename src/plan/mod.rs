@@ -1,0 +1,1 @@
+//! Legs to jobs, shards and the hand-off JSON.

@@ -1,0 +1,1 @@
+//! Wanted and present files to ordered changes.

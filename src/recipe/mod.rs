@@ -1,0 +1,1 @@
+//! A job and facts to ordered steps; the container argv.

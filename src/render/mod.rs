@@ -1,0 +1,1 @@
+//! Plan and steps to text: docker commands, scripts, the dry run.

@@ -1,0 +1,86 @@
+//! Reading whole small files, and writing that never leaves half a file.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} `{}`: {reason}", path.display())]
+pub struct FileError {
+    /// `read`, `write`, `create`, …
+    pub action: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// What the system said, or why it was refused.
+    pub reason: String,
+    /// The system's error.
+    #[source]
+    pub source: Option<std::io::Error>,
+}
+
+impl FileError {
+    /// Wraps a system error.
+    pub fn new(action: &'static str, path: &Path, error: std::io::Error) -> Self {
+        Self { action, path: path.to_owned(), reason: error.to_string(), source: Some(error) }
+    }
+}
+
+/// Reads a file of at most `limit_bytes`.
+///
+/// # Errors
+/// When it cannot be read or is larger.
+pub fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+    let fault = |e| FileError::new("read", path, e);
+    let file = std::fs::File::open(path).map_err(fault)?;
+    let mut bytes = Vec::new();
+    file.take(limit_bytes + 1).read_to_end(&mut bytes).map_err(fault)?;
+    if bytes.len() as u64 > limit_bytes {
+        let reason = format!("it is larger than {limit_bytes} bytes");
+        return Err(FileError { action: "read", path: path.to_owned(), reason, source: None });
+    }
+    Ok(bytes)
+}
+
+/// Reads a UTF-8 file of at most `limit_bytes`.
+///
+/// # Errors
+/// When it cannot be read, is larger, or is not UTF-8.
+pub fn read_text(path: &Path, limit_bytes: u64) -> Result<String, FileError> {
+    String::from_utf8(read_bytes(path, limit_bytes)?).map_err(|e| FileError {
+        action: "read",
+        path: path.to_owned(),
+        reason: format!("it is not UTF-8: byte {} cannot be read", e.utf8_error().valid_up_to()),
+        source: None,
+    })
+}
+
+/// Writes a file as a whole: a temporary one beside it, synced, then renamed. Missing parents are made.
+///
+/// # Errors
+/// When a folder or the file cannot be written; nothing is left behind then.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let fault = |e| FileError::new("write", path, e);
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder).map_err(fault)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
+    file.write_all(bytes).map_err(fault)?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(mode).map_err(fault)?;
+    file.as_file().sync_all().map_err(fault)?;
+    file.persist(path).map_err(|e| fault(e.error))?;
+    Ok(())
+}
+
+/// Writes a file only where its content differs; tells whether it did.
+///
+/// # Errors
+/// As [`write_atomic`].
+pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+    if std::fs::read(path).is_ok_and(|present| present == bytes) {
+        return Ok(false);
+    }
+    write_atomic(path, bytes).map(|()| true)
+}

@@ -1,0 +1,10 @@
+//! The machine: files, environment, clock.
+//!
+//! **Invariant:** `std::fs`, `Command`, `env::var` and `SystemTime::now` are called here and in no other module.
+#![allow(clippy::disallowed_methods, reason = "this module is where they are allowed")]
+
+mod environment;
+mod files;
+
+pub use environment::Environment;
+pub use files::{FileError, read_bytes, read_text, write_atomic, write_if_changed};

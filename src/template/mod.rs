@@ -1,0 +1,1 @@
+//! One minijinja set-up for recipes and for rendering.

@@ -1,0 +1,1 @@
+//! Wheels: zip container, METADATA, WHEEL, RECORD; read and write.

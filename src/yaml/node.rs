@@ -1,0 +1,93 @@
+//! The spanned tree.
+
+use crate::diagnostic::Span;
+
+/// A value with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Byte range in the source.
+    pub span: Span,
+    /// What stands there.
+    pub value: Value,
+}
+
+/// What a node holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// An empty value, `~` or `null`.
+    Null,
+    /// Text, as written.
+    Scalar(Scalar),
+    /// A list.
+    List(Vec<Node>),
+    /// Keys and values in the order of the file; keys are unique.
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// Byte range of the key.
+    pub span: Span,
+    /// The key's text.
+    pub text: String,
+}
+
+/// A scalar's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scalar {
+    /// The text after unquoting, otherwise as written.
+    pub text: String,
+    /// Whether it stood without quotes, so that other tools may read it as a number or a boolean.
+    pub plain: bool,
+}
+
+impl Node {
+    /// The text of a scalar.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(scalar) => Some(&scalar.text),
+            _ => None,
+        }
+    }
+
+    /// The items of a list.
+    pub fn items(&self) -> Option<&[Node]> {
+        match &self.value {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries of a mapping.
+    pub fn entries(&self) -> Option<&[(Key, Node)]> {
+        match &self.value {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The value under a key of a mapping; a null value counts as absent.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entries()?.iter().find(|(k, _)| k.text == key).map(|(_, v)| v).filter(|v| v.value != Value::Null)
+    }
+
+    /// `true`, `false` as YAML 1.2 spells them.
+    pub fn boolean(&self) -> Option<bool> {
+        match (&self.value, self.text()?) {
+            (Value::Scalar(Scalar { plain: true, .. }), "true" | "True" | "TRUE") => Some(true),
+            (Value::Scalar(Scalar { plain: true, .. }), "false" | "False" | "FALSE") => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What the value is, for messages: `a list`, `a mapping`, `text`, `nothing`.
+    pub fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Null => "nothing",
+            Value::Scalar(_) => "text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+}

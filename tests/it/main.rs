@@ -1,0 +1,1 @@
+//! User stories, one module each.
