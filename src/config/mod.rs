@@ -7,6 +7,8 @@
 
 mod model;
 mod places;
+mod profile;
 
 pub use model::*;
 pub use places::Places;
+pub use profile::{Backend, Profile};

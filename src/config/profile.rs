@@ -1,0 +1,42 @@
+//! What a plan must know of a recipe.
+
+/// The planning side of a recipe document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// The recipe's name.
+    pub name: String,
+    /// Normalized name of the package whose rows of the facts apply, `flash-attn`; a package without rows is not
+    /// constrained.
+    pub package: String,
+    /// Axes beyond package, python, torch, rocm, backend and gfx that the recipe knows.
+    pub axes: Vec<String>,
+    /// The backends; the first is the default. Never empty.
+    pub backends: Vec<Backend>,
+}
+
+/// One way of building the package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backend {
+    /// `ck`, `triton`; `default` where the recipe knows no backends.
+    pub name: String,
+    /// What it adds to the label, `triton`; empty for the default backend.
+    pub label: String,
+    /// Axes whose legal values share one wheel, `[python]`.
+    pub collapse: Vec<String>,
+    /// Fixed wheel tags, `py3-none-any`; `None`: by the job's Python and platform.
+    pub tag: Option<String>,
+    /// Whether the wheel holds device code, so that gfx targets matter.
+    pub device_code: bool,
+    /// Names of the checks a built wheel must pass, in order.
+    pub gates: Vec<String>,
+}
+
+impl Profile {
+    /// The backend with this name; the default one for `None`.
+    pub fn backend(&self, name: Option<&str>) -> Option<&Backend> {
+        match name {
+            None => self.backends.first(),
+            Some(name) => self.backends.iter().find(|backend| backend.name == name),
+        }
+    }
+}
