@@ -8,5 +8,7 @@
 
 pub mod rows;
 mod store;
+mod verdict;
 
 pub use store::Compat;
+pub use verdict::{Because, Verdict};

@@ -1,7 +1,8 @@
 //! The tables with their look-ups.
 
+use super::Verdict;
 use super::rows::{GfxRow, PackageRow, RunnerRow, Tables, TorchRow};
-use crate::names::{PackageVersion, RocmVersion, Version};
+use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// The facts.
 #[derive(Debug, Clone)]
@@ -50,6 +51,39 @@ impl Compat {
     /// Every ROCm version that any table names, sorted, each once.
     pub fn rocm_versions(&self) -> Vec<RocmVersion> {
         Vec::new()
+    }
+
+    /// Whether the official index has wheels of this torch for this ROCm. An index named by a minor (`7.1`) serves
+    /// its patches (`7.1.1`); an index named by a patch (`6.2.4`) serves only that.
+    pub fn torch_rocm(&self, torch: &Version, rocm: &RocmVersion) -> Verdict {
+        let _ = (torch, rocm);
+        Verdict::Supported { source: String::new() }
+    }
+
+    /// Whether this torch has wheels for this Python, free-threaded ones by their own column.
+    pub fn torch_python(&self, torch: &Version, python: PythonVersion) -> Verdict {
+        let _ = (torch, python);
+        Verdict::Supported { source: String::new() }
+    }
+
+    /// Whether this package version has this backend (unknown version or family: unknown, or unsupported where a
+    /// row rules the family out, such as FA3 on ROCm). Packages without rows are not constrained.
+    pub fn package_backend(&self, package: &str, version: &PackageVersion, backend: &str) -> Verdict {
+        let _ = (package, version, backend);
+        Verdict::Supported { source: String::new() }
+    }
+
+    /// Whether this package version runs on this Python.
+    pub fn package_python(&self, package: &str, version: &PackageVersion, python: PythonVersion) -> Verdict {
+        let _ = (package, version, python);
+        Verdict::Supported { source: String::new() }
+    }
+
+    /// Why this ROCm's toolchain cannot compile for a target that came later: `gfx950 needs ROCm 7.0 or later`;
+    /// `None` when it can, or when no row speaks about it.
+    pub fn gfx_too_new(&self, target: &GfxTarget, rocm: &RocmVersion) -> Option<String> {
+        let _ = (target, rocm);
+        None
     }
 
     /// The runner with this name, label or alias.

@@ -1,0 +1,184 @@
+//! Axes with all their values, and cells as numbers.
+
+use indexmap::IndexMap;
+
+use crate::config::{Axis, AxisRole, AxisValue, Config, Row, Word};
+
+/// The axes of one matrix file with every value that the product, `rows` or `include` name.
+///
+/// A cell is its rank: the mixed-radix number of its value indexes, first axis most significant. The rank fits 64
+/// bits, which [`Universe::new`] makes sure of.
+#[derive(Debug, Clone)]
+pub struct Universe {
+    axes: Vec<Column>,
+}
+
+/// One axis of the universe.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// The name as written.
+    pub name: String,
+    /// What its values mean.
+    pub role: AxisRole,
+    /// All values; those of the product first. `None` is the absent value of cells that do not name this axis.
+    pub values: Vec<Option<AxisValue>>,
+    /// How many of the values belong to the product.
+    pub product: usize,
+    /// How many consecutive ranks one step of this axis spans.
+    stride: u64,
+}
+
+/// A cell's rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell(pub u64);
+
+/// The axes have more cells than 64 bits count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the axes have more than 2^64 cells")]
+pub struct TooManyCells;
+
+impl Universe {
+    /// Collects the axes and every value of the product and of explicit cells.
+    ///
+    /// # Errors
+    /// When the number of cells does not fit 64 bits.
+    pub fn new(config: &Config) -> Result<Self, TooManyCells> {
+        let explicit = || config.rows.iter().chain(&config.include);
+        let mut axes: Vec<Column> = config.axes.iter().map(Column::of_axis).collect();
+        for row in explicit() {
+            for (name, value) in &row.axes {
+                let column = match axes.iter_mut().position(|column| column.name == *name) {
+                    Some(at) => &mut axes[at],
+                    None => {
+                        axes.push(Column::of_explicit(name, value));
+                        axes.last_mut().expect("one was pushed")
+                    }
+                };
+                if !column.values.iter().flatten().any(|present| present.text == value.text) {
+                    column.values.push(Some(value.clone()));
+                }
+            }
+        }
+        for column in &mut axes {
+            let named = |row: &Row| row.axes.contains_key(&column.name);
+            if column.product == 0 || !config.rows.iter().all(named) {
+                column.values.push(None);
+            }
+        }
+        let mut stride = 1_u64;
+        for column in axes.iter_mut().rev() {
+            column.stride = stride;
+            stride = stride.checked_mul(column.values.len() as u64).ok_or(TooManyCells)?;
+        }
+        Ok(Self { axes })
+    }
+
+    /// The axes in the order of the file.
+    pub fn axes(&self) -> &[Column] {
+        &self.axes
+    }
+
+    /// The position of the axis with this role.
+    pub fn position(&self, role: AxisRole) -> Option<usize> {
+        self.axes.iter().position(|column| column.role == role)
+    }
+
+    /// How many cells the product has; none without axes.
+    pub fn raw(&self) -> u64 {
+        if self.axes.iter().all(|column| column.product == 0) {
+            return 0;
+        }
+        self.axes.iter().map(|column| column.product.max(1) as u64).product()
+    }
+
+    /// The index of a cell's value on one axis.
+    pub fn index(&self, cell: Cell, axis: usize) -> usize {
+        let column = &self.axes[axis];
+        usize::try_from(cell.0 / column.stride % column.values.len() as u64).expect("an index of a Vec fits usize")
+    }
+
+    /// A cell's value on one axis; `None` where the cell does not name the axis.
+    pub fn value(&self, cell: Cell, axis: usize) -> Option<&AxisValue> {
+        self.axes[axis].values[self.index(cell, axis)].as_ref()
+    }
+
+    /// The value on the axis with this role.
+    pub fn word(&self, cell: Cell, role: AxisRole) -> Option<&Word> {
+        self.value(cell, self.position(role)?).map(|value| &value.value)
+    }
+
+    /// The rank that one value index of one axis adds.
+    pub fn weight(&self, axis: usize, index: usize) -> u64 {
+        self.axes[axis].stride * index as u64
+    }
+
+    /// The cell with another value on one axis.
+    pub fn with(&self, cell: Cell, axis: usize, index: usize) -> Cell {
+        Cell(cell.0 - self.weight(axis, self.index(cell, axis)) + self.weight(axis, index))
+    }
+
+    /// The cell that a row names; axes it leaves out are absent.
+    pub fn cell_of(&self, row: &Row) -> Cell {
+        let index = |column: &Column| match row.axes.get(&column.name) {
+            Some(value) => column.values.iter().position(|v| v.as_ref().is_some_and(|v| v.text == value.text)),
+            None => column.absent(),
+        };
+        Cell(self.axes.iter().map(|column| column.stride * index(column).unwrap_or(0) as u64).sum())
+    }
+
+    /// Whether a cell belongs to the product.
+    pub fn is_in_product(&self, cell: Cell) -> bool {
+        self.axes.iter().enumerate().all(|(axis, column)| column.product_index(self.index(cell, axis)))
+    }
+
+    /// Axis names and values of a cell, in the order of the file.
+    pub fn texts(&self, cell: Cell) -> IndexMap<String, String> {
+        let text = |axis: usize| Some((self.axes[axis].name.clone(), self.value(cell, axis)?.text.clone()));
+        (0..self.axes.len()).filter_map(text).collect()
+    }
+
+    /// Whether a cell has every value that a row names.
+    pub fn matches(&self, cell: Cell, row: &Row) -> bool {
+        row.axes.iter().all(|(name, value)| {
+            let axis = self.axes.iter().position(|column| column.name == *name);
+            axis.and_then(|axis| self.value(cell, axis)).is_some_and(|present| present.text == value.text)
+        })
+    }
+}
+
+impl Column {
+    fn of_axis(axis: &Axis) -> Self {
+        let values: Vec<_> = axis.values.iter().cloned().map(Some).collect();
+        Self { name: axis.name.clone(), role: axis.role, product: values.len(), values, stride: 0 }
+    }
+
+    fn of_explicit(name: &str, value: &AxisValue) -> Self {
+        let role = match &value.value {
+            Word::Package(_) => AxisRole::Package,
+            Word::Python(_) => AxisRole::Python,
+            Word::Torch(_) => AxisRole::Torch,
+            Word::Rocm(_) => AxisRole::Rocm,
+            Word::Gfx(_) => AxisRole::Gfx,
+            Word::Text(_) if name == "backend" => AxisRole::Backend,
+            Word::Text(_) => AxisRole::Field,
+        };
+        Self { name: name.to_owned(), role, values: Vec::new(), product: 0, stride: 0 }
+    }
+
+    fn absent(&self) -> Option<usize> {
+        self.values.iter().position(Option::is_none)
+    }
+
+    /// Whether a value index belongs to the product; an axis that only explicit cells name is absent there.
+    fn product_index(&self, index: usize) -> bool {
+        if self.product == 0 { self.values[index].is_none() } else { index < self.product }
+    }
+
+    /// The value indexes that the product runs over.
+    pub fn product_range(&self) -> std::ops::Range<usize> {
+        match (self.product, self.absent()) {
+            (0, Some(absent)) => absent..absent + 1,
+            (product, _) => 0..product,
+        }
+    }
+}
