@@ -60,6 +60,12 @@ impl Compat {
         Verdict::Supported { source: String::new() }
     }
 
+    /// Whether an image of this repository carries this torch with this ROCm.
+    pub fn torch_in_image(&self, repository: &str, torch: &Version, rocm: &RocmVersion) -> Verdict {
+        let _ = (repository, torch, rocm);
+        Verdict::Supported { source: String::new() }
+    }
+
     /// Whether this torch has wheels for this Python, free-threaded ones by their own column.
     pub fn torch_python(&self, torch: &Version, python: PythonVersion) -> Verdict {
         let _ = (torch, python);

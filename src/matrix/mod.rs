@@ -10,9 +10,12 @@
 //! **Invariant:** legs and excluded counts together are the raw product plus the explicit cells, no cell twice.
 
 mod excluded;
+mod expand;
 mod gfx;
+mod rules;
 mod universe;
 
 pub use excluded::Excluded;
+pub use expand::{Expansion, expand};
 pub use gfx::{GfxChoice, choose_gfx};
 pub use universe::{Cell, Universe};

@@ -1,6 +1,180 @@
-//! The `P` codes.
+//! The `P` codes: why cells yield no job, and what makes a plan fail.
 
 use super::super::Code;
 
 /// Every `P` code, in order.
-pub const ALL: &[&Code] = &[];
+pub const ALL: &[&Code] = &[
+    &TORCH_WITHOUT_ROCM,
+    &TORCH_WITHOUT_PYTHON,
+    &TORCH_NOT_IN_IMAGE,
+    &BACKEND_NOT_IN_VERSION,
+    &PYTHON_TOO_OLD,
+    &FREE_THREADED_OFF,
+    &ROCM_POLICY,
+    &EXCLUDED_BY_USER,
+    &UNKNOWN_COMBINATION,
+    &NO_GFX_LEFT,
+    &TOO_MANY_CELLS,
+    &COLLIDING_WHEELS,
+    &AMBIGUOUS_LABEL,
+    &EMPTY_PLAN,
+    &UNKNOWN_RECIPE,
+    &UNKNOWN_BACKEND,
+    &UNKNOWN_JOB,
+    &BAD_PLAN_FILE,
+    &BAD_PUBLISHED_FILE,
+    &UNREADABLE_ASSET,
+    &TOO_MANY_JOBS,
+    &OUTPUT_TOO_LARGE,
+    &COLLIDING_IDS,
+    &BAD_RUNNER_SHAPE,
+    &VALUE_WITHOUT_JOB,
+];
+
+/// The official index has no wheels of this torch for this ROCm.
+pub const TORCH_WITHOUT_ROCM: Code = Code::error(
+    "P001",
+    "torch-without-rocm",
+    "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is left out.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of those, or build against the image's torch (`torch-from: image`) or AMD's index (`torch-from: amd-index`).",
+);
+/// The official index has no wheels of this torch for this Python.
+pub const TORCH_WITHOUT_PYTHON: Code = Code::error(
+    "P002",
+    "torch-without-python",
+    "The official PyTorch index has no wheels of this torch release for this Python, so the cell is left out.\n\n`rock-matrix compat list torch` shows which Pythons each release has, free-threaded ones in a column of their own.",
+);
+/// No image of the table carries this torch with this ROCm.
+pub const TORCH_NOT_IN_IMAGE: Code = Code::error(
+    "P003",
+    "torch-not-in-image",
+    "With `torch-from: image` the torch is the one inside the container image, and no image of the table carries this torch with this ROCm.\n\n`rock-matrix compat list images` shows the tags. Choose one of them, or set `torch-from: pytorch-index`.",
+);
+/// This version of the package has no such backend.
+pub const BACKEND_NOT_IN_VERSION: Code = Code::error(
+    "P004",
+    "backend-not-in-version",
+    "This version of the package has no such backend on ROCm, so the cell is left out.\n\nflash-attn, for instance, has its Triton backend since 2.7, and FlashAttention 3 has no path for AMD GPUs at all.",
+);
+/// The package needs a later Python.
+pub const PYTHON_TOO_OLD: Code = Code::error(
+    "P005",
+    "python-too-old",
+    "This version of the package asks for a later Python than the cell's, so the cell is left out.",
+);
+/// Free-threaded Python while `free-threaded` is off.
+pub const FREE_THREADED_OFF: Code = Code::error(
+    "P006",
+    "free-threaded-off",
+    "The cell's Python is free-threaded (`3.13t`), which is built only with `free-threaded: true`: sources disagree on whether torch has such wheels for ROCm.",
+);
+/// The ROCm policy keeps another version.
+pub const ROCM_POLICY: Code = Code::error(
+    "P007",
+    "rocm-policy",
+    "`rocm-policy` is `oldest` or `newest`, which keeps one ROCm version for each torch release and leaves the others out.",
+);
+/// Left out by hand.
+pub const EXCLUDED_BY_USER: Code = Code::error(
+    "P008",
+    "excluded-by-user",
+    "An entry of `exclude` in the matrix file names these values, so the cells are left out.",
+);
+/// No fact speaks about this combination.
+pub const UNKNOWN_COMBINATION: Code = Code::error(
+    "P009",
+    "unknown-combination",
+    "No fact speaks about this combination: it is unknown, which is not the same as illegal.\n\nWith `unknown: strict` (the default) the plan fails, so that a typing error does not become an hours-long build. With `unknown: lenient` the cells are kept with a warning. New releases come with `rock-matrix compat refresh`.",
+);
+/// None of the wanted gfx targets is left.
+pub const NO_GFX_LEFT: Code = Code::error(
+    "P010",
+    "no-gfx-left",
+    "None of the wanted gfx targets can be compiled for this combination: the package's own list, the toolchain and the torch wheels each rule some out.\n\nA wheel without device code would install and then fail at the first call, so this fails the plan.",
+);
+/// The axes have more cells than can be counted.
+pub const TOO_MANY_CELLS: Code = Code::error(
+    "P011",
+    "too-many-cells",
+    "The product of the axes has more cells than 64 bits can count. Split the matrix into several files.",
+);
+/// Two jobs would produce the same wheel.
+pub const COLLIDING_WHEELS: Code = Code::error(
+    "P012",
+    "colliding-wheels",
+    "Two jobs would produce wheels of the same name, so one would overwrite the other in the release.\n\nA wheel's name holds the version, the label (ROCm cut to `rocm-precision`, torch to its minor, backend), the Python and the platform, and nothing else: two torch patches of one minor, two ROCm patches of one minor, or a gfx axis end up with one name. Drop one of the values, or set `rocm-precision: patch`.",
+);
+/// A compact label has two readings.
+pub const AMBIGUOUS_LABEL: Code = Code::error(
+    "P013",
+    "ambiguous-label",
+    "`label-style: compact` was asked for, but the digits have two readings: `rocm714` is ROCm 7.14 and 7.1.4.\n\nUse `label-style: auto`, which writes such labels with dots, or `dotted`.",
+);
+/// The plan has no jobs.
+pub const EMPTY_PLAN: Code = Code::warning(
+    "P014",
+    "empty-plan",
+    "The plan has no jobs: every cell is left out, published already, or in a file with `enabled: false`.\n\n`rock-matrix plan --explain` shows the reasons. With `--fail-empty` this fails.",
+);
+/// No recipe has this name.
+pub const UNKNOWN_RECIPE: Code = Code::error(
+    "P015",
+    "unknown-recipe",
+    "The matrix file names a recipe that is neither shipped nor in the folder given by `--recipes`.",
+);
+/// The recipe has no such backend.
+pub const UNKNOWN_BACKEND: Code =
+    Code::error("P016", "unknown-backend", "The `backend` axis names a backend that the recipe does not know.");
+/// No job has this id or wheel name.
+pub const UNKNOWN_JOB: Code = Code::error(
+    "P017",
+    "unknown-job",
+    "No job of the plan has this id or wheel name, or several begin with it.\n\n`rock-matrix plan` lists the jobs.",
+);
+/// A plan file that cannot be read back.
+pub const BAD_PLAN_FILE: Code = Code::error(
+    "P018",
+    "bad-plan-file",
+    "The file is not a plan of this program: it is not the JSON that `rock-matrix plan --format json` writes, or it is of another version.",
+);
+/// A list of published files that cannot be read.
+pub const BAD_PUBLISHED_FILE: Code = Code::error(
+    "P019",
+    "bad-published-file",
+    "`--published` takes a JSON file with the names of published files: a list of names, a list of objects with `name`, a release with `assets`, or a `rock-manifest.json`.",
+);
+/// A published name that is no wheel name.
+pub const UNREADABLE_ASSET: Code = Code::warning(
+    "P020",
+    "unreadable-asset",
+    "A published file ends in `.whl` but its name cannot be read, so it counts as nothing.",
+);
+/// More jobs than GitHub takes.
+pub const TOO_MANY_JOBS: Code = Code::error(
+    "P021",
+    "too-many-jobs",
+    "The plan has more jobs than one matrix may hold. GitHub takes 256; leave `--max-jobs` at that, or let the plan split into shards.",
+);
+/// The GitHub form is larger than an output may be.
+pub const OUTPUT_TOO_LARGE: Code = Code::error(
+    "P022",
+    "output-too-large",
+    "The plan in GitHub's form is larger than a job output may be (1 MiB, counted in UTF-16). Hand the plan on as an artifact instead, or split the matrix.",
+);
+/// Two jobs have one id.
+pub const COLLIDING_IDS: Code = Code::error(
+    "P023",
+    "colliding-ids",
+    "Two jobs of different matrix files have the same id although their wheels differ. Rename an axis or join the files.",
+);
+/// A runner shape that is not THREADSxGIB.
+pub const BAD_RUNNER_SHAPE: Code = Code::error(
+    "P024",
+    "bad-runner-shape",
+    "`--runner` takes threads and memory in GiB joined with `x`, such as `16x64`.",
+);
+/// An axis value that no job has.
+pub const VALUE_WITHOUT_JOB: Code = Code::warning(
+    "P025",
+    "value-without-job",
+    "Every cell with this value is left out, so writing it in the matrix has no effect.\n\nEither the value is wrong, or the others it goes with are missing from the matrix.",
+);

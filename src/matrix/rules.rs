@@ -1,0 +1,310 @@
+//! What rules a cell out: facts, policies and the user's excludes, each over the axes it reads.
+
+use indexmap::IndexMap;
+
+use super::gfx::choose_gfx;
+use super::universe::Universe;
+use crate::compat::{Because, Compat, Verdict};
+use crate::config::{AxisRole, Config, Gfx, Profile, RocmPolicy, TorchFrom, Word};
+use crate::diagnostic::{Code, registry::plan as codes};
+use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
+
+/// One rule with its answers for every combination of the axes it reads.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// The axes it reads, by position.
+    pub(super) axes: Vec<usize>,
+    /// Answers by mixed-radix number of the value indexes on `axes`; 0 is "nothing against it".
+    answers: Vec<u32>,
+    /// What the answers mean; answer `n` is `findings[n - 1]`.
+    findings: Vec<Finding>,
+    /// How many values each axis has.
+    sizes: Vec<usize>,
+}
+
+/// Why the cells with these values are left out, or are doubtful.
+#[derive(Debug, Clone)]
+pub(super) struct Finding {
+    /// The rule's code.
+    pub(super) code: &'static Code,
+    /// The reason, its hint and its source.
+    pub(super) because: Because,
+    /// What becomes of the cells.
+    pub(super) effect: Effect,
+    /// The values it is about: axis position and value index.
+    pub(super) values: Vec<(usize, usize)>,
+}
+
+/// What becomes of cells with a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// They yield no leg.
+    Exclude,
+    /// They yield no leg, and the plan fails.
+    Fail,
+    /// They yield legs; the finding is a warning.
+    Warn,
+}
+
+impl Rule {
+    /// The number of the finding against these value indexes (one per axis of the universe), if any.
+    #[inline]
+    pub(super) fn ask(&self, indexes: &[usize]) -> Option<usize> {
+        let at = self.axes.iter().zip(&self.sizes).fold(0, |at, (&axis, size)| at * size + indexes[axis]);
+        self.answers[at].checked_sub(1).map(|n| n as usize)
+    }
+
+    /// All findings, in the order of the values.
+    pub(super) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Asks `judge` about every combination of values on `axes`; absent values are not asked about.
+    fn tabulate(
+        universe: &Universe,
+        axes: Vec<usize>,
+        mut judge: impl FnMut(&[&Word]) -> Option<(&'static Code, Because, Effect)>,
+    ) -> Self {
+        let sizes: Vec<usize> = axes.iter().map(|&axis| universe.axes()[axis].values.len()).collect();
+        let count: usize = sizes.iter().product();
+        let (mut answers, mut findings) = (vec![0_u32; count], Vec::new());
+        let mut indexes = vec![0; axes.len()];
+        for answer in &mut answers {
+            let words: Option<Vec<&Word>> = axes
+                .iter()
+                .zip(&indexes)
+                .map(|(&axis, &index): (&usize, &usize)| universe.axes()[axis].values[index].as_ref().map(|v| &v.value))
+                .collect();
+            if let Some((code, because, effect)) = words.and_then(|words| judge(&words)) {
+                let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
+                findings.push(Finding { code, because, effect, values });
+                *answer = u32::try_from(findings.len()).unwrap_or(u32::MAX);
+            }
+            for (index, size) in indexes.iter_mut().zip(&sizes).rev() {
+                *index += 1;
+                if *index < *size {
+                    break;
+                }
+                *index = 0;
+            }
+        }
+        Self { axes, answers, findings, sizes }
+    }
+}
+
+/// Every rule that applies to a matrix file. The order decides which reason a cell gets when several apply.
+pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Rule> {
+    let unknown = match config.unknown {
+        crate::config::Strictness::Strict => Effect::Fail,
+        crate::config::Strictness::Lenient => Effect::Warn,
+    };
+    let verdict = |code, verdict| match verdict {
+        Verdict::Supported { .. } => None,
+        Verdict::Unsupported(because) => Some((code, because, Effect::Exclude)),
+        Verdict::Unknown(because) => Some((&codes::UNKNOWN_COMBINATION, because, unknown)),
+    };
+    let at = |role| universe.position(role);
+    let mut rules = Vec::new();
+    let mut add = |rule: Rule| {
+        if !rule.findings.is_empty() {
+            rules.push(rule);
+        }
+    };
+    let judged_by_index = config.torch_from == TorchFrom::PytorchIndex;
+    if let (Some(torch), Some(rocm)) = (at(AxisRole::Torch), at(AxisRole::Rocm)) {
+        if judged_by_index {
+            add(Rule::tabulate(universe, vec![torch, rocm], |words| match words {
+                [Word::Torch(torch), Word::Rocm(rocm)] => {
+                    verdict(&codes::TORCH_WITHOUT_ROCM, compat.torch_rocm(torch, rocm))
+                }
+                _ => None,
+            }));
+        }
+        if config.torch_from == TorchFrom::Image {
+            add(Rule::tabulate(universe, vec![torch, rocm], |words| match words {
+                [Word::Torch(torch), Word::Rocm(rocm)] => {
+                    verdict(&codes::TORCH_NOT_IN_IMAGE, compat.torch_in_image(&config.image.repository, torch, rocm))
+                }
+                _ => None,
+            }));
+        }
+        if config.rocm_policy != RocmPolicy::All {
+            let kept = |torch: &Version| kept_rocm(config, universe, rocm, torch, compat);
+            add(Rule::tabulate(universe, vec![torch, rocm], |words| match words {
+                [Word::Torch(torch), Word::Rocm(rocm)] => policy(config.rocm_policy, torch, rocm, kept(torch).as_ref()),
+                _ => None,
+            }));
+        }
+    }
+    if let (Some(torch), Some(python)) = (at(AxisRole::Torch), at(AxisRole::Python))
+        && judged_by_index
+    {
+        add(Rule::tabulate(universe, vec![torch, python], |words| match words {
+            [Word::Torch(torch), Word::Python(python)] => {
+                verdict(&codes::TORCH_WITHOUT_PYTHON, compat.torch_python(torch, *python))
+            }
+            _ => None,
+        }));
+    }
+    if let Some(python) = at(AxisRole::Python)
+        && !config.free_threaded
+    {
+        add(Rule::tabulate(universe, vec![python], |words| match words {
+            [Word::Python(python)] if python.is_free_threaded() => Some(free_threaded(*python)),
+            _ => None,
+        }));
+    }
+    if let Some(package) = at(AxisRole::Package) {
+        let default = profile.backends.first().map(|b| b.name.as_str()).unwrap_or_default();
+        let ask = |version: &PackageVersion, backend: &str| {
+            doubtful(verdict(
+                &codes::BACKEND_NOT_IN_VERSION,
+                compat.package_backend(&profile.package, version, backend),
+            ))
+        };
+        match at(AxisRole::Backend) {
+            Some(backend) => add(Rule::tabulate(universe, vec![package, backend], |words| match words {
+                [Word::Package(version), Word::Text(backend)] => ask(version, backend),
+                _ => None,
+            })),
+            None => add(Rule::tabulate(universe, vec![package], |words| match words {
+                [Word::Package(version)] => ask(version, default),
+                _ => None,
+            })),
+        }
+        if let Some(python) = at(AxisRole::Python) {
+            add(Rule::tabulate(universe, vec![package, python], |words| match words {
+                [Word::Package(version), Word::Python(python)] => {
+                    verdict(&codes::PYTHON_TOO_OLD, compat.package_python(&profile.package, version, *python))
+                        .filter(|(_, _, effect)| *effect == Effect::Exclude)
+                }
+                _ => None,
+            }));
+        }
+    }
+    if let Some(rule) = no_gfx_left(config, universe, profile, compat) {
+        add(rule);
+    }
+    for rule in user_excludes(config, universe) {
+        add(rule);
+    }
+    rules
+}
+
+/// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with a warning.
+fn doubtful(found: Option<(&'static Code, Because, Effect)>) -> Option<(&'static Code, Because, Effect)> {
+    found.map(|(code, because, effect)| match effect {
+        Effect::Fail => (code, because, Effect::Warn),
+        Effect::Exclude | Effect::Warn => (code, because, effect),
+    })
+}
+
+fn free_threaded(python: PythonVersion) -> (&'static Code, Because, Effect) {
+    let because = Because {
+        reason: format!("Python {python} is free-threaded, and `free-threaded` is off"),
+        hint: "set `free-threaded: true` to build it".into(),
+        source: String::new(),
+    };
+    (&codes::FREE_THREADED_OFF, because, Effect::Exclude)
+}
+
+/// The ROCm version that the policy keeps for a torch, among those of the matrix that are legal for it.
+fn kept_rocm(
+    config: &Config,
+    universe: &Universe,
+    rocm_axis: usize,
+    torch: &Version,
+    compat: &Compat,
+) -> Option<RocmVersion> {
+    let legal = |rocm: &RocmVersion| {
+        config.torch_from != TorchFrom::PytorchIndex
+            || !matches!(compat.torch_rocm(torch, rocm), Verdict::Unsupported(_))
+    };
+    let versions = universe.axes()[rocm_axis].values.iter().flatten().filter_map(|value| match &value.value {
+        Word::Rocm(rocm) => Some(rocm),
+        _ => None,
+    });
+    let legal = versions.filter(|rocm| legal(rocm));
+    match config.rocm_policy {
+        RocmPolicy::Newest => legal.max().cloned(),
+        RocmPolicy::All | RocmPolicy::Oldest => legal.min().cloned(),
+    }
+}
+
+fn policy(
+    policy: RocmPolicy,
+    torch: &Version,
+    rocm: &RocmVersion,
+    kept: Option<&RocmVersion>,
+) -> Option<(&'static Code, Because, Effect)> {
+    let kept = kept.filter(|kept| *kept != rocm)?;
+    let because = Because {
+        reason: format!("`rocm-policy: {policy}` keeps {kept} for torch {torch}"),
+        hint: "set `rocm-policy: all` to build every one".into(),
+        source: String::new(),
+    };
+    Some((&codes::ROCM_POLICY, because, Effect::Exclude))
+}
+
+/// Fails combinations for which none of the wanted gfx targets is left.
+fn no_gfx_left(config: &Config, universe: &Universe, profile: &Profile, compat: &Compat) -> Option<Rule> {
+    let roles = [AxisRole::Package, AxisRole::Rocm, AxisRole::Backend, AxisRole::Gfx];
+    let axes: Vec<usize> = roles.iter().filter_map(|&role| universe.position(role)).collect();
+    let targets: &[GfxTarget] = match &config.gfx {
+        Gfx::Targets(targets) => targets,
+        Gfx::Host => return None,
+    };
+    if axes.is_empty() || (targets.is_empty() && universe.position(AxisRole::Gfx).is_none()) {
+        return None;
+    }
+    Some(Rule::tabulate(universe, axes, |words| {
+        let (mut package, mut rocm, mut backend, mut wanted) = (None, None, None, targets);
+        for word in words {
+            match word {
+                Word::Package(version) => package = Some(version),
+                Word::Rocm(version) => rocm = Some(version),
+                Word::Text(name) => backend = Some(name.as_str()),
+                Word::Gfx(targets) => wanted = targets,
+                Word::Python(_) | Word::Torch(_) => {}
+            }
+        }
+        let backend = profile.backend(backend).filter(|backend| backend.device_code)?;
+        let torch_wheels = config.torch_from == TorchFrom::PytorchIndex && universe.position(AxisRole::Torch).is_some();
+        let choice = choose_gfx(wanted, compat, (&profile.package, package), &backend.name, rocm, torch_wheels);
+        if !choice.kept.is_empty() {
+            return None;
+        }
+        let why: Vec<String> = choice.dropped.iter().map(|(target, why)| format!("{target}: {why}")).collect();
+        let because = Because {
+            reason: format!("no gfx target is left ({})", why.join("; ")),
+            hint: "add a target that the build accepts, or exclude this combination".into(),
+            source: String::new(),
+        };
+        Some((&codes::NO_GFX_LEFT, because, Effect::Fail))
+    }))
+}
+
+fn user_excludes<'a>(config: &'a Config, universe: &'a Universe) -> impl Iterator<Item = Rule> + 'a {
+    config.exclude.iter().map(move |exclude| {
+        let axes: Vec<usize> =
+            (0..universe.axes().len()).filter(|&a| exclude.axes.contains_key(&universe.axes()[a].name)).collect();
+        let sizes: Vec<usize> = axes.iter().map(|&axis| universe.axes()[axis].values.len()).collect();
+        let wanted: IndexMap<usize, &String> =
+            axes.iter().map(|&a| (a, &exclude.axes[&universe.axes()[a].name])).collect();
+        let index_of = |axis: usize| {
+            universe.axes()[axis].values.iter().position(|v| v.as_ref().is_some_and(|v| v.text == *wanted[&axis]))
+        };
+        let mut answers = vec![0; sizes.iter().product()];
+        let mut findings = Vec::new();
+        let indexes: Option<Vec<usize>> = axes.iter().map(|&axis| index_of(axis)).collect();
+        if let Some(indexes) = indexes.filter(|indexes| !indexes.is_empty()) {
+            let at = indexes.iter().zip(&sizes).fold(0, |at, (index, size)| at * size + index);
+            answers[at] = 1;
+            let because =
+                Because { reason: "excluded by the matrix file".into(), hint: String::new(), source: String::new() };
+            let values = axes.iter().copied().zip(indexes).collect();
+            findings.push(Finding { code: &codes::EXCLUDED_BY_USER, because, effect: Effect::Exclude, values });
+        }
+        Rule { axes, answers, findings, sizes }
+    })
+}
