@@ -1,0 +1,148 @@
+# shellcheck shell=bash disable=SC2034
+# What the real stages share. A stage is `tests/real/NAME.sh`: it sources this file, names the Debian packages it
+# needs, and shows with real tools what `cargo test` cannot. It exits with 0 (shown), 77 (cannot run here: the last
+# `SKIP:` line says why) or anything else (wrong). `NAME.sh --packages` lists the packages and does no more.
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
+cd "$repo" || exit 3
+
+stage=$(basename "$0" .sh)
+stage_arguments=("$@")
+# All real stages write below one folder; each empties its own.
+real=$target/real
+work=$real/$stage
+tools=$cache/tools
+
+# A step of the stage; `scripts/test` shows it as it begins.
+step() { say "  - $*"; }
+skip() {
+  say "SKIP: $*"
+  exit 77
+}
+fail() {
+  say "FAIL: $*"
+  exit 1
+}
+expect_equal() { [ "$2" = "$3" ] || fail "$1: expected \`$2\`, found \`$3\`"; }
+# `expect_match WHAT EXTENDED-REGEX TEXT`
+expect_match() { [[ $3 =~ $2 ]] || fail "$1: expected a match of \`$2\` in: $3"; }
+
+# `needs PACKAGE...`: Debian packages, or the stage is skipped. Then an empty work folder and the binary under test.
+needs() {
+  local reason
+  if [ "${stage_arguments[0]:-}" = --packages ]; then
+    [ $# = 0 ] || printf '%s\n' "$@"
+    exit 0
+  fi
+  if ! reason=$(install_packages "$real/$stage.packages.log" "$@"); then
+    skip "$(missing_packages "$@" | paste -sd' ') could not be installed: $(tail -n 1 <<<"$reason")"
+  fi
+  rm -rf "$work"
+  mkdir -p "$work"
+  if [ -z "${ROCK_MATRIX_BIN:-}" ]; then
+    need_cargo
+    cargo build -q --locked
+    ROCK_MATRIX_BIN=$target/debug/rock-matrix
+  fi
+  export ROCK_MATRIX_BIN
+}
+
+# `needs_pypi PROJECT...`: into one virtual environment that is kept between runs, or the stage is skipped.
+needs_pypi() {
+  local project log=$real/$stage.pypi.log
+  [ -x "$tools/bin/pip" ] || "$host_python" -m venv "$tools" >"$log" 2>&1 || skip "python3-venv makes no environment; see $log"
+  for project in "$@"; do
+    "$tools/bin/pip" show -q "$project" >/dev/null 2>&1 && continue
+    step "install $project from PyPI"
+    "$tools/bin/pip" install -q --disable-pip-version-check "$project" >>"$log" 2>&1 ||
+      skip "$project could not be installed from PyPI: $(grep -E '^ERROR' "$log" | tail -n 1)"
+  done
+}
+
+# The binary under test; what it says on stderr goes to the stage's log with the rest.
+rock() { "$ROCK_MATRIX_BIN" "$@"; }
+
+# Sends the exit code where `set -e` would end the stage: `code_of COMMAND...` prints it, output goes to $work/out.
+code_of() {
+  local code=0
+  "$@" >"$work/out" 2>&1 || code=$?
+  cat "$work/out" >&2
+  printf '%s' "$code"
+}
+
+# One wheel's members with the digest of each, sorted: equal for equal content, whatever the archive's dates are.
+member_digests() {
+  "$host_python" - "$1" <<'PY'
+import hashlib, sys, zipfile
+
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    for name in sorted(wheel.namelist()):
+        print(hashlib.sha256(wheel.read(name)).hexdigest(), name)
+PY
+}
+
+# Serves a folder on a free loopback port until the stage ends; sets `served` to its URL.
+serve() {
+  "$host_python" -u -m http.server --bind 127.0.0.1 --directory "$1" 0 >"$work/server.log" 2>&1 &
+  local pid=$!
+  at_exit "kill $pid 2>/dev/null"
+  served=''
+  for _ in $(seq 100); do
+    served=$(sed -nE 's#.*\((http://[^)]*)/\).*#\1#p' "$work/server.log")
+    [ -z "$served" ] || return 0
+    sleep 0.05
+  done
+  fail "the loopback server did not start: $(cat "$work/server.log")"
+}
+
+# Commands to run when the stage ends, the last registered first.
+at_exit_commands=()
+at_exit() {
+  at_exit_commands=("$1" "${at_exit_commands[@]}")
+  trap run_at_exit EXIT
+}
+run_at_exit() {
+  local code=$? command
+  for command in "${at_exit_commands[@]}"; do eval "$command" || true; done
+  exit "$code"
+}
+
+triton_wheel_name='flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl'
+triton_matrix=examples/quickstart/flash-attn.yaml
+hip_wheel_name='rmx_vecadd-0.1.0+rocm52-cp311-cp311-linux_x86_64.whl'
+hip_matrix=examples/quickstart/hip-extension.yaml
+
+# `built MATRIX WHEEL`: sets `wheel` to the path of that wheel, built once a run of the stages and then reused.
+built() {
+  local dist=$real/dist
+  wheel=$dist/$2
+  if [ ! -f "$wheel" ] || [ "$ROCK_MATRIX_BIN" -nt "$wheel" ]; then
+    step "build $2"
+    mkdir -p "$dist"
+    rock build "$2" --matrix "$1" --engine local --out "$dist"
+  fi
+  [ -f "$wheel" ] || fail "the build made no $wheel; there is: $(ls "$dist")"
+}
+
+# One released version for three (ROCm, torch) pairs: the real wheel and two relabelled copies, published to
+# `$work/release`. `labels_by_folder` says what each index folder holds.
+declare -A labels_by_folder=(
+  [rocm6.2-torch2.5]=rocm62torch2.5triton
+  [rocm6.2-torch2.6]=rocm62torch2.6triton
+  [rocm6.1-torch2.5]=rocm61torch2.5triton
+)
+published_release() {
+  local label wheels=()
+  built "$triton_matrix" "$triton_wheel_name"
+  step "label it for three pairs of ROCm and torch, and publish the three"
+  for label in "${labels_by_folder[@]}"; do
+    if [ "$label" = rocm62torch2.5triton ]; then
+      wheels+=("$wheel")
+    else
+      rock wheel label "$wheel" "$label" --out "$work/labelled"
+      wheels+=("$work/labelled/flash_attn-2.8.3+$label-py3-none-any.whl")
+    fi
+  done
+  rock publish --to "$work/release" "${wheels[@]}"
+}
