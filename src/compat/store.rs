@@ -92,6 +92,28 @@ impl Compat {
         None
     }
 
+    /// The image of this repository for these versions, with its digest where known; else why there is none, with
+    /// the nearest tags.
+    ///
+    /// # Errors
+    /// One line for people when the table has no such tag.
+    pub fn image(
+        &self,
+        repository: &str,
+        rocm: &RocmVersion,
+        torch: Option<&Version>,
+        python: Option<PythonVersion>,
+    ) -> Result<String, String> {
+        let _ = (repository, rocm, torch, python);
+        Err("no table".into())
+    }
+
+    /// An image with this ROCm and an old glibc.
+    pub fn builder(&self, rocm: &RocmVersion) -> Option<String> {
+        let _ = rocm;
+        None
+    }
+
     /// The runner with this name, label or alias.
     pub fn runner(&self, word: &str) -> Option<&RunnerRow> {
         self.tables.runners.iter().find(|row| {

@@ -70,3 +70,30 @@ pub enum Accelerator {
     /// CUDA, digits as printed (`124`, `12`); read from other projects' wheels, never built.
     Cuda(String),
 }
+
+impl LabelParts {
+    /// The label in one style.
+    pub fn label(&self, style: LabelStyle) -> LocalLabel {
+        let mut text = match (&self.accelerator, style) {
+            (Accelerator::Rocm(rocm), LabelStyle::Compact) => format!("rocm{}", rocm.compact()),
+            (Accelerator::Rocm(rocm), LabelStyle::Dotted) => format!("rocm{rocm}"),
+            (Accelerator::Cuda(digits), _) => format!("cu{digits}"),
+        };
+        if let Some(torch) = &self.torch {
+            text.push_str(&format!("torch{}{}", torch.minor(), torch.pre_tail()));
+        }
+        if let Some(git) = &self.git {
+            text.push_str(&format!("git{git}"));
+        }
+        if let Some(backend) = &self.backend {
+            text.push_str(backend);
+        }
+        LocalLabel(text)
+    }
+}
+
+/// Whether the digits of a ROCm version without dots have one reading among the known versions.
+pub fn is_compact_unambiguous(rocm: &RocmVersion, known: &[RocmVersion]) -> bool {
+    rocm.parts().iter().all(|part| *part < 10)
+        && known.iter().all(|other| other == rocm || other.compact() != rocm.compact())
+}

@@ -16,7 +16,7 @@ mod wheel_tag;
 pub use digest::{Digest, DigestError};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use gfx::{GfxTarget, GfxTargetError};
-pub use label::{Accelerator, LabelError, LabelParts, LabelStyle, LocalLabel};
+pub use label::{Accelerator, LabelError, LabelParts, LabelStyle, LocalLabel, is_compact_unambiguous};
 pub use python::{PythonVersion, PythonVersionError};
 pub use rocm::{RocmVersion, RocmVersionError};
 pub use version::{PackageVersion, Version, VersionError};

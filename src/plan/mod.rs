@@ -1,9 +1,38 @@
 //! Legs to jobs: ids, labels, wheel names, images, shards, and the JSON that hands the plan on.
 //!
-//! Input: legs of `matrix`, the facts, what is published, limits. Output: a plan whose jobs are whole in themselves.
+//! Input: matrix files with their recipes' profiles, the facts, what is published, limits. Output: a [`Plan`] whose
+//! jobs are whole in themselves.
 //!
 //! **Invariant:** two jobs never have the same id or the same wheel name, and equal input gives equal bytes.
 
+mod assemble;
+mod collide;
+mod diff;
+mod github;
+mod id;
+mod image;
 mod job;
+mod json;
+mod naming;
+mod pool;
+mod published;
+mod runner;
+mod view;
 
+pub use assemble::{Group, Plan, plan};
+pub use diff::{Change, diff};
+pub use github::{GithubPlan, Shard, github};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
+pub use json::{PlanDocument, read_json, write_json};
+pub use published::{Published, read_published};
+pub use runner::{RunnerShape, RunnerShapeError};
+pub use view::JobView;
+
+/// What a plan is made with beside matrix files and facts.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Files that are published already; their jobs are left out.
+    pub published: Published,
+    /// Estimate for this machine instead of the jobs' runners.
+    pub runner: Option<RunnerShape>,
+}

@@ -29,6 +29,7 @@ pub const ALL: &[&Code] = &[
     &COLLIDING_IDS,
     &BAD_RUNNER_SHAPE,
     &VALUE_WITHOUT_JOB,
+    &NO_VERSION_AXIS,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -177,4 +178,10 @@ pub const VALUE_WITHOUT_JOB: Code = Code::warning(
     "P025",
     "value-without-job",
     "Every cell with this value is left out, so writing it in the matrix has no effect.\n\nEither the value is wrong, or the others it goes with are missing from the matrix.",
+);
+/// No axis names the versions of the distribution.
+pub const NO_VERSION_AXIS: Code = Code::error(
+    "P026",
+    "no-version-axis",
+    "A wheel's name begins with its version, so an axis must name the versions to build: one named after the distribution, `flash-attn: [\"2.8.3\"]`, or `version`.",
 );

@@ -1,0 +1,104 @@
+//! Two jobs, one name: found before anything is printed.
+
+use rayon::prelude::*;
+
+use super::Plan;
+use super::assemble::Group;
+use super::pool::Pool;
+use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::matrix::Cell;
+
+/// How many pairs are told of; the rest is counted.
+const SHOWN: usize = 20;
+
+/// Checks that no two jobs have one wheel name or one id.
+pub(super) fn check(plan: &Plan, sink: &mut Sink) {
+    wheels(plan, sink);
+    ids(plan, sink);
+}
+
+fn wheels(plan: &Plan, sink: &mut Sink) {
+    let mut names: Pool<String, ()> = Pool::default();
+    let mut keys: Vec<(u32, u32, u32)> = Vec::with_capacity(plan.job_count());
+    for (number, group) in plan.groups.iter().enumerate() {
+        let group_number = u32::try_from(number).expect("fewer than 2^32 files");
+        let mut by_naming: Vec<Option<u32>> = Vec::new();
+        for (at, draft) in group.drafts.iter().enumerate() {
+            let naming = draft.naming as usize;
+            if by_naming.len() <= naming {
+                by_naming.resize(naming + 1, None);
+            }
+            let name = *by_naming[naming]
+                .get_or_insert_with(|| names.number(group.shared.namings.get(draft.naming).wheel.clone(), || ()));
+            keys.push((name, group_number, u32::try_from(at).expect("fewer than 2^32 jobs fit in memory")));
+        }
+    }
+    keys.par_sort_unstable();
+    let pairs = keys.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    let mut found = 0;
+    for pair in pairs {
+        found += 1;
+        if found <= SHOWN {
+            sink.push(collision(plan, pair[0], pair[1]));
+        }
+    }
+    if found > SHOWN {
+        sink.push(Diagnostic::new(
+            &codes::COLLIDING_WHEELS,
+            format!("{} more pairs of jobs have one wheel name", found - SHOWN),
+        ));
+    }
+}
+
+fn collision(plan: &Plan, a: (u32, u32, u32), b: (u32, u32, u32)) -> Diagnostic {
+    let (left, right) = (&plan.groups[a.1 as usize], &plan.groups[b.1 as usize]);
+    let (first, second) = (&left.drafts[a.2 as usize], &right.drafts[b.2 as usize]);
+    let wheel = &left.shared.namings.get(first.naming).wheel;
+    let words = |group: &Group, cell: Cell| {
+        let texts = group.universe.texts(cell);
+        texts.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+    };
+    let mut diagnostic = Diagnostic::new(&codes::COLLIDING_WHEELS, format!("two jobs would both make `{wheel}`"))
+        .note(format!("one is {}", words(left, first.cell)))
+        .note(format!("the other is {}", words(right, second.cell)));
+    let differing = (0..left.universe.axes().len())
+        .find(|&axis| a.1 != b.1 || left.universe.index(first.cell, axis) != right.universe.index(second.cell, axis));
+    if let Some(axis) = differing {
+        let place = |group: &Group, cell| {
+            let column = group.universe.axes().get(axis)?;
+            let index = group.universe.index(cell, axis);
+            Some((
+                group.config.places.of(&format!("axes.{}[{index}]", column.name)),
+                column.values[index].as_ref()?.text.clone(),
+            ))
+        };
+        if let Some((place, text)) = place(left, first.cell) {
+            diagnostic = diagnostic.at(place, format!("one job has {text}"));
+        }
+        if let Some((place, text)) = place(right, second.cell) {
+            diagnostic = diagnostic.also(place, format!("the other has {text}"));
+        }
+        let name = left.universe.axes()[axis].name.as_str();
+        diagnostic = diagnostic.help(match left.universe.axes()[axis].role {
+            crate::config::AxisRole::Rocm => "keep one of them, or set `rocm-precision: patch`".to_owned(),
+            _ => format!("keep one of them: a wheel's name does not tell values of `{name}` apart this finely"),
+        });
+    }
+    diagnostic
+}
+
+fn ids(plan: &Plan, sink: &mut Sink) {
+    if plan.groups.len() < 2 {
+        return;
+    }
+    let mut ids: Vec<(String, &str)> =
+        plan.jobs().map(|job| (job.id(), job.group.config.places.source().path.as_ref())).collect();
+    ids.par_sort_unstable();
+    for pair in ids.windows(2).filter(|pair| pair[0].0 == pair[1].0).take(SHOWN) {
+        sink.push(
+            Diagnostic::new(&codes::COLLIDING_IDS, format!("two jobs have the id `{}`", pair[0].0))
+                .note(format!("from {} and {}", pair[0].1, pair[1].1))
+                .help("join the files, or give one of them another axis"),
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! What changed between two plans.
+
+use std::collections::BTreeMap;
+
+use super::Job;
+
+/// One difference, by job id.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    /// The job is new.
+    Added {
+        /// Its id.
+        id: String,
+        /// Its wheel.
+        wheel: String,
+    },
+    /// The job is gone.
+    Removed {
+        /// Its id.
+        id: String,
+        /// Its wheel.
+        wheel: String,
+    },
+    /// The job is another.
+    Changed {
+        /// Its id.
+        id: String,
+        /// What differs: `gfx: gfx90a → gfx90a;gfx942`.
+        fields: Vec<String>,
+    },
+}
+
+/// Differences from `old` to `new`, sorted by id.
+pub fn diff(old: &[Job], new: &[Job]) -> Vec<Change> {
+    let by_id = |jobs: &'_ [Job]| jobs.iter().map(|job| (job.id.clone(), job.clone())).collect::<BTreeMap<_, _>>();
+    let (old, new) = (by_id(old), by_id(new));
+    let mut changes = Vec::new();
+    for id in old.keys().chain(new.keys().filter(|id| !old.contains_key(*id))) {
+        match (old.get(id), new.get(id)) {
+            (Some(a), None) => changes.push(Change::Removed { id: id.clone(), wheel: a.wheel.clone() }),
+            (None, Some(b)) => changes.push(Change::Added { id: id.clone(), wheel: b.wheel.clone() }),
+            (Some(a), Some(b)) => {
+                let fields = fields(a, b);
+                if !fields.is_empty() {
+                    changes.push(Change::Changed { id: id.clone(), fields });
+                }
+            }
+            (None, None) => {}
+        }
+    }
+    changes.sort_by(|a, b| a.id().cmp(b.id()));
+    changes
+}
+
+impl Change {
+    /// The job's id.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Added { id, .. } | Self::Removed { id, .. } | Self::Changed { id, .. } => id,
+        }
+    }
+}
+
+fn fields(a: &Job, b: &Job) -> Vec<String> {
+    let gfx = |job: &Job| job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";");
+    let image = |job: &Job| job.image.clone().unwrap_or_else(|| "none".to_owned());
+    let python = |job: &Job| job.covers.values().flatten().cloned().collect::<Vec<_>>().join(" ");
+    let vars = |job: &Job| job.settings.vars.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ");
+    let pairs = [
+        ("wheel", a.wheel.clone(), b.wheel.clone()),
+        ("gfx", gfx(a), gfx(b)),
+        ("image", image(a), image(b)),
+        ("runner", a.runner.join(","), b.runner.join(",")),
+        ("gpu", a.gpu.to_string(), b.gpu.to_string()),
+        ("recipe", a.recipe.clone(), b.recipe.clone()),
+        ("gates", a.gates.join(","), b.gates.join(",")),
+        ("covers", python(a), python(b)),
+        ("vars", vars(a), vars(b)),
+    ];
+    pairs.into_iter().filter(|(_, a, b)| a != b).map(|(name, a, b)| format!("{name}: {a} → {b}")).collect()
+}

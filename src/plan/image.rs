@@ -1,0 +1,28 @@
+//! The container image of a cell.
+
+use super::naming::Words;
+use crate::compat::Compat;
+use crate::config::{Config, MissingImage, Platform, PythonFrom, TorchFrom};
+
+/// The image reference, or why there is none; a note may come with an image too.
+///
+/// An exact tag of the matrix file wins; else the table's tag for these versions; else, with `missing: builder`, an
+/// image with this ROCm and an old glibc.
+pub(super) fn choose(config: &Config, compat: &Compat, words: &Words<'_>) -> (Option<String>, Option<String>) {
+    if config.platform == Platform::Windows || config.torch_from == TorchFrom::Host {
+        return (None, None);
+    }
+    if !config.image.tag.is_empty() {
+        return (Some(format!("{}:{}", config.image.repository, config.image.tag)), None);
+    }
+    let Some(rocm) = words.rocm else { return (None, Some("no image: the cell names no ROCm version".into())) };
+    let python = words.python.filter(|_| config.python_from == PythonFrom::Image);
+    match compat.image(&config.image.repository, rocm, words.torch, python) {
+        Ok(image) => (Some(image), None),
+        Err(miss) if config.image.missing == MissingImage::Builder => match compat.builder(rocm) {
+            Some(image) => (Some(image), Some(miss)),
+            None => (None, Some(miss)),
+        },
+        Err(miss) => (None, Some(miss)),
+    }
+}

@@ -1,0 +1,586 @@
+//! The plan as JSON: the hand-off between `plan` and everything that runs later.
+//!
+//! Version 1. One job stands on one line, so that a million of them stream. What jobs share is serialised once and
+//! joined; every piece comes out of a serde struct of this file.
+
+use std::io::{self, Write};
+
+use indexmap::IndexMap;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::assemble::Group;
+use super::github::JOBS_PER_MATRIX;
+use super::{DroppedGfx, Estimate, Job, JobView, Plan, Settings};
+use crate::config::{
+    DigestRule, Docker, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Test, TorchFrom,
+};
+use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
+
+/// The version of the format. A reader refuses others.
+pub const VERSION: u32 = 1;
+
+/// Jobs serialised by one thread at a time.
+const CHUNK: usize = 4096;
+
+/// A plan as read back.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanDocument {
+    /// [`VERSION`].
+    pub version: u32,
+    /// Name and version of the program that wrote it.
+    pub generator: String,
+    /// What the jobs of one matrix file share.
+    pub matrices: Vec<MatrixDocument>,
+    /// The jobs.
+    pub jobs: Vec<JobDocument>,
+    /// What was left out.
+    pub excluded: Vec<ExcludedDocument>,
+    /// Cells that share another job's wheel.
+    pub covered: Vec<CoveredDocument>,
+    /// Wheels left out because they are published.
+    pub published: Vec<String>,
+    /// Parts of at most 256 jobs.
+    pub shards: Vec<ShardDocument>,
+    /// The limits the plan was made under.
+    pub limits: IndexMap<String, u64>,
+    /// Things a person should know.
+    pub notes: Vec<String>,
+}
+
+/// What the jobs of one matrix file share.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixDocument {
+    matrix: String,
+    distribution: String,
+    platform: String,
+    torch_from: String,
+    python_from: String,
+    image: ImageDocument,
+    docker: DockerDocument,
+    vars: IndexMap<String, String>,
+    secrets: Vec<String>,
+    indexes: IndexMap<String, String>,
+    repair: RepairDocument,
+    test: TestDocument,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ImageDocument {
+    repository: String,
+    tag: String,
+    missing: String,
+    digest: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DockerDocument {
+    shm_size: String,
+    groups: Vec<String>,
+    gid: String,
+    args: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RepairDocument {
+    platform: String,
+    presets: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TestDocument {
+    runner: String,
+    gpu: String,
+}
+
+/// One job.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobDocument {
+    /// The id.
+    pub id: String,
+    /// Index into `matrices`.
+    pub matrix: usize,
+    /// Axis name → value.
+    pub axes: IndexMap<String, String>,
+    /// The distribution.
+    pub distribution: String,
+    /// The public version.
+    pub version: Option<String>,
+    /// The expected wheel name.
+    pub wheel: String,
+    /// The label.
+    pub label: Option<String>,
+    /// The backend.
+    pub backend: String,
+    /// The recipe.
+    pub recipe: String,
+    /// Checks the wheel must pass.
+    pub gates: Vec<String>,
+    /// gfx targets.
+    pub gfx: Vec<String>,
+    /// gfx targets left out.
+    pub dropped_gfx: Vec<DroppedDocument>,
+    /// The image.
+    pub image: Option<String>,
+    /// Runner labels.
+    pub runner: Vec<String>,
+    /// GPU policy.
+    pub gpu: String,
+    /// The estimate.
+    pub estimate: Option<EstimateDocument>,
+    /// Values of collapsed axes.
+    #[serde(default)]
+    pub covers: IndexMap<String, Vec<String>>,
+    /// Variables that differ from the matrix file's.
+    #[serde(default)]
+    pub vars: IndexMap<String, String>,
+    /// Things a person should know.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// A gfx target left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedDocument {
+    /// The target.
+    pub target: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a build is likely to cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EstimateDocument {
+    objects: u64,
+    hours: f64,
+    attempts: u32,
+    cache_mb: u64,
+    verdict: String,
+}
+
+/// Cells left out for one reason.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExcludedDocument {
+    matrix: usize,
+    axes: IndexMap<String, String>,
+    count: u64,
+    code: String,
+    reason: String,
+    hint: String,
+    source: String,
+}
+
+/// Cells that share a job's wheel.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoveredDocument {
+    id: String,
+    axes: IndexMap<String, Vec<String>>,
+}
+
+/// A part of the jobs that forms one matrix.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardDocument {
+    first: usize,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct NamingPart<'a> {
+    version: Option<&'a str>,
+    wheel: &'a str,
+    label: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RecipePart<'a> {
+    backend: &'a str,
+    recipe: &'a str,
+    gates: &'a [String],
+}
+
+#[derive(Serialize)]
+struct DevicePart {
+    gfx: Vec<String>,
+    dropped_gfx: Vec<DroppedDocument>,
+}
+
+#[derive(Serialize)]
+struct SitePart<'a> {
+    image: Option<&'a str>,
+    runner: &'a [String],
+    gpu: &'a str,
+}
+
+#[derive(Serialize)]
+struct EstimatePart {
+    estimate: Option<EstimateDocument>,
+}
+
+#[derive(Serialize)]
+struct CoversPart {
+    covers: IndexMap<String, Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct VarsPart {
+    vars: IndexMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct WarningsPart<'a> {
+    warnings: Vec<&'a str>,
+}
+
+/// Writes the plan. Jobs stream; a plan of a million jobs needs no more memory than its compact form.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut impl Write) -> io::Result<()> {
+    let line = |out: &mut dyn Write, name: &str, value: &dyn Fn() -> serde_json::Result<Vec<u8>>| -> io::Result<()> {
+        write!(out, ",\n\"{name}\":")?;
+        out.write_all(&value()?)
+    };
+    let matrices: Vec<MatrixDocument> = plan.groups.iter().map(matrix_document).collect();
+    write!(out, "{{\"version\":{VERSION}")?;
+    line(out, "generator", &|| serde_json::to_vec(generator))?;
+    line(out, "matrices", &|| serde_json::to_vec(&matrices))?;
+    out.write_all(b",\n\"jobs\":[")?;
+    let mut first = true;
+    for (number, group) in plan.groups.iter().enumerate() {
+        let pieces = Pieces::new(group, number);
+        for batch in group.drafts.chunks(CHUNK * rayon::current_num_threads().max(1)) {
+            let texts: Vec<Vec<u8>> = batch
+                .par_chunks(CHUNK)
+                .map(|drafts| {
+                    let mut text = Vec::with_capacity(drafts.len() * 640);
+                    for draft in drafts {
+                        pieces.job(JobView { group, draft, number }, &mut text);
+                    }
+                    text
+                })
+                .collect();
+            for text in texts {
+                out.write_all(&text[usize::from(first)..])?;
+                first = false;
+            }
+        }
+    }
+    out.write_all(b"]")?;
+    line(out, "excluded", &|| serde_json::to_vec(&excluded(plan)))?;
+    out.write_all(b",\n\"covered\":[")?;
+    for (n, covered) in covered(plan).enumerate() {
+        out.write_all(if n == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, &covered)?;
+    }
+    out.write_all(b"]")?;
+    line(out, "published", &|| serde_json::to_vec(&plan.published))?;
+    line(out, "shards", &|| serde_json::to_vec(&shards(plan.job_count())))?;
+    line(out, "limits", &|| serde_json::to_vec(&IndexMap::from([("jobs_per_matrix", JOBS_PER_MATRIX)])))?;
+    line(out, "notes", &|| serde_json::to_vec(notes))?;
+    out.write_all(b"}\n")
+}
+
+fn shards(jobs: usize) -> Vec<ShardDocument> {
+    (0..jobs)
+        .step_by(JOBS_PER_MATRIX)
+        .map(|first| ShardDocument { first, count: JOBS_PER_MATRIX.min(jobs - first) })
+        .collect()
+}
+
+fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {
+    let rows =
+        plan.groups.iter().enumerate().flat_map(|(matrix, group)| group.excluded.iter().map(move |row| (matrix, row)));
+    rows.map(|(matrix, row)| ExcludedDocument {
+        matrix,
+        axes: row.axes.clone(),
+        count: row.count,
+        code: row.code.id.to_owned(),
+        reason: row.reason.clone(),
+        hint: row.hint.clone(),
+        source: row.source.clone(),
+    })
+    .collect()
+}
+
+fn covered(plan: &Plan) -> impl Iterator<Item = CoveredDocument> {
+    plan.jobs()
+        .filter(|job| job.covered_axis().is_some())
+        .map(|job| CoveredDocument { id: job.id(), axes: job.covers() })
+}
+
+/// Serialised pieces of one group's jobs, by the numbers of its shared values.
+struct Pieces {
+    head: Vec<u8>,
+    axes: Vec<Vec<Vec<u8>>>,
+    namings: Vec<Option<Vec<u8>>>,
+    devices: Vec<Option<Vec<u8>>>,
+    sites: Vec<Option<Vec<u8>>>,
+    estimates: Vec<Option<Vec<u8>>>,
+}
+
+impl Pieces {
+    fn new(group: &Group, number: usize) -> Self {
+        let piece = |name: &str, text: &str| {
+            let pair = IndexMap::from([(name, text)]);
+            inner(&pair)
+        };
+        let axes = group.universe.axes().iter().map(|column| {
+            let value = |value: &Option<crate::config::AxisValue>| {
+                value.as_ref().map(|value| piece(&column.name, &value.text)).unwrap_or_default()
+            };
+            column.values.iter().map(value).collect()
+        });
+        let mut pieces = Self {
+            head: format!("\"matrix\":{number},\"axes\":{{").into_bytes(),
+            axes: axes.collect(),
+            namings: Vec::new(),
+            devices: Vec::new(),
+            sites: Vec::new(),
+            estimates: Vec::new(),
+        };
+        let distribution = group.config.distribution.as_str();
+        for draft in &group.drafts {
+            let view = JobView { group, draft, number };
+            keep(&mut pieces.namings, draft.naming, || {
+                let version = view.naming().version.as_ref().map(ToString::to_string);
+                let naming = NamingPart { version: version.as_deref(), wheel: view.wheel(), label: view.label() };
+                let backend = view.backend();
+                let recipe = RecipePart { backend: &backend.name, recipe: &group.config.recipe, gates: &backend.gates };
+                join(&[piece("distribution", distribution), inner(&naming), inner(&recipe)])
+            });
+            keep(&mut pieces.devices, draft.device, || {
+                inner(&DevicePart {
+                    gfx: view.device().gfx.iter().map(ToString::to_string).collect(),
+                    dropped_gfx: view.device().dropped.iter().map(DroppedDocument::from).collect(),
+                })
+            });
+            keep(&mut pieces.sites, draft.site, || {
+                let site = view.site();
+                inner(&SitePart { image: site.image.as_deref(), runner: &site.runner, gpu: site.gpu.word() })
+            });
+            keep(&mut pieces.estimates, draft.estimate, || {
+                inner(&EstimatePart { estimate: view.estimate().map(EstimateDocument::from) })
+            });
+        }
+        pieces
+    }
+
+    /// Appends `,\n` and one job.
+    fn job(&self, job: JobView<'_>, text: &mut Vec<u8>) {
+        text.extend_from_slice(b",\n{\"id\":\"");
+        text.extend_from_slice(job.id().as_bytes());
+        text.extend_from_slice(b"\",");
+        text.extend_from_slice(&self.head);
+        let mut first = true;
+        for (axis, values) in self.axes.iter().enumerate() {
+            let piece = &values[job.group.universe.index(job.draft.cell, axis)];
+            if !piece.is_empty() {
+                if !first {
+                    text.push(b',');
+                }
+                text.extend_from_slice(piece);
+                first = false;
+            }
+        }
+        text.push(b'}');
+        let draft = job.draft;
+        for (pieces, number) in [
+            (&self.namings, draft.naming),
+            (&self.devices, draft.device),
+            (&self.sites, draft.site),
+            (&self.estimates, draft.estimate),
+        ] {
+            text.push(b',');
+            text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default());
+        }
+        if draft.covers != 0 {
+            text.push(b',');
+            text.extend_from_slice(&inner(&CoversPart { covers: job.covers() }));
+        }
+        let vars = job.own_vars();
+        if !vars.is_empty() {
+            text.push(b',');
+            text.extend_from_slice(&inner(&VarsPart { vars }));
+        }
+        if job.warnings().next().is_some() {
+            text.push(b',');
+            text.extend_from_slice(&inner(&WarningsPart { warnings: job.warnings().collect() }));
+        }
+        text.push(b'}');
+    }
+}
+
+fn keep(pieces: &mut Vec<Option<Vec<u8>>>, number: u32, make: impl FnOnce() -> Vec<u8>) {
+    let number = number as usize;
+    if pieces.len() <= number {
+        pieces.resize(number + 1, None);
+    }
+    pieces[number].get_or_insert_with(make);
+}
+
+/// A serialised struct without its outer braces.
+fn inner<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(value).expect("structs of texts and numbers always serialise");
+    bytes.pop();
+    bytes.remove(0);
+    bytes
+}
+
+fn join(pieces: &[Vec<u8>]) -> Vec<u8> {
+    pieces.join(&b","[..])
+}
+
+impl From<&DroppedGfx> for DroppedDocument {
+    fn from(dropped: &DroppedGfx) -> Self {
+        Self { target: dropped.target.to_string(), reason: dropped.reason.clone() }
+    }
+}
+
+impl From<&Estimate> for EstimateDocument {
+    fn from(e: &Estimate) -> Self {
+        Self {
+            objects: e.objects,
+            hours: e.hours,
+            attempts: e.attempts,
+            cache_mb: e.cache_mb,
+            verdict: e.verdict.clone(),
+        }
+    }
+}
+
+fn matrix_document(group: &Group) -> MatrixDocument {
+    let config = &group.config;
+    MatrixDocument {
+        matrix: config.places.source().path.to_string(),
+        distribution: config.distribution.to_string(),
+        platform: config.platform.to_string(),
+        torch_from: config.torch_from.to_string(),
+        python_from: config.python_from.to_string(),
+        image: ImageDocument {
+            repository: config.image.repository.clone(),
+            tag: config.image.tag.clone(),
+            missing: config.image.missing.to_string(),
+            digest: config.image.digest.to_string(),
+        },
+        docker: DockerDocument {
+            shm_size: config.docker.shm_size.clone(),
+            groups: config.docker.groups.clone(),
+            gid: config.docker.gid.to_string(),
+            args: config.docker.args.clone(),
+        },
+        vars: config.vars.clone(),
+        secrets: config.secrets.clone(),
+        indexes: config.indexes.clone(),
+        repair: RepairDocument { platform: config.repair.platform.clone(), presets: config.repair.presets.clone() },
+        test: TestDocument { runner: config.test.runner.clone(), gpu: config.test.gpu.to_string() },
+    }
+}
+
+/// Reads a plan back into jobs. A file that is no plan of this version is a fault.
+pub fn read_json(source: &Source, sink: &mut Sink) -> Option<Vec<Job>> {
+    let fault = |reason: String| {
+        Diagnostic::new(&codes::BAD_PLAN_FILE, format!("`{}` is not a plan: {reason}", source.path))
+            .at(source.place(0..0), "")
+            .help("write it with `rock-matrix plan --format json`")
+    };
+    let document: PlanDocument = match serde_json::from_str(&source.text) {
+        Ok(document) => document,
+        Err(error) => {
+            sink.push(fault(error.to_string()));
+            return None;
+        }
+    };
+    if document.version != VERSION {
+        sink.push(fault(format!("it is of version {}, this program reads {VERSION}", document.version)));
+        return None;
+    }
+    let jobs: Result<Vec<Job>, String> = document.jobs.iter().map(|job| job_of(job, &document.matrices)).collect();
+    jobs.map_err(|reason| sink.push(fault(reason))).ok()
+}
+
+fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String> {
+    let matrix = matrices.get(job.matrix).ok_or_else(|| format!("job `{}` names no matrix", job.id))?;
+    let fault = |error: &dyn std::fmt::Display| format!("job `{}`: {error}", job.id);
+    let axis = |name: &str| job.axes.get(name).map(String::as_str);
+    macro_rules! parsed {
+        ($text:expr) => {
+            $text.map(str::parse).transpose().map_err(|e| fault(&e))?
+        };
+    }
+    macro_rules! word {
+        ($kind:ty, $text:expr) => {
+            <$kind>::from_word($text).ok_or_else(|| fault(&format!("`{}` is no known word", $text)))?
+        };
+    }
+    let mut vars = matrix.vars.clone();
+    vars.extend(job.vars.clone());
+    let targets = job.gfx.iter().map(|target| target.parse().map_err(|e| fault(&e)));
+    let dropped = job
+        .dropped_gfx
+        .iter()
+        .map(|d| Ok(DroppedGfx { target: d.target.parse().map_err(|e| fault(&e))?, reason: d.reason.clone() }));
+    Ok(Job {
+        id: job.id.clone(),
+        axes: job.axes.clone(),
+        distribution: matrix.distribution.parse().map_err(|e| fault(&e))?,
+        package: parsed!(axis(&matrix.distribution).or(axis("version"))),
+        version: parsed!(job.version.as_deref()),
+        label: parsed!(job.label.as_deref()),
+        wheel: job.wheel.clone(),
+        python: parsed!(axis("python")),
+        torch: parsed!(axis("torch")),
+        rocm: parsed!(axis("rocm")),
+        backend: job.backend.clone(),
+        gfx: targets.collect::<Result<_, String>>()?,
+        dropped_gfx: dropped.collect::<Result<_, String>>()?,
+        image: job.image.clone(),
+        runner: job.runner.clone(),
+        gpu: word!(GpuPolicy, &job.gpu),
+        recipe: job.recipe.clone(),
+        gates: job.gates.clone(),
+        estimate: job.estimate.as_ref().map(|e| Estimate {
+            objects: e.objects,
+            hours: e.hours,
+            attempts: e.attempts,
+            cache_mb: e.cache_mb,
+            verdict: e.verdict.clone(),
+        }),
+        covers: job.covers.clone(),
+        warnings: job.warnings.clone(),
+        settings: Settings {
+            matrix: matrix.matrix.clone(),
+            platform: word!(Platform, &matrix.platform),
+            torch_from: word!(TorchFrom, &matrix.torch_from),
+            python_from: word!(PythonFrom, axis("python-from").unwrap_or(&matrix.python_from)),
+            image: Image {
+                repository: matrix.image.repository.clone(),
+                tag: matrix.image.tag.clone(),
+                missing: word!(MissingImage, &matrix.image.missing),
+                digest: word!(DigestRule, &matrix.image.digest),
+            },
+            docker: Docker {
+                shm_size: matrix.docker.shm_size.clone(),
+                groups: matrix.docker.groups.clone(),
+                gid: word!(GroupIds, &matrix.docker.gid),
+                args: matrix.docker.args.clone(),
+            },
+            vars,
+            secrets: matrix.secrets.clone(),
+            indexes: matrix.indexes.clone(),
+            repair: Repair { platform: matrix.repair.platform.clone(), presets: matrix.repair.presets.clone() },
+            test: Test { runner: matrix.test.runner.clone(), gpu: word!(GpuPolicy, &matrix.test.gpu) },
+        },
+    })
+}

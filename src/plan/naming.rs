@@ -1,0 +1,123 @@
+//! Labels and expected wheel names of the cells of one matrix file.
+
+use crate::compat::Compat;
+use crate::config::{AxisRole, Backend, Config, LabelChoice, Platform, Profile, RocmPrecision, Word};
+use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::matrix::{Cell, Universe};
+use crate::names::{
+    Accelerator, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, Version, is_compact_unambiguous,
+};
+
+/// What is asked of a cell by role, once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words<'a> {
+    pub(super) package: Option<&'a PackageVersion>,
+    pub(super) torch: Option<&'a Version>,
+    pub(super) rocm: Option<&'a RocmVersion>,
+    pub(super) python: Option<crate::names::PythonVersion>,
+    pub(super) backend: &'a Backend,
+}
+
+impl<'a> Words<'a> {
+    /// Reads a cell. `None` when the recipe does not know the cell's backend.
+    pub(super) fn of(universe: &'a Universe, cell: Cell, profile: &'a Profile) -> Option<Self> {
+        let mut name = None;
+        let mut words =
+            Self { package: None, torch: None, rocm: None, python: None, backend: profile.backends.first()? };
+        for axis in 0..universe.axes().len() {
+            match universe.value(cell, axis).map(|value| &value.value) {
+                Some(Word::Package(version)) => words.package = Some(version),
+                Some(Word::Torch(version)) => words.torch = Some(version),
+                Some(Word::Rocm(version)) => words.rocm = Some(version),
+                Some(Word::Python(version)) => words.python = Some(*version),
+                Some(Word::Text(text)) if universe.axes()[axis].role == AxisRole::Backend => name = Some(text.as_str()),
+                _ => {}
+            }
+        }
+        words.backend = profile.backend(name)?;
+        Some(words)
+    }
+}
+
+/// The public version a wheel carries: the one asked for, or that of the facts for a commit.
+pub(super) fn public_version(words: &Words<'_>, profile: &Profile, compat: &Compat) -> Option<Version> {
+    match words.package? {
+        PackageVersion::Released(version) => Some(version.clone()),
+        commit @ PackageVersion::Commit { .. } => compat.package(&profile.package, commit)?.version.parse().ok(),
+    }
+}
+
+/// Makes labels; knows every ROCm version of the facts and of the plan, for ambiguity.
+#[derive(Debug)]
+pub(super) struct Labels {
+    known: Vec<RocmVersion>,
+}
+
+impl Labels {
+    /// The ROCm versions of the facts and of these matrix files.
+    pub(super) fn new<'a>(compat: &Compat, universes: impl IntoIterator<Item = &'a Universe>) -> Self {
+        let mut known = compat.rocm_versions();
+        for universe in universes {
+            for value in universe.axes().iter().flat_map(|column| column.values.iter().flatten()) {
+                if let Word::Rocm(rocm) = &value.value
+                    && !known.contains(rocm)
+                {
+                    known.push(rocm.clone());
+                }
+            }
+        }
+        Self { known }
+    }
+
+    /// The label of a cell; `None` without ROCm. A compact label that was asked for and has two readings is a fault.
+    pub(super) fn label(&self, words: &Words<'_>, config: &Config, sink: &mut Sink) -> Option<LocalLabel> {
+        let full = words.rocm?;
+        let rocm = match config.rocm_precision {
+            RocmPrecision::Minor => full.minor(),
+            RocmPrecision::Patch => full.clone(),
+        };
+        let unambiguous = is_compact_unambiguous(&rocm, &self.known);
+        let style = match config.label_style {
+            LabelChoice::Dotted => LabelStyle::Dotted,
+            LabelChoice::Compact => LabelStyle::Compact,
+            LabelChoice::Auto if unambiguous => LabelStyle::Compact,
+            LabelChoice::Auto => LabelStyle::Dotted,
+        };
+        if style == LabelStyle::Compact && !unambiguous {
+            let label = format!("rocm{}", rocm.compact());
+            sink.push(
+                Diagnostic::new(
+                    &codes::AMBIGUOUS_LABEL,
+                    format!("the compact label `{label}` of ROCm {rocm} has two readings"),
+                )
+                .at(config.places.of("label-style"), "compact is asked for here")
+                .help("use `label-style: auto`, which writes this one with dots"),
+            );
+        }
+        let parts = LabelParts {
+            accelerator: Accelerator::Rocm(rocm),
+            torch: words.torch.cloned(),
+            git: match words.package {
+                Some(PackageVersion::Commit { hash, .. }) => Some(hash[..7].to_owned()),
+                _ => None,
+            },
+            backend: Some(words.backend.label.clone()).filter(|label| !label.is_empty()),
+            cxx11abi: None,
+        };
+        Some(parts.label(style))
+    }
+}
+
+/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair.
+pub(super) fn wheel_tag(words: &Words<'_>, platform: Platform) -> String {
+    let platform = match platform {
+        Platform::Linux => "linux_x86_64",
+        Platform::Windows => "win_amd64",
+    };
+    match (&words.backend.tag, words.python) {
+        (Some(tag), _) if tag.matches('-').count() == 2 => tag.clone(),
+        (Some(tag), _) => format!("{tag}-{platform}"),
+        (None, Some(python)) => format!("{}-{}-{platform}", python.python_tag(), python.abi_tag()),
+        (None, None) => format!("py3-none-{platform}"),
+    }
+}

@@ -1,0 +1,32 @@
+//! Values that many jobs share, each stored once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Values by number; equal keys get one number.
+#[derive(Debug, Clone)]
+pub(super) struct Pool<K, V> {
+    numbers: HashMap<K, u32>,
+    values: Vec<V>,
+}
+
+impl<K, V> Default for Pool<K, V> {
+    fn default() -> Self {
+        Self { numbers: HashMap::new(), values: Vec::new() }
+    }
+}
+
+impl<K: Hash + Eq, V> Pool<K, V> {
+    /// The number of the value under this key, made when it is asked for the first time.
+    pub(super) fn number(&mut self, key: K, make: impl FnOnce() -> V) -> u32 {
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.values.push(make());
+            u32::try_from(self.values.len() - 1).expect("fewer than 2^32 shared values fit in memory")
+        })
+    }
+
+    /// The value with this number.
+    pub(super) fn get(&self, number: u32) -> &V {
+        &self.values[number as usize]
+    }
+}

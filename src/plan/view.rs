@@ -1,0 +1,163 @@
+//! A job seen in the plan: borrowed, cheap to make, with everything a [`Job`] has.
+
+use indexmap::IndexMap;
+
+use super::assemble::{Device, Draft, Group, Naming, Site};
+use super::naming::Words;
+use super::{Estimate, Job, Settings, id};
+use crate::config::{AxisRole, Backend, Overrides, PythonFrom};
+
+/// A job of a plan.
+#[derive(Debug, Clone, Copy)]
+pub struct JobView<'a> {
+    pub(super) group: &'a Group,
+    pub(super) draft: &'a Draft,
+    pub(super) number: usize,
+}
+
+impl<'a> JobView<'a> {
+    /// The place of the job's matrix file in the plan.
+    pub fn matrix(self) -> usize {
+        self.number
+    }
+
+    /// The id.
+    pub fn id(self) -> String {
+        let shared = &self.group.shared;
+        let covered = self.covered_axis();
+        let parts = shared
+            .id_order
+            .iter()
+            .filter(|axis| Some(**axis) != covered)
+            .map(|&axis| shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str());
+        let windows = (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
+        id::join(parts.chain(windows).filter(|part| !part.is_empty()))
+    }
+
+    /// Axis names and values as written.
+    pub fn axes(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let universe = &self.group.universe;
+        (0..universe.axes().len()).filter_map(move |axis| {
+            Some((universe.axes()[axis].name.as_str(), universe.value(self.draft.cell, axis)?.text.as_str()))
+        })
+    }
+
+    /// The expected wheel name.
+    pub fn wheel(self) -> &'a str {
+        &self.naming().wheel
+    }
+
+    /// The label as text, if any.
+    pub fn label(self) -> Option<&'a str> {
+        self.naming().label.as_ref().map(crate::names::LocalLabel::as_str)
+    }
+
+    /// The backend.
+    pub fn backend(self) -> &'a Backend {
+        self.words().backend
+    }
+
+    /// The estimate, where measurements allow one.
+    pub fn estimate(self) -> Option<&'a Estimate> {
+        self.group.shared.estimates.get(self.draft.estimate).as_ref()
+    }
+
+    /// Axis and values that this job stands for beside its own.
+    pub fn covers(self) -> IndexMap<String, Vec<String>> {
+        let Some(axis) = self.covered_axis() else { return IndexMap::new() };
+        let column = &self.group.universe.axes()[axis];
+        let mut indexes = self.group.shared.covers[self.draft.covers as usize - 1].1.clone();
+        indexes.sort_unstable();
+        let texts = indexes.iter().filter_map(|&index| Some(column.values[index].as_ref()?.text.clone())).collect();
+        IndexMap::from([(column.name.clone(), texts)])
+    }
+
+    /// What a person should know about the job.
+    pub fn warnings(self) -> impl Iterator<Item = &'a str> {
+        self.naming().warnings.iter().map(String::as_str).chain(self.site().note.as_deref())
+    }
+
+    pub(super) fn covered_axis(self) -> Option<usize> {
+        (self.draft.covers as usize).checked_sub(1).map(|at| self.group.shared.covers[at].0)
+    }
+
+    pub(super) fn naming(self) -> &'a Naming {
+        self.group.shared.namings.get(self.draft.naming)
+    }
+
+    pub(super) fn device(self) -> &'a Device {
+        self.group.shared.devices.get(self.draft.device)
+    }
+
+    pub(super) fn site(self) -> &'a Site {
+        self.group.shared.sites.get(self.draft.site)
+    }
+
+    pub(super) fn changes(self) -> &'a Overrides {
+        self.group.shared.changes.get(self.draft.changes)
+    }
+
+    pub(super) fn words(self) -> Words<'a> {
+        Words::of(&self.group.universe, self.draft.cell, &self.group.profile).expect("a draft's backend is known")
+    }
+
+    /// Variables that differ from those of the matrix file: values of field axes and of matching rows.
+    pub(super) fn own_vars(self) -> IndexMap<String, String> {
+        let universe = &self.group.universe;
+        let fields = universe.axes().iter().enumerate().filter(|(_, column)| {
+            column.role == AxisRole::Field && !FIELDS_WITH_A_HOME.contains(&column.name.as_str())
+        });
+        let values = fields.filter_map(|(axis, column)| {
+            Some((column.name.clone(), universe.value(self.draft.cell, axis)?.text.clone()))
+        });
+        values.chain(self.changes().vars.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
+    }
+
+    /// The job, whole.
+    pub fn to_job(self) -> Job {
+        let words = self.words();
+        let config = &self.group.config;
+        let field = |name: &str| self.axes().find(|(axis, _)| *axis == name).map(|(_, value)| value);
+        let mut vars = config.vars.clone();
+        vars.extend(self.own_vars());
+        Job {
+            id: self.id(),
+            axes: self.axes().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            distribution: config.distribution.clone(),
+            package: words.package.cloned(),
+            version: self.naming().version.clone(),
+            label: self.naming().label.clone(),
+            wheel: self.wheel().to_owned(),
+            python: words.python,
+            torch: words.torch.cloned(),
+            rocm: words.rocm.cloned(),
+            backend: words.backend.name.clone(),
+            gfx: self.device().gfx.clone(),
+            dropped_gfx: self.device().dropped.clone(),
+            image: self.site().image.clone(),
+            runner: self.site().runner.clone(),
+            gpu: self.site().gpu,
+            recipe: config.recipe.clone(),
+            gates: words.backend.gates.clone(),
+            estimate: self.estimate().cloned(),
+            covers: self.covers(),
+            warnings: self.warnings().map(str::to_owned).collect(),
+            settings: Settings {
+                matrix: config.places.source().path.to_string(),
+                platform: config.platform,
+                torch_from: config.torch_from,
+                python_from: field("python-from").and_then(PythonFrom::from_word).unwrap_or(config.python_from),
+                image: config.image.clone(),
+                docker: config.docker.clone(),
+                vars,
+                secrets: config.secrets.clone(),
+                indexes: config.indexes.clone(),
+                repair: config.repair.clone(),
+                test: config.test.clone(),
+            },
+        }
+    }
+}
+
+/// Axes over fields that a job has a place for; every other field axis is a recipe variable.
+const FIELDS_WITH_A_HOME: [&str; 3] = ["runner", "gpu", "python-from"];
