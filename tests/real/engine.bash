@@ -39,7 +39,7 @@ start_engine() {
   local folder driver
   # Sockets need a short path: 108 bytes at most.
   folder=$(mktemp -d "${TMPDIR:-/tmp}/rock-docker.XXXXXX")
-  at_exit "umount -q $folder/exec/netns/default; rm -rf $folder"
+  at_exit "remove_engine_folder $folder"
   export DOCKER_HOST=unix://$folder/docker.sock
   # Debian's engine lies in sbin, which is not in every PATH.
   PATH=$PATH:/usr/sbin:/sbin
@@ -60,6 +60,14 @@ start_engine() {
     wait "$engine_pid" 2>/dev/null || true
   done
   skip "dockerd does not start here: $(grep -E 'level=(error|fatal)|failed' "$work/dockerd-vfs.log" | tail -n 1)"
+}
+
+# What the engine has mounted below its folder, deepest first, and then the folder.
+remove_engine_folder() {
+  local mounted
+  while read -r mounted; do umount -q "$mounted" || true; done \
+    < <(awk -v folder="$1/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | sort -r)
+  rm -rf --one-file-system "$1"
 }
 
 stop_engine() {
