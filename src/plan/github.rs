@@ -6,7 +6,7 @@ use super::{JobView, Plan};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 
 /// Jobs that one matrix may hold (GitHub documentation, "Usage limits": 256 jobs from a matrix per workflow run).
-pub(super) const JOBS_PER_MATRIX: usize = 256;
+pub const JOBS_PER_MATRIX: usize = 256;
 
 /// Bytes that the outputs of one job may have, counted as UTF-16 (github/docs pull request 36846).
 pub(super) const OUTPUT_BYTES: usize = 1_048_576;

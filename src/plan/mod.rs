@@ -21,7 +21,7 @@ mod view;
 
 pub use assemble::{Group, Plan, plan};
 pub use diff::{Change, diff};
-pub use github::{GithubPlan, Shard, github};
+pub use github::{GithubPlan, JOBS_PER_MATRIX, Shard, github};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
 pub use json::{PlanDocument, read_json, write_json};
 pub use published::{Published, read_published};

@@ -57,6 +57,16 @@ impl<'a> JobView<'a> {
         self.words().backend
     }
 
+    /// The gfx targets compiled for.
+    pub fn gfx(self) -> &'a [crate::names::GfxTarget] {
+        &self.device().gfx
+    }
+
+    /// Targets asked for and left out, with the reason.
+    pub fn dropped_gfx(self) -> impl Iterator<Item = (&'a crate::names::GfxTarget, &'a str)> {
+        self.device().dropped.iter().map(|dropped| (&dropped.target, dropped.reason.as_str()))
+    }
+
     /// The estimate, where measurements allow one.
     pub fn estimate(self) -> Option<&'a Estimate> {
         self.group.shared.estimates.get(self.draft.estimate).as_ref()

@@ -1,1 +1,7 @@
-//! Plan and steps to text: docker commands, scripts, the dry run.
+//! Plan and steps to text: the plan for people, docker commands, scripts, the dry run.
+//!
+//! **Invariant:** nothing here decides or runs anything; equal input gives equal text.
+
+mod plan;
+
+pub use plan::{Detail, changes, plan};

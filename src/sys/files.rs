@@ -59,19 +59,7 @@ pub fn read_text(path: &Path, limit_bytes: u64) -> Result<String, FileError> {
 /// # Errors
 /// When a folder or the file cannot be written; nothing is left behind then.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let fault = |e| FileError::new("write", path, e);
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    std::fs::create_dir_all(folder).map_err(fault)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    file.write_all(bytes).map_err(fault)?;
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    file.as_file().set_permissions(mode).map_err(fault)?;
-    file.as_file().sync_all().map_err(fault)?;
-    file.persist(path).map_err(|e| fault(e.error))?;
-    Ok(())
+    write_streamed(path, |out| out.write_all(bytes))
 }
 
 /// Writes a file only where its content differs; tells whether it did.
@@ -83,4 +71,58 @@ pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
         return Ok(false);
     }
     write_atomic(path, bytes).map(|()| true)
+}
+
+/// Writes a file as a whole from a stream: a temporary one beside it, synced, then renamed. Missing parents are made.
+///
+/// # Errors
+/// When a folder or the file cannot be written, or the stream fails; nothing is left behind then.
+pub fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), FileError> {
+    let fault = |e| FileError::new("write", path, e);
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder).map_err(fault)?;
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
+    let mut writer = std::io::BufWriter::with_capacity(1 << 18, file);
+    write(&mut writer).map_err(fault)?;
+    let file = writer.into_inner().map_err(|e| fault(e.into_error()))?;
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(fault)?;
+    file.as_file().sync_all().map_err(fault)?;
+    file.persist(path).map_err(|e| fault(e.error))?;
+    Ok(())
+}
+
+/// Appends to a file that others append to as well.
+///
+/// # Errors
+/// When it cannot be opened or written.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let fault = |e| FileError::new("append to", path, e);
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(fault)?;
+    file.write_all(bytes).map_err(fault)
+}
+
+/// Regular files of a folder with one of these extensions, sorted by name. A folder that is not there has none.
+///
+/// # Errors
+/// When the folder is there and cannot be read.
+pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, FileError> {
+    let fault = |e| FileError::new("read", folder, e);
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fault(error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(fault)?.path();
+        let fits = path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted));
+        if fits && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }

@@ -7,4 +7,6 @@ mod environment;
 mod files;
 
 pub use environment::Environment;
-pub use files::{FileError, read_bytes, read_text, write_atomic, write_if_changed};
+pub use files::{
+    FileError, append, files_with_extension, read_bytes, read_text, write_atomic, write_if_changed, write_streamed,
+};

@@ -1,0 +1,120 @@
+//! A plan for people: one line a job, what was left out, and what to do next.
+
+use std::fmt::Write as _;
+
+use crate::plan::{Change, JobView, Plan};
+
+/// How much of a plan is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Jobs and totals.
+    Summary,
+    /// With the reason for every missing cell and every dropped gfx target.
+    Explain,
+}
+
+/// Jobs shown before the rest is only counted.
+const SHOWN: usize = 400;
+
+/// The plan as text.
+pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
+    let mut text = String::new();
+    for (number, group) in plan.groups.iter().enumerate() {
+        let path = &group.config.places.source().path;
+        let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
+        let _ = writeln!(
+            text,
+            "{path}: {} cells, {} jobs, {excluded} excluded{}{}",
+            group.raw,
+            group.job_count(),
+            counted(
+                ", ",
+                group.legs.saturating_sub(group.job_count() as u64 + published_here(plan, number)),
+                " share another job's wheel"
+            ),
+            if group.config.enabled { "" } else { " (enabled: false)" },
+        );
+        let jobs: Vec<JobView<'_>> = group.jobs(number).take(SHOWN).collect();
+        let width = jobs.iter().map(|job| job.wheel().len()).max().unwrap_or(0);
+        for job in &jobs {
+            let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
+            let gfx = if gfx.is_empty() { "no device code".to_owned() } else { gfx.join(" ") };
+            let _ = writeln!(text, "  {:width$}  {gfx}", job.wheel());
+            if let Some(estimate) = job.estimate() {
+                let _ = writeln!(text, "  {:width$}  {}", "", estimate.verdict);
+            }
+            if detail == Detail::Explain {
+                explain_job(job, &mut text);
+            }
+        }
+        if group.job_count() > SHOWN {
+            let _ = writeln!(text, "  … and {} more; `--format json` has them all", group.job_count() - SHOWN);
+        }
+    }
+    if detail == Detail::Explain {
+        explain_excluded(plan, &mut text);
+    }
+    for note in notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+fn published_here(plan: &Plan, number: usize) -> u64 {
+    if plan.groups.len() == 1 && number == 0 { plan.published.len() as u64 } else { 0 }
+}
+
+fn counted(before: &str, count: u64, after: &str) -> String {
+    if count == 0 { String::new() } else { format!("{before}{count}{after}") }
+}
+
+fn explain_job(job: &JobView<'_>, text: &mut String) {
+    let _ = writeln!(text, "    id {}", job.id());
+    for (target, reason) in job.dropped_gfx() {
+        let _ = writeln!(text, "    without {target}: {reason}");
+    }
+    for (axis, values) in job.covers() {
+        let _ = writeln!(text, "    serves {axis} {}", values.join(", "));
+    }
+    for warning in job.warnings() {
+        let _ = writeln!(text, "    {warning}");
+    }
+}
+
+fn explain_excluded(plan: &Plan, text: &mut String) {
+    for group in plan.groups.iter().filter(|group| !group.excluded.is_empty()) {
+        let _ = writeln!(text, "\nexcluded from {}:", group.config.places.source().path);
+        for row in &group.excluded {
+            let axes: Vec<String> = row.axes.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            let cells = if row.count == 1 { "cell" } else { "cells" };
+            let _ = writeln!(text, "  {} ({} {cells}) [{}]", axes.join(" × "), row.count, row.code);
+            let _ = writeln!(text, "    {}", row.reason);
+            if !row.hint.is_empty() {
+                let _ = writeln!(text, "    help: {}", row.hint);
+            }
+            if !row.source.is_empty() {
+                let _ = writeln!(text, "    from {}", row.source);
+            }
+        }
+    }
+    if !plan.published.is_empty() {
+        let _ = writeln!(text, "\npublished already:");
+        for wheel in &plan.published {
+            let _ = writeln!(text, "  {wheel}");
+        }
+    }
+}
+
+/// Differences between two plans as text.
+pub fn changes(changes: &[Change]) -> String {
+    let mut text = String::new();
+    for change in changes {
+        let _ = match change {
+            Change::Added { id, wheel } => writeln!(text, "+ {id}  {wheel}"),
+            Change::Removed { id, wheel } => writeln!(text, "- {id}  {wheel}"),
+            Change::Changed { id, fields } => writeln!(text, "~ {id}  {}", fields.join("; ")),
+        };
+    }
+    let _ = writeln!(text, "{} jobs differ", changes.len());
+    text
+}
