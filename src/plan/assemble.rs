@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::naming::{Labels, Words, public_version, wheel_tag};
+use super::naming::{Labels, Words, wheel_tag};
 use super::pool::Pool;
 use super::view::JobView;
 use super::{DroppedGfx, Estimate, Options, collide, id};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, Row, TorchFrom};
+use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, Row, TorchFrom, Word};
 use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::plan as codes};
 use crate::matrix::{Cell, Excluded, Universe, choose_gfx, expand};
-use crate::names::{GfxTarget, LocalLabel, Version};
+use crate::names::{GfxTarget, LocalLabel, PackageVersion, Version};
 
 /// All jobs of some matrix files, with what was left out and why.
 ///
@@ -46,7 +46,8 @@ pub struct Group {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draft {
     pub(super) cell: Cell,
-    pub(super) naming: u32,
+    pub(super) label: u32,
+    pub(super) tag: u32,
     pub(super) device: u32,
     pub(super) site: u32,
     pub(super) estimate: u32,
@@ -62,9 +63,13 @@ pub(super) struct Shared {
     pub(super) id_parts: Vec<Vec<String>>,
     /// Axis positions in the order in which ids name them.
     pub(super) id_order: Vec<usize>,
-    /// By package, torch, ROCm, backend, Python.
-    pub(super) namings: Pool<[usize; 5], Naming>,
-    /// By package, ROCm, backend, gfx axis, changes.
+    /// By value index on the package axis; one entry of nothing without such an axis.
+    pub(super) packages: Vec<Package>,
+    /// By torch, ROCm, commit (0 for releases), backend.
+    pub(super) labels: Pool<[usize; 4], Option<LocalLabel>>,
+    /// By Python and backend.
+    pub(super) tags: Pool<[usize; 2], String>,
+    /// By kind of package, ROCm, backend, gfx axis, changes.
     pub(super) devices: Pool<[usize; 5], Device>,
     /// By torch, ROCm, Python, runner axis, gpu axis, changes.
     pub(super) sites: Pool<[usize; 6], Site>,
@@ -76,13 +81,19 @@ pub(super) struct Shared {
     pub(super) covers: Vec<(usize, Vec<usize>)>,
 }
 
-/// What a wheel's name is made of.
-#[derive(Debug)]
-pub(super) struct Naming {
+/// What one value of the package axis stands for.
+#[derive(Debug, Default)]
+pub(super) struct Package {
+    /// The public version that the wheel carries.
     pub(super) version: Option<Version>,
-    pub(super) label: Option<LocalLabel>,
-    pub(super) wheel: String,
-    pub(super) warnings: Vec<String>,
+    /// Its PEP 440 normal form; `0` while it is not known.
+    pub(super) normalized: String,
+    /// The first value with the same facts: values of one kind compile the same device code.
+    kind: usize,
+    /// The commit's place among the values; 0 for releases.
+    commit: usize,
+    /// Warnings by backend.
+    pub(super) warnings: BTreeMap<String, String>,
 }
 
 /// What device code a job compiles.
@@ -216,10 +227,10 @@ fn leave_out_published(plan: &mut Plan, options: &Options) {
     for group in &mut plan.groups {
         let mut drafts = std::mem::take(&mut group.drafts);
         drafts.retain(|draft| {
-            let wheel = &group.shared.namings.get(draft.naming).wheel;
+            let wheel = JobView { group, draft, number: 0 }.wheel();
             let present = wheel.parse().is_ok_and(|name| options.published.contains(&name));
             if present {
-                left_out.push(wheel.clone());
+                left_out.push(wheel);
             }
             !present
         });
@@ -267,6 +278,40 @@ fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
             }
         }
     }
+}
+
+/// What every value of the package axis stands for.
+fn packages(universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Package> {
+    let Some(axis) = universe.position(AxisRole::Package) else { return vec![Package::default()] };
+    let mut kinds: Vec<(Option<*const crate::compat::rows::PackageRow>, usize)> = Vec::new();
+    let mut packages = Vec::new();
+    for (index, value) in universe.axes()[axis].values.iter().enumerate() {
+        let Some(Word::Package(asked)) = value.as_ref().map(|value| &value.value) else {
+            packages.push(Package { normalized: "0".to_owned(), ..Package::default() });
+            continue;
+        };
+        let row = compat.package(&profile.package, asked);
+        let address = row.map(std::ptr::from_ref);
+        let kind = match kinds.iter().find(|(known, _)| *known == address) {
+            Some((_, kind)) => *kind,
+            None => {
+                kinds.push((address, index));
+                index
+            }
+        };
+        let version = match asked {
+            PackageVersion::Released(version) => Some(version.clone()),
+            PackageVersion::Commit { .. } => row.and_then(|row| row.version.parse().ok()),
+        };
+        packages.push(Package {
+            normalized: version.as_ref().map_or_else(|| "0".to_owned(), Version::normalized),
+            version,
+            kind,
+            commit: if matches!(asked, PackageVersion::Commit { .. }) { index + 1 } else { 0 },
+            warnings: row.map(|row| row.warnings.clone()).unwrap_or_default(),
+        });
+    }
+    packages
 }
 
 /// Makes the compact jobs of one group.
@@ -325,6 +370,7 @@ impl<'a> Drafting<'a> {
         };
         order.sort_by_key(|&axis| (rank(universe.axes()[axis].role), universe.axes()[axis].name.clone()));
         shared.id_order = order;
+        shared.packages = packages(universe, profile, compat);
         Self {
             config,
             profile,
@@ -381,7 +427,7 @@ impl<'a> Drafting<'a> {
             covered.push(index);
         }
         let python = |cell: Cell| match self.universe.value(cell, axis).map(|value| &value.value) {
-            Some(crate::config::Word::Python(python)) => Some((python.is_free_threaded(), *python)),
+            Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
             _ => None,
         };
         if python(cell) < python(draft.cell) {
@@ -409,10 +455,13 @@ impl<'a> Drafting<'a> {
         let mut shared = std::mem::take(&mut self.shared);
         let changes = shared.changes.number(matching.clone(), || merge(matching.iter().map(|&row| &rows[row].set)));
         let key = changes as usize;
-        let naming = shared.namings.number([package, torch, rocm, backend, python], || self.naming(words, sink));
+        let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
+        let label =
+            shared.labels.number([torch, rocm, commit, backend], || self.labels.label(words, self.config, sink));
+        let tag = shared.tags.number([python, backend], || wheel_tag(words, self.config.platform));
         let device = shared
             .devices
-            .number([package, rocm, backend, gfx, key], || self.device(cell, words, shared.changes.get(changes)));
+            .number([kind, rocm, backend, gfx, key], || self.device(cell, words, shared.changes.get(changes)));
         let site = shared
             .sites
             .number([torch, rocm, python, runner, gpu, key], || self.site(cell, words, shared.changes.get(changes)));
@@ -420,19 +469,7 @@ impl<'a> Drafting<'a> {
             self.estimate(words, shared.devices.get(device), shared.sites.get(site))
         });
         self.shared = shared;
-        Draft { cell, naming, device, site, estimate, changes, covers: 0 }
-    }
-
-    fn naming(&self, words: &Words<'_>, sink: &mut Sink) -> Naming {
-        let version = public_version(words, self.profile, self.compat);
-        let label = self.labels.label(words, self.config, sink);
-        let number = version.as_ref().map_or_else(|| "0".to_owned(), Version::normalized);
-        let plus = label.as_ref().map(|label| format!("+{label}")).unwrap_or_default();
-        let tag = wheel_tag(words, self.config.platform);
-        let wheel = format!("{}-{number}{plus}-{tag}.whl", self.config.distribution.file_form());
-        let row = words.package.and_then(|version| self.compat.package(&self.profile.package, version));
-        let warnings = row.and_then(|row| row.warnings.get(&words.backend.name)).cloned().into_iter().collect();
-        Naming { version, label, wheel, warnings }
+        Draft { cell, label, tag, device, site, estimate, changes, covers: 0 }
     }
 
     fn device(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Device {
@@ -441,9 +478,7 @@ impl<'a> Drafting<'a> {
             return none;
         }
         let wanted: &[GfxTarget] = match (self.universe.word(cell, AxisRole::Gfx), &changes.gfx, &self.config.gfx) {
-            (Some(crate::config::Word::Gfx(targets)), _, _) | (_, Some(targets), _) | (_, _, Gfx::Targets(targets)) => {
-                targets
-            }
+            (Some(Word::Gfx(targets)), _, _) | (_, Some(targets), _) | (_, _, Gfx::Targets(targets)) => targets,
             (_, None, Gfx::Host) => return none,
         };
         let torch_wheels = self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();

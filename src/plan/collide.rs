@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::Plan;
 use super::assemble::Group;
 use super::pool::Pool;
+use super::{JobView, Plan};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::Cell;
 
@@ -18,19 +18,28 @@ pub(super) fn check(plan: &Plan, sink: &mut Sink) {
 }
 
 fn wheels(plan: &Plan, sink: &mut Sink) {
-    let mut names: Pool<String, ()> = Pool::default();
-    let mut keys: Vec<(u32, u32, u32)> = Vec::with_capacity(plan.job_count());
+    let mut texts: Pool<String, ()> = Pool::default();
+    let mut keys: Vec<(u64, u32, u32)> = Vec::with_capacity(plan.job_count());
     for (number, group) in plan.groups.iter().enumerate() {
         let group_number = u32::try_from(number).expect("fewer than 2^32 files");
-        let mut by_naming: Vec<Option<u32>> = Vec::new();
+        let file_form = group.config.distribution.file_form();
+        let mut text = |text: String| texts.number(text, || ());
+        let versions: Vec<u32> =
+            group.shared.packages.iter().map(|package| text(format!("{file_form}-{}", package.normalized))).collect();
+        let mut rests: Vec<Option<u32>> = Vec::new();
+        let axis = group.universe.position(crate::config::AxisRole::Package);
         for (at, draft) in group.drafts.iter().enumerate() {
-            let naming = draft.naming as usize;
-            if by_naming.len() <= naming {
-                by_naming.resize(naming + 1, None);
+            let pair = draft.label as usize * group.shared.tags.len() + draft.tag as usize;
+            if rests.len() <= pair {
+                rests.resize(pair + 1, None);
             }
-            let name = *by_naming[naming]
-                .get_or_insert_with(|| names.number(group.shared.namings.get(draft.naming).wheel.clone(), || ()));
-            keys.push((name, group_number, u32::try_from(at).expect("fewer than 2^32 jobs fit in memory")));
+            let rest = *rests[pair].get_or_insert_with(|| {
+                let label = group.shared.labels.get(draft.label).as_ref().map(ToString::to_string).unwrap_or_default();
+                text(format!("+{label}-{}", group.shared.tags.get(draft.tag)))
+            });
+            let version = versions[axis.map_or(0, |axis| group.universe.index(draft.cell, axis))];
+            let at = u32::try_from(at).expect("fewer than 2^32 jobs fit in memory");
+            keys.push((u64::from(version) << 32 | u64::from(rest), group_number, at));
         }
     }
     keys.par_sort_unstable();
@@ -50,10 +59,10 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-fn collision(plan: &Plan, a: (u32, u32, u32), b: (u32, u32, u32)) -> Diagnostic {
+fn collision(plan: &Plan, a: (u64, u32, u32), b: (u64, u32, u32)) -> Diagnostic {
     let (left, right) = (&plan.groups[a.1 as usize], &plan.groups[b.1 as usize]);
     let (first, second) = (&left.drafts[a.2 as usize], &right.drafts[b.2 as usize]);
-    let wheel = &left.shared.namings.get(first.naming).wheel;
+    let wheel = JobView { group: left, draft: first, number: 0 }.wheel();
     let words = |group: &Group, cell: Cell| {
         let texts = group.universe.texts(cell);
         texts.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")

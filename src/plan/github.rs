@@ -38,7 +38,7 @@ struct Matrix<'a> {
 #[derive(Serialize)]
 struct Entry<'a> {
     id: String,
-    wheel: &'a str,
+    wheel: String,
     /// Runner labels as JSON, for `fromJSON`.
     runner: String,
     gpu: &'a str,

@@ -18,7 +18,7 @@ use crate::config::{
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
 
 /// The version of the format. A reader refuses others.
-pub const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// Jobs serialised by one thread at a time.
 const CHUNK: usize = 4096;
@@ -197,9 +197,13 @@ pub struct ShardDocument {
 }
 
 #[derive(Serialize)]
-struct NamingPart<'a> {
+struct VersionPart<'a> {
+    distribution: &'a str,
     version: Option<&'a str>,
-    wheel: &'a str,
+}
+
+#[derive(Serialize)]
+struct LabelPart<'a> {
     label: Option<&'a str>,
 }
 
@@ -323,8 +327,13 @@ fn covered(plan: &Plan) -> impl Iterator<Item = CoveredDocument> {
 /// Serialised pieces of one group's jobs, by the numbers of its shared values.
 struct Pieces {
     head: Vec<u8>,
+    package_axis: Option<usize>,
     axes: Vec<Vec<Vec<u8>>>,
-    namings: Vec<Option<Vec<u8>>>,
+    /// Up to and with the version in the wheel's name.
+    packages: Vec<Vec<u8>>,
+    /// The label in the wheel's name, and the field after the name.
+    labels: Vec<Option<(String, Vec<u8>)>>,
+    recipes: Vec<Option<Vec<u8>>>,
     devices: Vec<Option<Vec<u8>>>,
     sites: Vec<Option<Vec<u8>>>,
     estimates: Vec<Option<Vec<u8>>>,
@@ -344,21 +353,32 @@ impl Pieces {
         });
         let mut pieces = Self {
             head: format!("\"matrix\":{number},\"axes\":{{").into_bytes(),
+            package_axis: group.universe.position(crate::config::AxisRole::Package),
             axes: axes.collect(),
-            namings: Vec::new(),
+            packages: Vec::new(),
+            labels: Vec::new(),
+            recipes: Vec::new(),
             devices: Vec::new(),
             sites: Vec::new(),
             estimates: Vec::new(),
         };
-        let distribution = group.config.distribution.as_str();
+        let file_form = group.config.distribution.file_form();
+        for package in &group.shared.packages {
+            let version = package.version.as_ref().map(ToString::to_string);
+            let distribution = group.config.distribution.as_str();
+            let mut piece = inner(&VersionPart { distribution, version: version.as_deref() });
+            piece.extend_from_slice(format!(",\"wheel\":\"{file_form}-{}", package.normalized).as_bytes());
+            pieces.packages.push(piece);
+        }
         for draft in &group.drafts {
             let view = JobView { group, draft, number };
-            keep(&mut pieces.namings, draft.naming, || {
-                let version = view.naming().version.as_ref().map(ToString::to_string);
-                let naming = NamingPart { version: version.as_deref(), wheel: view.wheel(), label: view.label() };
+            keep(&mut pieces.labels, draft.label, || {
+                let plus = view.label().map(|label| format!("+{label}")).unwrap_or_default();
+                (plus, inner(&LabelPart { label: view.label() }))
+            });
+            keep(&mut pieces.recipes, draft.tag, || {
                 let backend = view.backend();
-                let recipe = RecipePart { backend: &backend.name, recipe: &group.config.recipe, gates: &backend.gates };
-                join(&[piece("distribution", distribution), inner(&naming), inner(&recipe)])
+                inner(&RecipePart { backend: &backend.name, recipe: &group.config.recipe, gates: &backend.gates })
             });
             keep(&mut pieces.devices, draft.device, || {
                 inner(&DevicePart {
@@ -394,10 +414,19 @@ impl Pieces {
                 first = false;
             }
         }
-        text.push(b'}');
+        text.extend_from_slice(b"},");
         let draft = job.draft;
+        let package = self.package_axis.map_or(0, |axis| job.group.universe.index(draft.cell, axis));
+        text.extend_from_slice(&self.packages[package]);
+        if let Some((plus, label)) = &self.labels[draft.label as usize] {
+            text.extend_from_slice(plus.as_bytes());
+            text.push(b'-');
+            text.extend_from_slice(job.tag().as_bytes());
+            text.extend_from_slice(b".whl\",");
+            text.extend_from_slice(label);
+        }
         for (pieces, number) in [
-            (&self.namings, draft.naming),
+            (&self.recipes, draft.tag),
             (&self.devices, draft.device),
             (&self.sites, draft.site),
             (&self.estimates, draft.estimate),
@@ -422,10 +451,10 @@ impl Pieces {
     }
 }
 
-fn keep(pieces: &mut Vec<Option<Vec<u8>>>, number: u32, make: impl FnOnce() -> Vec<u8>) {
+fn keep<T>(pieces: &mut Vec<Option<T>>, number: u32, make: impl FnOnce() -> T) {
     let number = number as usize;
     if pieces.len() <= number {
-        pieces.resize(number + 1, None);
+        pieces.resize_with(number + 1, || None);
     }
     pieces[number].get_or_insert_with(make);
 }
@@ -436,10 +465,6 @@ fn inner<T: Serialize>(value: &T) -> Vec<u8> {
     bytes.pop();
     bytes.remove(0);
     bytes
-}
-
-fn join(pieces: &[Vec<u8>]) -> Vec<u8> {
-    pieces.join(&b","[..])
 }
 
 impl From<&DroppedGfx> for DroppedDocument {

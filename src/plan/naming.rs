@@ -39,14 +39,6 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The public version a wheel carries: the one asked for, or that of the facts for a commit.
-pub(super) fn public_version(words: &Words<'_>, profile: &Profile, compat: &Compat) -> Option<Version> {
-    match words.package? {
-        PackageVersion::Released(version) => Some(version.clone()),
-        commit @ PackageVersion::Commit { .. } => compat.package(&profile.package, commit)?.version.parse().ok(),
-    }
-}
-
 /// Makes labels; knows every ROCm version of the facts and of the plan, for ambiguity.
 #[derive(Debug)]
 pub(super) struct Labels {

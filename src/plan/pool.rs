@@ -25,6 +25,11 @@ impl<K: Hash + Eq, V> Pool<K, V> {
         })
     }
 
+    /// How many values there are.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// The value with this number.
     pub(super) fn get(&self, number: u32) -> &V {
         &self.values[number as usize]

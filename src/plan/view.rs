@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::assemble::{Device, Draft, Group, Naming, Site};
+use super::assemble::{Device, Draft, Group, Package, Site};
 use super::naming::Words;
 use super::{Estimate, Job, Settings, id};
 use crate::config::{AxisRole, Backend, Overrides, PythonFrom};
@@ -43,13 +43,16 @@ impl<'a> JobView<'a> {
     }
 
     /// The expected wheel name.
-    pub fn wheel(self) -> &'a str {
-        &self.naming().wheel
+    pub fn wheel(self) -> String {
+        let (file_form, plus) =
+            (self.group.config.distribution.file_form(), if self.label().is_some() { "+" } else { "" });
+        let label = self.label().unwrap_or_default();
+        format!("{file_form}-{}{plus}{label}-{}.whl", self.package().normalized, self.tag())
     }
 
     /// The label as text, if any.
     pub fn label(self) -> Option<&'a str> {
-        self.naming().label.as_ref().map(crate::names::LocalLabel::as_str)
+        self.local_label().map(crate::names::LocalLabel::as_str)
     }
 
     /// The backend.
@@ -84,15 +87,25 @@ impl<'a> JobView<'a> {
 
     /// What a person should know about the job.
     pub fn warnings(self) -> impl Iterator<Item = &'a str> {
-        self.naming().warnings.iter().map(String::as_str).chain(self.site().note.as_deref())
+        let of_package = self.package().warnings.get(&self.backend().name);
+        of_package.map(String::as_str).into_iter().chain(self.site().note.as_deref())
     }
 
     pub(super) fn covered_axis(self) -> Option<usize> {
         (self.draft.covers as usize).checked_sub(1).map(|at| self.group.shared.covers[at].0)
     }
 
-    pub(super) fn naming(self) -> &'a Naming {
-        self.group.shared.namings.get(self.draft.naming)
+    pub(super) fn package(self) -> &'a Package {
+        let axis = self.group.universe.position(AxisRole::Package);
+        &self.group.shared.packages[axis.map_or(0, |axis| self.group.universe.index(self.draft.cell, axis))]
+    }
+
+    pub(super) fn local_label(self) -> Option<&'a crate::names::LocalLabel> {
+        self.group.shared.labels.get(self.draft.label).as_ref()
+    }
+
+    pub(super) fn tag(self) -> &'a str {
+        self.group.shared.tags.get(self.draft.tag)
     }
 
     pub(super) fn device(self) -> &'a Device {
@@ -135,9 +148,9 @@ impl<'a> JobView<'a> {
             axes: self.axes().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             distribution: config.distribution.clone(),
             package: words.package.cloned(),
-            version: self.naming().version.clone(),
-            label: self.naming().label.clone(),
-            wheel: self.wheel().to_owned(),
+            version: self.package().version.clone(),
+            label: self.local_label().cloned(),
+            wheel: self.wheel(),
             python: words.python,
             torch: words.torch.cloned(),
             rocm: words.rocm.cloned(),
