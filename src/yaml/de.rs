@@ -1,6 +1,16 @@
 //! [`Node`] trees as a serde input: scalars keep their text, errors keep their place.
+//!
+//! A `String` gets the text as written, a number or a boolean is read only where the type asks for one.
+//! `deserialize_any`, which hand-written unions use, gives mappings, lists, text, nothing, and for scalars without
+//! quotes also `true`, `false` and whole numbers that print as they were written.
+//!
+//! **Invariant:** `3.10` without quotes is text for every type but a float.
 
-use super::Node;
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::{Key, Node, Scalar, Value};
 use crate::diagnostic::Span;
 
 /// A value of the wrong kind, with its place.
@@ -17,6 +27,335 @@ pub struct FromNodeError {
 ///
 /// # Errors
 /// The first value that does not fit the type.
-pub fn from_node<T: serde::de::DeserializeOwned>(node: &Node) -> Result<T, FromNodeError> {
-    Err(FromNodeError { span: node.span.clone(), message: "not read yet".into() })
+pub fn from_node<T: de::DeserializeOwned>(node: &Node) -> Result<T, FromNodeError> {
+    T::deserialize(Reader(node))
+        .map_err(|e| FromNodeError { span: e.span.unwrap_or_else(|| node.span.clone()), message: e.message })
+}
+
+/// An error on its way up: the innermost reader that knows a place sets it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct Fault {
+    span: Option<Span>,
+    message: String,
+}
+
+impl Fault {
+    fn at(mut self, span: &Span) -> Self {
+        self.span.get_or_insert_with(|| span.clone());
+        self
+    }
+}
+
+impl de::Error for Fault {
+    fn custom<T: std::fmt::Display>(message: T) -> Self {
+        Self { span: None, message: message.to_string() }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Reader<'n>(&'n Node);
+
+impl<'n> Reader<'n> {
+    fn wrong(self, expected: &str) -> Fault {
+        let found = match &self.0.value {
+            Value::Scalar(scalar) => format!("`{}`", scalar.text),
+            _ => self.0.kind().to_owned(),
+        };
+        Fault { span: Some(self.0.span.clone()), message: format!("expected {expected}, found {found}") }
+    }
+
+    fn number<T: std::str::FromStr>(self) -> Result<T, Fault> {
+        match &self.0.value {
+            Value::Scalar(Scalar { text, plain: true }) => text.parse().ok(),
+            _ => None,
+        }
+        .ok_or_else(|| self.wrong("a number"))
+    }
+
+    fn scalar(self) -> Result<&'n str, Fault> {
+        self.0.text().ok_or_else(|| self.wrong("text"))
+    }
+
+    fn list<V: Visitor<'n>>(self, items: &'n [Node], visitor: V) -> Result<V::Value, Fault> {
+        let mut access = Items(items.iter());
+        let value = visitor.visit_seq(&mut access)?;
+        if access.0.len() == 0 { Ok(value) } else { Err(self.wrong("fewer items")) }
+    }
+
+    fn map<V: Visitor<'n>>(self, entries: &'n [(Key, Node)], visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_map(Entries { rest: entries.iter(), value: None })
+    }
+}
+
+/// A scalar without quotes that prints as it was written: `8` but not `08` or `+8`.
+fn whole_number(scalar: &Scalar) -> Option<i64> {
+    let number: i64 = scalar.text.parse().ok().filter(|_| scalar.plain)?;
+    (number.to_string() == scalar.text).then_some(number)
+}
+
+macro_rules! numbers {
+    ($($method:ident $visit:ident),+ $(,)?) => {
+        $(fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+            visitor.$visit(self.number()?).map_err(|e: Fault| e.at(&self.0.span))
+        })+
+    };
+}
+
+impl<'n> de::Deserializer<'n> for Reader<'n> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Null => visitor.visit_unit(),
+            Value::List(items) => self.list(items, visitor),
+            Value::Map(entries) => self.map(entries, visitor),
+            Value::Scalar(scalar) => match (self.0.boolean(), whole_number(scalar)) {
+                (Some(truth), _) => visitor.visit_bool(truth),
+                (None, Some(number)) => visitor.visit_i64(number),
+                (None, None) => visitor.visit_borrowed_str(&scalar.text),
+            },
+        }
+        .map_err(|e| e.at(&self.0.span))
+    }
+
+    fn deserialize_bool<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_bool(self.0.boolean().ok_or_else(|| self.wrong("`true` or `false`"))?)
+    }
+
+    numbers! {
+        deserialize_i8 visit_i8, deserialize_i16 visit_i16, deserialize_i32 visit_i32, deserialize_i64 visit_i64,
+        deserialize_u8 visit_u8, deserialize_u16 visit_u16, deserialize_u32 visit_u32, deserialize_u64 visit_u64,
+        deserialize_f32 visit_f32, deserialize_f64 visit_f64,
+    }
+
+    fn deserialize_str<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_borrowed_str(self.scalar()?).map_err(|e: Fault| e.at(&self.0.span))
+    }
+
+    fn deserialize_string<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_char<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_identifier<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.0.value == Value::Null { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_unit<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.0.value == Value::Null { visitor.visit_unit() } else { Err(self.wrong("nothing")) }
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'n>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'n>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let items = self.0.items().ok_or_else(|| self.wrong("a list"))?;
+        self.list(items, visitor).map_err(|e| e.at(&self.0.span))
+    }
+
+    fn deserialize_tuple<V: Visitor<'n>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let entries = self.0.entries().ok_or_else(|| self.wrong("a mapping"))?;
+        self.map(entries, visitor).map_err(|e| e.at(&self.0.span))
+    }
+
+    fn deserialize_struct<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Scalar(scalar) => visitor.visit_enum(scalar.text.as_str().into_deserializer()),
+            Value::Map(entries) if entries.len() == 1 => visitor.visit_enum(Variant(&entries[0].0, &entries[0].1)),
+            _ => Err(self.wrong("a word, or a mapping with one key")),
+        }
+        .map_err(|e: Fault| e.at(&self.0.span))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! { <V: Visitor<'n>> i128 u128 bytes byte_buf }
+}
+
+struct Items<'n>(std::slice::Iter<'n, Node>);
+
+impl<'n> de::SeqAccess<'n> for &mut Items<'n> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'n>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        self.0.next().map(|node| seed.deserialize(Reader(node)).map_err(|e| e.at(&node.span))).transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+struct Entries<'n> {
+    rest: std::slice::Iter<'n, (Key, Node)>,
+    value: Option<&'n Node>,
+}
+
+impl<'n> de::MapAccess<'n> for Entries<'n> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'n>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        let Some((key, value)) = self.rest.next() else { return Ok(None) };
+        self.value = Some(value);
+        let text: StrDeserializer<'n, Fault> = key.text.as_str().into_deserializer();
+        seed.deserialize(text).map(Some).map_err(|e| e.at(&key.span))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let node = self.value.take().ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
+        seed.deserialize(Reader(node)).map_err(|e| e.at(&node.span))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.rest.len())
+    }
+}
+
+/// An enum variant written as a mapping with one key.
+struct Variant<'n>(&'n Key, &'n Node);
+
+impl<'n> de::EnumAccess<'n> for Variant<'n> {
+    type Error = Fault;
+    type Variant = Reader<'n>;
+
+    fn variant_seed<V: DeserializeSeed<'n>>(self, seed: V) -> Result<(V::Value, Reader<'n>), Fault> {
+        let text: StrDeserializer<'n, Fault> = self.0.text.as_str().into_deserializer();
+        Ok((seed.deserialize(text).map_err(|e| e.at(&self.0.span))?, Reader(self.1)))
+    }
+}
+
+impl<'n> de::VariantAccess<'n> for Reader<'n> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        if self.0.value == Value::Null { Ok(()) } else { Err(self.wrong("nothing")) }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'n>>(self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'n>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+        de::Deserializer::deserialize_seq(self, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'n>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+        de::Deserializer::deserialize_map(self, visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::from_node;
+    use crate::diagnostic::{Sink, Source};
+    use crate::yaml::{Node, parse};
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    struct Sample {
+        name: String,
+        #[serde(default)]
+        count: u32,
+        #[serde(default)]
+        is_on: bool,
+        #[serde(default)]
+        maybe: Option<String>,
+        #[serde(default)]
+        list: Vec<String>,
+        #[serde(default)]
+        map: BTreeMap<String, Kind>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Kind {
+        Plain,
+        With(String),
+        Both { a: u8 },
+    }
+
+    fn node(text: &str) -> Node {
+        parse(&Source::new("t", text), &mut Sink::new()).unwrap()
+    }
+
+    /// What the error points at, and its words.
+    fn fault(text: &str) -> (String, String) {
+        let error = from_node::<Sample>(&node(text)).unwrap_err();
+        (text[error.span].to_owned(), error.message)
+    }
+
+    #[test]
+    fn typed_values_come_out_as_written() {
+        let text = "name: 3.10\ncount: 4\nis-on: true\nmaybe:\nlist: [1, true, 0x1f, 'q']\nmap: {x: plain, y: {with: 1.0}, z: {both: {a: 2}}}\n";
+        let sample: Sample = from_node(&node(text)).unwrap();
+        assert_eq!((sample.name.as_str(), sample.count, sample.is_on, &sample.maybe), ("3.10", 4, true, &None));
+        assert_eq!(sample.list, ["1", "true", "0x1f", "q"]);
+        assert_eq!(sample.map["x"], Kind::Plain);
+        assert_eq!(sample.map["y"], Kind::With("1.0".into()));
+        assert_eq!(sample.map["z"], Kind::Both { a: 2 });
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_named_with_its_place() {
+        assert_eq!(fault("name: a\ncount: many\n"), ("many".into(), "expected a number, found `many`".into()));
+        assert_eq!(fault("name: a\nis-on: 'true'\n").0, "'true'");
+        assert_eq!(fault("name: [a]\n"), ("[a]".into(), "expected text, found a list".into()));
+        assert_eq!(fault("name: a\nlist: x\n"), ("x".into(), "expected a list, found `x`".into()));
+        assert_eq!(fault("name: a\nlist: [x, {}]\n").0, "{}");
+        let (at, words) = fault("name: a\nnmae: b\n");
+        assert!(at == "nmae" && words.starts_with("unknown field `nmae`"), "{at} {words}");
+        assert!(fault("count: 1\n").1.contains("missing field `name`"));
+    }
+
+    #[test]
+    fn any_keeps_versions_as_text_and_knows_whole_numbers() {
+        let value: serde_json::Value = from_node(&node("[3.10, 8, 08, true, 'true', ~, yes]")).unwrap();
+        assert_eq!(value, serde_json::json!(["3.10", 8, "08", true, "true", null, "yes"]));
+    }
 }

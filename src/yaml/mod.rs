@@ -7,12 +7,14 @@
 //!
 //! **Invariant:** the YAML crates are named in this module and nowhere else; nothing here reads a file.
 
+mod build;
 pub mod de;
 mod emit;
+mod fault;
 mod node;
 mod parse;
 pub mod shape;
 
 pub use emit::to_yaml;
 pub use node::{Key, Node, Scalar, Value};
-pub use parse::parse;
+pub use parse::{ALIAS_BUDGET, DEPTH_LIMIT, parse};

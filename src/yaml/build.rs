@@ -1,0 +1,187 @@
+//! Parser events to a tree, with an explicit stack.
+//!
+//! **Invariant:** a tree never nests deeper than [`DEPTH_LIMIT`](super::parse::DEPTH_LIMIT), aliases included, so
+//! that code above may recurse on it.
+
+use std::collections::HashMap;
+
+use super::parse::{ALIAS_BUDGET, DEPTH_LIMIT};
+use super::{Key, Node, Scalar, Value, fault};
+use crate::diagnostic::{Diagnostic, Sink, Source, Span};
+
+/// A list or mapping that is not closed yet.
+struct Frame {
+    start: usize,
+    anchor: usize,
+    open: Open,
+}
+
+enum Open {
+    List(Vec<Node>),
+    Map { entries: Vec<(Key, Node)>, places: HashMap<String, usize>, pending: Pending },
+}
+
+/// What the next value of a mapping is.
+enum Pending {
+    /// A key.
+    Key,
+    /// The value of this key.
+    Value(Key),
+    /// The value of a key that was refused.
+    Refused,
+}
+
+/// A complete node that aliases may name.
+struct Anchored {
+    node: Node,
+    nodes: usize,
+    depth: usize,
+}
+
+/// Collects events into a tree.
+pub(super) struct Builder<'a> {
+    source: &'a Source,
+    sink: &'a mut Sink,
+    stack: Vec<Frame>,
+    anchors: HashMap<usize, Anchored>,
+    alias_nodes: usize,
+    root: Option<Node>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(source: &'a Source, sink: &'a mut Sink) -> Self {
+        Self { source, sink, stack: Vec::new(), anchors: HashMap::new(), alias_nodes: 0, root: None }
+    }
+
+    pub(super) fn push_fault(&mut self, diagnostic: Diagnostic) {
+        self.sink.push(diagnostic);
+    }
+
+    /// The tree; `None` for an empty document.
+    pub(super) fn finish(self) -> Option<Node> {
+        self.root.filter(|node| node.value != Value::Null)
+    }
+
+    /// Each of the following returns `false` when parsing must stop.
+    pub(super) fn scalar(&mut self, span: Span, text: &str, plain: bool, anchor: usize) -> bool {
+        let value = if plain && matches!(text, "" | "~" | "null" | "Null" | "NULL") && !self.wants_key() {
+            Value::Null
+        } else {
+            Value::Scalar(Scalar { text: text.to_owned(), plain })
+        };
+        self.place(Node { span, value }, anchor)
+    }
+
+    pub(super) fn open_list(&mut self, span: Span, anchor: usize) -> bool {
+        self.open(span, anchor, Open::List(Vec::new()))
+    }
+
+    pub(super) fn open_map(&mut self, span: Span, anchor: usize) -> bool {
+        self.open(span, anchor, Open::Map { entries: Vec::new(), places: HashMap::new(), pending: Pending::Key })
+    }
+
+    fn open(&mut self, span: Span, anchor: usize, open: Open) -> bool {
+        if self.stack.len() >= DEPTH_LIMIT {
+            self.sink.push(fault::too_deep(self.source, span));
+            return false;
+        }
+        self.stack.push(Frame { start: span.start, anchor, open });
+        true
+    }
+
+    pub(super) fn close(&mut self, span: Span) -> bool {
+        let Some(Frame { start, anchor, open }) = self.stack.pop() else { return true };
+        let (value, last) = match open {
+            Open::List(items) => {
+                let last = items.last().map(|node| node.span.end);
+                (Value::List(items), last)
+            }
+            Open::Map { entries, .. } => {
+                let last = entries.last().map(|(key, node)| node.span.end.max(key.span.end));
+                (Value::Map(entries), last)
+            }
+        };
+        // A block collection ends where the parser noticed, lines below: its last value is the better end.
+        let end = if span.is_empty() { last.unwrap_or(span.end) } else { span.end };
+        self.place(Node { span: start..end.max(start), value }, anchor)
+    }
+
+    pub(super) fn alias(&mut self, span: Span, anchor: usize) -> bool {
+        let Some(anchored) = self.anchors.get(&anchor) else {
+            self.sink.push(fault::self_alias(self.source, span));
+            return false;
+        };
+        self.alias_nodes += anchored.nodes;
+        if self.alias_nodes > ALIAS_BUDGET {
+            self.sink.push(fault::alias_budget(self.source, span));
+            return false;
+        }
+        if self.stack.len() + anchored.depth > DEPTH_LIMIT {
+            self.sink.push(fault::too_deep(self.source, span));
+            return false;
+        }
+        let value = anchored.node.value.clone();
+        self.place(Node { span, value }, 0)
+    }
+
+    fn wants_key(&self) -> bool {
+        matches!(self.stack.last(), Some(Frame { open: Open::Map { pending: Pending::Key, .. }, .. }))
+    }
+
+    fn place(&mut self, node: Node, anchor: usize) -> bool {
+        if anchor != 0 {
+            let (nodes, depth) = measure(&node);
+            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, depth });
+        }
+        match self.stack.last_mut().map(|frame| &mut frame.open) {
+            None => self.root = Some(node),
+            Some(Open::List(items)) => items.push(node),
+            Some(Open::Map { entries, places, pending }) => {
+                *pending = match std::mem::replace(pending, Pending::Key) {
+                    Pending::Key => match key(node, self.source) {
+                        Err(diagnostic) => {
+                            self.sink.push(diagnostic);
+                            Pending::Refused
+                        }
+                        Ok(key) => match places.get(&key.text) {
+                            Some(&first) => {
+                                let first = entries.get(first).map_or(0..0, |(key, _)| key.span.clone());
+                                self.sink.push(fault::duplicate_key(self.source, &key, first));
+                                Pending::Refused
+                            }
+                            None => {
+                                places.insert(key.text.clone(), entries.len());
+                                Pending::Value(key)
+                            }
+                        },
+                    },
+                    Pending::Value(key) => {
+                        entries.push((key, node));
+                        Pending::Key
+                    }
+                    Pending::Refused => Pending::Key,
+                };
+            }
+        }
+        true
+    }
+}
+
+fn key(node: Node, source: &Source) -> Result<Key, Diagnostic> {
+    match node.value {
+        Value::Scalar(Scalar { text, plain: true }) if text == "<<" => Err(fault::merge_key(source, node.span)),
+        Value::Scalar(Scalar { text, .. }) => Ok(Key { span: node.span, text }),
+        _ => Err(fault::key_not_text(source, node.span)),
+    }
+}
+
+/// How many values a tree holds and how deep it nests. Trees here are at most `DEPTH_LIMIT` deep.
+fn measure(node: &Node) -> (usize, usize) {
+    let children: Box<dyn Iterator<Item = &Node>> = match &node.value {
+        Value::List(items) => Box::new(items.iter()),
+        Value::Map(entries) => Box::new(entries.iter().map(|(_, value)| value)),
+        _ => return (1, 0),
+    };
+    let (nodes, depth) = children.map(measure).fold((1, 0), |(n, d), (cn, cd)| (n + cn, d.max(cd)));
+    (nodes, depth + 1)
+}

@@ -1,0 +1,75 @@
+//! The diagnostics of YAML syntax.
+
+use super::Key;
+use super::parse::{ALIAS_BUDGET, DEPTH_LIMIT};
+use crate::diagnostic::{Diagnostic, Source, Span, registry::matrix as codes};
+
+pub(super) fn duplicate_key(source: &Source, key: &Key, first: Span) -> Diagnostic {
+    Diagnostic::new(&codes::DUPLICATE_KEY, format!("the key `{}` stands twice in one mapping", key.text))
+        .at(source.place(key.span.clone()), "again here")
+        .also(source.place(first), "first here")
+        .help("remove one of the two, or join their values")
+}
+
+pub(super) fn merge_key(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::MERGE_KEY, "merge keys `<<` are not read")
+        .at(source.place(span), "")
+        .help("write the keys out, or name one value with `&name` and use it with `*name`")
+}
+
+pub(super) fn tag(source: &Source, span: Span, tag: &str) -> Diagnostic {
+    Diagnostic::new(&codes::TAG, format!("YAML tags such as `{tag}` are not read"))
+        .at(source.place(span), "")
+        .help("remove the tag; quote a text that must stay text")
+}
+
+pub(super) fn unknown_anchor(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::UNKNOWN_ANCHOR, "an alias `*name` without an anchor `&name` before it")
+        .at(source.place(span), "")
+        .help("define the anchor above, or quote a text that begins with `*`")
+}
+
+pub(super) fn self_alias(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::UNKNOWN_ANCHOR, "an alias stands inside the value that it names")
+        .at(source.place(span), "")
+        .help("write the value out")
+}
+
+pub(super) fn alias_budget(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::ALIAS_BUDGET, format!("aliases add more than {ALIAS_BUDGET} values to this file"))
+        .at(source.place(span), "too many with this one")
+        .help("write the values out, or use fewer aliases of aliases")
+}
+
+pub(super) fn too_deep(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::TOO_DEEP, format!("values are nested more than {DEPTH_LIMIT} deep"))
+        .at(source.place(span), "")
+        .help("remove levels; a matrix file needs no more than six")
+}
+
+pub(super) fn second_document(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::SECOND_DOCUMENT, "a second YAML document begins here")
+        .at(source.place(span), "")
+        .help("put it into a file of its own; several matrix files make one plan")
+}
+
+pub(super) fn key_not_text(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::KEY_NOT_TEXT, "a key must be text, not a list or a mapping")
+        .at(source.place(span), "")
+        .help("quote a key that begins with `[`, `{` or `?`")
+}
+
+pub(super) fn tab(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::TAB, "a tab where YAML takes spaces only")
+        .at(source.place(span), "")
+        .help("indent with spaces")
+}
+
+pub(super) fn control_character(source: &Source, span: Span, character: char) -> Diagnostic {
+    Diagnostic::new(
+        &codes::CONTROL_CHARACTER,
+        format!("the control character U+{:04X} cannot stand in a YAML file", u32::from(character)),
+    )
+    .at(source.place(span), "")
+    .help("remove it")
+}
