@@ -1,1 +1,44 @@
 //! One minijinja set-up for recipes and for rendering.
+//!
+//! Recipes use `{{ }}` inside quoted scalars; templates that render workflows and scripts use `<< >>`, `<% %>`,
+//! `<# #>`, so that `${{ }}` and `{{ }}` stand as they are. Undefined names are errors in both.
+//!
+//! **Invariant:** templates see the values they are given and nothing else: no files, no environment, no clock.
+
+mod expression;
+mod filters;
+
+use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig};
+use serde::Serialize;
+
+pub use expression::{Recipes, TemplateError};
+pub use minijinja::{Value, value::Serde};
+
+/// A template of the program, rendered with strict undefined and without escaping.
+///
+/// # Errors
+/// When the template names a value it was not given; that is a fault of the program, caught by tests.
+pub fn render(name: &str, source: &str, context: &impl Serialize) -> Result<String, TemplateError> {
+    let mut environment = environment();
+    let syntax = SyntaxConfig::builder()
+        .block_delimiters("<%", "%>")
+        .variable_delimiters("<<", ">>")
+        .comment_delimiters("<#", "#>")
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()
+        .map_err(|e| TemplateError::new(name, &e))?;
+    environment.set_syntax(syntax);
+    environment
+        .render_named_str(name, source, minijinja::value::Serde(context))
+        .map_err(|e| TemplateError::new(name, &e))
+}
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    filters::add_to(&mut environment);
+    environment
+}

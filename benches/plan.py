@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Plans beside Python and beside an empty program, in one run.
+
+    python3 benches/plan.py [--binary target/release/rock-matrix] [--rounds 21]
+
+Prints three ratios, each the median over rounds that alternate the two sides:
+  plan of 256 jobs beside Python expanding the same product with the same exclusions;
+  the same beside an empty static Rust program;
+  10 million raw cells to about a million legal jobs beside Python, with our peak memory.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+PYTHONS = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
+ABSENT_PYTHONS = ["3.5", "3.6", "3.7", "3.8"]
+
+
+def seconds(argv):
+    begin = time.perf_counter()
+    with open(os.devnull, "wb") as sink:
+        subprocess.run(argv, stdout=sink, stderr=subprocess.PIPE, check=True)
+    return time.perf_counter() - begin
+
+
+def alternate(ours, peer, rounds):
+    """Median seconds of each side; the sides take turns so that a noisy machine hits both."""
+    both = ([], [])
+    for _ in range(rounds):
+        both[0].append(seconds(ours))
+        both[1].append(seconds(peer))
+    return statistics.median(both[0]), statistics.median(both[1])
+
+
+def facts(binary):
+    rows = json.loads(subprocess.run([binary, "compat", "list", "torch", "--format", "json"], check=True, capture_output=True).stdout)
+    return {row["torch"]: row for row in rows}
+
+
+def versions(count):
+    return [f"{n // 1000}.{n // 10 % 100}.{n % 10}" for n in range(1000, 1000 + count)]
+
+
+def write_matrix(folder, name, axes, torch, binary):
+    """The matrix file for us, the JSON for the peer; the tail of a job is taken from our own first job."""
+    quoted = {axis: ", ".join(f'"{value}"' for value in values) for axis, values in axes.items()}
+    lines = ["version: 1", "distribution: bench", "recipe: bench", "gfx: [gfx90a, gfx942]", "axes:"]
+    lines += [f"  {axis}: [{values}]" for axis, values in quoted.items()]
+    matrix = folder / f"{name}.yaml"
+    matrix.write_text("\n".join(lines) + "\n")
+    first = {axis: values[:1] if axis == "bench" else values for axis, values in axes.items()}
+    small = folder / f"{name}-first.yaml"
+    small.write_text("\n".join(lines[:5] + [f"  {a}: [{', '.join(chr(34) + v + chr(34) for v in vs)}]" for a, vs in first.items()]) + "\n")
+    plan = json.loads(subprocess.run([binary, "plan", *recipes(folder), str(small), "--format", "json"], check=True, capture_output=True).stdout)
+    keys = ["id", "matrix", "axes", "distribution", "version", "wheel", "label"]
+    tail = {key: value for key, value in plan["jobs"][0].items() if key not in keys}
+    peer = {
+        "distribution": "bench",
+        "axes": axes,
+        "torch": {minor: {"rocm": row["rocm-index"], "python": row["python"]} for minor, row in torch.items()},
+        "tail": tail,
+    }
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(peer))
+    return matrix, path
+
+
+def recipes(folder):
+    return ["--recipes", str(folder / "recipes")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default="target/release/rock-matrix")
+    parser.add_argument("--rounds", type=int, default=21)
+    options = parser.parse_args()
+    binary = str(pathlib.Path(options.binary).resolve())
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        (folder / "recipes").mkdir()
+        (folder / "recipes" / "bench.yaml").write_text(
+            "recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\n    argv: [\"true\"]\n"
+        )
+        torch = facts(binary)
+        newest = {minor: row["patches"][-1] for minor, row in torch.items() if row["patches"]}
+        recent = sorted(newest, key=lambda minor: tuple(map(int, minor.split("."))))[-10:]
+        rocms = sorted({rocm for minor in recent for rocm in torch[minor]["rocm-index"]}, key=lambda v: tuple(map(int, v.split("."))))
+        empty = folder / "empty"
+        (folder / "empty.rs").write_text("fn main() {}\n")
+        subprocess.run(["rustc", "-O", "-C", "target-feature=+crt-static", "-o", empty, folder / "empty.rs"], check=True)
+
+        axes = {"bench": versions(3), "python": PYTHONS, "torch": [newest[m] for m in recent], "rocm": rocms}
+        matrix, peer = write_matrix(folder, "small", axes, torch, binary)
+        plan = [binary, "plan", *recipes(folder), str(matrix), "--format", "json"]
+        jobs = len(json.loads(subprocess.run(plan, check=True, capture_output=True).stdout)["jobs"])
+        ours, theirs = alternate(plan, [sys.executable, "-I", str(HERE / "expand.py"), str(peer)], options.rounds)
+        print(f"plan of {jobs} jobs: {ours * 1e3:.2f} ms, python3 {theirs * 1e3:.2f} ms: {theirs / ours:.1f} times faster (bar: 10)")
+        ours, theirs = alternate(plan, [str(empty)], options.rounds)
+        print(f"plan of {jobs} jobs: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 5)")
+
+        pythons = ABSENT_PYTHONS + PYTHONS
+        each = len(pythons) * len(recent) * len(rocms)
+        axes = {"bench": versions(10_000_000 // each + 1), "python": pythons, "torch": [newest[m] for m in recent], "rocm": rocms}
+        matrix, peer = write_matrix(folder, "large", axes, torch, binary)
+        plan = [binary, "plan", *recipes(folder), str(matrix), "--format", "json"]
+        ours, theirs = alternate(plan, [sys.executable, "-I", str(HERE / "expand.py"), str(peer)], 3)
+        peak = peak_mb(plan)
+        raw = each * len(axes["bench"])
+        print(
+            f"{raw} raw cells: {ours:.2f} s, python3 {theirs:.2f} s: {theirs / ours:.1f} times faster (bar: 20); "
+            f"peak memory {peak:.0f} MB (bar: 200)"
+        )
+
+
+def peak_mb(argv):
+    """Peak resident memory of one run, read from the kernel when it ends."""
+    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    return usage.ru_maxrss / 1024
+
+
+main()

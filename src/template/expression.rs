@@ -1,0 +1,132 @@
+//! Texts of recipes: plain text, text with `{{ }}` in it, or one expression that keeps its type.
+
+use minijinja::{Environment, Value};
+
+/// A template or expression that could not be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct TemplateError {
+    /// The template's name or the expression's text.
+    pub name: String,
+    /// What is wrong, one line.
+    pub reason: String,
+    /// 1-based line within the template, where known.
+    pub line: Option<usize>,
+}
+
+impl TemplateError {
+    pub(super) fn new(name: &str, error: &minijinja::Error) -> Self {
+        let mut reason = error.to_string();
+        let mut source = std::error::Error::source(error);
+        while let Some(inner) = source {
+            reason = format!("{reason}: {inner}");
+            source = inner.source();
+        }
+        Self { name: name.to_owned(), reason, line: error.line() }
+    }
+}
+
+/// The set-up for texts of recipes.
+#[derive(Debug)]
+pub struct Recipes {
+    environment: Environment<'static>,
+}
+
+impl Default for Recipes {
+    fn default() -> Self {
+        Self { environment: super::environment() }
+    }
+}
+
+impl Recipes {
+    /// Evaluates a text. One that is exactly `{{ … }}` keeps the type of its expression (list, boolean, none); any
+    /// other is text.
+    ///
+    /// # Errors
+    /// When it does not parse or names something unknown.
+    pub fn evaluate(&self, text: &str, context: &Value) -> Result<Value, TemplateError> {
+        let fault = |error: minijinja::Error| TemplateError::new(text, &error);
+        if let Some(expression) = single_expression(text) {
+            return self
+                .environment
+                .compile_expression(expression)
+                .and_then(|e| e.eval(context))
+                .map_err(fault)
+                .and_then(|value| {
+                    if value.is_undefined() {
+                        let reason = format!("`{}` names something that is not there", expression.trim());
+                        return Err(TemplateError { name: text.to_owned(), reason, line: None });
+                    }
+                    Ok(value)
+                });
+        }
+        if !text.contains("{{") && !text.contains("{%") {
+            return Ok(Value::from(text));
+        }
+        self.environment.render_str(text, context).map(Value::from).map_err(fault)
+    }
+
+    /// Evaluates to text. `None` for an expression that gives none.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub fn text(&self, text: &str, context: &Value) -> Result<Option<String>, TemplateError> {
+        self.evaluate(text, context).map(|value| if value.is_none() { None } else { Some(value.to_string()) })
+    }
+
+    /// Evaluates a condition; text is true unless it is empty or `false`.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub fn is_true(&self, text: &str, context: &Value) -> Result<bool, TemplateError> {
+        self.evaluate(text, context).map(|value| match value.as_str() {
+            Some(text) => !matches!(text, "" | "false"),
+            None => value.is_true(),
+        })
+    }
+}
+
+/// The inside of a text that is one expression and nothing else.
+fn single_expression(text: &str) -> Option<&str> {
+    let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
+    (!inside.contains("{{") && !inside.contains("}}")).then_some(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Recipes;
+    use minijinja::{Value, context};
+
+    fn check(text: &str) -> Value {
+        Recipes::default().evaluate(text, &context! { gfx => ["gfx90a", "gfx942"], rocm => "6.2.4" }).unwrap()
+    }
+
+    #[test]
+    fn one_expression_keeps_its_type_and_mixed_text_is_text() {
+        assert_eq!(check("{{ gfx }}").len(), Some(2));
+        assert!(check("{{ none }}").is_none());
+        assert_eq!(check("rocm{{ rocm }}").as_str(), Some("rocm6.2.4"));
+        assert_eq!(check("plain").as_str(), Some("plain"));
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_in_both_forms() {
+        for text in ["{{ torhc }}", "x{{ torhc }}", "{{ gfx| }}", "{{ gfx.nothing }}"] {
+            assert!(Recipes::default().evaluate(text, &context! { gfx => 1 }).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn filters_print_versions_and_lists_as_builds_want_them() {
+        assert_eq!(check("{{ gfx|semis }}").as_str(), Some("gfx90a;gfx942"));
+        assert_eq!(check("{{ gfx|commas }}").as_str(), Some("gfx90a,gfx942"));
+        assert_eq!(check("{{ rocm|dotless }}").as_str(), Some("624"));
+        assert_eq!(check("{{ rocm|minor }}").as_str(), Some("6.2"));
+        assert_eq!(check("{{ '3.13t'|cp_tag }}").as_str(), Some("cp313t"));
+        assert_eq!(check("{{ 'a b'|quote }}").as_str(), Some("'a b'"));
+        assert!(check("{{ '2.14.0'|in_range('>=2.14') }}").is_true());
+        assert!(!check("{{ '2.9.1'|in_range('>=2.14') }}").is_true());
+        assert!(check("{{ gfx|starts_any(['gfx94']) }}").is_true());
+        assert_eq!(check("{{ '/a/b.whl'|basename }}").as_str(), Some("b.whl"));
+    }
+}

@@ -1,0 +1,38 @@
+//! Filters: how builds want versions, lists and words.
+
+use minijinja::{Environment, Error, ErrorKind, Value};
+
+use crate::names::{PythonVersion, Version};
+
+/// Adds every filter.
+pub(super) fn add_to(environment: &mut Environment<'static>) {
+    environment.add_filter("semis", |items: Vec<String>| joined(&items, ";"));
+    environment.add_filter("commas", |items: Vec<String>| joined(&items, ","));
+    environment.add_filter("dotless", |text: String| text.replace('.', ""));
+    environment.add_filter("minor", |text: String| text.splitn(3, '.').take(2).collect::<Vec<_>>().join("."));
+    environment.add_filter("cp_tag", |text: String| text.parse::<PythonVersion>().map(|p| p.abi_tag()).map_err(wrong));
+    environment.add_filter("in_range", |version: String, range: String| {
+        version.parse::<Version>().and_then(|version| version.satisfies(&range)).map_err(wrong)
+    });
+    environment.add_filter("quote", |text: String| quote(&text));
+    environment.add_filter("basename", |text: String| text.rsplit('/').next().unwrap_or_default().to_owned());
+    environment.add_filter("pep440", |text: String| text.parse::<Version>().map(|v| v.normalized()).map_err(wrong));
+    environment.add_filter("starts_any", |items: Vec<String>, prefixes: Vec<String>| {
+        items.iter().any(|item| prefixes.iter().any(|prefix| item.starts_with(prefix.as_str())))
+    });
+    environment.add_filter("json", |value: Value| serde_json::to_string(&value).map_err(wrong));
+}
+
+/// Joins what is not empty.
+fn joined(items: &[String], by: &str) -> String {
+    items.iter().filter(|item| !item.is_empty()).map(String::as_str).collect::<Vec<_>>().join(by)
+}
+
+/// One word for a POSIX shell.
+fn quote(text: &str) -> Result<String, Error> {
+    shlex::try_quote(text).map(std::borrow::Cow::into_owned).map_err(wrong)
+}
+
+fn wrong(error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::InvalidOperation, error.to_string())
+}
