@@ -5,8 +5,12 @@
 
 mod environment;
 mod files;
+mod host;
+mod probe;
 
 pub use environment::Environment;
 pub use files::{
     FileError, append, files_with_extension, read_bytes, read_text, write_atomic, write_if_changed, write_streamed,
 };
+pub use host::{HostRoots, host_facts, topology, with_programs};
+pub use probe::{Probe, find_program, probe};

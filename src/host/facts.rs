@@ -1,0 +1,215 @@
+//! Everything known of a machine, and what a build may conclude from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cgroup::CgroupLimits;
+use super::device::{DeviceNode, DeviceState};
+use super::kfd::Topology;
+use super::proc::{Memory, Process};
+use crate::names::GfxTarget;
+
+/// What was seen of a machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostFacts {
+    /// GPUs, as the kernel driver lists them.
+    pub topology: Topology,
+    /// `/dev/kfd`; `None` when it was not looked at because the topology is another machine's.
+    pub kfd: Option<DeviceState>,
+    /// `/dev/dri/renderD*`, by number.
+    pub render_nodes: Vec<DeviceNode>,
+    /// User, groups and CPUs of this process.
+    pub process: Process,
+    /// Names of the groups of `/etc/group`, by number.
+    pub group_names: BTreeMap<u32, String>,
+    /// Memory of the machine.
+    pub memory: Memory,
+    /// CPUs that are online.
+    pub cpus_online: u32,
+    /// Limits of the control group this process is in.
+    pub cgroup: CgroupLimits,
+    /// Free space below the folders that were asked for.
+    pub disks: Vec<Disk>,
+    /// What says that this is a container, if anything does.
+    pub container: Option<String>,
+    /// Container engines, docker before podman.
+    pub engines: Vec<Engine>,
+    /// Variables that change what programs see of the GPUs.
+    pub overrides: Overrides,
+    /// ROCm installations, by folder.
+    pub rocm: Vec<RocmInstall>,
+    /// What `hipconfig --version` says.
+    pub hip_version: Option<String>,
+    /// Files that are there but could not be read or understood.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// Free space below a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disk {
+    /// The folder.
+    pub folder: String,
+    /// Bytes that this user may still write.
+    pub free_bytes: u64,
+    /// Bytes that the file system has.
+    pub total_bytes: u64,
+}
+
+/// A container engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Engine {
+    /// `docker` or `podman`.
+    pub name: String,
+    /// The client's version; `None` when there is no such program.
+    pub client: Option<String>,
+    /// The daemon's version; the client's own for engines without a daemon; `None` when nothing answers.
+    pub server: Option<String>,
+}
+
+/// Variables that change what programs see at run time. They change nothing in `/sys`, so build targets ignore them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `HSA_OVERRIDE_GFX_VERSION`, `11.0.0`.
+    pub hsa_gfx_version: Option<String>,
+    /// `ROCR_VISIBLE_DEVICES`.
+    pub rocr_visible_devices: Option<String>,
+    /// `HIP_VISIBLE_DEVICES`.
+    pub hip_visible_devices: Option<String>,
+}
+
+/// A folder with a ROCm installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RocmInstall {
+    /// The folder, `/opt/rocm`.
+    pub folder: String,
+    /// The text of its `.info/version`, `6.2.4-123`.
+    pub version: String,
+}
+
+/// A file that is there but tells nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Overrides {
+    /// The target that `HSA_OVERRIDE_GFX_VERSION` makes programs see: `major.minor.step` in decimal.
+    /// `None` when unset, an error when it is no such version.
+    ///
+    /// # Errors
+    /// With the text as it is set.
+    pub fn runtime_target(&self) -> Result<Option<GfxTarget>, &str> {
+        let Some(text) = self.hsa_gfx_version.as_deref() else { return Ok(None) };
+        let numbers: Option<Vec<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
+        match numbers.as_deref() {
+            Some([major @ 1..=99, minor @ 0..=15, step @ 0..=15]) => {
+                Ok(GfxTarget::from_kfd_version(major * 10_000 + minor * 100 + step))
+            }
+            _ => Err(text),
+        }
+    }
+}
+
+/// The gfx targets of the machine's GPUs, each once, sorted. Overrides of the runtime do not count.
+pub fn gfx_targets(facts: &HostFacts) -> Vec<GfxTarget> {
+    facts.topology.gpus.iter().map(|gpu| gpu.target.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Threads that a build may use: online CPUs, those this process may run on, and the control group's quota,
+/// whichever is least; a broken quota is rounded down, and one thread is always left.
+pub fn build_threads(facts: &HostFacts) -> u32 {
+    let quota = facts.cgroup.cpu_millis.as_ref().map(|limit| u32::try_from(limit.value / 1000).unwrap_or(u32::MAX));
+    [Some(facts.cpus_online), facts.process.cpus_allowed, quota].into_iter().flatten().min().unwrap_or(1).max(1)
+}
+
+/// Memory in bytes that a build may use: the machine's or the control group's, whichever is less.
+pub fn build_memory_bytes(facts: &HostFacts) -> u64 {
+    let limit = facts.cgroup.memory_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
+    facts.memory.total_bytes.min(limit)
+}
+
+/// Numeric groups that own `/dev/kfd` and the render nodes, without root's: what `--group-add` needs.
+///
+/// Numbers, because an engine looks names up in the image, where `render` is often missing.
+pub fn device_group_ids(facts: &HostFacts) -> Vec<u32> {
+    let kfd = facts.kfd.as_ref().and_then(DeviceState::gid);
+    let nodes = facts.render_nodes.iter().filter_map(|node| node.state.gid());
+    kfd.into_iter().chain(nodes).filter(|gid| *gid != 0).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Whether a GPU is there that this process can open.
+pub fn has_usable_gpu(facts: &HostFacts) -> bool {
+    !facts.topology.gpus.is_empty() && facts.kfd.as_ref().is_some_and(DeviceState::is_usable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::cgroup::Limit;
+    use crate::host::kfd::Gpu;
+
+    fn machine(cpus: u32, gib: u64) -> HostFacts {
+        HostFacts {
+            cpus_online: cpus,
+            memory: Memory { total_bytes: gib << 30, available_bytes: gib << 30 },
+            ..HostFacts::default()
+        }
+    }
+
+    fn limit(value: u64) -> Option<Limit> {
+        Some(Limit { value, folder: "/sys/fs/cgroup/job".to_owned() })
+    }
+
+    #[test]
+    fn a_control_group_below_the_host_decides_threads_and_memory() {
+        let mut facts = machine(64, 251);
+        assert_eq!((build_threads(&facts), build_memory_bytes(&facts)), (64, 251 << 30));
+        facts.cgroup = CgroupLimits { cpu_millis: limit(8_500), memory_bytes: limit(31 << 30) };
+        assert_eq!((build_threads(&facts), build_memory_bytes(&facts)), (8, 31 << 30));
+        facts.process.cpus_allowed = Some(4);
+        assert_eq!(build_threads(&facts), 4);
+    }
+
+    #[test]
+    fn a_limit_above_the_host_changes_nothing_and_one_thread_is_always_left() {
+        let mut facts = machine(2, 7);
+        facts.cgroup = CgroupLimits { cpu_millis: limit(64_000), memory_bytes: limit(1 << 50) };
+        assert_eq!((build_threads(&facts), build_memory_bytes(&facts)), (2, 7 << 30));
+        facts.cgroup.cpu_millis = limit(250);
+        assert_eq!(build_threads(&facts), 1);
+        assert_eq!(build_threads(&HostFacts::default()), 1);
+    }
+
+    #[test]
+    fn the_runtime_override_is_decimal_and_never_a_build_target() {
+        let over = |text: &str| Overrides { hsa_gfx_version: Some(text.to_owned()), ..Overrides::default() };
+        let target = |text: &str| over(text).runtime_target().map(|t| t.map(|t| t.to_string())).map_err(str::to_owned);
+        assert_eq!(target("11.0.0"), Ok(Some("gfx1100".to_owned())));
+        assert_eq!(target("9.0.10"), Ok(Some("gfx90a".to_owned())));
+        for text in ["11.0", "gfx1100", "11.0.16", "0.0.0", "11.0.0.0"] {
+            assert_eq!(target(text), Err(text.to_owned()));
+        }
+        let facts = HostFacts {
+            topology: Topology { gpus: vec![Gpu::example(1, 110_501)], ..Topology::default() },
+            overrides: over("11.0.0"),
+            ..HostFacts::default()
+        };
+        assert_eq!(gfx_targets(&facts).iter().map(ToString::to_string).collect::<Vec<_>>(), ["gfx1151"]);
+    }
+
+    #[test]
+    fn groups_of_the_devices_are_numbers_each_once_without_root() {
+        let node = |number, gid| DeviceNode {
+            path: format!("/dev/dri/renderD{number}"),
+            state: DeviceState::NoPermission { gid, mode: 0o660 },
+        };
+        let facts = HostFacts {
+            kfd: Some(DeviceState::Usable { gid: 105, mode: 0o660 }),
+            render_nodes: vec![node(128, 105), node(129, 44), node(130, 0)],
+            ..HostFacts::default()
+        };
+        assert_eq!(device_group_ids(&facts), [44, 105]);
+    }
+}
