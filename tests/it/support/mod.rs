@@ -1,0 +1,8 @@
+//! What the stories share: a temporary project folder, the binary run in it with a clean environment, and expected
+//! outputs kept in files.
+
+mod bless;
+mod project;
+
+pub use bless::assert_file;
+pub use project::{Outcome, Project, Ran};

@@ -1,0 +1,170 @@
+//! A project folder to run the binary in.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Variables that would change what the binary does, by prefix.
+const SCRUBBED: [&str; 8] = ["GITHUB_", "RUNNER_", "GH_", "ROCK_", "NO_COLOR", "CI", "CLICOLOR", "FLASH_ATTENTION_"];
+
+/// A temporary folder with files, and the way the binary is run in it.
+///
+/// ```ignore
+/// let done = Project::new().file("m.yaml", text).run(&["check", "m.yaml"]).exits(1);
+/// assert!(done.stderr.starts_with("error[M020 unknown-key]"));
+/// ```
+#[derive(Debug)]
+pub struct Project {
+    folder: tempfile::TempDir,
+    variables: Vec<(String, OsString)>,
+}
+
+impl Project {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// Adds a text file; parents are made.
+    pub fn file(self, path: &str, text: &str) -> Self {
+        self.bytes(path, text.as_bytes())
+    }
+
+    /// Adds a file of any bytes; parents are made.
+    pub fn bytes(self, path: &str, bytes: &[u8]) -> Self {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+        self
+    }
+
+    /// Adds a copy of a file or folder of this package, `copy("matrices/flash-attn.yaml", "m.yaml")`.
+    pub fn copy(self, from: &str, to: &str) -> Self {
+        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join(from), &self.path(to));
+        self
+    }
+
+    /// Sets a variable for the binary.
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A path in the folder.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    /// The text of a file in the folder.
+    #[track_caller]
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+    }
+
+    /// Whether there is something at a path in the folder.
+    pub fn has(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    /// Every file in the folder, sorted, with `/` between folders.
+    pub fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    found.push(path.strip_prefix(self.root()).unwrap().to_str().unwrap().to_owned());
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The command, not yet run: for stories that need more than [`Self::run`] gives.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rock-matrix"));
+        command.args(arguments).current_dir(self.root()).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| SCRUBBED.iter().any(|prefix| name.starts_with(prefix))) {
+                command.env_remove(name);
+            }
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs the binary to its end. The exit code must then be asserted with [`Ran::exits`].
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        let output = self.command(arguments).output().unwrap();
+        let text = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).expect("the binary writes UTF-8");
+            let canonical = self.root().canonicalize().unwrap();
+            text.replace(canonical.to_str().unwrap(), "[ROOT]")
+                .replace(self.root().to_str().unwrap(), "[ROOT]")
+                .replace(concat!("rock-matrix ", env!("CARGO_PKG_VERSION")), "rock-matrix [VERSION]")
+        };
+        Ran {
+            line: format!("rock-matrix {}", arguments.join(" ")),
+            code: output.status.code(),
+            outcome: Outcome { stdout: text(output.stdout), stderr: text(output.stderr) },
+        }
+    }
+}
+
+/// A finished run whose exit code was not looked at yet.
+#[derive(Debug)]
+#[must_use = "the exit code must be asserted with `exits`"]
+pub struct Ran {
+    line: String,
+    code: Option<i32>,
+    outcome: Outcome,
+}
+
+impl Ran {
+    /// Asserts the exit code and gives the outputs.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Outcome {
+        let Outcome { stdout, stderr } = &self.outcome;
+        assert_eq!(self.code, Some(code), "`{}`\n--- stdout\n{stdout}\n--- stderr\n{stderr}", self.line);
+        self.outcome
+    }
+}
+
+/// What a run wrote, with `[ROOT]` for the project's folder and `[VERSION]` for the version of the program.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Data.
+    pub stdout: String,
+    /// Talk.
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// Standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.stdout))
+    }
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    if from.is_dir() {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            copy_tree(&entry.path(), &to.join(entry.file_name()));
+        }
+    } else {
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(from, to).unwrap();
+    }
+}
