@@ -8,6 +8,7 @@
 mod model;
 mod places;
 mod profile;
+pub mod recipe;
 
 pub use model::*;
 pub use places::Places;

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** the container argv is made in `container` and nowhere else; no version is compared in Rust.
 
+pub mod container;
 mod step;
 
 pub use step::{Output, Step};

@@ -1,0 +1,267 @@
+//! The types of a recipe document, as written.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use super::unions::EnvValue;
+use crate::config::{Backend, Profile};
+
+/// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RecipeDocument {
+    /// Version of the format, 1.
+    pub recipe: u32,
+    /// Its name, the file's stem. Plain text.
+    pub name: String,
+    /// The distribution it builds; a matrix file may name another one. Plain text.
+    #[serde(default)]
+    pub distribution: String,
+    /// Normalized name of the package whose facts apply; empty: the matrix file's distribution. Plain text.
+    #[serde(default)]
+    pub package: String,
+    /// Axes it knows beyond package, python, torch, rocm, backend and gfx. Plain texts.
+    #[serde(default)]
+    pub axes: Vec<String>,
+    /// Backends, the default one first.
+    #[serde(default)]
+    pub backends: IndexMap<String, BackendDocument>,
+    /// Variables with their defaults; a matrix file may set these and no others.
+    #[serde(default)]
+    pub vars: IndexMap<String, String>,
+    /// Named values, in any order.
+    #[serde(default)]
+    pub facts: IndexMap<String, FactDocument>,
+    /// Combinations that this recipe refuses.
+    #[serde(default)]
+    pub refuse: Vec<RefuseDocument>,
+    /// Variables of every step.
+    #[serde(default)]
+    pub env: IndexMap<String, EnvValue>,
+    /// What is fetched, by the folder it lands in.
+    #[serde(default)]
+    pub sources: IndexMap<String, SourceDocument>,
+    /// Changes to the sources.
+    #[serde(default)]
+    pub edits: Vec<EditDocument>,
+    /// The build.
+    pub steps: Vec<StepDocument>,
+    /// The wheels it leaves.
+    #[serde(default)]
+    pub collect: CollectDocument,
+    /// What is run with the built wheel.
+    #[serde(default)]
+    pub test: TestDocument,
+}
+
+/// One backend. Plain texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BackendDocument {
+    /// What it adds to the label.
+    #[serde(default)]
+    pub label: String,
+    /// Axes whose values share one wheel.
+    #[serde(default)]
+    pub collapse: Vec<String>,
+    /// Wheel tags that do not depend on the job, `py3-none-any`.
+    #[serde(default)]
+    pub tag: Option<String>,
+    /// Whether the wheel holds device code.
+    #[serde(default = "yes")]
+    pub device_code: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A named value; exactly one of the kinds is set.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FactDocument {
+    /// An expression over the job and other facts.
+    #[serde(default)]
+    pub expr: Option<String>,
+    /// The trimmed output of a command.
+    #[serde(default)]
+    pub command: Option<Vec<String>>,
+    /// The trimmed content of a file.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// A variable of the caller's environment.
+    #[serde(default)]
+    pub env: Option<String>,
+    /// What to take when the command fails, the file or the variable is missing.
+    #[serde(default)]
+    pub default: Option<String>,
+}
+
+/// A combination that cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RefuseDocument {
+    /// When it applies.
+    pub when: String,
+    /// Why.
+    pub reason: String,
+    /// What to do instead.
+    #[serde(default)]
+    pub help: String,
+}
+
+/// Something fetched; exactly one of the kinds is set.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SourceDocument {
+    /// When it is needed.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// A requirement whose source distribution is fetched from the package index, `flash-attn==2.8.3`.
+    #[serde(default)]
+    pub sdist: Option<String>,
+    /// The archive's SHA-256; empty: not checked, with a warning.
+    #[serde(default)]
+    pub sha256: String,
+    /// A git address.
+    #[serde(default)]
+    pub git: Option<String>,
+    /// The commit, tag or branch.
+    #[serde(default)]
+    pub r#ref: String,
+    /// Whether submodules are fetched.
+    #[serde(default)]
+    pub submodules: bool,
+    /// A folder on this machine, copied.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// Variables of the fetching processes.
+    #[serde(default)]
+    pub env: IndexMap<String, EnvValue>,
+}
+
+/// A change to a source file, or a path removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EditDocument {
+    /// When it is made.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// A file to edit, relative to the job's folder.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// A regular expression (Python's).
+    #[serde(default)]
+    pub find: String,
+    /// What takes its place, with `\1` for groups.
+    #[serde(default)]
+    pub replace: String,
+    /// A text that is there when the edit is made already.
+    #[serde(default)]
+    pub unless: String,
+    /// Paths removed instead, relative to the job's folder.
+    #[serde(default)]
+    pub remove: Vec<String>,
+}
+
+/// One step of the build.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StepDocument {
+    /// Its name. Plain text.
+    pub stage: String,
+    /// When it runs.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// Program and arguments; items that evaluate to none or nothing are dropped.
+    pub argv: Vec<String>,
+    /// Variables of this step.
+    #[serde(default)]
+    pub env: IndexMap<String, EnvValue>,
+    /// Working folder, relative to the job's folder.
+    #[serde(default)]
+    pub cwd: String,
+    /// Minutes until it is stopped.
+    #[serde(default)]
+    pub timeout_min: Option<u64>,
+    /// Paths removed first.
+    #[serde(default)]
+    pub clean: Vec<String>,
+    /// How often it is tried again.
+    #[serde(default)]
+    pub retry: u32,
+    /// Files it must leave.
+    #[serde(default)]
+    pub outputs: IndexMap<String, OutputDocument>,
+}
+
+/// Files that a step must leave.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OutputDocument {
+    /// A glob, relative to the job's folder.
+    pub glob: String,
+    /// How many must match.
+    #[serde(default = "one")]
+    pub count: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// The wheels that a build leaves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CollectDocument {
+    /// Glob of the wheels, relative to the job's folder.
+    #[serde(default)]
+    pub wheels: String,
+    /// Set the label after the build, for builds that cannot set it themselves.
+    #[serde(default)]
+    pub relabel: bool,
+    /// Checks that every wheel must pass. Plain texts.
+    #[serde(default)]
+    pub gates: Vec<String>,
+    /// Commands whose output `build.json` records, by name.
+    #[serde(default)]
+    pub record: IndexMap<String, Vec<String>>,
+}
+
+/// What is run with the built wheel.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TestDocument {
+    /// Without a GPU: a Python program; the wheel is installed and importable.
+    #[serde(default)]
+    pub cpu: String,
+    /// On a GPU.
+    #[serde(default)]
+    pub gpu: String,
+}
+
+impl RecipeDocument {
+    /// What a plan must know; `distribution` is the matrix file's, normalized.
+    pub fn profile(&self, distribution: &str) -> Profile {
+        let gates = &self.collect.gates;
+        let backend = |(name, backend): (&String, &BackendDocument)| Backend {
+            name: name.clone(),
+            label: backend.label.clone(),
+            collapse: backend.collapse.clone(),
+            tag: backend.tag.clone(),
+            device_code: backend.device_code,
+            gates: gates.clone(),
+        };
+        let mut backends: Vec<Backend> = self.backends.iter().map(backend).collect();
+        if backends.is_empty() {
+            let document = BackendDocument { device_code: true, ..BackendDocument::default() };
+            backends.push(backend((&"default".to_owned(), &document)));
+        }
+        Profile {
+            name: self.name.clone(),
+            package: if self.package.is_empty() { distribution.to_owned() } else { self.package.clone() },
+            axes: self.axes.clone(),
+            backends,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Recipe documents: how one distribution is built, as data.
+//!
+//! A document is read from YAML (a folder given by `--recipes`) or from the form embedded at build time; both go
+//! through the same types. Expressions stay texts here; `recipe` evaluates them.
+//!
+//! **Invariant:** unknown keys are errors; nothing here knows a distribution by name.
+
+mod document;
+mod read;
+mod unions;
+
+pub use document::{
+    BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, RecipeDocument, RefuseDocument,
+    SourceDocument, StepDocument, TestDocument,
+};
+pub use read::{embedded, embedded_names, from_source};
+pub use unions::EnvValue;

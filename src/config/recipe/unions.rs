@@ -1,0 +1,98 @@
+//! Values of recipes that may be written in several forms. Each has its `Deserialize` here, by hand, so that a wrong
+//! form is told of in the user's words.
+
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// The value of an environment variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EnvValue {
+    /// A text; an expression that gives none removes the variable.
+    Text(String),
+    /// Several texts joined with a blank; those that give none are dropped.
+    List(Vec<String>),
+    /// `null`: the variable is removed.
+    Remove,
+    /// The variable's value with texts before or after.
+    Extend {
+        /// Put before.
+        prepend: Option<String>,
+        /// Put after.
+        append: Option<String>,
+        /// What stands between.
+        separator: String,
+    },
+    /// The number of parallel jobs that memory and processors allow, unless the variable is set already.
+    Jobs {
+        /// GiB that one job may take.
+        gib_per_job: String,
+    },
+}
+
+impl<'de> Deserialize<'de> for EnvValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyForm;
+        impl<'de> Visitor<'de> for AnyForm {
+            type Value = EnvValue;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text, a list of texts, nothing, or a mapping with `prepend`, `append` or `gib-per-job`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<EnvValue, E> {
+                Ok(EnvValue::Text(text.to_owned()))
+            }
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<EnvValue, E> {
+                Err(E::invalid_type(de::Unexpected::Bool(value), &"quoted text such as \"TRUE\""))
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<EnvValue, E> {
+                Ok(EnvValue::Text(value.to_string()))
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<EnvValue, E> {
+                Ok(EnvValue::Text(value.to_string()))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<EnvValue, E> {
+                Ok(EnvValue::Remove)
+            }
+            fn visit_none<E: de::Error>(self) -> Result<EnvValue, E> {
+                Ok(EnvValue::Remove)
+            }
+            fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<EnvValue, D::Error> {
+                deserializer.deserialize_any(self)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<EnvValue, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(EnvValue::List(list))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EnvValue, A::Error> {
+                let (mut prepend, mut append, mut separator, mut gib_per_job) = (None, None, None, None);
+                while let Some(key) = map.next_key::<String>()? {
+                    let place = match key.as_str() {
+                        "prepend" => &mut prepend,
+                        "append" => &mut append,
+                        "sep" => &mut separator,
+                        "gib-per-job" => &mut gib_per_job,
+                        _ => return Err(de::Error::unknown_field(&key, &["prepend", "append", "sep", "gib-per-job"])),
+                    };
+                    *place = Some(map.next_value::<String>()?);
+                }
+                match (gib_per_job, prepend, append) {
+                    (Some(gib_per_job), None, None) => Ok(EnvValue::Jobs { gib_per_job }),
+                    (None, None, None) => Err(de::Error::custom("one of `prepend`, `append`, `gib-per-job` is needed")),
+                    (Some(_), _, _) => Err(de::Error::custom("`gib-per-job` stands alone")),
+                    (None, prepend, append) => {
+                        let separator = match separator.as_deref() {
+                            None | Some("path") => ":".to_owned(),
+                            Some(separator) => separator.to_owned(),
+                        };
+                        Ok(EnvValue::Extend { prepend, append, separator })
+                    }
+                }
+            }
+        }
+        deserializer.deserialize_any(AnyForm)
+    }
+}
