@@ -1,8 +1,122 @@
-//! The github form.
+//! GitHub workflow commands that become annotations.
+//!
+//! Forms and limits: GitHub documentation, "Workflow commands", and the runner's own cut of a message at 4,096
+//! characters. More than ten annotations of a kind per step are not shown, so no more are written.
 
-use crate::diagnostic::Diagnostic;
+use std::fmt::Write;
 
-/// Renders diagnostics.
+use crate::diagnostic::{Diagnostic, Place, Severity};
+
+/// Annotations of one kind that a step may have.
+const PER_KIND: usize = 10;
+/// Characters of a message, so that the runner's own cut does not take the end unsaid.
+const LONGEST: usize = 4000;
+
+/// Renders diagnostics as workflow commands, errors first, each kind in the given order.
 pub fn github(diagnostics: &[Diagnostic]) -> String {
-    diagnostics.iter().map(|d| format!("{}[{}]: {}\n", d.severity, d.code, d.message)).collect()
+    let mut out = String::new();
+    for (severity, command) in [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "notice")] {
+        for diagnostic in diagnostics.iter().filter(|d| d.severity == severity).take(PER_KIND) {
+            let mut properties = place_of(diagnostic);
+            properties.push(("title", diagnostic.code.to_string()));
+            let properties: Vec<_> =
+                properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();
+            let _ = writeln!(out, "::{command} {}::{}", properties.join(","), escape(&message(diagnostic)));
+        }
+    }
+    out
+}
+
+fn place_of(diagnostic: &Diagnostic) -> Vec<(&'static str, String)> {
+    let Some(label) = diagnostic.labels.first() else { return Vec::new() };
+    match &label.place {
+        Place::Text { source, span } => {
+            let mut properties = vec![("file", source.path.trim_start_matches("./").to_owned())];
+            let end = source.place(span.end..span.end).line_column();
+            if let (Some((line, column)), Some((end_line, end_column))) = (label.place.line_column(), end) {
+                properties.push(("line", line.to_string()));
+                properties.push(("endLine", end_line.to_string()));
+                // Columns are taken only where a range stays on one line.
+                if line == end_line {
+                    properties.push(("col", column.to_string()));
+                    properties.push(("endColumn", end_column.to_string()));
+                }
+            }
+            properties
+        }
+        Place::File(path) => vec![("file", path.trim_start_matches("./").to_owned())],
+        _ => Vec::new(),
+    }
+}
+
+fn message(diagnostic: &Diagnostic) -> String {
+    let mut text = diagnostic.message.clone();
+    if let Some(label) = diagnostic.labels.first() {
+        if !matches!(label.place, Place::Text { .. } | Place::File(_)) {
+            let _ = write!(text, "\n{}", label.place);
+        }
+        if !label.text.is_empty() {
+            let _ = write!(text, "\n{}", label.text);
+        }
+    }
+    for note in &diagnostic.notes {
+        let _ = write!(text, "\nnote: {note}");
+    }
+    if let Some(help) = &diagnostic.help {
+        let _ = write!(text, "\nhelp: {help}");
+    }
+    if text.chars().count() > LONGEST {
+        const CUT: &str = "\n… (cut; the log has the whole message)";
+        text = text.chars().take(LONGEST - CUT.chars().count()).chain(CUT.chars()).collect();
+    }
+    text
+}
+
+fn escape(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn escape_property(text: &str) -> String {
+    escape(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::github;
+    use crate::diagnostic::{Diagnostic, Place, Source, registry::matrix as codes};
+
+    #[test]
+    fn an_annotation_has_place_title_and_escaped_text() {
+        let source = Source::new("./a,b:c.yaml", "x: 1\ny: 100%\n");
+        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "100% twice").at(source.place(5..6), "here").help("mend\nit");
+        assert_eq!(
+            github(&[d]),
+            "::error file=a%2Cb%3Ac.yaml,line=2,endLine=2,col=1,endColumn=2,title=M001 duplicate-key::100%25 twice%0Ahere%0Ahelp: mend%0Ait\n"
+        );
+    }
+
+    #[test]
+    fn no_more_than_ten_of_a_kind_are_written_and_errors_come_first() {
+        let warning = Diagnostic::new(&codes::BYTE_ORDER_MARK, "w").at(Place::File("a".into()), "");
+        let error = Diagnostic::new(&codes::BAD_SYNTAX, "e");
+        let all: Vec<_> = std::iter::repeat_n(warning, 12).chain(std::iter::repeat_n(error, 12)).collect();
+        let text = github(&all);
+        assert_eq!(text.lines().filter(|l| l.starts_with("::error ")).count(), 10);
+        assert_eq!(text.lines().filter(|l| l.starts_with("::warning ")).count(), 10);
+        assert!(text.starts_with("::error"));
+    }
+
+    #[test]
+    fn a_long_message_is_cut_with_a_word_about_it() {
+        let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "é".repeat(5000))]);
+        let message = text.trim_end().rsplit("::").next().unwrap().replace("%0A", "\n");
+        assert_eq!(message.chars().count(), 4000);
+        assert!(message.ends_with("(cut; the log has the whole message)"));
+    }
+
+    #[test]
+    fn a_message_cannot_begin_another_command() {
+        let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "x\n::set-env name=A::b\r\n::stop-commands::t")]);
+        assert_eq!(text.lines().count(), 1);
+    }
 }

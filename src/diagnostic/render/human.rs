@@ -1,9 +1,214 @@
-//! The human form.
+//! The form for people: the message, the place with its line and carets, notes and help.
 
-use crate::diagnostic::Diagnostic;
+use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
-/// Renders diagnostics.
+use super::text::{visible, visible_lines};
+use crate::diagnostic::{Diagnostic, Label, Place, Severity, Source, Span};
+
+/// Columns that a line may take; longer source lines are cut around the carets.
+const WIDTH: usize = 120;
+
+/// Renders diagnostics, with a blank line after each.
 pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
-    let _ = color;
-    diagnostics.iter().map(|d| format!("{}[{}]: {}\n", d.severity, d.code, d.message)).collect()
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
+    let mut out = String::new();
+    for diagnostic in diagnostics {
+        out.push_str(&renderer.render(&groups(diagnostic)));
+        out.push_str("\n\n");
+    }
+    out
+}
+
+fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let title = level.primary_title(visible(&diagnostic.message)).id(diagnostic.code.to_string());
+    let mut elements: Vec<Element<'static>> = Vec::new();
+    let mut notes = Vec::new();
+    for (source, labels) in by_source(&diagnostic.labels) {
+        elements.push(snippet(source, &labels).into());
+    }
+    for label in &diagnostic.labels {
+        if !matches!(label.place, Place::Text { .. }) {
+            if label.primary {
+                elements.push(Origin::path(visible(&label.place.to_string())).into());
+                notes.extend((!label.text.is_empty()).then(|| label.text.clone()));
+            } else {
+                notes.push(format!("{}: {}", label.place, label.text));
+            }
+        }
+    }
+    for note in notes.iter().chain(&diagnostic.notes) {
+        elements.push(Level::NOTE.message(visible_lines(note)).into());
+    }
+    let mut groups = vec![title.elements(elements)];
+    if let Some(help) = &diagnostic.help {
+        groups.push(Group::with_title(Level::HELP.secondary_title(visible_lines(help))));
+    }
+    groups
+}
+
+/// The labels that point into texts, one entry a text, in the order of their first label.
+fn by_source(labels: &[Label]) -> Vec<(&Source, Vec<(&Label, Span)>)> {
+    let mut found: Vec<(&Source, Vec<(&Label, Span)>)> = Vec::new();
+    for label in labels {
+        let Place::Text { source, span } = &label.place else { continue };
+        match found.iter_mut().find(|(other, _)| *other == source) {
+            Some((_, list)) => list.push((label, span.clone())),
+            None => found.push((source, vec![(label, span.clone())])),
+        }
+    }
+    found
+}
+
+/// The lines that the labels stand in. Spans over several lines are shown by their first.
+fn snippet(source: &Source, labels: &[(&Label, Span)]) -> Snippet<'static, Annotation<'static>> {
+    let text = &*source.text;
+    let spans: Vec<Span> = labels.iter().map(|(_, span)| first_line(text, span)).collect();
+    let from = spans.iter().map(|s| s.start).min().unwrap_or(0);
+    let to = spans.iter().map(|s| s.end).max().unwrap_or(0);
+    let from = text[..from].rfind('\n').map_or(0, |i| i + 1);
+    let to = text[to..].find('\n').map_or(text.len(), |i| to + i);
+    let line = text[..from].bytes().filter(|&b| b == b'\n').count() + 1;
+    let annotations: Vec<Annotation<'static>> = labels
+        .iter()
+        .zip(spans)
+        .map(|((label, _), span)| {
+            let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let annotation = kind.span(span.start - from..span.end - from);
+            if label.text.is_empty() { annotation } else { annotation.label(visible(&label.text)) }
+        })
+        .collect();
+    Snippet::source(text[from..to].to_owned())
+        .path(visible(&source.path))
+        .line_start(line)
+        .annotations(annotations)
+}
+
+/// A span within the text, on character boundaries, cut at the end of its first line.
+fn first_line(text: &str, span: &Span) -> Span {
+    let start = text.floor_char_boundary(span.start.min(text.len()));
+    let end = text.ceil_char_boundary(span.end.min(text.len())).max(start);
+    let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |i| start + i);
+    start..end.min(line_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::human;
+    use crate::diagnostic::{Diagnostic, Place, Source, registry::matrix as codes};
+
+    fn source() -> Source {
+        Source::new("matrices/flash-attn.yaml", "version: 1\naxes:\n  rocm: [\"6.2\"]\n  torch: [2.5, 2.10]\n")
+    }
+
+    #[test]
+    fn a_diagnostic_shows_its_line_notes_and_help() {
+        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "torch 2.10 has no build for ROCm 6.2")
+            .at(source().place(48..52), "first supported on ROCm 7.0")
+            .also(source().place(26..31), "wanted here")
+            .note("from `compat/torch.yaml`, checked 2026-11-01")
+            .help("remove `2.10`, or list it under rocm `7.0`");
+        assert_snapshot!(human(&[d.clone(), d], false), @r#"
+        error[M001 duplicate-key]: torch 2.10 has no build for ROCm 6.2
+         --> matrices/flash-attn.yaml:4:16
+          |
+        3 |   rocm: ["6.2"]
+          |          ----- wanted here
+        4 |   torch: [2.5, 2.10]
+          |                ^^^^ first supported on ROCm 7.0
+          |
+          = note: from `compat/torch.yaml`, checked 2026-11-01
+        help: remove `2.10`, or list it under rocm `7.0`
+
+        error[M001 duplicate-key]: torch 2.10 has no build for ROCm 6.2
+         --> matrices/flash-attn.yaml:4:16
+          |
+        3 |   rocm: ["6.2"]
+          |          ----- wanted here
+        4 |   torch: [2.5, 2.10]
+          |                ^^^^ first supported on ROCm 7.0
+          |
+          = note: from `compat/torch.yaml`, checked 2026-11-01
+        help: remove `2.10`, or list it under rocm `7.0`
+        "#);
+    }
+
+    #[test]
+    fn places_without_text_and_other_files_are_shown() {
+        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "two files")
+            .at(source().place(0..7), "")
+            .also(Source::new("b.yaml", "x: 1\n").place(0..1), "and here")
+            .also(Place::Argument("--gpu".into()), "set here");
+        assert_snapshot!(human(&[d], false), @r#"
+        error[M001 duplicate-key]: two files
+         --> matrices/flash-attn.yaml:1:1
+          |
+        1 | version: 1
+          | ^^^^^^^
+          |
+         ::: b.yaml:1:1
+          |
+        1 | x: 1
+          | - and here
+          |
+          = note: argument `--gpu`: set here
+        "#);
+        let d = Diagnostic::new(&codes::NOT_UTF8, "not text").at(Place::File("a.yaml".into()), "byte 3 cannot be read");
+        assert_snapshot!(human(&[d], false), @r#"
+        error[M004 not-utf8]: not text
+        --> a.yaml
+         = note: byte 3 cannot be read
+        "#);
+    }
+
+    #[test]
+    fn control_characters_cannot_reach_the_terminal() {
+        let evil = Source::new("a\u{1b}[31m.yaml", "k: \"\u{1b}]0;x\u{7}\u{202e}y\"\n");
+        let d = Diagnostic::new(&codes::BAD_SYNTAX, "bad\u{1b}[2J text\nsecond").at(evil.place(3..10), "here\u{7f}").help("a\u{8}");
+        let shown = human(&[d], false);
+        assert!(!shown.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{shown:?}");
+        assert_snapshot!(shown, @r#"
+        error[M002 bad-syntax]: bad\u{1b}[2J text\nsecond
+         --> a\u{1b}[31m.yaml:1:4
+          |
+        1 | k: "␛]0;x␇�y"
+          |    ^^^^^^^ here\u{7f}
+          |
+        help: a\u{8}
+        "#);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_carets() {
+        let text = format!("k: [{}NEEDLE{}]\n", "aaaa, ".repeat(5000), ", bbbb".repeat(5000));
+        let at = text.find("NEEDLE").unwrap();
+        let shown = human(
+            &[Diagnostic::new(&codes::BAD_SYNTAX, "long").at(Source::new("m.yaml", text).place(at..at + 6), "this")],
+            false,
+        );
+        assert!(shown.contains("NEEDLE") && shown.lines().all(|l| l.chars().count() < 160), "{shown}");
+    }
+
+    #[test]
+    fn spans_outside_the_text_or_over_lines_do_no_harm() {
+        for span in [0..1000, 900..1000, 10..12, 5..40, 63..63] {
+            let shown = human(&[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().place(span), "")], false);
+            assert!(shown.contains("matrices/flash-attn.yaml"), "{shown}");
+        }
+        let empty = human(&[Diagnostic::new(&codes::BAD_SYNTAX, "x").at(Source::new("e", "").place(0..0), "")], false);
+        assert!(empty.contains("--> e"), "{empty}");
+    }
+
+    #[test]
+    fn colour_is_there_only_when_asked_for() {
+        let d = [Diagnostic::new(&codes::BAD_SYNTAX, "x").at(source().place(0..7), "y")];
+        assert!(human(&d, true).contains('\u{1b}'));
+        assert!(!human(&d, false).contains('\u{1b}'));
+    }
 }

@@ -1,8 +1,107 @@
-//! The json form.
+//! The form for programs: one JSON object a line.
 
-use crate::diagnostic::Diagnostic;
+use serde::Serialize;
 
-/// Renders diagnostics.
+use crate::diagnostic::{Diagnostic, Label, Place};
+
+#[derive(Serialize)]
+struct Row<'a> {
+    code: &'a str,
+    name: &'a str,
+    severity: String,
+    message: &'a str,
+    #[serde(flatten)]
+    place: Spot,
+    labels: Vec<LabelRow<'a>>,
+    notes: &'a [String],
+    help: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct LabelRow<'a> {
+    #[serde(flatten)]
+    place: Spot,
+    text: &'a str,
+    primary: bool,
+}
+
+/// A place; all null where a diagnostic has none. Lines and columns count from 1, columns in characters; `end_column`
+/// is the first column after the range. Bytes count from 0.
+#[derive(Serialize, Default)]
+struct Spot {
+    file: Option<String>,
+    line: Option<usize>,
+    column: Option<usize>,
+    end_line: Option<usize>,
+    end_column: Option<usize>,
+    byte_start: Option<usize>,
+    byte_end: Option<usize>,
+}
+
+/// Renders diagnostics, one JSON object a line.
 pub fn json(diagnostics: &[Diagnostic]) -> String {
-    diagnostics.iter().map(|d| format!("{}[{}]: {}\n", d.severity, d.code, d.message)).collect()
+    let mut out = String::new();
+    for diagnostic in diagnostics {
+        let row = Row {
+            code: diagnostic.code.id,
+            name: diagnostic.code.name,
+            severity: diagnostic.severity.to_string(),
+            message: &diagnostic.message,
+            place: diagnostic.labels.first().map(spot).unwrap_or_default(),
+            labels: diagnostic
+                .labels
+                .iter()
+                .map(|label| LabelRow { place: spot(label), text: &label.text, primary: label.primary })
+                .collect(),
+            notes: &diagnostic.notes,
+            help: diagnostic.help.as_deref(),
+        };
+        // A row holds texts and numbers only, which always serialise.
+        out.push_str(&serde_json::to_string(&row).unwrap_or_default());
+        out.push('\n');
+    }
+    out
+}
+
+fn spot(label: &Label) -> Spot {
+    match &label.place {
+        Place::Text { source, span } => {
+            let start = label.place.line_column();
+            let end = source.place(span.end..span.end).line_column();
+            Spot {
+                file: Some(source.path.to_string()),
+                line: start.map(|(line, _)| line),
+                column: start.map(|(_, column)| column),
+                end_line: end.map(|(line, _)| line),
+                end_column: end.map(|(_, column)| column),
+                byte_start: Some(span.start),
+                byte_end: Some(span.end),
+            }
+        }
+        Place::File(path) => Spot { file: Some(path.to_string()), ..Spot::default() },
+        other => Spot { file: Some(other.to_string()), ..Spot::default() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::json;
+    use crate::diagnostic::{Diagnostic, Source, registry::matrix as codes};
+
+    #[test]
+    fn each_line_is_one_object_with_places_in_characters() {
+        let source = Source::new("m.yaml", "a: 1\nä: [x]\n");
+        let d = Diagnostic::new(&codes::DUPLICATE_KEY, "twice").at(source.place(9..12), "here").help("mend it");
+        let text = json(&[d.clone(), d]);
+        let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(rows.len(), 2);
+        let expected = serde_json::json!({
+            "code": "M001", "name": "duplicate-key", "severity": "error", "message": "twice",
+            "file": "m.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 7, "byte_start": 9, "byte_end": 12,
+            "labels": [{"file": "m.yaml", "line": 2, "column": 4, "end_line": 2, "end_column": 7, "byte_start": 9,
+                "byte_end": 12, "text": "here", "primary": true}],
+            "notes": [], "help": "mend it",
+        });
+        assert_eq!(rows[0], expected);
+    }
 }
