@@ -26,7 +26,7 @@ pub fn interpreter(job: &Job, document: &RecipeDocument, site: &Site) -> String 
 }
 
 /// The steps that make tools, Python and torch ready.
-pub fn steps(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site) -> Vec<Step> {
+pub(super) fn steps(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site) -> Vec<Step> {
     let python = interpreter(job, document, site);
     let mut steps = Vec::new();
     if *site == Site::Container && job.settings.python_from != PythonFrom::Host {
