@@ -2,7 +2,10 @@
 //!
 //! **Invariant:** no decision is taken here that a library caller could not take with the same values.
 
+mod completions;
+mod doctor;
 mod exit;
+mod man;
 mod shell;
 
 use std::ffi::OsString;
@@ -48,7 +51,16 @@ struct Global {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {}
+enum Command {
+    Completions(completions::Args),
+    Doctor(doctor::Args),
+    Man(man::Args),
+}
+
+/// The whole command line, for completions, manual pages and documents.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
 
 /// Runs the program with these arguments (the first is its own name).
 pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environment) -> Exit {
@@ -69,8 +81,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         },
         diagnostics: cli.global.diagnostics,
     };
-    let _ = (&shell, &cli.global.compat, &cli.global.recipes, Cli::command());
-    match cli.command {}
+    let _ = (&cli.global.compat, &cli.global.recipes);
+    match cli.command {
+        Command::Completions(args) => completions::run(&args, &shell),
+        Command::Doctor(args) => doctor::run(&args, &shell),
+        Command::Man(args) => man::run(&args, &shell),
+    }
 }
 
 fn colored(choice: &str, environment: &Environment) -> bool {

@@ -3,6 +3,9 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::host as codes;
+
 /// A file that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} `{}`: {reason}", path.display())]
@@ -22,6 +25,13 @@ impl FileError {
     /// Wraps a system error.
     pub fn new(action: &'static str, path: &Path, error: std::io::Error) -> Self {
         Self { action, path: path.to_owned(), reason: error.to_string(), source: Some(error) }
+    }
+}
+
+impl From<FileError> for Diagnostic {
+    fn from(error: FileError) -> Self {
+        let code = if error.action == "read" { &codes::CANNOT_READ_FILE } else { &codes::CANNOT_WRITE_FILE };
+        Self::new(code, error.to_string())
     }
 }
 

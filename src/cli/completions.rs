@@ -1,0 +1,23 @@
+//! `completions`: scripts that let a shell complete our command line.
+
+use super::{Exit, Shell};
+
+/// Print the completion script of a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix completions bash > ~/.local/share/bash-completion/completions/rock-matrix
+  rock-matrix completions zsh > ~/.zfunc/_rock-matrix
+  rock-matrix completions fish > ~/.config/fish/completions/rock-matrix.fish")]
+pub(super) struct Args {
+    /// The shell
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut super::command(), "rock-matrix", &mut script);
+    shell.print(&String::from_utf8_lossy(&script))
+}

@@ -1,0 +1,59 @@
+//! `man`: manual pages, one a command.
+
+use std::path::PathBuf;
+
+use super::{Exit, Shell};
+use crate::diagnostic::Diagnostic;
+use crate::sys;
+
+/// Print the manual page, or write those of all commands into a folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix man | man -l -                   read the first page
+  rock-matrix man --out ~/.local/share/man/man1     then `man rock-matrix-doctor` works")]
+pub(super) struct Args {
+    /// Write one page a command into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let pages = pages();
+    let Some(folder) = &args.out else {
+        return shell.print(pages.first().map_or("", |(_, text)| text));
+    };
+    let mut written = 0;
+    for (name, text) in &pages {
+        match sys::write_if_changed(&folder.join(name), text.as_bytes()) {
+            Ok(changed) => written += usize::from(changed),
+            Err(error) => {
+                shell.report(&[Diagnostic::from(error)]);
+                return Exit::Machine;
+            }
+        }
+    }
+    let unchanged = pages.len() - written;
+    shell.say(&format!("wrote {written} pages into {}, {unchanged} were up to date", folder.display()));
+    Exit::Done
+}
+
+/// File names and texts of all pages, the program's own first.
+fn pages() -> Vec<(String, String)> {
+    let mut root = super::command().disable_help_subcommand(true);
+    root.build();
+    let source = format!("{} {}", root.get_name(), root.get_version().unwrap_or_default());
+    let (mut pages, mut open) = (Vec::new(), vec![root]);
+    while let Some(command) = open.pop() {
+        let mut below: Vec<clap::Command> =
+            command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
+        below.reverse();
+        open.extend(below);
+        let page = clap_mangen::Man::new(command).source(source.as_str());
+        let mut text = Vec::new();
+        page.render(&mut text).expect("memory can always be written to");
+        pages.push((page.get_filename(), String::from_utf8_lossy(&text).into_owned()));
+    }
+    pages
+}
