@@ -1,0 +1,61 @@
+//! One file as the index sees it.
+
+use super::Folder;
+use crate::names::{Digest, DistributionName, Version, WheelName};
+
+/// A file that the index lists.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexFile {
+    /// The file's name as it lies on the disk, `+` and all.
+    pub name: String,
+    /// The project it belongs to.
+    pub project: DistributionName,
+    /// Its version with label.
+    pub version: Version,
+    /// The folder it is listed in.
+    pub folder: Folder,
+    /// What kind of file it is.
+    pub kind: FileKind,
+    /// SHA-256 of the file.
+    pub digest: Digest,
+    /// Its size.
+    pub size_bytes: u64,
+    /// `Requires-Python` of its METADATA.
+    pub requires_python: Option<String>,
+    /// `Requires-Dist` lines of its METADATA that hold without an extra.
+    pub requires: Vec<String>,
+    /// Its METADATA, where it is served beside the file (PEP 658).
+    pub metadata: Option<CoreMetadata>,
+    /// Whether it is withdrawn.
+    pub yanked: Yanked,
+    /// When it was published, RFC 3339 in UTC, where that is known.
+    pub uploaded: Option<String>,
+}
+
+/// A kind of file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileKind {
+    /// A wheel.
+    Wheel(WheelName),
+    /// A source distribution.
+    Sdist,
+}
+
+/// The METADATA of a wheel, served as `<file>.metadata`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoreMetadata {
+    /// The file as it stands in the wheel.
+    pub bytes: Vec<u8>,
+    /// SHA-256 of it.
+    pub digest: Digest,
+}
+
+/// Whether installers pass over a file (PEP 592).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Yanked {
+    /// It is offered.
+    #[default]
+    No,
+    /// It is withdrawn, with the reason; empty for none.
+    Because(String),
+}

@@ -1,0 +1,84 @@
+//! The page a person opens first: every folder with the line that installs from it.
+
+use serde::Serialize;
+
+use super::escape::Html;
+use super::{Folder, IndexFile};
+use crate::template::{TemplateError, render};
+
+/// The mark by which a page of ours is known: what `<meta name="generator">` says.
+pub const GENERATOR: &str = "rock-matrix index";
+
+#[derive(Serialize)]
+struct Page {
+    generator: Html,
+    folders: Vec<FolderView>,
+}
+
+#[derive(Serialize)]
+struct FolderView {
+    name: Html,
+    title: Html,
+    why: Html,
+    projects: Vec<ProjectView>,
+}
+
+#[derive(Serialize)]
+struct ProjectView {
+    name: Html,
+    versions: Vec<Html>,
+    requires: Vec<Html>,
+}
+
+/// Renders the page for files that are sorted.
+pub(super) fn page(files: &[IndexFile]) -> Result<String, TemplateError> {
+    let folders = files.chunk_by(|a, b| a.folder == b.folder).map(folder).collect();
+    render(
+        "landing.html",
+        include_str!("../../templates/pages/landing.html"),
+        &Page { generator: Html::of(GENERATOR), folders },
+    )
+}
+
+fn folder(files: &[IndexFile]) -> FolderView {
+    let folder = &files[0].folder;
+    FolderView {
+        name: Html::of(&folder.to_string()),
+        title: Html::of(&folder.title()),
+        why: Html::of(&why_no_deps(folder)),
+        projects: files.chunk_by(|a, b| a.project.normalized() == b.project.normalized()).map(project).collect(),
+    }
+}
+
+fn project(files: &[IndexFile]) -> ProjectView {
+    let unique = |texts: Vec<String>| {
+        let mut seen = Vec::new();
+        texts.into_iter().for_each(|text| {
+            if !seen.contains(&text) {
+                seen.push(text);
+            }
+        });
+        seen.iter().map(|text| Html::of(text)).collect()
+    };
+    ProjectView {
+        name: Html::of(&files[0].project.normalized()),
+        versions: unique(files.iter().rev().map(|file| file.version.to_string()).collect()),
+        requires: unique(files.iter().flat_map(|file| file.requires.clone()).collect()),
+    }
+}
+
+fn why_no_deps(folder: &Folder) -> String {
+    match (folder, folder.torch()) {
+        (Folder::Any, _) => "With --no-deps, because this index holds no other projects: install what the files \
+                             need from where you always do."
+            .to_owned(),
+        (_, Some(torch)) => format!(
+            "Install torch {torch} for this accelerator first. With --no-deps, because an installer that resolves \
+             dependencies would take torch from its default index and replace the one you have by a build without \
+             ROCm."
+        ),
+        (_, None) => "With --no-deps, because an installer that resolves dependencies would take them from its \
+                      default index, where a torch comes without ROCm."
+            .to_owned(),
+    }
+}
