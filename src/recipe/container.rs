@@ -50,6 +50,9 @@ pub const DEVICE_NODES: [&str; 2] = ["/dev/kfd", "/dev/dri"];
 /// Where the job's folder is mounted.
 pub const MOUNT: &str = "/rock";
 
+/// Where the folder that relative source paths start from is mounted, read-only.
+pub const CALLER_MOUNT: &str = "/rock-caller";
+
 /// gfx targets above which the link command of a build needs a larger stack: its arguments are then more than a
 /// quarter of the usual 8 MiB (measured at 10 targets: 2,273,941 bytes).
 const TARGETS_WITHIN_USUAL_STACK: usize = 3;
@@ -65,6 +68,8 @@ pub struct Container<'a> {
     pub devices: Devices,
     /// The job's folder on the host, absolute.
     pub folder: &'a str,
+    /// The folder that relative source paths start from, absolute; `None` when the recipe copies nothing from it.
+    pub caller: Option<&'a str>,
     /// Numeric ids of the groups that own the device nodes, where they were read.
     pub device_gids: &'a [u32],
     /// Names of variables passed on from the caller's environment.
@@ -108,6 +113,9 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
         add(format!("--env={name}"));
     }
     add(format!("--volume={}:{MOUNT}", container.folder));
+    if let Some(caller) = container.caller {
+        add(format!("--volume={caller}:{CALLER_MOUNT}:ro"));
+    }
     add(format!("--workdir={MOUNT}"));
     for word in docker.args.iter().chain(container.extra) {
         add(word.clone());

@@ -1,11 +1,18 @@
 //! A job and facts to ordered steps; the container argv.
 //!
-//! Input: a [`crate::plan::Job`], a recipe document and host facts. Output: [`Step`]s that run the same on the host
-//! and in a container, and the argv of that container.
+//! Input: a [`crate::plan::Job`], a recipe document and the facts. Output: [`Step`]s that run the same on the host and
+//! in a container, and the argv of that container.
 //!
 //! **Invariant:** the container argv is made in `container` and nowhere else; no version is compared in Rust.
 
+mod build;
 pub mod container;
+mod context;
+pub mod jobs;
+mod prepare;
 mod step;
 
-pub use step::{Output, Step};
+pub use build::{Build, RECORD_FILE, build};
+pub use context::Site;
+pub use prepare::{index_suffix, interpreter};
+pub use step::{Extend, Jobs, Output, Step};
