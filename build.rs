@@ -1,26 +1,51 @@
 //! Checks the shipped facts and recipes and embeds them in a form that needs no YAML parser at start-up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[allow(unreachable_pub, dead_code, reason = "the crate uses all of it")]
+#[path = "src/compat/rows.rs"]
+mod rows;
 
 fn main() {
     println!("cargo::rerun-if-changed=matrices/recipes");
-    let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    let recipes = recipes(Path::new("matrices/recipes"));
-    std::fs::write(Path::new(&out).join("recipes.json"), recipes).expect("OUT_DIR can be written");
+    println!("cargo::rerun-if-changed=matrices/compat");
+    println!("cargo::rerun-if-changed=src/compat/rows.rs");
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    std::fs::write(out.join("recipes.json"), recipes(Path::new("matrices/recipes"))).expect("OUT_DIR can be written");
+    std::fs::write(out.join("facts.bin"), facts(Path::new("matrices/compat"))).expect("OUT_DIR can be written");
+}
+
+/// The YAML files of a folder, sorted, with their texts.
+fn yaml_files(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder can be listed").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "yaml"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Every table in one value, checked.
+fn facts(folder: &Path) -> Vec<u8> {
+    let mut tables = rows::Tables::default();
+    for (path, text) in yaml_files(folder) {
+        tables.merge(serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
+    }
+    let faults = tables.faults();
+    assert!(faults.is_empty(), "{}:\n{}", folder.display(), faults.join("\n"));
+    postcard::to_stdvec(&tables).expect("tables of texts and numbers serialise")
 }
 
 /// Every `NAME.yaml` of a folder as one JSON object by name; scalars keep their text.
 fn recipes(folder: &Path) -> String {
     let mut all = serde_json::Map::new();
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
-        .unwrap_or_default();
-    paths.sort();
-    for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "yaml")) {
-        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    for (path, text) in yaml_files(folder) {
         let document: serde_json::Value =
             serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_else(|| panic!("{}", path.display()));
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("recipe files have plain names");
         all.insert(name.to_owned(), document);
     }
     serde_json::Value::Object(all).to_string()

@@ -6,9 +6,11 @@
 //!
 //! **Invariant:** no version number stands in this code; an answer without a row is "unknown", never "no".
 
+mod images;
 pub mod rows;
 mod store;
 mod verdict;
 
+pub use images::ImageTag;
 pub use store::Compat;
 pub use verdict::{Because, Verdict};

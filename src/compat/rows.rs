@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// All tables.
+/// All tables. A file holds one or several of them.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Tables {
     /// Short name → what the source is.
     pub sources: BTreeMap<String, String>,
@@ -21,8 +21,10 @@ pub struct Tables {
     pub rocm: Vec<RocmRow>,
     pub torch_gfx: Vec<GfxRow>,
     pub rocm_gfx: Vec<GfxRow>,
+    pub gfx_since: Vec<GfxSinceRow>,
     pub families: Vec<FamilyRow>,
     pub packages: Vec<PackageRow>,
+    pub absent_families: Vec<AbsentFamilyRow>,
     pub images: Vec<ImageRow>,
     pub builders: Vec<BuilderRow>,
     pub runners: Vec<RunnerRow>,
@@ -101,6 +103,25 @@ pub struct GfxRow {
     pub origin: Origin,
 }
 
+/// The first ROCm whose toolchain compiles for a target.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GfxSinceRow {
+    pub gfx: String,
+    pub rocm: String,
+    pub origin: Origin,
+}
+
+/// A family of commit-pinned versions that cannot be built for AMD GPUs at all.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AbsentFamilyRow {
+    pub package: String,
+    pub family: String,
+    pub reason: String,
+    pub origin: Origin,
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FamilyRow {
@@ -141,9 +162,9 @@ pub struct PackageRow {
     /// Objects that a default build compiles, by number of gfx targets measured (`3` → 2782).
     #[serde(default)]
     pub objects: BTreeMap<String, u64>,
-    /// SHA-256 of the released sdist, empty when none was released.
+    /// SHA-256 of the source distribution by version; a version without one was not released as such.
     #[serde(default)]
-    pub sdist_sha256: String,
+    pub sdist_sha256: BTreeMap<String, String>,
     #[serde(default)]
     pub submodules: BTreeMap<String, String>,
     /// Text shown with every job of a backend, by backend.
@@ -236,9 +257,9 @@ pub struct BuildCostRow {
     pub threads: u32,
     pub objects: u64,
     pub wall_min: u32,
-    /// ccache size per thousand objects in MB, where measured.
+    /// Growth of the compiler cache in kB an object, where measured.
     #[serde(default)]
-    pub cache_mb_per_1000: u32,
+    pub cache_kb_per_object: u64,
     pub origin: Origin,
 }
 
@@ -260,4 +281,115 @@ pub struct ClaimRow {
     pub about: String,
     pub claim: String,
     pub origin: Origin,
+}
+
+impl Tables {
+    /// Adds the rows of another file. A source or a table may stand in several files.
+    pub fn merge(&mut self, other: Self) {
+        self.sources.extend(other.sources);
+        self.torch.extend(other.torch);
+        self.rocm.extend(other.rocm);
+        self.torch_gfx.extend(other.torch_gfx);
+        self.rocm_gfx.extend(other.rocm_gfx);
+        self.gfx_since.extend(other.gfx_since);
+        self.families.extend(other.families);
+        self.packages.extend(other.packages);
+        self.absent_families.extend(other.absent_families);
+        self.images.extend(other.images);
+        self.builders.extend(other.builders);
+        self.runners.extend(other.runners);
+        self.actions.extend(other.actions);
+        self.libc.extend(other.libc);
+        self.build_costs.extend(other.build_costs);
+        self.limits.extend(other.limits);
+        self.claims.extend(other.claims);
+    }
+
+    /// Every origin with a name for its row, for checks that are the same in all tables.
+    fn origins(&self) -> Vec<(String, &Origin)> {
+        let mut origins = Vec::new();
+        macro_rules! collect {
+            ($($table:ident: $row:ident => $name:expr),+ $(,)?) => {
+                $(for $row in &self.$table {
+                    origins.push((format!("{} {}", stringify!($table).replace('_', "-"), $name), &$row.origin));
+                })+
+            };
+        }
+        collect! {
+            torch: row => row.torch,
+            rocm: row => row.rocm,
+            torch_gfx: row => row.rocm.join(","),
+            rocm_gfx: row => row.rocm.join(","),
+            gfx_since: row => row.gfx,
+            families: row => row.family,
+            packages: row => format!("{} {}", row.package, row.version),
+            absent_families: row => row.family,
+            images: row => row.tag,
+            builders: row => row.image,
+            runners: row => row.name,
+            actions: row => row.name,
+            libc: row => row.host,
+            build_costs: row => format!("{} targets {} threads {}", row.package, row.targets, row.threads),
+            limits: row => row.name,
+            claims: row => row.claim,
+        }
+        origins
+    }
+
+    /// What is wrong with the tables, a line each: unknown sources, dates that are none, rows that stand twice,
+    /// versions and targets of the wrong form.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut seen = std::collections::BTreeSet::new();
+        for (row, origin) in self.origins() {
+            if !self.sources.contains_key(&origin.source) {
+                faults.push(format!("{row}: source `{}` is not in the table of sources", origin.source));
+            }
+            if !is_date(&origin.checked) {
+                faults.push(format!("{row}: `{}` is not a date such as 2026-11-21", origin.checked));
+            }
+            if !seen.insert(row.clone()) {
+                faults.push(format!("{row}: the row stands twice"));
+            }
+        }
+        let rocm = self.torch.iter().flat_map(|row| &row.rocm_index).chain(self.rocm.iter().map(|row| &row.rocm));
+        for version in rocm.filter(|version| !is_dotted(version)) {
+            faults.push(format!("`{version}` is not a ROCm version"));
+        }
+        for row in &self.torch {
+            if !is_dotted(&row.torch) || row.torch.matches('.').count() != 1 {
+                faults.push(format!("torch {}: the row is named by major and minor, such as 2.6", row.torch));
+            }
+            for patch in row.patches.iter().filter(|patch| !patch.starts_with(&format!("{}.", row.torch))) {
+                faults.push(format!("torch {}: `{patch}` is not one of its patches", row.torch));
+            }
+        }
+        let lists = self.torch_gfx.iter().chain(&self.rocm_gfx).flat_map(|row| &row.gfx);
+        let targets = lists
+            .chain(self.families.iter().flat_map(|row| &row.members))
+            .chain(self.packages.iter().flat_map(|row| row.gfx.values().flatten()))
+            .chain(self.gfx_since.iter().map(|row| &row.gfx));
+        for target in targets.filter(|target| !target.starts_with("gfx") || target.len() < 6) {
+            faults.push(format!("`{target}` is not a gfx target"));
+        }
+        for action in self.actions.iter().filter(|row| row.sha.len() != 40) {
+            faults.push(format!("action {}: `{}` is not a commit of 40 hex digits", action.name, action.sha));
+        }
+        for row in &self.packages {
+            for (version, sha) in row.sdist_sha256.iter().filter(|(_, sha)| sha.len() != 64) {
+                faults.push(format!("{} {version}: `{sha}` is not a SHA-256", row.package));
+            }
+        }
+        faults
+    }
+}
+
+fn is_dotted(text: &str) -> bool {
+    text.contains('.') && text.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.split('-').map(str::len).eq([4, 2, 2])
+        && text.bytes().all(|b| b.is_ascii_digit() || b == b'-')
 }

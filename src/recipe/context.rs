@@ -203,7 +203,10 @@ fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site)
                     Some(crate::names::PackageVersion::Commit { hash, .. }) => hash.as_str(),
                     _ => "",
                 },
-                "sdist_sha256": row.map(|row| row.sdist_sha256.as_str()).unwrap_or_default(),
+                "sdist_sha256": row
+                    .and_then(|row| row.sdist_sha256.get(job.version.as_ref()?.as_str()))
+                    .map(String::as_str)
+                    .unwrap_or_default(),
             }),
         ),
     ];

@@ -124,9 +124,10 @@ fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
         }
         ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::ExpectedFlowMappingSeparator => {
-            ("the mapping that begins with `{` is not closed here".into(), "write `,` between entries and `}` at the end")
-        }
+        | ErrorKind::ExpectedFlowMappingSeparator => (
+            "the mapping that begins with `{` is not closed here".into(),
+            "write `,` between entries and `}` at the end",
+        ),
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
             (format!("`{open}` is closed with `{close}`"), "use the matching bracket")
         }
@@ -140,16 +141,18 @@ fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
             "something follows the closing quote".into(),
             "put the whole text in one pair of quotes, or a `,` between two",
         ),
-        ErrorKind::UnknownQuotedScalarEscape => {
-            ("an unknown escape in a text in double quotes".into(), "write `\\\\` for a backslash, or use single quotes")
-        }
+        ErrorKind::UnknownQuotedScalarEscape => (
+            "an unknown escape in a text in double quotes".into(),
+            "write `\\\\` for a backslash, or use single quotes",
+        ),
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
             "a `:` where no key can stand".into(),
             "quote a text that holds `: `, and indent keys of one mapping alike",
         ),
-        ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidSimpleKey => {
-            ("a key with its `:` is expected here".into(), "write `key: value`, with the same indentation as its neighbours")
-        }
+        ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidSimpleKey => (
+            "a key with its `:` is expected here".into(),
+            "write `key: value`, with the same indentation as its neighbours",
+        ),
         ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockSequenceEntry => {
             ("the indentation fits neither the line above nor a new level".into(), "indent keys of one mapping alike")
         }

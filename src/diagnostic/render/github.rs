@@ -15,7 +15,8 @@ const LONGEST: usize = 4000;
 /// Renders diagnostics as workflow commands, errors first, each kind in the given order.
 pub fn github(diagnostics: &[Diagnostic]) -> String {
     let mut out = String::new();
-    for (severity, command) in [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "notice")] {
+    for (severity, command) in [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "notice")]
+    {
         for diagnostic in diagnostics.iter().filter(|d| d.severity == severity).take(PER_KIND) {
             let mut properties = place_of(diagnostic);
             properties.push(("title", diagnostic.code.to_string()));

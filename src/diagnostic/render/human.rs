@@ -82,10 +82,7 @@ fn snippet(source: &Source, labels: &[(&Label, Span)]) -> Snippet<'static, Annot
             if label.text.is_empty() { annotation } else { annotation.label(visible(&label.text)) }
         })
         .collect();
-    Snippet::source(text[from..to].to_owned())
-        .path(visible(&source.path))
-        .line_start(line)
-        .annotations(annotations)
+    Snippet::source(text[from..to].to_owned()).path(visible(&source.path)).line_start(line).annotations(annotations)
 }
 
 /// A span within the text, on character boundaries, cut at the end of its first line.
@@ -170,7 +167,9 @@ mod tests {
     #[test]
     fn control_characters_cannot_reach_the_terminal() {
         let evil = Source::new("a\u{1b}[31m.yaml", "k: \"\u{1b}]0;x\u{7}\u{202e}y\"\n");
-        let d = Diagnostic::new(&codes::BAD_SYNTAX, "bad\u{1b}[2J text\nsecond").at(evil.place(3..10), "here\u{7f}").help("a\u{8}");
+        let d = Diagnostic::new(&codes::BAD_SYNTAX, "bad\u{1b}[2J text\nsecond")
+            .at(evil.place(3..10), "here\u{7f}")
+            .help("a\u{8}");
         let shown = human(&[d], false);
         assert!(!shown.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{shown:?}");
         assert_snapshot!(shown, @r#"
