@@ -11,7 +11,7 @@ use crate::{doctor, host};
 /// Show GPUs, devices, engines, limits and disk of this machine, and what is wrong with them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit code: 0 when nothing is wrong (having no GPU is not), 3 when something is.
+Exits with 0, or with 3 when something is wrong with the machine. Builds need no GPU, so having none is not wrong.
 
 Examples:
   rock-matrix doctor                                what this machine has

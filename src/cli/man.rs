@@ -10,8 +10,8 @@ use crate::sys;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix man | man -l -                   read the first page
-  rock-matrix man --out ~/.local/share/man/man1     then `man rock-matrix-doctor` works")]
+  rock-matrix man | man -l -                      read the first page
+  rock-matrix man --out ~/.local/share/man/man1  then `man rock-matrix-doctor` works")]
 pub(super) struct Args {
     /// Write one page a command into this folder
     #[arg(long, value_name = "DIR")]

@@ -6,6 +6,7 @@ mod completions;
 mod doctor;
 mod exit;
 mod man;
+mod markdown;
 mod shell;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser};
 
 pub use exit::Exit;
+pub use markdown::reference;
 pub use shell::{Format, Shell, Verbosity};
 
 use crate::sys::Environment;

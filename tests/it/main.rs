@@ -3,4 +3,6 @@
 #![allow(dead_code, reason = "not every story uses every part of the harness")]
 #![allow(unreachable_pub, reason = "one binary of private modules")]
 
+mod command_line;
+mod doctor_on_this_machine;
 mod support;

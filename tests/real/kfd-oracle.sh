@@ -22,7 +22,7 @@ print(" ".join(sorted(gpu.target.name for gpu in detect.detect_gpus())))
 PY
   )
   # `doctor` may find fault with the rest of this machine: its report is what counts here, not its exit code.
-  report=$(rock doctor --sysfs-root "$tree/sys" --format json) || true
+  report=$(rock doctor --sysfs-root "$tree" --format json) || true
   ours=$("$host_python" -c '
 import json, sys
 print(" ".join(sorted(gpu["gfx"] for gpu in json.load(sys.stdin)["gpus"])))' <<<"$report")

@@ -1,0 +1,118 @@
+//! The command line as one Markdown page, made of the same definition as `--help`.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command};
+
+/// The text of `docs/cli.md`.
+pub fn reference() -> String {
+    let mut root = super::command().disable_help_subcommand(true);
+    root.build();
+    let mut text = String::from(
+        "# Command line\n\n\
+         This page is made of the program's own definition; `ROCK_BLESS=1 cargo test` writes it anew.\n",
+    );
+    let _ = writeln!(text, "\n{}\n", about(&root));
+    for command in root.get_subcommands() {
+        let _ = writeln!(text, "- [`{}`](#{}): {}", command.get_name(), anchor(command), about(command));
+    }
+    text.push_str("\n## Options of every command\n\n");
+    list(&mut text, root.get_arguments().filter(|argument| argument.is_global_set()));
+    for command in root.get_subcommands() {
+        section(&mut text, command, "rock-matrix", 2);
+    }
+    text.push_str(EXIT_CODES);
+    text
+}
+
+/// Exit codes, as `cli::Exit` has them.
+const EXIT_CODES: &str = "\n## Exit codes\n\n\
+    | code | meaning |\n|---|---|\n\
+    | 0 | done, or nothing to do |\n\
+    | 1 | the input or artifact is at fault |\n\
+    | 2 | bad command line |\n\
+    | 3 | the machine, network or credentials are at fault |\n\
+    | 4 | a build step failed |\n\
+    | 101 | a fault of the program itself |\n\
+    | 124 | a build was capped and can be resumed |\n\
+    | 130 | stopped by SIGINT |\n\
+    | 143 | stopped by SIGTERM |\n";
+
+fn section(text: &mut String, command: &Command, parent: &str, level: usize) {
+    let name = format!("{parent} {}", command.get_name());
+    let _ = writeln!(text, "\n{} {name}\n\n{}", "#".repeat(level), about(command));
+    let mut plain = command.clone();
+    let usage = plain.render_usage().to_string();
+    let _ = writeln!(text, "\n```text\n{}\n```", usage.trim_start_matches("Usage: ").trim());
+    let own = || command.get_arguments().filter(|argument| !is_everywhere(argument));
+    if own().next().is_some() {
+        text.push('\n');
+        list(text, own());
+    }
+    if let Some(after) = command.get_after_help() {
+        let _ = writeln!(text, "\n```text\n{}\n```", after.to_string().trim());
+    }
+    for inner in command.get_subcommands() {
+        section(text, inner, &name, level + 1);
+    }
+}
+
+fn list<'a>(text: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
+    for argument in arguments.filter(|argument| !argument.is_hide_set()) {
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let _ = write!(text, "- `{}`: {help}", spelled(argument));
+        let values: Vec<String> = argument
+            .get_possible_values()
+            .iter()
+            .filter(|value| !value.is_hide_set())
+            .map(|value| format!("`{}`", value.get_name()))
+            .collect();
+        if argument.get_action().takes_values() && !values.is_empty() {
+            let _ = write!(text, " (one of {})", values.join(", "));
+        }
+        let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+        if argument.get_action().takes_values() && !defaults.is_empty() {
+            let _ = write!(text, " [default: `{}`]", defaults.join(" "));
+        }
+        text.push('\n');
+    }
+}
+
+/// `-q, --quiet`, `--out <DIR>`, `[FILES]...`.
+fn spelled(argument: &Arg) -> String {
+    if argument.is_positional() {
+        return argument.to_string();
+    }
+    match argument.get_short() {
+        Some(short) => format!("-{short}, {argument}"),
+        None => argument.to_string(),
+    }
+}
+
+/// Options that every command has are told once.
+fn is_everywhere(argument: &Arg) -> bool {
+    argument.is_global_set() || ["help", "version"].contains(&argument.get_id().as_str())
+}
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+fn anchor(command: &Command) -> String {
+    format!("rock-matrix-{}", command.get_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reference;
+
+    #[test]
+    fn every_command_has_its_section_and_its_line_in_the_list() {
+        let text = reference();
+        for command in crate::cli::command().get_subcommands() {
+            let name = command.get_name();
+            assert!(text.contains(&format!("\n## rock-matrix {name}\n")), "{name}");
+            assert!(text.contains(&format!("- [`{name}`](#rock-matrix-{name}): ")), "{name}");
+        }
+    }
+}

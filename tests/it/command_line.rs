@@ -1,0 +1,112 @@
+//! The command line itself: help, completions, manual pages, colours, exit codes.
+
+use std::process::{Command, Stdio};
+
+use crate::support::{Project, assert_file};
+
+const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
+
+#[test]
+fn the_reference_page_is_fresh() {
+    assert_file("docs/cli.md", &rock_matrix::cli::reference());
+}
+
+#[test]
+fn every_command_shows_examples_and_every_argument_has_help() {
+    fn check(command: &clap::Command, path: &str) {
+        let name = format!("{path} {}", command.get_name());
+        let has_commands = command.get_subcommands().next().is_some();
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(has_commands || after.contains("Examples:\n  rock-matrix "), "`{name}` has no examples");
+        assert!(command.get_about().is_some(), "`{name}` does not say what it does");
+        for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+            assert!(argument.get_help().is_some(), "`{name}` does not explain `{argument}`");
+        }
+        command.get_subcommands().for_each(|inner| check(inner, &name));
+    }
+    check(&rock_matrix::cli::command(), "");
+}
+
+#[test]
+fn a_bad_command_line_exits_with_2_and_help_and_version_with_0() {
+    let project = Project::new();
+    project.run(&[]).exits(2);
+    project.run(&["no-such-command"]).exits(2);
+    project.run(&["doctor", "--no-such-option"]).exits(2);
+    assert_eq!(project.run(&["--version"]).exits(0).stdout, "rock-matrix [VERSION]\n");
+    assert!(project.run(&["doctor", "--help"]).exits(0).stdout.contains("--sysfs-root"));
+}
+
+#[test]
+fn each_shell_gets_a_script_that_names_the_commands() {
+    let project = Project::new();
+    for shell in SHELLS {
+        let script = project.run(&["completions", shell]).exits(0).stdout;
+        assert!(script.contains("doctor") && script.contains("sysfs-root"), "{shell}");
+    }
+}
+
+#[test]
+fn bash_reads_its_script_and_completes_with_it() {
+    let project = Project::new();
+    let script = project.run(&["completions", "bash"]).exits(0).stdout;
+    let project = project.file("completion.bash", &script);
+    let question = "source completion.bash\n\
+                    COMP_WORDS=(rock-matrix doc) COMP_CWORD=1\n\
+                    _rock__matrix rock-matrix doc rock-matrix\n\
+                    echo \"${COMPREPLY[@]}\"";
+    let asked = Command::new("bash").args(["-c", question]).current_dir(project.root()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&asked.stdout).trim(), "doctor");
+}
+
+#[test]
+fn man_writes_one_page_a_command_and_nothing_the_second_time() {
+    let project = Project::new();
+    let said = project.run(&["man", "--out", "man1"]).exits(0).stderr;
+    let pages = project.files();
+    assert!(
+        pages.contains(&"man1/rock-matrix.1".to_owned()) && pages.contains(&"man1/rock-matrix-doctor.1".to_owned())
+    );
+    assert_eq!(said, format!("wrote {} pages into man1, 0 were up to date\n", pages.len()));
+    for page in &pages {
+        let text = project.read(page);
+        assert!(text.contains(".TH rock-matrix") && text.contains(".SH SYNOPSIS"), "{page}");
+    }
+    let again = project.run(&["man", "--out", "man1"]).exits(0).stderr;
+    assert_eq!(again, format!("wrote 0 pages into man1, {} were up to date\n", pages.len()));
+    let program = project.run(&["man"]).exits(0).stdout.replace("[VERSION]", env!("CARGO_PKG_VERSION"));
+    assert_eq!(program, project.read("man1/rock-matrix.1"));
+}
+
+#[test]
+fn man_pages_that_cannot_be_written_are_the_machines_fault() {
+    let project = Project::new().file("man1", "a file");
+    let said = project.run(&["man", "--out", "man1"]).exits(3).stderr;
+    assert!(said.starts_with("error[H021 cannot-write-file]: cannot write `man1/rock-matrix.1`"), "{said}");
+}
+
+#[test]
+fn no_color_is_obeyed_and_color_can_be_forced() {
+    let check = |project: Project, arguments: &[&str], is_coloured: bool| {
+        let empty = project.file("tree/sys/empty", "");
+        let said = empty.run(&[arguments, &["doctor", "--sysfs-root", "tree"]].concat()).exits(0);
+        assert_eq!(said.stderr.contains('\x1b'), is_coloured, "{arguments:?} {:?}", said.stderr);
+        assert!(!said.stdout.contains('\x1b'), "data is never coloured");
+    };
+    check(Project::new(), &[], false);
+    check(Project::new(), &["--color", "always"], true);
+    check(Project::new().env("CLICOLOR_FORCE", "1"), &[], true);
+    check(Project::new().env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"), &[], false);
+    check(Project::new().env("CLICOLOR_FORCE", "1"), &["--color", "never"], false);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let project = Project::new();
+    let mut child =
+        project.command(&["completions", "zsh"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
