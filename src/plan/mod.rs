@@ -8,6 +8,7 @@
 mod assemble;
 mod collide;
 mod diff;
+pub mod estimate;
 mod github;
 mod id;
 mod image;

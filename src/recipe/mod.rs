@@ -6,9 +6,12 @@
 //! **Invariant:** the container argv is made in `container` and nowhere else; no version is compared in Rust.
 
 mod build;
+pub mod cache;
+pub mod cap;
 pub mod container;
 mod context;
 pub mod jobs;
+pub mod measure;
 mod prepare;
 mod step;
 
