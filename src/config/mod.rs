@@ -5,11 +5,18 @@
 //!
 //! **Invariant:** a `Config` is well formed in itself; whether its cells are legal is asked in `matrix`.
 
+mod fields;
+mod lookups;
 mod model;
 mod places;
 mod profile;
+mod read;
 pub mod recipe;
+mod reference;
 
+pub use lookups::{Lookups, RecipeWords};
 pub use model::*;
 pub use places::Places;
 pub use profile::{Backend, Profile};
+pub use read::read;
+pub use reference::{reference, schema};

@@ -122,6 +122,21 @@ pub enum Word {
     Text(String),
 }
 
+impl Word {
+    /// The role of the axis that such a value belongs to; a text's depends on the axis name.
+    pub fn role(&self, axis: &str) -> AxisRole {
+        match self {
+            Self::Package(_) => AxisRole::Package,
+            Self::Python(_) => AxisRole::Python,
+            Self::Torch(_) => AxisRole::Torch,
+            Self::Rocm(_) => AxisRole::Rocm,
+            Self::Gfx(_) => AxisRole::Gfx,
+            Self::Text(_) if axis == "backend" => AxisRole::Backend,
+            Self::Text(_) => AxisRole::Field,
+        }
+    }
+}
+
 /// Partial axes of an `exclude` entry: every key is an axis, every text one of its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exclude {

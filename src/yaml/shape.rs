@@ -1,7 +1,14 @@
 //! What a file may hold, said once: the structural check, the JSON Schema and the reference page come from it.
+//!
+//! Input: a [`Node`] tree and a [`Shape`]. Output: a diagnostic for every structural fault, or a schema.
+//!
+//! **Invariant:** a tree without faults here has the kinds that its shape says; what its texts mean is not asked.
 
-use super::Node;
-use crate::diagnostic::{Sink, Source};
+mod check;
+mod schema;
+
+pub use check::{check, check_record};
+pub use schema::json_schema;
 
 /// The form of a value.
 #[derive(Debug)]
@@ -52,7 +59,31 @@ pub struct Field {
     pub doc: &'static str,
 }
 
-/// Checks a tree against a shape; every fault goes to the sink.
-pub fn check(node: &Node, shape: &Shape, source: &Source, sink: &mut Sink) {
-    let _ = (node, shape, source, sink);
+impl Record {
+    /// The field with this name.
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+impl Shape {
+    /// What belongs here, for messages: `a list`, `text`, `one of a, b`.
+    pub fn expected(&self) -> String {
+        match self {
+            Self::Text => "text".into(),
+            Self::Integer => "a whole number".into(),
+            Self::Boolean => "`true` or `false`".into(),
+            Self::Word(words) => format!("one of {}", words_of(words)),
+            Self::List(_) => "a list".into(),
+            Self::Map(_) | Self::Record(_) => "a mapping".into(),
+            Self::AnyOf(shapes) => shapes.iter().map(Self::expected).collect::<Vec<_>>().join(" or "),
+            Self::Nothing => "nothing".into(),
+            Self::Anything => "anything".into(),
+        }
+    }
+}
+
+/// `` `a`, `b`, `c` ``.
+fn words_of(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

@@ -23,7 +23,27 @@ pub const ALL: &[&Code] = &[
     &WRONG_KIND,
     &UNKNOWN_WORD,
     &BAD_NUMBER,
+    &OTHER_FORMAT,
+    &UNQUOTED_NUMBER,
+    &BAD_VALUE,
+    &UNKNOWN_AXIS,
+    &NOT_AN_AXIS,
+    &IDLE_ENTRY,
+    &EMPTY_AXIS,
+    &DUPLICATE_VALUE,
+    &BAD_GFX,
     &CONTROL_CHARACTER,
+    &BAD_SECRET_NAME,
+    &BAD_INDEX,
+    &PATH_LEAVES,
+    &UNKNOWN_RUNNER,
+    &BAD_IMAGE,
+    &BAD_NAME,
+    &BAD_DOCKER_ARGUMENT,
+    &UNKNOWN_VARIABLE,
+    &EMPTY_ENTRY,
+    &INCOMPLETE_CELL,
+    &NO_CELLS,
 ];
 
 /// One key twice in one mapping.
@@ -140,9 +160,129 @@ pub const BAD_NUMBER: Code = Code::error(
     "bad-number",
     "The value must be a whole number within the range that the message gives, in digits and without quotes.",
 );
+/// Another version of the format.
+pub const OTHER_FORMAT: Code = Code::error(
+    "M025",
+    "other-format",
+    "`version` says which version of the matrix file's format this is. This program reads version 1. It is not the version of the package: those stand in an axis.",
+);
+/// A version without quotes that other tools misread.
+pub const UNQUOTED_NUMBER: Code = Code::note(
+    "M030",
+    "unquoted-number",
+    "A version without quotes is a number to most YAML readers, and `3.10` is the same number as `3.1`. This program keeps the text as it is written, so nothing is wrong here; other tools that read the file see another version.\n\nQuote versions: `\"3.10\"`.",
+);
+/// An axis value that cannot be read.
+pub const BAD_VALUE: Code = Code::error(
+    "M031",
+    "bad-value",
+    "A value of an axis is not what the axis holds.\n\n- `python`: major and minor, `3.12`, or `3.13t` for free-threaded.\n- `torch`: a release, `2.6.0`, or a nightly, `2.15.0.dev20261101`.\n- `rocm`: two to four numbers, `6.2` or `7.1.1`.\n- the distribution's own axis: a release, `2.8.3`, or a commit with its family, `fa2:4a948e9`. Branches and tags move, so they are refused: a wheel could not say what is in it.\n- `backend`: a name in lower case.",
+);
+/// An axis that means nothing.
+pub const UNKNOWN_AXIS: Code = Code::error(
+    "M032",
+    "unknown-axis",
+    "An axis is one of: the distribution's name or `version`, `python`, `torch`, `rocm`, `backend`, `gfx`; the fields `runner`, `gpu` and `python-from`; an axis or variable that the recipe declares. No two axes may mean the same.",
+);
+/// A key of an exclude or include entry that is no axis of the file.
+pub const NOT_AN_AXIS: Code = Code::error(
+    "M033",
+    "not-an-axis",
+    "A key of an `exclude` or `include` entry is not an axis of this file. In `exclude` it would match nothing here, and GitHub refuses a whole workflow for it.",
+);
+/// An entry without effect.
+pub const IDLE_ENTRY: Code = Code::warning(
+    "M034",
+    "idle-entry",
+    "An `exclude` or `include` entry has no effect: no cell has its values, or it changes nothing. Usually a version was changed in `axes` and not here.",
+);
+/// An axis without values.
+pub const EMPTY_AXIS: Code = Code::error(
+    "M035",
+    "empty-axis",
+    "An axis without values makes the whole product empty. To keep a file without building it, write `enabled: false`.",
+);
+/// A value listed twice.
+pub const DUPLICATE_VALUE: Code = Code::error(
+    "M036",
+    "duplicate-value",
+    "A list holds the same value twice, or two spellings of one version (`2.5` and `2.5.0`). Both would make wheels of the same name.",
+);
+/// Not a gfx target.
+pub const BAD_GFX: Code = Code::error(
+    "M037",
+    "bad-gfx",
+    "`gfx` lists GPU targets such as `gfx942`, with or without features (`gfx90a:xnack-`), and families such as `gfx110X-all` that stand for their members. `[host]` alone means the GPUs of this machine and is for local builds.\n\n`rock-matrix compat list families` shows the families.",
+);
 /// A control character.
 pub const CONTROL_CHARACTER: Code = Code::error(
     "M038",
     "control-character",
     "A text holds a control character: a line break, a NUL, an escape. Such texts become words of a command line, lines of a workflow output or names of files, where a control character ends the word, adds a second line or hides what is really there.",
+);
+/// Not the name of a secret.
+pub const BAD_SECRET_NAME: Code = Code::error(
+    "M039",
+    "bad-secret-name",
+    "`secrets` lists names of secrets as GitHub spells them: capitals, digits and `_`, not beginning with a digit. If a value stands there, take it out of the file and of the history, and replace the secret.",
+);
+/// Not the address of an index.
+pub const BAD_INDEX: Code = Code::error(
+    "M040",
+    "bad-index",
+    "The address of a package index begins with `https://` (or `http://`) and holds no user name, password, space or quote. It is printed in logs and workflows.",
+);
+/// A path outside of the repository.
+pub const PATH_LEAVES: Code = Code::error(
+    "M041",
+    "path-leaves",
+    "A path climbs above the folder it starts in, or into a home folder. Builds run in other places than the machine where the file was written, so only paths below the repository mean the same everywhere.",
+);
+/// A runner that no fact knows.
+pub const UNKNOWN_RUNNER: Code = Code::warning(
+    "M042",
+    "unknown-runner",
+    "No runner of the facts has this name, label or alias. For a self-hosted runner with a label of its own that is fine; a mistyped label leaves jobs waiting until they time out.\n\n`rock-matrix compat list runners` shows those that are known.",
+);
+/// Not an image.
+pub const BAD_IMAGE: Code = Code::error(
+    "M043",
+    "bad-image",
+    "An image is a repository in lower case, optionally with a host before it, a tag and a digest: `rocm/pytorch:rocm6.2_ubuntu22.04_py3.10_pytorch_release_2.5.1@sha256:…`.",
+);
+/// Not a name.
+pub const BAD_NAME: Code = Code::error(
+    "M044",
+    "bad-name",
+    "The text is used as a name (of a distribution, recipe, runner, group or platform tag) and holds characters that such a name cannot have. Recipes are named, not given by path: `--recipes DIR` says where yours lie.",
+);
+/// A container argument that is not one word.
+pub const BAD_DOCKER_ARGUMENT: Code = Code::error(
+    "M045",
+    "bad-docker-argument",
+    "`docker.args` are handed to `docker run` as they stand, without a shell, so an option and its value are two items or joined with `=`. The list begins with an option, since docker takes the first other word for the image.",
+);
+/// A variable that the recipe does not have.
+pub const UNKNOWN_VARIABLE: Code = Code::error(
+    "M046",
+    "unknown-variable",
+    "`vars` sets variables that the recipe declares, and no others: a mistyped name would otherwise build with the default.",
+);
+/// An entry that names nothing.
+pub const EMPTY_ENTRY: Code = Code::error(
+    "M047",
+    "empty-entry",
+    "An `exclude` or `include` entry names no axis, so it would match every cell.",
+);
+/// A cell that does not name every axis.
+pub const INCOMPLETE_CELL: Code = Code::error(
+    "M048",
+    "incomplete-cell",
+    "A cell outside of the product has no other values than its own, so it names every axis; a row names at least the version to build.",
+);
+/// No axes and no rows.
+pub const NO_CELLS: Code = Code::error(
+    "M049",
+    "no-cells",
+    "The file has neither `axes` nor `rows`, so it describes nothing to build. To keep a file without building it, write `enabled: false` and leave its axes.",
 );

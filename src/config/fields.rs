@@ -1,0 +1,206 @@
+//! The matrix file, field by field: forms, defaults and what they mean.
+//!
+//! The structural check, the JSON Schema, the reference page and the reader's defaults all come from these tables.
+//!
+//! **Invariant:** a default stands here and nowhere else.
+
+use super::model::{
+    DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, PythonFrom,
+    RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, ToolFrom, TorchFrom,
+};
+use crate::yaml::shape::{Field, Record, Shape};
+
+/// The form of a matrix file.
+pub(super) const MATRIX_FILE: Shape = Shape::Record(&MATRIX);
+
+const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, shape, required: true, default: "", doc }
+}
+
+const fn optional(name: &'static str, shape: Shape, default: &'static str, doc: &'static str) -> Field {
+    Field { name, shape, required: false, default, doc }
+}
+
+const TEXTS: Shape = Shape::List(&Shape::Text);
+const TEXT_MAP: Shape = Shape::Map(&Shape::Text);
+
+/// The top level.
+pub(super) const MATRIX: Record = Record {
+    name: "matrix file",
+    fields: &[
+        required("version", Shape::Integer, "The version of this format, `1`."),
+        optional("enabled", Shape::Boolean, "true", "`false` keeps the file but yields no jobs."),
+        required(
+            "distribution",
+            Shape::Text,
+            "The Python project whose wheels are built. An axis of the same name lists its versions.",
+        ),
+        optional(
+            "recipe",
+            Shape::Text,
+            "",
+            "How it is built: the name of a recipe. Without it, the recipe named after the distribution.",
+        ),
+        optional("platform", Shape::Word(Platform::WORDS), "linux", "Where the wheels run. Windows is planned and rendered, not built."),
+        optional(
+            "axes",
+            Shape::Map(&TEXTS),
+            "{}",
+            "What is combined: every value of every axis with every other. Axes are the distribution's name (or `version`), `python`, `torch`, `rocm`, `backend`, `gfx`, the variables and axes of the recipe, and the fields `runner`, `gpu` and `python-from`. Quote versions: `\"3.10\"`.",
+        ),
+        optional(
+            "rows",
+            Shape::List(&Shape::Map(&Shape::Anything)),
+            "[]",
+            "Cells beside the product, one mapping each: axis names with one value, and if wanted `runner`, `gpu`, `gfx`, `image`, `vars` for this cell only.",
+        ),
+        optional(
+            "gfx",
+            TEXTS,
+            "[gfx90a, gfx942, gfx1030, gfx1100]",
+            "The GPU targets wanted: targets (`gfx942`), families (`gfx110X-all`), or `[host]` for those of this machine in local builds. What a version, a ROCm or the torch wheels cannot compile for is dropped and reported.",
+        ),
+        optional(
+            "exclude",
+            Shape::List(&TEXT_MAP),
+            "[]",
+            "Cells to leave out: axis names with one value each. Every cell that has all of an entry's values is left out.",
+        ),
+        optional(
+            "include",
+            Shape::List(&Shape::Record(&INCLUDE)),
+            "[]",
+            "Cells to change or add: where `axes` match cells of the product, `set` changes these; where a value is not in the product, the entry is a cell of its own.",
+        ),
+        optional("rocm-policy", Shape::Word(RocmPolicy::WORDS), "all", "Which of a torch release's ROCm versions to keep, among those listed."),
+        optional("rocm-precision", Shape::Word(RocmPrecision::WORDS), "minor", "How much of the ROCm version stands in a label: `6.2` or `6.2.4`."),
+        optional(
+            "label-style",
+            Shape::Word(LabelChoice::WORDS),
+            "auto",
+            "How labels spell the ROCm version: `rocm62` or `rocm6.2`. `auto` is compact where that has one reading, else dotted.",
+        ),
+        optional(
+            "unknown",
+            Shape::Word(Strictness::WORDS),
+            "strict",
+            "What to do with combinations of torch, ROCm and Python that no fact speaks about: fail, or keep them with a warning.",
+        ),
+        optional("free-threaded", Shape::Boolean, "false", "Whether free-threaded Pythons (`3.13t`) are built."),
+        optional(
+            "torch-from",
+            Shape::Word(TorchFrom::WORDS),
+            "pytorch-index",
+            "Where torch comes from; also which facts decide what is legal: the index table, the image's own torch, or nothing for `host`.",
+        ),
+        optional("python-from", Shape::Word(PythonFrom::WORDS), "uv", "Where Python comes from in the container."),
+        optional(
+            "image",
+            Shape::AnyOf(&[Shape::Text, Shape::Record(&IMAGE)]),
+            "{}",
+            "The container image. A text is short for repository and tag: `rocm/pytorch:TAG`.",
+        ),
+        optional("docker", Shape::Record(&DOCKER), "{}", "Arguments of the container."),
+        optional(
+            "gpu",
+            Shape::Word(GpuPolicy::WORDS),
+            "auto",
+            "Whether jobs see a GPU: never, always, or where the devices exist. It decides the device flags of the container.",
+        ),
+        optional("runner", Shape::Text, "ubuntu-22.04", "Where jobs run: a runner name or label; `rock-matrix compat list runners` shows those that are known."),
+        optional("vars", TEXT_MAP, "{}", "Variables of the recipe, as texts: `opt-dim`, `max-jobs`, and whatever else the recipe declares."),
+        optional("secrets", TEXTS, "[]", "Names of secrets that the build needs as environment variables. Never their values."),
+        optional("indexes", Shape::Record(&INDEXES), "{}", "Other package indexes than the official ones."),
+        optional("repair", Shape::Record(&REPAIR), "{}", "How a built wheel is made to comply with a platform tag."),
+        optional("test", Shape::Record(&TEST), "{}", "Where a built wheel is tested."),
+        optional("workflow", Shape::Record(&WORKFLOW), "{}", "Options of the rendered workflow."),
+        optional("release", Shape::Record(&RELEASE), "{}", "Options of the release."),
+    ],
+};
+
+const INCLUDE: Record = Record {
+    name: "include entry",
+    fields: &[
+        required("axes", TEXT_MAP, "Axis names with one value each."),
+        optional("set", Shape::Record(&OVERRIDES), "{}", "What differs for these cells."),
+    ],
+};
+
+/// What `set`, and a row beside its axes, may hold.
+pub(super) const OVERRIDES: Record = Record {
+    name: "`set` of an include entry",
+    fields: &[
+        optional("runner", Shape::Text, "", "Another runner."),
+        optional("gpu", Shape::Word(GpuPolicy::WORDS), "", "Another gpu policy."),
+        optional("gfx", TEXTS, "", "Other GPU targets."),
+        optional("image", Shape::Text, "", "An exact image reference."),
+        optional("vars", TEXT_MAP, "{}", "Recipe variables, added or replaced."),
+    ],
+};
+
+/// The image as a mapping.
+pub(super) const IMAGE: Record = Record {
+    name: "`image`",
+    fields: &[
+        optional("repository", Shape::Text, "rocm/pytorch", "Where tags are looked up."),
+        optional("tag", Shape::Text, "", "An exact tag, with or without `@sha256:` and a digest. Without it the facts choose."),
+        optional("missing", Shape::Word(MissingImage::WORDS), "builder", "When no tag fits: take an image with this ROCm and an old glibc, or fail."),
+        optional("digest", Shape::Word(DigestRule::WORDS), "warn", "What an image without a known digest is: a warning, an error, or nothing."),
+    ],
+};
+
+const DOCKER: Record = Record {
+    name: "`docker`",
+    fields: &[
+        optional("shm-size", Shape::Text, "8G", "Shared memory: a number with `b`, `k`, `m` or `g`."),
+        optional("groups", TEXTS, "[video]", "Groups that may use the devices."),
+        optional("gid", Shape::Word(GroupIds::WORDS), "auto", "Give groups by number where the device nodes can be read, or always by name."),
+        optional("args", TEXTS, "[]", "Further arguments of `docker run`, one word each."),
+    ],
+};
+
+const INDEXES: Record = Record {
+    name: "`indexes`",
+    fields: &[
+        optional("torch", Shape::Text, "", "Address of the index with torch wheels; `{rocm}` stands for the ROCm version."),
+        optional("rocm", Shape::Text, "", "Address of the index with ROCm packages; `{rocm}` stands for the ROCm version."),
+    ],
+};
+
+const REPAIR: Record = Record {
+    name: "`repair`",
+    fields: &[
+        optional("platform", Shape::Text, "auto", "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that fits."),
+        optional("presets", TEXTS, "[rocm, torch]", "Sets of libraries that stay outside of the wheel."),
+    ],
+};
+
+const TEST: Record = Record {
+    name: "`test`",
+    fields: &[
+        optional("runner", Shape::Text, "", "Where wheels are tested after the build; empty: in the build job."),
+        optional("gpu", Shape::Word(GpuPolicy::WORDS), "none", "Whether the test sees a GPU."),
+    ],
+};
+
+const WORKFLOW: Record = Record {
+    name: "`workflow`",
+    fields: &[
+        optional("max-parallel", Shape::Integer, "20", "How many jobs run at once, 1 to 256."),
+        optional("pr-run-mode", Shape::Word(PrRunMode::WORDS), "plan", "What pull requests run."),
+        optional("self-ref", Shape::Word(SelfRef::WORDS), "workspace", "How reusable workflows of the same repository are named."),
+        optional("tool", Shape::Word(ToolFrom::WORDS), "action", "Where the workflow gets this program from."),
+        optional("cache", Shape::Word(Switch::WORDS), "off", "Compiler cache between runs."),
+    ],
+};
+
+const RELEASE: Record = Record {
+    name: "`release`",
+    fields: &[
+        optional("make-latest", Shape::Word(MakeLatest::WORDS), "legacy", "Which release GitHub shows as the latest: by date and version, this one, or not this one."),
+        optional("pages", Shape::Boolean, "false", "Whether the index is deployed to GitHub Pages."),
+    ],
+};
+
+/// Fields that may also be axes.
+pub(super) const FIELD_AXES: [&str; 3] = ["gpu", "python-from", "runner"];

@@ -1,0 +1,50 @@
+//! What the checks of a matrix file must know of the rest of the world.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::recipe::RecipeDocument;
+use crate::compat::Compat;
+use crate::names::GfxTarget;
+
+/// Known names, for checks and for the nearest one to a wrong one.
+#[derive(Debug, Clone, Default)]
+pub struct Lookups {
+    /// By recipe name.
+    pub recipes: BTreeMap<String, RecipeWords>,
+    /// Families of gfx targets with their members.
+    pub families: BTreeMap<String, Vec<GfxTarget>>,
+    /// Runner names, labels and aliases.
+    pub runners: BTreeSet<String>,
+}
+
+/// The words that a recipe declares.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecipeWords {
+    /// Axes beyond those that every matrix file may have.
+    pub axes: Vec<String>,
+    /// Variables.
+    pub vars: Vec<String>,
+}
+
+impl Lookups {
+    /// Families and runners of the facts, and the words of these recipes.
+    pub fn new<'a>(compat: &Compat, recipes: impl IntoIterator<Item = &'a RecipeDocument>) -> Self {
+        let tables = compat.tables();
+        let members = |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect();
+        let runners = tables.runners.iter().flat_map(|row| {
+            let aliases = row.aliases.iter().map(|alias| &alias.label);
+            std::iter::once(&row.name).chain(&row.labels).chain(aliases)
+        });
+        Self {
+            recipes: recipes
+                .into_iter()
+                .map(|document| {
+                    let vars = document.vars.keys().cloned().collect();
+                    (document.name.clone(), RecipeWords { axes: document.axes.clone(), vars })
+                })
+                .collect(),
+            families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
+            runners: runners.cloned().collect(),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Cells by hand: `exclude`, `include`, `rows`.
+
+use indexmap::IndexMap;
+
+use super::axes::Naming;
+use super::{Reader, entries, texts};
+use crate::config::fields::OVERRIDES;
+use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row};
+use crate::diagnostic::{Diagnostic, nearest::nearest, registry::matrix as codes};
+use crate::yaml::{Key, Node, Value, shape};
+
+/// The axes with every value that the product or a row has, by name.
+pub(super) struct Known<'a> {
+    pub(super) axes: &'a [Axis],
+    pub(super) rows: &'a [Row],
+}
+
+impl Known<'_> {
+    fn role(&self, name: &str) -> Option<AxisRole> {
+        let product = self.axes.iter().find(|axis| axis.name == name).map(|axis| axis.role);
+        product.or_else(|| self.rows.iter().find_map(|row| Some(row.axes.get(name)?.value.role(name))))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
+        for name in self.rows.iter().flat_map(|row| row.axes.keys()) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn values<'k>(&'k self, name: &'k str) -> impl Iterator<Item = &'k AxisValue> {
+        let product = self.axes.iter().filter(move |axis| axis.name == name).flat_map(|axis| &axis.values);
+        product.chain(self.rows.iter().filter_map(move |row| row.axes.get(name)))
+    }
+
+    fn is_in_product(&self, name: &str, value: &AxisValue) -> bool {
+        self.axes.iter().any(|axis| axis.name == name && axis.values.iter().any(|v| v.value == value.value))
+    }
+}
+
+impl Reader<'_> {
+    /// Partial cells to leave out.
+    pub(super) fn excludes(&mut self, nodes: &[Node], known: &Known<'_>) -> Vec<Exclude> {
+        let mut found = Vec::new();
+        for node in nodes {
+            let Some(entries) = node.entries() else { continue };
+            if entries.is_empty() {
+                let message = "an empty `exclude` entry would leave out every cell";
+                self.fault(&codes::EMPTY_ENTRY, node, message, "name at least one axis, or remove the entry");
+                continue;
+            }
+            let mut axes = IndexMap::new();
+            for (key, value) in entries {
+                let Some(value) = self.named_value(key, value, known, "exclude") else { continue };
+                axes.insert(key.text.clone(), self.value_of_axis(key, value, known));
+            }
+            if axes.len() == entries.len() {
+                let axes = axes.into_iter().map(|(name, (value, _))| (name, value.text)).collect();
+                found.push(Exclude { axes });
+            }
+        }
+        found
+    }
+
+    /// Cells to change or add.
+    pub(super) fn includes(&mut self, nodes: &[Node], known: &Known<'_>, recipe: &str) -> Vec<Row> {
+        let mut found = Vec::new();
+        for node in nodes {
+            let given = entries(node, "axes");
+            if given.is_empty() && node.get("axes").is_some_and(|axes| matches!(axes.value, Value::Map(_))) {
+                let message = "an `include` entry names no axis";
+                self.fault(&codes::EMPTY_ENTRY, node, message, "name the axes of the cells that it is about");
+                continue;
+            }
+            let mut axes = IndexMap::new();
+            for (key, value) in given {
+                if let Some((value, _)) = self.named_value(key, value, known, "include") {
+                    axes.insert(key.text.clone(), canonical(value, &key.text, known));
+                }
+            }
+            let set = node.get("set").map(|set| self.overrides(set, recipe)).unwrap_or_default();
+            let inside = axes.iter().all(|(name, value)| known.is_in_product(name, value));
+            if axes.len() != given.len() || axes.is_empty() {
+                continue;
+            }
+            if !inside {
+                self.must_name_all_axes(node, &axes, known);
+            } else if set == Overrides::default() {
+                let message = "this `include` entry changes nothing: its cells are in the product, and `set` is empty";
+                self.fault(&codes::IDLE_ENTRY, node, message, "add `set`, or remove the entry");
+            }
+            found.push(Row { axes, set });
+        }
+        found
+    }
+
+    fn must_name_all_axes(&mut self, node: &Node, axes: &IndexMap<String, AxisValue>, known: &Known<'_>) {
+        let missing: Vec<&str> =
+            known.axes.iter().map(|axis| axis.name.as_str()).filter(|name| !axes.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            let message = format!("a cell outside the product must name every axis; {} missing", list(&missing));
+            self.fault(&codes::INCOMPLETE_CELL, node, message, format!("add {}", list_keys(&missing)));
+        }
+    }
+
+    /// Cells beside the product.
+    pub(super) fn rows(&mut self, nodes: &[Node], axes: &[Axis], naming: &Naming<'_>) -> Vec<Row> {
+        let mut found = Vec::new();
+        for node in nodes {
+            let Some(given) = node.entries() else { continue };
+            let (mut row_axes, mut rest, mut sound) = (IndexMap::new(), Vec::new(), true);
+            for (key, value) in given {
+                let is_axis = axes.iter().any(|axis| axis.name == key.text);
+                if !is_axis && OVERRIDES.field(&key.text).is_some() && !(key.text == "gfx" && value.text().is_some()) {
+                    rest.push((key.clone(), value.clone()));
+                    continue;
+                }
+                let role = self.role(key, naming);
+                if value.text().is_none() {
+                    let message = format!("`{}` in a row must be one value, not {}", key.text, value.kind());
+                    self.fault(&codes::WRONG_KIND, value, message, "write one value; several values make several rows");
+                }
+                match role.and_then(|role| self.value(role, &key.text, value)) {
+                    Some(value) => drop(row_axes.insert(key.text.clone(), value)),
+                    None => sound = false,
+                }
+            }
+            let set = Node { span: node.span.clone(), value: Value::Map(rest) };
+            shape::check_record(&set, &OVERRIDES, self.source, self.sink);
+            let set = self.overrides(&set, naming.recipe);
+            let has_version = row_axes.values().any(|value: &AxisValue| value.value.role("") == AxisRole::Package);
+            if sound && !has_version {
+                let name = axes.iter().find(|axis| axis.role == AxisRole::Package);
+                let name = name.map_or(naming.distribution, |axis| &axis.name);
+                let message = format!("a row does not say which version it builds: `{name}` is missing");
+                self.fault(&codes::INCOMPLETE_CELL, node, message, format!("add `{name}:` to the row"));
+            }
+            if sound {
+                found.push(Row { axes: row_axes, set });
+            }
+        }
+        found
+    }
+
+    /// The value of a key that must be an axis of this file.
+    fn named_value<'n>(
+        &mut self,
+        key: &Key,
+        node: &'n Node,
+        known: &Known<'_>,
+        entry: &str,
+    ) -> Option<(AxisValue, &'n Node)> {
+        let Some(role) = known.role(&key.text) else {
+            let names = known.names();
+            let help = match nearest(&key.text, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the axes are {}", names.join(", ")),
+            };
+            let message = format!("`{entry}` names `{}`, which is no axis of this file", key.text);
+            self.push(
+                Diagnostic::new(&codes::NOT_AN_AXIS, message).at(self.source.place(key.span.clone()), "").help(help),
+            );
+            return None;
+        };
+        Some((self.value(role, &key.text, node)?, node))
+    }
+
+    /// The axis's own spelling of a value; one that no cell has is a warning.
+    fn value_of_axis<'n>(
+        &mut self,
+        key: &Key,
+        (value, node): (AxisValue, &'n Node),
+        known: &Known<'_>,
+    ) -> (AxisValue, &'n Node) {
+        if !known.values(&key.text).any(|other| other.value == value.value) {
+            let texts: Vec<&str> = known.values(&key.text).map(|other| other.text.as_str()).collect();
+            let help = match nearest(&value.text, texts.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`? Otherwise remove the entry"),
+                None => "remove the entry".into(),
+            };
+            let message = format!("no cell has `{}: {}`, so this entry leaves out nothing", key.text, value.text);
+            self.fault(&codes::IDLE_ENTRY, node, message, help);
+        }
+        (canonical(value, &key.text, known), node)
+    }
+
+    /// What differs for some cells.
+    pub(super) fn overrides(&mut self, node: &Node, recipe: &str) -> Overrides {
+        let gfx = node.get("gfx").and_then(Node::items);
+        Overrides {
+            runner: node.get("runner").and_then(|node| self.runner(node)),
+            gpu: node.get("gpu").and_then(Node::text).and_then(GpuPolicy::from_word),
+            gfx: gfx.map(|items| self.targets(items)),
+            image: node.get("image").and_then(|node| self.image_reference(node)).map(|(repository, tag)| {
+                if tag.is_empty() { repository } else { format!("{repository}:{tag}") }
+            }),
+            vars: self.vars(entries(node, "vars"), recipe),
+        }
+    }
+
+    /// `REPOSITORY[:TAG[@sha256:DIGEST]]` in its two parts.
+    pub(super) fn image_reference(&mut self, node: &Node) -> Option<(String, String)> {
+        let text = node.text()?;
+        let (name, digest) = text.split_once('@').map_or((text, None), |(name, digest)| (name, Some(digest)));
+        let name_start = name.rfind('/').map_or(0, |slash| slash + 1);
+        let (repository, tag) = match name[name_start..].rfind(':') {
+            Some(colon) => (&name[..name_start + colon], &name[name_start + colon + 1..]),
+            None => (name, ""),
+        };
+        if let (Some(_), "") = (digest, tag) {
+            let help = "write `REPOSITORY:TAG@sha256:…`, so that the plan can tell what is in it";
+            self.fault(&codes::BAD_IMAGE, node, format!("`{text}` has a digest but no tag"), help);
+            return None;
+        }
+        let tail = digest.map_or(tag.to_owned(), |digest| format!("{tag}@{digest}"));
+        (self.repository(repository, node) && (tail.is_empty() || self.tag(&tail, node)))
+            .then(|| (repository.to_owned(), tail))
+    }
+
+    /// Whether a text is the name of an image repository (distribution reference grammar: lower-case path components,
+    /// an optional host with port before).
+    pub(super) fn repository(&mut self, text: &str, node: &Node) -> bool {
+        let component = |part: &str| {
+            part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-'))
+                && part.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && part.ends_with(|c: char| c.is_ascii_alphanumeric())
+        };
+        let host = |part: &str| match part.split_once(':') {
+            Some((name, port)) => component(name) && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()),
+            None => component(part),
+        };
+        let mut parts = text.split('/');
+        let fits = parts.next().is_some_and(host) && parts.all(component);
+        if !fits {
+            let message = format!("`{text}` is not the name of an image");
+            self.fault(&codes::BAD_IMAGE, node, message, "write it as `rocm/pytorch` or `rocm/pytorch:TAG`, in lower case");
+        }
+        fits
+    }
+
+    /// Whether a text is a tag, with or without a digest.
+    pub(super) fn tag(&mut self, text: &str, node: &Node) -> bool {
+        let (tag, digest) = text.split_once('@').map_or((text, None), |(tag, digest)| (tag, Some(digest)));
+        let fits = texts::is_label(tag.strip_prefix('_').unwrap_or(tag)) && tag.len() <= 128;
+        let digest_fits = digest.is_none_or(|digest| digest.parse::<crate::names::Digest>().is_ok());
+        if !fits {
+            let message = format!("`{tag}` is not the tag of an image");
+            self.fault(&codes::BAD_IMAGE, node, message, "use letters, digits, `_`, `.` and `-`");
+        } else if !digest_fits {
+            let message = "the digest of the image is not `sha256:` with 64 hex digits";
+            self.fault(&codes::BAD_IMAGE, node, message, "copy the whole digest, or leave it out");
+        }
+        fits && digest_fits
+    }
+}
+
+/// The value as the axis spells it: `2.5` becomes `2.5.0` where that is what the axis lists.
+fn canonical(value: AxisValue, name: &str, known: &Known<'_>) -> AxisValue {
+    known.values(name).find(|other| other.value == value.value).cloned().unwrap_or(value)
+}
+
+fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        1 => format!("{} is", quoted[0]),
+        _ => format!("{} are", quoted.join(", ")),
+    }
+}
+
+fn list_keys(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}:`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,229 @@
+//! The fields of the file, put together.
+
+use super::axes::Naming;
+use super::cells::Known;
+use super::{Reader, entries, items, text, texts};
+use crate::config::{
+    Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places, Platform,
+    PrRunMode, PythonFrom, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test, ToolFrom,
+    TorchFrom, Workflow,
+};
+use crate::diagnostic::{Diagnostic, nearest::nearest, registry::matrix as codes, registry::plan};
+use crate::names::DistributionName;
+use crate::yaml::{Node, Value};
+
+/// The format that this program reads.
+const FORMAT: &str = "1";
+/// GitHub's bound on the jobs of one matrix (workflow syntax, `strategy.matrix`).
+const MOST_PARALLEL: u32 = 256;
+
+impl Reader<'_> {
+    /// The whole file; `node` has its defaults.
+    pub(super) fn config(&mut self, node: &Node, places: Places) -> Option<Config> {
+        self.format(node);
+        let distribution = self.distribution(node);
+        let recipe = self.recipe(node);
+        let naming = Naming { distribution: text(node, "distribution"), recipe: &recipe };
+        let axes = self.axes(entries(node, "axes"), &naming);
+        let rows = self.rows(items(node, "rows"), &axes, &naming);
+        if entries(node, "axes").is_empty() && items(node, "rows").is_empty() {
+            self.push(
+                Diagnostic::new(&codes::NO_CELLS, "there is nothing to build: the file has neither `axes` nor `rows`")
+                    .at(places.of("axes"), "")
+                    .help("list versions under `axes`, such as `python: [\"3.12\"]`"),
+            );
+        }
+        let known = Known { axes: &axes, rows: &rows };
+        let exclude = self.excludes(items(node, "exclude"), &known);
+        let include = self.includes(items(node, "include"), &known, &recipe);
+        if items(node, "gfx").is_empty() && node.get("gfx").is_some_and(|gfx| matches!(gfx.value, Value::List(_))) {
+            let gfx = node.get("gfx")?;
+            self.fault(&codes::BAD_GFX, gfx, "`gfx` lists no targets", "list the targets wanted, or remove the line");
+        }
+        let gfx = self.gfx(items(node, "gfx"));
+        let image = self.image(node.get("image")?);
+        let docker = self.docker(node.get("docker")?);
+        let runner = self.runner(node.get("runner")?);
+        let vars = self.vars(entries(node, "vars"), &recipe);
+        let secrets = self.secrets(items(node, "secrets"));
+        let indexes = entries(node, "indexes")
+            .iter()
+            .filter_map(|(key, value)| Some((key.text.clone(), self.index_address(value)?)))
+            .collect();
+        let repair = self.repair(node.get("repair")?);
+        let test = self.test(node.get("test")?);
+        let workflow = self.workflow(node.get("workflow")?);
+        let release = node.get("release")?;
+        Some(Config {
+            enabled: node.get("enabled")?.boolean()?,
+            distribution: distribution?,
+            platform: Platform::from_word(text(node, "platform"))?,
+            rocm_policy: RocmPolicy::from_word(text(node, "rocm-policy"))?,
+            rocm_precision: RocmPrecision::from_word(text(node, "rocm-precision"))?,
+            label_style: LabelChoice::from_word(text(node, "label-style"))?,
+            unknown: Strictness::from_word(text(node, "unknown"))?,
+            free_threaded: node.get("free-threaded")?.boolean()?,
+            torch_from: TorchFrom::from_word(text(node, "torch-from"))?,
+            python_from: PythonFrom::from_word(text(node, "python-from"))?,
+            gpu: GpuPolicy::from_word(text(node, "gpu"))?,
+            image: image?,
+            docker: docker?,
+            runner: runner?,
+            repair: repair?,
+            test: test?,
+            workflow: workflow?,
+            release: Release {
+                make_latest: MakeLatest::from_word(text(release, "make-latest"))?,
+                pages: release.get("pages")?.boolean()?,
+            },
+            places,
+            recipe,
+            axes,
+            rows,
+            gfx,
+            exclude,
+            include,
+            vars,
+            secrets,
+            indexes,
+        })
+    }
+
+    fn format(&mut self, node: &Node) {
+        let Some(version) = node.get("version") else { return };
+        let Some(text) = version.text().filter(|text| text.parse::<u64>().is_ok()) else { return };
+        if text != FORMAT {
+            let message = format!("this program reads matrix files of version {FORMAT}, not {text}");
+            self.fault(&codes::OTHER_FORMAT, version, message, format!("write `version: {FORMAT}`, or use a later release"));
+        }
+    }
+
+    fn distribution(&mut self, node: &Node) -> Option<DistributionName> {
+        let name = node.get("distribution")?;
+        match name.text()?.parse::<DistributionName>() {
+            Ok(name) => Some(name),
+            Err(error) => {
+                self.fault(&codes::BAD_NAME, name, error.to_string(), "write the project's name as on the package index");
+                None
+            }
+        }
+    }
+
+    /// The recipe's name, given or the distribution's. One that is not known is a fault.
+    fn recipe(&mut self, node: &Node) -> String {
+        let given = node.get("recipe");
+        let Some(place) = given.or_else(|| node.get("distribution")) else { return String::new() };
+        let Some(name) = place.text() else { return String::new() };
+        let normalized = || name.parse().map_or(String::new(), |name: DistributionName| name.normalized());
+        let recipe = if given.is_some() { name.to_owned() } else { normalized() };
+        if given.is_some() && !texts::is_name(&recipe) {
+            let message = format!("`{recipe}` is not the name of a recipe");
+            let help = "write its name, such as `flash-attn`; recipes of your own are found with `--recipes DIR`";
+            self.fault(&codes::BAD_NAME, place, message, help);
+            return recipe;
+        }
+        let known = &self.lookups.recipes;
+        if !known.is_empty() && !recipe.is_empty() && !known.contains_key(&recipe) {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            let help = match (nearest(&recipe, names.iter().copied()), given) {
+                (Some(near), Some(_)) => format!("did you mean `{near}`?"),
+                _ => format!("add `recipe:` with one of {}; `--recipes DIR` adds your own", names.join(", ")),
+            };
+            self.fault(&plan::UNKNOWN_RECIPE, place, format!("there is no recipe `{recipe}`"), help);
+        }
+        recipe
+    }
+
+    fn image(&mut self, node: &Node) -> Option<Image> {
+        if node.text().is_some() {
+            let (repository, tag) = self.image_reference(node)?;
+            let defaults = super::complete::complete(
+                &Node { span: 0..0, value: Value::Map(Vec::new()) },
+                &crate::yaml::shape::Shape::Record(&crate::config::fields::IMAGE),
+            );
+            return Some(Image { repository, tag, ..self.image(&defaults)? });
+        }
+        let repository = node.get("repository")?;
+        let repository_fits = self.repository(repository.text()?, repository);
+        let tag = node.get("tag").filter(|tag| !tag.text().is_none_or(str::is_empty));
+        let tag_fits = tag.is_none_or(|tag| self.tag(tag.text().unwrap_or_default(), tag));
+        (repository_fits && tag_fits).then_some(())?;
+        Some(Image {
+            repository: text(node, "repository").to_owned(),
+            tag: text(node, "tag").to_owned(),
+            missing: MissingImage::from_word(text(node, "missing"))?,
+            digest: DigestRule::from_word(text(node, "digest"))?,
+        })
+    }
+
+    fn docker(&mut self, node: &Node) -> Option<Docker> {
+        let size = node.get("shm-size")?;
+        let shm_size = size.text()?;
+        let digits = shm_size.trim_end_matches(|c: char| "bkmgBKMG".contains(c));
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || shm_size.len() > digits.len() + 1 {
+            let message = format!("`{shm_size}` is not a size for shared memory");
+            self.fault(&codes::BAD_DOCKER_ARGUMENT, size, message, "write a number with `b`, `k`, `m` or `g`, such as `8G`");
+        }
+        let mut groups = Vec::new();
+        for node in items(node, "groups") {
+            let Some(name) = node.text() else { continue };
+            if texts::is_label(name.strip_prefix('_').unwrap_or(name)) {
+                groups.push(name.to_owned());
+            } else {
+                let message = format!("`{name}` is not the name or number of a group");
+                self.fault(&codes::BAD_NAME, node, message, "write a group such as `video`, or its number");
+            }
+        }
+        Some(Docker {
+            shm_size: shm_size.to_owned(),
+            groups,
+            gid: GroupIds::from_word(text(node, "gid"))?,
+            args: self.docker_args(items(node, "args")),
+        })
+    }
+
+    fn repair(&mut self, node: &Node) -> Option<Repair> {
+        let platform = node.get("platform")?;
+        let name = platform.text()?;
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
+            let message = format!("`{name}` is not a platform tag");
+            self.fault(&codes::BAD_NAME, platform, message, "write `auto`, or a tag such as `manylinux_2_28_x86_64`");
+        }
+        let mut presets = Vec::new();
+        for node in items(node, "presets") {
+            let Some(name) = node.text() else { continue };
+            if texts::is_name(name) {
+                presets.push(name.to_owned());
+            } else {
+                let message = format!("`{name}` is not the name of a preset");
+                self.fault(&codes::BAD_NAME, node, message, "write names such as `rocm` and `torch`");
+            }
+        }
+        Some(Repair { platform: name.to_owned(), presets })
+    }
+
+    fn test(&mut self, node: &Node) -> Option<Test> {
+        let runner = match node.get("runner").filter(|runner| !runner.text().is_none_or(str::is_empty)) {
+            Some(runner) => self.runner(runner)?,
+            None => String::new(),
+        };
+        Some(Test { runner, gpu: GpuPolicy::from_word(text(node, "gpu"))? })
+    }
+
+    fn workflow(&mut self, node: &Node) -> Option<Workflow> {
+        let bound = node.get("max-parallel")?;
+        let max_parallel = bound.text()?.parse::<u32>().ok().filter(|n| (1..=MOST_PARALLEL).contains(n));
+        // What is no number at all is the structural check's fault.
+        if max_parallel.is_none() && bound.text()?.parse::<u64>().is_ok() {
+            let message = format!("`max-parallel` must be 1 to {MOST_PARALLEL}, not {}", bound.text()?);
+            self.fault(&codes::BAD_NUMBER, bound, message, "GitHub runs at most 256 jobs of one matrix");
+        }
+        Some(Workflow {
+            max_parallel: max_parallel?,
+            pr_run_mode: PrRunMode::from_word(text(node, "pr-run-mode"))?,
+            self_ref: SelfRef::from_word(text(node, "self-ref"))?,
+            tool: ToolFrom::from_word(text(node, "tool"))?,
+            cache: Switch::from_word(text(node, "cache"))?,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! GPU targets and families of them.
+
+use super::Reader;
+use crate::config::Gfx;
+use crate::diagnostic::{Diagnostic, nearest::nearest, registry::matrix as codes};
+use crate::names::GfxTarget;
+use crate::yaml::Node;
+
+impl Reader<'_> {
+    /// The wanted targets, families expanded. `host` stands alone.
+    pub(super) fn gfx(&mut self, nodes: &[Node]) -> Gfx {
+        if let Some(host) = nodes.iter().find(|node| node.text() == Some("host")) {
+            if nodes.len() > 1 {
+                let message = "`host` stands beside other gfx targets";
+                self.fault(&codes::BAD_GFX, host, message, "write `[host]` alone, or name the targets");
+            }
+            return Gfx::Host;
+        }
+        Gfx::Targets(self.targets(nodes))
+    }
+
+    /// A list of targets without `host`.
+    pub(super) fn targets(&mut self, nodes: &[Node]) -> Vec<GfxTarget> {
+        let mut found: Vec<GfxTarget> = Vec::new();
+        let mut written: Vec<(&str, &Node)> = Vec::new();
+        for node in nodes {
+            let Some(text) = node.text() else { continue };
+            if let Some((_, first)) = written.iter().find(|(other, _)| *other == text) {
+                self.push(
+                    Diagnostic::new(&codes::DUPLICATE_VALUE, format!("the gfx target `{text}` is listed twice"))
+                        .at(self.source.place(node.span.clone()), "again here")
+                        .also(self.source.place(first.span.clone()), "first here")
+                        .help("remove one"),
+                );
+                continue;
+            }
+            written.push((text, node));
+            // A target may stand in two families.
+            for target in self.target_or_family(text, node) {
+                if !found.contains(&target) {
+                    found.push(target);
+                }
+            }
+        }
+        found
+    }
+
+    /// One value of a gfx axis: targets and families joined with `;`.
+    pub(super) fn gfx_value(&mut self, text: &str, node: &Node) -> Option<Vec<GfxTarget>> {
+        let mut found: Vec<GfxTarget> = Vec::new();
+        for part in text.split(';') {
+            let targets = self.target_or_family(part, node);
+            if targets.is_empty() {
+                return None;
+            }
+            found.extend(targets);
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        found.retain(|target| seen.insert(target.clone()));
+        Some(found)
+    }
+
+    fn target_or_family(&mut self, text: &str, node: &Node) -> Vec<GfxTarget> {
+        if let Some(members) = self.lookups.families.get(text) {
+            return members.clone();
+        }
+        match text.parse() {
+            Ok(target) => vec![target],
+            Err(_) => {
+                let families = self.lookups.families.keys().map(String::as_str);
+                let members = self.lookups.families.values().flatten().map(ToString::to_string);
+                let known: Vec<String> = families.map(str::to_owned).chain(members).collect();
+                let help = match nearest(text, known.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if text == "host" => "`host` stands only in the `gfx` field, alone".into(),
+                    None => "write a target such as `gfx942`, or a family such as `gfx110X-all`".into(),
+                };
+                let message = format!("`{text}` is neither a gfx target nor a family of them");
+                self.fault(&codes::BAD_GFX, node, message, help);
+                Vec::new()
+            }
+        }
+    }
+}

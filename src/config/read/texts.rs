@@ -1,0 +1,171 @@
+//! Checks of single texts: names, labels, addresses, words of a command line.
+
+use super::Reader;
+use crate::diagnostic::{Diagnostic, Sink, Source, nearest::nearest, registry::matrix as codes, render};
+use crate::yaml::{Node, Value};
+
+/// Every text and key of the file must be printable: each may become a word of a command line, a line of an output or
+/// a name of a file.
+pub(super) fn check_characters(node: &Node, source: &Source, sink: &mut Sink) {
+    let mut fault = |text: &str, span: &std::ops::Range<usize>| {
+        let Some(c) = text.chars().find(|&c| c.is_control() || render::is_invisible(c)) else { return };
+        let (name, help) = match c {
+            '\n' | '\r' => ("a line break".to_owned(), "write the text on one line"),
+            '\t' => ("a tab".to_owned(), "use spaces"),
+            '\0' => ("a NUL character".to_owned(), "remove it"),
+            c => (format!("the invisible character U+{:04X}", u32::from(c)), "remove it"),
+        };
+        sink.push(
+            Diagnostic::new(&codes::CONTROL_CHARACTER, format!("the text holds {name}"))
+                .at(source.place(span.clone()), "")
+                .help(help),
+        );
+    };
+    match &node.value {
+        Value::Scalar(scalar) => fault(&scalar.text, &node.span),
+        Value::Map(entries) => entries.iter().for_each(|(key, _)| fault(&key.text, &key.span)),
+        Value::List(_) | Value::Null => {}
+    }
+    match &node.value {
+        Value::List(items) => items.iter().for_each(|item| check_characters(item, source, sink)),
+        Value::Map(entries) => entries.iter().for_each(|(_, value)| check_characters(value, source, sink)),
+        Value::Scalar(_) | Value::Null => {}
+    }
+}
+
+/// Letters, digits, `-`, `_` and `.`, beginning with a letter or digit.
+pub(super) fn is_label(text: &str) -> bool {
+    let inside = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.bytes().all(inside) && text.len() <= 256
+}
+
+/// Lower-case letters, digits and `-`, beginning with a letter or digit.
+pub(super) fn is_name(text: &str) -> bool {
+    let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    !text.is_empty() && !text.starts_with('-') && text.bytes().all(inside) && text.len() <= 64
+}
+
+impl Reader<'_> {
+    /// A runner's label; one that no fact knows is a warning, since self-hosted runners have labels of their own.
+    pub(super) fn runner(&mut self, node: &Node) -> Option<String> {
+        let text = node.text()?;
+        if !is_label(text) {
+            let message = format!("`{text}` cannot be a runner label");
+            self.fault(&codes::BAD_NAME, node, message, "use letters, digits, `-`, `_` and `.`");
+            return None;
+        }
+        let known = &self.lookups.runners;
+        if !known.is_empty() && !known.contains(text) {
+            let near = nearest(text, known.iter().map(String::as_str));
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`? A label of a self-hosted runner is fine as it is"),
+                None => "check its spelling; a label of a self-hosted runner is fine as it is".into(),
+            };
+            self.fault(&codes::UNKNOWN_RUNNER, node, format!("no known runner is called `{text}`"), help);
+        }
+        Some(text.to_owned())
+    }
+
+    /// Names of secrets, each once.
+    pub(super) fn secrets(&mut self, nodes: &[Node]) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for node in nodes {
+            let Some(text) = node.text() else { continue };
+            let upper = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+            let begins = text.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
+            if !begins || !text.bytes().all(upper) {
+                // The text itself is not repeated: it may be the secret.
+                let help = "list names such as `HF_TOKEN`; the values are kept by GitHub";
+                self.fault(&codes::BAD_SECRET_NAME, node, "a secret is named in capitals, digits and `_`", help);
+            } else if found.iter().any(|name| name == text) {
+                self.fault(&codes::DUPLICATE_VALUE, node, format!("the secret `{text}` is listed twice"), "remove one");
+            } else {
+                found.push(text.to_owned());
+            }
+        }
+        found
+    }
+
+    /// The address of an index.
+    pub(super) fn index_address(&mut self, node: &Node) -> Option<String> {
+        let text = node.text()?;
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+        let (message, help) = if rest.is_none() {
+            (format!("`{text}` is not the address of an index"), "begin it with `https://`")
+        } else if host.contains('@') {
+            ("the address of an index holds a user name or a password".to_owned(), "remove it, and list the secret's name under `secrets`")
+        } else if host.is_empty() || text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>')) {
+            (format!("`{text}` is not the address of an index"), "write a whole address without spaces and quotes")
+        } else {
+            return Some(text.to_owned());
+        };
+        self.fault(&codes::BAD_INDEX, node, message, help);
+        None
+    }
+
+    /// Arguments of the container, each one word.
+    pub(super) fn docker_args(&mut self, nodes: &[Node]) -> Vec<String> {
+        let mut found = Vec::new();
+        for (number, node) in nodes.iter().enumerate() {
+            let Some(text) = node.text() else { continue };
+            if text.is_empty() {
+                self.fault(&codes::BAD_DOCKER_ARGUMENT, node, "an argument of the container is empty", "remove it");
+            } else if number == 0 && !text.starts_with('-') {
+                let message = format!("the first argument of the container is `{text}`, which docker would take for the image");
+                self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, "begin with an option such as `--env=NAME=value`");
+            } else if let Some((option, value)) = two_words(text) {
+                let message = format!("`{text}` is two words in one");
+                let help = format!("write `[\"{option}\", \"{value}\"]`, or `{option}={value}`");
+                self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, help);
+            } else {
+                found.push(text.to_owned());
+            }
+        }
+        found
+    }
+
+    /// Recipe variables that the recipe knows, with values that stay inside the repository.
+    pub(super) fn vars(&mut self, entries: &[(crate::yaml::Key, Node)], recipe: &str) -> indexmap::IndexMap<String, String> {
+        let known = self.lookups.recipes.get(recipe);
+        let mut found = indexmap::IndexMap::new();
+        for (key, node) in entries {
+            let Some(text) = node.text() else { continue };
+            if let Some(words) = known
+                && !words.vars.contains(&key.text)
+            {
+                let help = match nearest(&key.text, words.vars.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if words.vars.is_empty() => "remove it: the recipe has no variables".into(),
+                    None => format!("the recipe knows {}", words.vars.join(", ")),
+                };
+                let message = format!("recipe `{recipe}` has no variable `{}`", key.text);
+                self.push(
+                    Diagnostic::new(&codes::UNKNOWN_VARIABLE, message)
+                        .at(self.source.place(key.span.clone()), "")
+                        .help(help),
+                );
+                continue;
+            }
+            if leaves_the_repository(text) {
+                let message = format!("`{text}` is a path that leaves the repository");
+                self.fault(&codes::PATH_LEAVES, node, message, "use a path below the repository's root");
+                continue;
+            }
+            found.insert(key.text.clone(), text.to_owned());
+        }
+        found
+    }
+}
+
+/// `--env NAME` or `-v /a:/b` as one text.
+fn two_words(text: &str) -> Option<(&str, &str)> {
+    let (option, value) = text.split_once(char::is_whitespace)?;
+    (option.starts_with('-') && !option.contains('=')).then(|| (option, value.trim()))
+}
+
+/// A relative path that goes above where it starts, or into the home folder.
+pub(super) fn leaves_the_repository(text: &str) -> bool {
+    let climbs = text.split(['/', '\\']).any(|part| part == "..");
+    (climbs && !text.contains(char::is_whitespace)) || text.starts_with("~/") || text == "~"
+}

@@ -1,0 +1,278 @@
+//! The structural check.
+
+use super::{Record, Shape, words_of};
+use crate::diagnostic::{Diagnostic, Sink, Source, nearest::nearest, registry::matrix as codes};
+use crate::yaml::{Key, Node, Value};
+
+/// Checks a tree against a shape; every fault goes to the sink.
+///
+/// A null value counts as an absent one, except in lists.
+pub fn check(node: &Node, shape: &Shape, source: &Source, sink: &mut Sink) {
+    Check { source, sink }.value(node, shape, "the file");
+}
+
+/// Checks a mapping that stands inside a free one against a record; every fault goes to the sink.
+pub fn check_record(node: &Node, record: &Record, source: &Source, sink: &mut Sink) {
+    let Some(entries) = node.entries() else { return };
+    Check { source, sink }.record(node, entries, record, record.name);
+}
+
+struct Check<'a> {
+    source: &'a Source,
+    sink: &'a mut Sink,
+}
+
+impl Check<'_> {
+    /// `name` is what messages call the value.
+    fn value(&mut self, node: &Node, shape: &Shape, name: &str) {
+        match (shape, &node.value) {
+            (Shape::Anything, _) | (Shape::Text, Value::Scalar(_)) | (Shape::Nothing, Value::Null) => {}
+            (Shape::Integer, Value::Scalar(scalar)) => {
+                let digits = scalar.plain && scalar.text.bytes().all(|b| b.is_ascii_digit());
+                if !digits || scalar.text.parse::<u64>().is_err() {
+                    self.number(node, &scalar.text, scalar.plain, name);
+                }
+            }
+            (Shape::Boolean, Value::Scalar(scalar)) => {
+                if node.boolean().is_none() {
+                    self.word(node, &scalar.text, scalar.plain, &["true", "false"], name);
+                }
+            }
+            (Shape::Word(words), Value::Scalar(scalar)) => {
+                if !words.contains(&scalar.text.as_str()) {
+                    self.word(node, &scalar.text, true, words, name);
+                }
+            }
+            (Shape::List(of), Value::List(items)) => {
+                for item in items {
+                    self.value(item, of, &format!("an item of {name}"));
+                }
+            }
+            (Shape::Map(of), Value::Map(entries)) => {
+                for (key, value) in entries {
+                    self.value(value, of, &format!("`{}`", key.text));
+                }
+            }
+            (Shape::Record(record), Value::Map(entries)) => self.record(node, entries, record, name),
+            (Shape::AnyOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
+                Some(shape) => self.value(node, shape, name),
+                None => self.kind(node, shape, name),
+            },
+            _ => self.kind(node, shape, name),
+        }
+    }
+
+    fn record(&mut self, node: &Node, entries: &[(Key, Node)], record: &Record, name: &str) {
+        for (key, value) in entries {
+            match record.field(&key.text) {
+                Some(_) if value.value == Value::Null => {}
+                Some(field) => self.value(value, &field.shape, &format!("`{}`", field.name)),
+                None => self.unknown_key(key, entries, record),
+            }
+        }
+        for field in record.fields.iter().filter(|field| field.required && node.get(field.name).is_none()) {
+            let empty = entries.iter().find(|(key, _)| key.text == field.name);
+            let (spot, why) = match empty {
+                Some((key, _)) => (key.span.clone(), "it has no value"),
+                None => (entries.first().map_or(node.span.clone(), |(key, _)| key.span.clone()), ""),
+            };
+            let place = if name == "the file" { format!("the {}", record.name) } else { name.to_owned() };
+            self.sink.push(
+                Diagnostic::new(&codes::MISSING_KEY, format!("{place} has no `{}`", field.name))
+                    .at(self.source.place(spot), why)
+                    .note(format!("`{}` is {}: {}", field.name, field.shape.expected(), first_sentence(field.doc)))
+                    .help(format!("add `{}:`", field.name)),
+            );
+        }
+    }
+
+    fn unknown_key(&mut self, key: &Key, entries: &[(Key, Node)], record: &Record) {
+        let free = |name: &&str| !entries.iter().any(|(other, _)| other.text == *name);
+        let near = nearest(&key.text, record.fields.iter().map(|field| field.name));
+        let mut diagnostic = Diagnostic::new(
+            &codes::UNKNOWN_KEY,
+            format!("unknown key `{}` in {}", key.text, with_article(record.name)),
+        )
+        .at(self.source.place(key.span.clone()), near.map_or(String::new(), |near| format!("did you mean `{near}`?")));
+        diagnostic = match near {
+            Some(near) if free(&near) => diagnostic.help(format!("write `{near}`, or remove the key")),
+            Some(near) => diagnostic.help(format!("remove it: `{near}` is there already")),
+            None => {
+                let names: Vec<_> = record.fields.iter().map(|field| field.name).collect();
+                diagnostic.note(format!("known keys: {}", words_of(&names))).help("remove the key")
+            }
+        };
+        self.sink.push(diagnostic);
+    }
+
+    fn kind(&mut self, node: &Node, shape: &Shape, name: &str) {
+        let found = match &node.value {
+            Value::Scalar(scalar) => format!("`{}`", cut(&scalar.text)),
+            _ => node.kind().to_owned(),
+        };
+        let help = match (shape, &node.value) {
+            (Shape::List(_), Value::Scalar(scalar)) if scalar.text.contains(',') => {
+                format!("put the items in brackets: `[{}]`", cut(&scalar.text))
+            }
+            (Shape::List(_), Value::Scalar(scalar)) => {
+                let quote = if scalar.plain { "" } else { "\"" };
+                format!("put it in brackets: `[{quote}{}{quote}]`", cut(&scalar.text))
+            }
+            (Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean, Value::List(items)) if items.len() == 1 => {
+                "remove the brackets: this takes one value".into()
+            }
+            (_, Value::Null) => "write a value, or remove the line".into(),
+            _ => format!("write {} here", shape.expected()),
+        };
+        self.sink.push(
+            Diagnostic::new(&codes::WRONG_KIND, format!("{name} must be {}, not {found}", shape.expected()))
+                .at(self.source.place(node.span.clone()), "")
+                .help(help),
+        );
+    }
+
+    fn word(&mut self, node: &Node, text: &str, plain: bool, words: &'static [&'static str], name: &str) {
+        let message = format!("{name} must be one of {}, not `{}`", words_of(words), cut(text));
+        let diagnostic =
+            Diagnostic::new(&codes::UNKNOWN_WORD, message).at(self.source.place(node.span.clone()), String::new());
+        let help = match nearest(text, words.iter().copied()) {
+            Some(near) if near == text && !plain => format!("write `{near}` without quotes"),
+            Some(near) => format!("write `{near}`"),
+            None => match text {
+                "yes" | "on" if words == ["true", "false"] => "write `true`".into(),
+                "no" | "off" if words == ["true", "false"] => "write `false`".into(),
+                _ => "choose one of these words".into(),
+            },
+        };
+        self.sink.push(diagnostic.help(help));
+    }
+
+    fn number(&mut self, node: &Node, text: &str, plain: bool, name: &str) {
+        let help = if !plain && text.parse::<u64>().is_ok() {
+            format!("write `{text}` without quotes")
+        } else {
+            "write digits only".into()
+        };
+        self.sink.push(
+            Diagnostic::new(&codes::BAD_NUMBER, format!("{name} must be a whole number, not `{}`", cut(text)))
+                .at(self.source.place(node.span.clone()), "")
+                .help(help),
+        );
+    }
+}
+
+/// Whether the kind of a value fits a shape, whatever it holds.
+fn takes(shape: &Shape, node: &Node) -> bool {
+    match (shape, &node.value) {
+        (Shape::Boolean, Value::Scalar(_)) => node.boolean().is_some(),
+        (Shape::AnyOf(shapes), _) => shapes.iter().any(|shape| takes(shape, node)),
+        (Shape::Anything, _)
+        | (Shape::Text | Shape::Integer | Shape::Word(_), Value::Scalar(_))
+        | (Shape::List(_), Value::List(_))
+        | (Shape::Map(_) | Shape::Record(_), Value::Map(_))
+        | (Shape::Nothing, Value::Null) => true,
+        _ => false,
+    }
+}
+
+/// A text short enough to stand in a message.
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let shown: String = text.chars().take(LONGEST).collect();
+    if shown.len() == text.len() { shown } else { format!("{shown}…") }
+}
+
+fn first_sentence(doc: &str) -> &str {
+    let end = doc.find(". ").unwrap_or(doc.trim_end_matches('.').len());
+    &doc[..end]
+}
+
+fn with_article(name: &str) -> String {
+    match name {
+        _ if name.starts_with('`') => name.to_owned(),
+        _ if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
+        _ => format!("a {name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Field, Record, Shape};
+    use super::check;
+    use crate::diagnostic::{Sink, Source};
+    use crate::yaml::parse;
+
+    const INNER: Record = Record {
+        name: "`inner`",
+        fields: &[Field { name: "word", shape: Shape::Word(&["on", "off"]), required: true, default: "", doc: "On or off." }],
+    };
+    const SAMPLE: Shape = Shape::Record(&Record {
+        name: "sample file",
+        fields: &[
+            Field { name: "name", shape: Shape::Text, required: true, default: "", doc: "What it is. More." },
+            Field { name: "count", shape: Shape::Integer, required: false, default: "1", doc: "" },
+            Field { name: "flag", shape: Shape::Boolean, required: false, default: "false", doc: "" },
+            Field { name: "list", shape: Shape::List(&Shape::Text), required: false, default: "[]", doc: "" },
+            Field { name: "inner", shape: Shape::Record(&INNER), required: false, default: "", doc: "" },
+            Field {
+                name: "either",
+                shape: Shape::AnyOf(&[Shape::Text, Shape::List(&Shape::Text)]),
+                required: false,
+                default: "",
+                doc: "",
+            },
+            Field { name: "vars", shape: Shape::Map(&Shape::Text), required: false, default: "{}", doc: "" },
+        ],
+    });
+
+    fn messages(text: &str) -> Vec<String> {
+        let source = Source::new("t", text);
+        let mut sink = Sink::new();
+        let node = parse(&source, &mut sink).unwrap();
+        check(&node, &SAMPLE, &source, &mut sink);
+        sink.finish().iter().map(|d| format!("{} {} / {}", d.code.id, d.message, d.help.as_deref().unwrap_or(""))).collect()
+    }
+
+    #[test]
+    fn a_tree_of_its_shape_has_no_faults() {
+        let text = "name: 3.10\ncount: 8\nflag: true\nlist: [1, a]\ninner: {word: on}\neither: [x]\nvars: {a: 1}\n";
+        assert_eq!(messages(text), Vec::<String>::new());
+        assert_eq!(messages("name: x\neither: y\nlist:\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_fault_is_found_in_one_run() {
+        let text = "count: '8'\nflag: yes\nlist: a, b\ninner: {word: of, wrod: 1}\neither: {}\nvars: [x]\ncuont: 3\nzebra: 1\n";
+        let expected = [
+            "M021 the sample file has no `name` / add `name:`",
+            "M024 `count` must be a whole number, not `8` / write `8` without quotes",
+            "M023 `flag` must be one of `true`, `false`, not `yes` / write `true`",
+            "M022 `list` must be a list, not `a, b` / put the items in brackets: `[a, b]`",
+            "M023 `word` must be one of `on`, `off`, not `of` / write `off`",
+            "M020 unknown key `wrod` in `inner` / remove it: `word` is there already",
+            "M022 `either` must be text or a list, not a mapping / write text or a list here",
+            "M022 `vars` must be a mapping, not a list / write a mapping here",
+            "M020 unknown key `cuont` in a sample file / remove it: `count` is there already",
+            "M020 unknown key `zebra` in a sample file / remove the key",
+        ];
+        let mut found = messages(text);
+        found.sort();
+        let mut expected = expected.map(str::to_owned).to_vec();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_empty_required_value_and_an_empty_item_are_faults() {
+        assert_eq!(messages("name:\n"), ["M021 the sample file has no `name` / add `name:`"]);
+        assert_eq!(
+            messages("name: x\nlist: [a, ]\ninner:\n  word: on\n"),
+            Vec::<String>::new(),
+            "a trailing comma adds no item"
+        );
+        assert_eq!(
+            messages("name: x\nlist:\n  -\n"),
+            ["M022 an item of `list` must be text, not nothing / write a value, or remove the line"]
+        );
+    }
+}
