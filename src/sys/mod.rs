@@ -5,12 +5,20 @@
 
 mod environment;
 mod files;
+mod folders;
 mod host;
 mod probe;
+pub mod process;
+mod signals;
 
 pub use environment::Environment;
 pub use files::{
     FileError, append, files_with_extension, read_bytes, read_text, write_atomic, write_if_changed, write_streamed,
 };
+pub use folders::{
+    Lock, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing, lock, make_folder,
+    names_in, now_s, open_log, own_ids, remove,
+};
 pub use host::{HostRoots, host_facts, topology, with_programs};
 pub use probe::{Probe, find_program, probe};
+pub use signals::{Signals, StopSignal};

@@ -1,0 +1,268 @@
+//! Folders as wholes: what is in them, how large they are, removing them, locking them.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use globset::GlobBuilder;
+use sha2::{Digest as _, Sha256};
+
+use super::FileError;
+use crate::names::Digest;
+
+/// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**` does.
+///
+/// # Errors
+/// When the glob cannot be read, or a folder cannot.
+pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
+    let matcher = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map_err(|e| FileError { action: "read", path: pattern.into(), reason: e.to_string(), source: None })?
+        .compile_matcher();
+    // Only the part of the tree below the last folder without wildcards is looked at.
+    let fixed: PathBuf = Path::new(pattern)
+        .parent()
+        .into_iter()
+        .flat_map(Path::components)
+        .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
+        .collect();
+    let mut found = Vec::new();
+    walk(&root.join(fixed), &mut |path, metadata| {
+        if metadata.is_file() && path.strip_prefix(root).is_ok_and(|relative| matcher.is_match(relative)) {
+            found.push(path.to_owned());
+        }
+    })?;
+    found.sort();
+    Ok(found)
+}
+
+/// Visits everything below a path, itself among it; links are not followed. A path that is not there holds nothing.
+fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &std::fs::Metadata)) -> Result<(), FileError> {
+    let fault = |e| FileError::new("read", path, e);
+    let metadata = match std::fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(fault(e)),
+    };
+    visit(path, &metadata);
+    if metadata.is_dir() {
+        for entry in std::fs::read_dir(path).map_err(fault)? {
+            walk(&entry.map_err(fault)?.path(), visit)?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that a path and everything below it take on the disk.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn disk_usage(path: &Path) -> Result<u64, FileError> {
+    let mut blocks = 0;
+    walk(path, &mut |_, metadata| blocks += metadata.blocks())?;
+    Ok(blocks * 512)
+}
+
+/// The names in a folder, sorted; none when it is not there.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
+    let fault = |e| FileError::new("read", folder, e);
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(fault(e)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry.map_err(fault)?.file_name().into_string());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Whether something is at the path, a dangling link too.
+pub fn exists(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether a path below a folder belongs to another user than `uid`.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn has_foreign_files(folder: &Path, uid: u32) -> Result<bool, FileError> {
+    let mut foreign = false;
+    walk(folder, &mut |_, metadata| foreign |= metadata.uid() != uid)?;
+    Ok(foreign)
+}
+
+/// The user and group that this program runs as.
+pub fn own_ids() -> (u32, u32) {
+    (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
+}
+
+/// Makes a folder and its parents.
+///
+/// # Errors
+/// When the system refuses.
+pub fn make_folder(path: &Path) -> Result<(), FileError> {
+    std::fs::create_dir_all(path).map_err(|e| FileError::new("make", path, e))
+}
+
+/// Removes a file, a link, or a folder with all that is in it; what is not there is no fault. Links are not followed.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    let removed = match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
+        Ok(_) => std::fs::remove_file(path),
+        Err(e) => Err(e),
+    };
+    match removed {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(FileError::new("remove", path, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Size and SHA-256 of a file, read in pieces.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn digest_of(path: &Path) -> Result<(u64, Digest), FileError> {
+    let fault = |e| FileError::new("read", path, e);
+    let mut file = File::open(path).map_err(fault)?;
+    let (mut hasher, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 256 << 10]);
+    loop {
+        match file.read(&mut buffer).map_err(fault)? {
+            0 => return Ok((size, Digest::new(hasher.finalize().into()))),
+            read => {
+                size += read as u64;
+                hasher.update(&buffer[..read]);
+            }
+        }
+    }
+}
+
+/// One line a file below a path: name, size, time of change. Equal text means that nothing was changed.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn listing(path: &Path) -> Result<String, FileError> {
+    let mut lines = Vec::new();
+    walk(path, &mut |found, metadata| {
+        if !metadata.is_dir() {
+            let time = (metadata.mtime(), metadata.mtime_nsec());
+            lines.push(format!("{} {} {}.{:09}\n", found.display(), metadata.size(), time.0, time.1));
+        }
+    })?;
+    lines.sort();
+    Ok(lines.concat())
+}
+
+/// Copies a file as a whole: under a temporary name beside the target, synced, then renamed. Parents are made.
+///
+/// # Errors
+/// When one cannot be read or the other cannot be written; nothing is left behind then.
+pub fn copy_atomic(from: &Path, to: &Path) -> Result<(), FileError> {
+    let mut source = File::open(from).map_err(|e| FileError::new("read", from, e))?;
+    super::write_streamed(to, |out| std::io::copy(&mut source, out).map(drop))
+}
+
+/// Opens a file to append to; parents are made.
+///
+/// # Errors
+/// When the system refuses.
+pub fn open_log(path: &Path) -> Result<File, FileError> {
+    if let Some(parent) = path.parent() {
+        make_folder(parent)?;
+    }
+    File::options().create(true).append(true).open(path).map_err(|e| FileError::new("write", path, e))
+}
+
+/// Bytes free for this user on the disk that holds a path; `None` where the system does not say.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let status = rustix::fs::statvfs(path).ok()?;
+    Some(status.f_bavail * status.f_frsize)
+}
+
+/// Seconds since 1970-01-01 UTC.
+pub fn now_s() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// A lock on a file, held until it is dropped or the program ends in whatever way.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Locks a file, which is made where it is missing; `None` when another program holds the lock.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
+    let file = open_log(path)?;
+    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(e) => Err(FileError::new("lock", path, e.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(path: &Path) {
+        make_folder(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x").unwrap();
+    }
+
+    #[test]
+    fn a_star_stays_in_its_folder_and_two_stars_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["dist/ck/a.whl", "dist/ck/sub/b.whl", "dist/c.txt", "ü b/d.whl"] {
+            touch(&folder.path().join(name));
+        }
+        let found = |pattern| glob(folder.path(), pattern).unwrap().len();
+        assert_eq!((found("dist/*/*.whl"), found("dist/**/*.whl"), found("ü b/*.whl")), (1, 2, 1));
+        assert_eq!((found("none/*.whl"), found("dist/c.txt")), (0, 1));
+        assert!(glob(folder.path(), "a{").is_err());
+    }
+
+    #[test]
+    fn removing_a_link_leaves_what_it_points_to() {
+        let folder = tempfile::tempdir().unwrap();
+        touch(&folder.path().join("kept/file"));
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("kept", &link).unwrap();
+        remove(&link).unwrap();
+        remove(&link).unwrap();
+        assert!(exists(&folder.path().join("kept/file")) && !exists(&link));
+    }
+
+    #[test]
+    fn a_lock_is_refused_to_the_second_and_given_again_afterwards() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = lock(&path).unwrap();
+        assert!(first.is_some() && lock(&path).unwrap().is_none());
+        drop(first);
+        assert!(lock(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_digest_is_that_of_the_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("abc");
+        std::fs::write(&path, "abc").unwrap();
+        // FIPS 180-2, appendix B.1.
+        let expected = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        let (size, digest) = digest_of(&path).unwrap();
+        assert_eq!((size, digest.to_string().as_str()), (3, expected));
+    }
+}

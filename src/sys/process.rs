@@ -1,0 +1,443 @@
+//! Child processes: an argv list, no shell, stdin closed, a process group of their own, nothing left behind.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+/// How often signals, time and the child's end are looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// How long output is awaited after the process itself ended, for the last words of what it piped into.
+const DRAIN: Duration = Duration::from_secs(2);
+/// How long the kernel may take to end what was killed (a process in an uninterruptible read).
+const KILL_WAIT: Duration = Duration::from_secs(5);
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// A process to start. What it inherits is the environment of this program with these changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Invocation {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Variables set.
+    pub set: BTreeMap<String, String>,
+    /// Variables taken away.
+    pub remove: Vec<String>,
+    /// Working folder.
+    pub folder: PathBuf,
+    /// A variable, set beside the others, by which processes are found that left the group. Whoever carries it is
+    /// ended together with the process when that is stopped.
+    pub mark: Option<(String, String)>,
+}
+
+/// What is told while a process runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Heard<'a> {
+    /// It wrote this to stdout or stderr, which are one stream.
+    Output(&'a [u8]),
+    /// Time went by.
+    Nothing,
+}
+
+/// What is wished for in return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// It may run on.
+    GoOn,
+    /// It should end: SIGTERM to all of it, SIGKILL after the grace.
+    End,
+    /// It must end: SIGKILL to all of it.
+    Kill,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit status {code}"),
+            Self::Signal(9) => f.write_str("signal 9 (SIGKILL)"),
+            Self::Signal(11) => f.write_str("signal 11 (SIGSEGV)"),
+            Self::Signal(15) => f.write_str("signal 15 (SIGTERM)"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+        }
+    }
+}
+
+/// A process that could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// No argv.
+    #[error("there is no program to start")]
+    Empty,
+    /// The working folder is not there.
+    #[error("the folder `{}` is not there", .0.display())]
+    NoFolder(PathBuf),
+    /// No program of that name on the `PATH`, or at that path.
+    #[error("the program `{0}` is not there")]
+    NoProgram(String),
+    /// The system refused.
+    #[error("cannot start `{program}`: {source}")]
+    Refused {
+        /// The program.
+        program: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Runs a process to its end and ends all that it leaves in its group.
+///
+/// `heed` is called with every piece of output and at least fifty times a second; a later call may raise the wish,
+/// never lower it. A process that was wished to end is followed by whoever carries its mark.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn run(
+    invocation: &Invocation,
+    grace: Duration,
+    heed: &mut dyn FnMut(Heard<'_>) -> Wish,
+) -> Result<Status, ProcessError> {
+    let (mut group, output) = start(invocation)?;
+    let (mut output, mut wish, mut ending_since) = (Some(output), Wish::GoOn, None);
+    let mut over_since: Option<Instant> = None;
+    loop {
+        let asked = hear(&mut output, heed);
+        match (wish, asked) {
+            (Wish::GoOn, Wish::End) => {
+                wish = Wish::End;
+                ending_since = Some(Instant::now());
+                group.signal_all(Signal::TERM);
+            }
+            (Wish::GoOn | Wish::End, Wish::Kill) => {
+                wish = Wish::Kill;
+                group.signal_all(Signal::KILL);
+            }
+            _ => {}
+        }
+        if wish == Wish::End && ending_since.is_some_and(|since| since.elapsed() >= grace) {
+            wish = Wish::Kill;
+            group.signal_all(Signal::KILL);
+        }
+        if over_since.is_none() && group.is_over() {
+            over_since = Some(Instant::now());
+        }
+        let Some(since) = over_since else { continue };
+        // The process ended. What it leaves in its group had time to write its last words; now it goes as well.
+        match wish {
+            Wish::GoOn if output.is_some() && since.elapsed() < DRAIN => {}
+            Wish::GoOn if group.members().is_empty() => break,
+            Wish::GoOn => {
+                wish = Wish::End;
+                ending_since = Some(Instant::now());
+                group.end_mark();
+                group.signal_all(Signal::TERM);
+            }
+            Wish::End if group.members().is_empty() => break,
+            Wish::End => {}
+            Wish::Kill if group.members().is_empty() || since.elapsed() > grace + KILL_WAIT => break,
+            Wish::Kill => group.signal_all(Signal::KILL),
+        }
+    }
+    while let Some(Ok(bytes)) = output.as_ref().map(|output| output.recv_timeout(TICK)) {
+        heed(Heard::Output(&bytes));
+    }
+    Ok(group.finish())
+}
+
+/// Waits a tick for output and passes it on.
+fn hear(output: &mut Option<Receiver<Vec<u8>>>, heed: &mut dyn FnMut(Heard<'_>) -> Wish) -> Wish {
+    match output.as_ref().map(|output| output.recv_timeout(TICK)) {
+        Some(Ok(bytes)) => heed(Heard::Output(&bytes)),
+        Some(Err(RecvTimeoutError::Timeout)) => heed(Heard::Nothing),
+        Some(Err(RecvTimeoutError::Disconnected)) => {
+            *output = None;
+            heed(Heard::Nothing)
+        }
+        None => {
+            std::thread::sleep(TICK);
+            heed(Heard::Nothing)
+        }
+    }
+}
+
+fn start(invocation: &Invocation) -> Result<(Group, Receiver<Vec<u8>>), ProcessError> {
+    let (program, arguments) = invocation.argv.split_first().ok_or(ProcessError::Empty)?;
+    if !invocation.folder.is_dir() {
+        return Err(ProcessError::NoFolder(invocation.folder.clone()));
+    }
+    let refused = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::NotFound => ProcessError::NoProgram(program.clone()),
+        _ => ProcessError::Refused { program: program.clone(), source },
+    };
+    let (reader, writer) = std::io::pipe().map_err(refused)?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(&invocation.folder);
+    for name in &invocation.remove {
+        command.env_remove(name);
+    }
+    command.envs(&invocation.set);
+    if let Some((name, value)) = &invocation.mark {
+        command.env(name, value);
+    }
+    command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(refused)?).stderr(writer).process_group(0);
+    let child = command.spawn().map_err(refused)?;
+    // The command holds the writing ends; the pipe closes only when they are gone as well.
+    drop(command);
+    let (sender, receiver) = sync_channel(16);
+    std::thread::spawn(move || copy(reader, &sender));
+    Ok((Group { leader: Pid::from_child(&child), child, mark: invocation.mark.clone(), reaped: None }, receiver))
+}
+
+fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Vec<u8>>) {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    while let Ok(read @ 1..) = reader.read(&mut buffer) {
+        if sender.send(buffer[..read].to_vec()).is_err() {
+            break;
+        }
+    }
+}
+
+/// A child that leads a process group. It is not waited for before the end, so that the group's number stays its own.
+struct Group {
+    child: Child,
+    leader: Pid,
+    mark: Option<(String, String)>,
+    reaped: Option<ExitStatus>,
+}
+
+impl Group {
+    fn is_over(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        !matches!(rustix::process::waitid(WaitId::Pid(self.leader), options), Ok(None))
+    }
+
+    fn end_mark(&mut self) {
+        self.mark = None;
+    }
+
+    fn members(&self) -> Vec<Pid> {
+        let mark = self.mark.as_ref().map(|(name, value)| format!("{name}={value}"));
+        processes(|process| {
+            process.group == self.leader.as_raw_pid()
+                || mark.as_ref().is_some_and(|mark| has_variable(process.id, mark))
+        })
+    }
+
+    fn signal_all(&self, signal: Signal) {
+        let _ = rustix::process::kill_process_group(self.leader, signal);
+        if self.mark.is_some() {
+            for process in self.members() {
+                let _ = rustix::process::kill_process(process, signal);
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Status {
+        let status = self.child.wait();
+        self.reaped = status.as_ref().ok().copied();
+        match status.map(|status| (status.code(), status.signal())) {
+            Ok((Some(code), _)) => Status::Code(code),
+            Ok((None, Some(signal))) => Status::Signal(signal),
+            _ => Status::Code(-1),
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if self.reaped.is_none() {
+            self.signal_all(Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Ends every process, other than this one, whose environment says `name=value`; tells how many there were.
+pub fn end_marked(name: &str, value: &str, grace: Duration) -> usize {
+    let mark = format!("{name}={value}");
+    let marked = || processes(|process| has_variable(process.id, &mark));
+    let signal = |processes: &[Pid], signal| {
+        for process in processes {
+            let _ = rustix::process::kill_process(*process, signal);
+        }
+    };
+    let mut left = marked();
+    let count = left.len();
+    signal(&left, Signal::TERM);
+    let begun = Instant::now();
+    while !left.is_empty() && begun.elapsed() < grace + KILL_WAIT {
+        std::thread::sleep(TICK);
+        left = marked();
+        if begun.elapsed() >= grace {
+            signal(&left, Signal::KILL);
+        }
+    }
+    count
+}
+
+struct Process {
+    id: i32,
+    group: i32,
+}
+
+/// Living processes, other than this one, for which `wanted` holds. Zombies are dead already.
+fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Pid> {
+    let own = rustix::process::getpid().as_raw_pid();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|&id| id != own)
+        .filter_map(|id| {
+            // `pid (name) state ppid pgrp …`, proc_pid_stat(5); the name may hold anything, brackets too.
+            let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+            let text = String::from_utf8_lossy(&text);
+            let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+            let is_dead = matches!(fields.next()?, "Z" | "X" | "x");
+            let group = fields.nth(1)?.parse().ok()?;
+            (!is_dead).then_some(Process { id, group })
+        })
+        .filter(wanted)
+        .filter_map(|process| Pid::from_raw(process.id))
+        .collect()
+}
+
+fn has_variable(process: i32, variable: &str) -> bool {
+    std::fs::read(format!("/proc/{process}/environ"))
+        .is_ok_and(|environment| environment.split(|&byte| byte == 0).any(|item| item == variable.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bash(script: &str) -> Invocation {
+        Invocation {
+            argv: ["bash", "-c", script].map(str::to_owned).into(),
+            folder: std::env::temp_dir(),
+            ..Invocation::default()
+        }
+    }
+
+    fn output(invocation: &Invocation) -> (Status, String) {
+        let mut text = Vec::new();
+        let status = run(invocation, Duration::from_secs(5), &mut |heard| {
+            if let Heard::Output(bytes) = heard {
+                text.extend_from_slice(bytes);
+            }
+            Wish::GoOn
+        });
+        (status.unwrap(), String::from_utf8(text).unwrap())
+    }
+
+    /// Runs until the output holds `ready`, then wishes for an end.
+    fn ended_when_ready(invocation: &Invocation, grace: Duration, wish: Wish) -> (Status, String) {
+        let mut text = Vec::new();
+        let status = run(invocation, grace, &mut |heard| {
+            if let Heard::Output(bytes) = heard {
+                text.extend_from_slice(bytes);
+            }
+            if text.windows(5).any(|window| window == b"ready") { wish } else { Wish::GoOn }
+        });
+        (status.unwrap(), String::from_utf8(text).unwrap())
+    }
+
+    fn lives(id: &str) -> bool {
+        let id: i32 = id.parse().unwrap();
+        !processes(|process| process.id == id).is_empty()
+    }
+
+    #[test]
+    fn both_streams_come_in_the_order_written_and_stdin_is_closed() {
+        let (status, text) = output(&bash("echo one; echo two >&2; cat; echo three; exit 7"));
+        assert_eq!((status, text.as_str()), (Status::Code(7), "one\ntwo\nthree\n"));
+        assert_eq!(output(&bash("kill -SEGV $$")).0, Status::Signal(11));
+    }
+
+    #[test]
+    fn variables_are_set_and_taken_away() {
+        let mut invocation = bash("echo \"$A ${HOME-none}\"");
+        invocation.set.insert("A".into(), "x  y".into());
+        invocation.remove.push("HOME".into());
+        assert_eq!(output(&invocation).1, "x  y none\n");
+    }
+
+    #[test]
+    fn a_missing_program_and_a_missing_folder_are_told_apart() {
+        let missing = Invocation { argv: vec!["no-such-program".into()], ..bash("") };
+        assert!(
+            matches!(run(&missing, DRAIN, &mut |_| Wish::GoOn), Err(ProcessError::NoProgram(name)) if name == "no-such-program")
+        );
+        let nowhere = Invocation { folder: "/no/such/folder".into(), ..bash("true") };
+        assert!(matches!(run(&nowhere, DRAIN, &mut |_| Wish::GoOn), Err(ProcessError::NoFolder(_))));
+    }
+
+    #[test]
+    fn grandchildren_that_ignore_sigterm_are_killed_after_the_grace() {
+        let script =
+            "trap '' TERM; (trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
+        let (status, text) = ended_when_ready(&bash(script), Duration::from_millis(100), Wish::End);
+        assert_eq!(status, Status::Signal(9));
+        assert!(!lives(text.lines().next().unwrap()), "{text}");
+    }
+
+    #[test]
+    fn a_leader_that_obeys_does_not_save_a_grandchild_that_does_not() {
+        let script = "(trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & sleep 0.1; echo ready; wait";
+        let (status, text) = ended_when_ready(&bash(script), Duration::from_millis(100), Wish::End);
+        assert_eq!(status, Status::Signal(15));
+        assert!(!lives(text.lines().next().unwrap()), "{text}");
+    }
+
+    #[test]
+    fn a_grandchild_that_left_the_group_is_found_by_its_mark() {
+        let mut invocation =
+            bash("setsid bash -c 'trap \"\" TERM; echo $$; echo ready; while :; do sleep 1; done' & wait");
+        invocation.mark = Some(("ROCK_TEST_MARK".into(), format!("left-{}", std::process::id())));
+        let (_, text) = ended_when_ready(&invocation, Duration::from_millis(100), Wish::End);
+        assert!(!lives(text.lines().next().unwrap()), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_in_the_group_ends_with_its_leader() {
+        let begun = Instant::now();
+        let (status, text) = output(&bash("sleep 60 >/dev/null 2>&1 & echo $!"));
+        assert_eq!(status, Status::Code(0));
+        assert!(!lives(text.trim()));
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn the_last_words_of_a_pipe_are_heard_after_the_leader_ended() {
+        assert_eq!(output(&bash("echo late > >(sleep 0.2; cat)")).1, "late\n");
+    }
+
+    #[test]
+    fn a_wish_to_kill_waits_for_no_grace() {
+        let begun = Instant::now();
+        let script = "trap '' TERM; echo ready; while :; do sleep 1; done";
+        let (status, _) = ended_when_ready(&bash(script), Duration::from_secs(60), Wish::Kill);
+        assert_eq!(status, Status::Signal(9));
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn marked_processes_of_an_earlier_run_are_ended() {
+        let value = format!("earlier-{}", std::process::id());
+        let mut child = Command::new("sleep").arg("60").env("ROCK_TEST_MARK", &value).spawn().unwrap();
+        assert_eq!(end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)), 1);
+        assert_eq!(child.wait().unwrap().signal(), Some(15));
+        assert_eq!(end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)), 0);
+    }
+}
