@@ -1,0 +1,120 @@
+//! The `G` codes: releases, local and on GitHub.
+
+use super::super::Code;
+
+/// Every `G` code, in order.
+pub const ALL: &[&Code] = &[
+    &UNREADABLE_NAME,
+    &ASSET_DIFFERS,
+    &SAME_CELL_TWICE,
+    &MISSING_WHEEL,
+    &UNPLANNED_WHEEL,
+    &NOT_A_RELEASE,
+    &DAMAGED_RELEASE,
+    &NOTHING_TO_PUBLISH,
+    &CANNOT_REPLACE_FOLDER,
+    &BAD_MANIFEST,
+    &AMBIGUOUS_READING,
+    &NAME_NOT_KEPT,
+    &BAD_TAG,
+    &SAME_NAME_TWICE,
+    &BAD_BASE_URL,
+    &CANNOT_INDEX,
+];
+
+/// The name is neither a wheel's nor a source distribution's.
+pub const UNREADABLE_NAME: Code = Code::error(
+    "G001",
+    "unreadable-name",
+    "The file's name is neither that of a wheel nor of a source distribution, so no installer would take it.\n\nA wheel is called `{name}-{version}(-{build})-{python}-{abi}-{platform}.whl`, the name with `_` instead of `-`, for example `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`. A file saved by hand may have got `%2B` for the `+`, or a `.`: give it its name back.",
+);
+/// A published file has other bytes.
+pub const ASSET_DIFFERS: Code = Code::error(
+    "G002",
+    "asset-differs",
+    "The release already holds a file of this name with other bytes. Whoever pinned its hash could not install the new one, so it is not replaced on its own.\n\nPublish it under another version or build tag, or replace it with `--replace`.",
+);
+/// Two wheels for one cell.
+pub const SAME_CELL_TWICE: Code = Code::error(
+    "G003",
+    "same-cell-twice",
+    "Two wheels differ in nothing but their platform tag for one machine, such as `linux_x86_64` and `manylinux_2_28_x86_64`. An installer would take one of them by its own rule.\n\nPublish one, usually the repaired one. Where the release holds the other one, `--replace` takes it out.",
+);
+/// The plan expects a wheel that is not there.
+pub const MISSING_WHEEL: Code = Code::error(
+    "G004",
+    "missing-wheel",
+    "With `--plan`, every job of the plan must have its wheel among the files given or in the release.\n\nA wheel fits a job by project, version with label, Python, ABI and machine; the platform tag may have been changed by repair. Build what is missing, or publish the rest with `--allow-missing`.",
+);
+/// No job of the plan makes this wheel.
+pub const UNPLANNED_WHEEL: Code = Code::error(
+    "G005",
+    "unplanned-wheel",
+    "With `--plan`, a wheel that no job of the plan makes is refused: it is left over from another plan, or its name or label is not what was planned.",
+);
+/// The folder holds other things.
+pub const NOT_A_RELEASE: Code = Code::error(
+    "G006",
+    "not-a-release",
+    "The folder holds files that a release of this program does not have. A release is replaced as one folder, so they would be lost; nothing was written.\n\nGive another folder, a new one is made, or move the files away.",
+);
+/// A file of the release is not what its manifest says.
+pub const DAMAGED_RELEASE: Code = Code::error(
+    "G007",
+    "damaged-release",
+    "A file of the release is missing or does not have the bytes that the release's own `rock-manifest.json` names. Its index would give installers a wrong hash.\n\nPublish the right file with `--replace`.",
+);
+/// No files were given.
+pub const NOTHING_TO_PUBLISH: Code = Code::error(
+    "G008",
+    "nothing-to-publish",
+    "There is no wheel and no source distribution among the files and folders given. Folders are looked at without their subfolders.",
+);
+/// The file system does not let the folder be replaced.
+pub const CANNOT_REPLACE_FOLDER: Code = Code::error(
+    "G009",
+    "cannot-replace-folder",
+    "A release is written beside its folder and then put in its place in one step. That was not possible here, for example because the folder is a mount point or its parent cannot be written. The release is as it was.\n\nPublish into a folder below it, for example with `--tag`.",
+);
+/// The manifest cannot be read.
+pub const BAD_MANIFEST: Code = Code::error(
+    "G010",
+    "bad-manifest",
+    "The folder has a `rock-manifest.json` that this program did not write, or that a later version wrote, so what the release holds is not known and nothing was written.",
+);
+/// A compact label with two readings.
+pub const AMBIGUOUS_READING: Code = Code::error(
+    "G011",
+    "ambiguous-reading",
+    "The digits of the label can be read as two ROCm versions, `rocm714` as 7.14 and 7.1.4, so the folder of the index that the file belongs to is not known.\n\nGive it a label with dots: `rock-matrix wheel label WHEEL rocm7.14torch2.14`.",
+);
+/// A name that GitHub changes.
+pub const NAME_NOT_KEPT: Code = Code::warning(
+    "G012",
+    "name-not-kept",
+    "GitHub keeps letters, digits, `.`, `_`, `+` and `-` in the names of release assets and turns the rest into dots. The file can be published in a folder, but not in a GitHub release under its name.",
+);
+/// A tag that cannot name a folder.
+pub const BAD_TAG: Code = Code::error(
+    "G013",
+    "bad-tag",
+    "The tag of a local release is the name of its folder, so it may hold letters, digits, `.`, `_`, `+` and `-` only and begins with a letter or digit.",
+);
+/// Two files of one name.
+pub const SAME_NAME_TWICE: Code = Code::error(
+    "G014",
+    "same-name-twice",
+    "Two of the files given have the same name, or names that differ only in case, and are not the same file. A release holds one file under a name.",
+);
+/// An address that names cannot be appended to.
+pub const BAD_BASE_URL: Code = Code::error(
+    "G015",
+    "bad-base-url",
+    "`--base-url` is the address below which the files will be served: links are that address, a slash, and the file's name. It is an `https`, `http` or `file` address without query, fragment or password.",
+);
+/// No index can be written there.
+pub const CANNOT_INDEX: Code = Code::error(
+    "G016",
+    "cannot-index",
+    "The index is written as one folder of its own, which is replaced as a whole. The folder named is not one that this program wrote, or it is the folder of the files themselves.\n\nGive a new folder with `--out`.",
+);

@@ -1,0 +1,184 @@
+//! Faults that no single wheel has: those of a set of wheels as one release.
+
+use std::collections::BTreeMap;
+
+use super::Cell;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
+use crate::names::{Digest, WheelName};
+
+/// A file offered for a release.
+#[derive(Debug, Clone)]
+pub struct Offered {
+    /// The path as the user knows it.
+    pub shown: String,
+    /// Its name.
+    pub name: String,
+    /// Its name as parsed; `None` for a source distribution.
+    pub wheel: Option<WheelName>,
+    /// SHA-256 of it.
+    pub digest: Digest,
+}
+
+/// A wheel that a plan expects.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// The job's id.
+    pub job: String,
+    /// The wheel's name before repair.
+    pub wheel: WheelName,
+}
+
+/// What is said of wheels that the plan expects and the release lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingRule {
+    /// They are errors.
+    Refuse,
+    /// They are warnings.
+    Allow,
+}
+
+/// Reports files that cannot stand in one release together, and names that GitHub would change.
+pub fn as_release(offered: &[Offered], sink: &mut Sink) {
+    let mut names: BTreeMap<String, &Offered> = BTreeMap::new();
+    let mut cells: BTreeMap<Cell, &Offered> = BTreeMap::new();
+    for file in offered {
+        if let Some(other) = names.insert(file.name.to_lowercase(), file) {
+            if other.digest != file.digest || other.name != file.name {
+                sink.push(same_name(other, file));
+            }
+            continue;
+        }
+        if let Some(wheel) = &file.wheel
+            && let Some(other) = cells.insert(Cell::of(wheel), file)
+        {
+            sink.push(
+                Diagnostic::new(
+                    &codes::SAME_CELL_TWICE,
+                    format!("`{}` and `{}` are both {}", other.name, file.name, Cell::of(wheel)),
+                )
+                .at(Place::File(file.shown.as_str().into()), "")
+                .also(Place::File(other.shown.as_str().into()), "the other one")
+                .help("publish one of them, usually the repaired one"),
+            );
+        }
+        if let Some(odd) = file.name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c)) {
+            sink.push(
+                Diagnostic::new(
+                    &codes::NAME_NOT_KEPT,
+                    format!("the name `{}` holds `{odd}`, which a GitHub release does not keep", file.name),
+                )
+                .at(Place::File(file.shown.as_str().into()), ""),
+            );
+        }
+    }
+}
+
+fn same_name(one: &Offered, other: &Offered) -> Diagnostic {
+    Diagnostic::new(&codes::SAME_NAME_TWICE, format!("two files with other bytes have the name `{}`", other.name))
+        .at(Place::File(other.shown.as_str().into()), "")
+        .also(Place::File(one.shown.as_str().into()), "the other one")
+        .note(format!("{} is {}", one.shown, one.digest))
+        .note(format!("{} is {}", other.shown, other.digest))
+        .help("give one of them")
+}
+
+/// Reports wheels that the plan expects and the release would lack, and offered wheels that the plan does not know.
+/// `kept` are the wheels that the release has already.
+pub fn against_plan(
+    expected: &[Expected],
+    offered: &[Offered],
+    kept: &[WheelName],
+    missing: MissingRule,
+    sink: &mut Sink,
+) {
+    let planned: BTreeMap<Cell, &Expected> = expected.iter().map(|job| (Cell::of(&job.wheel).planned(), job)).collect();
+    let mut there: Vec<Cell> = kept.iter().map(|wheel| Cell::of(wheel).planned()).collect();
+    for file in offered {
+        let Some(wheel) = &file.wheel else { continue };
+        let cell = Cell::of(wheel).planned();
+        if !planned.contains_key(&cell) {
+            sink.push(
+                Diagnostic::new(&codes::UNPLANNED_WHEEL, format!("no job of the plan makes `{}`", file.name))
+                    .at(Place::File(file.shown.as_str().into()), "")
+                    .help("leave it out, or publish without `--plan`"),
+            );
+        }
+        there.push(cell);
+    }
+    for (cell, job) in planned.iter().filter(|(cell, _)| !there.contains(cell)) {
+        let severity = match missing {
+            MissingRule::Refuse => Severity::Error,
+            MissingRule::Allow => Severity::Warning,
+        };
+        sink.push(
+            Diagnostic::new(&codes::MISSING_WHEEL, format!("there is no wheel for {cell}, `{}`", job.wheel))
+                .severity(severity)
+                .note(format!("job `{}` of the plan makes it", job.job))
+                .help("build it, or publish what is there with `--allow-missing`"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expected, MissingRule, Offered, against_plan, as_release};
+    use crate::diagnostic::{Severity, Sink};
+    use crate::names::Digest;
+
+    fn offered(name: &str, byte: u8) -> Offered {
+        Offered {
+            shown: format!("dist/{name}"),
+            name: name.into(),
+            wheel: name.parse().ok(),
+            digest: Digest::new([byte; 32]),
+        }
+    }
+
+    fn check(files: &[Offered], expect: &[&str]) {
+        let mut sink = Sink::new();
+        as_release(files, &mut sink);
+        let names: Vec<&str> = sink.finish().iter().map(|d| d.code.name).collect();
+        assert_eq!(names, expect);
+    }
+
+    #[test]
+    fn a_raw_and_a_repaired_wheel_of_one_cell_cannot_both_be_published() {
+        let raw = offered("a-1+rocm62-cp311-cp311-linux_x86_64.whl", 1);
+        let repaired = offered("a-1+rocm62-cp311-cp311-manylinux_2_28_x86_64.whl", 2);
+        let rebuilt = offered("a-1+rocm62-2-cp311-cp311-linux_x86_64.whl", 3);
+        check(&[raw.clone(), repaired], &["same-cell-twice"]);
+        check(&[raw, rebuilt], &[]);
+    }
+
+    #[test]
+    fn one_name_with_other_bytes_is_a_fault_and_with_equal_bytes_is_none() {
+        let file = offered("a-1-py3-none-any.whl", 1);
+        check(&[file.clone(), file.clone()], &[]);
+        check(&[file, offered("a-1-py3-none-any.whl", 2)], &["same-name-twice"]);
+        check(&[offered("a-1-py3-none-any.whl", 1), offered("A-1-py3-none-any.whl", 1)], &["same-name-twice"]);
+    }
+
+    #[test]
+    fn a_name_that_github_would_change_is_told_of() {
+        check(&[offered("a-1!2-py3-none-any.whl", 1)], &["name-not-kept"]);
+    }
+
+    #[test]
+    fn missing_and_unplanned_wheels_are_named() {
+        let expected = |name: &str| Expected { job: "j".into(), wheel: name.parse().unwrap() };
+        let plan = [
+            expected("a-1+rocm62-cp311-cp311-linux_x86_64.whl"),
+            expected("a-1+rocm62-cp312-cp312-linux_x86_64.whl"),
+            expected("a-1+rocm62-cp313-cp313-linux_x86_64.whl"),
+        ];
+        let files =
+            [offered("a-1+rocm62-cp311-cp311-manylinux_2_28_x86_64.whl", 1), offered("b-1-py3-none-any.whl", 2)];
+        let kept = ["a-1+rocm62-cp312-cp312-linux_x86_64.whl".parse().unwrap()];
+        for (rule, severity) in [(MissingRule::Refuse, Severity::Error), (MissingRule::Allow, Severity::Warning)] {
+            let mut sink = Sink::new();
+            against_plan(&plan, &files, &kept, rule, &mut sink);
+            let found: Vec<(&str, Severity)> = sink.finish().iter().map(|d| (d.code.name, d.severity)).collect();
+            assert_eq!(found, [("missing-wheel", severity), ("unplanned-wheel", Severity::Error)]);
+        }
+    }
+}

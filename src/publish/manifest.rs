@@ -1,0 +1,172 @@
+//! `rock-manifest.json`: what a release holds, for programs.
+
+use serde::{Deserialize, Serialize};
+
+/// The name of the file.
+pub const MANIFEST: &str = "rock-manifest.json";
+
+/// The version of the format. A reader refuses others.
+const VERSION: u32 = 1;
+
+/// What a release holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Version of the format.
+    version: u32,
+    /// The release's tag, where it has one.
+    pub tag: Option<String>,
+    /// Digest of the plan that was last published against, `sha256:…`.
+    pub plan: Option<String>,
+    /// The files, in the order of the index.
+    pub files: Vec<ManifestFile>,
+}
+
+/// One file of a release.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestFile {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 in hex.
+    pub sha256: String,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The project, normalised.
+    pub distribution: String,
+    /// The public version.
+    pub version: String,
+    /// The label after `+`.
+    pub label: Option<String>,
+    /// What the label says the file runs on.
+    pub accelerator: Option<Accelerated>,
+    /// The torch that the label names.
+    pub torch: Option<String>,
+    /// The commit that the label names.
+    pub git: Option<String>,
+    /// The backend that the label names.
+    pub backend: Option<String>,
+    /// The build tag.
+    pub build: Option<String>,
+    /// Python tags; empty for a source distribution.
+    pub python: Vec<String>,
+    /// ABI tags.
+    pub abi: Vec<String>,
+    /// Platform tags.
+    pub platform: Vec<String>,
+    /// Python versions the file is for: those of the plan's job, else those its tags name.
+    pub covers: Vec<String>,
+    /// `Requires-Python`.
+    pub requires_python: Option<String>,
+    /// SHA-256 of its METADATA in hex.
+    pub metadata_sha256: Option<String>,
+    /// The folder of the index that lists it.
+    pub index: String,
+}
+
+/// An accelerator and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accelerated {
+    /// `rocm` or `cuda`.
+    pub name: String,
+    /// Its version as the label means it.
+    pub version: String,
+}
+
+/// Not a manifest of ours.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// Not the JSON of a manifest.
+    #[error("it is not a manifest: {0}")]
+    Malformed(String),
+    /// A manifest of another version.
+    #[error("it is of version {0}, this program reads {VERSION}")]
+    OtherVersion(u32),
+    /// A name that would leave the release.
+    #[error("it names the file `{0}`, which is no file of the release's own folder")]
+    BadName(String),
+}
+
+impl Manifest {
+    /// A manifest of these files.
+    pub fn new(tag: Option<String>, plan: Option<String>, files: Vec<ManifestFile>) -> Self {
+        Self { version: VERSION, tag, plan, files }
+    }
+
+    /// The file's text.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a struct of text and numbers serialises");
+        text.push('\n');
+        text
+    }
+
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// When it is not a manifest of this version.
+    pub fn from_json(text: &str) -> Result<Self, ManifestError> {
+        let manifest: Self = serde_json::from_str(text).map_err(|e| ManifestError::Malformed(e.to_string()))?;
+        if manifest.version != VERSION {
+            return Err(ManifestError::OtherVersion(manifest.version));
+        }
+        match manifest.files.iter().find(|file| file.name.contains(['/', '\\', '\0']) || file.name.starts_with('.')) {
+            Some(file) => Err(ManifestError::BadName(file.name.clone())),
+            None => Ok(manifest),
+        }
+    }
+
+    /// The file of this name.
+    pub fn file(&self, name: &str) -> Option<&ManifestFile> {
+        self.files.iter().find(|file| file.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Manifest, ManifestError, ManifestFile};
+
+    fn file(name: &str) -> ManifestFile {
+        ManifestFile {
+            name: name.into(),
+            sha256: "ab".repeat(32),
+            size_bytes: 7,
+            distribution: "flash-attn".into(),
+            version: "2.8.3".into(),
+            label: Some("rocm62torch2.5".into()),
+            accelerator: Some(super::Accelerated { name: "rocm".into(), version: "6.2".into() }),
+            torch: Some("2.5".into()),
+            git: None,
+            backend: None,
+            build: None,
+            python: vec!["cp311".into()],
+            abi: vec!["cp311".into()],
+            platform: vec!["linux_x86_64".into()],
+            covers: vec!["3.11".into()],
+            requires_python: Some(">=3.9".into()),
+            metadata_sha256: None,
+            index: "rocm6.2-torch2.5".into(),
+        }
+    }
+
+    #[test]
+    fn a_manifest_written_and_read_is_equal() {
+        let manifest = Manifest::new(Some("v1".into()), None, vec![file("a.whl")]);
+        assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+    }
+
+    #[test]
+    fn a_manifest_cannot_point_out_of_its_folder() {
+        for name in ["../x.whl", "/etc/passwd", ".hidden", "a\\b"] {
+            let text = Manifest::new(None, None, vec![file(name)]).to_json();
+            assert!(matches!(Manifest::from_json(&text), Err(ManifestError::BadName(_))), "{name}");
+        }
+    }
+
+    #[test]
+    fn another_version_is_refused_and_named() {
+        let text = Manifest::new(None, None, vec![]).to_json().replace("\"version\": 1", "\"version\": 2");
+        assert_eq!(Manifest::from_json(&text), Err(ManifestError::OtherVersion(2)));
+        assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::Malformed(_))));
+    }
+}
