@@ -10,6 +10,7 @@ mod host;
 mod probe;
 pub mod process;
 mod signals;
+mod swap;
 
 pub use environment::Environment;
 pub use files::{
@@ -22,3 +23,4 @@ pub use folders::{
 pub use host::{HostRoots, host_facts, topology, with_programs};
 pub use probe::{Probe, find_program, probe};
 pub use signals::{Signals, StopSignal};
+pub use swap::{FolderSwap, Staging, tree};

@@ -1,0 +1,427 @@
+//! A folder that is replaced as a whole: the next state is staged beside it and put in its place in one step.
+//!
+//! With `renameat2(RENAME_EXCHANGE)` a reader, and whoever looks after a crash, sees the old folder or the new one. Where
+//! the file system has no exchange (NFS), two renames are made; a crash between them leaves the old folder under its
+//! stand-in name, and [`FolderSwap::begin`] puts it back.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, FlockOperation, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::FileError;
+
+/// The right to replace a folder. Others that ask for it wait until it is dropped.
+#[derive(Debug)]
+pub struct FolderSwap {
+    target: PathBuf,
+    parent: PathBuf,
+    lock: Option<File>,
+}
+
+/// The next state of a folder, not yet in place. Dropped without [`Self::commit`] it is removed.
+#[derive(Debug)]
+pub struct Staging {
+    swap: FolderSwap,
+    folder: PathBuf,
+    is_over: bool,
+}
+
+/// How the new folder takes the place of the old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Exchange,
+    TwoSteps,
+}
+
+impl FolderSwap {
+    /// Takes the right to replace `target`, and puts away what a killed run left. `waits` is called when another process
+    /// has it. Nothing is written where the parent folder does not exist yet.
+    ///
+    /// # Errors
+    /// When the folder cannot have a folder beside it, or the parent cannot be locked.
+    pub fn begin(target: &Path, waits: impl FnOnce()) -> Result<Self, FileError> {
+        let target = resolved(target)?;
+        let parent = target.parent().map(Path::to_owned).ok_or_else(|| no_place(&target))?;
+        let mut swap = Self { target, parent, lock: None };
+        if swap.parent.is_dir() {
+            swap.lock(waits)?;
+            swap.recover()?;
+        }
+        Ok(swap)
+    }
+
+    /// The folder, as resolved.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Begins the next state: an empty folder beside the target. Missing parents are made.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub fn stage(mut self) -> Result<Staging, FileError> {
+        std::fs::create_dir_all(&self.parent).map_err(|e| FileError::new("create", &self.parent, e))?;
+        if self.lock.is_none() {
+            self.lock(|| ())?;
+            self.recover()?;
+        }
+        let folder = self.beside("new");
+        std::fs::create_dir(&folder).map_err(|e| FileError::new("create", &folder, e))?;
+        Ok(Staging { swap: self, folder, is_over: false })
+    }
+
+    fn lock(&mut self, waits: impl FnOnce()) -> Result<(), FileError> {
+        let fault = |e: Errno| FileError::new("lock", &self.parent, e.into());
+        let file = File::open(&self.parent).map_err(|e| FileError::new("open", &self.parent, e))?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                waits();
+                rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(fault)?;
+            }
+            Err(error) => return Err(fault(error)),
+        }
+        self.lock = Some(file);
+        Ok(())
+    }
+
+    /// Puts back an old folder that a killed run had moved aside, and removes what it left.
+    fn recover(&self) -> Result<(), FileError> {
+        let old = self.beside("old");
+        if old.exists() && !self.target.exists() {
+            std::fs::rename(&old, &self.target).map_err(|e| FileError::new("rename", &old, e))?;
+        }
+        for left in [old, self.beside("new")] {
+            super::remove(&left)?;
+        }
+        Ok(())
+    }
+
+    fn beside(&self, what: &str) -> PathBuf {
+        let mut name = OsString::from(".");
+        name.push(self.target.file_name().unwrap_or_default());
+        name.push(".rock-");
+        name.push(what);
+        self.parent.join(name)
+    }
+}
+
+impl Staging {
+    /// Copies a file in. The kernel copies it, or shares its blocks, where the file system can.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn copy(&self, from: &Path, name: &str) -> Result<PathBuf, FileError> {
+        let to = self.place(name)?;
+        std::fs::copy(from, &to).map_err(|e| FileError::new("copy", from, e))?;
+        settle(&File::open(&to).map_err(|e| FileError::new("open", &to, e))?, &to)?;
+        Ok(to)
+    }
+
+    /// Brings a file of the old state over: a hard link, or a copy where there are none.
+    ///
+    /// # Errors
+    /// When it can be neither linked nor copied.
+    pub fn keep(&self, name: &str) -> Result<PathBuf, FileError> {
+        let from = self.swap.target.join(name);
+        let to = self.place(name)?;
+        match std::fs::hard_link(&from, &to) {
+            Ok(()) => Ok(to),
+            Err(_) => self.copy(&from, name),
+        }
+    }
+
+    /// Writes a file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let to = self.place(name)?;
+        let fault = |e| FileError::new("write", &to, e);
+        let mut file = File::create_new(&to).map_err(fault)?;
+        file.write_all(bytes).map_err(fault)?;
+        settle(&file, &to)
+    }
+
+    /// Puts the new state in place of the old one, then removes the old one.
+    ///
+    /// # Errors
+    /// When it cannot be put in place; the old state is then as it was.
+    pub fn commit(self) -> Result<(), FileError> {
+        self.commit_by(Way::Exchange)
+    }
+
+    fn commit_by(mut self, way: Way) -> Result<(), FileError> {
+        sync_folders(&self.folder)?;
+        let out_of_the_way = self.put_in_place(way)?;
+        self.is_over = true;
+        sync_folder(&self.swap.parent)?;
+        out_of_the_way.map_or(Ok(()), |old| super::remove(&old))
+    }
+
+    /// Tells where the old state then is, if there was one.
+    fn put_in_place(&self, way: Way) -> Result<Option<PathBuf>, FileError> {
+        let (new, target) = (&self.folder, &self.swap.target);
+        let fault = |e: Errno| FileError::new("replace", target, e.into());
+        match renameat_with(CWD, new, CWD, target, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(None),
+            Err(Errno::EXIST | Errno::NOTEMPTY) => {}
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !target.exists() => {
+                return std::fs::rename(new, target).map(|()| None).map_err(|e| FileError::new("replace", target, e));
+            }
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            Err(error) => return Err(fault(error)),
+        }
+        if way == Way::Exchange {
+            match renameat_with(CWD, new, CWD, target, RenameFlags::EXCHANGE) {
+                Ok(()) => return Ok(Some(new.clone())),
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+                Err(error) => return Err(fault(error)),
+            }
+        }
+        let old = self.swap.beside("old");
+        std::fs::rename(target, &old).map_err(|e| FileError::new("replace", target, e))?;
+        if let Err(error) = std::fs::rename(new, target) {
+            let _ = std::fs::rename(&old, target);
+            return Err(FileError::new("replace", target, error));
+        }
+        Ok(Some(old))
+    }
+
+    /// The staged path of a name; parents are made. A name cannot leave the folder.
+    fn place(&self, name: &str) -> Result<PathBuf, FileError> {
+        let relative = Path::new(name);
+        if !relative.components().all(|part| matches!(part, Component::Normal(_))) || name.is_empty() {
+            let reason = "it would lie outside the folder".to_owned();
+            return Err(FileError { action: "write", path: relative.to_owned(), reason, source: None });
+        }
+        let path = self.folder.join(relative);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|e| FileError::new("create", parent, e))?;
+        }
+        Ok(path)
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Every file below a folder by path relative to it, with `/` between folders, sorted; `None` when the folder is not
+/// there. What is neither a file nor a folder is listed without a size.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn tree(folder: &Path) -> Result<Option<Vec<(String, Option<u64>)>>, FileError> {
+    let mut found = Vec::new();
+    let mut folders = vec![String::new()];
+    while let Some(prefix) = folders.pop() {
+        let path = folder.join(&prefix);
+        let fault = |e| FileError::new("read", &path, e);
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if prefix.is_empty() && error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(fault(error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(fault)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            let kind = entry.file_type().map_err(fault)?;
+            if kind.is_dir() {
+                folders.push(name);
+            } else {
+                let size = if kind.is_file() { Some(entry.metadata().map_err(fault)?.len()) } else { None };
+                found.push((name, size));
+            }
+        }
+    }
+    found.sort();
+    Ok(Some(found))
+}
+
+/// Absolute, with links followed as far as the path exists.
+fn resolved(path: &Path) -> Result<PathBuf, FileError> {
+    let fault = |e| FileError::new("resolve", path, e);
+    if path.exists() {
+        return std::fs::canonicalize(path).map_err(fault);
+    }
+    if path.file_name().is_none() {
+        return Err(no_place(path));
+    }
+    std::path::absolute(path).map_err(fault)
+}
+
+fn no_place(path: &Path) -> FileError {
+    let reason = "no folder can be made beside it".to_owned();
+    FileError { action: "replace", path: path.to_owned(), reason, source: None }
+}
+
+fn settle(file: &File, path: &Path) -> Result<(), FileError> {
+    let fault = |e| FileError::new("write", path, e);
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(fault)?;
+    file.sync_all().map_err(fault)
+}
+
+fn sync_folder(folder: &Path) -> Result<(), FileError> {
+    File::open(folder).and_then(|file| file.sync_all()).map_err(|e| FileError::new("sync", folder, e))
+}
+
+fn sync_folders(folder: &Path) -> Result<(), FileError> {
+    let fault = |e| FileError::new("read", folder, e);
+    for entry in std::fs::read_dir(folder).map_err(fault)? {
+        let entry = entry.map_err(fault)?;
+        if entry.file_type().map_err(fault)?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    sync_folder(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::{FolderSwap, Staging, Way, tree};
+
+    fn begin(target: &Path) -> FolderSwap {
+        FolderSwap::begin(target, || panic!("nobody else has it")).unwrap()
+    }
+
+    fn stage(target: &Path, text: &str) -> Staging {
+        let staging = begin(target).stage().unwrap();
+        staging.write("a.txt", text.as_bytes()).unwrap();
+        staging.write("deep/er/b.txt", text.as_bytes()).unwrap();
+        staging
+    }
+
+    fn state(target: &Path) -> Option<String> {
+        let (a, b) =
+            (std::fs::read_to_string(target.join("a.txt")), std::fs::read_to_string(target.join("deep/er/b.txt")));
+        let (a, b) = (a.ok(), b.ok());
+        assert_eq!(a, b, "half a state");
+        a
+    }
+
+    fn entries(folder: &Path) -> Vec<PathBuf> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// Leaves everything as a killed process would: its lock is gone, its files are there.
+    fn killed(mut staging: Staging) {
+        staging.is_over = true;
+        drop(staging);
+    }
+
+    #[test]
+    fn a_folder_is_made_and_replaced_and_nothing_else_is_left() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("up/release");
+        for way in [Way::Exchange, Way::TwoSteps] {
+            for text in ["old", "new"] {
+                stage(&target, text).commit_by(way).unwrap();
+                assert_eq!(state(&target).as_deref(), Some(text));
+            }
+        }
+        assert_eq!(entries(target.parent().unwrap()), [target]);
+    }
+
+    /// P8
+    #[test]
+    fn killed_at_any_point_the_old_or_the_new_state_is_there_and_the_next_run_cleans_up() {
+        for way in [Way::Exchange, Way::TwoSteps] {
+            for point in 0..5 {
+                let home = tempfile::tempdir().unwrap();
+                let target = home.path().join("release");
+                stage(&target, "old").commit().unwrap();
+                let expected = match point {
+                    0 => {
+                        killed(begin(&target).stage().unwrap());
+                        "old"
+                    }
+                    1 => {
+                        let staging = begin(&target).stage().unwrap();
+                        staging.write("a.txt", b"new").unwrap();
+                        killed(staging);
+                        "old"
+                    }
+                    2 => {
+                        killed(stage(&target, "new"));
+                        "old"
+                    }
+                    3 => {
+                        let staging = stage(&target, "new");
+                        if way == Way::TwoSteps {
+                            std::fs::rename(&target, staging.swap.beside("old")).unwrap();
+                        }
+                        killed(staging);
+                        "old"
+                    }
+                    _ => {
+                        let staging = stage(&target, "new");
+                        staging.put_in_place(way).unwrap();
+                        killed(staging);
+                        "new"
+                    }
+                };
+                if way == Way::Exchange {
+                    assert_eq!(state(&target).as_deref(), Some(expected), "point {point}");
+                }
+                drop(begin(&target));
+                assert_eq!(state(&target).as_deref(), Some(expected), "point {point}, {way:?}");
+                assert_eq!(entries(home.path()), [target], "point {point}, {way:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn given_up_it_leaves_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("release");
+        drop(stage(&target, "new"));
+        assert!(entries(home.path()).is_empty());
+    }
+
+    #[test]
+    fn kept_files_are_links_and_a_name_cannot_leave_the_folder() {
+        use std::os::unix::fs::MetadataExt;
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("release");
+        stage(&target, "old").commit().unwrap();
+        let before = std::fs::metadata(target.join("a.txt")).unwrap().ino();
+        let staging = begin(&target).stage().unwrap();
+        staging.keep("a.txt").unwrap();
+        for name in ["../x", "/x", "", ".", "a/../../x"] {
+            assert!(staging.write(name, b"").is_err(), "{name}");
+        }
+        staging.commit().unwrap();
+        assert_eq!(std::fs::metadata(target.join("a.txt")).unwrap().ino(), before);
+        assert_eq!(tree(&target).unwrap(), Some(vec![("a.txt".to_owned(), Some(3))]));
+        assert_eq!(tree(&home.path().join("absent")).unwrap(), None);
+    }
+
+    #[test]
+    fn a_second_one_waits_for_the_first() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("release");
+        let first = stage(&target, "first");
+        std::thread::scope(|scope| {
+            let (told, waits) = std::sync::mpsc::channel();
+            let second = scope.spawn(|| {
+                let swap = FolderSwap::begin(&target, move || told.send(()).unwrap()).unwrap();
+                state(swap.target())
+            });
+            waits.recv().unwrap();
+            first.commit().unwrap();
+            assert_eq!(second.join().unwrap().as_deref(), Some("first"));
+        });
+    }
+}
