@@ -5,8 +5,11 @@
 mod completions;
 mod doctor;
 mod exit;
+mod facts;
+mod load;
 mod man;
 mod markdown;
+mod plan;
 mod shell;
 
 use std::ffi::OsString;
@@ -15,7 +18,7 @@ use clap::{CommandFactory, Parser};
 
 pub use exit::Exit;
 pub use markdown::reference;
-pub use shell::{Format, Shell, Verbosity};
+pub use shell::{Folders, Format, Shell, Verbosity};
 
 use crate::sys::Environment;
 
@@ -57,6 +60,7 @@ enum Command {
     Completions(completions::Args),
     Doctor(doctor::Args),
     Man(man::Args),
+    Plan(plan::Args),
 }
 
 /// The whole command line, for completions, manual pages and documents.
@@ -82,12 +86,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
             _ => Verbosity::Normal,
         },
         diagnostics: cli.global.diagnostics,
+        folders: Folders { compat: cli.global.compat, recipes: cli.global.recipes },
     };
-    let _ = (&cli.global.compat, &cli.global.recipes);
     match cli.command {
         Command::Completions(args) => completions::run(&args, &shell),
         Command::Doctor(args) => doctor::run(&args, &shell),
         Command::Man(args) => man::run(&args, &shell),
+        Command::Plan(args) => plan::run(&args, &shell),
     }
 }
 

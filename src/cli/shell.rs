@@ -27,6 +27,15 @@ pub enum Format {
     Json,
 }
 
+/// Folders that replace or precede what is shipped.
+#[derive(Debug, Clone, Default)]
+pub struct Folders {
+    /// Facts instead of the shipped ones.
+    pub compat: Option<std::path::PathBuf>,
+    /// Recipes before the shipped ones.
+    pub recipes: Option<std::path::PathBuf>,
+}
+
 /// The streams and options that every command has.
 #[derive(Debug)]
 pub struct Shell {
@@ -38,6 +47,8 @@ pub struct Shell {
     pub diagnostics: Format,
     /// Whether stderr gets colours.
     pub color: bool,
+    /// Where facts and recipes are looked for.
+    pub folders: Folders,
 }
 
 impl Shell {

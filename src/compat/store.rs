@@ -79,12 +79,14 @@ impl Compat {
         versions
     }
 
-    /// Whether the official index has wheels of this torch for this ROCm. An index named by a minor (`7.1`) serves
-    /// its patches (`7.1.1`); an index named by a patch (`6.2.4`) serves only that.
+    /// Whether the official index has wheels of this torch for this ROCm. An index named by a minor (`7.1`) serves its
+    /// patches (`7.1.1`), but for those that some torch has an index of its own for (`6.2.4`).
     pub fn torch_rocm(&self, torch: &Version, rocm: &RocmVersion) -> Verdict {
         let Some(row) = self.torch(torch) else { return self.unknown_torch(torch) };
         let listed: Vec<RocmVersion> = row.rocm_index.iter().filter_map(|text| text.parse().ok()).collect();
-        let serves = |index: &RocmVersion| index == rocm || *index.as_str() == *rocm.minor().as_str();
+        let mut indexes = self.tables.torch.iter().flat_map(|row| &row.rocm_index);
+        let has_its_own = indexes.any(|index| index.parse::<RocmVersion>().is_ok_and(|index| index == *rocm));
+        let serves = |index: &RocmVersion| index == rocm || (!has_its_own && *index == rocm.minor());
         if listed.iter().any(serves) {
             return Verdict::Supported {
                 source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
@@ -247,13 +249,14 @@ fn find_gfx<'a>(rows: &'a [GfxRow], rocm: &RocmVersion) -> Option<&'a GfxRow> {
     by(rocm.as_str()).or_else(|| by(rocm.minor().as_str()))
 }
 
-/// The listed version nearest to a wanted one: same minor first, then the smallest step in major and minor, later ones
-/// before earlier ones.
+/// The listed version nearest to a wanted one: of its minor, else of its major, else the last one before it, else the
+/// first one after it.
 fn nearest_rocm<'a>(listed: &'a [RocmVersion], wanted: &RocmVersion) -> Option<&'a RocmVersion> {
-    listed.iter().min_by_key(|version| {
-        let ([a, b, ..], [c, d, ..]) = (version.parts(), wanted.parts());
-        (a.abs_diff(c), b.abs_diff(d), *version < wanted)
-    })
+    let of_minor = listed.iter().find(|version| version.minor() == wanted.minor());
+    let distance = |version: &&RocmVersion| (version.parts()[1].abs_diff(wanted.parts()[1]), *version < wanted);
+    let of_major = || listed.iter().filter(|version| version.major() == wanted.major()).min_by_key(distance);
+    let before = || listed.iter().filter(|version| *version < wanted).max();
+    of_minor.or_else(of_major).or_else(before).or_else(|| listed.iter().min())
 }
 
 /// `a`, `a and b`, `a, b and c`.

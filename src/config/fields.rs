@@ -41,7 +41,12 @@ pub(super) const MATRIX: Record = Record {
             "",
             "How it is built: the name of a recipe. Without it, the recipe named after the distribution.",
         ),
-        optional("platform", Shape::Word(Platform::WORDS), "linux", "Where the wheels run. Windows is planned and rendered, not built."),
+        optional(
+            "platform",
+            Shape::Word(Platform::WORDS),
+            "linux",
+            "Where the wheels run. Windows is planned and rendered, not built.",
+        ),
         optional(
             "axes",
             Shape::Map(&TEXTS),
@@ -72,8 +77,18 @@ pub(super) const MATRIX: Record = Record {
             "[]",
             "Cells to change or add: where `axes` match cells of the product, `set` changes these; where a value is not in the product, the entry is a cell of its own.",
         ),
-        optional("rocm-policy", Shape::Word(RocmPolicy::WORDS), "all", "Which of a torch release's ROCm versions to keep, among those listed."),
-        optional("rocm-precision", Shape::Word(RocmPrecision::WORDS), "minor", "How much of the ROCm version stands in a label: `6.2` or `6.2.4`."),
+        optional(
+            "rocm-policy",
+            Shape::Word(RocmPolicy::WORDS),
+            "all",
+            "Which of a torch release's ROCm versions to keep, among those listed.",
+        ),
+        optional(
+            "rocm-precision",
+            Shape::Word(RocmPrecision::WORDS),
+            "minor",
+            "How much of the ROCm version stands in a label: `6.2` or `6.2.4`.",
+        ),
         optional(
             "label-style",
             Shape::Word(LabelChoice::WORDS),
@@ -107,9 +122,24 @@ pub(super) const MATRIX: Record = Record {
             "auto",
             "Whether jobs see a GPU: never, always, or where the devices exist. It decides the device flags of the container.",
         ),
-        optional("runner", Shape::Text, "ubuntu-22.04", "Where jobs run: a runner name or label; `rock-matrix compat list runners` shows those that are known."),
-        optional("vars", TEXT_MAP, "{}", "Variables of the recipe, as texts: `opt-dim`, `max-jobs`, and whatever else the recipe declares."),
-        optional("secrets", TEXTS, "[]", "Names of secrets that the build needs as environment variables. Never their values."),
+        optional(
+            "runner",
+            Shape::Text,
+            "ubuntu-22.04",
+            "Where jobs run: a runner name or label; `rock-matrix compat list runners` shows those that are known.",
+        ),
+        optional(
+            "vars",
+            TEXT_MAP,
+            "{}",
+            "Variables of the recipe, as texts: `opt-dim`, `max-jobs`, and whatever else the recipe declares.",
+        ),
+        optional(
+            "secrets",
+            TEXTS,
+            "[]",
+            "Names of secrets that the build needs as environment variables. Never their values.",
+        ),
         optional("indexes", Shape::Record(&INDEXES), "{}", "Other package indexes than the official ones."),
         optional("repair", Shape::Record(&REPAIR), "{}", "How a built wheel is made to comply with a platform tag."),
         optional("test", Shape::Record(&TEST), "{}", "Where a built wheel is tested."),
@@ -143,9 +173,24 @@ pub(super) const IMAGE: Record = Record {
     name: "`image`",
     fields: &[
         optional("repository", Shape::Text, "rocm/pytorch", "Where tags are looked up."),
-        optional("tag", Shape::Text, "", "An exact tag, with or without `@sha256:` and a digest. Without it the facts choose."),
-        optional("missing", Shape::Word(MissingImage::WORDS), "builder", "When no tag fits: take an image with this ROCm and an old glibc, or fail."),
-        optional("digest", Shape::Word(DigestRule::WORDS), "warn", "What an image without a known digest is: a warning, an error, or nothing."),
+        optional(
+            "tag",
+            Shape::Text,
+            "",
+            "An exact tag, with or without `@sha256:` and a digest. Without it the facts choose.",
+        ),
+        optional(
+            "missing",
+            Shape::Word(MissingImage::WORDS),
+            "builder",
+            "When no tag fits: take an image with this ROCm and an old glibc, or fail.",
+        ),
+        optional(
+            "digest",
+            Shape::Word(DigestRule::WORDS),
+            "warn",
+            "What an image without a known digest is: a warning, an error, or nothing.",
+        ),
     ],
 };
 
@@ -154,7 +199,12 @@ const DOCKER: Record = Record {
     fields: &[
         optional("shm-size", Shape::Text, "8G", "Shared memory: a number with `b`, `k`, `m` or `g`."),
         optional("groups", TEXTS, "[video]", "Groups that may use the devices."),
-        optional("gid", Shape::Word(GroupIds::WORDS), "auto", "Give groups by number where the device nodes can be read, or always by name."),
+        optional(
+            "gid",
+            Shape::Word(GroupIds::WORDS),
+            "auto",
+            "Give groups by number where the device nodes can be read, or always by name.",
+        ),
         optional("args", TEXTS, "[]", "Further arguments of `docker run`, one word each."),
     ],
 };
@@ -162,15 +212,30 @@ const DOCKER: Record = Record {
 const INDEXES: Record = Record {
     name: "`indexes`",
     fields: &[
-        optional("torch", Shape::Text, "", "Address of the index with torch wheels; `{rocm}` stands for the ROCm version."),
-        optional("rocm", Shape::Text, "", "Address of the index with ROCm packages; `{rocm}` stands for the ROCm version."),
+        optional(
+            "torch",
+            Shape::Text,
+            "",
+            "Address of the index with torch wheels; `{rocm}` stands for the ROCm version.",
+        ),
+        optional(
+            "rocm",
+            Shape::Text,
+            "",
+            "Address of the index with ROCm packages; `{rocm}` stands for the ROCm version.",
+        ),
     ],
 };
 
 const REPAIR: Record = Record {
     name: "`repair`",
     fields: &[
-        optional("platform", Shape::Text, "auto", "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that fits."),
+        optional(
+            "platform",
+            Shape::Text,
+            "auto",
+            "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that fits.",
+        ),
         optional("presets", TEXTS, "[rocm, torch]", "Sets of libraries that stay outside of the wheel."),
     ],
 };
@@ -188,7 +253,12 @@ const WORKFLOW: Record = Record {
     fields: &[
         optional("max-parallel", Shape::Integer, "20", "How many jobs run at once, 1 to 256."),
         optional("pr-run-mode", Shape::Word(PrRunMode::WORDS), "plan", "What pull requests run."),
-        optional("self-ref", Shape::Word(SelfRef::WORDS), "workspace", "How reusable workflows of the same repository are named."),
+        optional(
+            "self-ref",
+            Shape::Word(SelfRef::WORDS),
+            "workspace",
+            "How reusable workflows of the same repository are named.",
+        ),
         optional("tool", Shape::Word(ToolFrom::WORDS), "action", "Where the workflow gets this program from."),
         optional("cache", Shape::Word(Switch::WORDS), "off", "Compiler cache between runs."),
     ],
@@ -197,7 +267,12 @@ const WORKFLOW: Record = Record {
 const RELEASE: Record = Record {
     name: "`release`",
     fields: &[
-        optional("make-latest", Shape::Word(MakeLatest::WORDS), "legacy", "Which release GitHub shows as the latest: by date and version, this one, or not this one."),
+        optional(
+            "make-latest",
+            Shape::Word(MakeLatest::WORDS),
+            "legacy",
+            "Which release GitHub shows as the latest: by date and version, this one, or not this one.",
+        ),
         optional("pages", Shape::Boolean, "false", "Whether the index is deployed to GitHub Pages."),
     ],
 };

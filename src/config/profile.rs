@@ -27,6 +27,8 @@ pub struct Backend {
     pub tag: Option<String>,
     /// Whether the wheel holds device code, so that gfx targets matter.
     pub device_code: bool,
+    /// What makes a long build shorter, in the user's words: `fewer gfx targets`.
+    pub levers: Vec<String>,
     /// Names of the checks a built wheel must pass, in order.
     pub gates: Vec<String>,
 }

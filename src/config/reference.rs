@@ -50,7 +50,8 @@ fn nested(shape: &Shape, path: &str, out: &mut String) {
 fn section(record: &Record, title: &str, out: &mut String) {
     let _ = write!(out, "## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n");
     for field in record.fields {
-        let _ = writeln!(out, "| `{}` | {} | {} | {} |", field.name, kind(&field.shape), default(field), cell(field.doc));
+        let _ =
+            writeln!(out, "| `{}` | {} | {} | {} |", field.name, kind(&field.shape), default(field), cell(field.doc));
     }
     out.push('\n');
 }
@@ -105,9 +106,15 @@ mod tests {
             let value: serde_json::Value = serde_yaml::from_str(text).unwrap();
             jsonschema::is_valid(&schema, &value)
         };
-        assert!(valid("version: 1\ndistribution: x\naxes: {python: ['3.12', 3.11]}\nimage: rocm/pytorch\nworkflow: {cache: off}\nexclude:\n"));
+        assert!(valid(
+            "version: 1\ndistribution: x\naxes: {python: ['3.12', 3.11]}\nimage: rocm/pytorch\nworkflow: {cache: off}\nexclude:\n"
+        ));
         assert!(valid("version: 1\ndistribution: x\nimage: {tag: x}\nrelease: {make-latest: true}\n"));
-        for wrong in ["distribution: x\n", "version: 1\ndistribution: x\nzebra: 1\n", "version: 1\ndistribution: x\ngpu: maybe\n"] {
+        for wrong in [
+            "distribution: x\n",
+            "version: 1\ndistribution: x\nzebra: 1\n",
+            "version: 1\ndistribution: x\ngpu: maybe\n",
+        ] {
             assert!(!valid(wrong), "{wrong}");
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::estimate::{Question, estimate};
 use super::naming::{Labels, Words, wheel_tag};
 use super::pool::Pool;
 use super::view::JobView;
@@ -508,8 +509,17 @@ impl<'a> Drafting<'a> {
     }
 
     fn estimate(&self, words: &Words<'_>, device: &Device, site: &Site) -> Option<Estimate> {
-        let _ = (words, device, site);
-        None
+        estimate(
+            &self.compat.tables().build_costs,
+            &Question {
+                package: &self.profile.package,
+                backend: &words.backend.name,
+                targets: u32::try_from(device.gfx.len()).unwrap_or(u32::MAX),
+                threads: site.threads?,
+                limit_min: site.limit_min,
+                levers: &words.backend.levers,
+            },
+        )
     }
 }
 

@@ -1,5 +1,7 @@
 //! Two jobs, one name: found before anything is printed.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::assemble::Group;
@@ -8,7 +10,7 @@ use super::{JobView, Plan};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::Cell;
 
-/// How many pairs are told of; the rest is counted.
+/// How many kinds of pairs are told of; the rest is counted.
 const SHOWN: usize = 20;
 
 /// Checks that no two jobs have one wheel name or one id.
@@ -43,23 +45,38 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
         }
     }
     keys.par_sort_unstable();
-    let pairs = keys.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-    let mut found = 0;
-    for pair in pairs {
-        found += 1;
-        if found <= SHOWN {
-            sink.push(collision(plan, pair[0], pair[1]));
+    // Pairs that differ in the same values say the same thing: one of them is shown, with how many there are.
+    let mut kinds: BTreeMap<(u32, u32, Option<(usize, usize, usize)>), (Key, Key, usize)> = BTreeMap::new();
+    for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let (a, b) = (pair[0], pair[1]);
+        let kind = (a.1, b.1, differing(plan, a, b));
+        kinds.entry(kind).or_insert((a, b, 0)).2 += 1;
+    }
+    for (n, ((_, _, axis), (a, b, count))) in kinds.iter().enumerate() {
+        if n < SHOWN {
+            sink.push(collision(plan, *a, *b, axis.map(|(axis, ..)| axis), *count));
         }
     }
-    if found > SHOWN {
+    if kinds.len() > SHOWN {
         sink.push(Diagnostic::new(
             &codes::COLLIDING_WHEELS,
-            format!("{} more pairs of jobs have one wheel name", found - SHOWN),
+            format!("{} more kinds of pairs of jobs have one wheel name", kinds.len() - SHOWN),
         ));
     }
 }
 
-fn collision(plan: &Plan, a: (u64, u32, u32), b: (u64, u32, u32)) -> Diagnostic {
+/// A wheel name, a group and a job of it.
+type Key = (u64, u32, u32);
+
+/// The first axis on which two jobs of one group differ, with both value indexes.
+fn differing(plan: &Plan, a: Key, b: Key) -> Option<(usize, usize, usize)> {
+    let group = (a.1 == b.1).then(|| &plan.groups[a.1 as usize])?;
+    let (first, second) = (group.drafts[a.2 as usize].cell, group.drafts[b.2 as usize].cell);
+    let indexes = |axis| (axis, group.universe.index(first, axis), group.universe.index(second, axis));
+    (0..group.universe.axes().len()).map(indexes).find(|(_, first, second)| first != second)
+}
+
+fn collision(plan: &Plan, a: Key, b: Key, differing: Option<usize>, count: usize) -> Diagnostic {
     let (left, right) = (&plan.groups[a.1 as usize], &plan.groups[b.1 as usize]);
     let (first, second) = (&left.drafts[a.2 as usize], &right.drafts[b.2 as usize]);
     let wheel = JobView { group: left, draft: first, number: 0 }.wheel();
@@ -70,8 +87,10 @@ fn collision(plan: &Plan, a: (u64, u32, u32), b: (u64, u32, u32)) -> Diagnostic 
     let mut diagnostic = Diagnostic::new(&codes::COLLIDING_WHEELS, format!("two jobs would both make `{wheel}`"))
         .note(format!("one is {}", words(left, first.cell)))
         .note(format!("the other is {}", words(right, second.cell)));
-    let differing = (0..left.universe.axes().len())
-        .find(|&axis| a.1 != b.1 || left.universe.index(first.cell, axis) != right.universe.index(second.cell, axis));
+    if count > 1 {
+        diagnostic = diagnostic.note(format!("{count} pairs of jobs collide like this"));
+    }
+    let differing = differing.or((a.1 != b.1).then_some(0));
     if let Some(axis) = differing {
         let place = |group: &Group, cell| {
             let column = group.universe.axes().get(axis)?;

@@ -49,7 +49,10 @@ pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estima
             let hours = limit / 60;
             match attempts {
                 1 => (1, format!("; fits {hours} h")),
-                _ => (attempts, format!("; does not fit {hours} h; about {attempts} attempts{}", levers(question.levers))),
+                _ => (
+                    attempts,
+                    format!("; does not fit {hours} h; about {attempts} attempts{}", levers(question.levers)),
+                ),
             }
         }
     };

@@ -251,7 +251,7 @@ struct WarningsPart<'a> {
 ///
 /// # Errors
 /// When writing fails.
-pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut impl Write) -> io::Result<()> {
+pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn Write) -> io::Result<()> {
     let line = |out: &mut dyn Write, name: &str, value: &dyn Fn() -> serde_json::Result<Vec<u8>>| -> io::Result<()> {
         write!(out, ",\n\"{name}\":")?;
         out.write_all(&value()?)

@@ -84,8 +84,10 @@ mod tests {
         );
         assert_eq!(Measurements::from_json(&json).unwrap(), measured);
         assert!(Measurements::from_json(&json.replace("\"version\":1", "\"version\":2")).is_err());
-        assert!(measured.to_markdown().ends_with(
-            "| `flash-attn-2.8.3-rocm6.2-torch2.5.1-triton` | 124 | 331 | 0 | 5120 | 9216 |\n"
-        ));
+        assert!(
+            measured
+                .to_markdown()
+                .ends_with("| `flash-attn-2.8.3-rocm6.2-torch2.5.1-triton` | 124 | 331 | 0 | 5120 | 9216 |\n")
+        );
     }
 }

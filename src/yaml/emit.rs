@@ -146,7 +146,8 @@ const RESERVED: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", 
 
 fn is_plain(text: &str) -> bool {
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
-    let inside = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '+' | '@'));
+    let inside =
+        text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '+' | '@'));
     begins && inside && !text.ends_with(' ') && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
@@ -176,7 +177,11 @@ mod tests {
             Just("3.10".to_owned()),
             Just("no".to_owned())
         ];
-        let leaf = prop_oneof![text.prop_map(Value::from), any::<bool>().prop_map(Value::from), any::<i32>().prop_map(Value::from)];
+        let leaf = prop_oneof![
+            text.prop_map(Value::from),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from)
+        ];
         leaf.prop_recursive(4, 24, 4, |inner| {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),

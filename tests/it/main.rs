@@ -5,4 +5,5 @@
 
 mod command_line;
 mod doctor_on_this_machine;
+mod plan_a_matrix;
 mod support;

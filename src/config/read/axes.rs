@@ -144,7 +144,8 @@ impl Reader<'_> {
             return Some(Word::Text(text.to_owned()));
         }
         let message = format!("`{name}` must be one of {}, not `{text}`", words.join(", "));
-        let help = nearest(text, words.iter().copied()).map_or("choose one of these".into(), |near| format!("write `{near}`"));
+        let help =
+            nearest(text, words.iter().copied()).map_or("choose one of these".into(), |near| format!("write `{near}`"));
         self.fault(&codes::UNKNOWN_WORD, node, message, help);
         None
     }
@@ -155,20 +156,23 @@ type Refusal = (String, String);
 
 fn version(role: AxisRole, text: &str) -> Result<Word, Refusal> {
     match role {
-        AxisRole::Python => text.parse().map(Word::Python).map_err(|e: crate::names::PythonVersionError| (e.to_string(), python_help(text))),
+        AxisRole::Python => text
+            .parse()
+            .map(Word::Python)
+            .map_err(|e: crate::names::PythonVersionError| (e.to_string(), python_help(text))),
         AxisRole::Rocm => text.parse::<RocmVersion>().map(Word::Rocm).map_err(|e| (e.to_string(), rocm_help(text))),
         AxisRole::Torch => torch(text).map(Word::Torch),
         AxisRole::Package => package(text).map(Word::Package),
         _ if is_name(text) => Ok(Word::Text(text.to_owned())),
-        _ => Err((
-            format!("`{text}` cannot be the name of a backend"),
-            "use lower-case letters, digits and `-`".into(),
-        )),
+        _ => {
+            Err((format!("`{text}` cannot be the name of a backend"), "use lower-case letters, digits and `-`".into()))
+        }
     }
 }
 
 fn python_help(text: &str) -> String {
-    let digits = text.trim_start_matches("python").trim_start_matches("cp").trim_start_matches("py").trim_start_matches('v');
+    let digits =
+        text.trim_start_matches("python").trim_start_matches("cp").trim_start_matches("py").trim_start_matches('v');
     let mut parts = digits.split('.');
     let short = match (parts.next(), parts.next(), parts.next()) {
         (Some(major), Some(minor), Some(_)) => Some(format!("{major}.{minor}")),
@@ -199,10 +203,14 @@ fn plain_version(text: &str, example: &str) -> Result<Version, Refusal> {
     if trimmed != text && trimmed.parse::<Version>().is_ok() {
         return Err((format!("`{text}` is not a plain version"), format!("write `\"{trimmed}\"`")));
     }
-    let version: Version =
-        text.parse().map_err(|e: crate::names::VersionError| (e.to_string(), format!("write a release, such as `\"{example}\"`")))?;
+    let version: Version = text.parse().map_err(|e: crate::names::VersionError| {
+        (e.to_string(), format!("write a release, such as `\"{example}\"`"))
+    })?;
     if text.contains('!') {
-        return Err((format!("`{text}` has an epoch, which names of release files cannot hold"), "drop the epoch".into()));
+        return Err((
+            format!("`{text}` has an epoch, which names of release files cannot hold"),
+            "drop the epoch".into(),
+        ));
     }
     Ok(version)
 }
@@ -210,7 +218,10 @@ fn plain_version(text: &str, example: &str) -> Result<Version, Refusal> {
 fn torch(text: &str) -> Result<Version, Refusal> {
     let version = plain_version(text, "2.6.0")?;
     if version.release().len() < 2 {
-        return Err((format!("`{text}` does not say which minor release of torch is meant"), "write `\"2.6.0\"`, for instance".into()));
+        return Err((
+            format!("`{text}` does not say which minor release of torch is meant"),
+            "write `\"2.6.0\"`, for instance".into(),
+        ));
     }
     Ok(version)
 }
@@ -228,7 +239,10 @@ fn package(text: &str) -> Result<PackageVersion, Refusal> {
     }
     if is_label(text) && text.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.starts_with(['v', 'V']) {
         let help = "pin a release, such as `\"2.8.3\"`, or a commit, such as `\"fa2:4a948e9\"`";
-        return Err((format!("`{text}` is not a version: branches and tags move, so a wheel could not say what is in it"), help.into()));
+        return Err((
+            format!("`{text}` is not a version: branches and tags move, so a wheel could not say what is in it"),
+            help.into(),
+        ));
     }
     let version = plain_version(text, "2.8.3")?;
     if version.local().is_some() {

@@ -194,9 +194,10 @@ impl Reader<'_> {
             runner: node.get("runner").and_then(|node| self.runner(node)),
             gpu: node.get("gpu").and_then(Node::text).and_then(GpuPolicy::from_word),
             gfx: gfx.map(|items| self.targets(items)),
-            image: node.get("image").and_then(|node| self.image_reference(node)).map(|(repository, tag)| {
-                if tag.is_empty() { repository } else { format!("{repository}:{tag}") }
-            }),
+            image: node
+                .get("image")
+                .and_then(|node| self.image_reference(node))
+                .map(|(repository, tag)| if tag.is_empty() { repository } else { format!("{repository}:{tag}") }),
             vars: self.vars(entries(node, "vars"), recipe),
         }
     }
@@ -236,7 +237,12 @@ impl Reader<'_> {
         let fits = parts.next().is_some_and(host) && parts.all(component);
         if !fits {
             let message = format!("`{text}` is not the name of an image");
-            self.fault(&codes::BAD_IMAGE, node, message, "write it as `rocm/pytorch` or `rocm/pytorch:TAG`, in lower case");
+            self.fault(
+                &codes::BAD_IMAGE,
+                node,
+                message,
+                "write it as `rocm/pytorch` or `rocm/pytorch:TAG`, in lower case",
+            );
         }
         fits
     }

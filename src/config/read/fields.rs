@@ -94,7 +94,12 @@ impl Reader<'_> {
         let Some(text) = version.text().filter(|text| text.parse::<u64>().is_ok()) else { return };
         if text != FORMAT {
             let message = format!("this program reads matrix files of version {FORMAT}, not {text}");
-            self.fault(&codes::OTHER_FORMAT, version, message, format!("write `version: {FORMAT}`, or use a later release"));
+            self.fault(
+                &codes::OTHER_FORMAT,
+                version,
+                message,
+                format!("write `version: {FORMAT}`, or use a later release"),
+            );
         }
     }
 
@@ -103,7 +108,12 @@ impl Reader<'_> {
         match name.text()?.parse::<DistributionName>() {
             Ok(name) => Some(name),
             Err(error) => {
-                self.fault(&codes::BAD_NAME, name, error.to_string(), "write the project's name as on the package index");
+                self.fault(
+                    &codes::BAD_NAME,
+                    name,
+                    error.to_string(),
+                    "write the project's name as on the package index",
+                );
                 None
             }
         }
@@ -162,7 +172,12 @@ impl Reader<'_> {
         let digits = shm_size.trim_end_matches(|c: char| "bkmgBKMG".contains(c));
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || shm_size.len() > digits.len() + 1 {
             let message = format!("`{shm_size}` is not a size for shared memory");
-            self.fault(&codes::BAD_DOCKER_ARGUMENT, size, message, "write a number with `b`, `k`, `m` or `g`, such as `8G`");
+            self.fault(
+                &codes::BAD_DOCKER_ARGUMENT,
+                size,
+                message,
+                "write a number with `b`, `k`, `m` or `g`, such as `8G`",
+            );
         }
         let mut groups = Vec::new();
         for node in items(node, "groups") {

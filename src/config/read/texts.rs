@@ -94,8 +94,13 @@ impl Reader<'_> {
         let (message, help) = if rest.is_none() {
             (format!("`{text}` is not the address of an index"), "begin it with `https://`")
         } else if host.contains('@') {
-            ("the address of an index holds a user name or a password".to_owned(), "remove it, and list the secret's name under `secrets`")
-        } else if host.is_empty() || text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>')) {
+            (
+                "the address of an index holds a user name or a password".to_owned(),
+                "remove it, and list the secret's name under `secrets`",
+            )
+        } else if host.is_empty()
+            || text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>'))
+        {
             (format!("`{text}` is not the address of an index"), "write a whole address without spaces and quotes")
         } else {
             return Some(text.to_owned());
@@ -112,8 +117,14 @@ impl Reader<'_> {
             if text.is_empty() {
                 self.fault(&codes::BAD_DOCKER_ARGUMENT, node, "an argument of the container is empty", "remove it");
             } else if number == 0 && !text.starts_with('-') {
-                let message = format!("the first argument of the container is `{text}`, which docker would take for the image");
-                self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, "begin with an option such as `--env=NAME=value`");
+                let message =
+                    format!("the first argument of the container is `{text}`, which docker would take for the image");
+                self.fault(
+                    &codes::BAD_DOCKER_ARGUMENT,
+                    node,
+                    message,
+                    "begin with an option such as `--env=NAME=value`",
+                );
             } else if let Some((option, value)) = two_words(text) {
                 let message = format!("`{text}` is two words in one");
                 let help = format!("write `[\"{option}\", \"{value}\"]`, or `{option}={value}`");
@@ -126,7 +137,11 @@ impl Reader<'_> {
     }
 
     /// Recipe variables that the recipe knows, with values that stay inside the repository.
-    pub(super) fn vars(&mut self, entries: &[(crate::yaml::Key, Node)], recipe: &str) -> indexmap::IndexMap<String, String> {
+    pub(super) fn vars(
+        &mut self,
+        entries: &[(crate::yaml::Key, Node)],
+        recipe: &str,
+    ) -> indexmap::IndexMap<String, String> {
         let known = self.lookups.recipes.get(recipe);
         let mut found = indexmap::IndexMap::new();
         for (key, node) in entries {

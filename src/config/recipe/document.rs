@@ -70,6 +70,9 @@ pub struct BackendDocument {
     /// Whether the wheel holds device code.
     #[serde(default = "yes")]
     pub device_code: bool,
+    /// What makes a long build shorter, in the user's words.
+    #[serde(default)]
+    pub levers: Vec<String>,
 }
 
 fn yes() -> bool {
@@ -250,6 +253,7 @@ impl RecipeDocument {
             collapse: backend.collapse.clone(),
             tag: backend.tag.clone(),
             device_code: backend.device_code,
+            levers: backend.levers.clone(),
             gates: gates.clone(),
         };
         let mut backends: Vec<Backend> = self.backends.iter().map(backend).collect();

@@ -269,11 +269,8 @@ pub const UNKNOWN_VARIABLE: Code = Code::error(
     "`vars` sets variables that the recipe declares, and no others: a mistyped name would otherwise build with the default.",
 );
 /// An entry that names nothing.
-pub const EMPTY_ENTRY: Code = Code::error(
-    "M047",
-    "empty-entry",
-    "An `exclude` or `include` entry names no axis, so it would match every cell.",
-);
+pub const EMPTY_ENTRY: Code =
+    Code::error("M047", "empty-entry", "An `exclude` or `include` entry names no axis, so it would match every cell.");
 /// A cell that does not name every axis.
 pub const INCOMPLETE_CELL: Code = Code::error(
     "M048",

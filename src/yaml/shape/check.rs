@@ -118,7 +118,9 @@ impl Check<'_> {
                 let quote = if scalar.plain { "" } else { "\"" };
                 format!("put it in brackets: `[{quote}{}{quote}]`", cut(&scalar.text))
             }
-            (Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean, Value::List(items)) if items.len() == 1 => {
+            (Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean, Value::List(items))
+                if items.len() == 1 =>
+            {
                 "remove the brackets: this takes one value".into()
             }
             (_, Value::Null) => "write a value, or remove the line".into(),
@@ -204,7 +206,13 @@ mod tests {
 
     const INNER: Record = Record {
         name: "`inner`",
-        fields: &[Field { name: "word", shape: Shape::Word(&["on", "off"]), required: true, default: "", doc: "On or off." }],
+        fields: &[Field {
+            name: "word",
+            shape: Shape::Word(&["on", "off"]),
+            required: true,
+            default: "",
+            doc: "On or off.",
+        }],
     };
     const SAMPLE: Shape = Shape::Record(&Record {
         name: "sample file",
@@ -230,7 +238,10 @@ mod tests {
         let mut sink = Sink::new();
         let node = parse(&source, &mut sink).unwrap();
         check(&node, &SAMPLE, &source, &mut sink);
-        sink.finish().iter().map(|d| format!("{} {} / {}", d.code.id, d.message, d.help.as_deref().unwrap_or(""))).collect()
+        sink.finish()
+            .iter()
+            .map(|d| format!("{} {} / {}", d.code.id, d.message, d.help.as_deref().unwrap_or("")))
+            .collect()
     }
 
     #[test]

@@ -1,0 +1,146 @@
+//! What several commands gather in the same way: facts, recipes, matrix files; and how they deliver data.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Exit, Shell};
+use crate::compat::Compat;
+use crate::config::recipe::{self, RecipeDocument};
+use crate::config::{self, Config, Lookups};
+use crate::diagnostic::{Sink, Source};
+use crate::plan::{self, Options, Plan};
+use crate::sys;
+
+/// The largest matrix, plan or list file that is read.
+const LARGEST_FILE_BYTES: u64 = 2 << 30;
+
+/// Reads a text file under the name the user gave it.
+///
+/// # Errors
+/// The exit of the command, after saying why.
+pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
+    match sys::read_text(path, LARGEST_FILE_BYTES) {
+        Ok(text) => Ok(Source::new(path.display().to_string(), text)),
+        Err(error) => {
+            shell.tell(&format!("error: {error}"));
+            Err(Exit::Fault)
+        }
+    }
+}
+
+/// Writes to a file as a whole, or streams to stdout. A closed pipe is the end of the wish for data.
+pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Exit {
+    let Some(path) = out else {
+        let mut stdout = io::BufWriter::with_capacity(1 << 18, io::stdout().lock());
+        return match write(&mut stdout).and_then(|()| stdout.flush()) {
+            Ok(()) => Exit::Done,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+            Err(error) => {
+                shell.tell(&format!("error: cannot write to stdout: {error}"));
+                Exit::Machine
+            }
+        };
+    };
+    match sys::write_streamed(path, write) {
+        Ok(()) => {
+            shell.say(&format!("wrote {}", path.display()));
+            Exit::Done
+        }
+        Err(error) => {
+            shell.tell(&format!("error: {error}"));
+            Exit::Machine
+        }
+    }
+}
+
+/// The facts: shipped, or those of `--compat`.
+///
+/// # Errors
+/// The exit of the command, after saying what is wrong with the folder.
+pub(super) fn compat(shell: &Shell) -> Result<Compat, Exit> {
+    match &shell.folders.compat {
+        None => Ok(Compat::embedded()),
+        Some(folder) => super::facts::read(shell, folder),
+    }
+}
+
+/// Every recipe that can be named: those of `--recipes`, then the shipped ones that these do not replace.
+///
+/// # Errors
+/// When the folder cannot be read. Faults of its files go to the sink.
+pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocument>, Exit> {
+    let mut documents: Vec<RecipeDocument> = Vec::new();
+    if let Some(folder) = &shell.folders.recipes {
+        let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| {
+            shell.tell(&format!("error: {error}"));
+            Exit::Fault
+        })?;
+        for path in files {
+            documents.extend(recipe::from_source(&source(shell, &path)?, sink));
+        }
+    }
+    for name in recipe::embedded_names() {
+        if !documents.iter().any(|document| *document.name == *name) {
+            documents.extend(recipe::embedded(&name));
+        }
+    }
+    Ok(documents)
+}
+
+/// A checked matrix file with the recipe that builds it.
+#[derive(Debug)]
+pub(super) struct Matrix {
+    /// The matrix file.
+    pub(super) config: Config,
+    /// Its recipe.
+    pub(super) recipe: RecipeDocument,
+}
+
+/// Reads matrix files; without any named, those of `matrices/`. Every fault of every file goes to the sink.
+///
+/// # Errors
+/// When there is no file, or one cannot be read.
+pub(super) fn matrices(
+    shell: &Shell,
+    compat: &Compat,
+    files: &[PathBuf],
+    sink: &mut Sink,
+) -> Result<Vec<Matrix>, Exit> {
+    let files = if files.is_empty() { default_files(shell)? } else { files.to_vec() };
+    let recipes = recipes(shell, sink)?;
+    let lookups = Lookups::new(compat, &recipes);
+    let mut matrices = Vec::new();
+    for path in &files {
+        let Some(config) = config::read(&source(shell, path)?, &lookups, sink) else { continue };
+        // A recipe that is not there was told of by `config::read`.
+        if let Some(recipe) = recipes.iter().find(|recipe| recipe.name == config.recipe) {
+            matrices.push(Matrix { config, recipe: recipe.clone() });
+        }
+    }
+    Ok(matrices)
+}
+
+fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
+    let folder = Path::new("matrices");
+    match sys::files_with_extension(folder, &["yaml", "yml"]) {
+        Ok(files) if !files.is_empty() => Ok(files),
+        Ok(_) => {
+            shell.tell("error: there is no matrix file in `matrices/`");
+            shell.tell("help: name one, or write a first one with `rock-matrix init`");
+            Err(Exit::Fault)
+        }
+        Err(error) => {
+            shell.tell(&format!("error: {error}"));
+            Err(Exit::Fault)
+        }
+    }
+}
+
+/// Makes the plan of these files; `None` when there are faults.
+pub(super) fn plan(matrices: &[Matrix], compat: &Compat, options: &Options, sink: &mut Sink) -> Option<Plan> {
+    let files = matrices.iter().map(|matrix| {
+        let profile = matrix.recipe.profile(&matrix.config.distribution.normalized());
+        (matrix.config.clone(), profile)
+    });
+    plan::plan(files.collect(), compat, options, sink)
+}

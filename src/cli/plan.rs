@@ -1,0 +1,160 @@
+//! `plan`: which jobs a matrix gives, and why others are missing.
+
+use std::path::PathBuf;
+
+use super::{Exit, Shell, load};
+use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::plan::{self, Options, Plan, RunnerShape};
+use crate::render;
+
+/// Show the jobs of a matrix and the reason for every missing cell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix plan                                    the jobs of matrices/*.yaml
+  rock-matrix plan matrices/flash-attn.yaml --explain  with the reason for every missing cell
+  rock-matrix plan --format json > plan.json          the hand-off to build and publish
+  rock-matrix plan --published assets.json            without what is released already
+  rock-matrix plan --diff plan.json                   what an edit changes")]
+pub struct Args {
+    /// Matrix files; several make one plan [default: matrices/*.yaml]
+    files: Vec<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human")]
+    format: PlanFormat,
+    /// Show the reason for every missing cell and every dropped gfx target
+    #[arg(long)]
+    explain: bool,
+    /// Leave out what this list of released files has already
+    #[arg(long, value_name = "FILE")]
+    published: Option<PathBuf>,
+    /// Show what changed since a plan saved with --format json
+    #[arg(long, value_name = "OLD.json", conflicts_with_all = ["explain", "github_output"])]
+    diff: Option<PathBuf>,
+    /// Estimate for a machine with these threads and GiB of memory, such as 16x64
+    #[arg(long, value_name = "THREADSxGIB")]
+    runner: Option<RunnerShape>,
+    /// Fail when there are no jobs
+    #[arg(long)]
+    fail_empty: bool,
+    /// Write count, has_jobs and matrix_0, matrix_1, … to the file that GITHUB_OUTPUT names
+    #[arg(long)]
+    github_output: bool,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// What `plan` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PlanFormat {
+    /// For people
+    Human,
+    /// The whole plan, the hand-off to other commands
+    Json,
+    /// `{"include":[…]}` matrices of at most 256 jobs, one a line
+    Github,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let exit = (|| {
+        let compat = load::compat(shell)?;
+        let published = match &args.published {
+            None => plan::Published::default(),
+            Some(path) => plan::read_published(&load::source(shell, path)?, &mut sink),
+        };
+        let options = Options { published, runner: args.runner };
+        let matrices = load::matrices(shell, &compat, &args.files, &mut sink)?;
+        if sink.has_errors() {
+            return Err(Exit::Fault);
+        }
+        let Some(plan) = load::plan(&matrices, &compat, &options, &mut sink) else { return Err(Exit::Fault) };
+        if plan.job_count() == 0 {
+            let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
+                .help("see the reasons with `rock-matrix plan --explain`");
+            sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
+        }
+        print(args, shell, &plan, &mut sink)
+    })();
+    let reported = shell.report(&std::mem::take(&mut sink).finish());
+    match exit {
+        Err(exit) | Ok(exit) if exit != Exit::Done => exit,
+        _ => reported,
+    }
+}
+
+fn print(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<Exit, Exit> {
+    let notes = notes(plan);
+    if let Some(old) = &args.diff {
+        let source = load::source(shell, old)?;
+        let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
+        let new: Vec<plan::Job> = plan.jobs().map(plan::JobView::to_job).collect();
+        let changes = plan::diff(&old, &new);
+        return Ok(match args.format {
+            PlanFormat::Json => load::deliver(shell, args.out.as_deref(), |out| {
+                serde_json::to_writer(&mut *out, &changes)?;
+                out.write_all(b"\n")
+            }),
+            _ => load::deliver(shell, args.out.as_deref(), |out| out.write_all(render::changes(&changes).as_bytes())),
+        });
+    }
+    if args.github_output {
+        write_outputs(shell, plan, sink)?;
+    }
+    let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
+    Ok(match args.format {
+        PlanFormat::Json => {
+            load::deliver(shell, args.out.as_deref(), |out| plan::write_json(plan, generator, &notes, out))
+        }
+        PlanFormat::Github => {
+            let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
+            load::deliver(shell, args.out.as_deref(), |out| {
+                github.shards.iter().try_for_each(|shard| writeln!(out, "{}", shard.json))
+            })
+        }
+        PlanFormat::Human if args.github_output => Exit::Done,
+        PlanFormat::Human => {
+            let detail = if args.explain { render::Detail::Explain } else { render::Detail::Summary };
+            let text = render::plan(plan, &notes, detail);
+            load::deliver(shell, args.out.as_deref(), |out| out.write_all(text.as_bytes()))
+        }
+    })
+}
+
+/// Things a person should know about the whole plan.
+fn notes(plan: &Plan) -> Vec<String> {
+    let jobs = plan.job_count();
+    let mut notes = Vec::new();
+    if jobs > plan::JOBS_PER_MATRIX {
+        let shards = jobs.div_ceil(plan::JOBS_PER_MATRIX);
+        notes.push(format!(
+            "{jobs} jobs make {shards} matrices of at most {}; GitHub documents that limit per workflow run, so expect {shards} runs",
+            plan::JOBS_PER_MATRIX
+        ));
+    }
+    notes
+}
+
+/// `count`, `has_jobs` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
+fn write_outputs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
+    let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
+    let mut text = format!("count={}\nhas_jobs={}\nshards={}\n", github.count, github.count > 0, github.shards.len());
+    for (number, shard) in github.shards.iter().enumerate() {
+        text.push_str(&format!("matrix_{number}={}\n", shard.json));
+    }
+    match shell.environment.get("GITHUB_OUTPUT") {
+        Some(path) => crate::sys::append(std::path::Path::new(path), text.as_bytes()).map_err(|error| {
+            shell.tell(&format!("error: {error}"));
+            Exit::Machine
+        }),
+        None => {
+            shell.say("GITHUB_OUTPUT is not set; the outputs follow on stdout");
+            match shell.print(&text) {
+                Exit::Done => Ok(()),
+                exit => Err(exit),
+            }
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! A matrix file becomes jobs, with the reason for every missing cell.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::Project;
+
+const SEED: &str = r#"version: 1
+distribution: flash-attn
+recipe: flash-attn
+axes:
+  flash-attn: ["2.6.3", "2.7.4", "2.8.3"]
+  python: ["3.10", "3.11", "3.12"]
+  torch: ["2.5.1", "2.6.0"]
+  rocm: ["6.1", "6.2"]
+"#;
+
+/// A matrix file with these lines after the head.
+fn matrix(lines: &str) -> String {
+    format!("version: 1\ndistribution: flash-attn\nrecipe: flash-attn\n{lines}")
+}
+
+fn plan(text: &str) -> Value {
+    Project::new().file("m.yaml", text).run(&["plan", "m.yaml", "--format", "json"]).exits(0).json()
+}
+
+fn jobs(plan: &Value) -> &Vec<Value> {
+    plan["jobs"].as_array().unwrap()
+}
+
+fn texts<'a>(plan: &'a Value, key: &str) -> Vec<&'a str> {
+    jobs(plan).iter().map(|job| job[key].as_str().unwrap()).collect()
+}
+
+fn excluded_count(plan: &Value) -> u64 {
+    plan["excluded"].as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap()).sum()
+}
+
+/// M1, M2
+#[test]
+fn the_seed_matrix_gives_27_jobs_of_36_cells_and_one_reason_for_the_other_nine() {
+    let plan = plan(SEED);
+    assert_eq!(jobs(&plan).len(), 27);
+    let excluded = plan["excluded"].as_array().unwrap();
+    assert_eq!(excluded.len(), 1, "{excluded:?}");
+    assert_eq!(excluded[0]["axes"], serde_json::json!({"torch": "2.6.0", "rocm": "6.2"}));
+    assert_eq!(excluded[0]["count"], 9);
+    let reason = excluded[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("6.1 and 6.2.4"), "{reason}");
+}
+
+/// M4
+#[test]
+fn every_reason_has_its_rule_and_the_row_it_rests_on() {
+    let plan = plan(SEED);
+    let row = &plan["excluded"][0];
+    assert_eq!(row["code"], "P001");
+    let source = row["source"].as_str().unwrap();
+    assert!(source.contains("torch.yaml") && source.contains("2.6") && source.contains("checked 2026-"), "{source}");
+    let shown = Project::new().file("m.yaml", SEED).run(&["plan", "m.yaml", "--explain"]).exits(0).stdout;
+    assert!(shown.contains("rocm 6.2"), "{shown}");
+    assert!(shown.contains("P001 torch-without-rocm"), "{shown}");
+}
+
+/// M3
+#[test]
+fn every_patch_of_a_torch_minor_excludes_the_same_rocm_versions() {
+    let excluded = |torch: &str| {
+        let plan = plan(&matrix(&format!(
+            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"{torch}\"]\n  rocm: [\"7.0\", \"7.1\", \"7.2\", \"7.14\"]\n"
+        )));
+        let rows = plan["excluded"].as_array().unwrap();
+        rows.iter().map(|row| row["axes"]["rocm"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(excluded("2.12.0"), BTreeSet::from(["7.0".into(), "7.14".into()]));
+    assert_eq!(excluded("2.12.0"), excluded("2.12.1"));
+    assert_eq!(excluded("2.12.0"), excluded("2.12.9"), "a patch that the table does not list is judged by its minor");
+}
+
+/// M5
+#[test]
+fn a_missing_cell_names_the_nearest_version() {
+    let hint = |torch: &str, rocm: &str| {
+        let axes = format!(
+            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n"
+        );
+        plan(&matrix(&axes))["excluded"][0]["hint"].as_str().unwrap().to_owned()
+    };
+    assert!(hint("2.6.0", "6.2").starts_with("use ROCm 6.2.4"), "{}", hint("2.6.0", "6.2"));
+    let newer = hint("2.9.1", "7.2");
+    assert!(newer.starts_with("use ROCm 6.4") && newer.contains("torch-from: image"), "{newer}");
+}
+
+/// M6
+#[test]
+fn an_exclude_with_partial_keys_removes_every_cell_that_matches() {
+    let plan = plan(&format!("{SEED}exclude:\n  - torch: \"2.5.1\"\n"));
+    assert_eq!(jobs(&plan).len(), 9);
+    assert!(jobs(&plan).iter().all(|job| job["axes"]["torch"] == "2.6.0"));
+    let rows = plan["excluded"].as_array().unwrap();
+    let by_user = rows.iter().find(|row| row["code"] == "P008").unwrap();
+    assert_eq!((&by_user["axes"], &by_user["count"]), (&serde_json::json!({"torch": "2.5.1"}), &Value::from(18)));
+}
+
+/// M6
+#[test]
+fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
+    let plan = plan(&format!(
+        "{SEED}include:\n  - axes: {{flash-attn: \"2.8.3\", rocm: \"6.1\"}}\n    set: {{runner: my-runner}}\n  - axes: {{flash-attn: \"2.8.3\", python: \"3.13\", torch: \"2.6.0\", rocm: \"6.2.4\"}}\n"
+    ));
+    assert_eq!(jobs(&plan).len(), 28);
+    let changed: Vec<&Value> =
+        jobs(&plan).iter().filter(|job| job["runner"] == serde_json::json!(["my-runner"])).collect();
+    assert_eq!(changed.len(), 6);
+    assert!(changed.iter().all(|job| job["axes"]["rocm"] == "6.1" && job["version"] == "2.8.3"));
+    assert!(texts(&plan, "wheel").contains(&"flash_attn-2.8.3+rocm62torch2.6-cp313-cp313-linux_x86_64.whl"));
+}
+
+/// M8
+#[test]
+fn a_disabled_file_yields_no_jobs_and_an_output_that_says_so() {
+    let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    assert!(jobs(&plan).is_empty());
+    let outputs = project.run(&["plan", "m.yaml", "--github-output"]).exits(0).stdout;
+    assert!(outputs.contains("count=0\nhas_jobs=false\n"), "{outputs}");
+}
+
+/// M9
+#[test]
+fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
+    let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
+    let told = project.run(&["plan", "m.yaml"]).exits(0).stderr;
+    assert!(told.contains("warning[P014 empty-plan]"), "{told}");
+    let failed = project.run(&["plan", "m.yaml", "--fail-empty"]).exits(1).stderr;
+    assert!(failed.contains("error[P014 empty-plan]"), "{failed}");
+}
+
+/// M10, M11
+#[test]
+fn both_backends_give_33_jobs_because_triton_collapses_python_and_2_6_3_has_none() {
+    let plan = plan(&format!("{SEED}  backend: [ck, triton]\n"));
+    assert_eq!(jobs(&plan).len(), 33);
+    let triton: Vec<&Value> = jobs(&plan).iter().filter(|job| job["backend"] == "triton").collect();
+    assert_eq!(triton.len(), 6);
+    assert!(triton.iter().all(|job| job["covers"]["python"] == serde_json::json!(["3.10", "3.11", "3.12"])));
+    assert!(triton.iter().all(|job| job["axes"]["python"] == "3.10" && job["gfx"] == serde_json::json!([])));
+    assert!(texts(&plan, "wheel").contains(&"flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl"));
+    let rows = plan["excluded"].as_array().unwrap();
+    let absent = rows.iter().find(|row| row["code"] == "P004").unwrap();
+    assert_eq!(absent["axes"], serde_json::json!({"flash-attn": "2.6.3", "backend": "triton"}));
+    assert!(absent["reason"].as_str().unwrap().contains("no triton backend in this version"), "{absent}");
+    let covered: usize =
+        plan["covered"].as_array().unwrap().iter().map(|row| row["axes"]["python"].as_array().unwrap().len() - 1).sum();
+    assert_eq!(72, excluded_count(&plan) as usize + jobs(&plan).len() + covered);
+}
+
+/// M12, M13
+#[test]
+fn fa3_is_refused_on_rocm_and_a_commit_is_labelled_with_seven_digits() {
+    let axes = "axes:\n  flash-attn: [\"fa2:4a948e9b1c2d\", \"fa3:4a948e9b1c2d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
+    let plan = plan(&matrix(axes));
+    assert_eq!(texts(&plan, "wheel"), ["flash_attn-2.8.4+rocm72torch2.14git4a948e9-cp312-cp312-linux_x86_64.whl"]);
+    let reason = plan["excluded"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("fa3") && reason.contains("no path for AMD GPUs"), "{reason}");
+}
+
+/// M14
+#[test]
+fn gfx_targets_are_what_package_toolchain_and_torch_all_allow() {
+    let gfx = |package: &str, torch: &str, rocm: &str, wanted: &str| {
+        let plan = plan(&matrix(&format!(
+            "gfx: [{wanted}]\naxes:\n  flash-attn: [\"{package}\"]\n  python: [\"3.12\"]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n"
+        )));
+        let job = &jobs(&plan)[0];
+        let list = |key: &str, field: Option<&str>| {
+            let items = job[key].as_array().unwrap().iter();
+            items.map(|item| field.map_or(item, |f| &item[f]).as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        (list("gfx", None).join(";"), list("dropped_gfx", Some("target")).join(";"))
+    };
+    let user = "gfx90a, gfx942, gfx1030, gfx1100";
+    assert_eq!(gfx("2.8.3", "2.5.1", "6.2", user), ("gfx90a;gfx942".into(), "gfx1030;gfx1100".into()));
+    assert_eq!(gfx("fa2:0251105a", "2.14.0", "7.2", user), ("gfx90a;gfx942;gfx1100".into(), "gfx1030".into()));
+    assert_eq!(gfx("2.8.3", "2.8.0", "6.4", "gfx942, gfx950"), ("gfx942".into(), "gfx950".into()));
+    assert_eq!(gfx("2.8.3", "2.14.0", "7.2", "gfx942, gfx950"), ("gfx942;gfx950".into(), String::new()));
+}
+
+/// M14
+#[test]
+fn a_cell_without_any_target_left_fails_the_plan() {
+    let text = matrix(
+        "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
+    );
+    let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(1).stderr;
+    assert!(told.starts_with("error[P010 no-gfx-left]: no gfx target is left"), "{told}");
+    assert!(told.contains("gfx1030: flash-attn 2.8.3 (ck) builds for gfx90a, gfx942, gfx950 only"), "{told}");
+}
+
+/// M15, M16
+#[test]
+fn jobs_with_one_wheel_name_fail_with_both_named() {
+    let collide = |axes: &str| {
+        let text = matrix(&format!("axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n{axes}"));
+        Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(1).stderr
+    };
+    let gfx = collide("  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  gfx: [gfx90a, gfx942]\n");
+    assert!(gfx.starts_with("error[P012 colliding-wheels]: two jobs would both make `flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl`"), "{gfx}");
+    assert!(gfx.contains("one job has gfx90a") && gfx.contains("the other has gfx942"), "{gfx}");
+    let torch = collide("  torch: [\"2.5.0\", \"2.5.1\"]\n  rocm: [\"6.2\"]\n");
+    assert!(torch.contains("one job has 2.5.0") && torch.contains("the other has 2.5.1"), "{torch}");
+    let rocm = collide("  torch: [\"2.10.0\"]\n  rocm: [\"7.1\", \"7.1.1\"]\n");
+    assert!(rocm.contains("set `rocm-precision: patch`"), "{rocm}");
+}
+
+/// M16
+#[test]
+fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_when_asked_for() {
+    let axes = "unknown: lenient\ntorch-from: host\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.14\", \"7.1.4\"]\nrocm-precision: patch\n";
+    let plan = plan(&matrix(axes));
+    assert_eq!(texts(&plan, "label"), ["rocm7.14torch2.14", "rocm7.1.4torch2.14"]);
+    let told = Project::new()
+        .file("m.yaml", &format!("{}label-style: compact\n", matrix(axes)))
+        .run(&["plan", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(told.contains("error[P013 ambiguous-label]: the compact label `rocm714`"), "{told}");
+}
+
+/// M17
+#[test]
+fn jobs_whose_wheel_is_published_are_left_out() {
+    let seed = plan(SEED);
+    let wheels = texts(&seed, "wheel");
+    let published: Vec<String> = wheels
+        .iter()
+        .take(10)
+        .map(|name| name.replace("linux_x86_64", "manylinux_2_24_x86_64.manylinux_2_28_x86_64").replace('+', "%2B"))
+        .collect();
+    let assets = serde_json::json!({"tag_name": "v1", "assets": published.iter().map(|name| serde_json::json!({"name": name})).collect::<Vec<_>>()});
+    let project = Project::new().file("m.yaml", SEED).file("assets.json", &assets.to_string());
+    let plan = project.run(&["plan", "m.yaml", "--format", "json", "--published", "assets.json"]).exits(0).json();
+    assert_eq!(jobs(&plan).len(), 17);
+    assert_eq!(plan["published"].as_array().unwrap().len(), 10);
+}
+
+/// M18
+#[test]
+fn an_unquoted_version_keeps_its_zero() {
+    let text = SEED.replace("[\"3.10\", \"3.11\", \"3.12\"]", "[3.10, 3.11, 3.12]");
+    let outcome = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml", "--format", "json"]).exits(0);
+    let pythons: BTreeSet<String> =
+        jobs(&outcome.json()).iter().map(|job| job["axes"]["python"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(pythons, BTreeSet::from(["3.10".into(), "3.11".into(), "3.12".into()]));
+    assert!(outcome.stderr.contains("3.1"), "{}", outcome.stderr);
+}
+
+/// M19
+#[test]
+fn free_threaded_pythons_are_built_only_where_asked_for_and_listed() {
+    let text = |more: &str| {
+        matrix(&format!(
+            "{more}axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.13\", \"3.13t\"]\n  torch: [\"2.8.0\", \"2.12.0\"]\n  rocm: [\"6.4\", \"7.2\"]\n"
+        ))
+    };
+    let off = plan(&text(""));
+    assert_eq!(jobs(&off).len(), 2);
+    assert!(off["excluded"].as_array().unwrap().iter().any(|row| row["code"] == "P006"));
+    let on = plan(&text("free-threaded: true\n"));
+    assert_eq!(jobs(&on).len(), 3, "torch 2.12 lists 3.14t only");
+    assert!(texts(&on, "wheel").contains(&"flash_attn-2.8.3+rocm64torch2.8-cp313-cp313t-linux_x86_64.whl"));
+}
+
+/// M20
+#[test]
+fn an_abi3_backend_builds_one_python_and_covers_the_others() {
+    let recipe = "recipe: 1\nname: abi3\nbackends:\n  default: {collapse: [python], tag: cp310-abi3}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+    let text = "version: 1\ndistribution: demo\nrecipe: abi3\naxes:\n  demo: [\"1.0\"]\n  python: [\"3.12\", \"3.10\", \"3.11\"]\n  rocm: [\"7.2\"]\n";
+    let project = Project::new().file("m.yaml", text).file("r/abi3.yaml", recipe);
+    let plan = project.run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"]).exits(0).json();
+    assert_eq!(texts(&plan, "wheel"), ["demo-1.0+rocm72-cp310-abi3-linux_x86_64.whl"]);
+    assert_eq!(jobs(&plan)[0]["axes"]["python"], "3.10");
+    assert_eq!(jobs(&plan)[0]["covers"]["python"], serde_json::json!(["3.12", "3.10", "3.11"]));
+}
+
+/// M21
+#[test]
+fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() {
+    let project = Project::new()
+        .file("m.yaml", SEED)
+        .file("more.yaml", &SEED.replace("[\"2.6.3\",", "[\"2.8.3.post1\", \"2.6.3\","));
+    let bytes = |file: &str| project.run(&["plan", file, "--format", "json"]).exits(0).stdout;
+    assert_eq!(bytes("m.yaml"), bytes("m.yaml"));
+    let ids = |text: &str| -> BTreeSet<String> {
+        let plan: Value = serde_json::from_str(text).unwrap();
+        texts(&plan, "id").into_iter().map(str::to_owned).collect()
+    };
+    let (few, more) = (ids(&bytes("m.yaml")), ids(&bytes("more.yaml")));
+    assert!(few.is_subset(&more) && more.len() == 36);
+    assert!(few.contains("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11"), "{few:?}");
+    let legal = |id: &String| {
+        id.len() <= 80 && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b))
+    };
+    assert!(more.iter().all(legal));
+}
+
+/// Every legal cell of Python 3.9 to 3.14, the newest patch of each torch from 2.5 to 2.14 and all their ROCm versions.
+fn whole() -> String {
+    matrix(
+        "axes:\n  flash-attn: [\"2.6.3\", \"2.7.4\", \"2.8.3\"]\n  python: [\"3.9\", \"3.10\", \"3.11\", \"3.12\", \"3.13\", \"3.14\"]\n  torch: [\"2.5.1\", \"2.6.0\", \"2.7.1\", \"2.8.0\", \"2.9.1\", \"2.10.0\", \"2.11.0\", \"2.12.1\", \"2.13.0\", \"2.14.0\"]\n  rocm: [\"6.1\", \"6.2\", \"6.2.4\", \"6.3\", \"6.4\", \"7.0\", \"7.1\", \"7.2\", \"7.14\"]\n",
+    )
+}
+
+/// M22
+#[test]
+fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
+    let project = Project::new().file("m.yaml", &whole());
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    assert_eq!(jobs(&plan).len(), 294);
+    assert_eq!(excluded_count(&plan), 3 * 6 * 10 * 9 - 294);
+    assert_eq!(plan["shards"], serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 38}]));
+    assert!(plan["notes"][0].as_str().unwrap().contains("per workflow run"), "{}", plan["notes"]);
+    let lines = project.run(&["plan", "m.yaml", "--format", "github"]).exits(0).stdout;
+    let shards: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(shards.len(), 2);
+    let entries: Vec<&Value> = shards.iter().flat_map(|shard| shard["include"].as_array().unwrap()).collect();
+    let ids: Vec<&str> = entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, texts(&plan, "id"));
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 294);
+    let flat = |entry: &&Value| entry.as_object().unwrap().values().all(Value::is_string);
+    assert!(entries.iter().all(flat), "GitHub compares 3.10 and 3.1 as numbers, so every value is a text");
+}
+
+/// M22
+#[test]
+fn five_thousand_jobs_still_make_legal_shards_or_say_why_not() {
+    let versions: Vec<String> = (0..625).map(|n| format!("\"1.{n}\"")).collect();
+    let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+    let text = format!(
+        "version: 1\ndistribution: many\nrecipe: many\ngfx: [gfx942]\naxes:\n  many: [{}]\n  python: [\"3.10\", \"3.11\", \"3.12\", \"3.13\"]\n  rocm: [\"7.1\", \"7.2\"]\n",
+        versions.join(", ")
+    );
+    let project = Project::new().file("m.yaml", &text).file("r/many.yaml", recipe);
+    let plan = project.run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"]).exits(0).json();
+    assert_eq!(jobs(&plan).len(), 5000);
+    assert_eq!(plan["shards"].as_array().unwrap().len(), 20);
+    assert!(plan["shards"].as_array().unwrap().iter().all(|shard| shard["count"].as_u64().unwrap() <= 256));
+    let told = project.run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(1);
+    assert!(told.stderr.contains("error[P022 output-too-large]"), "{}", told.stderr);
+    assert!(told.stdout.is_empty(), "nothing half written");
+}
+
+/// M23
+#[test]
+fn the_policy_keeps_the_oldest_or_newest_rocm_of_each_torch() {
+    let kept = |policy: &str| {
+        let axes = "  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.1\", \"7.2\", \"7.14\"]\n";
+        let plan = plan(&matrix(&format!("rocm-policy: {policy}\naxes:\n{axes}")));
+        jobs(&plan).iter().map(|job| job["axes"]["rocm"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kept("oldest"), ["7.2"]);
+    assert_eq!(kept("newest"), ["7.14"]);
+    assert_eq!(kept("all"), ["7.2", "7.14"]);
+}
+
+/// M24
+#[test]
+fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
+    let text = |mode: &str| {
+        matrix(&format!(
+            "unknown: {mode}\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.99.0\"]\n  rocm: [\"7.2\"]\n"
+        ))
+    };
+    let project = Project::new().file("strict.yaml", &text("strict")).file("lenient.yaml", &text("lenient"));
+    let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
+    assert!(strict.starts_with("error[P009 unknown-combination]: no fact speaks about torch 2.99.0"), "{strict}");
+    assert!(strict.contains("lenient"), "{strict}");
+    let lenient = project.run(&["plan", "lenient.yaml", "--format", "json"]).exits(0);
+    assert_eq!(jobs(&lenient.json()).len(), 1);
+    assert!(lenient.stderr.contains("warning[P009 unknown-combination]"), "{}", lenient.stderr);
+}
+
+#[test]
+fn a_saved_plan_shows_what_an_edit_changes() {
+    let project = Project::new().file("m.yaml", SEED);
+    project.run(&["plan", "m.yaml", "--format", "json", "--out", "old.json"]).exits(0);
+    let project = project.file("m.yaml", &SEED.replace("\"3.12\"", "\"3.13\"").replace("axes:", "gpu: none\naxes:"));
+    let changes = project.run(&["plan", "m.yaml", "--diff", "old.json"]).exits(0).stdout;
+    assert!(changes.contains("- flash-attn-2.6.3-rocm6.1-torch2.5.1-py3.12"), "{changes}");
+    assert!(changes.contains("+ flash-attn-2.8.3-rocm6.1-torch2.6.0-py3.13"), "{changes}");
+    assert!(changes.contains("gpu: auto → none"), "{changes}");
+}
+
+#[test]
+fn several_files_make_one_plan_and_collide_across_files() {
+    let project = Project::new().file("a.yaml", SEED).file("b.yaml", SEED);
+    let told = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
+    assert!(told.contains("error[P012 colliding-wheels]"), "{told}");
+    let other = SEED.replace("\"2.5.1\", \"2.6.0\"", "\"2.7.1\"").replace("\"6.1\", \"6.2\"", "\"6.3\"");
+    let project = Project::new().file("a.yaml", SEED).file("b.yaml", &other);
+    assert_eq!(jobs(&project.run(&["plan", "a.yaml", "b.yaml", "--format", "json"]).exits(0).json()).len(), 36);
+}
+
+#[test]
+fn a_value_that_no_job_has_is_warned_of() {
+    let text = SEED.replace("\"6.1\", \"6.2\"", "\"6.1\", \"6.4\"");
+    let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(0).stderr;
+    assert!(told.contains("warning[P025 value-without-job]: no job has rocm 6.4"), "{told}");
+}
