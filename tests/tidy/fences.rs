@@ -1,0 +1,59 @@
+//! Which module a third-party crate or a part of the standard library is used in.
+
+use regex::Regex;
+
+use crate::none;
+use crate::sources::{self, SourceFile};
+
+/// A pattern, what it stands for, and the modules that may have it.
+const FENCES: &[(&str, &str, &[&str])] = &[
+    (r"\bclap(_complete|_mangen)?::", "clap", &["cli"]),
+    (r"\bminijinja::", "minijinja", &["template"]),
+    (r"\b(granit_parser|serde_yaml)::", "a YAML crate", &["yaml"]),
+    (r"\bureq::", "ureq", &["fetch"]),
+    (r"\bprocess_wrap::", "process_wrap", &["exec", "sys"]),
+    (r"\bstd::fs\b|\bstd::\{[^}]*\bfs\b", "std::fs", &["exec", "sys"]),
+    (r"\bprocess::Command\b|\bprocess::\{[^}]*\bCommand\b", "std::process::Command", &["exec", "sys"]),
+    (r"\benv::(var|vars|var_os|vars_os|current_dir|temp_dir|set_var)\b", "std::env", &["exec", "sys"]),
+    (r"\bSystemTime::now\b", "the clock", &["exec", "sys"]),
+    (r"\bInstant::now\b", "the clock", &["cli", "exec", "fetch", "sys"]),
+    (r"\b(print|println|eprint|eprintln)!", "printing", &["cli"]),
+    (r"\bstd::net\b", "sockets", &["fetch"]),
+];
+
+fn fence_faults(file: &SourceFile) -> Vec<String> {
+    let Some(own) = file.module().first().copied() else { return Vec::new() };
+    let code = file.code();
+    let crossed = FENCES
+        .iter()
+        .filter(|(pattern, _, homes)| !homes.contains(&own) && Regex::new(pattern).unwrap().is_match(&code));
+    crossed.map(|(_, what, homes)| format!("{}: {what} belongs to {}", file.path, homes.join(", "))).collect()
+}
+
+#[test]
+fn crates_and_effects_stay_behind_their_fences() {
+    none("fences", &sources::rust().iter().flat_map(fence_faults).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_crate_or_an_effect_outside_of_its_fence_is_caught() {
+    let check = |path: &str, text: &str, expect: &[&str]| {
+        assert_eq!(fence_faults(&SourceFile::planted(path, text)), expect, "{text}");
+    };
+    check("src/plan/json.rs", "use clap::Parser;", &["src/plan/json.rs: clap belongs to cli"]);
+    check("src/render/mod.rs", "use minijinja::Environment;", &["src/render/mod.rs: minijinja belongs to template"]);
+    check("src/config/mod.rs", "serde_yaml::from_str(x)", &["src/config/mod.rs: a YAML crate belongs to yaml"]);
+    check("src/index/mod.rs", "ureq::get(x)", &["src/index/mod.rs: ureq belongs to fetch"]);
+    check("src/plan/x.rs", "std::fs::read(p)", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
+    check("src/plan/x.rs", "use std::{fmt, fs};", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
+    check(
+        "src/recipe/x.rs",
+        "use std::process::{Command, Stdio};",
+        &["src/recipe/x.rs: std::process::Command belongs to exec, sys"],
+    );
+    check("src/host/x.rs", "std::env::var(\"X\")", &["src/host/x.rs: std::env belongs to exec, sys"]);
+    check("src/plan/x.rs", "SystemTime::now()", &["src/plan/x.rs: the clock belongs to exec, sys"]);
+    check("src/plan/x.rs", "println!(\"x\")", &["src/plan/x.rs: printing belongs to cli"]);
+    check("src/cli/mod.rs", "use clap::Parser;\n// std::fs", &[]);
+    check("src/sys/files.rs", "std::fs::read(p)", &[]);
+}

@@ -1,0 +1,16 @@
+//! The house rules as tests. Each rule is a function from a text to its faults, and each has a test that plants one.
+#![allow(clippy::disallowed_methods, reason = "the tests read the source tree")]
+
+mod docs;
+mod fences;
+mod layers;
+mod registry;
+mod rows;
+mod sources;
+mod words;
+
+/// Fails with every fault, one a line.
+#[track_caller]
+fn none(rule: &str, faults: &[String]) {
+    assert!(faults.is_empty(), "{rule}: {} faults\n{}", faults.len(), faults.join("\n"));
+}

@@ -1,0 +1,76 @@
+//! Every diagnostic code has a test and its place in the documents; every template is embedded.
+
+use rock_matrix::diagnostic::{Code, registry};
+
+use crate::none;
+use crate::sources::{self, SourceFile};
+
+/// Whether a text names a code by its id, its name, or the name of its constant.
+fn names_code(text: &str, code: &Code) -> bool {
+    let constant = code.name.to_uppercase().replace('-', "_");
+    text.contains(code.id) || text.contains(&constant) || text.contains(&format!("{} {}", code.id, code.name))
+}
+
+/// All tests in one text: unit tests, stories with what they expect, and real stages.
+fn tests(files: &[SourceFile]) -> String {
+    let mut text = String::new();
+    for file in files {
+        if file.path.starts_with("src/") {
+            text.push_str(&file.tests());
+        } else if file.path.starts_with("tests/") && !file.path.starts_with("tests/tidy/") {
+            text.push_str(&file.text);
+        }
+    }
+    text
+}
+
+fn codes_missing_in(text: &str) -> Vec<String> {
+    registry::all().filter(|code| !names_code(text, code)).map(ToString::to_string).collect()
+}
+
+fn templates_missing_in(paths: &[&str], code: &str) -> Vec<String> {
+    let is_named = |path: &&&str| {
+        !code
+            .split("include_str!(")
+            .skip(1)
+            .any(|rest| rest.split(')').next().is_some_and(|argument| argument.contains(**path)))
+    };
+    paths.iter().filter(is_named).map(|path| format!("{path} is in no include_str!")).collect()
+}
+
+#[test]
+fn every_code_has_a_test() {
+    none("codes without a test", &codes_missing_in(&tests(&sources::all())));
+}
+
+#[test]
+fn every_code_is_documented() {
+    let page = sources::all().into_iter().find(|file| file.path == "docs/diagnostics.md").expect("docs/diagnostics.md");
+    let missing = registry::all().filter(|code| !page.text.contains(code.id) || !page.text.contains(code.name));
+    none("codes without a document", &missing.map(ToString::to_string).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_template_is_embedded() {
+    let files = sources::all();
+    let paths: Vec<&str> =
+        files.iter().map(|file| file.path.as_str()).filter(|path| path.starts_with("templates/")).collect();
+    let code: String =
+        files.iter().filter(|file| file.path.starts_with("src/")).map(|file| file.text.as_str()).collect();
+    assert!(!paths.is_empty());
+    none("templates", &templates_missing_in(&paths, &code));
+}
+
+#[test]
+fn a_code_without_a_test_and_a_template_without_a_user_are_caught() {
+    let all = registry::all().count();
+    assert_eq!(codes_missing_in("nothing").len(), all);
+    assert_eq!(codes_missing_in("error[H001 no-gpu]").len(), all - 1);
+    assert_eq!(codes_missing_in("codes::NO_GPU").len(), all - 1);
+    let code = "const A: &str = include_str!(\"../../templates/docker/run.j2\");";
+    assert!(templates_missing_in(&["templates/docker/run.j2"], code).is_empty());
+    assert_eq!(
+        templates_missing_in(&["templates/docker/other.j2"], code),
+        ["templates/docker/other.j2 is in no include_str!"]
+    );
+}

@@ -1,0 +1,42 @@
+//! Every row of the tables that say what the program must do has a test whose comment opens with the row's id.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use crate::none;
+use crate::sources;
+
+/// Letters with their last number: M matrix, D docker, B build.
+const SERIES: [(&str, u32); 3] = [("M", 24), ("D", 11), ("B", 12)];
+/// Rows of other tables that belong here.
+const SINGLE: [&str; 3] = ["W5", "W6", "P8"];
+
+fn wanted() -> Vec<String> {
+    let series = SERIES.iter().flat_map(|(letter, last)| (1..=*last).map(move |number| format!("{letter}{number}")));
+    series.chain(SINGLE.map(str::to_owned)).collect()
+}
+
+/// The rows that a doc comment above a test names: `/// M2` or `/// M2, M7: why`.
+fn rows_in(text: &str) -> BTreeSet<String> {
+    let comment = Regex::new(r"(?m)^\s*///\s((?:[A-Z]\d+(?:,\s|\sand\s)?)+)").unwrap();
+    let row = Regex::new(r"[A-Z]\d+").unwrap();
+    let lists = comment.captures_iter(text).map(|found| found[1].to_owned());
+    lists.flat_map(|list| row.find_iter(&list).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn every_row_has_its_test() {
+    let told: BTreeSet<String> = sources::all()
+        .iter()
+        .filter(|file| file.path.ends_with(".rs") && !file.path.starts_with("tests/tidy/"))
+        .flat_map(|file| rows_in(if file.path.starts_with("src/") { file.tests() } else { file.text.clone() }.as_str()))
+        .collect();
+    none("rows without a test", &wanted().into_iter().filter(|row| !told.contains(row)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_row_counts_where_its_comment_opens_with_it() {
+    let rows = rows_in("    /// M2\n    #[test]\n/// D3, D4: both\n/// see B1\n// W5\n");
+    assert_eq!(rows.into_iter().collect::<Vec<_>>(), ["D3", "D4", "M2"]);
+}

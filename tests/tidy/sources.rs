@@ -1,0 +1,109 @@
+//! The files of the repository, and the part of a Rust file that is not its tests.
+
+use std::path::Path;
+use std::process::Command;
+
+/// A text file of the repository.
+#[derive(Debug, Clone)]
+pub(crate) struct SourceFile {
+    /// The path from the root, with `/`.
+    pub(crate) path: String,
+    /// The whole text.
+    pub(crate) text: String,
+}
+
+impl SourceFile {
+    /// A file that is not on disk, for planted faults.
+    pub(crate) fn planted(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    /// The text up to its unit tests, without comments: what the program is made of.
+    pub(crate) fn code(&self) -> String {
+        let lines = self.text.lines().take(self.code_lines());
+        lines.map(|line| if line.trim_start().starts_with("//") { "" } else { line }).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The unit tests.
+    pub(crate) fn tests(&self) -> String {
+        self.text.lines().skip(self.code_lines()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// How many lines come before the unit tests.
+    pub(crate) fn code_lines(&self) -> usize {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let begins_tests = |at: usize| {
+            lines[at] == "#[cfg(test)]"
+                && lines
+                    .get(at + 1)
+                    .is_some_and(|next| next.ends_with('{') && (next.starts_with("mod ") || next.starts_with("impl ")))
+        };
+        (0..lines.len()).find(|at| begins_tests(*at)).unwrap_or(lines.len())
+    }
+
+    /// The module path below the crate: `["plan", "json"]` for `src/plan/json.rs`, empty for the roots of the crate.
+    pub(crate) fn module(&self) -> Vec<&str> {
+        let Some(inner) = self.path.strip_prefix("src/").and_then(|path| path.strip_suffix(".rs")) else {
+            return Vec::new();
+        };
+        let inner = inner.strip_suffix("/mod").unwrap_or(inner);
+        if ["lib", "main"].contains(&inner) { Vec::new() } else { inner.split('/').collect() }
+    }
+
+    /// Whether it is the root of a module of the crate.
+    pub(crate) fn is_module_root(&self) -> bool {
+        self.module().len() == 1
+    }
+}
+
+/// Every text file that git knows; without git, every file but those of `target`.
+pub(crate) fn all() -> Vec<SourceFile> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let listed = Command::new("git").args(["ls-files", "-z", "--cached"]).current_dir(root).output();
+    let mut paths: Vec<String> = match listed {
+        Ok(output) if output.status.success() && !output.stdout.is_empty() => {
+            String::from_utf8(output.stdout).unwrap().split_terminator('\0').map(str::to_owned).collect()
+        }
+        _ => walk(root),
+    };
+    paths.sort();
+    let read = |path: String| Some(SourceFile { text: std::fs::read_to_string(root.join(&path)).ok()?, path });
+    paths.into_iter().filter_map(read).collect()
+}
+
+/// The program's own Rust files.
+pub(crate) fn rust() -> Vec<SourceFile> {
+    let is_ours = |path: &str| path.starts_with("src/") || path == "build.rs";
+    all().into_iter().filter(|file| file.path.ends_with(".rs") && is_ours(&file.path)).collect()
+}
+
+fn walk(root: &Path) -> Vec<String> {
+    let (mut found, mut open) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !["target", ".git"].contains(&name.as_str()) {
+                open.push(path);
+            } else if path.is_file() {
+                found.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn tests_and_comments_are_not_code() {
+    let text = "//! x\nuse a;\n// use b;\n#[cfg(test)]\nuse c;\n#[cfg(test)]\nmod tests {\n    use d;\n}\n";
+    let file = SourceFile::planted("src/plan/json.rs", text);
+    assert_eq!(file.code(), "\nuse a;\n\n#[cfg(test)]\nuse c;");
+    assert!(file.tests().contains("use d;"));
+    assert_eq!(file.module(), ["plan", "json"]);
+}
+
+#[test]
+fn the_repository_is_found() {
+    let paths: Vec<String> = all().into_iter().map(|file| file.path).collect();
+    assert!(paths.contains(&"Cargo.toml".to_owned()) && paths.contains(&"src/lib.rs".to_owned()), "{paths:?}");
+}
