@@ -23,5 +23,5 @@ pub use file::{CoreMetadata, FileKind, IndexFile, Yanked};
 pub use folder::Folder;
 pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, Links};
-pub use order::sort;
+pub use order::{sort, sort_by_file};
 pub use pages::{IndexError, Repository, repository};

@@ -11,6 +11,11 @@ pub fn sort(files: &mut [IndexFile]) {
     files.sort_by(compare);
 }
 
+/// Sorts what holds files as [`sort`] sorts files.
+pub fn sort_by_file<T>(items: &mut [T], file: impl Fn(&T) -> &IndexFile) {
+    items.sort_by(|one, other| compare(file(one), file(other)));
+}
+
 fn compare(one: &IndexFile, other: &IndexFile) -> Ordering {
     one.folder
         .cmp(&other.folder)

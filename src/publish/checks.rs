@@ -2,22 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Cell;
+use super::{Asset, Cell};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
-use crate::names::{Digest, WheelName};
-
-/// A file offered for a release.
-#[derive(Debug, Clone)]
-pub struct Offered {
-    /// The path as the user knows it.
-    pub shown: String,
-    /// Its name.
-    pub name: String,
-    /// Its name as parsed; `None` for a source distribution.
-    pub wheel: Option<WheelName>,
-    /// SHA-256 of it.
-    pub digest: Digest,
-}
+use crate::names::WheelName;
 
 /// A wheel that a plan expects.
 #[derive(Debug, Clone)]
@@ -38,34 +25,34 @@ pub enum MissingRule {
 }
 
 /// Reports files that cannot stand in one release together, and names that GitHub would change.
-pub fn as_release(offered: &[Offered], sink: &mut Sink) {
-    let mut names: BTreeMap<String, &Offered> = BTreeMap::new();
-    let mut cells: BTreeMap<Cell, &Offered> = BTreeMap::new();
+pub fn as_release(offered: &[Asset], sink: &mut Sink) {
+    let mut names: BTreeMap<String, &Asset> = BTreeMap::new();
+    let mut cells: BTreeMap<Cell, &Asset> = BTreeMap::new();
     for file in offered {
-        if let Some(other) = names.insert(file.name.to_lowercase(), file) {
-            if other.digest != file.digest || other.name != file.name {
+        if let Some(other) = names.insert(file.name().to_lowercase(), file) {
+            if other.file.digest != file.file.digest || other.name() != file.name() {
                 sink.push(same_name(other, file));
             }
             continue;
         }
-        if let Some(wheel) = &file.wheel
+        if let Some(wheel) = file.wheel()
             && let Some(other) = cells.insert(Cell::of(wheel), file)
         {
             sink.push(
                 Diagnostic::new(
                     &codes::SAME_CELL_TWICE,
-                    format!("`{}` and `{}` are both {}", other.name, file.name, Cell::of(wheel)),
+                    format!("`{}` and `{}` are both {}", other.name(), file.name(), Cell::of(wheel)),
                 )
                 .at(Place::File(file.shown.as_str().into()), "")
                 .also(Place::File(other.shown.as_str().into()), "the other one")
                 .help("publish one of them, usually the repaired one"),
             );
         }
-        if let Some(odd) = file.name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c)) {
+        if let Some(odd) = file.name().chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c)) {
             sink.push(
                 Diagnostic::new(
                     &codes::NAME_NOT_KEPT,
-                    format!("the name `{}` holds `{odd}`, which a GitHub release does not keep", file.name),
+                    format!("the name `{}` holds `{odd}`, which a GitHub release does not keep", file.name()),
                 )
                 .at(Place::File(file.shown.as_str().into()), ""),
             );
@@ -73,12 +60,12 @@ pub fn as_release(offered: &[Offered], sink: &mut Sink) {
     }
 }
 
-fn same_name(one: &Offered, other: &Offered) -> Diagnostic {
-    Diagnostic::new(&codes::SAME_NAME_TWICE, format!("two files with other bytes have the name `{}`", other.name))
+fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
+    Diagnostic::new(&codes::SAME_NAME_TWICE, format!("two files with other bytes have the name `{}`", other.name()))
         .at(Place::File(other.shown.as_str().into()), "")
         .also(Place::File(one.shown.as_str().into()), "the other one")
-        .note(format!("{} is {}", one.shown, one.digest))
-        .note(format!("{} is {}", other.shown, other.digest))
+        .note(format!("{} is {}", one.shown, one.file.digest))
+        .note(format!("{} is {}", other.shown, other.file.digest))
         .help("give one of them")
 }
 
@@ -86,7 +73,7 @@ fn same_name(one: &Offered, other: &Offered) -> Diagnostic {
 /// `kept` are the wheels that the release has already.
 pub fn against_plan(
     expected: &[Expected],
-    offered: &[Offered],
+    offered: &[Asset],
     kept: &[WheelName],
     missing: MissingRule,
     sink: &mut Sink,
@@ -94,11 +81,11 @@ pub fn against_plan(
     let planned: BTreeMap<Cell, &Expected> = expected.iter().map(|job| (Cell::of(&job.wheel).planned(), job)).collect();
     let mut there: Vec<Cell> = kept.iter().map(|wheel| Cell::of(wheel).planned()).collect();
     for file in offered {
-        let Some(wheel) = &file.wheel else { continue };
+        let Some(wheel) = file.wheel() else { continue };
         let cell = Cell::of(wheel).planned();
         if !planned.contains_key(&cell) {
             sink.push(
-                Diagnostic::new(&codes::UNPLANNED_WHEEL, format!("no job of the plan makes `{}`", file.name))
+                Diagnostic::new(&codes::UNPLANNED_WHEEL, format!("no job of the plan makes `{}`", file.name()))
                     .at(Place::File(file.shown.as_str().into()), "")
                     .help("leave it out, or publish without `--plan`"),
             );
@@ -121,20 +108,15 @@ pub fn against_plan(
 
 #[cfg(test)]
 mod tests {
-    use super::{Expected, MissingRule, Offered, against_plan, as_release};
+    use super::{Expected, MissingRule, against_plan, as_release};
     use crate::diagnostic::{Severity, Sink};
-    use crate::names::Digest;
+    use crate::publish::{Asset, testing::asset};
 
-    fn offered(name: &str, byte: u8) -> Offered {
-        Offered {
-            shown: format!("dist/{name}"),
-            name: name.into(),
-            wheel: name.parse().ok(),
-            digest: Digest::new([byte; 32]),
-        }
+    fn offered(name: &str, byte: u8) -> Asset {
+        asset(name, byte)
     }
 
-    fn check(files: &[Offered], expect: &[&str]) {
+    fn check(files: &[Asset], expect: &[&str]) {
         let mut sink = Sink::new();
         as_release(files, &mut sink);
         let names: Vec<&str> = sink.finish().iter().map(|d| d.code.name).collect();

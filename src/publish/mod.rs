@@ -6,16 +6,55 @@
 //! **Invariant:** applying the changes leaves no changes; a file whose bytes differ from the published ones is never
 //! replaced unless that was asked for; files that this program did not write are never touched.
 
+mod asset;
 mod cell;
 mod changes;
 mod checks;
 mod manifest;
+mod release;
 mod sums;
 mod tag;
 
+pub use asset::Asset;
 pub use cell::Cell;
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
-pub use checks::{Expected, MissingRule, Offered, against_plan, as_release};
+pub use checks::{Expected, MissingRule, against_plan, as_release};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
+pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
 pub use sums::{SUMS, sums};
 pub use tag::{TagName, TagNameError};
+
+/// Assets for tests.
+#[cfg(test)]
+mod testing {
+    use super::Asset;
+    use crate::index::{FileKind, Folder, IndexFile, Yanked};
+    use crate::names::{Accelerator, Digest, LabelParts, WheelName};
+
+    /// A wheel of this name; a label counts as that of ROCm 6.2 with torch 2.5.
+    pub(super) fn asset(name: &str, byte: u8) -> Asset {
+        let wheel: WheelName = name.parse().unwrap();
+        let label = wheel.version.local().map(|_| LabelParts {
+            accelerator: Accelerator::Rocm("6.2".parse().unwrap()),
+            torch: "2.5".parse().ok(),
+            git: None,
+            backend: None,
+            cxx11abi: None,
+        });
+        let file = IndexFile {
+            name: name.to_owned(),
+            project: wheel.distribution.parse().unwrap(),
+            version: wheel.version.clone(),
+            folder: Folder::of(label.as_ref()),
+            kind: FileKind::Wheel(wheel),
+            digest: Digest::new([byte; 32]),
+            size_bytes: 7,
+            requires_python: None,
+            requires: Vec::new(),
+            metadata: None,
+            yanked: Yanked::No,
+            uploaded: None,
+        };
+        Asset { shown: format!("dist/{name}"), file, label }
+    }
+}

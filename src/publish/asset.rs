@@ -1,0 +1,95 @@
+//! A file offered for a release, and one that the release holds.
+
+use crate::index::{FileKind, IndexFile};
+use crate::names::{Accelerator, LabelParts, WheelName};
+use crate::publish::{Accelerated, ManifestFile};
+
+/// A wheel or source distribution with all that a release says of it.
+#[derive(Debug, Clone)]
+pub struct Asset {
+    /// The path as the user knows it.
+    pub shown: String,
+    /// The file as the index lists it.
+    pub file: IndexFile,
+    /// What its label says, where it has one.
+    pub label: Option<LabelParts>,
+}
+
+impl Asset {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    /// Its name as parsed; `None` for a source distribution.
+    pub fn wheel(&self) -> Option<&WheelName> {
+        match &self.file.kind {
+            FileKind::Wheel(name) => Some(name),
+            FileKind::Sdist => None,
+        }
+    }
+
+    /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier release says so.
+    pub fn row(&self, covers: Option<Vec<String>>) -> ManifestFile {
+        let file = &self.file;
+        let tags = |get: fn(&WheelName) -> &crate::names::TagSet| {
+            self.wheel().map_or_else(Vec::new, |wheel| get(wheel).tags().to_vec())
+        };
+        let label = self.label.as_ref();
+        ManifestFile {
+            name: file.name.clone(),
+            sha256: file.digest.to_hex(),
+            size_bytes: file.size_bytes,
+            distribution: file.project.normalized(),
+            version: file.version.public().to_string(),
+            label: file.version.local().map(str::to_owned),
+            accelerator: label.map(|parts| match &parts.accelerator {
+                Accelerator::Rocm(rocm) => Accelerated { name: "rocm".to_owned(), version: rocm.to_string() },
+                Accelerator::Cuda(digits) => Accelerated { name: "cuda".to_owned(), version: digits.clone() },
+            }),
+            torch: label.and_then(|parts| parts.torch.as_ref()).map(|t| format!("{}{}", t.minor(), t.pre_tail())),
+            git: label.and_then(|parts| parts.git.clone()),
+            backend: label.and_then(|parts| parts.backend.clone()),
+            build: self.wheel().and_then(|wheel| wheel.build.clone()),
+            python: tags(|wheel| &wheel.python),
+            abi: tags(|wheel| &wheel.abi),
+            platform: tags(|wheel| &wheel.platform),
+            covers: covers.unwrap_or_else(|| self.wheel().map_or_else(Vec::new, pythons)),
+            requires_python: file.requires_python.clone(),
+            metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest.to_hex()),
+            index: file.folder.to_string(),
+        }
+    }
+}
+
+/// The Pythons that a wheel's tags name one by one: `cp313` with ABI `cp313t` is `3.13t`. A wheel for any later Python
+/// (`abi3`, `py3`) names none.
+fn pythons(wheel: &WheelName) -> Vec<String> {
+    let minor = |tag: &str| {
+        let digits = tag.strip_prefix("cp")?;
+        let (major, minor) = digits.split_at_checked(1)?;
+        (!minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| format!("{major}.{minor}"))
+    };
+    let abis = wheel.abi.tags();
+    if abis.iter().any(|abi| abi == "abi3" || abi == "none") {
+        return Vec::new();
+    }
+    let free_threaded = abis.iter().any(|abi| abi.ends_with('t'));
+    let tags = wheel.python.tags().iter().filter_map(|tag| minor(tag));
+    tags.map(|python| if free_threaded { format!("{python}t") } else { python }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pythons;
+
+    #[test]
+    fn tags_that_name_a_python_cover_it_alone() {
+        let of = |name: &str| pythons(&name.parse().unwrap()).join(" ");
+        assert_eq!(of("a-1-cp310-cp310-linux_x86_64.whl"), "3.10");
+        assert_eq!(of("a-1-cp313-cp313t-linux_x86_64.whl"), "3.13t");
+        assert_eq!(of("a-1-cp311.cp312-cp311.cp312-linux_x86_64.whl"), "3.11 3.12");
+        assert_eq!(of("a-1-py3-none-any.whl"), "");
+        assert_eq!(of("a-1-cp39-abi3-linux_x86_64.whl"), "");
+    }
+}
