@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** no decision is taken here that a library caller could not take with the same values.
 
+mod compat;
 mod completions;
 mod doctor;
 mod exit;
@@ -57,6 +58,7 @@ struct Global {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Compat(compat::Args),
     Completions(completions::Args),
     Doctor(doctor::Args),
     Man(man::Args),
@@ -89,6 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         folders: Folders { compat: cli.global.compat, recipes: cli.global.recipes },
     };
     match cli.command {
+        Command::Compat(args) => compat::run(&args, &shell),
         Command::Completions(args) => completions::run(&args, &shell),
         Command::Doctor(args) => doctor::run(&args, &shell),
         Command::Man(args) => man::run(&args, &shell),

@@ -16,7 +16,7 @@ Examples:
   rock-matrix plan --format json > plan.json          the hand-off to build and publish
   rock-matrix plan --published assets.json            without what is released already
   rock-matrix plan --diff plan.json                   what an edit changes")]
-pub struct Args {
+pub(super) struct Args {
     /// Matrix files; several make one plan [default: matrices/*.yaml]
     files: Vec<PathBuf>,
     /// What to print
@@ -57,7 +57,7 @@ enum PlanFormat {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, shell: &Shell) -> Exit {
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let exit = (|| {
         let compat = load::compat(shell)?;

@@ -7,6 +7,7 @@
 //! **Invariant:** no version number stands in this code; an answer without a row is "unknown", never "no".
 
 mod images;
+pub mod refresh;
 pub mod rows;
 mod store;
 mod verdict;

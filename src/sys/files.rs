@@ -136,3 +136,21 @@ pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<Pa
     files.sort();
     Ok(files)
 }
+
+/// Folders inside a folder, sorted by name.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let fault = |e| FileError::new("read", folder, e);
+    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(fault)?.collect();
+    let mut folders: Vec<PathBuf> = entries.map_err(fault)?.into_iter().map(|entry| entry.path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders)
+}
+
+/// Whether there is a regular file.
+pub fn is_file(path: &Path) -> bool {
+    path.is_file()
+}

@@ -14,7 +14,8 @@ mod swap;
 
 pub use environment::Environment;
 pub use files::{
-    FileError, append, files_with_extension, read_bytes, read_text, write_atomic, write_if_changed, write_streamed,
+    FileError, append, files_with_extension, folders, is_file, read_bytes, read_text, write_atomic, write_if_changed,
+    write_streamed,
 };
 pub use folders::{
     Lock, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing, lock, make_folder,

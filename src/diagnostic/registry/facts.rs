@@ -3,7 +3,7 @@
 use super::super::Code;
 
 /// Every `K` code, in order.
-pub const ALL: &[&Code] = &[&BAD_TABLE, &BAD_ROW, &NO_TABLES];
+pub const ALL: &[&Code] = &[&BAD_TABLE, &BAD_ROW, &NO_TABLES, &CANNOT_FETCH, &UNKNOWN_TABLE, &BAD_QUESTION];
 
 /// A facts file that does not follow the tables.
 pub const BAD_TABLE: Code = Code::error(
@@ -22,4 +22,22 @@ pub const NO_TABLES: Code = Code::error(
     "K003",
     "no-tables",
     "The folder given by `--compat` holds no YAML files. It replaces the shipped facts as a whole, so it needs every table that is asked for.",
+);
+/// An address that could not be read.
+pub const CANNOT_FETCH: Code = Code::error(
+    "K004",
+    "cannot-fetch",
+    "A page could not be fetched. Everything that reads pages works from saved ones as well: give their folder instead of the address.",
+);
+/// No table has this name.
+pub const UNKNOWN_TABLE: Code = Code::error(
+    "K005",
+    "unknown-table",
+    "There is no table of this name. `rock-matrix compat list` shows which there are.",
+);
+/// A question that facts cannot answer.
+pub const BAD_QUESTION: Code = Code::error(
+    "K006",
+    "bad-question",
+    "`compat explain` takes AXIS=VALUE pairs that some fact joins: torch with rocm, torch with python, flash-attn with backend or python.",
 );
