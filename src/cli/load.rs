@@ -7,7 +7,8 @@ use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument};
 use crate::config::{self, Config, Lookups};
-use crate::diagnostic::{Sink, Source};
+use crate::diagnostic::registry::{host, matrix};
+use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::sys;
 
@@ -21,10 +22,7 @@ const LARGEST_FILE_BYTES: u64 = 2 << 30;
 pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
     match sys::read_text(path, LARGEST_FILE_BYTES) {
         Ok(text) => Ok(Source::new(path.display().to_string(), text)),
-        Err(error) => {
-            shell.tell(&format!("error: {error}"));
-            Err(Exit::Fault)
-        }
+        Err(error) => Err(shell.report(&[error.into()])),
     }
 }
 
@@ -36,7 +34,8 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
             Ok(()) => Exit::Done,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Err(error) => {
-                shell.tell(&format!("error: cannot write to stdout: {error}"));
+                let text = format!("cannot write to stdout: {error}");
+                shell.report(&[Diagnostic::new(&host::CANNOT_WRITE_FILE, text)]);
                 Exit::Machine
             }
         };
@@ -47,7 +46,7 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
             Exit::Done
         }
         Err(error) => {
-            shell.tell(&format!("error: {error}"));
+            shell.report(&[error.into()]);
             Exit::Machine
         }
     }
@@ -71,10 +70,8 @@ pub(super) fn compat(shell: &Shell) -> Result<Compat, Exit> {
 pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocument>, Exit> {
     let mut documents: Vec<RecipeDocument> = Vec::new();
     if let Some(folder) = &shell.folders.recipes {
-        let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| {
-            shell.tell(&format!("error: {error}"));
-            Exit::Fault
-        })?;
+        let files =
+            sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
         for path in files {
             documents.extend(recipe::from_source(&source(shell, &path)?, sink));
         }
@@ -125,14 +122,10 @@ fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
     match sys::files_with_extension(folder, &["yaml", "yml"]) {
         Ok(files) if !files.is_empty() => Ok(files),
         Ok(_) => {
-            shell.tell("error: there is no matrix file in `matrices/`");
-            shell.tell("help: name one, or write a first one with `rock-matrix init`");
-            Err(Exit::Fault)
+            let fault = Diagnostic::new(&matrix::UNREADABLE_FILE, "there is no matrix file in `matrices/`");
+            Err(shell.report(&[fault.help("name one, or write a first one with `rock-matrix init`")]))
         }
-        Err(error) => {
-            shell.tell(&format!("error: {error}"));
-            Err(Exit::Fault)
-        }
+        Err(error) => Err(shell.report(&[error.into()])),
     }
 }
 
