@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument};
-use crate::config::{self, Config, Lookups};
-use crate::diagnostic::registry::{host, matrix};
-use crate::diagnostic::{Diagnostic, Sink, Source};
+use crate::config::Config;
+use crate::diagnostic::{Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::sys;
 
@@ -22,7 +21,10 @@ const LARGEST_FILE_BYTES: u64 = 2 << 30;
 pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
     match sys::read_text(path, LARGEST_FILE_BYTES) {
         Ok(text) => Ok(Source::new(path.display().to_string(), text)),
-        Err(error) => Err(shell.report(&[error.into()])),
+        Err(error) => {
+            shell.tell(&format!("error: {error}"));
+            Err(Exit::Fault)
+        }
     }
 }
 
@@ -34,8 +36,7 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
             Ok(()) => Exit::Done,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Err(error) => {
-                let text = format!("cannot write to stdout: {error}");
-                shell.report(&[Diagnostic::new(&host::CANNOT_WRITE_FILE, text)]);
+                shell.tell(&format!("error: cannot write to stdout: {error}"));
                 Exit::Machine
             }
         };
@@ -46,7 +47,7 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
             Exit::Done
         }
         Err(error) => {
-            shell.report(&[error.into()]);
+            shell.tell(&format!("error: {error}"));
             Exit::Machine
         }
     }
@@ -70,10 +71,13 @@ pub(super) fn compat(shell: &Shell) -> Result<Compat, Exit> {
 pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocument>, Exit> {
     let mut documents: Vec<RecipeDocument> = Vec::new();
     if let Some(folder) = &shell.folders.recipes {
-        let files =
-            sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
+        let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| {
+            shell.tell(&format!("error: {error}"));
+            Exit::Fault
+        })?;
         for path in files {
-            documents.extend(recipe::from_source(&source(shell, &path)?, sink));
+            let source = super::documents::source(&path, sink);
+            documents.extend(source.and_then(|source| recipe::from_source(&source, sink)));
         }
     }
     for name in recipe::embedded_names() {
@@ -96,37 +100,14 @@ pub(super) struct Matrix {
 /// Reads matrix files; without any named, those of `matrices/`. Every fault of every file goes to the sink.
 ///
 /// # Errors
-/// When there is no file, or one cannot be read.
+/// When there is no file.
 pub(super) fn matrices(
     shell: &Shell,
     compat: &Compat,
     files: &[PathBuf],
     sink: &mut Sink,
 ) -> Result<Vec<Matrix>, Exit> {
-    let files = if files.is_empty() { default_files(shell)? } else { files.to_vec() };
-    let recipes = recipes(shell, sink)?;
-    let lookups = Lookups::new(compat, &recipes);
-    let mut matrices = Vec::new();
-    for path in &files {
-        let Some(config) = config::read(&source(shell, path)?, &lookups, sink) else { continue };
-        // A recipe that is not there was told of by `config::read`.
-        if let Some(recipe) = recipes.iter().find(|recipe| recipe.name == config.recipe) {
-            matrices.push(Matrix { config, recipe: recipe.clone() });
-        }
-    }
-    Ok(matrices)
-}
-
-fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
-    let folder = Path::new("matrices");
-    match sys::files_with_extension(folder, &["yaml", "yml"]) {
-        Ok(files) if !files.is_empty() => Ok(files),
-        Ok(_) => {
-            let fault = Diagnostic::new(&matrix::UNREADABLE_FILE, "there is no matrix file in `matrices/`");
-            Err(shell.report(&[fault.help("name one, or write a first one with `rock-matrix init`")]))
-        }
-        Err(error) => Err(shell.report(&[error.into()])),
-    }
+    super::documents::documents(shell, compat, files, sink).map(|documents| documents.matrices)
 }
 
 /// Makes the plan of these files; `None` when there are faults.

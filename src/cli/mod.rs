@@ -2,15 +2,20 @@
 //!
 //! **Invariant:** no decision is taken here that a library caller could not take with the same values.
 
+mod check;
 mod compat;
 mod completions;
 mod doctor;
+mod documents;
 mod exit;
+mod explain;
 mod facts;
+mod init;
 mod load;
 mod man;
 mod markdown;
 mod plan;
+mod schema;
 mod shell;
 
 use std::ffi::OsString;
@@ -58,11 +63,15 @@ struct Global {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Check(check::Args),
     Compat(compat::Args),
     Completions(completions::Args),
     Doctor(doctor::Args),
+    Explain(explain::Args),
+    Init(init::Args),
     Man(man::Args),
     Plan(plan::Args),
+    Schema(schema::Args),
 }
 
 /// The whole command line, for completions, manual pages and documents.
@@ -91,11 +100,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         folders: Folders { compat: cli.global.compat, recipes: cli.global.recipes },
     };
     match cli.command {
+        Command::Check(args) => check::run(&args, &shell),
         Command::Compat(args) => compat::run(&args, &shell),
         Command::Completions(args) => completions::run(&args, &shell),
         Command::Doctor(args) => doctor::run(&args, &shell),
+        Command::Explain(args) => explain::run(&args, &shell),
+        Command::Init(args) => init::run(&args, &shell),
         Command::Man(args) => man::run(&args, &shell),
         Command::Plan(args) => plan::run(&args, &shell),
+        Command::Schema(args) => schema::run(&args, &shell),
     }
 }
 

@@ -69,3 +69,154 @@ fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
 fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::Key, Node)] {
     node.get(key).and_then(Node::entries).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+    use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, RecipeWords, Word};
+    use crate::diagnostic::{Diagnostic, Place, Sink, Source};
+
+    const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
+
+    fn lookups() -> Lookups {
+        let words = RecipeWords { axes: vec!["flavour".into()], vars: vec!["opt-dim".into(), "max-jobs".into()] };
+        let members = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
+        Lookups {
+            recipes: [("flash-attn".to_owned(), words)].into(),
+            families: [
+                ("gfx110X-all".to_owned(), members(&["gfx1100", "gfx1101"])),
+                ("gfx94X-all".to_owned(), members(&["gfx942"])),
+            ]
+            .into(),
+            runners: ["ubuntu-22.04".to_owned(), "mi300x".to_owned()].into(),
+        }
+    }
+
+    fn run(text: &str) -> (Option<Config>, Vec<Diagnostic>) {
+        let mut sink = Sink::new();
+        let config = read(&Source::new("m.yaml", text), &lookups(), &mut sink);
+        (config, sink.finish())
+    }
+
+    /// Reads what comes after `version` and `distribution`; there must be no diagnostics.
+    fn config(rest: &str) -> Config {
+        let (config, found) = run(&format!("{HEAD}{rest}"));
+        assert!(found.is_empty(), "{found:?}");
+        config.unwrap()
+    }
+
+    /// Code, the text pointed at, and the message of each fault.
+    fn faults(rest: &str) -> Vec<(&'static str, String, String)> {
+        let (config, found) = run(&format!("{HEAD}{rest}"));
+        assert_eq!(config.is_some(), !found.iter().any(Diagnostic::is_error));
+        found.iter().map(|d| (d.code.id, slice(&d.labels[0].place), d.message.clone())).collect()
+    }
+
+    fn slice(place: &Place) -> String {
+        match place {
+            Place::Text { source, span } => source.text[span.clone()].to_owned(),
+            other => other.to_string(),
+        }
+    }
+
+    const AXES: &str = "axes:\n  flash-attn: [\"2.8.3\"]\n  torch: [\"2.5.1\", \"2.6.0\"]\n";
+
+    #[test]
+    fn what_is_not_written_has_its_default() {
+        let config = config("axes: {flash-attn: ['2.8.3']}\n");
+        assert_eq!((config.recipe.as_str(), config.runner.as_str(), config.enabled), ("flash-attn", "ubuntu-22.04", true));
+        assert_eq!((config.image.repository.as_str(), config.image.tag.as_str()), ("rocm/pytorch", ""));
+        assert_eq!((config.docker.shm_size.as_str(), config.workflow.max_parallel), ("8G", 20));
+        assert!(matches!(&config.gfx, Gfx::Targets(targets) if targets.len() == 4));
+        assert_eq!((config.gpu, config.test.gpu), (GpuPolicy::Auto, GpuPolicy::None));
+    }
+
+    #[test]
+    fn axes_are_read_by_role_in_the_order_of_the_file() {
+        let config = config("axes: {opt-dim: ['64'], python: ['3.13t'], flash_attn: ['fa2:4a948e9'], gfx: ['gfx90a;gfx94X-all'], runner: [mi300x]}\n");
+        let roles: Vec<_> = config.axes.iter().map(|axis| axis.role).collect();
+        assert_eq!(roles, [AxisRole::Field, AxisRole::Python, AxisRole::Package, AxisRole::Gfx, AxisRole::Field]);
+        assert!(matches!(&config.axes[3].values[0].value, Word::Gfx(targets) if targets.len() == 2));
+    }
+
+    #[test]
+    fn an_image_may_be_a_text() {
+        let image = |text: &str| config(&format!("{AXES}image: {text}\n")).image;
+        assert_eq!((image("rocm/pytorch:x_1").repository.as_str(), image("rocm/pytorch:x_1").tag.as_str()), ("rocm/pytorch", "x_1"));
+        let local = image("localhost:5000/a/b:t");
+        assert_eq!((local.repository.as_str(), local.tag.as_str()), ("localhost:5000/a/b", "t"));
+        let digest = format!("r/p:t@sha256:{}", "0".repeat(64));
+        assert_eq!(format!("{}:{}", image(&digest).repository, image(&digest).tag), digest);
+        assert_eq!(image("{tag: abc}").repository, "rocm/pytorch");
+    }
+
+    #[test]
+    fn families_stand_for_their_members() {
+        let config = config(&format!("{AXES}gfx: [gfx1100, gfx110X-all, gfx94X-all]\n"));
+        let Gfx::Targets(targets) = config.gfx else { panic!() };
+        assert_eq!(targets.iter().map(ToString::to_string).collect::<Vec<_>>(), ["gfx1100", "gfx1101", "gfx942"]);
+        assert_eq!(self::config(&format!("{AXES}gfx: [host]\n")).gfx, Gfx::Host);
+    }
+
+    /// M6
+    #[test]
+    fn an_exclude_takes_the_spelling_of_its_axis_and_rows_and_includes_are_cells() {
+        let config = config(&format!(
+            "{AXES}exclude: [{{torch: '2.6'}}]\nrows:\n  - {{flash-attn: '2.7.4', torch: '2.7.1', runner: mi300x, gfx: [gfx942], vars: {{opt-dim: '64'}}}}\ninclude:\n  - axes: {{torch: '2.5.1'}}\n    set: {{gpu: required}}\n"
+        ));
+        assert_eq!(config.exclude[0].axes["torch"], "2.6.0");
+        assert_eq!(config.rows[0].axes.len(), 2);
+        assert_eq!(config.rows[0].set.runner.as_deref(), Some("mi300x"));
+        assert_eq!(config.rows[0].set.vars["opt-dim"], "64");
+        assert_eq!(config.include[0].set.gpu, Some(GpuPolicy::Required));
+    }
+
+    /// M7
+    #[test]
+    fn an_exclude_key_that_is_no_axis_is_an_error_at_its_place() {
+        let found = faults(&format!("{AXES}exclude: [{{torhc: '2.6.0'}}]\n"));
+        assert_eq!(found, [("M033", "torhc".to_owned(), "`exclude` names `torhc`, which is no axis of this file; did you mean `torch`?".to_owned())]);
+    }
+
+    /// M18
+    #[test]
+    fn versions_without_quotes_are_kept_and_noted_once_a_file() {
+        let (config, found) = run(&format!("{HEAD}axes: {{flash-attn: [2.8.3], python: [3.10, 3.11, 3.20], torch: [2.10]}}\n"));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].code.id, found[0].labels.len(), found[0].is_error()), ("M030", 3, false));
+        assert_eq!(config.unwrap().axes[1].values[0].text, "3.10");
+    }
+
+    /// M13
+    #[test]
+    fn branches_are_refused_and_commits_taken() {
+        let found = |version: &str| faults(&format!("axes: {{flash-attn: ['{version}']}}\n"));
+        for branch in ["main", "fa2:main", "release-2.8", "4a948e9f", "fa2:4a948"] {
+            assert_eq!(found(branch)[0].0, "M031", "{branch}");
+        }
+        for version in ["fa2:4a948e9", "2.8.3.post1", "2.9.0rc1"] {
+            assert!(found(version).is_empty(), "{version}");
+        }
+    }
+
+    #[test]
+    fn later_checks_can_point_at_every_part() {
+        let config = config(&format!("{AXES}exclude:\n  - torch: \"2.6.0\"\ngfx: [gfx90a, gfx942]\n"));
+        let at = |path: &str| slice(&config.places.of(path));
+        assert_eq!(at("axes.torch[1]"), "\"2.6.0\"");
+        assert_eq!(at("exclude[0].torch"), "\"2.6.0\"");
+        assert_eq!(at("gfx[1]"), "gfx942");
+        assert_eq!(at("axes"), "axes");
+        assert_eq!(at("runner"), "");
+    }
+
+    #[test]
+    fn one_run_shows_every_fault() {
+        let found = faults(
+            "axes: {flash-attn: [], python: ['3.10.1', '3.11', '3.11'], tocrh: ['2.5.1'], rocm: [v6.2]}\nrunner: a b\nsecrets: [abc]\ngfx: [gfx9, gfx942, gfx942]\nvars: {opt_dim: 1, max-jobs: ../x}\nworkflow: {max-parallel: 300}\nindexes: {torch: ftp://x}\nimage: A:b\n",
+        );
+        let codes: Vec<_> = found.iter().map(|(code, ..)| *code).collect();
+        let expected = ["M035", "M031", "M036", "M032", "M031", "M044", "M039", "M037", "M036", "B008", "M041", "M024", "M040", "M043"];
+        assert_eq!(codes, expected, "{found:?}");
+    }
+}

@@ -19,6 +19,14 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// A message about an unknown word, with the nearest known one: the first line alone then says what to do.
+pub fn with_nearest(message: String, near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message,
+    }
+}
+
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut above: Vec<usize> = (0..=b.len()).collect();

@@ -4,7 +4,7 @@ use super::Reader;
 use super::texts::{is_label, is_name, leaves_the_repository};
 use crate::config::fields::FIELD_AXES;
 use crate::config::{Axis, AxisRole, AxisValue, GpuPolicy, PythonFrom, Word};
-use crate::diagnostic::{Diagnostic, Span, nearest::nearest, registry::matrix as codes};
+use crate::diagnostic::{Diagnostic, Span, nearest::{nearest, with_nearest}, registry::matrix as codes};
 use crate::names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version};
 use crate::yaml::{Key, Node};
 
@@ -44,10 +44,12 @@ impl Reader<'_> {
         recipe?;
         known.extend(ROLES.iter().map(|(word, _)| *word));
         known.push(naming.distribution);
-        let mut diagnostic = Diagnostic::new(&codes::UNKNOWN_AXIS, format!("no axis is called `{name}`"))
-            .at(self.source.place(key.span.clone()), "");
-        diagnostic = match nearest(name, known.iter().copied()) {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        let near = nearest(name, known.iter().copied());
+        let message = with_nearest(format!("no axis is called `{name}`"), near);
+        let mut diagnostic =
+            Diagnostic::new(&codes::UNKNOWN_AXIS, message).at(self.source.place(key.span.clone()), "");
+        diagnostic = match near {
+            Some(near) => diagnostic.help(format!("write `{near}`")),
             None => {
                 known.sort_unstable();
                 diagnostic.note(format!("axes here: {}", known.join(", "))).help("remove it, or put it under `vars`")

@@ -6,7 +6,7 @@ use super::axes::Naming;
 use super::{Reader, entries, texts};
 use crate::config::fields::OVERRIDES;
 use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row};
-use crate::diagnostic::{Diagnostic, nearest::nearest, registry::matrix as codes};
+use crate::diagnostic::{Diagnostic, nearest::{nearest, with_nearest}, registry::matrix as codes};
 use crate::yaml::{Key, Node, Value, shape};
 
 /// The axes with every value that the product or a row has, by name.
@@ -155,11 +155,14 @@ impl Reader<'_> {
     ) -> Option<(AxisValue, &'n Node)> {
         let Some(role) = known.role(&key.text) else {
             let names = known.names();
-            let help = match nearest(&key.text, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the axes are {}", names.join(", ")),
+            let near = nearest(&key.text, names.iter().copied());
+            let help = match near {
+                Some(near) => format!("write `{near}`"),
+                None if names.is_empty() => "add axes, or remove the entry".into(),
+                None => format!("name one of {}, or remove the entry", names.join(", ")),
             };
             let message = format!("`{entry}` names `{}`, which is no axis of this file", key.text);
+            let message = with_nearest(message, near);
             self.push(
                 Diagnostic::new(&codes::NOT_AN_AXIS, message).at(self.source.place(key.span.clone()), "").help(help),
             );
@@ -236,12 +239,12 @@ impl Reader<'_> {
         let mut parts = text.split('/');
         let fits = parts.next().is_some_and(host) && parts.all(component);
         if !fits {
-            let message = format!("`{text}` is not the name of an image");
+            let message = format!("`{text}` is not the name of an image: these are lower case, such as `rocm/pytorch`");
             self.fault(
                 &codes::BAD_IMAGE,
                 node,
                 message,
-                "write it as `rocm/pytorch` or `rocm/pytorch:TAG`, in lower case",
+                "write the repository, or the repository and tag",
             );
         }
         fits
@@ -253,8 +256,8 @@ impl Reader<'_> {
         let fits = texts::is_label(tag.strip_prefix('_').unwrap_or(tag)) && tag.len() <= 128;
         let digest_fits = digest.is_none_or(|digest| digest.parse::<crate::names::Digest>().is_ok());
         if !fits {
-            let message = format!("`{tag}` is not the tag of an image");
-            self.fault(&codes::BAD_IMAGE, node, message, "use letters, digits, `_`, `.` and `-`");
+            let message = format!("`{tag}` is not the tag of an image: these have letters, digits, `_`, `.` and `-` only");
+            self.fault(&codes::BAD_IMAGE, node, message, "copy the tag as the registry shows it");
         } else if !digest_fits {
             let message = "the digest of the image is not `sha256:` with 64 hex digits";
             self.fault(&codes::BAD_IMAGE, node, message, "copy the whole digest, or leave it out");

@@ -8,7 +8,7 @@ use crate::config::{
     PrRunMode, PythonFrom, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test, ToolFrom,
     TorchFrom, Workflow,
 };
-use crate::diagnostic::{Diagnostic, nearest::nearest, registry::matrix as codes, registry::plan};
+use crate::diagnostic::{Diagnostic, nearest::{nearest, with_nearest}, registry::matrix as codes, registry::plan};
 use crate::names::DistributionName;
 use crate::yaml::{Node, Value};
 
@@ -135,11 +135,13 @@ impl Reader<'_> {
         let known = &self.lookups.recipes;
         if !known.is_empty() && !recipe.is_empty() && !known.contains_key(&recipe) {
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
-            let help = match (nearest(&recipe, names.iter().copied()), given) {
-                (Some(near), Some(_)) => format!("did you mean `{near}`?"),
+            let near = nearest(&recipe, names.iter().copied()).filter(|_| given.is_some());
+            let help = match (near, given) {
+                (Some(near), Some(_)) => format!("write `{near}`"),
                 _ => format!("add `recipe:` with one of {}; `--recipes DIR` adds your own", names.join(", ")),
             };
-            self.fault(&plan::UNKNOWN_RECIPE, place, format!("there is no recipe `{recipe}`"), help);
+            let message = with_nearest(format!("there is no recipe `{recipe}`"), near);
+            self.fault(&plan::UNKNOWN_RECIPE, place, message, help);
         }
         recipe
     }

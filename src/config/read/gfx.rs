@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::config::Gfx;
-use crate::diagnostic::{Diagnostic, nearest::nearest, registry::matrix as codes};
+use crate::diagnostic::{Diagnostic, nearest::{nearest, with_nearest}, registry::matrix as codes};
 use crate::names::GfxTarget;
 use crate::yaml::Node;
 
@@ -70,12 +70,13 @@ impl Reader<'_> {
                 let families = self.lookups.families.keys().map(String::as_str);
                 let members = self.lookups.families.values().flatten().map(ToString::to_string);
                 let known: Vec<String> = families.map(str::to_owned).chain(members).collect();
-                let help = match nearest(text, known.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
+                let near = nearest(text, known.iter().map(String::as_str));
+                let help = match near {
+                    Some(near) => format!("write `{near}`"),
                     None if text == "host" => "`host` stands only in the `gfx` field, alone".into(),
                     None => "write a target such as `gfx942`, or a family such as `gfx110X-all`".into(),
                 };
-                let message = format!("`{text}` is neither a gfx target nor a family of them");
+                let message = with_nearest(format!("`{text}` is neither a gfx target nor a family of them"), near);
                 self.fault(&codes::BAD_GFX, node, message, help);
                 Vec::new()
             }

@@ -1,7 +1,7 @@
 //! Checks of single texts: names, labels, addresses, words of a command line.
 
 use super::Reader;
-use crate::diagnostic::{Diagnostic, Sink, Source, nearest::nearest, registry::matrix as codes, render};
+use crate::diagnostic::{Diagnostic, Sink, Source, nearest::{nearest, with_nearest}, registry::build, registry::matrix as codes, render};
 use crate::yaml::{Node, Value};
 
 /// Every text and key of the file must be printable: each may become a word of a command line, a line of an output or
@@ -50,8 +50,8 @@ impl Reader<'_> {
     pub(super) fn runner(&mut self, node: &Node) -> Option<String> {
         let text = node.text()?;
         if !is_label(text) {
-            let message = format!("`{text}` cannot be a runner label");
-            self.fault(&codes::BAD_NAME, node, message, "use letters, digits, `-`, `_` and `.`");
+            let message = format!("`{text}` cannot be a runner label: these have letters, digits, `-`, `_` and `.` only");
+            self.fault(&codes::BAD_NAME, node, message, "write the label of one runner");
             return None;
         }
         let known = &self.lookups.runners;
@@ -92,7 +92,7 @@ impl Reader<'_> {
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
         let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
         let (message, help) = if rest.is_none() {
-            (format!("`{text}` is not the address of an index"), "begin it with `https://`")
+            (format!("the address of an index must begin with `https://`, not `{text}`"), "write the whole address")
         } else if host.contains('@') {
             (
                 "the address of an index holds a user name or a password".to_owned(),
@@ -101,7 +101,7 @@ impl Reader<'_> {
         } else if host.is_empty()
             || text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>'))
         {
-            (format!("`{text}` is not the address of an index"), "write a whole address without spaces and quotes")
+            (format!("`{text}` is not the address of an index: these hold no spaces, quotes or brackets"), "write a whole address, percent-encoded where needed")
         } else {
             return Some(text.to_owned());
         };
@@ -149,14 +149,15 @@ impl Reader<'_> {
             if let Some(words) = known
                 && !words.vars.contains(&key.text)
             {
-                let help = match nearest(&key.text, words.vars.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
+                let near = nearest(&key.text, words.vars.iter().map(String::as_str));
+                let help = match near {
+                    Some(near) => format!("write `{near}`"),
                     None if words.vars.is_empty() => "remove it: the recipe has no variables".into(),
                     None => format!("the recipe knows {}", words.vars.join(", ")),
                 };
-                let message = format!("recipe `{recipe}` has no variable `{}`", key.text);
+                let message = with_nearest(format!("recipe `{recipe}` has no variable `{}`", key.text), near);
                 self.push(
-                    Diagnostic::new(&codes::UNKNOWN_VARIABLE, message)
+                    Diagnostic::new(&build::UNKNOWN_VARIABLE, message)
                         .at(self.source.place(key.span.clone()), "")
                         .help(help),
                 );

@@ -40,10 +40,10 @@ pub const ALL: &[&Code] = &[
     &BAD_IMAGE,
     &BAD_NAME,
     &BAD_DOCKER_ARGUMENT,
-    &UNKNOWN_VARIABLE,
     &EMPTY_ENTRY,
     &INCOMPLETE_CELL,
     &NO_CELLS,
+    &NO_MATRIX_FILE,
 ];
 
 /// One key twice in one mapping.
@@ -262,24 +262,24 @@ pub const BAD_DOCKER_ARGUMENT: Code = Code::error(
     "bad-docker-argument",
     "`docker.args` are handed to `docker run` as they stand, without a shell, so an option and its value are two items or joined with `=`. The list begins with an option, since docker takes the first other word for the image.",
 );
-/// A variable that the recipe does not have.
-pub const UNKNOWN_VARIABLE: Code = Code::error(
-    "M046",
-    "unknown-variable",
-    "`vars` sets variables that the recipe declares, and no others: a mistyped name would otherwise build with the default.",
-);
 /// An entry that names nothing.
 pub const EMPTY_ENTRY: Code =
-    Code::error("M047", "empty-entry", "An `exclude` or `include` entry names no axis, so it would match every cell.");
+    Code::error("M046", "empty-entry", "An `exclude` or `include` entry names no axis, so it would match every cell.");
 /// A cell that does not name every axis.
 pub const INCOMPLETE_CELL: Code = Code::error(
-    "M048",
+    "M047",
     "incomplete-cell",
     "A cell outside of the product has no other values than its own, so it names every axis; a row names at least the version to build.",
 );
 /// No axes and no rows.
 pub const NO_CELLS: Code = Code::error(
-    "M049",
+    "M048",
     "no-cells",
     "The file has neither `axes` nor `rows`, so it describes nothing to build. To keep a file without building it, write `enabled: false` and leave its axes.",
+);
+/// Nothing to read.
+pub const NO_MATRIX_FILE: Code = Code::error(
+    "M049",
+    "no-matrix-file",
+    "Without files on the command line, the matrix files are those of the folder `matrices/`, and there are none. `rock-matrix init` writes a first one.",
 );

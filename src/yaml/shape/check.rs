@@ -1,7 +1,7 @@
 //! The structural check.
 
 use super::{Record, Shape, words_of};
-use crate::diagnostic::{Diagnostic, Sink, Source, nearest::nearest, registry::matrix as codes};
+use crate::diagnostic::{Diagnostic, Sink, Source, nearest::{nearest, with_nearest}, registry::matrix as codes};
 use crate::yaml::{Key, Node, Value};
 
 /// Checks a tree against a shape; every fault goes to the sink.
@@ -91,9 +91,9 @@ impl Check<'_> {
         let near = nearest(&key.text, record.fields.iter().map(|field| field.name));
         let mut diagnostic = Diagnostic::new(
             &codes::UNKNOWN_KEY,
-            format!("unknown key `{}` in {}", key.text, with_article(record.name)),
+            with_nearest(format!("unknown key `{}` in {}", key.text, with_article(record.name)), near),
         )
-        .at(self.source.place(key.span.clone()), near.map_or(String::new(), |near| format!("did you mean `{near}`?")));
+        .at(self.source.place(key.span.clone()), "");
         diagnostic = match near {
             Some(near) if free(&near) => diagnostic.help(format!("write `{near}`, or remove the key")),
             Some(near) => diagnostic.help(format!("remove it: `{near}` is there already")),
@@ -260,10 +260,10 @@ mod tests {
             "M023 `flag` must be one of `true`, `false`, not `yes` / write `true`",
             "M022 `list` must be a list, not `a, b` / put the items in brackets: `[a, b]`",
             "M023 `word` must be one of `on`, `off`, not `of` / write `off`",
-            "M020 unknown key `wrod` in `inner` / remove it: `word` is there already",
+            "M020 unknown key `wrod` in `inner`; did you mean `word`? / remove it: `word` is there already",
             "M022 `either` must be text or a list, not a mapping / write text or a list here",
             "M022 `vars` must be a mapping, not a list / write a mapping here",
-            "M020 unknown key `cuont` in a sample file / remove it: `count` is there already",
+            "M020 unknown key `cuont` in a sample file; did you mean `count`? / remove it: `count` is there already",
             "M020 unknown key `zebra` in a sample file / remove the key",
         ];
         let mut found = messages(text);

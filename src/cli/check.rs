@@ -1,0 +1,67 @@
+//! `check`: every fault of every matrix and recipe file in one run.
+
+use std::path::PathBuf;
+
+use super::documents::documents;
+use super::{Exit, Format, Shell, load};
+use crate::diagnostic::{Diagnostic, Severity, Sink, render};
+use crate::plan::Options;
+
+/// Report every fault in matrix and recipe files
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Every file is read, whatever is wrong with the others, and every fault is shown with its place and what to do.
+Exits with 1 when there are errors. `rock-matrix explain CODE` says more about one.
+
+Examples:
+  rock-matrix check                              matrices/*.yaml
+  rock-matrix check matrices/flash-attn.yaml     one file
+  rock-matrix check --recipes recipes            with recipes of your own, which are checked too
+  rock-matrix check --format json                one JSON object a line on stdout")]
+pub(super) struct Args {
+    /// Matrix and recipe files [default: matrices/*.yaml]
+    files: Vec<PathBuf>,
+    /// What to print: faults for people on stderr, or as JSON on stdout
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let count = match check(args, shell, &mut sink) {
+        Ok(count) => count,
+        Err(exit) => return exit,
+    };
+    let found = sink.finish();
+    let exit = match args.format {
+        Format::Human => shell.report(&found),
+        Format::Json => match shell.print(&render::json(&found)) {
+            Exit::Done if found.iter().any(Diagnostic::is_error) => Exit::Fault,
+            exit => exit,
+        },
+    };
+    shell.say(&summary(count, &found));
+    exit
+}
+
+/// How many files were read; their faults are in the sink.
+fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
+    let compat = load::compat(shell)?;
+    let read = documents(shell, &compat, &args.files, sink)?;
+    // What is wrong between cells and files is told for the files that are sound in themselves.
+    load::plan(&read.matrices, &compat, &Options::default(), sink);
+    Ok(read.files)
+}
+
+/// `2 files, 1 error, 3 warnings`.
+fn summary(files: usize, found: &[Diagnostic]) -> String {
+    let count = |severity| found.iter().filter(|d| d.severity == severity).count();
+    let many = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "{}, {}, {}",
+        many(files, "file"),
+        many(count(Severity::Error), "error"),
+        many(count(Severity::Warning), "warning")
+    )
+}

@@ -1,0 +1,107 @@
+//! Matrix and recipe files from disk, each fault of each file as a diagnostic.
+
+use std::path::{Path, PathBuf};
+
+use super::load::{Matrix, recipes};
+use super::{Exit, Shell};
+use crate::compat::Compat;
+use crate::config::{self, Lookups, recipe};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::matrix as codes};
+use crate::{sys, yaml};
+
+/// The largest matrix or recipe file that is read. A matrix of ten thousand explicit rows takes about one.
+const LARGEST_BYTES: u64 = 16 << 20;
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Documents {
+    /// The matrix files without faults of their own, each with its recipe.
+    pub(super) matrices: Vec<Matrix>,
+    /// How many files were looked at.
+    pub(super) files: usize,
+}
+
+/// Reads matrix and recipe files; without any named, the matrix files of `matrices/`. A recipe file among them is
+/// checked, and can be named by the matrix files beside it. Every fault of every file goes to the sink.
+///
+/// # Errors
+/// When there is no file to read, after saying so.
+pub(super) fn documents(
+    shell: &Shell,
+    compat: &Compat,
+    files: &[PathBuf],
+    sink: &mut Sink,
+) -> Result<Documents, Exit> {
+    let files = if files.is_empty() { default_files(shell)? } else { without_twins(files) };
+    let mut recipes = recipes(shell, sink)?;
+    let mut sources = Vec::new();
+    for path in &files {
+        let Some(source) = source(path, sink) else { continue };
+        if is_recipe(&source) {
+            if let Some(document) = recipe::from_source(&source, sink) {
+                recipes.retain(|known| known.name != document.name);
+                recipes.push(document);
+            }
+        } else {
+            sources.push(source);
+        }
+    }
+    let lookups = Lookups::new(compat, &recipes);
+    let mut matrices = Vec::new();
+    for source in &sources {
+        let Some(config) = config::read(source, &lookups, sink) else { continue };
+        // A recipe that is not there was told of by `config::read`.
+        if let Some(recipe) = recipes.iter().find(|recipe| recipe.name == config.recipe) {
+            matrices.push(Matrix { config, recipe: recipe.clone() });
+        }
+    }
+    Ok(Documents { matrices, files: files.len() })
+}
+
+/// The text of a file; why it has none goes to the sink.
+pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
+    let name = path.display().to_string();
+    let place = Place::File(name.as_str().into());
+    let bytes = match sys::read_bytes(path, LARGEST_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let help = if sys::exists(path) { "give a YAML file that can be read" } else { "check the name of the file" };
+            sink.push(Diagnostic::new(&codes::UNREADABLE_FILE, error.to_string()).at(place, "").help(help));
+            return None;
+        }
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => Some(Source::new(name, text)),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let bytes = error.as_bytes();
+            let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+            let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+            let message = format!("the file is not UTF-8 text: byte {at} (0x{:02x}), in line {line}", bytes[at]);
+            let help = if utf16 { "save the file as UTF-8; it looks like UTF-16" } else { "save the file as UTF-8" };
+            sink.push(Diagnostic::new(&codes::NOT_UTF8, message).at(place, "").help(help));
+            None
+        }
+    }
+}
+
+/// A recipe has `steps`, a matrix file has none.
+fn is_recipe(source: &Source) -> bool {
+    yaml::parse(source, &mut Sink::new()).is_some_and(|root| root.get("steps").is_some())
+}
+
+fn without_twins(files: &[PathBuf]) -> Vec<PathBuf> {
+    let mut seen = std::collections::BTreeSet::new();
+    files.iter().filter(|path| seen.insert(*path)).cloned().collect()
+}
+
+fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
+    let found = sys::files_with_extension(Path::new("matrices"), &["yaml", "yml"]);
+    let fault = match found {
+        Ok(files) if !files.is_empty() => return Ok(files),
+        Ok(_) => Diagnostic::new(&codes::NO_MATRIX_FILE, "there is no matrix file in `matrices/`")
+            .help("name one, or write a first one with `rock-matrix init`"),
+        Err(error) => Diagnostic::new(&codes::UNREADABLE_FILE, error.to_string()).help("name the matrix files"),
+    };
+    Err(shell.report(&[fault]))
+}
