@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::unions::EnvValue;
 use crate::config::{Backend, Profile};
+use crate::diagnostic::Source;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -52,6 +53,9 @@ pub struct RecipeDocument {
     /// What is run with the built wheel.
     #[serde(default)]
     pub test: TestDocument,
+    /// The file it was read from, so that faults can point into it; `None` for a shipped one.
+    #[serde(skip)]
+    pub source: Option<Source>,
 }
 
 /// One backend. Plain texts.
@@ -92,10 +96,19 @@ pub struct FactDocument {
     /// The trimmed content of a file.
     #[serde(default)]
     pub file: Option<String>,
-    /// A variable of the caller's environment.
+    /// A variable of the caller's environment. Plain text.
     #[serde(default)]
     pub env: Option<String>,
-    /// What to take when the command fails, the file or the variable is missing.
+    /// A table of the facts, `rocm-gfx`. Plain text.
+    #[serde(default)]
+    pub table: Option<String>,
+    /// With `table`: column → text that a row must have, or hold in a list; the first such row is taken.
+    #[serde(default)]
+    pub r#where: IndexMap<String, String>,
+    /// With `table`: the column whose value is taken. Plain text.
+    #[serde(default)]
+    pub column: String,
+    /// What to take when the command fails, or the file, the variable or the row is missing.
     #[serde(default)]
     pub default: Option<String>,
 }
@@ -138,6 +151,9 @@ pub struct SourceDocument {
     /// A folder on this machine, copied.
     #[serde(default)]
     pub path: Option<String>,
+    /// An archive (`.tar.gz`) on this machine that another job left, unpacked.
+    #[serde(default)]
+    pub artifact: Option<String>,
     /// Variables of the fetching processes.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,
@@ -162,6 +178,9 @@ pub struct EditDocument {
     /// A text that is there when the edit is made already.
     #[serde(default)]
     pub unless: String,
+    /// Whether it is a fault when nothing matches.
+    #[serde(default = "yes")]
+    pub required: bool,
     /// Paths removed instead, relative to the job's folder.
     #[serde(default)]
     pub remove: Vec<String>,
@@ -177,7 +196,14 @@ pub struct StepDocument {
     #[serde(default)]
     pub when: Option<String>,
     /// Program and arguments; items that evaluate to none or nothing are dropped.
+    #[serde(default)]
     pub argv: Vec<String>,
+    /// `bash`, with `script` instead of `argv`. Plain text.
+    #[serde(default)]
+    pub shell: Option<String>,
+    /// The shell's program, run with `set -euo pipefail`. Plain text: values reach it through `env`.
+    #[serde(default)]
+    pub script: String,
     /// Variables of this step.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,

@@ -7,6 +7,7 @@
 
 mod document;
 mod read;
+mod shape;
 mod unions;
 
 pub use document::{
@@ -14,4 +15,5 @@ pub use document::{
     SourceDocument, StepDocument, TestDocument,
 };
 pub use read::{embedded, embedded_names, from_source};
+pub use shape::RECIPE as SHAPE;
 pub use unions::EnvValue;

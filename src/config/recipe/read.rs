@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::RecipeDocument;
-use crate::diagnostic::{Diagnostic, Sink, Source, registry::build as codes};
+use super::{RecipeDocument, shape::RECIPE};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
 use crate::yaml;
 
 /// The shipped recipes by name, as the JSON text that the build script made of `matrices/recipes/*.yaml`.
@@ -13,6 +13,7 @@ const EMBEDDED: &str = include_str!(concat!(env!("OUT_DIR"), "/recipes.json"));
 pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
     let errors = sink.error_count();
     let node = yaml::parse(source, sink)?;
+    yaml::shape::check(&node, &RECIPE, source, sink);
     if sink.error_count() > errors {
         return None;
     }
@@ -44,43 +45,175 @@ pub fn embedded_names() -> Vec<Arc<str>> {
     names
 }
 
+impl RecipeDocument {
+    /// The first place where a text of the recipe stands in its file; the file where it is written in another way.
+    /// `None` for a shipped recipe.
+    pub fn place_of(&self, text: &str) -> Option<Place> {
+        self.source.as_ref().map(|source| place_of(source, text))
+    }
+}
+
+fn place_of(source: &Source, text: &str) -> Place {
+    let text = text.trim();
+    match source.text.find(text) {
+        Some(start) if !text.is_empty() => source.place(start..start + text.len()),
+        _ => Place::File(source.path.clone()),
+    }
+}
+
 /// Faults that the types alone do not rule out.
-fn checked(document: RecipeDocument, source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
+fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
     let errors = sink.error_count();
-    let mut fault = |message: String, help: &str| {
-        sink.push(Diagnostic::new(&codes::BAD_RECIPE, message).at(source.place(0..0), "").help(help));
+    let mut fault = |near: &str, message: String, help: &str| {
+        sink.push(Diagnostic::new(&codes::BAD_RECIPE, message).at(place_of(source, near), "").help(help));
     };
     if document.recipe != 1 {
-        fault(format!("this program reads recipes of version 1, not {}", document.recipe), "write `recipe: 1`");
+        let message = format!("this program reads recipes of version 1, not {}", document.recipe);
+        fault("recipe:", message, "write `recipe: 1`");
     }
     if document.steps.is_empty() {
-        fault("the recipe has no steps".to_owned(), "add at least one step with `stage` and `argv`");
+        fault("steps:", "the recipe has no steps".to_owned(), "add at least one step with `stage` and `argv`");
     }
     let mut stages = std::collections::BTreeSet::new();
     for step in &document.steps {
-        if !stages.insert(step.stage.as_str()) {
-            fault(format!("two steps are called `{}`", step.stage), "give each step a stage of its own");
+        let stage = &step.stage;
+        if stage.is_empty() || !stage.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+            fault(stage, format!("`{stage}` is no name for a stage"), "use letters, digits, `-` and `_`");
         }
-        if step.argv.is_empty() {
-            fault(format!("step `{}` has no argv", step.stage), "name the program and its arguments as a list");
+        if !stages.insert(stage.as_str()) {
+            fault(stage, format!("two steps are called `{stage}`"), "give each step a stage of its own");
+        }
+        match (step.argv.is_empty(), step.shell.as_deref(), step.script.is_empty()) {
+            (false, None, true) | (true, Some("bash"), false) => {}
+            _ => fault(
+                stage,
+                format!("step `{stage}` needs either `argv`, or `shell: bash` with `script`"),
+                "name the program and its arguments as a list",
+            ),
+        }
+        if step.script.contains("{{") {
+            fault(
+                stage,
+                format!("the script of step `{stage}` holds an expression"),
+                "put the value into `env` and use it as `\"$NAME\"`: a script is never made of values",
+            );
         }
     }
     for (name, fact) in &document.facts {
-        let kinds = [fact.expr.is_some(), fact.command.is_some(), fact.file.is_some(), fact.env.is_some()];
+        let kinds = [
+            fact.expr.is_some(),
+            fact.command.is_some(),
+            fact.file.is_some(),
+            fact.env.is_some(),
+            fact.table.is_some(),
+        ];
         if kinds.iter().filter(|kind| **kind).count() != 1 {
-            fault(format!("fact `{name}` needs exactly one of `expr`, `command`, `file`, `env`"), "keep one of them");
+            let message = format!("fact `{name}` needs exactly one of `expr`, `command`, `file`, `env`, `table`");
+            fault(&format!("{name}:"), message, "keep one of them");
+        }
+        if fact.table.is_some() == fact.column.is_empty() {
+            let message = format!("fact `{name}`: `table` and `column` belong together");
+            fault(&format!("{name}:"), message, "name the table and the column whose value is taken");
         }
     }
     for (name, from) in &document.sources {
-        let kinds = [from.sdist.is_some(), from.git.is_some(), from.path.is_some()];
+        let kinds = [from.sdist.is_some(), from.git.is_some(), from.path.is_some(), from.artifact.is_some()];
         if kinds.iter().filter(|kind| **kind).count() != 1 {
-            fault(format!("source `{name}` needs exactly one of `sdist`, `git`, `path`"), "keep one of them");
+            let message = format!("source `{name}` needs exactly one of `sdist`, `git`, `path`, `artifact`");
+            fault(&format!("{name}:"), message, "keep one of them");
+        }
+        if from.git.is_some() && from.r#ref.is_empty() {
+            let message = format!("source `{name}` names no `ref`");
+            fault(&format!("{name}:"), message, "name the commit or the tag to build");
         }
     }
     for (number, edit) in document.edits.iter().enumerate() {
         if edit.file.is_some() == !edit.remove.is_empty() || (edit.file.is_some() && edit.find.is_empty()) {
-            fault(format!("edit {} needs either `file` with `find`, or `remove`", number + 1), "keep one of them");
+            let message = format!("edit {} needs either `file` with `find`, or `remove`", number + 1);
+            fault("edits:", message, "keep one of them");
         }
     }
+    document.source = Some(source.clone());
     (sink.error_count() == errors).then_some(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{embedded, embedded_names, from_source};
+    use crate::diagnostic::{Sink, Source};
+
+    fn read(text: &str) -> (Option<crate::config::recipe::RecipeDocument>, Vec<String>) {
+        let mut sink = Sink::new();
+        let document = from_source(&Source::new("recipes/x.yaml", text), &mut sink);
+        let told = sink.finish().into_iter().map(|d| {
+            let place = d.labels.first().map(|label| label.place.to_string()).unwrap_or_default();
+            format!("{place}: {}", d.message)
+        });
+        (document, told.collect())
+    }
+
+    #[test]
+    fn shipped_recipes_read_the_same_from_their_files_and_from_the_program() {
+        let files = [
+            ("flash-attn", include_str!("../../../matrices/recipes/flash-attn.yaml")),
+            ("hip-extension", include_str!("../../../matrices/recipes/hip-extension.yaml")),
+        ];
+        let names: Vec<String> = embedded_names().iter().map(ToString::to_string).collect();
+        assert_eq!(names, files.map(|(name, _)| name.to_owned()));
+        for (name, text) in files {
+            let (document, told) = read(text);
+            assert_eq!(told, Vec::<String>::new());
+            let document = document.unwrap();
+            assert_eq!(document.name, name);
+            let unplaced = crate::config::recipe::RecipeDocument { source: None, ..document };
+            assert_eq!(embedded(name).unwrap(), unplaced);
+        }
+    }
+
+    #[test]
+    fn every_fault_of_a_recipe_is_told_at_its_place() {
+        let (document, told) = read(
+            "recipe: 1\nname: x\nfacts:\n  both: {expr: '{{ 1 }}', env: HOME}\n  rows: {table: rocm-gfx}\nsources:\n  tree: {}\n  \
+             repo: {git: 'https://example.org/x'}\nedits:\n  - {file: a}\nsteps:\n  - {stage: build}\n  - {stage: build, argv: [make]}\n  - \
+             {stage: 'a b', argv: [make]}\n  - {stage: paste, shell: bash, script: 'echo {{ version }}'}\n",
+        );
+        assert!(document.is_none());
+        assert_eq!(
+            told,
+            [
+                "recipes/x.yaml:4:3: fact `both` needs exactly one of `expr`, `command`, `file`, `env`, `table`",
+                "recipes/x.yaml:5:3: fact `rows`: `table` and `column` belong together",
+                "recipes/x.yaml:7:3: source `tree` needs exactly one of `sdist`, `git`, `path`, `artifact`",
+                "recipes/x.yaml:8:3: source `repo` names no `ref`",
+                "recipes/x.yaml:9:1: edit 1 needs either `file` with `find`, or `remove`",
+                "recipes/x.yaml:12:13: step `build` needs either `argv`, or `shell: bash` with `script`",
+                "recipes/x.yaml:12:13: two steps are called `build`",
+                "recipes/x.yaml:14:13: `a b` is no name for a stage",
+                "recipes/x.yaml:15:13: the script of step `paste` holds an expression",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error() {
+        let (document, told) = read("recipe: 1\nname: x\nsteps:\n  - {stage: a, argv: [make], enviroment: {}}\n");
+        assert!(document.is_none());
+        assert!(told.iter().any(|line| line.contains("enviroment")), "{told:?}");
+    }
+
+    #[test]
+    fn a_variable_may_be_text_a_list_nothing_or_an_extension() {
+        use crate::config::recipe::EnvValue;
+        let (document, told) = read(
+            "recipe: 1\nname: x\nsteps:\n  - stage: a\n    argv: [make]\n    env:\n      A: 3.10\n      B: [x, y]\n      C:\n      \
+             D: {prepend: /bin, sep: path}\n      E: {gib-per-job: 2.8}\n",
+        );
+        assert_eq!(told, Vec::<String>::new());
+        let env = document.unwrap().steps[0].env.clone();
+        assert_eq!(env["A"], EnvValue::Text("3.10".into()));
+        assert_eq!(env["B"], EnvValue::List(vec!["x".into(), "y".into()]));
+        assert_eq!(env["C"], EnvValue::Remove);
+        assert!(matches!(&env["D"], EnvValue::Extend { separator, .. } if separator == ":"));
+        assert_eq!(env["E"], EnvValue::Jobs { gib_per_job: "2.8".into() });
+    }
 }

@@ -1,0 +1,157 @@
+//! What a recipe file may hold, key by key.
+
+use crate::yaml::shape::{Field, Record, Shape};
+
+const TEXT_LIST: Shape = Shape::List(&Shape::Text);
+const TEXTS: Shape = Shape::Map(&Shape::Text);
+const ENV: Shape = Shape::Map(&Shape::AnyOf(&[Shape::Text, TEXT_LIST, Shape::Record(&ENV_MAP), Shape::Nothing]));
+
+const fn needed(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, shape, required: true, default: "", doc }
+}
+
+const fn field(name: &'static str, shape: Shape, default: &'static str, doc: &'static str) -> Field {
+    Field { name, shape, required: false, default, doc }
+}
+
+/// A recipe file.
+pub const RECIPE: Shape = Shape::Record(&Record {
+    name: "recipe",
+    fields: &[
+        needed("recipe", Shape::Integer, "Version of the format, 1."),
+        needed("name", Shape::Text, "Its name, the file's stem."),
+        field("distribution", Shape::Text, "\"\"", "The distribution it builds; a matrix file may name another one."),
+        field(
+            "package",
+            Shape::Text,
+            "\"\"",
+            "The package whose rows of the facts apply; without it the matrix file's distribution.",
+        ),
+        field("axes", TEXT_LIST, "[]", "Axes it knows beyond package, python, torch, rocm, backend and gfx."),
+        field("backends", Shape::Map(&Shape::Record(&BACKEND)), "{}", "Ways of building, the default one first."),
+        field("vars", TEXTS, "{}", "Variables with their defaults; a matrix file may set these and no others."),
+        field("facts", Shape::Map(&Shape::Record(&FACT)), "{}", "Named values, in any order."),
+        field("refuse", Shape::List(&Shape::Record(&REFUSE)), "[]", "Combinations that cannot be built, with the reason."),
+        field("env", ENV, "{}", "Environment variables of every step."),
+        field("sources", Shape::Map(&Shape::Record(&SOURCE)), "{}", "What is fetched; `NAME` lands in `src/NAME`."),
+        field("edits", Shape::List(&Shape::Record(&EDIT)), "[]", "Changes to the sources, in order."),
+        needed("steps", Shape::List(&Shape::Record(&STEP)), "The build, in order."),
+        field("collect", Shape::Record(&COLLECT), "{}", "The wheels it leaves."),
+        field("test", Shape::Record(&TEST), "{}", "What is run with the built wheel."),
+    ],
+});
+
+const BACKEND: Record = Record {
+    name: "recipe backend",
+    fields: &[
+        field("label", Shape::Text, "\"\"", "What it adds to the label."),
+        field("collapse", TEXT_LIST, "[]", "Axes whose values share one wheel."),
+        field("tag", Shape::Text, "", "Wheel tags that do not depend on the job, `py3-none-any`."),
+        field("device-code", Shape::Boolean, "true", "Whether the wheel holds device code, so that gfx targets matter."),
+        field("levers", TEXT_LIST, "[]", "What makes a build shorter; told with every estimate that does not fit."),
+    ],
+};
+
+const FACT: Record = Record {
+    name: "recipe fact",
+    fields: &[
+        field("expr", Shape::Text, "", "An expression over the job and other facts."),
+        field("command", TEXT_LIST, "", "The trimmed output of a command, asked before the build."),
+        field("file", Shape::Text, "", "The trimmed content of a file."),
+        field("env", Shape::Text, "", "A variable of the caller's environment."),
+        field("table", Shape::Text, "", "A table of the facts, such as `rocm-gfx`."),
+        field("where", TEXTS, "{}", "With `table`: what the columns of the row must have or hold."),
+        field("column", Shape::Text, "", "With `table`: the column whose value is taken."),
+        field("default", Shape::Text, "", "What to take when there is no answer."),
+    ],
+};
+
+const REFUSE: Record = Record {
+    name: "recipe refusal",
+    fields: &[
+        needed("when", Shape::Text, "When it applies."),
+        needed("reason", Shape::Text, "Why."),
+        field("help", Shape::Text, "\"\"", "What to do instead."),
+    ],
+};
+
+const SOURCE: Record = Record {
+    name: "recipe source",
+    fields: &[
+        field("when", Shape::Text, "", "When it is needed."),
+        field("sdist", Shape::Text, "", "A requirement whose source distribution is fetched, `flash-attn==2.8.3`."),
+        field("git", Shape::Text, "", "A git address."),
+        field("path", Shape::Text, "", "A folder on this machine, copied; relative to where rock-matrix is called."),
+        field("artifact", Shape::Text, "", "A `.tar.gz` on this machine that another job left, unpacked."),
+        field("sha256", Shape::Text, "\"\"", "The archive's digest; without one it is not checked, with a warning."),
+        field("ref", Shape::Text, "\"\"", "With `git`: the commit, tag or branch."),
+        field("submodules", Shape::Boolean, "false", "With `git`: whether submodules are fetched."),
+        field("env", ENV, "{}", "Environment variables of the fetching process."),
+    ],
+};
+
+const EDIT: Record = Record {
+    name: "recipe edit",
+    fields: &[
+        field("when", Shape::Text, "", "When it is made."),
+        field("file", Shape::Text, "", "A file to edit, relative to the job's folder."),
+        field("find", Shape::Text, "\"\"", "A regular expression, Python's, by line."),
+        field("replace", Shape::Text, "\"\"", "What takes its place, with `\\1` for groups."),
+        field("unless", Shape::Text, "\"\"", "A text that is there when the edit is made already."),
+        field("required", Shape::Boolean, "true", "Whether the build stops when nothing matches."),
+        field("remove", TEXT_LIST, "[]", "Paths removed instead, relative to the job's folder."),
+    ],
+};
+
+const STEP: Record = Record {
+    name: "recipe step",
+    fields: &[
+        needed("stage", Shape::Text, "Its name, unique in the recipe."),
+        field("when", Shape::Text, "", "When it runs."),
+        field("argv", TEXT_LIST, "[]", "Program and arguments; items that give none or nothing are dropped."),
+        field("shell", Shape::Word(&["bash"]), "", "Run `script` instead of `argv`."),
+        field("script", Shape::Text, "\"\"", "The shell's program, without expressions: values reach it through `env`."),
+        field("env", ENV, "{}", "Environment variables of this step."),
+        field("cwd", Shape::Text, "\"\"", "Working folder, relative to the job's folder."),
+        field("timeout-min", Shape::Integer, "", "Minutes until it is stopped."),
+        field("clean", TEXT_LIST, "[]", "Paths removed first, relative to the job's folder."),
+        field("retry", Shape::Integer, "0", "How often it is tried again."),
+        field("outputs", Shape::Map(&Shape::Record(&OUTPUT)), "{}", "Files it must leave, by name."),
+    ],
+};
+
+const OUTPUT: Record = Record {
+    name: "recipe output",
+    fields: &[
+        needed("glob", Shape::Text, "A glob, relative to the job's folder."),
+        field("count", Shape::Integer, "1", "How many files must match."),
+    ],
+};
+
+const COLLECT: Record = Record {
+    name: "recipe collect",
+    fields: &[
+        field("wheels", Shape::Text, "\"\"", "Glob of the wheels, relative to the job's folder."),
+        field("relabel", Shape::Boolean, "false", "Set the label after the build, where the build cannot."),
+        field("gates", TEXT_LIST, "[]", "Checks that every wheel must pass."),
+        field("record", Shape::Map(&TEXT_LIST), "{}", "Commands whose first line of output `build.json` records."),
+    ],
+};
+
+const TEST: Record = Record {
+    name: "recipe test",
+    fields: &[
+        field("cpu", Shape::Text, "\"\"", "A Python program that needs no GPU; the wheel is installed."),
+        field("gpu", Shape::Text, "\"\"", "A Python program for a machine with a GPU."),
+    ],
+};
+
+const ENV_MAP: Record = Record {
+    name: "recipe variable",
+    fields: &[
+        field("prepend", Shape::Text, "", "Put before the inherited value."),
+        field("append", Shape::Text, "", "Put after the inherited value."),
+        field("sep", Shape::Text, "path", "What stands between; `path` is `:`."),
+        field("gib-per-job", Shape::Text, "", "The number of parallel jobs for this much memory each, unless set."),
+    ],
+};
