@@ -8,15 +8,17 @@ use super::context::{Context, Site};
 use super::prepare;
 use super::step::{Extend, Jobs, Output, Step};
 use crate::compat::Compat;
-use crate::config::Platform;
-use crate::config::recipe::{EditDocument, EnvValue, RecipeDocument, SourceDocument};
+use crate::config::recipe::{EditDocument, EnvValue, RecipeDocument, SourceDocument, StepDocument};
+use crate::config::{Platform, PythonFrom, TorchFrom};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::plan::Job;
 
+const COPY: &str = include_str!("../../templates/recipe/copy.py");
 const EDIT: &str = include_str!("../../templates/recipe/edit.py");
-const UNPACK: &str = include_str!("../../templates/recipe/unpack.py");
 const RECORD: &str = include_str!("../../templates/recipe/record.py");
+const REMOVE: &str = include_str!("../../templates/recipe/remove.py");
 const SMOKE: &str = include_str!("../../templates/recipe/smoke.py");
+const UNPACK: &str = include_str!("../../templates/recipe/unpack.py");
 
 /// What is done for one job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,10 @@ pub struct Build {
     pub wheels: String,
     /// Whether the label is set on the finished wheel, because the build itself cannot.
     pub relabel: bool,
+    /// Whether a step reads from the folder that relative paths of a matrix file start from.
+    pub uses_caller: bool,
+    /// What a person should know before it runs.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// The file, relative to the job's folder, in which the build records what it really used.
@@ -43,7 +49,7 @@ pub fn build(
     site: &Site,
     given: &BTreeMap<String, String>,
 ) -> Result<Build, Vec<Diagnostic>> {
-    let mut faults = refusals(job, document);
+    let mut faults = refusals(job, document, site);
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -64,17 +70,24 @@ pub fn build(
     if !faults.is_empty() {
         return Err(faults);
     }
-    assemble(job, document, compat, site, &context).map_err(|fault| vec![fault])
+    let python = prepare::interpreter(job, document, site);
+    let maker = Maker { document, context: &context, python: &python, site };
+    maker.build(prepare::steps(job, document, compat, site))
 }
 
 /// What rules a job out before any expression is evaluated.
-fn refusals(job: &Job, document: &RecipeDocument) -> Vec<Diagnostic> {
+fn refusals(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     if job.settings.platform == Platform::Windows {
         faults.push(
             Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` is for Windows", job.id))
                 .help("build it on a Windows runner; here its commands can only be planned"),
         );
+    }
+    let found = matches!(job.settings.python_from, PythonFrom::Image | PythonFrom::Host);
+    if *site == Site::Container && job.settings.torch_from == TorchFrom::Image && job.torch.is_some() && !found {
+        let message = format!("the image's torch is not there for the Python of `python-from: {}`", job.settings.python_from);
+        faults.push(Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message).help("set `python-from: image`"));
     }
     for name in job.settings.vars.keys().filter(|name| !document.vars.contains_key(*name)) {
         let known: Vec<&str> = document.vars.keys().map(String::as_str).collect();
@@ -88,192 +101,276 @@ fn refusals(job: &Job, document: &RecipeDocument) -> Vec<Diagnostic> {
     faults
 }
 
-fn assemble(
-    job: &Job,
-    document: &RecipeDocument,
-    compat: &Compat,
-    site: &Site,
-    context: &Context,
-) -> Result<Build, Diagnostic> {
-    let mut steps = prepare::steps(job, document, compat, site);
-    let python = prepare::interpreter(job, document, site);
-    for (name, source) in &document.sources {
-        if context.holds(source.when.as_deref())? {
-            steps.extend(source_steps(name, source, &python, site, context)?);
+/// Makes steps out of the parts of a document.
+struct Maker<'a> {
+    document: &'a RecipeDocument,
+    context: &'a Context<'a>,
+    /// The interpreter of every program of ours.
+    python: &'a str,
+    site: &'a Site,
+}
+
+impl Maker<'_> {
+    /// All steps after those that make ready; every fault of every part.
+    fn build(&self, before: Vec<Step>) -> Result<Build, Vec<Diagnostic>> {
+        let (document, context) = (self.document, self.context);
+        let mut faults = Vec::new();
+        let mut steps = before;
+        let mut warnings = Vec::new();
+        let mut uses_caller = false;
+        for (name, source) in &document.sources {
+            match context.holds(source.when.as_deref()) {
+                Ok(false) => {}
+                Ok(true) => match self.source(name, source, &mut warnings) {
+                    Ok(made) => {
+                        uses_caller |= source.path.is_some() || source.artifact.is_some();
+                        steps.extend(made);
+                    }
+                    Err(fault) => faults.push(fault),
+                },
+                Err(fault) => faults.push(fault),
+            }
         }
+        for (number, edit) in document.edits.iter().enumerate() {
+            let made = context.holds(edit.when.as_deref()).and_then(|holds| holds.then(|| self.edit(number, edit)).transpose());
+            made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
+        }
+        for written in &document.steps {
+            let made = context.holds(written.when.as_deref()).and_then(|holds| holds.then(|| self.step(written)).transpose());
+            made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
+        }
+        let wheels = inside(context.required(&document.collect.wheels)).unwrap_or_else(|fault| {
+            faults.push(fault);
+            String::new()
+        });
+        if !document.collect.record.is_empty() {
+            self.record().map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+        }
+        if !wheels.is_empty() {
+            self.smoke(&wheels).map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Build { steps, wheels, relabel: document.collect.relabel, uses_caller, warnings })
     }
-    for (number, edit) in document.edits.iter().enumerate() {
-        if context.holds(edit.when.as_deref())? {
-            steps.push(edit_step(number, edit, &python, context)?);
-        }
+
+    /// A step that runs a program of ours.
+    fn program<const N: usize>(&self, stage: String, program: &str, arguments: [String; N]) -> Step {
+        let argv = [self.python.to_owned(), "-c".to_owned(), program.to_owned()].into_iter().chain(arguments).collect();
+        Step { stage, argv, ..Step::default() }
     }
-    for written in &document.steps {
-        if !context.holds(written.when.as_deref())? {
-            continue;
+
+    fn source(
+        &self,
+        name: &str,
+        source: &SourceDocument,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<Vec<Step>, Diagnostic> {
+        let context = self.context;
+        let target = format!("src/{name}");
+        let digest = context.required(&source.sha256)?;
+        if (source.sdist.is_some() || source.artifact.is_some()) && digest.is_empty() {
+            let message = format!("source `{name}` has no digest, so whatever comes is built");
+            warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("give its `sha256`"));
         }
+        if let Some(requirement) = &source.sdist {
+            let requirement = context.required(requirement)?;
+            let archives = format!("sdist/{name}");
+            let mut fetch = Step {
+                stage: format!("fetch-{name}"),
+                argv: vec![self.python.to_owned()],
+                clean: vec![archives.clone()],
+                retries: 2,
+                ..Step::default()
+            };
+            let words =
+                ["-m", "pip", "download", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "--dest"];
+            fetch.argv.extend(words.map(str::to_owned));
+            fetch.argv.extend([archives.clone(), requirement]);
+            self.set_env(&mut fetch, &source.env)?;
+            return Ok(vec![fetch, self.program(format!("unpack-{name}"), UNPACK, [archives, digest, target])]);
+        }
+        if let Some(address) = &source.git {
+            let reference = context.required(&source.r#ref)?;
+            if reference.starts_with('-') {
+                let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{reference}` is no commit, tag or branch"));
+                return Err(fault.help("name the commit in full"));
+            }
+            let is_commit = reference.len() == 40 && reference.bytes().all(|b| b.is_ascii_hexdigit());
+            if !is_commit {
+                let message = format!("source `{name}` is `{reference}` of a repository, which may come to mean another commit");
+                warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("name the commit in full"));
+            }
+            let address = context.required(address)?;
+            let git = |words: &[&str]| ["git"].iter().chain(words).map(|word| (*word).to_owned()).collect::<Vec<_>>();
+            let step = |stage: String, argv| Step { stage, argv, ..Step::default() };
+            let mut clone = step(
+                format!("fetch-{name}"),
+                git(&["clone", "--no-checkout", "--filter=blob:none", "--", &address, &target]),
+            );
+            clone.clean = vec![target.clone()];
+            clone.retries = 2;
+            let checkout = git(&["-C", &target, "checkout", "--detach", &reference]);
+            let mut steps = vec![clone, step(format!("checkout-{name}"), checkout)];
+            if source.submodules {
+                let words = ["-C", &target, "submodule", "update", "--init", "--recursive", "--depth", "1"];
+                let mut submodules = step(format!("submodules-{name}"), git(&words));
+                submodules.retries = 2;
+                steps.push(submodules);
+            }
+            for step in &mut steps {
+                self.set_env(step, &source.env)?;
+            }
+            return Ok(steps);
+        }
+        let stage = format!("fetch-{name}");
+        if let Some(archive) = &source.artifact {
+            let archive = self.of_caller(context.required(archive)?);
+            return Ok(vec![self.program(stage, UNPACK, [archive, digest, target])]);
+        }
+        let path = self.of_caller(context.required(source.path.as_deref().unwrap_or_default())?);
+        Ok(vec![self.program(stage, COPY, [path, target])])
+    }
+
+    /// A path that starts where rock-matrix is called.
+    fn of_caller(&self, path: String) -> String {
+        if path.starts_with('/') { path } else { format!("{}/{path}", self.site.caller()) }
+    }
+
+    fn edit(&self, number: usize, edit: &EditDocument) -> Result<Step, Diagnostic> {
+        let stage = format!("edit-{}", number + 1);
+        let Some(file) = &edit.file else {
+            let mut step = self.program(stage, REMOVE, []);
+            for path in self.context.words(&edit.remove)? {
+                step.argv.push(inside(Ok(path))?);
+            }
+            return Ok(step);
+        };
+        let arguments = [
+            inside(self.context.required(file))?,
+            edit.find.clone(),
+            self.context.required(&edit.replace)?,
+            self.context.required(&edit.unless)?,
+            if edit.required { "required" } else { "optional" }.to_owned(),
+        ];
+        Ok(self.program(stage, EDIT, arguments))
+    }
+
+    fn step(&self, written: &StepDocument) -> Result<Step, Diagnostic> {
+        let context = self.context;
+        let argv = match &written.shell {
+            None => context.words(&written.argv)?,
+            Some(_) => ["bash", "-euo", "pipefail", "-c", &written.script].map(str::to_owned).into(),
+        };
         let mut step = Step {
             stage: written.stage.clone(),
-            argv: context.words(&written.argv)?,
-            cwd: context.required(&written.cwd)?,
+            argv,
+            cwd: inside(context.required(&written.cwd))?,
             timeout_s: written.timeout_min.map(|minutes| minutes * 60),
-            clean: context.words(&written.clean)?,
             retries: written.retry,
             ..Step::default()
         };
+        for path in context.words(&written.clean)? {
+            step.clean.push(inside(Ok(path))?);
+        }
         for (name, output) in &written.outputs {
-            step.outputs.push(Output {
-                name: name.clone(),
-                glob: context.required(&output.glob)?,
-                count: output.count,
-            });
+            let glob = inside(context.required(&output.glob))?;
+            step.outputs.push(Output { name: name.clone(), glob, count: output.count });
         }
-        set_env(&mut step, &document.env, context)?;
-        set_env(&mut step, &written.env, context)?;
-        steps.push(step);
+        self.set_env(&mut step, &self.document.env)?;
+        self.set_env(&mut step, &written.env)?;
+        Ok(step)
     }
-    let wheels = context.required(&document.collect.wheels)?;
-    if !document.collect.record.is_empty() {
-        steps.push(record_step(document, &python, context)?);
-    }
-    if !wheels.is_empty() {
-        steps.push(smoke_step(document, &wheels, &python, context)?);
-    }
-    Ok(Build { steps, wheels, relabel: document.collect.relabel })
-}
 
-fn python_step(stage: String, python: &str, program: &str, arguments: impl IntoIterator<Item = String>) -> Step {
-    let argv = [python.to_owned(), "-c".to_owned(), program.to_owned()].into_iter().chain(arguments).collect();
-    Step { stage, argv, ..Step::default() }
-}
-
-fn source_steps(
-    name: &str,
-    source: &SourceDocument,
-    python: &str,
-    site: &Site,
-    context: &Context,
-) -> Result<Vec<Step>, Diagnostic> {
-    let target = format!("src/{name}");
-    let mut steps = Vec::new();
-    if let Some(requirement) = &source.sdist {
-        let requirement = context.required(requirement)?;
-        let archives = format!("sdist/{name}");
-        let words = ["-m", "pip", "download", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "--dest"];
-        let mut argv = vec![python.to_owned()];
-        argv.extend(words.map(str::to_owned));
-        argv.extend([archives.clone(), requirement]);
-        let mut fetch = Step { stage: format!("fetch-{name}"), argv, clean: vec![archives.clone()], ..Step::default() };
-        fetch.retries = 2;
-        set_env(&mut fetch, &source.env, context)?;
-        steps.push(fetch);
-        let arguments = [archives, context.required(&source.sha256)?, target];
-        steps.push(python_step(format!("unpack-{name}"), python, UNPACK, arguments));
-    } else if let Some(address) = &source.git {
-        let reference = context.required(&source.r#ref)?;
-        let git = |words: &[&str]| ["git"].iter().chain(words).map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        let address = context.required(address)?;
-        let step = |stage: String, argv| Step { stage, argv, ..Step::default() };
-        let mut clone =
-            step(format!("fetch-{name}"), git(&["clone", "--no-checkout", "--filter=blob:none", &address, &target]));
-        clone.clean = vec![target.clone()];
-        clone.retries = 2;
-        steps.push(clone);
-        steps.push(step(format!("checkout-{name}"), git(&["-C", &target, "checkout", "--detach", &reference])));
-        if source.submodules {
-            let words = ["-C", &target, "submodule", "update", "--init", "--recursive", "--depth", "1"];
-            steps.push(step(format!("submodules-{name}"), git(&words)));
+    fn record(&self) -> Result<Step, Diagnostic> {
+        let mut step = self.program("record".to_owned(), RECORD, [RECORD_FILE.to_owned()]);
+        for (name, command) in &self.document.collect.record {
+            let words = self.context.words(command)?;
+            let quoted: Vec<_> = words.iter().map(|word| shlex::try_quote(word).unwrap_or_default()).collect();
+            step.argv.extend([name.clone(), quoted.join(" ")]);
         }
-    } else if let Some(path) = &source.path {
-        const COPY: &str = "import shutil, sys\n\
-            shutil.rmtree(sys.argv[2], ignore_errors=True)\n\
-            shutil.copytree(sys.argv[1], sys.argv[2], symlinks=True, ignore=shutil.ignore_patterns('.git', 'build', 'dist', '*.egg-info', '__pycache__'))\n";
-        let path = context.required(path)?;
-        let path = if path.starts_with('/') { path } else { format!("{}/{path}", site.caller()) };
-        let arguments = [path, target];
-        steps.push(python_step(format!("fetch-{name}"), python, COPY, arguments));
+        Ok(step)
     }
-    Ok(steps)
-}
 
-fn edit_step(number: usize, edit: &EditDocument, python: &str, context: &Context) -> Result<Step, Diagnostic> {
-    let stage = format!("edit-{}", number + 1);
-    if let Some(file) = &edit.file {
+    fn smoke(&self, wheels: &str) -> Result<Step, Diagnostic> {
+        let context = self.context;
+        let version = if self.document.collect.relabel { "" } else { "{{ full_version }}" };
         let arguments = [
-            context.required(file)?,
-            edit.find.clone(),
-            context.required(&edit.replace)?,
-            context.required(&edit.unless)?,
+            wheels.to_owned(),
+            context.required("{{ distribution }}")?,
+            context.required(version)?,
+            context.required(&self.document.test.cpu)?,
+            context.required(&self.document.test.gpu)?,
         ];
-        return Ok(python_step(stage, python, EDIT, arguments));
+        Ok(self.program("smoke-test".to_owned(), SMOKE, arguments))
     }
-    const REMOVE: &str = "import os, shutil, sys\n\
-        for path in sys.argv[1:]:\n    \
-            if os.path.isdir(path) and not os.path.islink(path):\n        shutil.rmtree(path)\n    \
-            elif os.path.lexists(path):\n        os.remove(path)\n";
-    Ok(python_step(stage, python, REMOVE, context.words(&edit.remove)?))
-}
 
-fn record_step(document: &RecipeDocument, python: &str, context: &Context) -> Result<Step, Diagnostic> {
-    let mut arguments = vec![RECORD_FILE.to_owned()];
-    for (name, command) in &document.collect.record {
-        arguments.push(name.clone());
-        let words = context.words(command)?;
-        let quoted: Vec<_> = words.iter().map(|word| shlex::try_quote(word).unwrap_or_default().into_owned()).collect();
-        arguments.push(quoted.join(" "));
-    }
-    Ok(python_step("record".to_owned(), python, RECORD, arguments))
-}
-
-fn smoke_step(document: &RecipeDocument, wheels: &str, python: &str, context: &Context) -> Result<Step, Diagnostic> {
-    let arguments = [
-        wheels.to_owned(),
-        context.required("{{ distribution }}")?,
-        if document.collect.relabel { String::new() } else { context.required("{{ full_version }}")? },
-        context.required(&document.test.cpu)?,
-    ];
-    Ok(python_step("smoke-test".to_owned(), python, SMOKE, arguments))
-}
-
-fn set_env(step: &mut Step, env: &IndexMap<String, EnvValue>, context: &Context) -> Result<(), Diagnostic> {
-    for (name, value) in env {
-        let value = match value {
-            EnvValue::Text(text) => context.text(text)?,
-            EnvValue::List(items) => Some(context.words(items)?.join(" ")).filter(|text| !text.is_empty()),
-            EnvValue::Remove => None,
-            EnvValue::Extend { prepend, append, separator } => {
-                let part = |part: &Option<String>| part.as_deref().map(|text| context.text(text)).transpose();
-                let extend = Extend {
-                    prepend: part(prepend)?.flatten(),
-                    append: part(append)?.flatten(),
-                    separator: separator.clone(),
-                };
-                step.env_extend.insert(name.clone(), extend);
-                continue;
-            }
-            EnvValue::Jobs { gib_per_job } => {
-                let gib = context.required(gib_per_job)?;
-                let tenths = tenths(&gib).ok_or_else(|| {
-                    Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{gib}` is no number of GiB for `{name}`"))
-                        .help("write a number above 0 with at most one decimal, such as `2.8`")
-                })?;
-                step.jobs = Some(Jobs { variable: name.clone(), tenths_gib_per_job: tenths });
-                continue;
-            }
-        };
-        match value {
-            Some(value) => {
-                step.env_remove.retain(|removed| removed != name);
-                step.env.insert(name.clone(), value);
-            }
-            None => {
-                step.env.remove(name);
-                if !step.env_remove.contains(name) {
-                    step.env_remove.push(name.clone());
+    fn set_env(&self, step: &mut Step, env: &IndexMap<String, EnvValue>) -> Result<(), Diagnostic> {
+        let context = self.context;
+        for (name, value) in env {
+            let value = match value {
+                EnvValue::Text(text) => context.text(text)?,
+                EnvValue::List(items) => Some(context.words(items)?.join(" ")).filter(|text| !text.is_empty()),
+                EnvValue::Remove => None,
+                EnvValue::Extend { prepend, append, separator } => {
+                    let part = |part: &Option<String>| part.as_deref().map(|text| context.text(text)).transpose();
+                    let extend = Extend {
+                        prepend: part(prepend)?.flatten(),
+                        append: part(append)?.flatten(),
+                        separator: separator.clone(),
+                    };
+                    step.env_extend.insert(name.clone(), extend);
+                    continue;
+                }
+                EnvValue::Jobs { count, gib_per_job } => {
+                    let (count, gib) = (context.required(count)?, context.required(gib_per_job)?);
+                    step.jobs = Some(jobs(name, &count, &gib)?);
+                    continue;
+                }
+            };
+            match value {
+                Some(value) => {
+                    step.env_remove.retain(|removed| removed != name);
+                    step.env.insert(name.clone(), value);
+                }
+                None => {
+                    step.env.remove(name);
+                    if !step.env_remove.contains(name) {
+                        step.env_remove.push(name.clone());
+                    }
                 }
             }
         }
+        Ok(())
     }
-    Ok(())
+}
+
+fn jobs(variable: &str, count: &str, gib: &str) -> Result<Jobs, Diagnostic> {
+    let fault = |text: &str, what: &str, help: &str| {
+        Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{text}` is no {what} for `{variable}`")).help(help)
+    };
+    let tenths_gib_per_job = tenths(gib).ok_or_else(|| {
+        fault(gib, "number of GiB", "write a number above 0 with at most one decimal, such as `2.8`")
+    })?;
+    let count = match count {
+        "" => None,
+        text => match text.parse() {
+            Ok(count @ 1..=1024) => Some(count),
+            _ => return Err(fault(text, "number of jobs", "write a number from 1 to 1024, or leave it empty")),
+        },
+    };
+    Ok(Jobs { variable: variable.to_owned(), count, tenths_gib_per_job })
+}
+
+/// A path that stays in the job's folder.
+fn inside(path: Result<String, Diagnostic>) -> Result<String, Diagnostic> {
+    let path = path?;
+    if path.starts_with('/') || path.split('/').any(|part| part == "..") {
+        let fault = Diagnostic::new(&codes::PATH_OUTSIDE, format!("`{path}` is not in the job's folder"));
+        return Err(fault.help("write a path relative to the job's folder, without `..`"));
+    }
+    Ok(path)
 }
 
 /// `2.8` as 28.

@@ -1,7 +1,9 @@
 //! The argv of the container that a job builds in. It is made here and nowhere else: `render` prints it, `build` runs
 //! it.
 
-use crate::config::{GpuPolicy, GroupIds};
+use crate::config::{DigestRule, GpuPolicy, GroupIds};
+use crate::diagnostic::{Diagnostic, Severity, registry::build as codes};
+use crate::names::PythonVersion;
 use crate::plan::Job;
 
 /// The program that runs containers.
@@ -126,11 +128,61 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
     argv
 }
 
-/// Numbers where they were read (a name is looked up in the image, whose group file may lack it), else names.
+/// The groups that may use a GPU by the names of most systems; their numbers differ.
+const DEVICE_GROUPS: [&str; 2] = ["video", "render"];
+
+/// Groups of the matrix file; those of the device nodes by number where the numbers were read, because a name is looked
+/// up in the image, whose group file may lack it.
 fn groups(job: &Job, container: &Container<'_>) -> Vec<String> {
     let docker = &job.settings.docker;
-    if docker.gid == GroupIds::Auto && !container.device_gids.is_empty() {
-        return container.device_gids.iter().map(ToString::to_string).collect();
+    if docker.gid == GroupIds::Name || container.device_gids.is_empty() {
+        return docker.groups.clone();
     }
-    docker.groups.clone()
+    let numbers: Vec<String> = container.device_gids.iter().map(ToString::to_string).collect();
+    let others = docker.groups.iter().filter(|group| !DEVICE_GROUPS.contains(&group.as_str()));
+    let others: Vec<String> = others.filter(|group| !numbers.contains(group)).cloned().collect();
+    numbers.into_iter().chain(others).collect()
+}
+
+/// The image that a job builds in, `chosen` by hand or the plan's, and what a person should know about it.
+///
+/// # Errors
+/// When there is none, when it must be pinned and is not, or when its Python is not the job's and no other is used.
+pub fn image<'a>(job: &'a Job, chosen: Option<&'a str>) -> Result<(&'a str, Vec<Diagnostic>), Diagnostic> {
+    let Some(image) = chosen.or(job.image.as_deref()) else {
+        let fault = Diagnostic::new(&codes::NO_IMAGE, format!("no container image is known for job `{}`", job.id));
+        let notes = job.warnings.iter().filter(|warning| warning.contains("image"));
+        let fault = notes.fold(fault, |fault, note| fault.note(note.clone()));
+        return Err(fault.help("name one with `--image`, or with `image: {tag: …}` in the matrix file"));
+    };
+    if let (crate::config::PythonFrom::Image, Some(python), Some(inside)) =
+        (job.settings.python_from, job.python, python_of(image))
+        && python != inside
+        && !job.covers.values().flatten().any(|covered| covered.parse() == Ok(inside))
+    {
+        let message = format!("image `{image}` holds Python {inside}, and the job is for {python}");
+        return Err(Diagnostic::new(&codes::WRONG_PYTHON, message)
+            .help(format!("take an image with Python {python}, or set `python-from: uv`")));
+    }
+    let mut told = Vec::new();
+    if !is_pinned(image) && job.settings.image.digest != DigestRule::Ignore {
+        let unpinned = Diagnostic::new(&codes::UNPINNED_IMAGE, format!("image `{image}` is not pinned by a digest"))
+            .help("add `@sha256:…` to it; `docker image inspect` shows the digest of one that was pulled");
+        if job.settings.image.digest == DigestRule::Require {
+            return Err(unpinned.severity(Severity::Error));
+        }
+        told.push(unpinned);
+    }
+    Ok((image, told))
+}
+
+/// Whether a reference names bytes: `name@sha256:` and 64 hexadecimal digits.
+fn is_pinned(image: &str) -> bool {
+    image.split_once("@sha256:").is_some_and(|(_, hex)| hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// The Python that a tag names, `_py3.10_`.
+fn python_of(image: &str) -> Option<PythonVersion> {
+    let tag = image.split_once('@').map_or(image, |(tag, _)| tag).rsplit_once(':')?.1;
+    tag.split('_').find_map(|part| part.strip_prefix("py")?.parse().ok())
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::compat::Compat;
-use crate::config::recipe::RecipeDocument;
+use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::plan::Job;
-use crate::template::{Recipes, Serde, Value};
+use crate::template::{Recipes, Serde, TemplateError, Value};
 
 /// Where steps run; paths and preparation differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,84 +20,217 @@ pub enum Site {
         /// The folder that relative paths of a matrix file start from, absolute.
         caller: String,
     },
+    /// On whatever machine a script is run: the script's own variables name the folders.
+    Script,
     /// Inside a container, with the job's folder mounted.
     Container,
 }
 
+/// A shell variable inside a word. A script renders it as `"$NAME"`; no other text can hold the character around it,
+/// since files with control characters are refused.
+pub fn shell_variable(name: &str) -> String {
+    format!("{SHELL_VARIABLE}{name}{SHELL_VARIABLE}")
+}
+
+/// What encloses the name of a shell variable in a word.
+pub const SHELL_VARIABLE: char = '\u{1}';
+
 impl Site {
     /// The job's folder as the step sees it, absolute.
-    pub fn folder(&self) -> &str {
+    pub fn folder(&self) -> String {
         match self {
-            Self::Host { folder, .. } => folder,
-            Self::Container => super::container::MOUNT,
+            Self::Host { folder, .. } => folder.clone(),
+            Self::Script => shell_variable("ROCK_FOLDER"),
+            Self::Container => super::container::MOUNT.to_owned(),
         }
     }
 
     /// The folder that relative paths of a matrix file start from, as the step sees it, absolute.
-    pub fn caller(&self) -> &str {
+    pub fn caller(&self) -> String {
         match self {
-            Self::Host { caller, .. } => caller,
-            Self::Container => super::container::CALLER_MOUNT,
+            Self::Host { caller, .. } => caller.clone(),
+            Self::Script => shell_variable("ROCK_CALLER"),
+            Self::Container => super::container::CALLER_MOUNT.to_owned(),
         }
     }
 }
 
-/// The names that expressions see, and how to evaluate one.
-#[derive(Debug)]
-pub(super) struct Context {
-    recipes: Recipes,
-    values: Value,
+/// What a recipe wants to know of the machine before its steps can be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// The trimmed output of this command.
+    Command(Vec<String>),
+    /// The trimmed content of this file; relative to where rock-matrix is called.
+    File(String),
+    /// The value of this variable.
+    Variable(String),
 }
 
-impl Context {
-    /// Collects the values of a job. `given` are facts known from elsewhere (`--fact`, commands that were run).
+/// The questions that can be asked with what is `given`, by the fact's name. Answers are added to `given` and the
+/// question repeated until none is left, since commands may name facts; a fact without an answer and without a
+/// default stays unknown.
+///
+/// # Errors
+/// As [`Context::new`].
+pub fn questions(
+    job: &Job,
+    document: &RecipeDocument,
+    compat: &Compat,
+    site: &Site,
+    given: &BTreeMap<String, String>,
+) -> Result<Vec<(String, Question)>, Diagnostic> {
+    let mut asked = Vec::new();
+    Context::resolve(job, document, compat, site, given, &mut |name, question| {
+        asked.push((name.to_owned(), question));
+        None
+    })
+    .map(|_| asked)
+}
+
+/// The names that expressions see, and how to evaluate one.
+#[derive(Debug)]
+pub(super) struct Context<'d> {
+    recipes: Recipes,
+    values: Value,
+    document: &'d RecipeDocument,
+}
+
+impl<'d> Context<'d> {
+    /// Collects the values of a job. `given` are facts known from elsewhere (`--fact`, answers to [`questions`]); one
+    /// that is neither given nor computed has its default, else `<name>`, so that a dry run shows where it goes.
     ///
     /// # Errors
     /// A fact that cannot be computed, or facts that need each other.
     pub(super) fn new(
         job: &Job,
-        document: &RecipeDocument,
+        document: &'d RecipeDocument,
         compat: &Compat,
         site: &Site,
         given: &BTreeMap<String, String>,
     ) -> Result<Self, Diagnostic> {
-        let recipes = Recipes::default();
+        Self::resolve(job, document, compat, site, given, &mut |name, _| {
+            let default = document.facts.get(name).and_then(|fact| fact.default.clone());
+            Some(default.unwrap_or_else(|| format!("<{name}>")))
+        })
+    }
+
+    /// Computes facts until none is left, or none can be. `answer` may leave a question open.
+    fn resolve(
+        job: &Job,
+        document: &'d RecipeDocument,
+        compat: &Compat,
+        site: &Site,
+        given: &BTreeMap<String, String>,
+        answer: &mut dyn FnMut(&str, Question) -> Option<String>,
+    ) -> Result<Self, Diagnostic> {
+        let mut recipes = Recipes::default();
         let mut values = values_of(job, document, compat, site);
-        let mut waiting: Vec<(&String, &str)> = Vec::new();
+        let mut waiting: Vec<(&String, &FactDocument)> = Vec::new();
         for (name, fact) in &document.facts {
-            match (given.get(name), &fact.expr, &fact.default) {
-                (Some(value), _, _) => drop(values.insert(name.clone(), json!(value))),
-                (None, Some(expression), _) => waiting.push((name, expression)),
-                (None, None, Some(default)) => drop(values.insert(name.clone(), json!(default))),
-                (None, None, None) => drop(values.insert(name.clone(), json!(format!("<{name}>")))),
+            match given.get(name) {
+                Some(value) => drop(values.insert(name.clone(), json!(value))),
+                None => waiting.push((name, fact)),
             }
         }
+        let mut open = false;
         while !waiting.is_empty() {
             let before = waiting.len();
-            let seen = Value::from(Serde(&values));
+            let context = Self { recipes, values: Value::from(Serde(&values)), document };
             let mut failed = None;
-            waiting.retain(|(name, expression)| match recipes.evaluate(expression, &seen) {
-                Ok(value) => {
-                    values.insert((*name).clone(), serde_json::to_value(&value).unwrap_or(Json::Null));
+            waiting.retain(|(name, fact)| match context.fact(name, fact, compat) {
+                Ok(Computed::Value(value)) => {
+                    values.insert((*name).clone(), value);
                     false
                 }
-                Err(error) => {
-                    failed = Some(((*name).clone(), error));
+                Ok(Computed::Question(question)) => {
+                    match answer(name, question) {
+                        Some(text) => drop(values.insert((*name).clone(), json!(text))),
+                        None => open = true,
+                    }
+                    false
+                }
+                Err(fault) => {
+                    failed = Some(fault);
                     true
                 }
             });
+            let Context { recipes: back, values: seen, .. } = context;
+            recipes = back;
             if waiting.len() == before {
+                if open {
+                    return Ok(Self { recipes, values: seen, document });
+                }
                 let names: Vec<String> = waiting.iter().map(|(name, _)| format!("`{name}`")).collect();
-                let (name, error) = failed.expect("one failed, since none was computed");
-                return Err(Diagnostic::new(
+                let why = failed.map(|fault| fault.message).unwrap_or_default();
+                let fault = Diagnostic::new(
                     &codes::FACT_CYCLE,
                     format!("recipe `{}`: facts {} cannot be computed", document.name, names.join(", ")),
-                )
-                .note(format!("`{name}`: {error}"))
-                .help("break the circle, or name what is missing"));
+                );
+                let fault = match document.place_of(&format!("{}:", waiting[0].0)) {
+                    Some(place) => fault.at(place, ""),
+                    None => fault,
+                };
+                return Err(fault.note(why).help("break the circle, or name what is missing"));
             }
         }
-        Ok(Self { recipes, values: Value::from(Serde(&values)) })
+        Ok(Self { recipes, values: Value::from(Serde(&values)), document })
+    }
+
+    /// One fact with what is known so far.
+    fn fact(&self, name: &str, fact: &FactDocument, compat: &Compat) -> Result<Computed, Diagnostic> {
+        if let Some(expression) = &fact.expr {
+            let value = self.recipes.evaluate(expression, &self.values).map_err(|e| self.bad(expression, &e))?;
+            return Ok(Computed::Value(serde_json::to_value(&value).unwrap_or(Json::Null)));
+        }
+        if let Some(table) = &fact.table {
+            return self.row(name, table, fact, compat).map(Computed::Value);
+        }
+        Ok(Computed::Question(if let Some(command) = &fact.command {
+            Question::Command(self.words(command)?)
+        } else if let Some(file) = &fact.file {
+            Question::File(self.required(file)?)
+        } else {
+            Question::Variable(fact.env.clone().unwrap_or_default())
+        }))
+    }
+
+    /// The value of a column in the first row of a table that has what is asked.
+    fn row(&self, name: &str, table: &str, fact: &FactDocument, compat: &Compat) -> Result<Json, Diagnostic> {
+        let fault = |message: String| {
+            let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("fact `{name}`: {message}"));
+            match self.document.place_of(&format!("{name}:")) {
+                Some(place) => fault.at(place, ""),
+                None => fault,
+            }
+        };
+        let tables = serde_json::to_value(compat.tables()).unwrap_or_default();
+        let Some(rows) = tables.get(table.replace('-', "_")).and_then(Json::as_array) else {
+            let known: Vec<&String> = tables.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+            let known = known.iter().map(|name| name.replace('_', "-")).collect::<Vec<_>>().join(", ");
+            return Err(fault(format!("there is no table `{table}`")).help(format!("there are {known}")));
+        };
+        let mut wanted = Vec::new();
+        for (column, text) in &fact.r#where {
+            wanted.push((column, self.required(text)?));
+        }
+        let text_of = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let fits = |row: &&Json| {
+            wanted.iter().all(|(column, text)| match &row[column.as_str()] {
+                Json::Array(items) => items.iter().any(|item| text_of(item) == *text),
+                value => text_of(value) == *text,
+            })
+        };
+        match rows.iter().find(fits).map(|row| &row[fact.column.as_str()]) {
+            Some(value) if !value.is_null() => Ok(value.clone()),
+            Some(_) => Err(fault(format!("table `{table}` has no column `{}`", fact.column))),
+            None => match &fact.default {
+                Some(default) => Ok(json!(default)),
+                None => {
+                    let asked: Vec<String> = wanted.iter().map(|(column, text)| format!("{column} {text}")).collect();
+                    Err(fault(format!("table `{table}` has no row with {}", asked.join(", "))).help("give it a `default`"))
+                }
+            },
+        }
     }
 
     /// A text; `None` when the expression gives none.
@@ -105,7 +238,7 @@ impl Context {
     /// # Errors
     /// When it does not parse or names something unknown.
     pub(super) fn text(&self, text: &str) -> Result<Option<String>, Diagnostic> {
-        self.recipes.text(text, &self.values).map_err(|error| bad(text, &error))
+        self.recipes.text(text, &self.values).map_err(|error| self.bad(text, &error))
     }
 
     /// A text that must be one.
@@ -123,7 +256,7 @@ impl Context {
     pub(super) fn holds(&self, condition: Option<&str>) -> Result<bool, Diagnostic> {
         match condition {
             None => Ok(true),
-            Some(text) => self.recipes.is_true(text, &self.values).map_err(|error| bad(text, &error)),
+            Some(text) => self.recipes.is_true(text, &self.values).map_err(|error| self.bad(text, &error)),
         }
     }
 
@@ -134,7 +267,7 @@ impl Context {
     pub(super) fn words(&self, items: &[String]) -> Result<Vec<String>, Diagnostic> {
         let mut words = Vec::new();
         for item in items {
-            let value = self.recipes.evaluate(item, &self.values).map_err(|error| bad(item, &error))?;
+            let value = self.recipes.evaluate(item, &self.values).map_err(|error| self.bad(item, &error))?;
             match value.try_iter() {
                 Ok(items) if value.as_str().is_none() => words.extend(items.map(|item| item.to_string())),
                 _ if value.is_none() => {}
@@ -144,12 +277,23 @@ impl Context {
         words.retain(|word| !word.is_empty());
         Ok(words)
     }
+
+    fn bad(&self, text: &str, error: &TemplateError) -> Diagnostic {
+        let shown: String = text.lines().next().unwrap_or_default().chars().take(120).collect();
+        let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("cannot evaluate `{shown}`"))
+            .note(error.to_string())
+            .help("docs/recipes.md lists the names that expressions see");
+        match self.document.place_of(text) {
+            Some(place) => fault.at(place, ""),
+            None => fault.note(format!("in the shipped recipe `{}`", self.document.name)),
+        }
+    }
 }
 
-fn bad(text: &str, error: &crate::template::TemplateError) -> Diagnostic {
-    Diagnostic::new(&codes::BAD_EXPRESSION, format!("cannot evaluate `{text}`"))
-        .note(error.to_string())
-        .help("docs/recipes.md lists the names that expressions see")
+/// What a fact gives.
+enum Computed {
+    Value(Json),
+    Question(Question),
 }
 
 fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site) -> Map<String, Json> {

@@ -16,6 +16,6 @@ mod prepare;
 mod step;
 
 pub use build::{Build, RECORD_FILE, build};
-pub use context::Site;
+pub use context::{Question, SHELL_VARIABLE, Site, questions, shell_variable};
 pub use prepare::{index_suffix, interpreter};
 pub use step::{Extend, Jobs, Output, Step};

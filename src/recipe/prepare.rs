@@ -5,7 +5,7 @@ use super::step::Step;
 use crate::compat::Compat;
 use crate::config::recipe::RecipeDocument;
 use crate::config::{PythonFrom, TorchFrom};
-use crate::names::{RocmVersion, Version};
+use crate::names::{PythonVersion, RocmVersion, Version};
 use crate::plan::Job;
 
 /// The official index of torch wheels; `{rocm}` is the suffix of its path. Source: pytorch.org, "Start locally".
@@ -15,26 +15,40 @@ const TORCH_NIGHTLY_INDEX: &str = "https://download.pytorch.org/whl/nightly/rocm
 /// AMD's index. Source: rocm.docs.amd.com, "Install PyTorch via pip".
 const AMD_INDEX: &str = "https://repo.radeon.com/rocm/manylinux/rocm-rel-{rocm}/";
 
-/// The interpreter that every later step calls.
+const TOOLS: &str = include_str!("../../templates/recipe/tools.sh");
+const UV: &str = include_str!("../../templates/recipe/uv.sh");
+const DEADSNAKES: &str = include_str!("../../templates/recipe/deadsnakes.sh");
+
+/// The interpreter that every later step calls: one of the job's own wherever something is installed for it.
 pub fn interpreter(job: &Job, document: &RecipeDocument, site: &Site) -> String {
-    let default = document.vars.get("python").map_or("python3", String::as_str);
-    let named = job.settings.vars.get("python").map_or(default, String::as_str);
-    match (site, job.settings.python_from) {
-        (Site::Host { .. }, _) | (_, PythonFrom::Image | PythonFrom::Host) => named.to_owned(),
-        (Site::Container, _) => format!("{}/venv/bin/python", site.folder()),
-    }
+    if has_own_python(job) { format!("{}/venv/bin/python", site.folder()) } else { named(job, document) }
+}
+
+/// The interpreter that the matrix file or the recipe names.
+fn named(job: &Job, document: &RecipeDocument) -> String {
+    let named = job.settings.vars.get("python").or_else(|| document.vars.get("python"));
+    named.cloned().unwrap_or_else(|| "python3".to_owned())
+}
+
+/// Whether the job gets a virtual environment: nothing is installed into the Python of a machine or an image.
+fn has_own_python(job: &Job) -> bool {
+    let settings = &job.settings;
+    let found = matches!(settings.python_from, PythonFrom::Image | PythonFrom::Host);
+    let installs_torch = matches!(settings.torch_from, TorchFrom::PytorchIndex | TorchFrom::AmdIndex);
+    !found || (installs_torch && job.torch.is_some())
 }
 
 /// The steps that make tools, Python and torch ready.
 pub(super) fn steps(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site) -> Vec<Step> {
-    let python = interpreter(job, document, site);
     let mut steps = Vec::new();
     if *site == Site::Container && job.settings.python_from != PythonFrom::Host {
-        steps.push(tools(job));
-        steps.extend(python_steps(job));
+        steps.push(step("tools", &["bash", "-c", TOOLS]));
+    }
+    if has_own_python(job) {
+        steps.extend(python_steps(job, document, site));
     }
     if let Some(torch) = &job.torch {
-        steps.extend(torch_step(job, torch, &python, compat));
+        steps.extend(torch_steps(job, torch, &interpreter(job, document, site), compat));
     }
     steps
 }
@@ -43,89 +57,69 @@ fn step(stage: &str, argv: &[&str]) -> Step {
     Step { stage: stage.to_owned(), argv: argv.iter().map(|word| (*word).to_owned()).collect(), ..Step::default() }
 }
 
-/// git, ninja, patchelf, ccache, time and the release tool: images do not have them all.
-fn tools(job: &Job) -> Step {
-    const PROGRAM: &str = r#"set -eu
-missing=()
-for pair in git:git ninja:ninja-build patchelf:patchelf ccache:ccache time:time gh:gh curl:curl; do
-  command -v "${pair%%:*}" >/dev/null 2>&1 || missing+=("${pair##*:}")
-done
-[ "${#missing[@]}" -gt 0 ] || exit 0
-echo "installing ${missing[*]}"
-if command -v apt-get >/dev/null 2>&1; then
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq
-  for package in "${missing[@]}"; do
-    apt-get install -y -qq --no-install-recommends "$package" || echo "without $package: this image's archive has none"
-  done
-elif command -v dnf >/dev/null 2>&1; then
-  for package in "${missing[@]}"; do
-    dnf install -y -q "$package" || echo "without $package: this image's archive has none"
-  done
-else
-  echo "without ${missing[*]}: the image has neither apt-get nor dnf"
-fi"#;
-    let _ = job;
-    step("tools", &["bash", "-c", PROGRAM])
-}
-
-fn python_steps(job: &Job) -> Vec<Step> {
-    let Some(python) = job.python else { return Vec::new() };
-    let venv = format!("{}/venv", super::container::MOUNT);
-    let free_threaded = if python.is_free_threaded() { "-nogil" } else { "" };
-    let steps = match job.settings.python_from {
-        PythonFrom::Uv => vec![
-            step("uv", &["python3", "-m", "pip", "install", "--quiet", "--break-system-packages", "uv"]),
-            step("python", &["python3", "-m", "uv", "venv", "--seed", "--python", &python.to_string(), &venv]),
-        ],
-        PythonFrom::Deadsnakes => {
-            let program = format!(
-                "set -eu\nexport DEBIAN_FRONTEND=noninteractive\napt-get install -y -qq software-properties-common\n\
-                 add-apt-repository -y ppa:deadsnakes/ppa\napt-get update -qq\n\
-                 apt-get install -y -qq python{0}{free_threaded} python{0}-dev python{0}-venv\n\
-                 python{python} -m venv {venv}",
-                python.plain()
-            );
-            vec![step("python", &["bash", "-c", &program])]
+/// A virtual environment in the job's folder, and what wheels are built with. Values reach the programs as arguments.
+fn python_steps(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Step> {
+    let venv = format!("{}/venv", site.folder());
+    let version = job.python.map(|python| python.to_string()).unwrap_or_default();
+    let from_path = format!("python{version}");
+    let mut make = match (job.settings.python_from, job.python) {
+        (PythonFrom::Uv, _) => step("python", &["bash", "-c", UV, "uv.sh", &version, &venv]),
+        (PythonFrom::Deadsnakes, Some(python)) if *site == Site::Container => {
+            let package = format!("python{}", python.plain());
+            let free_threaded = if python.is_free_threaded() { "-nogil" } else { "" };
+            step("python", &["bash", "-c", DEADSNAKES, "deadsnakes.sh", &package, free_threaded, &from_path, &venv])
         }
-        PythonFrom::Manylinux => {
-            let path = format!("/opt/python/{}-{}/bin/python", python.python_tag(), python.abi_tag());
-            vec![step("python", &[&path, "-m", "venv", &venv])]
+        (PythonFrom::Deadsnakes, _) => step("python", &[&from_path, "-m", "venv", &venv]),
+        (PythonFrom::Manylinux, python) => {
+            let path = python.map(manylinux_python).unwrap_or_default();
+            step("python", &[&path, "-m", "venv", &venv])
         }
-        PythonFrom::Image | PythonFrom::Host => return Vec::new(),
+        // Its packages stay visible, an image's torch among them.
+        (PythonFrom::Image | PythonFrom::Host, _) => {
+            step("python", &[&named(job, document), "-m", "venv", "--system-site-packages", &venv])
+        }
     };
-    let tools = ["-m", "pip", "install", "--quiet", "setuptools", "wheel", "packaging", "ninja"];
+    make.clean = vec!["venv".to_owned()];
     let python = format!("{venv}/bin/python");
-    let mut argv = vec![python.as_str()];
-    argv.extend(tools);
-    steps.into_iter().chain([step("build-tools", &argv)]).collect()
+    let mut tools = step(
+        "build-tools",
+        &[&python, "-m", "pip", "install", "--quiet", "setuptools", "wheel", "packaging", "ninja", "psutil"],
+    );
+    tools.retries = 2;
+    vec![make, tools]
 }
 
-fn torch_step(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Option<Step> {
-    let rocm = job.rocm.as_ref()?;
-    let requirement = format!("torch=={torch}");
+/// Where images of the manylinux project keep an interpreter. Source: pypa/manylinux, README, "Image content".
+fn manylinux_python(python: PythonVersion) -> String {
+    format!("/opt/python/{}-{}/bin/python", python.python_tag(), python.abi_tag())
+}
+
+fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec<Step> {
     let mut argv = vec![python.to_owned(), "-m".into(), "pip".into(), "install".into()];
-    match job.settings.torch_from {
-        TorchFrom::Image | TorchFrom::Host => return None,
-        TorchFrom::PytorchIndex => {
+    let requirement = format!("torch=={torch}");
+    let indexes = &job.settings.indexes;
+    match (job.settings.torch_from, &job.rocm) {
+        (TorchFrom::Image | TorchFrom::Host, _) | (_, None) => return Vec::new(),
+        (TorchFrom::PytorchIndex, Some(rocm)) => {
             let nightly = torch.is_pre();
-            let template = match job.settings.indexes.get("torch") {
-                Some(template) => template.as_str(),
-                None if nightly => TORCH_NIGHTLY_INDEX,
-                None => TORCH_INDEX,
-            };
+            let shipped = if nightly { TORCH_NIGHTLY_INDEX } else { TORCH_INDEX };
+            let template = indexes.get("torch").map_or(shipped, String::as_str);
             if nightly {
                 argv.push("--pre".to_owned());
             }
-            let suffix = index_suffix(torch, rocm, compat);
-            argv.extend([requirement, "--index-url".to_owned(), template.replace("{rocm}", &suffix)]);
+            let index = template.replace("{rocm}", &index_suffix(torch, rocm, compat));
+            argv.extend([requirement, "--index-url".to_owned(), index]);
         }
-        TorchFrom::AmdIndex => {
-            let template = job.settings.indexes.get("rocm").map_or(AMD_INDEX, String::as_str);
+        (TorchFrom::AmdIndex, Some(rocm)) => {
+            let template = indexes.get("rocm").map_or(AMD_INDEX, String::as_str);
             argv.extend([requirement, "--find-links".to_owned(), template.replace("{rocm}", rocm.as_str())]);
         }
     }
-    Some(Step { stage: "torch".to_owned(), argv, ..Step::default() })
+    // A torch without HIP builds for another vendor, or for none, hours later.
+    const CHECK: &str = "import sys, torch; print('torch', torch.__version__, 'HIP', torch.version.hip); \
+         sys.exit(None if torch.version.hip else 'this torch was not built for ROCm')";
+    let install = Step { stage: "torch".to_owned(), argv, retries: 2, ..Step::default() };
+    vec![install, step("torch-check", &[python, "-c", CHECK])]
 }
 
 /// The literal suffix of the index path for a torch and a ROCm: that of the facts which serves this ROCm, so `6.2.4`

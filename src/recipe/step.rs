@@ -54,8 +54,22 @@ impl Extend {
 pub struct Jobs {
     /// `MAX_JOBS`.
     pub variable: String,
+    /// The number itself, where the matrix file names it.
+    pub count: Option<u32>,
     /// Memory that one job may take, in tenths of a GiB.
     pub tenths_gib_per_job: u32,
+}
+
+impl Jobs {
+    /// The variable's value on a machine: what is inherited wins, then the number of the matrix file, then as many as
+    /// threads and memory (in tenths of a GiB) allow.
+    pub fn value(&self, inherited: Option<&str>, threads: u32, memory_tenths_gib: u32) -> String {
+        if let Some(inherited) = inherited.filter(|text| !text.is_empty()) {
+            return inherited.to_owned();
+        }
+        let computed = || super::jobs::parallel_jobs(threads, memory_tenths_gib, self.tenths_gib_per_job);
+        self.count.unwrap_or_else(computed).to_string()
+    }
 }
 
 /// Files that a step leaves behind.
@@ -67,4 +81,26 @@ pub struct Output {
     pub glob: String,
     /// How many files must match.
     pub count: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extend, Jobs};
+
+    /// B7
+    #[test]
+    fn an_inherited_number_of_jobs_always_wins() {
+        let jobs = |count| Jobs { variable: "MAX_JOBS".into(), count, tenths_gib_per_job: 28 };
+        assert_eq!(jobs(Some(8)).value(Some("3"), 16, 620), "3");
+        assert_eq!(jobs(Some(8)).value(Some(""), 16, 620), "8");
+        assert_eq!(jobs(None).value(None, 16, 620), "16");
+    }
+
+    #[test]
+    fn an_extended_variable_has_no_stray_separator() {
+        let extend = Extend { prepend: Some("/a".into()), append: Some("/z".into()), separator: ":".into() };
+        assert_eq!(extend.apply(Some("/usr")), "/a:/usr:/z");
+        assert_eq!(extend.apply(Some("")), "/a:/z");
+        assert_eq!(Extend { append: None, ..extend }.apply(None), "/a");
+    }
 }

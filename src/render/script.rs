@@ -74,7 +74,8 @@ fn step_view(step: &Step) -> StepView {
     }
     if let Some(jobs) = &step.jobs {
         let (name, tenths) = (&jobs.variable, jobs.tenths_gib_per_job);
-        environment.push(format!("export {name}=\"${{{name}:-$(parallel_jobs {tenths})}}\""));
+        let number = jobs.count.map_or_else(|| format!("$(parallel_jobs {tenths})"), |count| count.to_string());
+        environment.push(format!("export {name}=\"${{{name}:-{number}}}\""));
     }
     let command = command(&step.argv);
     StepView {

@@ -1,4 +1,4 @@
-"""Unpacks the one source distribution in a folder. Arguments: folder of the archive, its SHA-256 or nothing, target.
+"""Unpacks a source archive. Arguments: the archive or the folder that holds it alone, its SHA-256 or nothing, target.
 
 The archive's top folder becomes the target. Members that would land outside of it are refused.
 """
@@ -8,10 +8,10 @@ import shutil
 import sys
 import tarfile
 
-folder, wanted, target = sys.argv[1:]
-archives = sorted(pathlib.Path(folder).glob("*.tar.gz"))
-if len(archives) != 1:
-    sys.exit(f"{folder}: one source distribution is expected, {len(archives)} are there")
+place, wanted, target = sys.argv[1:]
+archives = [pathlib.Path(place)] if place.endswith(".tar.gz") else sorted(pathlib.Path(place).glob("*.tar.gz"))
+if len(archives) != 1 or not archives[0].is_file():
+    sys.exit(f"{place}: one archive ending in .tar.gz is expected, {sum(a.is_file() for a in archives)} are there")
 digest = hashlib.sha256(archives[0].read_bytes()).hexdigest()
 if wanted and digest != wanted:
     sys.exit(f"{archives[0].name}: its SHA-256 is {digest}, the facts say {wanted}")

@@ -188,7 +188,7 @@ mod tests {
                 "recipes/x.yaml:9:1: edit 1 needs either `file` with `find`, or `remove`",
                 "recipes/x.yaml:12:13: step `build` needs either `argv`, or `shell: bash` with `script`",
                 "recipes/x.yaml:12:13: two steps are called `build`",
-                "recipes/x.yaml:14:13: `a b` is no name for a stage",
+                "recipes/x.yaml:14:14: `a b` is no name for a stage",
                 "recipes/x.yaml:15:13: the script of step `paste` holds an expression",
             ]
         );
@@ -214,6 +214,6 @@ mod tests {
         assert_eq!(env["B"], EnvValue::List(vec!["x".into(), "y".into()]));
         assert_eq!(env["C"], EnvValue::Remove);
         assert!(matches!(&env["D"], EnvValue::Extend { separator, .. } if separator == ":"));
-        assert_eq!(env["E"], EnvValue::Jobs { gib_per_job: "2.8".into() });
+        assert_eq!(env["E"], EnvValue::Jobs { count: String::new(), gib_per_job: "2.8".into() });
     }
 }

@@ -152,6 +152,7 @@ const ENV_MAP: Record = Record {
         field("prepend", Shape::Text, "", "Put before the inherited value."),
         field("append", Shape::Text, "", "Put after the inherited value."),
         field("sep", Shape::Text, "path", "What stands between; `path` is `:`."),
+        field("count", Shape::Text, "\"\"", "With `gib-per-job`: the number itself, where it is not empty."),
         field("gib-per-job", Shape::Text, "", "The number of parallel jobs for this much memory each, unless set."),
     ],
 };

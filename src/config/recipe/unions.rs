@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+const KEYS: &[&str] = &["prepend", "append", "sep", "count", "gib-per-job"];
+
 /// The value of an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnvValue {
@@ -25,6 +27,8 @@ pub enum EnvValue {
     },
     /// The number of parallel jobs that memory and processors allow, unless the variable is set already.
     Jobs {
+        /// The number itself; empty: by processors and memory.
+        count: String,
         /// GiB that one job may take.
         gib_per_job: String,
     },
@@ -68,19 +72,23 @@ impl<'de> Deserialize<'de> for EnvValue {
                 Ok(EnvValue::List(list))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EnvValue, A::Error> {
-                let (mut prepend, mut append, mut separator, mut gib_per_job) = (None, None, None, None);
+                let (mut prepend, mut append, mut separator) = (None, None, None);
+                let (mut count, mut gib_per_job) = (None, None);
                 while let Some(key) = map.next_key::<String>()? {
                     let place = match key.as_str() {
                         "prepend" => &mut prepend,
                         "append" => &mut append,
                         "sep" => &mut separator,
                         "gib-per-job" => &mut gib_per_job,
-                        _ => return Err(de::Error::unknown_field(&key, &["prepend", "append", "sep", "gib-per-job"])),
+                        "count" => &mut count,
+                        _ => return Err(de::Error::unknown_field(&key, KEYS)),
                     };
                     *place = Some(map.next_value::<String>()?);
                 }
                 match (gib_per_job, prepend, append) {
-                    (Some(gib_per_job), None, None) => Ok(EnvValue::Jobs { gib_per_job }),
+                    (Some(gib_per_job), None, None) => {
+                        Ok(EnvValue::Jobs { count: count.unwrap_or_default(), gib_per_job })
+                    }
                     (None, None, None) => Err(de::Error::custom("one of `prepend`, `append`, `gib-per-job` is needed")),
                     (Some(_), _, _) => Err(de::Error::custom("`gib-per-job` stands alone")),
                     (None, prepend, append) => {

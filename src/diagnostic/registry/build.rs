@@ -13,6 +13,9 @@ pub const ALL: &[&Code] = &[
     &WINDOWS_JOB,
     &UNKNOWN_VARIABLE,
     &WRONG_PYTHON,
+    &TORCH_OF_ANOTHER_PYTHON,
+    &UNPINNED_SOURCE,
+    &PATH_OUTSIDE,
 ];
 
 /// A recipe file that does not follow the format.
@@ -65,4 +68,22 @@ pub const WRONG_PYTHON: Code = Code::error(
     "B009",
     "wrong-python",
     "With `python-from: image` the Python is the one inside the container image, and this image's tag names another one than the job's.\n\nUse an image for this Python, or `python-from: uv`.",
+);
+/// The image's torch is asked for together with another Python.
+pub const TORCH_OF_ANOTHER_PYTHON: Code = Code::error(
+    "B010",
+    "torch-of-another-python",
+    "With `torch-from: image` the torch is the one inside the container image, and it is installed for the image's own Python only. Another Python does not see it.\n\nSet `python-from: image`, or take torch from an index.",
+);
+/// A source that may change under the same name.
+pub const UNPINNED_SOURCE: Code = Code::warning(
+    "B011",
+    "unpinned-source",
+    "What is built is fetched without a digest or by a name that may move. A build of tomorrow may then be of other sources, and nobody would see it.\n\nGive an archive its `sha256`, and name a commit in full.",
+);
+/// A path of a recipe that leaves the job's folder.
+pub const PATH_OUTSIDE: Code = Code::error(
+    "B012",
+    "path-outside",
+    "A recipe edits, removes and collects files of the job's folder and nowhere else. This path is absolute or goes up with `..`.",
 );
