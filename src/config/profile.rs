@@ -31,8 +31,6 @@ pub struct Backend {
     pub levers: Vec<String>,
     /// Names of the checks a built wheel must pass, in order.
     pub gates: Vec<String>,
-    /// What makes a build shorter, told with every estimate that does not fit.
-    pub levers: Vec<String>,
 }
 
 impl Profile {
