@@ -66,7 +66,7 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
         Ok(bytes) => bytes,
         Err(error) => {
             let help = if sys::exists(path) { "give a YAML file that can be read" } else { "check the name of the file" };
-            sink.push(Diagnostic::new(&codes::UNREADABLE_FILE, error.to_string()).at(place, "").help(help));
+            sink.push(Diagnostic::from(error).at(place, "").help(help));
             return None;
         }
     };
@@ -101,7 +101,7 @@ fn default_files(shell: &Shell) -> Result<Vec<PathBuf>, Exit> {
         Ok(files) if !files.is_empty() => return Ok(files),
         Ok(_) => Diagnostic::new(&codes::NO_MATRIX_FILE, "there is no matrix file in `matrices/`")
             .help("name one, or write a first one with `rock-matrix init`"),
-        Err(error) => Diagnostic::new(&codes::UNREADABLE_FILE, error.to_string()).help("name the matrix files"),
+        Err(error) => Diagnostic::from(error).help("name the matrix files"),
     };
     Err(shell.report(&[fault]))
 }

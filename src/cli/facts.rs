@@ -14,10 +14,7 @@ use crate::{sys, yaml};
 pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     let mut sink = Sink::new();
     let mut tables = Tables::default();
-    let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| {
-        shell.tell(&format!("error: {error}"));
-        Exit::Fault
-    })?;
+    let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
     if files.is_empty() {
         sink.push(
             Diagnostic::new(&codes::NO_TABLES, format!("there are no tables in `{}`", folder.display()))

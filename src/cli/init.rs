@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
             Ok(false) => shell.say(&format!("kept {}, which is there already", shown(&args.dir, path))),
             Err(error) => {
-                shell.tell(&format!("error: {error}"));
+                shell.report(&[error.into()]);
                 return Exit::Machine;
             }
         }

@@ -7,7 +7,8 @@ use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument};
 use crate::config::Config;
-use crate::diagnostic::{Sink, Source};
+use crate::diagnostic::registry::host;
+use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::sys;
 
@@ -21,10 +22,7 @@ const LARGEST_FILE_BYTES: u64 = 2 << 30;
 pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
     match sys::read_text(path, LARGEST_FILE_BYTES) {
         Ok(text) => Ok(Source::new(path.display().to_string(), text)),
-        Err(error) => {
-            shell.tell(&format!("error: {error}"));
-            Err(Exit::Fault)
-        }
+        Err(error) => Err(shell.report(&[error.into()])),
     }
 }
 
@@ -36,7 +34,8 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
             Ok(()) => Exit::Done,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Err(error) => {
-                shell.tell(&format!("error: cannot write to stdout: {error}"));
+                let text = format!("cannot write to stdout: {error}");
+                shell.report(&[Diagnostic::new(&host::CANNOT_WRITE_FILE, text)]);
                 Exit::Machine
             }
         };
@@ -47,7 +46,7 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
             Exit::Done
         }
         Err(error) => {
-            shell.tell(&format!("error: {error}"));
+            shell.report(&[error.into()]);
             Exit::Machine
         }
     }
@@ -71,10 +70,8 @@ pub(super) fn compat(shell: &Shell) -> Result<Compat, Exit> {
 pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocument>, Exit> {
     let mut documents: Vec<RecipeDocument> = Vec::new();
     if let Some(folder) = &shell.folders.recipes {
-        let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| {
-            shell.tell(&format!("error: {error}"));
-            Exit::Fault
-        })?;
+        let files =
+            sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
         for path in files {
             let source = super::documents::source(&path, sink);
             documents.extend(source.and_then(|source| recipe::from_source(&source, sink)));

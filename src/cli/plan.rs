@@ -146,7 +146,7 @@ fn write_outputs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit
     }
     match shell.environment.get("GITHUB_OUTPUT") {
         Some(path) => crate::sys::append(std::path::Path::new(path), text.as_bytes()).map_err(|error| {
-            shell.tell(&format!("error: {error}"));
+            shell.report(&[error.into()]);
             Exit::Machine
         }),
         None => {

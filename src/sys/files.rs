@@ -154,3 +154,41 @@ pub fn folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
 pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(error: FileError) -> &'static str {
+        Diagnostic::from(error).code.name
+    }
+
+    #[test]
+    fn reading_and_writing_fail_with_codes_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        assert_eq!(code(read_text(&file, 10).unwrap_err()), "cannot-read-file");
+        write_atomic(&file, b"\xff").unwrap();
+        let error = read_text(&file, 10).unwrap_err();
+        assert!(error.to_string().ends_with("it is not UTF-8: byte 0 cannot be read"), "{error}");
+        assert_eq!(code(write_atomic(&file.join("inner"), b"x").unwrap_err()), "cannot-write-file");
+    }
+
+    #[test]
+    fn a_file_past_its_limit_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        write_atomic(&file, b"12345").unwrap();
+        assert_eq!(read_bytes(&file, 5).unwrap(), b"12345");
+        assert!(read_bytes(&file, 4).unwrap_err().reason.contains("larger than 4 bytes"));
+    }
+
+    #[test]
+    fn an_equal_file_is_not_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a/b/file");
+        assert!(write_if_changed(&file, b"x").unwrap());
+        assert!(!write_if_changed(&file, b"x").unwrap());
+        assert!(write_if_changed(&file, b"y").unwrap());
+    }
+}

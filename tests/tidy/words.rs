@@ -39,6 +39,9 @@ fn word_faults(file: &SourceFile) -> Vec<String> {
             faults.push(format!("{}: has `{word}`", file.path));
         }
     }
+    if code.contains("\"error: ") || code.contains("\"error[") {
+        faults.push(format!("{}: tells a fault that is no diagnostic", file.path));
+    }
     if code.contains(".unwrap()") {
         faults.push(format!("{}: has `unwrap` outside of its tests", file.path));
     }
@@ -119,7 +122,14 @@ fn planted_faults_of_the_text_are_caught() {
     assert_eq!(opening_faults(&planted("src/x/mod.rs", "//! What it is.\n")).len(), 1);
     assert_eq!(opening_faults(&planted("src/x/mod.rs", "//! What it is.\n//! **Invariant:** none.\n")).len(), 0);
 
-    for text in ["fn f() { todo!() }", "dbg!(x)", "unimplemented!()", "x.unwrap()", "#[allow(dead_code)]\nfn f() {}"] {
+    for text in [
+        "fn f() { todo!() }",
+        "dbg!(x)",
+        "unimplemented!()",
+        "x.unwrap()",
+        "tell(\"error: no\")",
+        "#[allow(dead_code)]\nfn f() {}",
+    ] {
         assert_eq!(word_faults(&planted("src/x.rs", text)).len(), 1, "{text}");
     }
     let reasoned = "#[allow(dead_code, reason = \"x\")]";

@@ -17,7 +17,6 @@ pub const ALL: &[&Code] = &[
     &SECOND_DOCUMENT,
     &EMPTY_FILE,
     &KEY_NOT_TEXT,
-    &UNREADABLE_FILE,
     &UNKNOWN_KEY,
     &MISSING_KEY,
     &WRONG_KIND,
@@ -123,12 +122,6 @@ pub const KEY_NOT_TEXT: Code = Code::error(
     "M013",
     "key-not-text",
     "YAML allows lists and mappings as keys; no file of this program does. The usual cause is a template expression such as `{{ name }}` at the beginning of a line without quotes.",
-);
-/// A file that cannot be read.
-pub const UNREADABLE_FILE: Code = Code::error(
-    "M014",
-    "unreadable-file",
-    "The file cannot be read: it does not exist, it is a folder, permission is missing, or it is larger than 16 MiB.",
 );
 /// A key that is not known.
 pub const UNKNOWN_KEY: Code = Code::error(
