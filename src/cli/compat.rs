@@ -290,24 +290,23 @@ fn refresh(compat: &Compat, from: &str, format: Format, check: bool, shell: &She
 
 /// Pages of a saved index: `DIR/rocm6.2/torch/index.html`, or `DIR/rocm6.2/torch.html`.
 fn saved(root: &Path, shell: &Shell) -> Result<Vec<IndexPage>, Exit> {
-    let tell = |error: &dyn std::fmt::Display| {
-        shell.tell(&format!("error: {error}"));
-        Exit::Fault
-    };
     let mut pages = Vec::new();
-    for folder in sys::folders(root).map_err(|e| tell(&e))? {
+    for folder in sys::folders(root).map_err(|error| shell.report(&[error.into()]))? {
         let Some(rocm) = folder.file_name().and_then(|name| name.to_str()?.strip_prefix("rocm")).map(str::to_owned)
         else {
             continue;
         };
         let candidates: [PathBuf; 2] = [folder.join("torch/index.html"), folder.join("torch.html")];
         if let Some(path) = candidates.iter().find(|path| sys::is_file(path)) {
-            let bytes = sys::read_bytes(path, fetch::LARGEST_PAGE_BYTES).map_err(|e| tell(&e))?;
+            let bytes =
+                sys::read_bytes(path, fetch::LARGEST_PAGE_BYTES).map_err(|error| shell.report(&[error.into()]))?;
             pages.push(IndexPage { rocm_index: rocm, html: String::from_utf8_lossy(&bytes).into_owned() });
         }
     }
     if pages.is_empty() {
-        return Err(tell(&format!("`{}` holds no pages such as rocm6.2/torch/index.html", root.display())));
+        let text = format!("`{}` holds no pages such as rocm6.2/torch/index.html", root.display());
+        let help = "save the pages of an index under those names";
+        return Err(shell.report(&[Diagnostic::new(&codes::CANNOT_FETCH, text).help(help)]));
     }
     Ok(pages)
 }

@@ -3,6 +3,8 @@
 //! Version 1. One job stands on one line, so that a million of them stream. What jobs share is serialised once and
 //! joined; every piece comes out of a serde struct of this file.
 
+mod read;
+
 use std::io::{self, Write};
 
 use indexmap::IndexMap;
@@ -11,11 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::assemble::Group;
 use super::github::JOBS_PER_MATRIX;
-use super::{DroppedGfx, Estimate, Job, JobView, Plan, Settings};
-use crate::config::{
-    DigestRule, Docker, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Test, TorchFrom,
-};
-use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
+use super::{DroppedGfx, Estimate, JobView, Plan};
+
+pub use read::read_json;
 
 /// The version of the format. A reader refuses others.
 pub(super) const VERSION: u32 = 1;
@@ -511,101 +511,4 @@ fn matrix_document(group: &Group) -> MatrixDocument {
         repair: RepairDocument { platform: config.repair.platform.clone(), presets: config.repair.presets.clone() },
         test: TestDocument { runner: config.test.runner.clone(), gpu: config.test.gpu.to_string() },
     }
-}
-
-/// Reads a plan back into jobs. A file that is no plan of this version is a fault.
-pub fn read_json(source: &Source, sink: &mut Sink) -> Option<Vec<Job>> {
-    let fault = |reason: String| {
-        Diagnostic::new(&codes::BAD_PLAN_FILE, format!("`{}` is not a plan: {reason}", source.path))
-            .at(source.place(0..0), "")
-            .help("write it with `rock-matrix plan --format json`")
-    };
-    let document: PlanDocument = match serde_json::from_str(&source.text) {
-        Ok(document) => document,
-        Err(error) => {
-            sink.push(fault(error.to_string()));
-            return None;
-        }
-    };
-    if document.version != VERSION {
-        sink.push(fault(format!("it is of version {}, this program reads {VERSION}", document.version)));
-        return None;
-    }
-    let jobs: Result<Vec<Job>, String> = document.jobs.iter().map(|job| job_of(job, &document.matrices)).collect();
-    jobs.map_err(|reason| sink.push(fault(reason))).ok()
-}
-
-fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String> {
-    let matrix = matrices.get(job.matrix).ok_or_else(|| format!("job `{}` names no matrix", job.id))?;
-    let fault = |error: &dyn std::fmt::Display| format!("job `{}`: {error}", job.id);
-    let axis = |name: &str| job.axes.get(name).map(String::as_str);
-    macro_rules! parsed {
-        ($text:expr) => {
-            $text.map(str::parse).transpose().map_err(|e| fault(&e))?
-        };
-    }
-    macro_rules! word {
-        ($kind:ty, $text:expr) => {
-            <$kind>::from_word($text).ok_or_else(|| fault(&format!("`{}` is no known word", $text)))?
-        };
-    }
-    let mut vars = matrix.vars.clone();
-    vars.extend(job.vars.clone());
-    let targets = job.gfx.iter().map(|target| target.parse().map_err(|e| fault(&e)));
-    let dropped = job
-        .dropped_gfx
-        .iter()
-        .map(|d| Ok(DroppedGfx { target: d.target.parse().map_err(|e| fault(&e))?, reason: d.reason.clone() }));
-    Ok(Job {
-        id: job.id.clone(),
-        axes: job.axes.clone(),
-        distribution: matrix.distribution.parse().map_err(|e| fault(&e))?,
-        package: parsed!(axis(&matrix.distribution).or(axis("version"))),
-        version: parsed!(job.version.as_deref()),
-        label: parsed!(job.label.as_deref()),
-        wheel: job.wheel.clone(),
-        python: parsed!(axis("python")),
-        torch: parsed!(axis("torch")),
-        rocm: parsed!(axis("rocm")),
-        backend: job.backend.clone(),
-        gfx: targets.collect::<Result<_, String>>()?,
-        dropped_gfx: dropped.collect::<Result<_, String>>()?,
-        image: job.image.clone(),
-        runner: job.runner.clone(),
-        gpu: word!(GpuPolicy, &job.gpu),
-        recipe: job.recipe.clone(),
-        gates: job.gates.clone(),
-        estimate: job.estimate.as_ref().map(|e| Estimate {
-            objects: e.objects,
-            hours: e.hours,
-            attempts: e.attempts,
-            cache_mb: e.cache_mb,
-            verdict: e.verdict.clone(),
-        }),
-        covers: job.covers.clone(),
-        warnings: job.warnings.clone(),
-        settings: Settings {
-            matrix: matrix.matrix.clone(),
-            platform: word!(Platform, &matrix.platform),
-            torch_from: word!(TorchFrom, &matrix.torch_from),
-            python_from: word!(PythonFrom, axis("python-from").unwrap_or(&matrix.python_from)),
-            image: Image {
-                repository: matrix.image.repository.clone(),
-                tag: matrix.image.tag.clone(),
-                missing: word!(MissingImage, &matrix.image.missing),
-                digest: word!(DigestRule, &matrix.image.digest),
-            },
-            docker: Docker {
-                shm_size: matrix.docker.shm_size.clone(),
-                groups: matrix.docker.groups.clone(),
-                gid: word!(GroupIds, &matrix.docker.gid),
-                args: matrix.docker.args.clone(),
-            },
-            vars,
-            secrets: matrix.secrets.clone(),
-            indexes: matrix.indexes.clone(),
-            repair: Repair { platform: matrix.repair.platform.clone(), presets: matrix.repair.presets.clone() },
-            test: Test { runner: matrix.test.runner.clone(), gpu: word!(GpuPolicy, &matrix.test.gpu) },
-        },
-    })
 }

@@ -21,7 +21,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (4, "index", &[]),
     (4, "matrix", &[]),
     (4, "plan", &["matrix"]),
-    (4, "publish", &["plan"]),
+    (4, "publish", &["index", "plan"]),
     (4, "recipe", &["matrix", "plan"]),
     (4, "render", &["matrix", "plan", "recipe"]),
     (5, "exec", &["sys"]),

@@ -8,7 +8,7 @@ use crate::sources::{self, SourceFile};
 /// Whether a text names a code by its id, its name, or the name of its constant.
 fn names_code(text: &str, code: &Code) -> bool {
     let constant = code.name.to_uppercase().replace('-', "_");
-    text.contains(code.id) || text.contains(&constant) || text.contains(&format!("{} {}", code.id, code.name))
+    [code.id.to_owned(), constant, format!("\"{}\"", code.name)].iter().any(|word| text.contains(word.as_str()))
 }
 
 /// All tests in one text: unit tests, stories with what they expect, and real stages.
