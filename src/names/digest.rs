@@ -32,6 +32,19 @@ impl Digest {
             hex
         })
     }
+
+    /// The digest in URL-safe base64 without padding, as RECORD writes it after `sha256=`.
+    pub fn to_base64(self) -> String {
+        const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let mut text = String::with_capacity(43);
+        for group in self.0.chunks(3) {
+            let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+            for place in 0..=group.len() {
+                text.push(char::from(ALPHABET[(bits >> (18 - 6 * place) & 63) as usize]));
+            }
+        }
+        text
+    }
 }
 
 impl FromStr for Digest {
@@ -68,5 +81,11 @@ mod tests {
         assert_eq!(digest.to_string(), text);
         assert_eq!(digest.to_hex().parse::<Digest>().unwrap(), digest);
         assert!("sha256:xyz".parse::<Digest>().is_err());
+    }
+
+    #[test]
+    fn base64_is_as_record_writes_it() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855".parse::<Digest>().unwrap();
+        assert_eq!(empty.to_base64(), "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
     }
 }

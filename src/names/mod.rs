@@ -10,15 +10,19 @@ mod label;
 mod python;
 mod rocm;
 mod version;
+mod wheel_identity;
 mod wheel_name;
 mod wheel_tag;
 
 pub use digest::{Digest, DigestError};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use gfx::{GfxTarget, GfxTargetError};
-pub use label::{Accelerator, LabelError, LabelParts, LabelStyle, LocalLabel, is_compact_unambiguous};
+pub use label::{
+    Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, is_compact_unambiguous,
+};
 pub use python::{PythonVersion, PythonVersionError};
 pub use rocm::{RocmVersion, RocmVersionError};
 pub use version::{PackageVersion, Version, VersionError};
+pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};
 pub use wheel_name::{WheelName, WheelNameError};
 pub use wheel_tag::{TagSet, TagSetError};

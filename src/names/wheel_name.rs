@@ -3,10 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{TagSet, Version};
+use super::{DistributionName, LocalLabel, TagSet, Version};
 
 /// A wheel's file name: `{name}-{version}(-{build})?-{python}-{abi}-{platform}.whl`
 /// (binary distribution format, "File name convention").
+///
+/// ```
+/// use rock_matrix::names::WheelName;
+/// let name: WheelName = "flash_attn-2.8.3%2Brocm62torch2.5triton-py3-none-any.whl".parse()?;
+/// assert_eq!(name.label().unwrap().as_str(), "rocm62torch2.5triton");
+/// assert_eq!(name.to_string(), "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl");
+/// # Ok::<(), rock_matrix::names::WheelNameError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelName {
     /// The distribution as spelled in the name, `flash_attn`.
@@ -33,25 +41,82 @@ pub struct WheelNameError {
     pub reason: String,
 }
 
+impl WheelName {
+    /// The local version label, in normal form.
+    pub fn label(&self) -> Option<LocalLabel> {
+        self.version.local().and_then(|local| local.parse().ok())
+    }
+
+    /// This name with another version.
+    #[must_use]
+    pub fn with_version(&self, version: Version) -> Self {
+        Self { version, ..self.clone() }
+    }
+
+    /// The name as the format wants it written: distribution in file form, version in PEP 440 normal form, platform
+    /// tags sorted. Names in the wild differ; two of them mean the same when their normal forms are equal.
+    #[must_use]
+    pub fn normalized(&self) -> Self {
+        let distribution = self.distribution.parse::<DistributionName>();
+        Self {
+            distribution: distribution.map_or_else(|_| self.distribution.clone(), |name| name.file_form()),
+            version: self.version.normalized().parse().unwrap_or_else(|_| self.version.clone()),
+            platform: self.platform.sorted(),
+            ..self.clone()
+        }
+    }
+
+    /// Every single tag that the compressed sets stand for, `cp311-cp311-linux_x86_64`.
+    pub fn expanded_tags(&self) -> Vec<String> {
+        let mut tags = Vec::new();
+        for python in self.python.tags() {
+            for abi in self.abi.tags() {
+                tags.extend(self.platform.tags().iter().map(|platform| format!("{python}-{abi}-{platform}")));
+            }
+        }
+        tags
+    }
+
+    /// Whether it names wheels that hold no compiled code for one platform.
+    pub fn is_any_platform(&self) -> bool {
+        self.platform.tags().iter().all(|tag| tag == "any")
+    }
+}
+
 impl FromStr for WheelName {
     type Err = WheelNameError;
+
+    /// Reads a file name; percent-encoded ones (`%2B`) are decoded.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = |reason: String| WheelNameError { text: text.to_owned(), reason };
-        let stem = text.strip_suffix(".whl").ok_or_else(|| fault("it does not end in `.whl`".into()))?;
+        let decoded = decode(text).ok_or_else(|| fault("its percent encoding is broken".into()))?;
+        let stem = decoded.strip_suffix(".whl").ok_or_else(|| fault("it does not end in `.whl`".into()))?;
         let parts: Vec<&str> = stem.split('-').collect();
         let (name, version, build, tags) = match parts.as_slice() {
-            [name, version, tags @ ..] if tags.len() == 3 => (name, version, None, tags),
-            [name, version, build, tags @ ..] if tags.len() == 3 => (name, version, Some((*build).to_owned()), tags),
-            _ => return Err(fault(format!("it has {} parts between hyphens, not 5 or 6", parts.len()))),
+            [name, version, python, abi, platform] => (*name, *version, None, [*python, *abi, *platform]),
+            [name, version, build, python, abi, platform] => {
+                (*name, *version, Some(*build), [*python, *abi, *platform])
+            }
+            _ => return Err(fault(wrong_count(&parts))),
         };
-        let tag = |i: usize| tags[i].parse::<TagSet>().map_err(|e| fault(e.to_string()));
+        if name.parse::<DistributionName>().is_err() {
+            return Err(fault(format!("`{name}` is no distribution name")));
+        }
+        let Ok(version) = version.parse::<Version>() else { return Err(fault(wrong_version(&parts))) };
+        if let Some(build) = build
+            && !(build.starts_with(|c: char| c.is_ascii_digit())
+                && build.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')))
+        {
+            return Err(fault(format!("the build tag `{build}` does not begin with a digit")));
+        }
+        let [python, abi, platform] = tags.map(|tag| tag.parse::<TagSet>().map_err(|e| fault(e.to_string())));
         Ok(Self {
-            distribution: (*name).to_owned(),
-            version: version.parse().map_err(|e: super::VersionError| fault(e.to_string()))?,
-            build,
-            python: tag(0)?,
-            abi: tag(1)?,
-            platform: tag(2)?,
+            distribution: name.to_owned(),
+            version,
+            build: build.map(str::to_owned),
+            python: python?,
+            abi: abi?,
+            platform: platform?,
         })
     }
 }
@@ -63,5 +128,134 @@ impl fmt::Display for WheelName {
             write!(f, "{build}-")?;
         }
         write!(f, "{}-{}-{}.whl", self.python, self.abi, self.platform)
+    }
+}
+
+fn wrong_count(parts: &[&str]) -> String {
+    let count = format!("it has {} parts between hyphens, not 5 or 6", parts.len());
+    split_name(parts).map_or(count.clone(), |hint| format!("{count}; {hint}"))
+}
+
+fn wrong_version(parts: &[&str]) -> String {
+    let version = parts[1];
+    if let Some(hint) = split_name(parts) {
+        return hint;
+    }
+    for (at, _) in version.match_indices('.') {
+        let mended = format!("{}+{}", &version[..at], &version[at + 1..]);
+        if version[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic()) && mended.parse::<Version>().is_ok() {
+            return format!("`{version}` is no version; a `+` became a dot, and the version was `{mended}`");
+        }
+    }
+    format!("`{version}` is no PEP 440 version")
+}
+
+/// What to say where a distribution was written with hyphens.
+fn split_name(parts: &[&str]) -> Option<String> {
+    let at = parts.iter().position(|part| part.parse::<Version>().is_ok()).filter(|at| *at > 1)?;
+    Some(format!("in a wheel name the distribution `{}` is written `{}`", parts[..at].join("-"), parts[..at].join("_")))
+}
+
+/// Undoes percent encoding. `None` for a `%` that is none and for bytes that are no UTF-8.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            bytes.push(u8::try_from(digit()? << 4 | digit()?).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::WheelName;
+
+    #[track_caller]
+    fn name(text: &str) -> WheelName {
+        text.parse().unwrap()
+    }
+
+    #[track_caller]
+    fn reason(text: &str) -> String {
+        text.parse::<WheelName>().unwrap_err().reason
+    }
+
+    #[test]
+    fn a_build_tag_and_two_platform_tags_are_read_and_printed() {
+        let text = "flash_attn-2.8.3+rocm62torch2.5-1-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl";
+        let name = name(text);
+        assert_eq!((name.build.as_deref(), name.platform.tags().len()), (Some("1"), 2));
+        assert_eq!(name.to_string(), text);
+        assert_eq!(name.expanded_tags()[1], "cp311-cp311-manylinux_2_28_x86_64");
+    }
+
+    #[test]
+    fn a_percent_encoded_name_is_the_name() {
+        let encoded = name("flash_attn-2.8.3%2brocm62torch2.5-cp311-cp311-linux_x86_64.whl");
+        assert_eq!(encoded, name("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl"));
+        assert_eq!(reason("a-1%2-py3-none-any.whl"), "its percent encoding is broken");
+    }
+
+    #[test]
+    fn a_distribution_with_a_hyphen_says_how_to_write_it() {
+        let expect = "in a wheel name the distribution `flash-attn` is written `flash_attn`";
+        assert_eq!(reason("flash-attn-2.8.3-cp311-cp311-linux_x86_64.whl"), expect);
+        assert!(reason("flash-attn-2.8.3-1-cp311-cp311-linux_x86_64.whl").ends_with(expect));
+    }
+
+    #[test]
+    fn a_plus_that_became_a_dot_is_told() {
+        assert_eq!(
+            reason("flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl"),
+            "`2.8.3.rocm62torch2.5` is no version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`"
+        );
+    }
+
+    #[test]
+    fn other_texts_are_refused_with_the_reason() {
+        assert_eq!(reason("flash_attn-2.8.3.tar.gz"), "it does not end in `.whl`");
+        assert_eq!(reason("flash_attn-2.8.3.whl"), "it has 2 parts between hyphens, not 5 or 6");
+        assert_eq!(reason("a-1-x1-py3-none-any.whl"), "the build tag `x1` does not begin with a digit");
+        assert_eq!(reason("a-one-py3-none-any.whl"), "`one` is no PEP 440 version");
+        assert_eq!(reason("../a-1-py3-none-any.whl"), "`../a` is no distribution name");
+        assert!(reason("a-1-py3--any.whl").starts_with("`` is not a set of wheel tags"));
+    }
+
+    #[test]
+    fn an_upper_case_abi_tail_is_accepted_and_its_normal_form_is_lower_case() {
+        let text = "flash_attn-2.8.3+cu12torch2.6cxx11abiTRUE-cp312-cp312-linux_x86_64.whl";
+        assert_eq!(name(text).to_string(), text);
+        assert_eq!(name(text).label().unwrap().as_str(), "cu12torch2.6cxx11abitrue");
+        assert_eq!(name(text).normalized().to_string(), text.replace("TRUE", "true"));
+    }
+
+    #[test]
+    fn the_normal_form_folds_names_versions_and_platforms() {
+        let odd = name("Flash.Attn-2.8.3.POST1+ROCm6.2_x-py3-none-linux_x86_64.any.whl");
+        assert_eq!(odd.normalized().to_string(), "flash_attn-2.8.3.post1+rocm6.2.x-py3-none-any.linux_x86_64.whl");
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_reads_back_as_it_was_printed(
+            text in "[A-Za-z][A-Za-z0-9_]{0,8}[A-Za-z0-9]-[0-9]\\.[0-9]{1,2}(\\.post1)?(\\+[a-z0-9]{1,9}(\\.[a-z0-9]{1,3})?)?(-[0-9][a-z]?)?-(cp3[0-9]|py3)-(abi3|none|cp313t)-(any|linux_x86_64(\\.manylinux_2_28_x86_64)?)\\.whl"
+        ) {
+            let name: WheelName = text.parse().unwrap();
+            prop_assert_eq!(name.to_string(), text.clone());
+            prop_assert_eq!(text.replace('+', "%2B").parse::<WheelName>().unwrap(), name.clone());
+            prop_assert_eq!(name.normalized().normalized(), name.normalized());
+        }
+
+        #[test]
+        fn reading_a_name_never_panics(text in "[a-z0-9%.+_-]{0,40}(\\.whl)?") {
+            let _ = text.parse::<WheelName>();
+        }
     }
 }

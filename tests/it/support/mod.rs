@@ -3,6 +3,8 @@
 
 mod bless;
 mod project;
+mod wheel;
 
 pub use bless::assert_file;
 pub use project::{Outcome, Project, Ran};
+pub use wheel::Wheel;
