@@ -249,8 +249,10 @@ mod tests {
         let told: Vec<String> = findings(&facts)
             .iter()
             .map(|d| {
-                let notes: String = d.notes.iter().map(|note| format!(" | {note}")).collect();
-                format!("{}[{}]: {}{notes} | {}", d.severity, d.code, d.message, d.help.as_deref().unwrap_or_default())
+                let mut parts = vec![d.message.as_str()];
+                parts.extend(d.notes.iter().map(String::as_str));
+                parts.extend(d.help.as_deref());
+                format!("{}[{}]: {}", d.severity, d.code, parts.join(" | "))
             })
             .collect();
         assert_eq!(told.join("\n"), expect);

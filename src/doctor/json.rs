@@ -141,6 +141,9 @@ struct FindingRow<'a> {
 }
 
 /// One JSON object with a final newline.
+///
+/// # Panics
+/// Never: strings and numbers always serialize.
 pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
     let report = Report {
         version: VERSION,

@@ -180,15 +180,12 @@ fn unescape(text: &str) -> String {
     while let Some(at) = rest.find('\\') {
         let code = rest.get(at + 1..at + 4).and_then(|digits| u8::from_str_radix(digits, 8).ok());
         out.push_str(&rest[..at]);
-        match code {
-            Some(code) => {
-                out.push(char::from(code));
-                rest = &rest[at + 4..];
-            }
-            None => {
-                out.push('\\');
-                rest = &rest[at + 1..];
-            }
+        if let Some(code) = code {
+            out.push(char::from(code));
+            rest = &rest[at + 4..];
+        } else {
+            out.push('\\');
+            rest = &rest[at + 1..];
         }
     }
     out + rest

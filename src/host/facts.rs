@@ -158,15 +158,15 @@ mod tests {
         }
     }
 
-    fn limit(value: u64) -> Option<Limit> {
-        Some(Limit { value, folder: "/sys/fs/cgroup/job".to_owned() })
+    fn limit(value: u64) -> Limit {
+        Limit { value, folder: "/sys/fs/cgroup/job".to_owned() }
     }
 
     #[test]
     fn a_control_group_below_the_host_decides_threads_and_memory() {
         let mut facts = machine(64, 251);
         assert_eq!((build_threads(&facts), build_memory_bytes(&facts)), (64, 251 << 30));
-        facts.cgroup = CgroupLimits { cpu_millis: limit(8_500), memory_bytes: limit(31 << 30) };
+        facts.cgroup = CgroupLimits { cpu_millis: Some(limit(8_500)), memory_bytes: Some(limit(31 << 30)) };
         assert_eq!((build_threads(&facts), build_memory_bytes(&facts)), (8, 31 << 30));
         facts.process.cpus_allowed = Some(4);
         assert_eq!(build_threads(&facts), 4);
@@ -175,9 +175,9 @@ mod tests {
     #[test]
     fn a_limit_above_the_host_changes_nothing_and_one_thread_is_always_left() {
         let mut facts = machine(2, 7);
-        facts.cgroup = CgroupLimits { cpu_millis: limit(64_000), memory_bytes: limit(1 << 50) };
+        facts.cgroup = CgroupLimits { cpu_millis: Some(limit(64_000)), memory_bytes: Some(limit(1 << 50)) };
         assert_eq!((build_threads(&facts), build_memory_bytes(&facts)), (2, 7 << 30));
-        facts.cgroup.cpu_millis = limit(250);
+        facts.cgroup.cpu_millis = Some(limit(250));
         assert_eq!(build_threads(&facts), 1);
         assert_eq!(build_threads(&HostFacts::default()), 1);
     }

@@ -191,6 +191,9 @@ impl<'a> Properties<'a> {
 #[cfg(test)]
 impl Gpu {
     /// A GPU with nothing but a node and a processor.
+    ///
+    /// # Panics
+    /// When the version names no processor.
     pub fn example(node: u32, version: u32) -> Self {
         Self {
             node,
