@@ -23,16 +23,20 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         return shell.print(&lines);
     };
     // People paste the whole of `error[M001 duplicate-key]`.
-    let word = word.trim_matches(|c: char| "[]: ".contains(c)).split(['[', ' ']).find(|part| registry::find(part).is_some()).unwrap_or(word);
+    let word = word
+        .trim_matches(|c: char| "[]: ".contains(c))
+        .split(['[', ' '])
+        .find(|part| registry::find(part).is_some())
+        .unwrap_or(word);
     if let Some(code) = registry::find(word) {
         return shell.print(&page(code));
     }
-    shell.tell(&format!("error: there is no code `{word}`"));
     let words = registry::all().flat_map(|code| [code.id, code.name]);
-    match nearest(word, words) {
-        Some(near) => shell.tell(&format!("help: did you mean `{near}`?")),
-        None => shell.tell("help: `rock-matrix explain` lists them all"),
-    }
+    let help = nearest(word, words)
+        .map_or_else(|| "`rock-matrix explain` lists them all".to_owned(), |near| format!("did you mean `{near}`?"));
+    // A word that is no code is a bad command line, told in the way of all others.
+    let text = format!("there is no code `{word}`\n\n  help: {help}\n");
+    let _ = super::command().error(clap::error::ErrorKind::InvalidValue, text).print();
     Exit::Usage
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Exit, Shell};
 use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, registry::facts as codes};
 use crate::{sys, template};
 
 /// The matrix file that is written: the one that this project builds from itself.
@@ -45,9 +46,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let Some(workflow) = workflow(&compat) else {
-        shell.tell("error: the facts pin no `actions/checkout`, so no workflow can be written");
-        shell.tell("help: leave out `--compat`, or add the action to the folder's tables");
-        return Exit::Fault;
+        let text = "the facts pin no `actions/checkout`, so no workflow can be written";
+        let help = "leave out `--compat`, or add the action to the folder's tables";
+        return shell.report(&[Diagnostic::new(&codes::NO_TABLES, text).help(help)]);
     };
     let mut written = 0;
     for (path, text) in [("matrices/flash-attn.yaml", MATRIX), (".github/workflows/wheels.yml", &workflow)] {
@@ -65,7 +66,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
     if written > 0 {
         shell.say("next: edit matrices/flash-attn.yaml, then `rock-matrix check` and `rock-matrix plan`");
-        shell.say("note: the workflow uses org/rock-action@v1, which is coming; until then it runs only when started by hand");
+        shell.say(
+            "note: the workflow uses org/rock-action@v1, which is coming; until then it runs only when started by hand",
+        );
     }
     Exit::Done
 }

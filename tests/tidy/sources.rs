@@ -31,6 +31,9 @@ impl SourceFile {
 
     /// How many lines come before the unit tests.
     pub(crate) fn code_lines(&self) -> usize {
+        if self.is_tests() {
+            return 0;
+        }
         let lines: Vec<&str> = self.text.lines().collect();
         let begins_tests = |at: usize| {
             lines[at] == "#[cfg(test)]"
@@ -39,6 +42,11 @@ impl SourceFile {
                     .is_some_and(|next| next.ends_with('{') && (next.starts_with("mod ") || next.starts_with("impl ")))
         };
         (0..lines.len()).find(|at| begins_tests(*at)).unwrap_or(lines.len())
+    }
+
+    /// Whether the whole file is the unit tests of a module.
+    pub(crate) fn is_tests(&self) -> bool {
+        self.path.ends_with("/tests.rs")
     }
 
     /// The module path below the crate: `["plan", "json"]` for `src/plan/json.rs`, empty for the roots of the crate.
