@@ -1,1 +1,34 @@
-//! Runs steps: local, container, dry run.
+//! Runs the steps of a job: on this machine, or as one script in a container.
+//!
+//! Input: a [`crate::recipe::Step`] list, a folder, limits, and a [`Runner`]. Output: a [`Record`] of what was done
+//! (`build.json`, from which a build goes on), a log, and how it ended.
+//!
+//! **Invariant:** nothing outside the job's folder is written or removed here, but for wheels that are copied to the
+//! folder asked for; when a run returns, nothing that it started is running.
+
+mod collect;
+mod container;
+mod engine_fault;
+mod fault;
+mod folder;
+mod mask;
+mod record;
+mod resume;
+mod run;
+mod runner;
+mod step_hash;
+mod surroundings;
+mod transcript;
+
+pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches};
+pub use container::{Containment, run_container};
+pub use engine_fault::{EngineFault, EngineTrouble};
+pub use fault::{BuildEnd, StepFault, StepTrouble};
+pub use folder::{JobFolder, OpenFault, Opened, ROOT, freed_by_cleaning, open};
+pub use mask::Masks;
+pub use record::{BuiltWheel, Outcome, Record, StageRecord, StageState};
+pub use resume::{Continue, UnknownStage, first_step};
+pub use run::{Event, Limits, Order, run_steps};
+pub use runner::{ProcessRunner, Recorded, RecordingRunner, Runner};
+pub use step_hash::step_hash;
+pub use surroundings::{Surroundings, invocation};

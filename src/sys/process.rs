@@ -32,6 +32,8 @@ pub struct Invocation {
     /// A variable, set beside the others, by which processes are found that left the group. Whoever carries it is
     /// ended together with the process when that is stopped.
     pub mark: Option<(String, String)>,
+    /// A command that ends what the process stands for elsewhere (a container); it is run when the process is stopped.
+    pub stop: Vec<String>,
 }
 
 /// What is told while a process runs.
@@ -118,6 +120,9 @@ pub fn run(
             (Wish::GoOn, Wish::End) => {
                 wish = Wish::End;
                 ending_since = Some(Instant::now());
+                if !invocation.stop.is_empty() {
+                    ask(&invocation.stop);
+                }
                 group.signal_all(Signal::TERM);
             }
             (Wish::GoOn | Wish::End, Wish::Kill) => {
@@ -154,6 +159,25 @@ pub fn run(
         heed(Heard::Output(&bytes));
     }
     Ok(group.finish())
+}
+
+/// Runs a short command in the root folder, ends it after half a minute; gives the last line that it wrote where it
+/// succeeded.
+pub fn ask(argv: &[String]) -> Option<String> {
+    const LONGEST: Duration = Duration::from_secs(30);
+    const LONGEST_BYTES: usize = 64 << 10;
+    let begun = Instant::now();
+    let invocation = Invocation { argv: argv.to_owned(), folder: PathBuf::from("/"), ..Invocation::default() };
+    let mut said = Vec::new();
+    let status = run(&invocation, Duration::from_secs(1), &mut |heard| {
+        if let Heard::Output(bytes) = heard {
+            said.extend_from_slice(&bytes[..bytes.len().min(LONGEST_BYTES - said.len().min(LONGEST_BYTES))]);
+        }
+        if begun.elapsed() < LONGEST { Wish::GoOn } else { Wish::End }
+    });
+    let text = String::from_utf8_lossy(&said);
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
+    line.filter(|_| status.is_ok_and(|status| status == Status::Code(0)))
 }
 
 /// Waits a tick for output and passes it on.
@@ -287,6 +311,11 @@ pub fn end_marked(name: &str, value: &str, grace: Duration) -> usize {
     count
 }
 
+/// Whether a process lives: it is there and is no zombie.
+pub fn is_running(id: i32) -> bool {
+    !processes(|process| process.id == id).is_empty()
+}
+
 struct Process {
     id: i32,
     group: i32,
@@ -354,8 +383,7 @@ mod tests {
     }
 
     fn lives(id: &str) -> bool {
-        let id: i32 = id.parse().unwrap();
-        !processes(|process| process.id == id).is_empty()
+        is_running(id.parse().unwrap())
     }
 
     #[test]

@@ -16,6 +16,29 @@ pub const ALL: &[&Code] = &[
     &TORCH_OF_ANOTHER_PYTHON,
     &UNPINNED_SOURCE,
     &PATH_OUTSIDE,
+    &STEP_FAILED,
+    &STEP_TIMED_OUT,
+    &STEP_NOT_STARTED,
+    &OUTPUT_MISSING,
+    &WRONG_WHEEL,
+    &BUILD_CAPPED,
+    &BUILD_STOPPED,
+    &JOB_BUSY,
+    &UNKNOWN_STAGE,
+    &BAD_BUILD_FILE,
+    &BUILD_FOLDER,
+    &ENGINE_MISSING,
+    &ENGINE_UNREACHABLE,
+    &IMAGE_MISSING,
+    &DEVICE_MISSING,
+    &GROUP_MISSING,
+    &ENGINE_FAILED,
+    &DISK_FULL,
+    &CLEANS_OUTSIDE,
+    &BAD_JOB_ID,
+    &OUT_FOLDER,
+    &BUILDS_FAILED,
+    &WHEEL_REFUSED,
 ];
 
 /// A recipe file that does not follow the format.
@@ -86,4 +109,139 @@ pub const PATH_OUTSIDE: Code = Code::error(
     "B012",
     "path-outside",
     "A recipe edits, removes and collects files of the job's folder and nowhere else. This path is absolute or goes up with `..`.",
+);
+/// A stage of the build ended with an error.
+pub const STEP_FAILED: Code = Code::error(
+    "B050",
+    "step-failed",
+    "A stage of the build ended with an error. The message has its command, its last lines and the log file.\n\nNothing is lost: stages that are done stay done. Mend the cause and go on with `--continue STAGE`, or with `--continue auto`, which begins at the first stage that changed or did not succeed.",
+);
+/// A stage took longer than it may.
+pub const STEP_TIMED_OUT: Code = Code::error(
+    "B051",
+    "step-timed-out",
+    "A stage took longer than its time limit and was ended with everything it had started.\n\nThe limit is that of the recipe's step, else that of `--timeout MINUTES`.",
+);
+/// A stage whose program is not there.
+pub const STEP_NOT_STARTED: Code = Code::error(
+    "B052",
+    "step-not-started",
+    "The program of a stage, or the folder it runs in, is not there.\n\nWith `--engine local` the tools of the recipe must be installed on this machine; in a container they come with the image.",
+);
+/// A stage left other files than it should.
+pub const OUTPUT_MISSING: Code = Code::error(
+    "B053",
+    "output-missing",
+    "A stage or the build as a whole succeeded, but the files it should leave are not there, or there are more than there should be.",
+);
+/// A wheel of another name than planned.
+pub const WRONG_WHEEL: Code = Code::error(
+    "B054",
+    "wrong-wheel",
+    "The build made a wheel, but not the one that the plan expects: distribution, version with label, Python tag and ABI tag are compared, the platform tag is not, because repair changes it.\n\nA label that differs means that the build did not take the version it was given; a Python tag that differs means that another interpreter ran.",
+);
+/// The cap ended the build.
+pub const BUILD_CAPPED: Code = Code::warning(
+    "B055",
+    "build-capped",
+    "The build was ended by `--cap` so that its work can be saved before the runner is taken away. The exit code is 124, and nothing has failed: the next attempt goes on from here with `--continue auto`.",
+);
+/// A signal ended the build.
+pub const BUILD_STOPPED: Code = Code::warning(
+    "B056",
+    "build-stopped",
+    "SIGINT (exit code 130) or SIGTERM (143) ended the build and everything it had started. Stages that are done stay done; go on with `--continue auto`.",
+);
+/// Another build of the job runs.
+pub const JOB_BUSY: Code = Code::error(
+    "B057",
+    "job-busy",
+    "Two builds of one job in one folder would spoil each other's files, so the second is refused. The lock goes away by itself when the first one ends, in whatever way.",
+);
+/// A stage that the build does not have.
+pub const UNKNOWN_STAGE: Code = Code::error(
+    "B058",
+    "unknown-stage",
+    "`--continue` names a stage that this job's build does not have. `rock-matrix build JOB --dry-run` lists them.",
+);
+/// A record that cannot be read.
+pub const BAD_BUILD_FILE: Code = Code::warning(
+    "B059",
+    "bad-build-file",
+    "The `build.json` in the job's folder cannot be read: it was written by another version, or damaged. The build begins with the first stage.",
+);
+/// A file of the job's folder cannot be written.
+pub const BUILD_FOLDER: Code = Code::error(
+    "B060",
+    "build-folder",
+    "A file in the job's folder `.rock/JOB` cannot be written or removed: rights, a full disk, or files that a container left as another user.",
+);
+/// The container engine is not installed.
+pub const ENGINE_MISSING: Code =
+    Code::error("B061", "engine-missing", "`--engine docker` or `--engine podman` needs that program on the `PATH`.");
+/// No container engine answers.
+pub const ENGINE_UNREACHABLE: Code = Code::error(
+    "B062",
+    "engine-unreachable",
+    "The engine's client is there, but no daemon answers it, or this user may not talk to it.",
+);
+/// The image is not there.
+pub const IMAGE_MISSING: Code = Code::error(
+    "B063",
+    "image-missing",
+    "The container image is neither on this machine nor can it be fetched: the tag does not exist, the registry asks for a login, or there is no network.",
+);
+/// The GPU's device nodes are missing.
+pub const DEVICE_MISSING: Code = Code::error(
+    "B064",
+    "device-missing",
+    "The container is to get `/dev/kfd` and `/dev/dri`, and this machine does not have them, so the engine starts nothing.\n\nBuilding needs no GPU. With `gpu: auto` the devices are passed only where they are.",
+);
+/// The image lacks a group.
+pub const GROUP_MISSING: Code = Code::error(
+    "B065",
+    "group-missing",
+    "A name after `--group-add` is looked up in the image's own group file, which often has no `render`. Numbers always work.",
+);
+/// The container engine failed.
+pub const ENGINE_FAILED: Code = Code::error(
+    "B066",
+    "engine-failed",
+    "The container engine ended before the build script wrote a word, for a reason that is not known here. Its words are in the message.",
+);
+/// The disk is full.
+pub const DISK_FULL: Code = Code::error(
+    "B067",
+    "disk-full",
+    "A stage failed and said that there is no space left. Builds of many gfx targets take tens of gigabytes; `rock-matrix doctor` shows what is free.",
+);
+/// A step that would remove something elsewhere.
+pub const CLEANS_OUTSIDE: Code = Code::error(
+    "B068",
+    "cleans-outside",
+    "A recipe's `clean` names a path that is not below the job's folder. Nothing outside it is ever removed.",
+);
+/// An id that is no folder name.
+pub const BAD_JOB_ID: Code = Code::error(
+    "B069",
+    "bad-job-id",
+    "The job's id is used as the name of its folder, and this one cannot be: letters, digits, `-`, `_` and `.` may stand in it, not at the beginning a dot. Plans made here have such ids; a plan file changed by hand may not.",
+);
+/// The output folder cannot be written.
+pub const OUT_FOLDER: Code = Code::error(
+    "B070",
+    "out-folder",
+    "The wheel is built and could not be copied to the folder of `--out`. It stays in the job's folder; with `--continue auto` it is copied without building again.",
+);
+/// Some of several builds failed.
+pub const BUILDS_FAILED: Code = Code::error(
+    "B071",
+    "builds-failed",
+    "Of the builds of `--all`, some failed. Each was reported by itself; the last message lists them.",
+);
+/// A built wheel did not pass its checks.
+pub const WHEEL_REFUSED: Code = Code::error(
+    "B072",
+    "wheel-refused",
+    "The wheel was built, but one of the recipe's checks found a fault in it, so it is not copied to the output folder.",
 );

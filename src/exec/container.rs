@@ -1,0 +1,382 @@
+//! Runs all steps as one script in a container.
+
+use std::time::Duration;
+
+use super::engine_fault::{EngineFault, EngineTrouble};
+use super::fault::{BuildEnd, StepFault, StepTrouble};
+use super::record::{Record, StageState};
+use super::run::{Event, Order, Watch, missing_outputs};
+use super::runner::Runner;
+use super::surroundings::MARK;
+use super::transcript::Transcript;
+use crate::recipe::cap::{Allowance, CAPPED, Cap};
+use crate::recipe::container::Engine;
+use crate::recipe::{Output, Step};
+use crate::render;
+use crate::sys::process::{Heard, Invocation, ProcessError, Status, Wish};
+use crate::sys::{self, FileError};
+
+/// The variable that makes the script begin at a later stage.
+const FROM: &str = "ROCK_FROM";
+
+/// The container that a job is built in.
+pub struct Containment<'a> {
+    /// The program that runs it.
+    pub engine: Engine,
+    /// The image.
+    pub image: &'a str,
+    /// The script.
+    pub script: &'a str,
+    /// The argv that starts it, with these variables passed on beside those that the job asks for.
+    pub argv: &'a dyn Fn(&[String]) -> Vec<String>,
+    /// The argv that ends and removes it.
+    pub remove: Vec<String>,
+    /// The argv that gives the files in the job's folder to this user.
+    pub give_back: Vec<String>,
+    /// The argv that prints the image's digest.
+    pub inspect: Vec<String>,
+}
+
+impl std::fmt::Debug for Containment<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Containment").field("image", &self.image).field("remove", &self.remove).finish_non_exhaustive()
+    }
+}
+
+/// What the script was seen doing.
+struct Seen<'a> {
+    steps: &'a [Step],
+    current: Option<usize>,
+    since: Duration,
+    seconds: Vec<u64>,
+    tries: Vec<u32>,
+}
+
+/// Runs the script from `order.from` on in its container; keeps `record` on disk up to date before and after.
+pub fn run_container(
+    order: &Order<'_>,
+    containment: &Containment<'_>,
+    record: &mut Record,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> BuildEnd {
+    let (log, invocation) = match prepare(order, containment, record) {
+        Ok(prepared) => prepared,
+        Err(error) => return BuildEnd::File(error),
+    };
+    let mut transcript = Transcript::new(log, order.masks);
+    let begun = runner.clock();
+    let first = order.steps.get(order.from).map_or("build", |step| step.stage.as_str());
+    let allowance = Cap::allowance(order.limits.cap, order.limits.used_before_s + begun.as_secs(), None);
+    let mut watch = Watch::new(allowance, begun);
+    if watch.wish(begun, order.signals) != Wish::GoOn || allowance == Allowance::Over {
+        return watch.end(first);
+    }
+    let count = order.steps.len();
+    let mut seen =
+        Seen { steps: order.steps, current: None, since: begun, seconds: vec![0; count], tries: vec![0; count] };
+    let mut lost_log = transcript.note(&format!("== {}", render::command(&invocation.argv))).err();
+    let run = runner.run(&invocation, &mut |clock, heard| {
+        let lines = match heard {
+            Heard::Output(bytes) => transcript.feed(bytes),
+            Heard::Nothing => Ok(Vec::new()),
+        };
+        match lines {
+            Ok(lines) => {
+                for (before, line) in lines.iter().enumerate() {
+                    if seen.marks(line, clock(), tell) {
+                        transcript.keep_last(lines.len() - before - 1);
+                    } else {
+                        tell(Event::Line(line));
+                    }
+                }
+            }
+            Err(error) => lost_log = Some(error),
+        }
+        let stage = seen.current.map_or("container", |number| order.steps[number].stage.as_str());
+        tell(Event::Tick { stage, elapsed: clock().saturating_sub(seen.since) });
+        if lost_log.is_some() { Wish::End } else { watch.wish(clock(), order.signals) }
+    });
+    lost_log = lost_log.or(transcript.finish().err());
+    let was_ended = watch.stopped.is_some() || watch.is_late || lost_log.is_some();
+    if was_ended {
+        // A container that was still being created when it was told to end is there by now.
+        runner.ask(&containment.remove);
+    }
+    let (uid, _) = sys::own_ids();
+    if uid != 0 && sys::has_foreign_files(order.folder.path(), uid).unwrap_or(false) {
+        runner.ask(&containment.give_back);
+    }
+    record.image_digest = runner.ask(&containment.inspect);
+    let end = match (run, lost_log) {
+        (_, Some(error)) => BuildEnd::File(FileError::new("write", &order.folder.log(), error)),
+        (Err(error), None) => BuildEnd::Engine(not_started(containment, &error)),
+        (Ok(_), None) if was_ended => watch.end(seen.stage().unwrap_or(first)),
+        (Ok(Status::Code(0)), None) => BuildEnd::Done,
+        (Ok(status), None) => failure(order, containment, &seen, &transcript, status),
+    };
+    seen.close(runner.clock(), if matches!(end, BuildEnd::Done) { Close::Done } else { Close::of(&end) }, tell);
+    note_stages(order, record, &seen, &end);
+    match record.save(&order.folder.record()) {
+        Err(error) if matches!(end, BuildEnd::Done) => BuildEnd::File(error),
+        _ => end,
+    }
+}
+
+fn prepare(
+    order: &Order<'_>,
+    containment: &Containment<'_>,
+    record: &mut Record,
+) -> Result<(std::fs::File, Invocation), FileError> {
+    sys::write_atomic(&order.folder.script(), containment.script.as_bytes())?;
+    for step in &order.steps[order.from..] {
+        sys::remove(&order.folder.done(&step.stage))?;
+    }
+    let log = sys::open_log(&order.folder.log())?;
+    let mut invocation = Invocation {
+        folder: order.folder.path().to_owned(),
+        mark: Some((MARK.to_owned(), order.folder.path().display().to_string())),
+        stop: containment.remove.clone(),
+        ..Invocation::default()
+    };
+    let mut passed = Vec::new();
+    if let Some(step) = order.steps.get(order.from).filter(|_| order.from > 0) {
+        passed.push(FROM.to_owned());
+        invocation.set.insert(FROM.to_owned(), step.stage.clone());
+    } else {
+        invocation.remove.push(FROM.to_owned());
+    }
+    invocation.argv = (containment.argv)(&passed);
+    if let Some(stage) = record.stages.get_mut(order.from) {
+        stage.state = StageState::Running;
+    }
+    record.save(&order.folder.record())?;
+    Ok((log, invocation))
+}
+
+fn not_started(containment: &Containment<'_>, error: &ProcessError) -> EngineFault {
+    EngineFault {
+        engine: containment.engine.program().to_owned(),
+        image: containment.image.to_owned(),
+        trouble: match error {
+            ProcessError::NoProgram(_) => EngineTrouble::NoProgram,
+            other => EngineTrouble::Other(other.to_string()),
+        },
+        said: Vec::new(),
+    }
+}
+
+fn failure(
+    order: &Order<'_>,
+    containment: &Containment<'_>,
+    seen: &Seen<'_>,
+    transcript: &Transcript<'_>,
+    status: Status,
+) -> BuildEnd {
+    let tail = transcript.tail();
+    let Some(step) = seen.current.map(|number| &order.steps[number]) else {
+        let trouble = EngineTrouble::of(&tail, &status.to_string());
+        let engine = containment.engine.program().to_owned();
+        return BuildEnd::Engine(EngineFault { engine, image: containment.image.to_owned(), trouble, said: tail });
+    };
+    let complains = |output: &Output| tail.iter().any(|line| line.contains(&format!(" expected for {}", output.glob)));
+    let outputs = if step.outputs.iter().any(complains) { missing_outputs(order, step) } else { Ok(None) };
+    let trouble = match (outputs, status, step.timeout_s) {
+        (Ok(Some(trouble)), ..) => trouble,
+        (_, Status::Code(CAPPED), Some(seconds)) => StepTrouble::TimedOut(seconds),
+        _ => StepTrouble::Ended(status.to_string()),
+    };
+    let command = order.masks.hide(&render::command(&step.argv));
+    BuildEnd::Failed(StepFault { stage: step.stage.clone(), command, trouble, tail })
+}
+
+/// What the marks in the job's folder say of the stages that were to run.
+fn note_stages(order: &Order<'_>, record: &mut Record, seen: &Seen<'_>, end: &BuildEnd) {
+    for (number, step) in order.steps.iter().enumerate().skip(order.from) {
+        let stage = &mut record.stages[number];
+        (stage.seconds, stage.tries) = (seen.seconds[number], seen.tries[number]);
+        stage.state = match end {
+            _ if sys::exists(&order.folder.done(&step.stage)) => StageState::Done,
+            BuildEnd::Done => StageState::Done,
+            BuildEnd::Capped(at) | BuildEnd::Stopped(_, at) if *at == step.stage => StageState::Stopped,
+            BuildEnd::Failed(fault) if fault.stage == step.stage => StageState::Failed,
+            _ => StageState::Waiting,
+        };
+        stage.ended = match end {
+            BuildEnd::Failed(StepFault { stage, trouble: StepTrouble::Ended(how), .. }) if *stage == step.stage => {
+                Some(how.clone())
+            }
+            _ => None,
+        };
+    }
+}
+
+/// How the stage that was seen last is said to have ended.
+enum Close {
+    Done,
+    Failed,
+    Stopped,
+}
+
+impl Close {
+    fn of(end: &BuildEnd) -> Self {
+        match end {
+            BuildEnd::Capped(_) | BuildEnd::Stopped(..) => Self::Stopped,
+            _ => Self::Failed,
+        }
+    }
+}
+
+impl Seen<'_> {
+    /// Whether a line says that a stage begins; tells so.
+    fn marks(&mut self, line: &str, now: Duration, tell: &mut dyn FnMut(Event<'_>)) -> bool {
+        let Some(name) = line.strip_prefix("== ") else { return false };
+        let Some(number) = self.steps.iter().position(|step| step.stage == name) else { return false };
+        if self.current != Some(number) {
+            self.close(now, Close::Done, tell);
+            (self.current, self.since) = (Some(number), now);
+            tell(Event::Started { stage: name, number: number + 1, of: self.steps.len() });
+        }
+        self.tries[number] += 1;
+        true
+    }
+
+    fn close(&mut self, now: Duration, how: Close, tell: &mut dyn FnMut(Event<'_>)) {
+        let Some(number) = self.current.take() else { return };
+        let seconds = now.saturating_sub(self.since).as_secs();
+        self.seconds[number] = seconds;
+        let state = match how {
+            Close::Done => StageState::Done,
+            Close::Failed => StageState::Failed,
+            Close::Stopped => StageState::Stopped,
+        };
+        tell(Event::Ended { stage: &self.steps[number].stage, seconds, state });
+    }
+
+    fn stage(&self) -> Option<&str> {
+        self.current.map(|number| self.steps[number].stage.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::runner::{Recorded, RecordingRunner};
+    use crate::exec::{JobFolder, Limits, Masks, StageRecord, Surroundings};
+    use crate::sys::{Environment, Signals, StopSignal};
+
+    struct Run {
+        end: BuildEnd,
+        record: Record,
+        runner: RecordingRunner,
+        events: Vec<String>,
+    }
+
+    fn run(from: usize, takes_s: u64, output: &str, status: i32, done: &[&str], prepare: impl Fn(&Signals)) -> Run {
+        let base = tempfile::tempdir().unwrap();
+        let folder = JobFolder::new(base.path(), "job").unwrap();
+        let step =
+            |stage: &str| Step { stage: stage.into(), argv: vec!["make".into(), stage.into()], ..Step::default() };
+        let mut steps = [step("fetch"), step("build"), step("record")];
+        steps[1].timeout_s = Some(60);
+        steps[1].outputs.push(Output { name: "wheel".into(), glob: "dist/*.whl".into(), count: 1 });
+        let (environment, masks, signals) = (Environment::default(), Masks::new(["sesame"]), Signals::default());
+        let surroundings = Surroundings { environment: &environment, threads: 1, memory_tenths_gib: 10 };
+        let limits = Limits { cap: Some(Cap { at_s: 600 }), ..Limits::default() };
+        let (folder, surroundings, masks, signals) = (&folder, &surroundings, &masks, &signals);
+        let order = Order { folder, steps: &steps, from, surroundings, limits, masks, signals };
+        let words = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let containment = Containment {
+            engine: Engine::Docker,
+            image: "x:1",
+            script: "echo script\n",
+            argv: &|passed| words("docker run").into_iter().chain(passed.iter().cloned()).collect(),
+            remove: words("docker rm"),
+            give_back: words("docker chown"),
+            inspect: words("docker inspect"),
+        };
+        let mut record = Record::new("test", "job", "w");
+        record.stages = steps.iter().map(|step| StageRecord::new(&step.stage, "")).collect();
+        let takes = Duration::from_secs(takes_s);
+        let answer = Recorded { output: output.to_owned(), status: Status::Code(status), takes };
+        let mut runner = RecordingRunner { answers: [answer].into(), ..RecordingRunner::default() };
+        // The script leaves its marks while it runs.
+        let mut events = Vec::new();
+        prepare(signals);
+        let end = run_container(&order, &containment, &mut record, &mut runner, &mut |event| match event {
+            Event::Started { stage, number, of } => {
+                events.push(format!("{number}/{of} {stage}"));
+                if number == 1 || number == from + 1 {
+                    for stage in done {
+                        sys::write_atomic(&order.folder.done(stage), b"").unwrap();
+                    }
+                }
+            }
+            Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
+            Event::Line(line) => assert!(!line.contains("sesame")),
+            Event::Tick { .. } | Event::Retried { .. } => {}
+        });
+        assert_eq!(sys::read_text(&folder.script(), 99).unwrap(), "echo script\n");
+        Run { end, record, runner, events }
+    }
+
+    fn states(run: &Run) -> Vec<StageState> {
+        run.record.stages.iter().map(|stage| stage.state).collect()
+    }
+
+    #[test]
+    fn stages_are_seen_in_the_scripts_words() {
+        let output =
+            "== fetch\nx sesame\n== build\n== build failed with 1, trying again\n== build\n== record\n== built a.whl\n";
+        let run = run(0, 1, output, 0, &["fetch", "build", "record"], |_| {});
+        assert!(matches!(run.end, BuildEnd::Done), "{:?}", run.end);
+        assert_eq!(run.events, ["1/3 fetch", "fetch Done", "2/3 build", "build Done", "3/3 record", "record Done"]);
+        assert_eq!(states(&run), [StageState::Done; 3]);
+        assert_eq!(run.record.stages[1].tries, 2);
+        assert_eq!(run.runner.invocations[0].argv, ["docker", "run"]);
+        assert_eq!(run.runner.invocations[0].remove, [FROM]);
+    }
+
+    #[test]
+    fn going_on_passes_the_stage_to_the_script() {
+        let run = run(1, 1, "== fetch: done before\n== build\n== record\n", 0, &["build", "record"], |_| {});
+        assert_eq!(run.runner.invocations[0].argv, ["docker", "run", FROM]);
+        assert_eq!(run.runner.invocations[0].set[FROM], "build");
+        assert_eq!(run.events[0], "2/3 build");
+        assert_eq!(states(&run), [StageState::Waiting, StageState::Done, StageState::Done]);
+    }
+
+    #[test]
+    fn a_failing_stage_is_told_from_an_engine_that_started_nothing() {
+        let failed = run(0, 1, "== fetch\n== build\ncc: no\n== build failed with 2\n", 2, &["fetch"], |_| {});
+        let BuildEnd::Failed(fault) = &failed.end else { panic!("{:?}", failed.end) };
+        assert_eq!((fault.stage.as_str(), fault.command.as_str()), ("build", "make build"));
+        assert_eq!(fault.trouble, StepTrouble::Ended("exit status 2".into()));
+        assert_eq!(fault.tail, ["cc: no", "== build failed with 2"]);
+        assert_eq!(states(&failed), [StageState::Done, StageState::Failed, StageState::Waiting]);
+        let engine = run(0, 1, "Error: stat /dev/kfd: no such file or directory\n", 125, &[], |_| {});
+        assert!(matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineTrouble::NoDevice));
+        assert_eq!(states(&engine), [StageState::Waiting; 3]);
+    }
+
+    #[test]
+    fn time_outs_and_missing_outputs_of_the_script_are_understood() {
+        let late = run(0, 1, "== fetch\n== build\n== build failed with 124\n", 124, &["fetch"], |_| {});
+        assert!(matches!(late.end, BuildEnd::Failed(fault) if fault.trouble == StepTrouble::TimedOut(60)));
+        let missing = run(0, 1, "== fetch\n== build\n== 1 expected for dist/*.whl, 0 there\n", 1, &["fetch"], |_| {});
+        assert!(matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.trouble, StepTrouble::Outputs { .. })));
+    }
+
+    /// B8
+    #[test]
+    fn the_cap_and_signals_remove_the_container() {
+        let capped = run(0, 3600, "== fetch\n== build\n", 0, &["fetch"], |_| {});
+        assert!(matches!(&capped.end, BuildEnd::Capped(stage) if stage == "build"), "{:?}", capped.end);
+        assert_eq!(capped.runner.asked[0], ["docker", "rm"]);
+        assert_eq!(capped.runner.invocations[0].stop, ["docker", "rm"]);
+        assert_eq!(states(&capped), [StageState::Done, StageState::Stopped, StageState::Waiting]);
+        let stopped = run(0, 10, "", 0, &[], |signals| signals.raise(StopSignal::Terminate));
+        assert!(matches!(stopped.end, BuildEnd::Stopped(StopSignal::Terminate, _)));
+        assert!(stopped.runner.invocations.is_empty(), "nothing is started after the signal");
+    }
+}

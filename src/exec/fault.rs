@@ -1,0 +1,247 @@
+//! How a build ended, and what is said about it.
+
+use crate::diagnostic::registry::build as codes;
+use crate::diagnostic::{Diagnostic, nearest::nearest};
+use crate::sys::StopSignal;
+
+use super::collect::CollectFault;
+use super::engine_fault::EngineFault;
+use super::folder::OpenFault;
+use super::resume::UnknownStage;
+
+/// What the C library says when a disk is full (`ENOSPC`).
+const DISK_FULL: &str = "No space left on device";
+
+/// How a build ended.
+#[derive(Debug)]
+pub enum BuildEnd {
+    /// All stages are done.
+    Done,
+    /// A stage failed.
+    Failed(StepFault),
+    /// The cap ended it in this stage.
+    Capped(String),
+    /// A signal ended it in this stage.
+    Stopped(StopSignal, String),
+    /// The container engine is at fault.
+    Engine(EngineFault),
+    /// A file of ours could not be written.
+    File(crate::sys::FileError),
+}
+
+/// A stage that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepFault {
+    /// The stage.
+    pub stage: String,
+    /// Its command, quoted and masked.
+    pub command: String,
+    /// What happened.
+    pub trouble: StepTrouble,
+    /// Its last words.
+    pub tail: Vec<String>,
+}
+
+/// What happened to a stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepTrouble {
+    /// It ended like this: `exit status 2`.
+    Ended(String),
+    /// It took longer than this many seconds.
+    TimedOut(u64),
+    /// It could not be started.
+    NotStarted(String),
+    /// It left another number of files than it should.
+    Outputs {
+        /// The glob.
+        glob: String,
+        /// How many it should leave.
+        expected: usize,
+        /// What it left.
+        found: Vec<String>,
+    },
+    /// It would remove something outside the job's folder.
+    CleansOutside(String),
+}
+
+impl StepFault {
+    /// The message. `log` is the log file as the user should read it.
+    pub fn diagnostic(&self, log: &str) -> Diagnostic {
+        let stage = &self.stage;
+        let again = format!("mend the cause, then go on with `--continue {stage}`");
+        let full = self.tail.iter().any(|line| line.contains(DISK_FULL));
+        let (code, message, help) = match &self.trouble {
+            StepTrouble::Ended(_) if full => (
+                &codes::DISK_FULL,
+                format!("stage `{stage}` failed because the disk is full"),
+                format!("free some space (`rock-matrix clean --all` removes build folders), then `--continue {stage}`"),
+            ),
+            StepTrouble::Ended(how) => (&codes::STEP_FAILED, format!("stage `{stage}` failed: {how}"), again),
+            StepTrouble::TimedOut(seconds) => (
+                &codes::STEP_TIMED_OUT,
+                format!("stage `{stage}` took longer than {}", span(*seconds)),
+                format!("allow more with `--timeout`, then go on with `--continue {stage}`"),
+            ),
+            StepTrouble::NotStarted(reason) => (
+                &codes::STEP_NOT_STARTED,
+                format!("stage `{stage}` cannot be started: {reason}"),
+                format!("install what is missing, then go on with `--continue {stage}`"),
+            ),
+            StepTrouble::Outputs { glob, expected, found } => (
+                &codes::OUTPUT_MISSING,
+                format!("stage `{stage}` left {} files for `{glob}`, not {expected}", found.len()),
+                format!("see in the log what it built instead, then go on with `--continue {stage}`"),
+            ),
+            StepTrouble::CleansOutside(path) => (
+                &codes::CLEANS_OUTSIDE,
+                format!("stage `{stage}` would remove `{path}`, which is not below the job's folder"),
+                "name a path below the job's folder in `clean` of the recipe".to_owned(),
+            ),
+        };
+        let mut diagnostic = Diagnostic::new(code, message).note(format!("the command was {}", self.command));
+        if let StepTrouble::Outputs { found, .. } = &self.trouble
+            && !found.is_empty()
+        {
+            diagnostic = diagnostic.note(format!("it left {}", found.join(", ")));
+        }
+        if !self.tail.is_empty() {
+            diagnostic = diagnostic.note(format!("its last lines were\n{}", self.tail.join("\n")));
+        }
+        diagnostic.note(format!("the whole log is in {log}")).help(help)
+    }
+}
+
+impl BuildEnd {
+    /// What is said about it, if anything is.
+    pub fn diagnostic(&self, log: &str) -> Option<Diagnostic> {
+        let goes_on = "go on with `--continue auto`";
+        Some(match self {
+            Self::Done => return None,
+            Self::Failed(fault) => fault.diagnostic(log),
+            Self::Capped(stage) => {
+                Diagnostic::new(&codes::BUILD_CAPPED, format!("the cap ended the build in stage `{stage}`"))
+                    .note(format!("the whole log is in {log}"))
+                    .help(goes_on)
+            }
+            Self::Stopped(signal, stage) => {
+                let word = if *signal == StopSignal::Interrupt { "SIGINT" } else { "SIGTERM" };
+                Diagnostic::new(&codes::BUILD_STOPPED, format!("{word} ended the build in stage `{stage}`"))
+                    .note(format!("the whole log is in {log}"))
+                    .help(goes_on)
+            }
+            Self::Engine(fault) => fault.diagnostic(log),
+            Self::File(error) => Diagnostic::new(&codes::BUILD_FOLDER, error.to_string())
+                .help("see that the folder can be written and the disk has room, then go on with `--continue auto`"),
+        })
+    }
+}
+
+/// Seconds for people.
+fn span(seconds: u64) -> String {
+    if seconds % 60 == 0 { format!("{} min", seconds / 60) } else { format!("{seconds} s") }
+}
+
+impl From<&OpenFault> for Diagnostic {
+    fn from(fault: &OpenFault) -> Self {
+        match fault {
+            OpenFault::BadId(_) => {
+                Self::new(&codes::BAD_JOB_ID, fault.to_string()).help("take the plan as `rock-matrix plan` writes it")
+            }
+            OpenFault::Busy(folder) => Self::new(&codes::JOB_BUSY, "another build of this job is running")
+                .note(format!("it holds the lock in {}", folder.display()))
+                .help("wait for it or end it; for a second build at the same time, start it in another folder"),
+            OpenFault::File(error) => Self::new(&codes::BUILD_FOLDER, error.to_string())
+                .help("see that the folder can be written and the disk has room"),
+        }
+    }
+}
+
+impl From<&UnknownStage> for Diagnostic {
+    fn from(fault: &UnknownStage) -> Self {
+        let diagnostic = Self::new(&codes::UNKNOWN_STAGE, fault.to_string())
+            .note(format!("its stages are {}", fault.known.join(", ")));
+        match nearest(&fault.stage, fault.known.iter().map(String::as_str)) {
+            Some(near) => diagnostic.help(format!("did you mean `--continue {near}`?")),
+            None => diagnostic.help("name one of them, or write `--continue auto`"),
+        }
+    }
+}
+
+impl From<&CollectFault> for Diagnostic {
+    fn from(fault: &CollectFault) -> Self {
+        match fault {
+            CollectFault::Count { glob, found } => {
+                Self::new(&codes::OUTPUT_MISSING, format!("the build left {} wheels for `{glob}`, not 1", found.len()))
+                    .note(if found.is_empty() {
+                        "there is none".into()
+                    } else {
+                        format!("it left {}", found.join(", "))
+                    })
+                    .help("see `collect: wheels` of the recipe and the log of the build")
+            }
+            CollectFault::Name { expected, found, reason } => {
+                Self::new(&codes::WRONG_WHEEL, format!("the build made `{found}`, which is not the job's wheel"))
+                    .note(format!("the plan expects `{expected}`: {reason}"))
+                    .help("see in build.json what the build really used, and correct the matrix or the recipe")
+            }
+            CollectFault::File(error) => Self::new(&codes::OUT_FOLDER, error.to_string()).help(
+                "give a folder that can be written with `--out`; `--continue auto` copies without building again",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(trouble: StepTrouble, tail: &[&str]) -> StepFault {
+        StepFault {
+            stage: "build".into(),
+            command: "make 'all of it'".into(),
+            trouble,
+            tail: tail.iter().map(|line| (*line).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_failed_stage_names_command_status_last_lines_log_and_what_to_do() {
+        let told = fault(StepTrouble::Ended("exit status 2".into()), &["cc: error", "stop"]).diagnostic("x/build.log");
+        assert_eq!(told.code.id, "B050");
+        assert_eq!(told.message, "stage `build` failed: exit status 2");
+        assert_eq!(
+            told.notes,
+            [
+                "the command was make 'all of it'",
+                "its last lines were\ncc: error\nstop",
+                "the whole log is in x/build.log"
+            ]
+        );
+        assert_eq!(told.help.as_deref(), Some("mend the cause, then go on with `--continue build`"));
+    }
+
+    #[test]
+    fn every_trouble_has_its_code() {
+        let code = |trouble| fault(trouble, &[]).diagnostic("log").code.id;
+        assert_eq!(code(StepTrouble::TimedOut(120)), "B051");
+        assert_eq!(code(StepTrouble::NotStarted("the program `x` is not there".into())), "B052");
+        assert_eq!(code(StepTrouble::Outputs { glob: "*.whl".into(), expected: 1, found: vec![] }), "B053");
+        assert_eq!(code(StepTrouble::CleansOutside("../x".into())), "B068");
+        let full = fault(StepTrouble::Ended("exit status 1".into()), &["cp: x: No space left on device"]);
+        assert_eq!(full.diagnostic("log").code.id, "B067");
+        assert_eq!(BuildEnd::Capped("build".into()).diagnostic("log").unwrap().code.id, "B055");
+        let stopped = BuildEnd::Stopped(StopSignal::Interrupt, "build".into()).diagnostic("log").unwrap();
+        assert_eq!((stopped.code.id, stopped.message.as_str()), ("B056", "SIGINT ended the build in stage `build`"));
+        assert!(BuildEnd::Done.diagnostic("log").is_none());
+    }
+
+    #[test]
+    fn faults_before_the_first_stage_have_codes_and_help() {
+        let busy = Diagnostic::from(&OpenFault::Busy("/x/.rock/a".into()));
+        assert_eq!((busy.code.id, busy.help.is_some()), ("B057", true));
+        assert_eq!(Diagnostic::from(&OpenFault::BadId("..".into())).code.id, "B069");
+        let unknown = UnknownStage { stage: "biuld".into(), known: vec!["fetch".into(), "build".into()] };
+        let told = Diagnostic::from(&unknown);
+        assert_eq!((told.code.id, told.help.as_deref()), ("B058", Some("did you mean `--continue build`?")));
+    }
+}

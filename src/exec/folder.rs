@@ -1,0 +1,172 @@
+//! A job's own folder: opened by one build at a time, emptied before a fresh one.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::record::Record;
+use super::resume::Continue;
+use super::surroundings::MARK;
+use crate::sys::{self, FileError, Lock};
+
+/// The folder that holds the job folders, below the one that builds are started in.
+pub const ROOT: &str = ".rock";
+/// What git must leave alone: everything.
+const GITIGNORE: &str = "# Builds of rock-matrix; `rock-matrix clean` removes them.\n*\n";
+const LOCK_FILE: &str = "lock";
+/// How long processes of a build that was killed may take to end.
+const LEFTOVER_GRACE: Duration = Duration::from_secs(5);
+
+/// The folder of one job, absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFolder {
+    path: PathBuf,
+}
+
+/// A folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenFault {
+    /// An id that is no single folder name.
+    #[error("`{0}` cannot be the name of a folder")]
+    BadId(String),
+    /// Another build of the job has it.
+    #[error("the folder `{}` is in use", .0.display())]
+    Busy(PathBuf),
+    /// The system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// A folder that is ours until this is dropped.
+#[derive(Debug)]
+pub struct Opened {
+    /// What the last build left; `None` when there was none, or a fresh start is wished for.
+    pub before: Option<Record>,
+    /// How the last build ended, also before a fresh start.
+    pub last: Option<Record>,
+    /// Why the last build's record could not be read.
+    pub unreadable: Option<String>,
+    /// How many processes of a killed build were still running, and were ended.
+    pub leftovers: usize,
+    _lock: Lock,
+}
+
+impl JobFolder {
+    /// The folder of a job below `base`, which is absolute.
+    ///
+    /// # Errors
+    /// When the id is no single folder name.
+    pub fn new(base: &Path, id: &str) -> Result<Self, OpenFault> {
+        let is_name = !id.is_empty()
+            && id.len() <= 200
+            && !id.starts_with('.')
+            && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        if is_name { Ok(Self { path: base.join(ROOT).join(id) }) } else { Err(OpenFault::BadId(id.to_owned())) }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The record of the last build.
+    pub fn record(&self) -> PathBuf {
+        self.path.join("build.json")
+    }
+
+    /// The log.
+    pub fn log(&self) -> PathBuf {
+        self.path.join("logs/build.log")
+    }
+
+    /// The script that a container runs.
+    pub fn script(&self) -> PathBuf {
+        self.path.join("build.sh")
+    }
+
+    /// The file that a stage of the script leaves when it is done.
+    pub fn done(&self, stage: &str) -> PathBuf {
+        self.path.join("done").join(stage)
+    }
+}
+
+/// Takes a job's folder: makes it, locks it, ends what a killed build left running, reads its record, and empties it
+/// for a fresh start.
+///
+/// # Errors
+/// When another build has it, or the system refuses.
+pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
+    sys::make_folder(folder.path())?;
+    if let Some(root) = folder.path().parent() {
+        let ignore = root.join(".gitignore");
+        if !sys::exists(&ignore) {
+            sys::write_atomic(&ignore, GITIGNORE.as_bytes())?;
+        }
+    }
+    let lock = sys::lock(&folder.path().join(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(folder.path().to_owned()))?;
+    let leftovers = sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
+    let (last, unreadable) = match Record::load(&folder.record()) {
+        Ok(record) => (record, None),
+        Err(reason) => (None, Some(reason)),
+    };
+    let before = if *wish == Continue::Fresh { None } else { last.clone() };
+    if *wish == Continue::Fresh {
+        for name in sys::names_in(folder.path())?.iter().filter(|name| *name != LOCK_FILE) {
+            sys::remove(&folder.path().join(name))?;
+        }
+    }
+    Ok(Opened { before, last, unreadable, leftovers, _lock: lock })
+}
+
+/// Removes a job's folder, or only measures it; gives the bytes freed, `None` when there is no folder.
+///
+/// # Errors
+/// When a build has it, or the system refuses.
+pub fn freed_by_cleaning(folder: &JobFolder, only_measure: bool) -> Result<Option<u64>, OpenFault> {
+    if !sys::exists(folder.path()) {
+        return Ok(None);
+    }
+    let bytes = sys::disk_usage(folder.path())?;
+    if !only_measure {
+        let _lock =
+            sys::lock(&folder.path().join(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(folder.path().to_owned()))?;
+        sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
+        sys::remove(folder.path())?;
+    }
+    Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_leaves_the_folder_is_refused() {
+        for id in ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"] {
+            assert!(matches!(JobFolder::new(Path::new("/x"), id), Err(OpenFault::BadId(_))), "{id}");
+        }
+        assert_eq!(JobFolder::new(Path::new("/x"), "a-1.2_b").unwrap().path(), Path::new("/x/.rock/a-1.2_b"));
+    }
+
+    #[test]
+    fn a_fresh_start_empties_the_jobs_own_folder_only() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = JobFolder::new(base.path(), "one").unwrap();
+        let other = base.path().join(".rock/two/kept");
+        sys::write_atomic(&other, b"x").unwrap();
+        sys::write_atomic(&folder.path().join("src/old"), b"x").unwrap();
+        Record::new("g", "one", "w").save(&folder.record()).unwrap();
+        let opened = open(&folder, &Continue::Auto).unwrap();
+        assert!(opened.before.is_some() && sys::exists(&folder.path().join("src/old")));
+        assert!(matches!(open(&folder, &Continue::Auto), Err(OpenFault::Busy(_))));
+        assert!(matches!(freed_by_cleaning(&folder, false), Err(OpenFault::Busy(_))));
+        drop(opened);
+        let opened = open(&folder, &Continue::Fresh).unwrap();
+        assert!(opened.before.is_none() && opened.last.is_some());
+        assert_eq!(sys::names_in(folder.path()).unwrap(), ["lock"]);
+        assert!(sys::exists(&other));
+        drop(opened);
+        assert!(freed_by_cleaning(&folder, true).unwrap().is_some() && sys::exists(folder.path()));
+        assert!(freed_by_cleaning(&folder, false).unwrap().is_some() && !sys::exists(folder.path()));
+        assert_eq!(freed_by_cleaning(&folder, false).unwrap(), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! `build.json`: what a build did and really used. The next one goes on from it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys::{self, FileError};
+
+/// The version of the form.
+const VERSION: u32 = 1;
+/// More than any record has.
+const LARGEST_BYTES: u64 = 16 << 20;
+
+/// What a build did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of this form, 1.
+    pub version: u32,
+    /// The program that wrote it.
+    pub generator: String,
+    /// The job.
+    pub job: String,
+    /// The wheel name that the plan expects, before repair.
+    pub expected_wheel: String,
+    /// What was asked for: axis name → value.
+    pub axes: BTreeMap<String, String>,
+    /// gfx targets asked for.
+    pub gfx: Vec<String>,
+    /// `local`, `docker` or `podman`.
+    pub engine: String,
+    /// The container image as it was named.
+    pub image: Option<String>,
+    /// What that name meant.
+    pub image_digest: Option<String>,
+    /// What the build says it really used: torch, ROCm, compiler, Python versions; `null` where it could not say.
+    pub used: BTreeMap<String, Option<String>>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The stages in order.
+    pub stages: Vec<StageRecord>,
+    /// The wheels copied to the output folder.
+    pub wheels: Vec<BuiltWheel>,
+    /// Start, seconds since 1970-01-01 UTC.
+    pub started_s: u64,
+    /// Wall-clock seconds of the last run.
+    pub seconds: u64,
+    /// Free bytes of the disk before.
+    pub disk_before_bytes: Option<u64>,
+    /// Free bytes of the disk after.
+    pub disk_after_bytes: Option<u64>,
+    /// The log file.
+    pub log: String,
+}
+
+/// How a build ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It runs, or was ended from outside without a chance to say so.
+    #[default]
+    Running,
+    /// All stages are done and the wheel was accepted.
+    Done,
+    /// A stage failed.
+    Failed,
+    /// All stages are done and the wheel was refused.
+    Refused,
+    /// The cap ended it; it can go on.
+    Capped,
+    /// SIGINT or SIGTERM ended it; it can go on.
+    Stopped,
+    /// The machine or the engine is at fault.
+    Machine,
+}
+
+/// One stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// Its name.
+    pub stage: String,
+    /// Digest of everything that makes it what it is. A stage whose hash changed is run again.
+    pub hash: String,
+    /// How far it came.
+    pub state: StageState,
+    /// Wall-clock seconds.
+    pub seconds: u64,
+    /// How often it was tried.
+    pub tries: u32,
+    /// How its process ended, where it did not succeed.
+    pub ended: Option<String>,
+}
+
+/// How far a stage came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StageState {
+    /// It was not begun.
+    #[default]
+    Waiting,
+    /// It was begun.
+    Running,
+    /// It succeeded.
+    Done,
+    /// It failed.
+    Failed,
+    /// It was ended before its end, by the cap or a signal.
+    Stopped,
+}
+
+/// A wheel in the output folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuiltWheel {
+    /// Its name.
+    pub name: String,
+    /// Where it lies.
+    pub path: String,
+    /// `sha256:…`
+    pub digest: String,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+impl StageRecord {
+    /// A stage that was not begun.
+    pub fn new(stage: &str, hash: &str) -> Self {
+        let (stage, hash) = (stage.to_owned(), hash.to_owned());
+        Self { stage, hash, state: StageState::Waiting, seconds: 0, tries: 0, ended: None }
+    }
+}
+
+impl Record {
+    /// A record with nothing done.
+    pub fn new(generator: &str, job: &str, expected_wheel: &str) -> Self {
+        Self {
+            version: VERSION,
+            generator: generator.to_owned(),
+            job: job.to_owned(),
+            expected_wheel: expected_wheel.to_owned(),
+            axes: BTreeMap::new(),
+            gfx: Vec::new(),
+            engine: String::new(),
+            image: None,
+            image_digest: None,
+            used: BTreeMap::new(),
+            outcome: Outcome::Running,
+            stages: Vec::new(),
+            wheels: Vec::new(),
+            started_s: 0,
+            seconds: 0,
+            disk_before_bytes: None,
+            disk_after_bytes: None,
+            log: String::new(),
+        }
+    }
+
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).map(|text| text + "\n").unwrap_or_default()
+    }
+
+    /// Reads [`Self::to_json`]'s text.
+    ///
+    /// # Errors
+    /// When it is of another form or version.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        let record: Self = serde_json::from_str(text)?;
+        match record.version {
+            VERSION => Ok(record),
+            other => Err(serde::de::Error::custom(format!("version {other} of the form is not known"))),
+        }
+    }
+
+    /// Writes the file as a whole.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        sys::write_atomic(path, self.to_json().as_bytes())
+    }
+
+    /// Reads the file; `None` where there is none.
+    ///
+    /// # Errors
+    /// Why a file that is there cannot be read.
+    pub fn load(path: &Path) -> Result<Option<Self>, String> {
+        if !sys::exists(path) {
+            return Ok(None);
+        }
+        let text = sys::read_text(path, LARGEST_BYTES).map_err(|e| e.to_string())?;
+        Self::from_json(&text).map(Some).map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_round_trips_and_another_version_is_refused() {
+        let mut record = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");
+        record.stages.push(StageRecord {
+            stage: "build".into(),
+            hash: "sha256:0".into(),
+            state: StageState::Done,
+            seconds: 7,
+            tries: 1,
+            ended: None,
+        });
+        let text = record.to_json();
+        assert_eq!(Record::from_json(&text).unwrap(), record);
+        assert!(text.contains("\"state\": \"done\"") && text.contains("\"outcome\": \"running\""));
+        let other = Record::from_json(&text.replace("\"version\": 1", "\"version\": 9"));
+        assert!(other.unwrap_err().to_string().contains("version 9"));
+    }
+
+    #[test]
+    fn half_a_file_is_told_and_no_file_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("build.json");
+        assert_eq!(Record::load(&path), Ok(None));
+        sys::write_atomic(&path, b"{\"version\": 1,").unwrap();
+        assert!(Record::load(&path).is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! Where a build goes on.
+
+use super::record::{StageRecord, StageState};
+
+/// Where the user wants it to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Continue {
+    /// Anew, in an empty folder.
+    Fresh,
+    /// At the first stage that changed or did not succeed.
+    Auto,
+    /// At this stage, whatever became of those before it.
+    Stage(String),
+}
+
+/// The build has no stage of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the build has no stage `{stage}`")]
+pub struct UnknownStage {
+    /// The name given.
+    pub stage: String,
+    /// The names there are.
+    pub known: Vec<String>,
+}
+
+/// The number of the first stage to run; the number of stages when all are done. `stages` are those of this build with
+/// their hashes, `before` those of the last one.
+///
+/// # Errors
+/// When the wanted stage does not exist.
+pub fn first_step(wish: &Continue, stages: &[(String, String)], before: &[StageRecord]) -> Result<usize, UnknownStage> {
+    match wish {
+        Continue::Fresh => Ok(0),
+        Continue::Auto => {
+            let is_done = |((stage, hash), old): &(&(String, String), &StageRecord)| {
+                *stage == old.stage && *hash == old.hash && old.state == StageState::Done
+            };
+            Ok(stages.iter().zip(before).take_while(is_done).count())
+        }
+        Continue::Stage(wanted) => stages.iter().position(|(stage, _)| stage == wanted).ok_or_else(|| UnknownStage {
+            stage: wanted.clone(),
+            known: stages.iter().map(|(stage, _)| stage.clone()).collect(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stages(words: &str) -> Vec<(String, String)> {
+        words.split(' ').map(|word| (word[..1].to_owned(), word.to_owned())).collect()
+    }
+
+    fn check(wish: &Continue, now: &str, before: &str) -> Option<usize> {
+        let before: Vec<StageRecord> = before
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .map(|word| StageRecord {
+                stage: word[..1].to_owned(),
+                hash: word.trim_end_matches('!').to_owned(),
+                state: if word.ends_with('!') { StageState::Failed } else { StageState::Done },
+                seconds: 0,
+                tries: 1,
+                ended: None,
+            })
+            .collect();
+        first_step(wish, &stages(now), &before).ok()
+    }
+
+    #[test]
+    fn auto_begins_at_the_first_stage_that_changed_or_failed() {
+        let auto = Continue::Auto;
+        assert_eq!(check(&auto, "a1 b1 c1", "a1 b1! c1"), Some(1));
+        assert_eq!(check(&auto, "a1 b2 c1", "a1 b1 c1"), Some(1));
+        assert_eq!(check(&auto, "a1 x1 b1", "a1 b1 c1"), Some(1));
+        assert_eq!(check(&auto, "a1 b1 c1", "a1"), Some(1));
+        assert_eq!(check(&auto, "a1 b1 c1", "a1 b1 c1"), Some(3));
+        assert_eq!(check(&auto, "a1", ""), Some(0));
+    }
+
+    #[test]
+    fn a_named_stage_is_forced_and_must_exist() {
+        assert_eq!(check(&Continue::Stage("b".into()), "a1 b1 c1", "a1 b1 c1"), Some(1));
+        assert_eq!(check(&Continue::Stage("z".into()), "a1 b1 c1", ""), None);
+        assert_eq!(check(&Continue::Fresh, "a1", "a1"), Some(0));
+    }
+}

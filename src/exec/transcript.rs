@@ -1,0 +1,183 @@
+//! What a build writes: to a log file, masked, with the last lines at hand.
+
+use std::collections::VecDeque;
+use std::io::Write;
+
+use super::mask::Masks;
+
+/// Lines kept for a message about a failure.
+const TAIL_LINES: usize = 20;
+/// A line of the tail is cut here.
+const TAIL_LINE_CHARS: usize = 400;
+/// An unfinished line longer than this is written in pieces.
+const LONGEST_LINE_BYTES: usize = 64 << 10;
+
+/// Takes output as it comes, writes it masked, and keeps its tail.
+pub(super) struct Transcript<'a> {
+    log: Box<dyn Write + 'a>,
+    masks: &'a Masks,
+    unfinished: Vec<u8>,
+    tail: VecDeque<String>,
+}
+
+impl std::fmt::Debug for Transcript<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transcript").field("tail", &self.tail).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Transcript<'a> {
+    /// A transcript that goes to `log`.
+    pub(super) fn new(log: impl Write + 'a, masks: &'a Masks) -> Self {
+        Self { log: Box::new(log), masks, unfinished: Vec::new(), tail: VecDeque::new() }
+    }
+
+    /// Takes output; gives the lines that it finished, masked, without control characters.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> std::io::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        // A carriage return ends a line as well: progress bars draw over themselves with it.
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.unfinished.extend_from_slice(piece);
+            if matches!(piece.last(), Some(b'\n' | b'\r')) {
+                let line = std::mem::take(&mut self.unfinished);
+                lines.extend(self.take(&line)?);
+            }
+        }
+        if self.unfinished.len() > LONGEST_LINE_BYTES {
+            let kept = self.masks.longest();
+            let masked = self.masks.hide_bytes(&self.unfinished);
+            let cut = masked.len().saturating_sub(kept);
+            let piece: Vec<u8> = masked[..cut].to_vec();
+            self.unfinished = masked[cut..].to_vec();
+            lines.extend(self.take(&piece)?);
+        }
+        Ok(lines)
+    }
+
+    /// Writes what stands on an unfinished line.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub(super) fn finish(&mut self) -> std::io::Result<Vec<String>> {
+        let line = std::mem::take(&mut self.unfinished);
+        let mut lines = Vec::new();
+        if !line.is_empty() {
+            lines.extend(self.take(&line)?);
+            self.log.write_all(b"\n")?;
+        }
+        self.log.flush()?;
+        Ok(lines)
+    }
+
+    /// Writes a line of our own to the log. It is not part of the tail.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub(super) fn note(&mut self, line: &str) -> std::io::Result<()> {
+        writeln!(self.log, "{}", self.masks.hide(line))
+    }
+
+    /// The last lines.
+    pub(super) fn tail(&self) -> Vec<String> {
+        self.tail.iter().cloned().collect()
+    }
+
+    /// Forgets all but the latest lines, before another step.
+    pub(super) fn keep_last(&mut self, lines: usize) {
+        self.tail.drain(..self.tail.len().saturating_sub(lines));
+    }
+
+    fn take(&mut self, line: &[u8]) -> std::io::Result<Option<String>> {
+        let masked = self.masks.hide_bytes(line);
+        self.log.write_all(&masked)?;
+        let text = plain(&String::from_utf8_lossy(&masked));
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if self.tail.len() == TAIL_LINES {
+            self.tail.pop_front();
+        }
+        self.tail.push_back(text.clone());
+        Ok(Some(text))
+    }
+}
+
+/// A line as it can be shown anywhere: no escape sequences, no control characters, cut to a length.
+fn plain(line: &str) -> String {
+    let mut text = String::new();
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            // ECMA-48 control sequence: ESC [ parameters, ended by a byte from @ to ~.
+            '\u{1b}' => {
+                if chars.next() == Some('[') {
+                    let _ = chars.find(|c| ('@'..='~').contains(c));
+                }
+            }
+            '\t' => text.push(' '),
+            c if c.is_control() => {}
+            c => text.push(c),
+        }
+    }
+    let text = text.trim_end();
+    match text.char_indices().nth(TAIL_LINE_CHARS) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_split_over_two_pieces_is_masked() {
+        let masks = Masks::new(["sesame"]);
+        let mut log = Vec::new();
+        let mut transcript = Transcript::new(&mut log, &masks);
+        assert!(transcript.feed(b"open ses").unwrap().is_empty());
+        assert_eq!(transcript.feed(b"ame\nrest").unwrap(), ["open ***"]);
+        assert_eq!(transcript.finish().unwrap(), ["rest"]);
+        drop(transcript);
+        assert_eq!(log, b"open ***\nrest\n");
+    }
+
+    #[test]
+    fn a_secret_in_an_endless_line_is_masked_at_every_cut() {
+        let masks = Masks::new(["sesame"]);
+        let mut log = Vec::new();
+        let mut transcript = Transcript::new(&mut log, &masks);
+        for _ in 0..100 {
+            transcript.feed(&b"xsesame".repeat(1000)).unwrap();
+            transcript.feed(b"xsesa").unwrap();
+            transcript.feed(b"mex").unwrap();
+        }
+        transcript.finish().unwrap();
+        drop(transcript);
+        assert!(!String::from_utf8(log).unwrap().contains("sesame"));
+    }
+
+    #[test]
+    fn the_tail_holds_the_last_lines_without_colours() {
+        let masks = Masks::default();
+        let mut transcript = Transcript::new(std::io::sink(), &masks);
+        for number in 0..50 {
+            transcript.feed(format!("\u{1b}[31mline {number}\u{1b}[0m\r\n").as_bytes()).unwrap();
+        }
+        let tail = transcript.tail();
+        assert_eq!((tail.len(), tail[0].as_str(), tail[19].as_str()), (20, "line 30", "line 49"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_stay_in_the_log_as_they_are() {
+        let masks = Masks::default();
+        let mut log = Vec::new();
+        let mut transcript = Transcript::new(&mut log, &masks);
+        assert_eq!(transcript.feed(b"\xff\x01x\n").unwrap(), ["\u{fffd}x"]);
+        drop(transcript);
+        assert_eq!(log, b"\xff\x01x\n");
+    }
+}
