@@ -197,10 +197,7 @@ fn explain(compat: &Compat, values: &[String], format: Format, shell: &Shell) ->
             text
         }),
     };
-    match shell.print(&text) {
-        Exit::Done if answers.iter().any(|answer| answer.answer != "yes") => Exit::Fault,
-        exit => exit,
-    }
+    shell.print(&text)
 }
 
 fn answers(compat: &Compat, given: &BTreeMap<&str, &str>, sink: &mut Sink) -> Vec<Answer> {
