@@ -4,30 +4,41 @@ use super::Compat;
 use super::rows::ImageRow;
 use crate::names::{PythonVersion, RocmVersion, Version};
 
-/// What an image tag says: `rocm<R>_ubuntu<U>_py<P>_pytorch_release_<T>` and two older forms.
+/// What an image tag says it holds: `rocm<R>_ubuntu<U>_py<P>_pytorch_release_<T>` and two older forms.
 #[derive(Debug, Clone)]
+pub(super) struct Holds {
+    rocm: RocmVersion,
+    torch: Version,
+    python: PythonVersion,
+}
+
+/// A tag of the table with what it holds.
+#[derive(Debug, Clone, Copy)]
 pub struct ImageTag<'a> {
     /// The row.
     pub row: &'a ImageRow,
     /// The ROCm inside.
-    pub rocm: RocmVersion,
+    pub rocm: &'a RocmVersion,
     /// The torch inside.
-    pub torch: Version,
+    pub torch: &'a Version,
     /// The one Python inside.
     pub python: PythonVersion,
 }
 
-impl<'a> ImageTag<'a> {
-    /// Parses a row's tag; `None` for tags of another form, such as `latest`.
-    pub fn parse(row: &'a ImageRow) -> Option<Self> {
+/// Parses every tag; those of another form, such as `latest`, say nothing and are left out.
+pub(super) fn parse_all(rows: &[ImageRow]) -> Vec<(usize, Holds)> {
+    let parse = |row: &ImageRow| {
         let mut parts = row.tag.split('_');
         let rocm = parts.next()?.strip_prefix("rocm")?.parse().ok()?;
         parts.next()?.strip_prefix("ubuntu")?;
         let python = parts.next()?.strip_prefix("py")?.parse().ok()?;
         let torch = parts.last()?.parse().ok()?;
-        Some(Self { row, rocm, torch, python })
-    }
+        Some(Holds { rocm, torch, python })
+    };
+    rows.iter().enumerate().filter_map(|(number, row)| Some((number, parse(row)?))).collect()
+}
 
+impl ImageTag<'_> {
     /// The reference: with the digest where one is known.
     pub fn reference(&self) -> String {
         let tag = format!("{}:{}", self.row.repository, self.row.tag);
@@ -38,7 +49,16 @@ impl<'a> ImageTag<'a> {
 impl Compat {
     /// The images of a repository whose tags say what they hold.
     pub fn images(&self, repository: &str) -> impl Iterator<Item = ImageTag<'_>> {
-        self.tables().images.iter().filter(move |row| row.repository == repository).filter_map(ImageTag::parse)
+        self.all_images().filter(move |image| image.row.repository == repository)
+    }
+
+    fn all_images(&self) -> impl Iterator<Item = ImageTag<'_>> {
+        self.parsed().images.iter().map(|(number, holds)| ImageTag {
+            row: &self.tables().images[*number],
+            rocm: &holds.rocm,
+            torch: &holds.torch,
+            python: holds.python,
+        })
     }
 
     /// The image of this repository for these versions, with its digest where known. `python` is given where the
@@ -54,8 +74,8 @@ impl Compat {
         python: Option<PythonVersion>,
     ) -> Result<String, String> {
         let fits = |image: &ImageTag<'_>| {
-            image.rocm == *rocm
-                && torch.is_none_or(|torch| image.torch == *torch)
+            image.rocm == rocm
+                && torch.is_none_or(|torch| image.torch == torch)
                 && python.is_none_or(|python| image.python == python)
         };
         if let Some(image) = self.images(repository).find(fits) {
@@ -87,8 +107,7 @@ impl Compat {
 
     /// Whether an image of any repository carries this torch with this ROCm or a patch of it.
     pub(super) fn torch_is_in_an_image(&self, torch: &Version, rocm: &RocmVersion) -> bool {
-        let tags = self.tables().images.iter().filter_map(ImageTag::parse);
-        tags.into_iter().any(|image| image.torch == *torch && image.rocm.minor() == rocm.minor())
+        self.all_images().any(|image| image.torch == torch && image.rocm.minor() == rocm.minor())
     }
 
     /// The three tags nearest to the wanted versions.
@@ -101,12 +120,12 @@ impl Compat {
     ) -> Vec<String> {
         let distance = |image: &ImageTag<'_>| {
             let ([a, b, c, _], [d, e, f, _]) = (image.rocm.parts(), rocm.parts());
-            let other_torch = torch.is_some_and(|torch| image.torch.minor() != torch.minor());
+            let other_torch = torch.is_some_and(|torch| image.torch.release().get(..2) != torch.release().get(..2));
             let other_python = python.is_some_and(|python| image.python != python);
             (a.abs_diff(d), b.abs_diff(e), other_torch, other_python, c.abs_diff(f))
         };
         let mut images: Vec<ImageTag<'_>> = self.images(repository).collect();
-        images.sort_by_key(distance);
+        images.sort_by_cached_key(distance);
         images.into_iter().take(3).map(|image| image.row.tag.clone()).collect()
     }
 }

@@ -1,5 +1,7 @@
 //! The tables with their look-ups.
 
+use std::sync::OnceLock;
+
 use super::rows::{GfxRow, LimitRow, Origin, PackageRow, RunnerRow, Tables, TorchRow};
 use super::{Because, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
@@ -10,18 +12,41 @@ const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/facts.bin"));
 #[derive(Debug, Clone)]
 pub struct Compat {
     tables: Tables,
+    /// Versions of the tables in parsed form, made when they are first asked for.
+    parsed: OnceLock<Parsed>,
+}
+
+/// What look-ups compare: parsed once, in the order of the rows.
+#[derive(Debug, Clone)]
+pub(super) struct Parsed {
+    /// ROCm versions of each torch row's index.
+    torch_rocm: Vec<Vec<RocmVersion>>,
+    /// Image tags that say what they hold, with the number of their row.
+    pub(super) images: Vec<(usize, super::images::Holds)>,
 }
 
 impl Compat {
     /// The facts shipped with the program; no YAML is parsed for them.
     pub fn embedded() -> Self {
         let tables = postcard::from_bytes(EMBEDDED).expect("the build script wrote these tables with the same types");
-        Self { tables }
+        Self::new(tables)
     }
 
     /// Facts read from elsewhere.
     pub fn new(tables: Tables) -> Self {
-        Self { tables }
+        Self { tables, parsed: OnceLock::new() }
+    }
+
+    pub(super) fn parsed(&self) -> &Parsed {
+        self.parsed.get_or_init(|| Parsed {
+            torch_rocm: self
+                .tables
+                .torch
+                .iter()
+                .map(|row| row.rocm_index.iter().filter_map(|text| text.parse().ok()).collect())
+                .collect(),
+            images: super::images::parse_all(&self.tables.images),
+        })
     }
 
     /// Every row.
@@ -83,9 +108,10 @@ impl Compat {
     /// patches (`7.1.1`), but for those that some torch has an index of its own for (`6.2.4`).
     pub fn torch_rocm(&self, torch: &Version, rocm: &RocmVersion) -> Verdict {
         let Some(row) = self.torch(torch) else { return self.unknown_torch(torch) };
-        let listed: Vec<RocmVersion> = row.rocm_index.iter().filter_map(|text| text.parse().ok()).collect();
-        let mut indexes = self.tables.torch.iter().flat_map(|row| &row.rocm_index);
-        let has_its_own = indexes.any(|index| index.parse::<RocmVersion>().is_ok_and(|index| index == *rocm));
+        let parsed = &self.parsed().torch_rocm;
+        let number = self.tables.torch.iter().position(|other| std::ptr::eq(other, row));
+        let listed = number.map_or(&[][..], |number| &parsed[number]);
+        let has_its_own = parsed.iter().flatten().any(|index| index == rocm);
         let serves = |index: &RocmVersion| index == rocm || (!has_its_own && *index == rocm.minor());
         if listed.iter().any(serves) {
             return Verdict::Supported {
@@ -94,7 +120,7 @@ impl Compat {
         }
         Verdict::Unsupported(Because {
             reason: format!("torch {torch} has wheels for ROCm {}, not {rocm}", and(&row.rocm_index)),
-            hint: nearest_rocm(&listed, rocm).map_or_else(String::new, |near| {
+            hint: nearest_rocm(listed, rocm).map_or_else(String::new, |near| {
                 let other = if self.torch_is_in_an_image(torch, rocm) {
                     ", or `torch-from: image`, where an image has both"
                 } else {
@@ -131,7 +157,7 @@ impl Compat {
 
     /// Whether an image of this repository carries this torch with this ROCm.
     pub fn torch_in_image(&self, repository: &str, torch: &Version, rocm: &RocmVersion) -> Verdict {
-        match self.images(repository).find(|image| image.rocm == *rocm && image.torch == *torch) {
+        match self.images(repository).find(|image| image.rocm == rocm && image.torch == torch) {
             Some(image) => Verdict::Supported { source: format!("images.yaml, tag {}", image.row.tag) },
             None => {
                 let near = self.nearest_tags(repository, rocm, Some(torch), None);

@@ -463,6 +463,8 @@ impl<'a> Drafting<'a> {
         let device = shared
             .devices
             .number([kind, rocm, backend, gfx, key], || self.device(cell, words, shared.changes.get(changes)));
+        // The image depends on the Python only where that is the image's own.
+        let python = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
         let site = shared
             .sites
             .number([torch, rocm, python, runner, gpu, key], || self.site(cell, words, shared.changes.get(changes)));

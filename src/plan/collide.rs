@@ -13,6 +13,9 @@ use crate::matrix::Cell;
 /// How many kinds of pairs are told of; the rest is counted.
 const SHOWN: usize = 20;
 
+/// Keys that one thread sorts.
+const SORTED_BY_ONE: usize = 1 << 15;
+
 /// Checks that no two jobs have one wheel name or one id.
 pub(super) fn check(plan: &Plan, sink: &mut Sink) {
     wheels(plan, sink);
@@ -44,7 +47,12 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
             keys.push((u64::from(version) << 32 | u64::from(rest), group_number, at));
         }
     }
-    keys.par_sort_unstable();
+    // Starting threads costs more than sorting a few thousand keys.
+    if keys.len() > SORTED_BY_ONE {
+        keys.par_sort_unstable()
+    } else {
+        keys.sort_unstable()
+    }
     // Pairs that differ in the same values say the same thing: one of them is shown, with how many there are.
     let mut kinds: BTreeMap<(u32, u32, Option<(usize, usize, usize)>), (Key, Key, usize)> = BTreeMap::new();
     for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
@@ -121,7 +129,11 @@ fn ids(plan: &Plan, sink: &mut Sink) {
     }
     let mut ids: Vec<(String, &str)> =
         plan.jobs().map(|job| (job.id(), job.group.config.places.source().path.as_ref())).collect();
-    ids.par_sort_unstable();
+    if ids.len() > SORTED_BY_ONE {
+        ids.par_sort_unstable()
+    } else {
+        ids.sort_unstable()
+    }
     for pair in ids.windows(2).filter(|pair| pair[0].0 == pair[1].0).take(SHOWN) {
         sink.push(
             Diagnostic::new(&codes::COLLIDING_IDS, format!("two jobs have the id `{}`", pair[0].0))

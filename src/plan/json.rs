@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::assemble::Group;
+use super::assemble::{Draft, Group};
 use super::github::JOBS_PER_MATRIX;
 use super::{DroppedGfx, Estimate, JobView, Plan};
 
@@ -264,17 +264,18 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     let mut first = true;
     for (number, group) in plan.groups.iter().enumerate() {
         let pieces = Pieces::new(group, number);
-        for batch in group.drafts.chunks(CHUNK * rayon::current_num_threads().max(1)) {
-            let texts: Vec<Vec<u8>> = batch
-                .par_chunks(CHUNK)
-                .map(|drafts| {
-                    let mut text = Vec::with_capacity(drafts.len() * 640);
-                    for draft in drafts {
-                        pieces.job(JobView { group, draft, number }, &mut text);
-                    }
-                    text
-                })
-                .collect();
+        let render = |drafts: &[Draft]| {
+            let mut text = Vec::with_capacity(drafts.len() * 640);
+            for draft in drafts {
+                pieces.job(JobView { group, draft, number }, &mut text);
+            }
+            text
+        };
+        // Threads are not worth starting for a few jobs.
+        let threads = if group.drafts.len() > CHUNK { rayon::current_num_threads() } else { 1 };
+        for batch in group.drafts.chunks(CHUNK * threads) {
+            let texts: Vec<Vec<u8>> =
+                if threads > 1 { batch.par_chunks(CHUNK).map(render).collect() } else { vec![render(batch)] };
             for text in texts {
                 out.write_all(&text[usize::from(first)..])?;
                 first = false;
