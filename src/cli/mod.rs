@@ -11,10 +11,12 @@ mod exit;
 mod explain;
 mod facts;
 mod init;
+mod jobs;
 mod load;
 mod man;
 mod markdown;
 mod plan;
+mod render;
 mod schema;
 mod shell;
 
@@ -71,6 +73,7 @@ enum Command {
     Init(init::Args),
     Man(man::Args),
     Plan(plan::Args),
+    Render(render::Args),
     Schema(schema::Args),
 }
 
@@ -108,6 +111,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Command::Init(args) => init::run(&args, &shell),
         Command::Man(args) => man::run(&args, &shell),
         Command::Plan(args) => plan::run(&args, &shell),
+        Command::Render(args) => render::run(&args, &shell),
         Command::Schema(args) => schema::run(&args, &shell),
     }
 }

@@ -1,6 +1,7 @@
 //! The argv of the container that a job builds in. It is made here and nowhere else: `render` prints it, `build` runs
 //! it.
 
+use super::Build;
 use crate::config::{DigestRule, GpuPolicy, GroupIds};
 use crate::diagnostic::{Diagnostic, Severity, registry::build as codes};
 use crate::names::PythonVersion;
@@ -80,6 +81,17 @@ pub struct Container<'a> {
     pub extra: &'a [String],
     /// A name to stop it by.
     pub name: Option<&'a str>,
+}
+
+/// Variables that a container gets from the caller where they are set there: secrets, what says where a script begins
+/// and ends, and numbers of parallel jobs, which always win.
+pub fn passed_env(job: &Job, build: &Build) -> Vec<String> {
+    let jobs = build.steps.iter().filter_map(|step| step.jobs.as_ref().map(|jobs| jobs.variable.clone()));
+    let of_script = ["ROCK_FROM", "ROCK_CAP_S"].map(str::to_owned);
+    let mut names: Vec<String> = job.settings.secrets.iter().cloned().chain(jobs).chain(of_script).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The argv that builds `job`: the engine, its options, the image, and the script in the job's folder.

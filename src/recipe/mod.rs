@@ -8,6 +8,7 @@
 mod build;
 pub mod cache;
 pub mod cap;
+mod check;
 pub mod container;
 mod context;
 pub mod jobs;
@@ -16,6 +17,7 @@ mod prepare;
 mod step;
 
 pub use build::{Build, RECORD_FILE, build};
+pub use check::check;
 pub use context::{Question, SHELL_VARIABLE, Site, questions, shell_variable};
 pub use prepare::{index_suffix, interpreter};
 pub use step::{Extend, Jobs, Output, Step};

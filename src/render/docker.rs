@@ -27,19 +27,20 @@ pub fn docker(job: &Job, container: &Container<'_>) -> String {
     }
 }
 
-/// One option a line, each continued with a backslash.
+/// One option a line, each continued with a backslash; the image with what runs in it is the last line.
 fn wrapped(argv: &[String]) -> String {
+    const TAKES_A_WORD: [&str; 4] = ["--group-add", "--security-opt", "--shm-size", "--ulimit"];
     let mut lines: Vec<String> = Vec::new();
-    let mut words = argv.iter().peekable();
-    let mut line: Vec<String> = words.by_ref().take(3).cloned().collect();
-    for word in words {
-        let takes_next = line.len() == 1 && line[0].starts_with("--") && !line[0].contains('=');
-        if !takes_next || word.starts_with("--") {
-            lines.push(command(&line));
-            line.clear();
+    let mut words = argv.iter();
+    lines.push(command(&words.by_ref().take(3).cloned().collect::<Vec<_>>()));
+    while let Some(word) = words.next() {
+        let mut line = vec![word.clone()];
+        if TAKES_A_WORD.contains(&word.as_str()) {
+            line.extend(words.next().cloned());
+        } else if !word.starts_with('-') {
+            line.extend(words.by_ref().cloned());
         }
-        line.push(word.clone());
+        lines.push(line.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "));
     }
-    lines.push(command(&line));
     lines.join(" \\\n  ") + "\n"
 }

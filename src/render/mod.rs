@@ -3,9 +3,13 @@
 //! **Invariant:** nothing here decides or runs anything; equal input gives equal text.
 
 mod docker;
+mod drift;
 mod plan;
 mod script;
+mod steps;
 
 pub use docker::docker;
+pub use drift::drift;
 pub use plan::{Detail, changes, plan};
 pub use script::{command, quote, script};
+pub use steps::{dry_run, recipe};

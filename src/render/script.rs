@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::plan::Job;
-use crate::recipe::{Build, Step};
+use crate::recipe::{Build, SHELL_VARIABLE, Site, Step};
 use crate::template;
 
 const TEMPLATE: &str = include_str!("../../templates/docker/build.sh");
@@ -13,21 +13,30 @@ struct View<'a> {
     id: &'a str,
     wheel: &'a str,
     generator: &'a str,
-    folder: &'a str,
+    site: &'a str,
+    folder: String,
+    caller: String,
     wheels: String,
+    uses_caller: bool,
     uses_jobs: bool,
+    programs: Vec<ProgramView>,
     steps: Vec<StepView>,
 }
 
 #[derive(Serialize)]
-struct StepView {
+struct ProgramView {
+    name: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct StepView {
     stage: String,
-    stage_word: String,
     seconds: u64,
     tries: u32,
     clean: Vec<String>,
-    environment: Vec<String>,
-    command: String,
+    /// The command: what `env` changes, one a line, then program and arguments.
+    pub(super) lines: Vec<String>,
     outputs: Vec<OutputView>,
 }
 
@@ -37,65 +46,123 @@ struct OutputView {
     count: usize,
 }
 
-/// The script that runs the steps of a build, with every word quoted. `folder` is the job's folder as the script sees
-/// it, unless `ROCK_FOLDER` names another.
-pub fn script(job: &Job, build: &Build, folder: &str, generator: &str) -> String {
+/// The script that runs the steps of a build made for the same site, with every word quoted.
+///
+/// A container sees the job's folder where it is mounted; a script for a person takes `.rock/ID` below the folder it
+/// is called from. `ROCK_FOLDER` names another.
+pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String {
+    let mut programs = Programs::default();
+    let steps = build.steps.iter().map(|step| step_view(step, &mut programs)).collect();
+    let (word, folder, caller) = match site {
+        Site::Container => ("container", quote(&site.folder()), quote(&site.caller())),
+        Site::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),
+        Site::Script => ("host", format!("$PWD/.rock/{}", job.id), "$PWD".to_owned()),
+    };
     let view = View {
         id: &job.id,
         wheel: &job.wheel,
         generator,
+        site: word,
         folder,
+        caller,
         wheels: quote(&build.wheels),
-        uses_jobs: build.steps.iter().any(|step| step.jobs.is_some()),
-        steps: build.steps.iter().map(step_view).collect(),
+        uses_caller: build.uses_caller,
+        uses_jobs: build.steps.iter().any(|step| step.jobs.as_ref().is_some_and(|jobs| jobs.count.is_none())),
+        programs: programs.0.into_iter().map(|(name, text)| ProgramView { name, text: single_quoted(&text) }).collect(),
+        steps,
     };
     template::render("build.sh", TEMPLATE, &view).expect("the template names only fields of its view")
 }
 
-fn step_view(step: &Step) -> StepView {
-    let mut environment = Vec::new();
-    for name in &step.env_remove {
-        environment.push(format!("unset {name}"));
+/// Programs of several lines that steps have as one argument: each stands once, at the top, under a name.
+#[derive(Default)]
+pub(super) struct Programs(Vec<(String, String)>);
+
+impl Programs {
+    fn word(&mut self, stage: &str, word: &str) -> String {
+        if !word.contains('\n') {
+            return quote(word);
+        }
+        let name = match self.0.iter().find(|(_, text)| text == word) {
+            Some((name, _)) => name.clone(),
+            None => {
+                let stage: String = stage.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+                let base = format!("{stage}_program");
+                let taken = |name: &String| self.0.iter().any(|(known, _)| known == name);
+                let numbered = (2..).map(|number| format!("{base}_{number}"));
+                let name = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or_default();
+                self.0.push((name.clone(), word.to_owned()));
+                name
+            }
+        };
+        format!("\"${name}\"")
     }
-    for (name, value) in &step.env {
-        environment.push(format!("export {name}={}", quote(value)));
+}
+
+pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
+    let mut lines = Vec::new();
+    if !step.cwd.is_empty() {
+        lines.push(format!("-C {}", quote(&step.cwd)));
     }
+    lines.extend(step.env_remove.iter().map(|name| format!("-u {name}")));
+    lines.extend(step.env.iter().map(|(name, value)| format!("{name}={}", quote(value))));
     for (name, extend) in &step.env_extend {
         let separator = quote(&extend.separator);
-        let mut value = String::new();
-        if let Some(prepend) = &extend.prepend {
-            value.push_str(&format!("{}${{{name}:+{separator}}}", quote(prepend)));
-        }
-        value.push_str(&format!("\"${{{name}:-}}\""));
-        if let Some(append) = &extend.append {
-            value.push_str(&format!("${{{name}:+{separator}}}{}", quote(append)));
-        }
-        environment.push(format!("export {name}={value}"));
+        let before = extend.prepend.as_ref().map(|text| format!("{}\"${{{name}:+{separator}}}\"", quote(text)));
+        let after = extend.append.as_ref().map(|text| format!("\"${{{name}:+{separator}}}\"{}", quote(text)));
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        lines.push(format!("{name}={before}\"${{{name}:-}}\"{after}"));
     }
     if let Some(jobs) = &step.jobs {
         let (name, tenths) = (&jobs.variable, jobs.tenths_gib_per_job);
         let number = jobs.count.map_or_else(|| format!("$(parallel_jobs {tenths})"), |count| count.to_string());
-        environment.push(format!("export {name}=\"${{{name}:-{number}}}\""));
+        lines.push(format!("{name}=\"${{{name}:-{number}}}\""));
     }
-    let command = command(&step.argv);
+    if let Some(first) = lines.first_mut() {
+        first.insert_str(0, "env ");
+    }
+    let words: Vec<String> = step.argv.iter().map(|word| programs.word(&step.stage, word)).collect();
+    lines.push(words.join(" "));
     StepView {
         stage: step.stage.clone(),
-        stage_word: quote(&step.stage),
         seconds: step.timeout_s.unwrap_or(0),
         tries: step.retries + 1,
         clean: step.clean.iter().map(|path| quote(path)).collect(),
-        environment,
-        command: if step.cwd.is_empty() { command } else { format!("env -C {} {command}", quote(&step.cwd)) },
+        lines,
         outputs: step.outputs.iter().map(|o| OutputView { glob: quote(&o.glob), count: o.count }).collect(),
     }
 }
 
-/// Words as one line for a POSIX shell.
+/// Words as one line for a POSIX shell. A first word with `=` is quoted, since it would be an assignment.
 pub fn command(words: &[String]) -> String {
-    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+    let word = |(number, word): (usize, &String)| match number {
+        0 if word.contains('=') => single_quoted(word),
+        _ => quote(word),
+    };
+    words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// One word for a POSIX shell. NUL cannot stand in a word and is left out; nothing that reaches this has one.
+/// One word for a POSIX shell. A shell variable in it stands as `"$NAME"`; NUL cannot stand in a word and is left out.
 pub fn quote(word: &str) -> String {
-    shlex::try_quote(&word.replace('\0', "")).map(std::borrow::Cow::into_owned).unwrap_or_default()
+    let word = word.replace('\0', "");
+    let parts: Vec<&str> = word.split(SHELL_VARIABLE).collect();
+    if parts.len() < 3 || parts.len() % 2 == 0 {
+        return plain_or_quoted(&word);
+    }
+    let part = |(number, text): (usize, &&str)| match (number % 2, *text) {
+        (1, name) => format!("\"${name}\""),
+        (_, "") => String::new(),
+        (_, text) => plain_or_quoted(text),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// The characters that no POSIX shell gives a meaning to inside a word; the same set as Python's `shlex.quote`.
+fn plain_or_quoted(text: &str) -> String {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(&b);
+    if !text.is_empty() && text.bytes().all(is_plain) { text.to_owned() } else { single_quoted(text) }
+}
+
+fn single_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }

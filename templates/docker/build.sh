@@ -1,39 +1,74 @@
 #!/usr/bin/env bash
 # << wheel >>
-# Job << id >>, made by << generator >>. Run it in the job's folder, on the host or in a container.
-#   ROCK_FROM=STAGE  begins at that stage; those before it are taken as done.
-set -euo pipefail
-cd "${ROCK_FOLDER:-<< folder >>}"
-mkdir -p done
+# Job << id >>, by << generator >>.<% if site == "container" %> It runs in a container that has the job's folder at << folder >>.<% else %> It runs on this machine, in the folder it is called from.<% endif %>
 
-# Runs one stage: a name, seconds (0: no limit), tries, and a command. Stages before ROCK_FROM are passed over.
-stage() {
-  local name=$1 seconds=$2 tries=$3 status=0
+#   ROCK_FOLDER=DIR   the job's folder
+#   ROCK_FROM=STAGE   begins at that stage; those before it are taken as done
+#   ROCK_CAP_S=N      ends with 124 after N seconds, so that the next run can go on from there
+set -euo pipefail
+export ROCK_FOLDER=${ROCK_FOLDER:-<< folder >>}
+<% if uses_caller %>
+export ROCK_CALLER=${ROCK_CALLER:-<< caller >>}
+<% endif %>
+mkdir -p "$ROCK_FOLDER/done"
+cd "$ROCK_FOLDER"
+<% for program in programs %>
+
+<< program.name >>=<< program.text >>
+<% endfor %>
+
+# Whatever happens, what was used is measured.
+free_bytes() { df --output=avail -B1 . 2>/dev/null | tail -n 1 | tr -d ' ' || true; }
+disk_before=$(free_bytes)
+measure() {
+  local status=$? bytes=0 file
+  for file in $(compgen -G << wheels >> || true); do bytes=$((bytes + $(stat -c %s "$file"))); done
+  printf '{"version":1,"job":"%s","exit":%d,"seconds":%d,"disk_before_bytes":%d,"disk_after_bytes":%d,"wheel_bytes":%d}\n' \
+    << id >> "$status" "$SECONDS" "$disk_before" "$(free_bytes)" "$bytes" >measured.json
+  exit "$status"
+}
+trap measure EXIT
+
+# Whether stages are run already, or are passed over because ROCK_FROM comes later.
+from=${ROCK_FROM:-}
+begins() {
+  if [ "$from" = "$1" ]; then from=; fi
+  [ -z "$from" ] || { echo "== $1: done before"; return 1; }
+  rm -f "done/$1"
+}
+# Runs a stage's command: name, seconds (0: no limit), tries, command.
+run() {
+  local name=$1 limit=$2 tries=$3 status capped left
   shift 3
-  if [ -n "${ROCK_FROM:-}" ] && [ "$ROCK_FROM" != "$name" ]; then
-    echo "== $name: done before"
-    return 0
-  fi
-  ROCK_FROM=
-  rm -f "done/$name"
   while :; do
-    echo "== $name"
+    capped=
+    left=$limit
+    if [ -n "${ROCK_CAP_S:-}" ]; then
+      local until_cap=$((ROCK_CAP_S - SECONDS))
+      [ "$until_cap" -gt 0 ] || { echo "== $name: the cap has passed" >&2; exit 124; }
+      if [ "$left" -eq 0 ] || [ "$until_cap" -le "$left" ]; then left=$until_cap capped=yes; fi
+    fi
     status=0
-    if [ "$seconds" -gt 0 ]; then
-      timeout --kill-after=30 "$seconds" "$@" </dev/null || status=$?
+    if [ "$left" -gt 0 ]; then
+      timeout --kill-after=30 "$left" "$@" </dev/null || status=$?
     else
       "$@" </dev/null || status=$?
     fi
-    [ "$status" -ne 0 ] || break
+    [ "$status" -ne 0 ] || return 0
+    # `timeout` says 124 when it ended the command, 137 when it had to kill it.
+    if [ -n "$capped" ] && { [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; }; then
+      echo "== $name: stopped at the cap" >&2
+      exit 124
+    fi
+    if [ "$status" -eq 124 ]; then echo "== $name: more than $limit s" >&2; status=1; fi
     tries=$((tries - 1))
     if [ "$tries" -le 0 ]; then
-      echo "== $name failed with $status" >&2
+      echo "== $name: failed with $status" >&2
       exit "$status"
     fi
-    echo "== $name failed with $status, trying again"
+    echo "== $name: failed with $status, trying again"
   done
 }
-finished() { : >"done/$1"; }
 # Fails unless a glob matches this many files.
 expects() {
   local found
@@ -41,23 +76,31 @@ expects() {
   [ "${#found[@]}" -eq "$2" ] || { echo "== $2 expected for $1, ${#found[@]} there" >&2; exit 1; }
 }
 <% if uses_jobs %>
-# Parallel jobs for this much memory each, in tenths of a GiB: processors and memory of the control group, not the host's.
+# Parallel jobs for this much memory each, in tenths of a GiB: by the limits of the control group where there are some.
 parallel_jobs() {
-  local threads memory limit quota period
+  local threads memory group file limit quota period jobs
   threads=$(nproc)
   memory=$(awk '/^MemTotal:/ { print int($2 / 104857.6) }' /proc/meminfo)
-  limit=max
-  for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
-    if [ -r "$file" ]; then limit=$(cat "$file"); break; fi
+  group=$(sed -n 's/^0:://p' /proc/self/cgroup)
+  for file in "/sys/fs/cgroup$group/memory.max" /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+    [ -r "$file" ] || continue
+    limit=$(cat "$file")
+    # Without a limit it says `max`, or a number near 2^63.
+    if [ "$limit" != max ] && [ "${#limit}" -lt 17 ] && [ $((limit / 107374182)) -lt "$memory" ]; then
+      memory=$((limit / 107374182))
+    fi
   done
-  if [ "$limit" != max ] && [ "${#limit}" -lt 16 ] && [ "$((limit / 107374182))" -lt "$memory" ]; then
-    memory=$((limit / 107374182))
+  for file in "/sys/fs/cgroup$group/cpu.max" /sys/fs/cgroup/cpu.max; do
+    [ -r "$file" ] || continue
+    read -r quota period <"$file"
+    if [ "$quota" != max ] && [ $((quota / period)) -lt "$threads" ]; then threads=$((quota / period)); fi
+  done
+  if [ -r /sys/fs/cgroup/cpu/cpu.cfs_quota_us ]; then
+    quota=$(cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us)
+    period=$(cat /sys/fs/cgroup/cpu/cpu.cfs_period_us)
+    if [ "$quota" -gt 0 ] && [ $((quota / period)) -lt "$threads" ]; then threads=$((quota / period)); fi
   fi
-  if [ -r /sys/fs/cgroup/cpu.max ]; then
-    read -r quota period </sys/fs/cgroup/cpu.max
-    if [ "$quota" != max ] && [ "$((quota / period))" -lt "$threads" ]; then threads=$((quota / period)); fi
-  fi
-  local jobs=$((memory / $1))
+  jobs=$((memory / $1))
   if [ "$threads" -lt "$jobs" ]; then jobs=$threads; fi
   if [ "$jobs" -lt 1 ]; then jobs=1; fi
   echo "$jobs"
@@ -65,20 +108,25 @@ parallel_jobs() {
 <% endif %>
 <% for step in steps %>
 
-# << loop.index >>/<< steps|length >> << step.stage >>
-(
+# << loop.index >>/<< steps|length >>
+if begins << step.stage >>; then
+  echo "== << step.stage >>"
 <% for path in step.clean %>
-  [ -n "${ROCK_FROM:-}" ] && [ "$ROCK_FROM" != << step.stage_word >> ] || rm -rf -- << path >>
+  rm -rf -- << path >>
 <% endfor %>
-<% for line in step.environment %>
-  << line >>
+  run << step.stage >> << step.seconds >> << step.tries >> \
+<% for line in step.lines %>
+    << line >><% if not loop.last %> \<% endif %>
+
 <% endfor %>
-  stage << step.stage_word >> << step.seconds >> << step.tries >> << step.command >>
 <% for output in step.outputs %>
   expects << output.glob >> << output.count >>
 <% endfor %>
-  finished << step.stage_word >>
-)
-[ "${ROCK_FROM:-}" != << step.stage_word >> ] || ROCK_FROM=
+  : >done/<< step.stage >>
+fi
 <% endfor %>
+
+[ -z "$from" ] || { echo "== no stage is called $from" >&2; exit 2; }
+<% if wheels != "''" %>
 echo "== built $(compgen -G << wheels >> | tr '\n' ' ')"
+<% endif %>

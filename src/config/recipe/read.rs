@@ -77,7 +77,7 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     let mut stages = std::collections::BTreeSet::new();
     for step in &document.steps {
         let stage = &step.stage;
-        if stage.is_empty() || !stage.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+        if !is_name(stage) {
             fault(stage, format!("`{stage}` is no name for a stage"), "use letters, digits, `-` and `_`");
         }
         if !stages.insert(stage.as_str()) {
@@ -127,6 +127,18 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
             fault(&format!("{name}:"), message, "name the commit or the tag to build");
         }
     }
+    for name in document.sources.keys().filter(|name| !is_name(name)) {
+        fault(name, format!("`{name}` is no name for a source"), "use letters, digits, `-` and `_`");
+    }
+    let env = document.steps.iter().flat_map(|step| step.env.keys());
+    let env = env.chain(document.sources.values().flat_map(|source| source.env.keys())).chain(document.env.keys());
+    for name in env.filter(|name| !is_variable(name)) {
+        fault(name, format!("`{name}` is no name for a variable"), "use letters, digits and `_`, no digit first");
+    }
+    for name in document.facts.keys().filter(|name| !is_variable(name)) {
+        let message = format!("`{name}` is no name for a fact");
+        fault(name, message, "use letters, digits and `_`, no digit first: expressions name it");
+    }
     for (number, edit) in document.edits.iter().enumerate() {
         if edit.file.is_some() == !edit.remove.is_empty() || (edit.file.is_some() && edit.find.is_empty()) {
             let message = format!("edit {} needs either `file` with `find`, or `remove`", number + 1);
@@ -135,6 +147,17 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     }
     document.source = Some(source.clone());
     (sink.error_count() == errors).then_some(document)
+}
+
+/// A name that is a word of a shell and a folder.
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with('-')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+fn is_variable(text: &str) -> bool {
+    is_name(text) && !text.contains('-') && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -1,0 +1,261 @@
+//! `render`: commands and scripts out of the plan; nothing is run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::jobs::{Named, Ready, named};
+use super::{Exit, Shell, load};
+use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::recipe::container::{self, Container, Devices, Engine};
+use crate::recipe::{self, Build, Site, shell_variable};
+use crate::{render, sys};
+
+/// The folder of the job folders.
+const ROOT: &str = ".rock";
+const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
+
+/// Print what a build would do: container commands, scripts, steps
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Nothing is run, and the machine is not looked at: the same files give the same text everywhere.
+Without a kind, everything that would be done for every job.
+
+Examples:
+  rock-matrix render                                          the dry run of everything
+  rock-matrix render docker matrices/flash-attn.yaml JOB      the container command of one job
+  rock-matrix render script JOB --out .rock/JOB/build.sh      the script that it runs
+  rock-matrix render script --engine local JOB                a script for this machine
+  rock-matrix render recipe --out rendered --check            whether the files are what would be rendered"
+)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    kind: Option<Kind>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Kind {
+    /// Print the command that starts a job's container
+    Docker(Options),
+    /// Print the script that builds a job, in its container or on this machine
+    Script(Options),
+    /// Print the steps of a job, every value in its place
+    Recipe(Options),
+}
+
+#[derive(Debug, clap::Args)]
+struct Options {
+    /// Matrix files or a plan.json [default: matrices/*.yaml], and jobs by id or wheel [default: all]
+    #[arg(value_name = "FILES|JOB")]
+    words: Vec<String>,
+    /// Write to this file, or with several jobs one file each into this folder
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Write nothing; fail where the files differ from what would be written
+    #[arg(long, requires = "out")]
+    check: bool,
+    /// What runs the steps [default: docker where an image is known, else local]
+    #[arg(long, value_enum)]
+    engine: Option<EngineChoice>,
+    /// The container image instead of the plan's
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
+    /// One more argument of the container, after those of the matrix file
+    #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
+    docker_arg: Vec<String>,
+    /// What a fact of the recipe is, instead of asking for it
+    #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
+    fact: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum EngineChoice {
+    /// This machine
+    Local,
+    /// Docker
+    Docker,
+    /// Podman
+    Podman,
+}
+
+fn fact(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("a fact is NAME=VALUE".to_owned()),
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let exit = rendered(args, shell, &mut sink);
+    let reported = shell.report(&sink.finish());
+    match exit {
+        Err(exit) | Ok(exit) if exit != Exit::Done => exit,
+        _ => reported,
+    }
+}
+
+fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let (options, end): (&Options, &str) = match &args.kind {
+        None => (&args.options, "txt"),
+        Some(Kind::Docker(options)) => (options, "docker.sh"),
+        Some(Kind::Script(options)) => (options, "sh"),
+        Some(Kind::Recipe(options)) => (options, "yaml"),
+    };
+    let compat = load::compat(shell)?;
+    let found = named(shell, &compat, &options.words, sink)?;
+    let mut texts = Vec::new();
+    for ready in &found.jobs {
+        let maker = Maker { ready, options, compat: &compat };
+        let made = match &args.kind {
+            None => maker.dry_run(sink),
+            Some(Kind::Docker(_)) => maker.docker(sink),
+            Some(Kind::Script(_)) => maker.script(sink),
+            Some(Kind::Recipe(_)) => maker.recipe(sink),
+        };
+        match made {
+            Ok(text) => texts.push((format!("{}.{end}", ready.job.id), text)),
+            Err(faults) => sink.extend(faults),
+        }
+    }
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    if args.kind.is_none() {
+        let text = summary(&found) + &texts.into_iter().map(|(_, text)| text).collect::<String>();
+        return Ok(deliver(vec![("render.txt".to_owned(), text)], true, options, shell));
+    }
+    Ok(deliver(texts, found.by_name && found.jobs.len() == 1, options, shell))
+}
+
+/// What stands above the jobs of a dry run.
+fn summary(found: &Named) -> String {
+    found.plan.as_ref().map(|plan| render::plan(plan, &[], render::Detail::Summary)).unwrap_or_default()
+}
+
+/// Makes the texts of one job.
+struct Maker<'a> {
+    ready: &'a Ready,
+    options: &'a Options,
+    compat: &'a Compat,
+}
+
+impl Maker<'_> {
+    fn site(&self) -> Site {
+        let image = self.options.image.is_some() || self.ready.job.image.is_some();
+        match self.options.engine {
+            Some(EngineChoice::Docker | EngineChoice::Podman) => Site::Container,
+            Some(EngineChoice::Local) => Site::Script,
+            None if image => Site::Container,
+            None => Site::Script,
+        }
+    }
+
+    fn build(&self, site: &Site, sink: &mut Sink) -> Result<Build, Vec<Diagnostic>> {
+        let given: BTreeMap<String, String> = self.options.fact.iter().cloned().collect();
+        let mut build = recipe::build(&self.ready.job, &self.ready.recipe, self.compat, site, &given)?;
+        sink.extend(std::mem::take(&mut build.warnings));
+        Ok(build)
+    }
+
+    fn script(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
+        let site = self.site();
+        let build = self.build(&site, sink)?;
+        Ok(render::script(&self.ready.job, &build, &site, GENERATOR))
+    }
+
+    fn recipe(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
+        Ok(render::recipe(&self.ready.job, &self.build(&self.site(), sink)?))
+    }
+
+    fn docker(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
+        let build = self.build(&Site::Container, sink)?;
+        let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
+        let id = &self.ready.job.id;
+        let folder = format!("{}/{id}", ROOT);
+        Ok(format!(
+            "# {}\n# It runs {folder}/build.sh, which `rock-matrix render script {id} --out {folder}/build.sh` writes.\n{command}",
+            self.ready.job.wheel
+        ))
+    }
+
+    /// The container command; paths start where it is pasted.
+    fn command(&self, build: &Build, sink: &mut Sink) -> Result<String, Diagnostic> {
+        let job = &self.ready.job;
+        let (image, told) = container::image(job, self.options.image.as_deref())?;
+        sink.extend(told);
+        let here = shell_variable("PWD");
+        let container = Container {
+            engine: match self.options.engine {
+                Some(EngineChoice::Podman) => Engine::Podman,
+                _ => Engine::Docker,
+            },
+            image,
+            devices: Devices::Absent,
+            folder: &format!("{here}/{}/{}", ROOT, job.id),
+            caller: build.uses_caller.then_some(&here),
+            device_gids: &[],
+            pass_env: &container::passed_env(job, build),
+            extra: &self.options.docker_arg,
+            name: None,
+        };
+        Ok(render::docker(job, &container))
+    }
+
+    fn dry_run(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
+        let site = self.site();
+        let build = self.build(&site, sink)?;
+        let job = &self.ready.job;
+        if site != Site::Container {
+            return Ok(render::dry_run(job, &build, Err("none: it builds on this machine")));
+        }
+        let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
+        Ok(render::dry_run(job, &build, Ok(&command)))
+    }
+}
+
+/// Prints the texts, writes them, or compares them with the files.
+fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: &Shell) -> Exit {
+    let Some(out) = &options.out else {
+        return shell.print(&texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n"));
+    };
+    let mut exit = Exit::Done;
+    for (name, text) in texts {
+        let path = if alone { out.clone() } else { out.join(name) };
+        let ended = if options.check { compare(shell, &path, &text) } else { write(shell, &path, &text) };
+        if ended != Exit::Done {
+            exit = ended;
+        }
+    }
+    exit
+}
+
+fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
+    const LARGEST_BYTES: u64 = 64 << 20;
+    let present = sys::read_text(path, LARGEST_BYTES).ok();
+    match render::drift(&path.display().to_string(), present.as_deref(), text) {
+        None => Exit::Done,
+        Some(difference) => {
+            shell.tell(&difference);
+            Exit::Fault
+        }
+    }
+}
+
+fn write(shell: &Shell, path: &Path, text: &str) -> Exit {
+    match sys::write_if_changed(path, text.as_bytes()) {
+        Ok(changed) => {
+            shell.say(&format!("{} {}", if changed { "wrote" } else { "unchanged:" }, path.display()));
+            Exit::Done
+        }
+        Err(error) => {
+            shell.tell(&format!("error: {error}"));
+            Exit::Machine
+        }
+    }
+}

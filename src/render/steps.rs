@@ -1,0 +1,154 @@
+//! The resolved steps of a job: as YAML for programs and people, and as commands for the dry run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::script::{Programs, step_view};
+use crate::plan::Job;
+use crate::recipe::{Build, Step};
+use crate::yaml;
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct BuildView<'a> {
+    job: &'a str,
+    recipe: &'a str,
+    wheel: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    wheels: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    relabel: bool,
+    steps: Vec<View<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct View<'a> {
+    stage: &'a str,
+    argv: &'a [String],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    env: BTreeMap<&'a str, Option<&'a str>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    extend_env: BTreeMap<&'a str, ExtendView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: Option<JobsView<'a>>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    cwd: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_s: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    clean: &'a [String],
+    #[serde(skip_serializing_if = "is_zero")]
+    retries: u32,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    outputs: BTreeMap<&'a str, OutputView<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExtendView<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prepend: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append: Option<&'a str>,
+    sep: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct JobsView<'a> {
+    variable: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+    gib_per_job: String,
+}
+
+#[derive(Serialize)]
+struct OutputView<'a> {
+    glob: &'a str,
+    count: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// The steps as YAML; a variable without a value is removed.
+pub fn recipe(job: &Job, build: &Build) -> String {
+    let view = BuildView {
+        job: &job.id,
+        recipe: &job.recipe,
+        wheel: &job.wheel,
+        wheels: &build.wheels,
+        relabel: build.relabel,
+        steps: build.steps.iter().map(view).collect(),
+    };
+    yaml::to_yaml(&view).expect("the view holds texts, numbers, lists and mappings")
+}
+
+fn view(step: &Step) -> View<'_> {
+    let set = step.env.iter().map(|(name, value)| (name.as_str(), Some(value.as_str())));
+    let removed = step.env_remove.iter().map(|name| (name.as_str(), None));
+    let extended = step.env_extend.iter().map(|(name, extend)| {
+        let view = ExtendView {
+            prepend: extend.prepend.as_deref(),
+            append: extend.append.as_deref(),
+            sep: &extend.separator,
+        };
+        (name.as_str(), view)
+    });
+    View {
+        stage: &step.stage,
+        argv: &step.argv,
+        env: set.chain(removed).collect(),
+        extend_env: extended.collect(),
+        jobs: step.jobs.as_ref().map(|jobs| JobsView {
+            variable: &jobs.variable,
+            count: jobs.count,
+            gib_per_job: format!("{}.{}", jobs.tenths_gib_per_job / 10, jobs.tenths_gib_per_job % 10),
+        }),
+        cwd: &step.cwd,
+        timeout_s: step.timeout_s,
+        clean: &step.clean,
+        retries: step.retries,
+        outputs: step.outputs.iter().map(|o| (o.name.as_str(), OutputView { glob: &o.glob, count: o.count })).collect(),
+    }
+}
+
+/// What would be done for one job: the container command where there is one, and each step. Programs of ours stand as
+/// `"$NAME"`, as in the script.
+pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>) -> String {
+    let gfx: Vec<String> = job.gfx.iter().map(ToString::to_string).collect();
+    let mut text = format!("\n== {}\n", job.id);
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "   {name:<8} {value}");
+        }
+    };
+    line("wheel", &job.wheel);
+    line("gfx", &gfx.join(" "));
+    line("runner", &job.runner.join(", "));
+    line("estimate", job.estimate.as_ref().map_or("", |estimate| &estimate.verdict));
+    for warning in &job.warnings {
+        line("note", warning);
+    }
+    match docker {
+        Ok(docker) => {
+            for line in docker.lines() {
+                let _ = writeln!(text, "   $ {line}");
+            }
+        }
+        Err(why) => line("image", why),
+    }
+    let mut programs = Programs::default();
+    for (number, step) in build.steps.iter().enumerate() {
+        let view = step_view(step, &mut programs);
+        let _ = writeln!(text, "   {}/{} {}", number + 1, build.steps.len(), step.stage);
+        for line in &view.lines {
+            let _ = writeln!(text, "       {line}");
+        }
+    }
+    text
+}
