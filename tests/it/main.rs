@@ -6,5 +6,6 @@
 
 mod command_line;
 mod doctor_on_this_machine;
+mod mistakes_in_matrices;
 mod plan_a_matrix;
 mod support;

@@ -1,0 +1,199 @@
+//! Mistakes in matrix files: `NAME.yaml` beside the whole of what is said about it, `NAME.stderr`.
+//!
+//! `ROCK_BLESS=1 cargo test --test it mistakes` writes the expected texts anew. A bug report becomes a file here first.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use rock_matrix::diagnostic::{Sink, Source};
+
+use crate::support::{Project, assert_file};
+
+const FOLDER: &str = "tests/it/mistakes_in_matrices";
+
+fn names() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".yaml")?.to_owned())).collect();
+    names.sort();
+    names
+}
+
+fn text(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(format!("{name}.yaml"))).unwrap()
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place_and_what_to_do() {
+    let names = names();
+    assert!(names.len() >= 60, "{}", names.len());
+    for name in names {
+        let file = format!("{name}.yaml");
+        let project = Project::new().file(&file, &text(&name));
+        let expected = rock_matrix_exit(&project, &file);
+        let said = project.run(&["check", &file]).exits(expected);
+        assert_eq!(said.stdout, "", "{name}");
+        assert_file(&format!("{FOLDER}/{name}.stderr"), &said.stderr);
+    }
+}
+
+/// 1 where an error is told, 0 where only notes and warnings are.
+fn rock_matrix_exit(project: &Project, file: &str) -> i32 {
+    let output = project.command(&["check", file, "--format", "json"]).output().unwrap();
+    let rows = String::from_utf8(output.stdout).unwrap();
+    i32::from(rows.lines().any(|row| {
+        let row: serde_json::Value = serde_json::from_str(row).unwrap();
+        row["severity"] == "error"
+    }))
+}
+
+#[test]
+fn every_first_line_says_what_is_wrong_in_the_users_words() {
+    for name in names() {
+        let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(format!("{name}.stderr"));
+        let Ok(expected) = std::fs::read_to_string(expected) else { continue };
+        for line in expected.lines().filter(|line| ["error[", "warning[", "note["].iter().any(|s| line.starts_with(s))) {
+            let message = line.split_once("]: ").unwrap().1;
+            assert!(!message.ends_with('.') && message.chars().count() < 200, "{name}: {line}");
+            assert!(!message.starts_with(|c: char| c.is_ascii_uppercase()), "{name}: {line}");
+        }
+    }
+}
+
+/// Checks one file of any bytes; the exit is 1 and nothing else is said than these diagnostics.
+fn refused(bytes: &[u8], first_line: &str) {
+    let project = Project::new().bytes("m.yaml", bytes);
+    let said = project.run(&["check", "m.yaml"]).exits(1);
+    assert_eq!(said.stderr.lines().next(), Some(first_line));
+    assert_eq!(project.files(), ["m.yaml"], "nothing is written");
+}
+
+#[test]
+fn files_that_are_no_text_are_refused() {
+    refused(b"version: 1\nname: \xff\xfe\n", "error[M004 not-utf8]: the file is not UTF-8 text: byte 17 (0xff), in line 2");
+    let utf16: Vec<u8> = "\u{feff}version: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let project = Project::new().bytes("m.yaml", &utf16);
+    let said = project.run(&["check", "m.yaml"]).exits(1);
+    assert!(said.stderr.contains("help: save the file as UTF-8; it looks like UTF-16"), "{}", said.stderr);
+    refused(b"\0\0\0\0", "error[M038 control-character]: the control character U+0000 cannot stand in a YAML file");
+}
+
+#[test]
+fn a_byte_order_mark_is_a_warning_and_the_file_is_read() {
+    let seed = include_str!("../../matrices/flash-attn.yaml");
+    let project = Project::new().file("m.yaml", &format!("\u{feff}{seed}"));
+    let said = project.run(&["check", "m.yaml"]).exits(0);
+    assert!(said.stderr.starts_with("warning[M005 byte-order-mark]"), "{}", said.stderr);
+}
+
+#[test]
+fn ten_megabytes_of_nesting_are_refused_at_once() {
+    for opening in ["[", "{a: ", "- "] {
+        let text = format!("version: 1\naxes:\n  {}", opening.repeat(10_000_000 / opening.len()));
+        refused(text.as_bytes(), "error[M010 too-deep]: values are nested more than 64 deep");
+    }
+}
+
+#[test]
+fn an_alias_bomb_is_refused_before_it_expands() {
+    let mut text = "version: 1\ndistribution: x\nvars:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for i in 1..30 {
+        text += &format!("  a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 10].join(","));
+    }
+    refused(text.as_bytes(), "error[M008 alias-budget]: aliases add more than 100000 values to this file");
+}
+
+#[test]
+fn a_huge_file_and_a_missing_one_are_refused_by_name() {
+    refused(&vec![b'#'; 17 << 20], "error[H020 cannot-read-file]: cannot read `m.yaml`: it is larger than 16777216 bytes");
+    let said = Project::new().run(&["check", "nowhere.yaml"]).exits(1);
+    assert!(said.stderr.contains("cannot read `nowhere.yaml`") && said.stderr.contains("help: "), "{}", said.stderr);
+    let said = Project::new().file("folder/m.yaml", "x").run(&["check", "folder"]).exits(1);
+    assert!(said.stderr.contains("cannot read `folder`"), "{}", said.stderr);
+}
+
+#[test]
+fn one_run_shows_every_fault_of_every_file() {
+    let project = Project::new()
+        .file("a.yaml", &text("mistyped-key"))
+        .file("b.yaml", &text("unclosed-list"))
+        .file("matrices/c.yaml", &text("empty-axis"))
+        .bytes("d.yaml", b"\xff");
+    let said = project.run(&["check", "a.yaml", "b.yaml", "matrices/c.yaml", "d.yaml", "e.yaml"]).exits(1);
+    for file in ["a.yaml:", "b.yaml:", "matrices/c.yaml:", "d.yaml", "e.yaml"] {
+        assert!(said.stderr.contains(&format!("--> {file}")), "{file}: {}", said.stderr);
+    }
+    assert!(said.stderr.ends_with("5 files, 5 errors, 0 warnings\n"), "{}", said.stderr);
+}
+
+#[test]
+fn annotations_are_written_where_github_asks_for_them() {
+    let project = Project::new().file("m.yaml", &text("mistyped-key")).env("GITHUB_ACTIONS", "true");
+    let said = project.run(&["check", "m.yaml", "--color", "never"]).exits(1);
+    assert!(said.stdout.starts_with("::error file=m.yaml,line=8,endLine=8,col=1,endColumn=8,title=M020 unknown-key::unknown key"), "{}", said.stdout);
+}
+
+#[test]
+fn check_is_quiet_when_asked_and_colours_only_when_asked() {
+    let project = Project::new().file("m.yaml", include_str!("../../matrices/flash-attn.yaml"));
+    assert_eq!(project.run(&["check", "m.yaml", "--quiet"]).exits(0).stderr, "");
+    let wrong = Project::new().file("m.yaml", &text("mistyped-key"));
+    assert!(!wrong.run(&["check", "m.yaml"]).exits(1).stderr.contains('\u{1b}'));
+    assert!(wrong.run(&["check", "m.yaml", "--color", "always"]).exits(1).stderr.contains('\u{1b}'));
+    let wrong = wrong.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1");
+    assert!(!wrong.run(&["check", "m.yaml"]).exits(1).stderr.contains('\u{1b}'));
+}
+
+/// One change to a text: cut, doubled, or a piece put in.
+fn mutated(seed: &'static str) -> impl Strategy<Value = String> {
+    let pieces = prop_oneof![
+        Just("\t"), Just("["), Just("}"), Just("\""), Just("'"), Just(": "), Just("- "), Just("&a "), Just("*a"),
+        Just("<<: *a"), Just("!!int "), Just("\n---\n"), Just("\u{0}"), Just("\u{feff}"), Just("\u{202e}"), Just("é"),
+        Just("|\n"), Just(">-\n"), Just("? "), Just("#"), Just("0x1f"), Just("-1"), Just("1e999"), Just("null"),
+        Just("{}"), Just("[]"), Just("99999999999999999999"), Just("%YAML 1.1\n"), Just(","), Just("\r"),
+    ];
+    let change = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), pieces, 0..3_u8);
+    proptest::collection::vec(change, 1..6).prop_map(move |changes| {
+        let mut text = seed.to_owned();
+        for (from, to, piece, kind) in changes {
+            let spots: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let (a, b) = (spots[from.index(spots.len())], spots[to.index(spots.len())]);
+            let (a, b) = (a.min(b), a.max(b).min(a.min(b) + 40));
+            let b = text.ceil_char_boundary(b);
+            match kind {
+                0 => text.insert_str(a, piece),
+                1 => text.replace_range(a..b, piece),
+                _ => text.insert_str(a, &text[a..b].to_owned()),
+            }
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_change_to_the_seed_matrix_makes_check_panic(text in mutated(include_str!("../../matrices/flash-attn.yaml"))) {
+        let compat = rock_matrix::compat::Compat::embedded();
+        let recipes: Vec<_> = rock_matrix::config::recipe::embedded_names()
+            .iter()
+            .filter_map(|name| rock_matrix::config::recipe::embedded(name))
+            .collect();
+        let lookups = rock_matrix::config::Lookups::new(&compat, &recipes);
+        let mut sink = Sink::new();
+        let config = rock_matrix::config::read(&Source::new("m.yaml", text.as_str()), &lookups, &mut sink);
+        prop_assert_eq!(config.is_none(), sink.has_errors());
+        if let Some(config) = config
+            && let Some(recipe) = recipes.iter().find(|recipe| recipe.name == config.recipe)
+        {
+            let profile = recipe.profile(&config.distribution.normalized());
+            let options = rock_matrix::plan::Options::default();
+            let _ = rock_matrix::plan::plan(vec![(config, profile)], &compat, &options, &mut sink);
+        }
+        let found = sink.finish();
+        rock_matrix::diagnostic::render::human(&found, false);
+        rock_matrix::diagnostic::render::github(&found);
+        rock_matrix::diagnostic::render::json(&found);
+    }
+}
