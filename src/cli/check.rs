@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
-use crate::diagnostic::{Diagnostic, Severity, Sink, render};
-use crate::plan::Options;
+use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes, render};
+use crate::plan::{Group, Options};
 
 /// Report every fault in matrix and recipe files
 #[derive(Debug, clap::Args)]
@@ -50,8 +50,26 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let compat = load::compat(shell)?;
     let read = documents(shell, &compat, &args.files, sink)?;
     // What is wrong between cells and files is told for the files that are sound in themselves.
-    load::plan(&read.matrices, &compat, &Options::default(), sink);
+    if let Some(plan) = load::plan(&read.matrices, &compat, &Options::default(), sink) {
+        plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {
+            sink.push(no_jobs(group));
+        });
+    }
     Ok(read.files)
+}
+
+/// Reasons that a message gives before it sends the reader on.
+const REASONS_SHOWN: usize = 3;
+
+/// What is said of a file whose every cell is left out.
+fn no_jobs(group: &Group) -> Diagnostic {
+    let config = &group.config;
+    let mut diagnostic = Diagnostic::new(&codes::EMPTY_PLAN, "every cell of this file is left out, so it has no jobs")
+        .at(config.places.of("axes"), "");
+    for row in group.excluded.iter().take(REASONS_SHOWN) {
+        diagnostic = diagnostic.note(row.reason.clone());
+    }
+    diagnostic.help(format!("see every reason with `rock-matrix plan --explain {}`", config.places.source().path))
 }
 
 /// `2 files, 1 error, 3 warnings`.

@@ -13,6 +13,8 @@ pub struct Lookups {
     pub recipes: BTreeMap<String, RecipeWords>,
     /// Families of gfx targets with their members.
     pub families: BTreeMap<String, Vec<GfxTarget>>,
+    /// Processors that any table names.
+    pub gfx: BTreeSet<String>,
     /// Runner names, labels and aliases.
     pub runners: BTreeSet<String>,
 }
@@ -43,8 +45,20 @@ impl Lookups {
                     (document.name.clone(), RecipeWords { axes: document.axes.clone(), vars })
                 })
                 .collect(),
+            gfx: known_gfx(compat),
             families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
             runners: runners.cloned().collect(),
         }
     }
+}
+
+/// Processors without features, of every table that names any.
+fn known_gfx(compat: &Compat) -> BTreeSet<String> {
+    let tables = compat.tables();
+    let of_rocm = tables.torch_gfx.iter().chain(&tables.rocm_gfx).flat_map(|row| &row.gfx);
+    let of_packages = tables.packages.iter().flat_map(|row| row.gfx.values().flatten());
+    let of_families = tables.families.iter().flat_map(|row| &row.members);
+    let of_runners = tables.runners.iter().flat_map(|row| &row.gpu);
+    let all = of_rocm.chain(of_packages).chain(of_families).chain(of_runners);
+    all.filter_map(|name| name.parse::<GfxTarget>().ok()).map(|target| target.processor().to_owned()).collect()
 }

@@ -88,6 +88,7 @@ mod tests {
                 ("gfx94X-all".to_owned(), members(&["gfx942"])),
             ]
             .into(),
+            gfx: ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101"].map(str::to_owned).into(),
             runners: ["ubuntu-22.04".to_owned(), "mi300x".to_owned()].into(),
         }
     }
@@ -114,7 +115,7 @@ mod tests {
 
     fn slice(place: &Place) -> String {
         match place {
-            Place::Text { source, span } => source.text[span.clone()].to_owned(),
+            Place::Text { source, span } | Place::Hidden { source, span } => source.text[span.clone()].to_owned(),
             other => other.to_string(),
         }
     }

@@ -38,6 +38,13 @@ pub enum Place {
         /// The byte range.
         span: Span,
     },
+    /// A byte range whose text must not be repeated: it may be a secret.
+    Hidden {
+        /// The text pointed into.
+        source: Source,
+        /// The byte range.
+        span: Span,
+    },
     /// A whole file, when no range makes sense (unreadable, not UTF-8).
     File(Arc<str>),
     /// A command line argument.
@@ -56,7 +63,7 @@ pub enum Place {
 impl Place {
     /// The 1-based line and column (in characters) of the start, where there is a text.
     pub fn line_column(&self) -> Option<(usize, usize)> {
-        let Self::Text { source, span } = self else { return None };
+        let (Self::Text { source, span } | Self::Hidden { source, span }) = self else { return None };
         let before = source.text.get(..span.start.min(source.text.len()))?;
         let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -66,7 +73,7 @@ impl Place {
     /// The key that sorts diagnostics: name, then offset.
     pub fn sort_key(&self) -> (String, usize) {
         match self {
-            Self::Text { source, span } => (source.path.to_string(), span.start),
+            Self::Text { source, span } | Self::Hidden { source, span } => (source.path.to_string(), span.start),
             other => (other.to_string(), 0),
         }
     }
@@ -75,7 +82,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text { source, .. } => match self.line_column() {
+            Self::Text { source, .. } | Self::Hidden { source, .. } => match self.line_column() {
                 Some((line, column)) => write!(f, "{}:{line}:{column}", source.path),
                 None => f.write_str(&source.path),
             },

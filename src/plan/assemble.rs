@@ -243,7 +243,7 @@ fn leave_out_published(plan: &mut Plan, options: &Options) {
 
 /// Warns of axis values that no leg has: writing them had no effect.
 fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
-    for group in plan.groups.iter().filter(|group| group.config.enabled && group.raw > 0) {
+    for group in plan.groups.iter().filter(|group| group.config.enabled && !group.drafts.is_empty()) {
         let universe = &group.universe;
         let mut used: Vec<Vec<bool>> = universe.axes().iter().map(|column| vec![false; column.values.len()]).collect();
         let mut missing: usize = universe.axes().iter().map(|column| column.product).sum();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::parse::{ALIAS_BUDGET, DEPTH_LIMIT};
 use super::{Key, Node, Scalar, Value, fault};
-use crate::diagnostic::{Diagnostic, Sink, Source, Span};
+use crate::diagnostic::{Diagnostic, Sink, Source, Span, registry::matrix as codes};
 
 /// A list or mapping that is not closed yet.
 struct Frame {
@@ -46,20 +46,22 @@ pub(super) struct Builder<'a> {
     anchors: HashMap<usize, Anchored>,
     alias_nodes: usize,
     root: Option<Node>,
+    /// Whether nothing was left out that a later check would miss.
+    is_whole: bool,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(source: &'a Source, sink: &'a mut Sink) -> Self {
-        Self { source, sink, stack: Vec::new(), anchors: HashMap::new(), alias_nodes: 0, root: None }
+        Self { source, sink, stack: Vec::new(), anchors: HashMap::new(), alias_nodes: 0, root: None, is_whole: true }
     }
 
     pub(super) fn push_fault(&mut self, diagnostic: Diagnostic) {
         self.sink.push(diagnostic);
     }
 
-    /// The tree; `None` for an empty document.
-    pub(super) fn finish(self) -> Option<Node> {
-        self.root.filter(|node| node.value != Value::Null)
+    /// The tree, `None` for an empty document, and whether nothing was left out of it that later checks would miss.
+    pub(super) fn finish(self) -> (Option<Node>, bool) {
+        (self.root.filter(|node| node.value != Value::Null), self.is_whole)
     }
 
     /// Each of the following returns `false` when parsing must stop.
@@ -140,6 +142,7 @@ impl<'a> Builder<'a> {
                 *pending = match std::mem::replace(pending, Pending::Key) {
                     Pending::Key => match key(node, self.source) {
                         Err(diagnostic) => {
+                            self.is_whole &= diagnostic.code.id != codes::KEY_NOT_TEXT.id;
                             self.sink.push(diagnostic);
                             Pending::Refused
                         }

@@ -18,13 +18,15 @@ pub(super) fn merge_key(source: &Source, span: Span) -> Diagnostic {
 }
 
 pub(super) fn tag(source: &Source, span: Span, tag: &str) -> Diagnostic {
-    Diagnostic::new(&codes::TAG, format!("YAML tags such as `{tag}` are not read"))
+    Diagnostic::new(&codes::TAG, format!("the YAML tag `{tag}` is not read"))
         .at(source.place(span), "")
         .help("remove the tag; quote a text that must stay text")
 }
 
 pub(super) fn unknown_anchor(source: &Source, span: Span) -> Diagnostic {
-    Diagnostic::new(&codes::UNKNOWN_ANCHOR, "an alias `*name` without an anchor `&name` before it")
+    let name = source.text[span.clone()].trim_start_matches('*');
+    let message = format!("the alias `*{name}` has no anchor `&{name}` before it");
+    Diagnostic::new(&codes::UNKNOWN_ANCHOR, message)
         .at(source.place(span), "")
         .help("define the anchor above, or quote a text that begins with `*`")
 }
@@ -54,9 +56,16 @@ pub(super) fn second_document(source: &Source, span: Span) -> Diagnostic {
 }
 
 pub(super) fn key_not_text(source: &Source, span: Span) -> Diagnostic {
+    let before = &source.text[..span.start];
+    if before.ends_with('{') && source.text[span.start..].starts_with('{') {
+        let end = span.end + usize::from(source.text[span.end..].starts_with('}'));
+        return Diagnostic::new(&codes::KEY_NOT_TEXT, "a text that begins with `{{` must be quoted")
+            .at(source.place(span.start - 1..end), "")
+            .help("put the whole text in quotes");
+    }
     Diagnostic::new(&codes::KEY_NOT_TEXT, "a key must be text, not a list or a mapping")
         .at(source.place(span), "")
-        .help("quote a key that begins with `[`, `{` or `?`")
+        .help("quote a key that begins with `[` or `{`")
 }
 
 pub(super) fn tab(source: &Source, span: Span) -> Diagnostic {

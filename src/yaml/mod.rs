@@ -14,6 +14,7 @@ mod fault;
 mod node;
 mod parse;
 pub mod shape;
+mod syntax;
 
 pub use emit::to_yaml;
 pub use node::{Key, Node, Scalar, Value};

@@ -4,11 +4,11 @@
 //!
 //! **Invariant:** no recursion on the input's nesting; memory is bounded by the text's length plus the alias budget.
 
-use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError};
+use granit_parser::{Event, Options, Parser, ScalarStyle};
 
 use super::build::Builder;
-use super::{Node, fault};
-use crate::diagnostic::{Diagnostic, Sink, Source, Span, registry::matrix as codes};
+use super::{Node, fault, syntax};
+use crate::diagnostic::{Diagnostic, Sink, Source, registry::matrix as codes};
 
 /// How deep lists and mappings may nest, aliases included. Matrix and recipe files need six.
 pub const DEPTH_LIMIT: usize = 64;
@@ -34,18 +34,19 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
     let mut builder = Builder::new(source, sink);
     let mut documents = 0;
     for next in Parser::new_from_str_with_options(text, options()) {
-        let (event, span) = match next {
+        let (event, place) = match next {
             Ok(pair) => pair,
             Err(error) => {
-                let fault = syntax_fault(&error, source, base, text);
+                let fault = syntax::fault(&error, source, base, text);
                 builder.push_fault(fault);
                 return None;
             }
         };
-        let bytes = span.byte_range().unwrap_or(0..0);
+        let bytes = place.byte_range().unwrap_or(0..0);
         let span = bytes.start + base..bytes.end + base;
         if let Some(tag) = event.tag() {
-            builder.push_fault(fault::tag(source, span.clone(), &tag.original()));
+            let at = place.tag_span().and_then(|span| span.byte_range()).map(|tag| tag.start + base..tag.end + base);
+            builder.push_fault(fault::tag(source, at.unwrap_or(span.clone()), &tag.original()));
         }
         let usable = match event {
             Event::DocumentStart(..) => {
@@ -67,15 +68,16 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
             return None;
         }
     }
-    let root = builder.finish();
+    let (root, is_whole) = builder.finish();
     if root.is_none() {
+        let what = if text.trim().is_empty() { "the file is empty" } else { "the file holds nothing but comments" };
         sink.push(
-            Diagnostic::new(&codes::EMPTY_FILE, "the file is empty")
+            Diagnostic::new(&codes::EMPTY_FILE, what)
                 .at(source.place(0..0), "")
                 .help("write a matrix file, or let `rock-matrix init` write one"),
         );
     }
-    root
+    root.filter(|_| is_whole)
 }
 
 fn options() -> Options {
@@ -84,110 +86,6 @@ fn options() -> Options {
     options.flow_nesting_limit = DEPTH_LIMIT;
     options.block_nesting_limit = DEPTH_LIMIT;
     options
-}
-
-/// What the parser could not read, in words that say what to change.
-fn syntax_fault(error: &ScanError, source: &Source, base: usize, text: &str) -> Diagnostic {
-    let marker = error.marker();
-    let offset = marker.byte_offset().unwrap_or(text.len()).min(text.len()) + base;
-    let at = spot(&source.text, offset);
-    match error.kind() {
-        ErrorKind::RecursionLimitExceeded => fault::too_deep(source, at),
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => fault::tab(source, at),
-        ErrorKind::UnknownAnchor => fault::unknown_anchor(source, at),
-        ErrorKind::UndeclaredTagHandle => fault::tag(source, at, "!"),
-        ErrorKind::UnexpectedCharacter { character } if character.is_control() => {
-            fault::control_character(source, at, *character)
-        }
-        kind => {
-            let tab_indented = line_of(&source.text, at.start).trim_start_matches(' ').starts_with('\t');
-            if tab_indented {
-                return fault::tab(source, line_indent(&source.text, at.start));
-            }
-            let (message, help) = plain_words(kind);
-            Diagnostic::new(&codes::BAD_SYNTAX, message).at(source.place(at), "").help(help)
-        }
-    }
-}
-
-fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
-    match kind {
-        ErrorKind::UnclosedFlowCollection { open } => {
-            (format!("the `{open}` is never closed"), "close it with the matching bracket")
-        }
-        ErrorKind::UnexpectedEofFlowSequence | ErrorKind::ExpectedFlowSequenceSeparator => {
-            ("the list that begins with `[` is not closed here".into(), "write `,` between items and `]` at the end")
-        }
-        ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::ExpectedFlowMappingSeparator => (
-            "the mapping that begins with `{` is not closed here".into(),
-            "write `,` between entries and `}` at the end",
-        ),
-        ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-            (format!("`{open}` is closed with `{close}`"), "use the matching bracket")
-        }
-        ErrorKind::MisplacedFlowCollectionEnd => {
-            ("a closing bracket without an opening one".into(), "remove it, or add the opening bracket")
-        }
-        ErrorKind::UnclosedQuotedScalar => {
-            ("a quoted text is never closed".into(), "close it with the quote that it begins with")
-        }
-        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
-            "something follows the closing quote".into(),
-            "put the whole text in one pair of quotes, or a `,` between two",
-        ),
-        ErrorKind::UnknownQuotedScalarEscape => (
-            "an unknown escape in a text in double quotes".into(),
-            "write `\\\\` for a backslash, or use single quotes",
-        ),
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
-            "a `:` where no key can stand".into(),
-            "quote a text that holds `: `, and indent keys of one mapping alike",
-        ),
-        ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidSimpleKey => (
-            "a key with its `:` is expected here".into(),
-            "write `key: value`, with the same indentation as its neighbours",
-        ),
-        ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockSequenceEntry => {
-            ("the indentation fits neither the line above nor a new level".into(), "indent keys of one mapping alike")
-        }
-        ErrorKind::BlockSequenceEntryNotAllowed | ErrorKind::BlockEntryInFlowCollection => {
-            ("a `-` where no list item can stand".into(), "put items of a list on lines of their own, below the key")
-        }
-        kind => (format!("this is not YAML: {kind}"), "mend the line; `rock-matrix init` shows a file that is right"),
-    }
-}
-
-/// The character at an offset, or the last one of the text, so that there is something to point at.
-fn spot(text: &str, offset: usize) -> Span {
-    let start = text.floor_char_boundary(offset.min(text.len()));
-    match text[start..].chars().next() {
-        Some(c) if c != '\n' && c != '\r' => start..start + c.len_utf8(),
-        Some(_) => start..start,
-        None => {
-            let end = text.trim_end().len();
-            end..end
-        }
-    }
-}
-
-fn line_start(text: &str, offset: usize) -> usize {
-    text[..offset].rfind('\n').map_or(0, |i| i + 1)
-}
-
-fn line_of(text: &str, offset: usize) -> &str {
-    text[line_start(text, offset)..].lines().next().unwrap_or_default()
-}
-
-fn line_indent(text: &str, offset: usize) -> Span {
-    let start = line_start(text, offset);
-    let line = line_of(text, offset);
-    start..start + line.len() - line.trim_start().len()
 }
 
 #[cfg(test)]
@@ -258,7 +156,7 @@ mod tests {
     #[test]
     fn merge_keys_and_tags_are_refused() {
         check("a: &a {k: 1}\nb:\n  <<: *a\n", "M006", &["<<"]);
-        check("a: !!str 3.10\n", "M007", &["3.10"]);
+        check("a: !!str 3.10\n", "M007", &["!!str"]);
         assert_eq!(faults("a: !e!x 1\n")[0].0, "M007");
     }
 
@@ -266,7 +164,7 @@ mod tests {
     fn an_alias_stands_for_its_anchor() {
         let root = tree("a: &v [1, 2]\nb: *v\n");
         assert_eq!(root.get("b").unwrap().items().unwrap().len(), 2);
-        check("a: *nowhere\n", "M009", &["*"]);
+        check("a: *nowhere\n", "M009", &["*nowhere"]);
         assert_eq!(faults("a: &a [*a]\n")[0].0, "M009");
     }
 
@@ -312,6 +210,12 @@ mod tests {
         assert_eq!(faults("? [a, b]\n: 1\n")[0].0, "M013");
         assert_eq!(faults("")[0].0, "M012");
         assert_eq!(faults("# only a comment\n")[0].0, "M012");
+    }
+
+    #[test]
+    fn a_bracket_that_is_not_closed_is_named_where_it_opens() {
+        check("a: [1, 2\nb: 'it, ] # x'\nc: 1\n", "M002", &["[", ":"]);
+        check("a: {b: [1, 2}\n", "M002", &["["]);
     }
 
     #[test]

@@ -52,7 +52,8 @@ impl Reader<'_> {
             Some(near) => diagnostic.help(format!("write `{near}`")),
             None => {
                 known.sort_unstable();
-                diagnostic.note(format!("axes here: {}", known.join(", "))).help("remove it, or put it under `vars`")
+                known.dedup();
+                diagnostic.note(format!("axes here: {}", known.join(", "))).help("remove it")
             }
         };
         self.push(diagnostic);
@@ -116,6 +117,10 @@ impl Reader<'_> {
     /// One value, read by the role of its axis.
     pub(super) fn value(&mut self, role: AxisRole, name: &str, node: &Node) -> Option<AxisValue> {
         let text = node.text()?;
+        if text.is_empty() {
+            self.fault(&codes::BAD_VALUE, node, format!("`{name}` has an empty value"), "write a value, or remove it");
+            return None;
+        }
         let word = match role {
             AxisRole::Gfx => self.gfx_value(text, node).map(Word::Gfx),
             AxisRole::Field => self.field_value(name, text, node),
@@ -145,7 +150,7 @@ impl Reader<'_> {
         if words.contains(&text) {
             return Some(Word::Text(text.to_owned()));
         }
-        let message = format!("`{name}` must be one of {}, not `{text}`", words.join(", "));
+        let message = format!("`{name}` must be one of `{}`, not `{text}`", words.join("`, `"));
         let help =
             nearest(text, words.iter().copied()).map_or("choose one of these".into(), |near| format!("write `{near}`"));
         self.fault(&codes::UNKNOWN_WORD, node, message, help);
@@ -167,7 +172,7 @@ fn version(role: AxisRole, text: &str) -> Result<Word, Refusal> {
         AxisRole::Package => package(text).map(Word::Package),
         _ if is_name(text) => Ok(Word::Text(text.to_owned())),
         _ => {
-            Err((format!("`{text}` cannot be the name of a backend"), "use lower-case letters, digits and `-`".into()))
+            Err((format!("`{text}` cannot be the name of a backend: these have lower-case letters, digits and `-` only"), "write one of the recipe's backends".into()))
         }
     }
 }
@@ -203,7 +208,10 @@ fn rocm_help(text: &str) -> String {
 fn plain_version(text: &str, example: &str) -> Result<Version, Refusal> {
     let trimmed = text.trim().trim_start_matches(['v', 'V', '=']).trim();
     if trimmed != text && trimmed.parse::<Version>().is_ok() {
-        return Err((format!("`{text}` is not a plain version"), format!("write `\"{trimmed}\"`")));
+        return Err((
+            format!("`{text}` is not a plain version; did you mean `{trimmed}`?"),
+            format!("write `\"{trimmed}\"`"),
+        ));
     }
     let version: Version = text.parse().map_err(|e: crate::names::VersionError| {
         (e.to_string(), format!("write a release, such as `\"{example}\"`"))
@@ -211,7 +219,7 @@ fn plain_version(text: &str, example: &str) -> Result<Version, Refusal> {
     if text.contains('!') {
         return Err((
             format!("`{text}` has an epoch, which names of release files cannot hold"),
-            "drop the epoch".into(),
+            "leave out what stands before `!`".into(),
         ));
     }
     Ok(version)
@@ -236,8 +244,9 @@ fn package(text: &str) -> Result<PackageVersion, Refusal> {
     }
     let hex = text.len() >= 7 && text.len() <= 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
     if hex && text.bytes().any(|b| b.is_ascii_alphabetic()) {
-        let help = format!("write `fa2:{}`, with the short name of its family", text.to_lowercase());
-        return Err((format!("`{text}` looks like a commit without its family"), help));
+        let commit = format!("fa2:{}", text.to_lowercase());
+        let message = format!("`{text}` looks like a commit without its family; did you mean `{commit}`?");
+        return Err((message, "write the short name of its family before it".into()));
     }
     if is_label(text) && text.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.starts_with(['v', 'V']) {
         let help = "pin a release, such as `\"2.8.3\"`, or a commit, such as `\"fa2:4a948e9\"`";

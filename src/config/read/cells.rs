@@ -88,7 +88,7 @@ impl Reader<'_> {
             }
             if !inside {
                 self.must_name_all_axes(node, &axes, known);
-            } else if set == Overrides::default() {
+            } else if entries(node, "set").is_empty() {
                 let message = "this `include` entry changes nothing: its cells are in the product, and `set` is empty";
                 self.fault(&codes::IDLE_ENTRY, node, message, "add `set`, or remove the entry");
             }

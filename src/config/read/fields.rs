@@ -29,7 +29,7 @@ impl Reader<'_> {
         if entries(node, "axes").is_empty() && items(node, "rows").is_empty() {
             self.push(
                 Diagnostic::new(&codes::NO_CELLS, "there is nothing to build: the file has neither `axes` nor `rows`")
-                    .at(places.of("axes"), "")
+                    .at(places.of("distribution"), "no versions of it are listed")
                     .help("list versions under `axes`, such as `python: [\"3.12\"]`"),
             );
         }
@@ -233,7 +233,7 @@ impl Reader<'_> {
         // What is no number at all is the structural check's fault.
         if max_parallel.is_none() && bound.text()?.parse::<u64>().is_ok() {
             let message = format!("`max-parallel` must be 1 to {MOST_PARALLEL}, not {}", bound.text()?);
-            self.fault(&codes::BAD_NUMBER, bound, message, "GitHub runs at most 256 jobs of one matrix");
+            self.fault(&codes::BAD_NUMBER, bound, message, "write a number of at most 256, as many as GitHub runs of one matrix");
         }
         Some(Workflow {
             max_parallel: max_parallel?,

@@ -60,12 +60,26 @@ impl Reader<'_> {
         Some(found)
     }
 
+    /// New targets appear before the facts know them, so an unknown one is a warning.
+    fn warn_of_unknown(&mut self, target: &GfxTarget, node: &Node) {
+        let known = &self.lookups.gfx;
+        if known.is_empty() || known.contains(target.processor()) {
+            return;
+        }
+        let near = nearest(target.processor(), known.iter().map(String::as_str));
+        let message = with_nearest(format!("no fact knows the gfx target `{}`", target.processor()), near);
+        self.fault(&codes::UNKNOWN_GFX, node, message, "check its spelling; a target newer than the facts is fine as it is");
+    }
+
     fn target_or_family(&mut self, text: &str, node: &Node) -> Vec<GfxTarget> {
         if let Some(members) = self.lookups.families.get(text) {
             return members.clone();
         }
         match text.parse() {
-            Ok(target) => vec![target],
+            Ok(target) => {
+                self.warn_of_unknown(&target, node);
+                vec![target]
+            }
             Err(_) => {
                 let families = self.lookups.families.keys().map(String::as_str);
                 let members = self.lookups.families.values().flatten().map(ToString::to_string);

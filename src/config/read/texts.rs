@@ -1,7 +1,7 @@
 //! Checks of single texts: names, labels, addresses, words of a command line.
 
 use super::Reader;
-use crate::diagnostic::{Diagnostic, Sink, Source, nearest::{nearest, with_nearest}, registry::build, registry::matrix as codes, render};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest::{nearest, with_nearest}, registry::build, registry::matrix as codes, render};
 use crate::yaml::{Node, Value};
 
 /// Every text and key of the file must be printable: each may become a word of a command line, a line of an output or
@@ -11,12 +11,12 @@ pub(super) fn check_characters(node: &Node, source: &Source, sink: &mut Sink) {
         let Some(c) = text.chars().find(|&c| c.is_control() || render::is_invisible(c)) else { return };
         let (name, help) = match c {
             '\n' | '\r' => ("a line break".to_owned(), "write the text on one line"),
-            '\t' => ("a tab".to_owned(), "use spaces"),
+            '\t' => ("a tab".to_owned(), "write spaces instead"),
             '\0' => ("a NUL character".to_owned(), "remove it"),
             c => (format!("the invisible character U+{:04X}", u32::from(c)), "remove it"),
         };
         sink.push(
-            Diagnostic::new(&codes::CONTROL_CHARACTER, format!("the text holds {name}"))
+            Diagnostic::new(&codes::CONTROL_CHARACTER, format!("a text cannot hold {name}"))
                 .at(source.place(span.clone()), "")
                 .help(help),
         );
@@ -66,6 +66,11 @@ impl Reader<'_> {
         Some(text.to_owned())
     }
 
+    /// The place of a value without the text around it, for values that must not be repeated in logs.
+    fn hidden(&self, node: &Node) -> Place {
+        Place::Hidden { source: self.source.clone(), span: node.span.clone() }
+    }
+
     /// Names of secrets, each once.
     pub(super) fn secrets(&mut self, nodes: &[Node]) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
@@ -76,7 +81,11 @@ impl Reader<'_> {
             if !begins || !text.bytes().all(upper) {
                 // The text itself is not repeated: it may be the secret.
                 let help = "list names such as `HF_TOKEN`; the values are kept by GitHub";
-                self.fault(&codes::BAD_SECRET_NAME, node, "a secret is named in capitals, digits and `_`", help);
+                self.push(
+                    Diagnostic::new(&codes::BAD_SECRET_NAME, "a secret is named in capitals, digits and `_`")
+                        .at(self.hidden(node), "")
+                        .help(help),
+                );
             } else if found.iter().any(|name| name == text) {
                 self.fault(&codes::DUPLICATE_VALUE, node, format!("the secret `{text}` is listed twice"), "remove one");
             } else {
@@ -94,10 +103,13 @@ impl Reader<'_> {
         let (message, help) = if rest.is_none() {
             (format!("the address of an index must begin with `https://`, not `{text}`"), "write the whole address")
         } else if host.contains('@') {
-            (
-                "the address of an index holds a user name or a password".to_owned(),
-                "remove it, and list the secret's name under `secrets`",
-            )
+            let message = "the address of an index cannot hold a user name or a password";
+            self.push(
+                Diagnostic::new(&codes::BAD_INDEX, message)
+                    .at(self.hidden(node), "")
+                    .help("remove it, and list the secret's name under `secrets`"),
+            );
+            return None;
         } else if host.is_empty()
             || text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>'))
         {

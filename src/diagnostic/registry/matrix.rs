@@ -43,6 +43,7 @@ pub const ALL: &[&Code] = &[
     &INCOMPLETE_CELL,
     &NO_CELLS,
     &NO_MATRIX_FILE,
+    &UNKNOWN_GFX,
 ];
 
 /// One key twice in one mapping.
@@ -275,4 +276,10 @@ pub const NO_MATRIX_FILE: Code = Code::error(
     "M049",
     "no-matrix-file",
     "Without files on the command line, the matrix files are those of the folder `matrices/`, and there are none. `rock-matrix init` writes a first one.",
+);
+/// A gfx target that no table names.
+pub const UNKNOWN_GFX: Code = Code::warning(
+    "M050",
+    "unknown-gfx",
+    "The text has the form of a gfx target, but no table of the facts names it: a typing error, or a target newer than the facts. It is kept; a compiler that does not know it fails.",
 );

@@ -31,7 +31,7 @@ pub fn github(diagnostics: &[Diagnostic]) -> String {
 fn place_of(diagnostic: &Diagnostic) -> Vec<(&'static str, String)> {
     let Some(label) = diagnostic.labels.first() else { return Vec::new() };
     match &label.place {
-        Place::Text { source, span } => {
+        Place::Text { source, span } | Place::Hidden { source, span } => {
             let mut properties = vec![("file", source.path.trim_start_matches("./").to_owned())];
             let end = source.place(span.end..span.end).line_column();
             if let (Some((line, column)), Some((end_line, end_column))) = (label.place.line_column(), end) {
@@ -53,7 +53,7 @@ fn place_of(diagnostic: &Diagnostic) -> Vec<(&'static str, String)> {
 fn message(diagnostic: &Diagnostic) -> String {
     let mut text = diagnostic.message.clone();
     if let Some(label) = diagnostic.labels.first() {
-        if !matches!(label.place, Place::Text { .. } | Place::File(_)) {
+        if !matches!(label.place, Place::Text { .. } | Place::Hidden { .. } | Place::File(_)) {
             let _ = write!(text, "\n{}", label.place);
         }
         if !label.text.is_empty() {

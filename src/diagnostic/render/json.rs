@@ -65,7 +65,7 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
 
 fn spot(label: &Label) -> Spot {
     match &label.place {
-        Place::Text { source, span } => {
+        Place::Text { source, span } | Place::Hidden { source, span } => {
             let start = label.place.line_column();
             let end = source.place(span.end..span.end).line_column();
             Spot {

@@ -30,7 +30,7 @@ impl Check<'_> {
             (Shape::Integer, Value::Scalar(scalar)) => {
                 let digits = scalar.plain && scalar.text.bytes().all(|b| b.is_ascii_digit());
                 if !digits || scalar.text.parse::<u64>().is_err() {
-                    self.number(node, &scalar.text, scalar.plain, name);
+                    self.number(node, &scalar.text, name);
                 }
             }
             (Shape::Boolean, Value::Scalar(scalar)) => {
@@ -80,7 +80,7 @@ impl Check<'_> {
             self.sink.push(
                 Diagnostic::new(&codes::MISSING_KEY, format!("{place} has no `{}`", field.name))
                     .at(self.source.place(spot), why)
-                    .note(format!("`{}` is {}: {}", field.name, field.shape.expected(), first_sentence(field.doc)))
+                    .note(format!("`{}` ({}): {}", field.name, field.shape.expected(), first_sentence(field.doc)))
                     .help(format!("add `{}:`", field.name)),
             );
         }
@@ -123,7 +123,9 @@ impl Check<'_> {
             {
                 "remove the brackets: this takes one value".into()
             }
+            (Shape::List(_), Value::Map(_)) => "put `- ` before each entry".into(),
             (_, Value::Null) => "write a value, or remove the line".into(),
+            (Shape::Map(_) | Shape::Record(_), _) => "write lines of `key: value`".into(),
             _ => format!("write {} here", shape.expected()),
         };
         self.sink.push(
@@ -134,11 +136,14 @@ impl Check<'_> {
     }
 
     fn word(&mut self, node: &Node, text: &str, plain: bool, words: &'static [&'static str], name: &str) {
-        let message = format!("{name} must be one of {}, not `{}`", words_of(words), cut(text));
-        let diagnostic =
-            Diagnostic::new(&codes::UNKNOWN_WORD, message).at(self.source.place(node.span.clone()), String::new());
-        let help = match nearest(text, words.iter().copied()) {
-            Some(near) if near == text && !plain => format!("write `{near}` without quotes"),
+        let near = nearest(text, words.iter().copied());
+        let in_quotes = near == Some(text) && !plain;
+        let message = match in_quotes {
+            true => format!("{name} must be {} without quotes", either(words)),
+            false => format!("{name} must be {}, not `{}`", either(words), cut(text)),
+        };
+        let diagnostic = Diagnostic::new(&codes::UNKNOWN_WORD, message).at(self.source.place(node.span.clone()), "");
+        let help = match near {
             Some(near) => format!("write `{near}`"),
             None => match text {
                 "yes" | "on" if words == ["true", "false"] => "write `true`".into(),
@@ -149,16 +154,13 @@ impl Check<'_> {
         self.sink.push(diagnostic.help(help));
     }
 
-    fn number(&mut self, node: &Node, text: &str, plain: bool, name: &str) {
-        let help = if !plain && text.parse::<u64>().is_ok() {
-            format!("write `{text}` without quotes")
-        } else {
-            "write digits only".into()
+    fn number(&mut self, node: &Node, text: &str, name: &str) {
+        let (message, help) = match text.parse::<u64>() {
+            Ok(number) => (format!("{name} must be a whole number without quotes"), format!("write `{number}`")),
+            Err(_) => (format!("{name} must be a whole number, not `{}`", cut(text)), "write digits only".into()),
         };
         self.sink.push(
-            Diagnostic::new(&codes::BAD_NUMBER, format!("{name} must be a whole number, not `{}`", cut(text)))
-                .at(self.source.place(node.span.clone()), "")
-                .help(help),
+            Diagnostic::new(&codes::BAD_NUMBER, message).at(self.source.place(node.span.clone()), "").help(help),
         );
     }
 }
@@ -187,6 +189,15 @@ fn cut(text: &str) -> String {
 fn first_sentence(doc: &str) -> &str {
     let end = doc.find(". ").unwrap_or(doc.trim_end_matches('.').len());
     &doc[..end]
+}
+
+/// `` `a`, `b` or `c` ``.
+fn either(words: &[&str]) -> String {
+    match words {
+        [] => "nothing".into(),
+        [one] => format!("`{one}`"),
+        [front @ .., last] => format!("{} or `{last}`", words_of(front)),
+    }
 }
 
 fn with_article(name: &str) -> String {
@@ -256,13 +267,13 @@ mod tests {
         let text = "count: '8'\nflag: yes\nlist: a, b\ninner: {word: of, wrod: 1}\neither: {}\nvars: [x]\ncuont: 3\nzebra: 1\n";
         let expected = [
             "M021 the sample file has no `name` / add `name:`",
-            "M024 `count` must be a whole number, not `8` / write `8` without quotes",
-            "M023 `flag` must be one of `true`, `false`, not `yes` / write `true`",
+            "M024 `count` must be a whole number without quotes / write `8`",
+            "M023 `flag` must be `true` or `false`, not `yes` / write `true`",
             "M022 `list` must be a list, not `a, b` / put the items in brackets: `[a, b]`",
-            "M023 `word` must be one of `on`, `off`, not `of` / write `off`",
+            "M023 `word` must be `on` or `off`, not `of` / write `off`",
             "M020 unknown key `wrod` in `inner`; did you mean `word`? / remove it: `word` is there already",
             "M022 `either` must be text or a list, not a mapping / write text or a list here",
-            "M022 `vars` must be a mapping, not a list / write a mapping here",
+            "M022 `vars` must be a mapping, not a list / write lines of `key: value`",
             "M020 unknown key `cuont` in a sample file; did you mean `count`? / remove it: `count` is there already",
             "M020 unknown key `zebra` in a sample file / remove the key",
         ];
