@@ -182,7 +182,7 @@ pub const ENGINE_MISSING: Code =
 /// No container engine answers.
 pub const ENGINE_UNREACHABLE: Code = Code::error(
     "B062",
-    "engine-unreachable",
+    "no-engine-answers",
     "The engine's client is there, but no daemon answers it, or this user may not talk to it.",
 );
 /// The image is not there.
