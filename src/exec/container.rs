@@ -9,7 +9,7 @@ use super::run::{Event, Order, Watch, missing_outputs};
 use super::runner::Runner;
 use super::surroundings::MARK;
 use super::transcript::Transcript;
-use crate::recipe::cap::{Allowance, CAPPED, Cap};
+use crate::recipe::cap::{Allowance, Cap};
 use crate::recipe::container::Engine;
 use crate::recipe::{Output, Step};
 use crate::render;
@@ -18,8 +18,11 @@ use crate::sys::{self, FileError};
 
 /// The variable that makes the script begin at a later stage.
 const FROM: &str = "ROCK_FROM";
+/// The variable that makes the script end by itself. It is ended from here, whatever the caller has set.
+const CAP: &str = "ROCK_CAP_S";
 
 /// The container that a job is built in.
+#[derive(Debug, Clone)]
 pub struct Containment<'a> {
     /// The program that runs it.
     pub engine: Engine,
@@ -27,20 +30,14 @@ pub struct Containment<'a> {
     pub image: &'a str,
     /// The script.
     pub script: &'a str,
-    /// The argv that starts it, with these variables passed on beside those that the job asks for.
-    pub argv: &'a dyn Fn(&[String]) -> Vec<String>,
+    /// The argv that starts it and passes on [`FROM`] where that is set.
+    pub argv: Vec<String>,
     /// The argv that ends and removes it.
     pub remove: Vec<String>,
     /// The argv that gives the files in the job's folder to this user.
     pub give_back: Vec<String>,
     /// The argv that prints the image's digest.
     pub inspect: Vec<String>,
-}
-
-impl std::fmt::Debug for Containment<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Containment").field("image", &self.image).field("remove", &self.remove).finish_non_exhaustive()
-    }
 }
 
 /// What the script was seen doing.
@@ -137,16 +134,14 @@ fn prepare(
         folder: order.folder.path().to_owned(),
         mark: Some((MARK.to_owned(), order.folder.path().display().to_string())),
         stop: containment.remove.clone(),
+        argv: containment.argv.clone(),
+        remove: vec![CAP.to_owned()],
         ..Invocation::default()
     };
-    let mut passed = Vec::new();
-    if let Some(step) = order.steps.get(order.from).filter(|_| order.from > 0) {
-        passed.push(FROM.to_owned());
-        invocation.set.insert(FROM.to_owned(), step.stage.clone());
-    } else {
-        invocation.remove.push(FROM.to_owned());
+    match order.steps.get(order.from).filter(|_| order.from > 0) {
+        Some(step) => drop(invocation.set.insert(FROM.to_owned(), step.stage.clone())),
+        None => invocation.remove.push(FROM.to_owned()),
     }
-    invocation.argv = (containment.argv)(&passed);
     if let Some(stage) = record.stages.get_mut(order.from) {
         stage.state = StageState::Running;
     }
@@ -181,9 +176,11 @@ fn failure(
     };
     let complains = |output: &Output| tail.iter().any(|line| line.contains(&format!(" expected for {}", output.glob)));
     let outputs = if step.outputs.iter().any(complains) { missing_outputs(order, step) } else { Ok(None) };
-    let trouble = match (outputs, status, step.timeout_s) {
-        (Ok(Some(trouble)), ..) => trouble,
-        (_, Status::Code(CAPPED), Some(seconds)) => StepTrouble::TimedOut(seconds),
+    let late = format!("== {}: more than ", step.stage);
+    let is_late = tail.iter().any(|line| line.starts_with(&late));
+    let trouble = match (outputs, step.timeout_s) {
+        (Ok(Some(trouble)), _) => trouble,
+        (_, Some(seconds)) if is_late => StepTrouble::TimedOut(seconds),
         _ => StepTrouble::Ended(status.to_string()),
     };
     let command = order.masks.hide(&render::command(&step.argv));
@@ -290,7 +287,7 @@ mod tests {
             engine: Engine::Docker,
             image: "x:1",
             script: "echo script\n",
-            argv: &|passed| words("docker run").into_iter().chain(passed.iter().cloned()).collect(),
+            argv: words("docker run"),
             remove: words("docker rm"),
             give_back: words("docker chown"),
             inspect: words("docker inspect"),
@@ -326,21 +323,20 @@ mod tests {
 
     #[test]
     fn stages_are_seen_in_the_scripts_words() {
-        let output =
-            "== fetch\nx sesame\n== build\n== build failed with 1, trying again\n== build\n== record\n== built a.whl\n";
+        let output = "== fetch\nx sesame\n== build\n== build: failed with 1, trying again\n== build\n== record\n== built a.whl\n";
         let run = run(0, 1, output, 0, &["fetch", "build", "record"], |_| {});
         assert!(matches!(run.end, BuildEnd::Done), "{:?}", run.end);
         assert_eq!(run.events, ["1/3 fetch", "fetch Done", "2/3 build", "build Done", "3/3 record", "record Done"]);
         assert_eq!(states(&run), [StageState::Done; 3]);
         assert_eq!(run.record.stages[1].tries, 2);
         assert_eq!(run.runner.invocations[0].argv, ["docker", "run"]);
-        assert_eq!(run.runner.invocations[0].remove, [FROM]);
+        assert_eq!(run.runner.invocations[0].remove, [CAP, FROM]);
     }
 
     #[test]
     fn going_on_passes_the_stage_to_the_script() {
         let run = run(1, 1, "== fetch: done before\n== build\n== record\n", 0, &["build", "record"], |_| {});
-        assert_eq!(run.runner.invocations[0].argv, ["docker", "run", FROM]);
+        assert_eq!(run.runner.invocations[0].argv, ["docker", "run"]);
         assert_eq!(run.runner.invocations[0].set[FROM], "build");
         assert_eq!(run.events[0], "2/3 build");
         assert_eq!(states(&run), [StageState::Waiting, StageState::Done, StageState::Done]);
@@ -348,11 +344,11 @@ mod tests {
 
     #[test]
     fn a_failing_stage_is_told_from_an_engine_that_started_nothing() {
-        let failed = run(0, 1, "== fetch\n== build\ncc: no\n== build failed with 2\n", 2, &["fetch"], |_| {});
+        let failed = run(0, 1, "== fetch\n== build\ncc: no\n== build: failed with 2\n", 2, &["fetch"], |_| {});
         let BuildEnd::Failed(fault) = &failed.end else { panic!("{:?}", failed.end) };
         assert_eq!((fault.stage.as_str(), fault.command.as_str()), ("build", "make build"));
         assert_eq!(fault.trouble, StepTrouble::Ended("exit status 2".into()));
-        assert_eq!(fault.tail, ["cc: no", "== build failed with 2"]);
+        assert_eq!(fault.tail, ["cc: no", "== build: failed with 2"]);
         assert_eq!(states(&failed), [StageState::Done, StageState::Failed, StageState::Waiting]);
         let engine = run(0, 1, "Error: stat /dev/kfd: no such file or directory\n", 125, &[], |_| {});
         assert!(matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineTrouble::NoDevice));
@@ -361,7 +357,8 @@ mod tests {
 
     #[test]
     fn time_outs_and_missing_outputs_of_the_script_are_understood() {
-        let late = run(0, 1, "== fetch\n== build\n== build failed with 124\n", 124, &["fetch"], |_| {});
+        let late =
+            run(0, 1, "== fetch\n== build\n== build: more than 60 s\n== build: failed with 1\n", 1, &["fetch"], |_| {});
         assert!(matches!(late.end, BuildEnd::Failed(fault) if fault.trouble == StepTrouble::TimedOut(60)));
         let missing = run(0, 1, "== fetch\n== build\n== 1 expected for dist/*.whl, 0 there\n", 1, &["fetch"], |_| {});
         assert!(matches!(missing.end, BuildEnd::Failed(fault) if matches!(fault.trouble, StepTrouble::Outputs { .. })));

@@ -24,6 +24,11 @@ impl Engine {
             Self::Podman => "podman",
         }
     }
+
+    /// The engine whose program has this name.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Docker, Self::Podman].into_iter().find(|engine| engine.program() == word)
+    }
 }
 
 /// Whether the container gets the GPU's device nodes.
@@ -137,6 +142,34 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
     add(container.image.to_owned());
     add("bash".to_owned());
     add(format!("{MOUNT}/build.sh"));
+    argv
+}
+
+/// A name for the container of a job: the same for every build in one folder, another for each folder.
+pub fn name(id: &str, folder: &str) -> String {
+    use sha2::Digest;
+    let digest = crate::names::Digest::new(sha2::Sha256::digest(folder.as_bytes()).into()).to_hex();
+    format!("rock-{id}-{}", &digest[..8])
+}
+
+/// The argv that ends a container and removes it.
+pub fn removal(engine: Engine, name: &str) -> Vec<String> {
+    [engine.program(), "rm", "--force", name].map(str::to_owned).into()
+}
+
+/// The argv that prints what an image's name means: its digest in a registry, else its own id.
+pub fn inspection(engine: Engine, image: &str) -> Vec<String> {
+    const FORMAT: &str = "{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}";
+    [engine.program(), "image", "inspect", "--format", FORMAT, image].map(str::to_owned).into()
+}
+
+/// The argv that gives the files of a job's folder to a user of the host: a container writes them as its own root.
+pub fn giving_back(engine: Engine, image: &str, folder: &str, (uid, gid): (u32, u32)) -> Vec<String> {
+    let mut argv: Vec<String> = [engine.program(), "run", "--rm", "--network=none"].map(str::to_owned).into();
+    argv.push(format!("--volume={folder}:{MOUNT}"));
+    argv.push(image.to_owned());
+    argv.extend(["chown", "-R"].map(str::to_owned));
+    argv.extend([format!("{uid}:{gid}"), MOUNT.to_owned()]);
     argv
 }
 

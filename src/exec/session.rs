@@ -1,0 +1,263 @@
+//! One build of one job, from taking its folder to the record of how it ended.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::container::{Containment, run_container};
+use super::fault::BuildEnd;
+use super::folder::{JobFolder, OpenFault, Opened, open};
+use super::record::{Outcome, Record, StageRecord};
+use super::resume::{Continue, UnknownStage, first_step};
+use super::run::{Event, Limits, Order, run_steps};
+use super::runner::Runner;
+use super::step_hash::step_hash;
+use super::surroundings::{MARK, Surroundings};
+use crate::exec::Masks;
+use crate::recipe::container::{self, Engine};
+use crate::recipe::{RECORD_FILE, Step};
+use crate::sys::{self, Signals};
+
+/// The largest file of facts that a build may leave.
+const LARGEST_FACTS_BYTES: u64 = 1 << 20;
+/// How long processes that left their stage's group may take to end when the build is over.
+const STRAY_GRACE: Duration = Duration::from_secs(5);
+
+/// What is built, and how.
+#[derive(Debug)]
+pub struct Session<'a> {
+    /// The job's folder.
+    pub folder: &'a JobFolder,
+    /// Where to begin.
+    pub wish: Continue,
+    /// The steps.
+    pub steps: &'a [Step],
+    /// The container to run them in; `None`: on this machine.
+    pub containment: Option<Containment<'a>>,
+    /// The name that containers of this job have in this folder; one of a build that was killed is removed.
+    pub container_name: &'a str,
+    /// Listings of files outside the folder that a stage reads, by stage.
+    pub inputs: BTreeMap<String, String>,
+    /// The record as it is before anything was done: job, versions, names.
+    pub record: Record,
+    /// What steps find on this machine.
+    pub surroundings: &'a Surroundings<'a>,
+    /// Bounds.
+    pub limits: Limits,
+    /// What must not be shown.
+    pub masks: &'a Masks,
+    /// Where wishes to end arrive.
+    pub signals: &'a Signals,
+}
+
+/// A build that was run.
+#[derive(Debug)]
+pub struct Built {
+    /// What was done. It is on disk as well.
+    pub record: Record,
+    /// How it ended.
+    pub end: BuildEnd,
+    /// Why the record of an earlier build could not be read.
+    pub unreadable: Option<String>,
+    /// How many stages were passed over because they were done.
+    pub passed_over: usize,
+    /// The folder stays ours until this is dropped.
+    pub opened: Opened,
+}
+
+/// A build that was not begun.
+#[derive(Debug)]
+pub enum NotBegun {
+    /// The folder cannot be used.
+    Open(OpenFault),
+    /// There is no such stage.
+    Stage(UnknownStage),
+}
+
+/// Runs a build.
+///
+/// # Errors
+/// When it cannot begin; nothing was changed then.
+pub fn build(
+    session: Session<'_>,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Built, NotBegun> {
+    let Session { folder, wish, steps, containment, mut record, .. } = session;
+    let begun = runner.clock();
+    let site = format!("{} {}", record.engine, record.image.as_deref().unwrap_or_default());
+    let hash = |step: &Step| {
+        let inputs = session.inputs.get(&step.stage).map_or("", String::as_str);
+        (step.stage.clone(), step_hash(step, &site, inputs).to_string())
+    };
+    let stages: Vec<(String, String)> = steps.iter().map(hash).collect();
+    if let Continue::Stage(_) = &wish {
+        first_step(&wish, &stages, &[]).map_err(NotBegun::Stage)?;
+    }
+    let opened = open(folder, &wish).map_err(NotBegun::Open)?;
+    let killed = opened.last.as_ref().filter(|last| last.outcome == Outcome::Running);
+    if let Some(engine) = killed.and_then(|last| Engine::from_word(&last.engine)) {
+        runner.ask(&container::removal(engine, session.container_name));
+    }
+    let mut before = opened.before.as_ref().map(|record| record.stages.clone()).unwrap_or_default();
+    if containment.is_some() {
+        // The script of a build that was killed left its marks, but nobody noted them.
+        for stage in &mut before {
+            if sys::exists(&folder.done(&stage.stage)) {
+                stage.state = super::record::StageState::Done;
+            }
+        }
+    }
+    let from = first_step(&wish, &stages, &before).map_err(NotBegun::Stage)?;
+    record.stages = stages.iter().map(|(stage, hash)| StageRecord::new(stage, hash)).collect();
+    for (stage, old) in record.stages.iter_mut().zip(&before).take(from).filter(|(stage, old)| stage.stage == old.stage)
+    {
+        *stage = StageRecord { hash: std::mem::take(&mut stage.hash), ..old.clone() };
+    }
+    record.outcome = Outcome::Running;
+    record.log = folder.log().display().to_string();
+    record.disk_before_bytes = sys::free_bytes(folder.path());
+    let (surroundings, limits, masks, signals) = (session.surroundings, session.limits, session.masks, session.signals);
+    let order = Order { folder, steps, from, surroundings, limits, masks, signals };
+    let mut end = match &containment {
+        _ if from == steps.len() => BuildEnd::Done,
+        Some(containment) => run_container(&order, containment, &mut record, runner, tell),
+        None => run_steps(&order, &mut record, runner, tell),
+    };
+    sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
+    record.used = used(folder);
+    record.seconds = (runner.clock() - begun).as_secs();
+    record.disk_after_bytes = sys::free_bytes(folder.path());
+    record.outcome = match &end {
+        BuildEnd::Done => Outcome::Done,
+        BuildEnd::Failed(_) => Outcome::Failed,
+        BuildEnd::Capped(_) => Outcome::Capped,
+        BuildEnd::Stopped(..) => Outcome::Stopped,
+        BuildEnd::Engine(_) | BuildEnd::File(_) => Outcome::Machine,
+    };
+    if let Err(error) = record.save(&folder.record())
+        && matches!(end, BuildEnd::Done)
+    {
+        end = BuildEnd::File(error);
+    }
+    Ok(Built { record, end, unreadable: opened.unreadable.clone(), passed_over: from, opened })
+}
+
+/// What the build says it really used.
+fn used(folder: &JobFolder) -> BTreeMap<String, Option<String>> {
+    let text = sys::read_text(&folder.path().join(RECORD_FILE), LARGEST_FACTS_BYTES).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::{ProcessRunner, StageState};
+    use crate::sys::Environment;
+
+    struct Bench {
+        base: tempfile::TempDir,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self { base: tempfile::tempdir().unwrap() }
+        }
+
+        fn folder(&self) -> JobFolder {
+            JobFolder::new(self.base.path(), "job").unwrap()
+        }
+
+        fn build(
+            &self,
+            wish: Continue,
+            steps: &[Step],
+            inputs: &[(&str, &str)],
+        ) -> (Result<Built, NotBegun>, Vec<String>) {
+            let environment = Environment::default();
+            let surroundings = Surroundings { environment: &environment, threads: 1, memory_tenths_gib: 10 };
+            let mut record = Record::new("test", "job", "w");
+            record.engine = "local".into();
+            let session = Session {
+                folder: &self.folder(),
+                wish,
+                steps,
+                containment: None,
+                container_name: "rock-job",
+                inputs: inputs.iter().map(|(stage, text)| ((*stage).to_owned(), (*text).to_owned())).collect(),
+                record,
+                surroundings: &surroundings,
+                limits: Limits::default(),
+                masks: &Masks::default(),
+                signals: &Signals::default(),
+            };
+            let mut ran = Vec::new();
+            let built = build(session, &mut ProcessRunner::new(Duration::from_millis(200)), &mut |event| {
+                if let Event::Started { stage, .. } = event {
+                    ran.push(stage.to_owned());
+                }
+            });
+            (built, ran)
+        }
+    }
+
+    fn step(stage: &str, script: &str) -> Step {
+        Step { stage: stage.into(), argv: ["bash", "-c", script].map(str::to_owned).into(), ..Step::default() }
+    }
+
+    #[test]
+    fn auto_goes_on_where_it_failed_and_a_changed_stage_begins_again() {
+        let bench = Bench::new();
+        let steps =
+            [step("a", "echo a >>order"), step("b", "echo b >>order; [ -e mended ]"), step("c", "echo c >>order")];
+        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        assert_eq!(built.unwrap().record.outcome, Outcome::Failed);
+        assert_eq!(ran, ["a", "b"]);
+        sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
+        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        assert_eq!((built.unwrap().record.outcome, ran.join(" ").as_str()), (Outcome::Done, "b c"));
+        assert!(bench.build(Continue::Auto, &steps, &[]).1.is_empty(), "all is done");
+        assert_eq!(bench.build(Continue::Auto, &steps, &[("b", "changed")]).1, ["b", "c"]);
+        assert_eq!(bench.build(Continue::Stage("c".into()), &steps, &[("b", "changed")]).1, ["c"]);
+        let (built, ran) = bench.build(Continue::Fresh, &steps, &[]);
+        assert_eq!(ran, ["a", "b"], "a fresh build begins in an empty folder");
+        assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
+    }
+
+    #[test]
+    fn a_stage_that_is_not_there_changes_nothing() {
+        let bench = Bench::new();
+        let (built, _) = bench.build(Continue::Stage("z".into()), &[step("a", "true")], &[]);
+        assert!(matches!(built, Err(NotBegun::Stage(_))));
+        assert!(!sys::exists(bench.folder().path()));
+    }
+
+    /// B10
+    #[test]
+    fn what_was_used_and_measured_is_recorded() {
+        let facts = "echo '{\"torch\": \"1.13.1\", \"hip\": null}' >used.json";
+        let (built, _) = Bench::new().build(Continue::Fresh, &[step("record", facts)], &[]);
+        let record = built.unwrap().record;
+        assert_eq!(record.used["torch"].as_deref(), Some("1.13.1"));
+        assert_eq!(record.used["hip"], None);
+        assert!(record.disk_before_bytes.is_some() && record.disk_after_bytes.is_some());
+    }
+
+    #[test]
+    fn a_daemon_that_left_its_group_ends_with_the_build() {
+        let bench = Bench::new();
+        let (built, _) =
+            bench.build(Continue::Fresh, &[step("a", "setsid sleep 60 >/dev/null 2>&1 & echo $! >id")], &[]);
+        assert!(matches!(built.unwrap().end, BuildEnd::Done));
+        let id = sys::read_text(&bench.folder().path().join("id"), 99).unwrap();
+        assert!(!sys::process::is_running(id.trim().parse().unwrap()));
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_begins_anew() {
+        let bench = Bench::new();
+        sys::write_atomic(&bench.folder().record(), b"{").unwrap();
+        let (built, ran) = bench.build(Continue::Auto, &[step("a", "true")], &[]);
+        assert!(built.unwrap().unreadable.is_some());
+        assert_eq!(ran, ["a"]);
+    }
+}
