@@ -1,5 +1,7 @@
 //! Checks the shipped facts and recipes and embeds them in a form that needs no YAML parser at start-up.
 
+#![allow(clippy::disallowed_methods, reason = "a build script reads and writes files")]
+
 use std::path::{Path, PathBuf};
 
 #[allow(unreachable_pub, dead_code, reason = "the crate uses all of it")]

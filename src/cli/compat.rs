@@ -70,10 +70,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> Exit {
-    let tables = match serde_json::to_value(compat.tables()) {
-        Ok(serde_json::Value::Object(tables)) => tables,
-        _ => return Exit::Machine,
-    };
+    let Ok(serde_json::Value::Object(tables)) = serde_json::to_value(compat.tables()) else { return Exit::Machine };
     let Some(name) = table else {
         let count = |rows: &serde_json::Value| {
             rows.as_array().map_or_else(|| rows.as_object().map_or(0, serde_json::Map::len), Vec::len)
@@ -151,7 +148,8 @@ fn rows_as_text(rows: &serde_json::Value) -> String {
 #[derive(serde::Serialize)]
 struct Answer {
     question: String,
-    answer: &'static str,
+    #[serde(rename = "answer")]
+    verdict: &'static str,
     reason: String,
     hint: String,
     source: String,
@@ -188,7 +186,7 @@ fn explain(compat: &Compat, values: &[String], format: Format, shell: &Shell) ->
     let text = match format {
         Format::Json => json(&answers),
         Format::Human => answers.iter().fold(String::new(), |mut text, answer| {
-            let _ = writeln!(text, "{}: {}", answer.question, answer.answer);
+            let _ = writeln!(text, "{}: {}", answer.question, answer.verdict);
             for (name, value) in [("because", &answer.reason), ("help", &answer.hint), ("from", &answer.source)] {
                 if !value.is_empty() {
                     let _ = writeln!(text, "  {name}: {value}");
@@ -205,7 +203,7 @@ fn answers(compat: &Compat, given: &BTreeMap<&str, &str>, sink: &mut Sink) -> Ve
         text?
             .parse()
             .map_err(|error: T::Err| {
-                sink.push(Diagnostic::new(&codes::BAD_QUESTION, error.to_string()).help("correct the value"))
+                sink.push(Diagnostic::new(&codes::BAD_QUESTION, error.to_string()).help("correct the value"));
             })
             .ok()
     }
@@ -220,7 +218,7 @@ fn answers(compat: &Compat, given: &BTreeMap<&str, &str>, sink: &mut Sink) -> Ve
             Verdict::Supported { source } => {
                 return answers.push(Answer {
                     question,
-                    answer: "yes",
+                    verdict: "yes",
                     reason: String::new(),
                     hint: String::new(),
                     source,
@@ -229,7 +227,13 @@ fn answers(compat: &Compat, given: &BTreeMap<&str, &str>, sink: &mut Sink) -> Ve
             Verdict::Unsupported(because) => ("no", because),
             Verdict::Unknown(because) => ("unknown", because),
         };
-        answers.push(Answer { question, answer, reason: because.reason, hint: because.hint, source: because.source });
+        answers.push(Answer {
+            question,
+            verdict: answer,
+            reason: because.reason,
+            hint: because.hint,
+            source: because.source,
+        });
     };
     if let (Some(torch), Some(rocm)) = (&torch, &rocm) {
         add(format!("torch {torch} with ROCm {rocm}"), compat.torch_rocm(torch, rocm));

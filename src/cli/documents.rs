@@ -76,7 +76,7 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
             let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-            let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+            let line = bytes[..at].split(|&b| b == b'\n').count();
             let message = format!("the file is not UTF-8 text: byte {at} (0x{:02x}), in line {line}", bytes[at]);
             let help = if utf16 { "save the file as UTF-8; it looks like UTF-16" } else { "save the file as UTF-8" };
             sink.push(Diagnostic::new(&codes::NOT_UTF8, message).at(place, "").help(help));

@@ -52,8 +52,7 @@ struct Global {
     /// How diagnostics are written on stderr
     #[arg(long, global = true, value_enum, default_value = "human", value_name = "FORMAT", help_heading = "Talk")]
     diagnostics: Format,
-    /// Colours on stderr: auto obeys NO_COLOR and CLICOLOR_FORCE
-    #[arg(long, global = true, default_value = "auto", value_parser = ["auto", "always", "never"], help_heading = "Talk")]
+    #[arg(help = "Colours on stderr: auto obeys NO_COLOR and CLICOLOR_FORCE", long, global = true, default_value = "auto", value_parser = ["auto", "always", "never"], help_heading = "Talk")]
     color: String,
     /// Read facts from this folder instead of the shipped ones
     #[arg(long, global = true, value_name = "DIR", help_heading = "Facts")]

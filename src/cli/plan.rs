@@ -37,8 +37,7 @@ pub(super) struct Args {
     /// Fail when there are no jobs
     #[arg(long)]
     fail_empty: bool,
-    /// Write count, has_jobs and matrix_0, matrix_1, … to the file that GITHUB_OUTPUT names
-    #[arg(long)]
+    #[arg(long, help = "Write count, has_jobs and matrix_0, matrix_1, … to the file that GITHUB_OUTPUT names")]
     github_output: bool,
     /// Write to this file instead of stdout
     #[arg(long, value_name = "FILE")]

@@ -32,7 +32,7 @@ pub(super) fn parse_all(rows: &[ImageRow]) -> Vec<(usize, Holds)> {
         let rocm = parts.next()?.strip_prefix("rocm")?.parse().ok()?;
         parts.next()?.strip_prefix("ubuntu")?;
         let python = parts.next()?.strip_prefix("py")?.parse().ok()?;
-        let torch = parts.last()?.parse().ok()?;
+        let torch = parts.next_back()?.parse().ok()?;
         Some(Holds { rocm, torch, python })
     };
     rows.iter().enumerate().filter_map(|(number, row)| Some((number, parse(row)?))).collect()
@@ -119,10 +119,10 @@ impl Compat {
         python: Option<PythonVersion>,
     ) -> Vec<String> {
         let distance = |image: &ImageTag<'_>| {
-            let ([a, b, c, _], [d, e, f, _]) = (image.rocm.parts(), rocm.parts());
+            let ([major, minor, patch, _], wanted) = (image.rocm.parts(), rocm.parts());
             let other_torch = torch.is_some_and(|torch| image.torch.release().get(..2) != torch.release().get(..2));
             let other_python = python.is_some_and(|python| image.python != python);
-            (a.abs_diff(d), b.abs_diff(e), other_torch, other_python, c.abs_diff(f))
+            (major.abs_diff(wanted[0]), minor.abs_diff(wanted[1]), other_torch, other_python, patch.abs_diff(wanted[2]))
         };
         let mut images: Vec<ImageTag<'_>> = self.images(repository).collect();
         images.sort_by_cached_key(distance);

@@ -209,6 +209,7 @@ fn note_stages(order: &Order<'_>, record: &mut Record, seen: &Seen<'_>, end: &Bu
 }
 
 /// How the stage that was seen last is said to have ended.
+#[derive(Clone, Copy)]
 enum Close {
     Done,
     Failed,

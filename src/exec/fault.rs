@@ -138,7 +138,7 @@ impl BuildEnd {
 
 /// Seconds for people.
 fn span(seconds: u64) -> String {
-    if seconds % 60 == 0 { format!("{} min", seconds / 60) } else { format!("{seconds} s") }
+    if seconds.is_multiple_of(60) { format!("{} min", seconds / 60) } else { format!("{seconds} s") }
 }
 
 impl From<&OpenFault> for Diagnostic {

@@ -106,7 +106,7 @@ pub fn run_steps(
         let begun = runner.clock();
         let (mut end, tries) = run_step(order, step, &mut transcript, runner, tell);
         let stage = &mut record.stages[number];
-        stage.seconds = (runner.clock() - begun).as_secs();
+        stage.seconds = runner.clock().saturating_sub(begun).as_secs();
         stage.tries = tries;
         stage.state = match &end {
             BuildEnd::Done => StageState::Done,
@@ -220,7 +220,9 @@ fn attempt(
     });
     let rest = transcript.finish();
     if let Ok(lines) = &rest {
-        lines.iter().for_each(|line| tell(Event::Line(line)));
+        for line in lines {
+            tell(Event::Line(line));
+        }
     }
     if let Some(error) = lost_log.or(rest.err()) {
         return Attempt::Over(BuildEnd::File(FileError::new("write", &order.folder.log(), error)));

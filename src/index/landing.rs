@@ -53,11 +53,11 @@ fn folder(files: &[IndexFile]) -> FolderView {
 fn project(files: &[IndexFile]) -> ProjectView {
     let unique = |texts: Vec<String>| {
         let mut seen = Vec::new();
-        texts.into_iter().for_each(|text| {
+        for text in texts {
             if !seen.contains(&text) {
                 seen.push(text);
             }
-        });
+        }
         seen.iter().map(|text| Html::of(text)).collect()
     };
     ProjectView {

@@ -34,10 +34,10 @@ pub fn choose_gfx(
             Some(format!("{} {version} ({backend}) builds for {list} only", package.0))
         } else if let Some(since) = rocm.and_then(|rocm| compat.gfx_too_new(target, rocm)) {
             Some(since)
-        } else if let Some(row) = in_torch.filter(|row| !has(&row.gfx)) {
-            Some(format!("torch wheels for ROCm {} hold no code for it", row.rocm.join(", ")))
         } else {
-            None
+            in_torch
+                .filter(|row| !has(&row.gfx))
+                .map(|row| format!("torch wheels for ROCm {} hold no code for it", row.rocm.join(", ")))
         };
         match reason {
             Some(reason) => choice.dropped.push((target.clone(), reason)),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A CPython minor version, with or without the global lock.
+/// A `CPython` minor version, with or without the global lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PythonVersion {
     major: u8,

@@ -260,7 +260,9 @@ fn warn_of_idle_values(plan: &Plan, sink: &mut Sink) {
             }
         }
         for (axis, indexes) in &group.shared.covers {
-            indexes.iter().for_each(|&index| used[*axis][index] = true);
+            for &index in indexes {
+                used[*axis][index] = true;
+            }
         }
         if !plan.published.is_empty() {
             continue;

@@ -49,12 +49,12 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     }
     // Starting threads costs more than sorting a few thousand keys.
     if keys.len() > SORTED_BY_ONE {
-        keys.par_sort_unstable()
+        keys.par_sort_unstable();
     } else {
-        keys.sort_unstable()
+        keys.sort_unstable();
     }
     // Pairs that differ in the same values say the same thing: one of them is shown, with how many there are.
-    let mut kinds: BTreeMap<(u32, u32, Option<(usize, usize, usize)>), (Key, Key, usize)> = BTreeMap::new();
+    let mut kinds = BTreeMap::new();
     for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let (a, b) = (pair[0], pair[1]);
         let kind = (a.1, b.1, differing(plan, a, b));
@@ -130,9 +130,9 @@ fn ids(plan: &Plan, sink: &mut Sink) {
     let mut ids: Vec<(String, &str)> =
         plan.jobs().map(|job| (job.id(), job.group.config.places.source().path.as_ref())).collect();
     if ids.len() > SORTED_BY_ONE {
-        ids.par_sort_unstable()
+        ids.par_sort_unstable();
     } else {
-        ids.sort_unstable()
+        ids.sort_unstable();
     }
     for pair in ids.windows(2).filter(|pair| pair[0].0 == pair[1].0).take(SHOWN) {
         sink.push(

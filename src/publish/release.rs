@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_repaired_wheel_supersedes_the_raw_one() {
         let repaired = asset("a-1+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl", 3);
-        let taken = superseded(&[repaired.clone()], &[asset(ONE, 1), asset(TWO, 2), repaired]);
+        let taken = superseded(std::slice::from_ref(&repaired), &[asset(ONE, 1), asset(TWO, 2), repaired.clone()]);
         assert_eq!(taken.into_keys().collect::<Vec<_>>(), [ONE]);
     }
 }

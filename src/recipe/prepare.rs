@@ -115,12 +115,13 @@ fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec
             argv.extend([requirement, "--find-links".to_owned(), template.replace("{rocm}", rocm.as_str())]);
         }
     }
-    // A torch without HIP builds for another vendor, or for none, hours later.
-    const CHECK: &str = "import sys, torch; print('torch', torch.__version__, 'HIP', torch.version.hip); \
-         sys.exit(None if torch.version.hip else 'this torch was not built for ROCm')";
     let install = Step { stage: "torch".to_owned(), argv, retries: 2, ..Step::default() };
-    vec![install, step("torch-check", &[python, "-c", CHECK])]
+    vec![install, step("torch-check", &[python, "-c", TORCH_CHECK])]
 }
+
+/// A torch without HIP builds for another vendor, or for none, hours later.
+const TORCH_CHECK: &str = "import sys, torch; print('torch', torch.__version__, 'HIP', torch.version.hip); \
+     sys.exit(None if torch.version.hip else 'this torch was not built for ROCm')";
 
 /// The literal suffix of the index path for a torch and a ROCm: that of the facts which serves this ROCm, so `6.2.4`
 /// keeps its patch for torch 2.6.0, and `7.1` serves 7.1.1. Without a row, the version as written.

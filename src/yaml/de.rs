@@ -82,10 +82,6 @@ impl<'n> Reader<'n> {
         let value = visitor.visit_seq(&mut access)?;
         if access.0.len() == 0 { Ok(value) } else { Err(self.wrong("fewer items")) }
     }
-
-    fn map<V: Visitor<'n>>(self, entries: &'n [(Key, Node)], visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_map(Entries { rest: entries.iter(), value: None })
-    }
 }
 
 /// A scalar without quotes that prints as it was written: `8` but not `08` or `+8`.
@@ -109,7 +105,7 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
         match &self.0.value {
             Value::Null => visitor.visit_unit(),
             Value::List(items) => self.list(items, visitor),
-            Value::Map(entries) => self.map(entries, visitor),
+            Value::Map(entries) => visitor.visit_map(Entries { rest: entries.iter(), value: None }),
             Value::Scalar(scalar) => match (self.0.boolean(), whole_number(scalar)) {
                 (Some(truth), _) => visitor.visit_bool(truth),
                 (None, Some(number)) => visitor.visit_i64(number),
@@ -181,7 +177,7 @@ impl<'n> de::Deserializer<'n> for Reader<'n> {
 
     fn deserialize_map<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
         let entries = self.0.entries().ok_or_else(|| self.wrong("a mapping"))?;
-        self.map(entries, visitor).map_err(|e| e.at(&self.0.span))
+        visitor.visit_map(Entries { rest: entries.iter(), value: None }).map_err(|e| e.at(&self.0.span))
     }
 
     fn deserialize_struct<V: Visitor<'n>>(

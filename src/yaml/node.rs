@@ -52,7 +52,7 @@ impl Node {
     }
 
     /// The items of a list.
-    pub fn items(&self) -> Option<&[Node]> {
+    pub fn items(&self) -> Option<&[Self]> {
         match &self.value {
             Value::List(items) => Some(items),
             _ => None,
@@ -60,7 +60,7 @@ impl Node {
     }
 
     /// The entries of a mapping.
-    pub fn entries(&self) -> Option<&[(Key, Node)]> {
+    pub fn entries(&self) -> Option<&[(Key, Self)]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
             _ => None,

@@ -22,13 +22,13 @@ pub enum Shape {
     /// One of these words.
     Word(&'static [&'static str]),
     /// A list of values of one form.
-    List(&'static Shape),
+    List(&'static Self),
     /// A mapping with free keys and values of one form.
-    Map(&'static Shape),
+    Map(&'static Self),
     /// A mapping with known keys.
     Record(&'static Record),
     /// The first form whose kind (text, list, mapping, nothing) fits.
-    AnyOf(&'static [Shape]),
+    AnyOf(&'static [Self]),
     /// Nothing: an empty value.
     Nothing,
     /// Anything at all; checked elsewhere.

@@ -140,7 +140,7 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
         fault(name, message, "use letters, digits and `_`, no digit first: expressions name it");
     }
     for (number, edit) in document.edits.iter().enumerate() {
-        if edit.file.is_some() == !edit.remove.is_empty() || (edit.file.is_some() && edit.find.is_empty()) {
+        if edit.file.is_some() != edit.remove.is_empty() || (edit.file.is_some() && edit.find.is_empty()) {
             let message = format!("edit {} needs either `file` with `find`, or `remove`", number + 1);
             fault("edits:", message, "keep one of them");
         }

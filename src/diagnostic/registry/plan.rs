@@ -167,7 +167,7 @@ pub const COLLIDING_IDS: Code = Code::error(
     "colliding-ids",
     "Two jobs of different matrix files have the same id although their wheels differ. Rename an axis or join the files.",
 );
-/// A runner shape that is not THREADSxGIB.
+/// A runner shape that is not `THREADSxGIB`.
 pub const BAD_RUNNER_SHAPE: Code = Code::error(
     "P024",
     "bad-runner-shape",
