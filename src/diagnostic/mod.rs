@@ -8,12 +8,14 @@
 mod code;
 pub mod nearest;
 mod place;
+mod reference;
 pub mod registry;
 pub mod render;
 mod sink;
 
 pub use code::{Code, Severity};
 pub use place::{Label, Place, Source, Span};
+pub use reference::reference;
 pub use sink::Sink;
 
 /// One message to the user.

@@ -56,7 +56,6 @@ fn no_gpu_is_a_note_and_not_a_fault() {
     help: name the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU
 
     note[H010 no-container-engine]: neither docker nor podman is installed
-     |
     help: build with `--engine local`, or install one of them
     ");
 }
@@ -75,7 +74,6 @@ fn the_folder_given_is_the_one_above_sys() {
     let said = project.run(&["doctor", "--sysfs-root", "tree/sys"]).exits(1).stderr;
     insta::assert_snapshot!(said, @r"
     error[H019 no-such-tree]: `tree/sys` holds no `sys` folder
-     |
     help: give the folder above `sys`
     ");
 }

@@ -4,7 +4,9 @@
 #![allow(dead_code, reason = "not every story uses every part of the harness")]
 #![allow(unreachable_pub, reason = "one binary of private modules")]
 
+mod begin_a_project;
 mod command_line;
+mod docs_are_fresh;
 mod doctor_on_this_machine;
 mod mistakes_in_matrices;
 mod plan_a_matrix;

@@ -13,7 +13,12 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
     let mut out = String::new();
     for diagnostic in diagnostics {
-        out.push_str(&renderer.render(&groups(diagnostic)));
+        let has_snippet = diagnostic.labels.iter().any(|label| matches!(label.place, Place::Text { .. }));
+        let groups = groups(diagnostic);
+        // Without a snippet there is no margin for the help to hang on.
+        let together = if has_snippet { groups.len() } else { 1 };
+        let parts: Vec<String> = groups.chunks(together).map(|groups| renderer.render(groups)).collect();
+        out.push_str(&parts.join("\n"));
         out.push_str("\n\n");
     }
     out

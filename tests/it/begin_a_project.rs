@@ -1,0 +1,92 @@
+//! A first matrix file, the meaning of a code, and what `check` says without files.
+
+use crate::support::Project;
+
+#[test]
+fn init_writes_files_that_check_and_plan_take() {
+    let project = Project::new();
+    let said = project.run(&["init"]).exits(0);
+    assert_eq!(said.stdout, "");
+    assert!(said.stderr.starts_with("wrote matrices/flash-attn.yaml\nwrote .github/workflows/wheels.yml\n"), "{}", said.stderr);
+    assert!(said.stderr.contains("org/rock-action@v1, which is coming"), "{}", said.stderr);
+    assert_eq!(project.files(), [".github/workflows/wheels.yml", "matrices/flash-attn.yaml"]);
+    assert_eq!(project.run(&["check"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
+    assert_eq!(project.run(&["plan", "--format", "json"]).exits(0).json()["jobs"].as_array().unwrap().len(), 33);
+}
+
+#[test]
+fn init_overwrites_nothing_and_says_what_it_kept() {
+    let project = Project::new().file("repo/matrices/flash-attn.yaml", "mine");
+    let said = project.run(&["init", "repo"]).exits(0);
+    assert!(said.stderr.starts_with("kept repo/matrices/flash-attn.yaml, which is there already\nwrote repo/.github"), "{}", said.stderr);
+    assert_eq!(project.read("repo/matrices/flash-attn.yaml"), "mine");
+    let again = project.run(&["init", "repo"]).exits(0);
+    assert_eq!(again.stderr.lines().filter(|line| line.starts_with("kept ")).count(), 2);
+    assert!(!again.stderr.contains("wrote"), "{}", again.stderr);
+}
+
+#[test]
+fn the_workflow_of_init_is_pinned_and_holds_no_rights_that_it_does_not_use() {
+    let project = Project::new();
+    let _ = project.run(&["init"]).exits(0);
+    let text = project.read(".github/workflows/wheels.yml");
+    let workflow: serde_json::Value = serde_yaml::from_str(&text).unwrap();
+    assert_eq!(workflow["permissions"], serde_json::json!({}));
+    let jobs = workflow["jobs"].as_object().unwrap();
+    for (name, job) in jobs {
+        assert!(job["timeout-minutes"].is_u64() && job["permissions"].is_object(), "{name}");
+        for needed in job["needs"].as_str() {
+            assert!(jobs.contains_key(needed), "{needed}");
+        }
+        for step in job["steps"].as_array().unwrap() {
+            let uses = step["uses"].as_str().unwrap();
+            let (action, pin) = uses.split_once('@').unwrap();
+            let is_pinned = pin.len() == 40 && pin.bytes().all(|b| b.is_ascii_hexdigit());
+            assert!(is_pinned || action == "org/rock-action", "{uses}");
+        }
+    }
+}
+
+#[test]
+fn a_code_is_explained_by_number_by_name_and_as_it_is_printed() {
+    let project = Project::new();
+    let by_number = project.run(&["explain", "m001"]).exits(0).stdout;
+    assert!(by_number.starts_with("M001 duplicate-key (error)\n\nA mapping holds the same key twice."), "{by_number}");
+    assert_eq!(project.run(&["explain", "duplicate-key"]).exits(0).stdout, by_number);
+    assert_eq!(project.run(&["explain", "error[M001 duplicate-key]"]).exits(0).stdout, by_number);
+    let all = project.run(&["explain"]).exits(0).stdout;
+    assert_eq!(all.lines().count(), rock_matrix::diagnostic::registry::all().count());
+}
+
+#[test]
+fn an_unknown_code_is_a_wrong_command_line_with_the_nearest_one() {
+    let said = Project::new().run(&["explain", "duplicate-kye"]).exits(2);
+    assert!(said.stderr.starts_with("error: there is no code `duplicate-kye`\n"), "{}", said.stderr);
+    assert!(said.stderr.contains("help: did you mean `duplicate-key`?\n"), "{}", said.stderr);
+}
+
+#[test]
+fn check_without_files_looks_into_matrices_and_says_what_to_do_where_there_are_none() {
+    let said = Project::new().run(&["check"]).exits(1);
+    assert_eq!(
+        said.stderr,
+        "error[M049 no-matrix-file]: there is no matrix file in `matrices/`\nhelp: name one, or write a first one with `rock-matrix init`\n\n"
+    );
+}
+
+#[test]
+fn check_reads_recipes_too() {
+    let recipe = "recipe: 1\nname: mine\nsteps: []\n";
+    let project = Project::new().file("mine.yaml", recipe);
+    let said = project.run(&["check", "mine.yaml"]).exits(1);
+    assert!(said.stderr.contains("--> mine.yaml") && said.stderr.contains("no steps"), "{}", said.stderr);
+}
+
+#[test]
+fn check_gives_json_on_stdout() {
+    let project = Project::new().file("m.yaml", "version: 1\ndistribution: flash-attn\n");
+    let said = project.run(&["check", "m.yaml", "--format", "json"]).exits(1);
+    let row: serde_json::Value = serde_json::from_str(said.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!((row["name"].as_str(), row["file"].as_str(), row["line"].as_u64()), (Some("no-cells"), Some("m.yaml"), Some(2)));
+    assert_eq!(said.stderr, "1 file, 1 error, 0 warnings\n");
+}

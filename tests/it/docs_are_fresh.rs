@@ -1,0 +1,25 @@
+//! Documents that are made of the program's own tables; `ROCK_BLESS=1 cargo test` writes them anew.
+
+use crate::support::{Project, assert_file};
+
+#[test]
+fn the_page_of_diagnostics_is_made_of_the_registry() {
+    assert_file("docs/diagnostics.md", &rock_matrix::diagnostic::reference());
+}
+
+#[test]
+fn the_reference_of_matrix_files_is_made_of_their_fields() {
+    assert_file("docs/matrix-reference.md", &rock_matrix::config::reference());
+}
+
+#[test]
+fn the_committed_schema_is_what_the_program_prints() {
+    let printed = Project::new().run(&["schema"]).exits(0).stdout;
+    assert_file("docs/matrix.schema.json", &printed);
+    let schema: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    for file in ["matrices/flash-attn.yaml", "examples/quickstart/flash-attn.yaml", "examples/quickstart/hip-extension.yaml"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let value: serde_json::Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert!(jsonschema::is_valid(&schema, &value), "{file}");
+    }
+}
