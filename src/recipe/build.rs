@@ -311,7 +311,10 @@ impl Maker<'_> {
         for (name, value) in env {
             let value = match value {
                 EnvValue::Text(text) => context.text(text)?,
-                EnvValue::List(items) => Some(context.words(items)?.join(" ")).filter(|text| !text.is_empty()),
+                EnvValue::List(items) => match context.words(items)?.join(" ") {
+                    nothing if nothing.is_empty() => continue,
+                    text => Some(text),
+                },
                 EnvValue::Remove => None,
                 EnvValue::Extend { prepend, append, separator } => {
                     let part = |part: &Option<String>| part.as_deref().map(|text| context.text(text)).transpose();

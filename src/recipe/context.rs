@@ -127,6 +127,14 @@ impl<'d> Context<'d> {
         let mut values = values_of(job, document, compat, site);
         let mut waiting: Vec<(&String, &FactDocument)> = Vec::new();
         for (name, fact) in &document.facts {
+            if values.contains_key(name) {
+                let message = format!("fact `{name}` has the name of a value that every recipe sees");
+                let fault = Diagnostic::new(&codes::BAD_RECIPE, message).help("give it another name");
+                return Err(match document.place_of(&format!("{name}:")) {
+                    Some(place) => fault.at(place, ""),
+                    None => fault,
+                });
+            }
             match given.get(name) {
                 Some(value) => drop(values.insert(name.clone(), json!(value))),
                 None => waiting.push((name, fact)),

@@ -11,10 +11,14 @@ pub mod cap;
 mod check;
 pub mod container;
 mod context;
+#[cfg(test)]
+pub mod fixture;
 pub mod jobs;
 pub mod measure;
 mod prepare;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub use build::{Build, RECORD_FILE, build};
 pub use check::check;

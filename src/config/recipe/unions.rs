@@ -12,7 +12,8 @@ const KEYS: &[&str] = &["prepend", "append", "sep", "count", "gib-per-job"];
 pub enum EnvValue {
     /// A text; an expression that gives none removes the variable.
     Text(String),
-    /// Several texts joined with a blank; those that give none are dropped.
+    /// Several texts joined with a blank; those that give none are dropped, and when all do, the variable is left as it
+    /// is.
     List(Vec<String>),
     /// `null`: the variable is removed.
     Remove,
