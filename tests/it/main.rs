@@ -4,10 +4,12 @@
 #![allow(dead_code, reason = "not every story uses every part of the harness")]
 #![allow(unreachable_pub, reason = "one binary of private modules")]
 
+mod ask_the_facts;
 mod begin_a_project;
 mod command_line;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
+mod mistakes_around_plans;
 mod mistakes_in_matrices;
 mod plan_a_matrix;
 mod support;

@@ -43,6 +43,26 @@ fn every_code_has_a_test() {
     none("codes without a test", &codes_missing_in(&tests(&sources::all())));
 }
 
+/// Codes that nothing gives.
+fn idle_codes(code: &str) -> Vec<String> {
+    let is_idle = |entry: &&Code| {
+        let constant = entry.name.to_uppercase().replace('-', "_");
+        !regex::Regex::new(&format!(r"\b{constant}\b")).unwrap().is_match(code)
+    };
+    registry::all().filter(is_idle).map(|entry| format!("{entry} is given nowhere")).collect()
+}
+
+#[test]
+fn every_code_is_given_somewhere() {
+    let code: String = sources::rust()
+        .iter()
+        .filter(|file| !file.path.starts_with("src/diagnostic/registry/"))
+        .map(SourceFile::code)
+        .collect::<Vec<_>>()
+        .join("\n");
+    none("idle codes", &idle_codes(&code));
+}
+
 #[test]
 fn every_code_is_documented() {
     let page = sources::all().into_iter().find(|file| file.path == "docs/diagnostics.md").expect("docs/diagnostics.md");
@@ -67,6 +87,7 @@ fn a_code_without_a_test_and_a_template_without_a_user_are_caught() {
     assert_eq!(codes_missing_in("nothing").len(), all);
     assert_eq!(codes_missing_in("error[H001 no-gpu]").len(), all - 1);
     assert_eq!(codes_missing_in("codes::NO_GPU").len(), all - 1);
+    assert_eq!(idle_codes("codes::NO_GPU, NO_GPUS").len(), all - 1);
     let code = "const A: &str = include_str!(\"../../templates/docker/run.j2\");";
     assert!(templates_missing_in(&["templates/docker/run.j2"], code).is_empty());
     assert_eq!(

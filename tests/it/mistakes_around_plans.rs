@@ -1,0 +1,74 @@
+//! What is left out of a plan and why, and files beside the matrix that are not what they should be.
+
+use crate::support::Project;
+
+const MATRIX: &str = r#"version: 1
+distribution: flash-attn
+recipe: flash-attn
+axes:
+  flash-attn: ["2.8.3"]
+  python: ["3.8", "3.10"]
+  torch: ["2.5.1"]
+  rocm: ["6.2"]
+"#;
+
+/// A matrix file with nothing to say about.
+fn sound() -> Project {
+    Project::new().file("m.yaml", &MATRIX.replace("\"3.8\", ", ""))
+}
+
+/// The codes of the excluded rows, each with its reason.
+fn excluded(lines: &str) -> Vec<(String, String)> {
+    let project = Project::new().file("m.yaml", &format!("{MATRIX}{lines}"));
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
+    plan["excluded"].as_array().unwrap().iter().map(|row| (text(row, "code"), text(row, "reason"))).collect()
+}
+
+#[test]
+fn a_python_without_torch_wheels_is_left_out() {
+    let reason = "torch 2.5.1 has wheels for Python 3.9, 3.10, 3.11 and 3.12, not 3.8";
+    assert!(excluded("").contains(&("P002".to_owned(), reason.to_owned())), "{:?}", excluded(""));
+}
+
+#[test]
+fn a_python_that_the_package_does_not_take_is_left_out_whatever_torch_there_is() {
+    let rows = excluded("torch-from: host\n");
+    assert!(rows.iter().any(|(code, _)| code == "P005"), "{rows:?}");
+}
+
+#[test]
+fn with_the_images_own_torch_the_image_table_decides() {
+    let rows = excluded("torch-from: image\n");
+    let reason = "no image of rocm/pytorch carries torch 2.5.1 with ROCm 6.2";
+    assert!(rows.contains(&("P003".to_owned(), reason.to_owned())), "{rows:?}");
+}
+
+#[test]
+fn a_file_that_is_no_plan_is_not_compared_with() {
+    let project = sound().file("old.json", "{}");
+    let said = project.run(&["plan", "m.yaml", "--diff", "old.json"]).exits(1).stderr;
+    insta::assert_snapshot!(said, @r"
+    error[P018 bad-plan-file]: `old.json` is not a plan: missing field `version` at line 1 column 2
+     --> old.json:1:1
+      |
+    1 | {}
+      | ^
+      |
+    help: write it with `rock-matrix plan --format json`
+    ");
+}
+
+#[test]
+fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
+    let run = |text: &str, code: i32| {
+        let project = sound().file("published.json", text);
+        project.run(&["plan", "m.yaml", "--published", "published.json"]).exits(code).stderr
+    };
+    let said = run("nope", 1);
+    assert!(said.starts_with("error[P019 bad-published-file]: `published.json` is not JSON"), "{said}");
+    let said = run("\"x\"", 1);
+    assert!(said.starts_with("error[P019 bad-published-file]: `published.json` holds no list of file names"), "{said}");
+    let said = run("[\"a.whl\", \"notes.txt\"]", 0);
+    assert!(said.starts_with("warning[P020 unreadable-asset]: published file `a.whl` is not a wheel name"), "{said}");
+}
