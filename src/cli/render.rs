@@ -254,7 +254,7 @@ fn write(shell: &Shell, path: &Path, text: &str) -> Exit {
             Exit::Done
         }
         Err(error) => {
-            shell.tell(&format!("error: {error}"));
+            shell.report(&[error.into()]);
             Exit::Machine
         }
     }
