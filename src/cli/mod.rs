@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** no decision is taken here that a library caller could not take with the same values.
 
+mod assets;
 mod check;
 mod compat;
 mod completions;
@@ -10,15 +11,20 @@ mod documents;
 mod exit;
 mod explain;
 mod facts;
+mod index;
 mod init;
 mod jobs;
 mod load;
 mod man;
 mod markdown;
 mod plan;
+mod publish;
+mod release_folder;
 mod render;
 mod schema;
 mod shell;
+mod told;
+mod wheel_file;
 
 use std::ffi::OsString;
 
@@ -69,9 +75,11 @@ enum Command {
     Completions(completions::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
+    Index(index::Args),
     Init(init::Args),
     Man(man::Args),
     Plan(plan::Args),
+    Publish(publish::Args),
     Render(render::Args),
     Schema(schema::Args),
 }
@@ -107,9 +115,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Command::Completions(args) => completions::run(&args, &shell),
         Command::Doctor(args) => doctor::run(&args, &shell),
         Command::Explain(args) => explain::run(&args, &shell),
+        Command::Index(args) => index::run(&args, &shell),
         Command::Init(args) => init::run(&args, &shell),
         Command::Man(args) => man::run(&args, &shell),
         Command::Plan(args) => plan::run(&args, &shell),
+        Command::Publish(args) => publish::run(&args, &shell),
         Command::Render(args) => render::run(&args, &shell),
         Command::Schema(args) => schema::run(&args, &shell),
     }

@@ -27,7 +27,7 @@ impl Html {
 
 /// Percent-encodes one segment of a URL path: all but the unreserved characters of RFC 3986 section 2.3. `+` becomes
 /// `%2B`, because some clients decode a plain one as a space.
-pub(super) fn segment(text: &str) -> String {
+pub fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len() + 8);
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
@@ -41,7 +41,7 @@ pub(super) fn segment(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Html, segment};
+    use super::{Html, percent_encode};
 
     #[test]
     fn no_text_can_end_an_attribute_or_begin_a_tag() {
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_plus_in_a_name_is_percent_encoded_in_links() {
-        assert_eq!(segment("a-1+rocm6.2_x y.whl"), "a-1%2Brocm6.2_x%20y.whl");
-        assert_eq!(segment("é#?/"), "%C3%A9%23%3F%2F");
+        assert_eq!(percent_encode("a-1+rocm6.2_x y.whl"), "a-1%2Brocm6.2_x%20y.whl");
+        assert_eq!(percent_encode("é#?/"), "%C3%A9%23%3F%2F");
     }
 }

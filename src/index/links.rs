@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::escape::segment;
+use super::escape::percent_encode;
 
 /// Where the files lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,10 +34,10 @@ impl Links {
         match self {
             Self::Relative(steps) => {
                 let up = std::iter::repeat_n("..".to_owned(), depth);
-                let steps = steps.iter().map(|step| segment(step));
-                up.chain(steps).chain([segment(name)]).collect::<Vec<_>>().join("/")
+                let steps = steps.iter().map(|step| percent_encode(step));
+                up.chain(steps).chain([percent_encode(name)]).collect::<Vec<_>>().join("/")
             }
-            Self::Absolute(base) => format!("{base}/{}", segment(name)),
+            Self::Absolute(base) => format!("{base}/{}", percent_encode(name)),
         }
     }
 }

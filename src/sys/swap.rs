@@ -34,6 +34,7 @@ pub struct Staging {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Exchange,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the way where there is no exchange, chosen by tests alone"))]
     TwoSteps,
 }
 
@@ -44,8 +45,12 @@ impl FolderSwap {
     /// # Errors
     /// When the folder cannot have a folder beside it, or the parent cannot be locked.
     pub fn begin(target: &Path, waits: impl FnOnce()) -> Result<Self, FileError> {
-        let target = resolved(target)?;
-        let parent = target.parent().map(Path::to_owned).ok_or_else(|| no_place(&target))?;
+        let target = real_path(target);
+        let (Some(parent), Some(Component::Normal(_))) = (target.parent(), target.components().next_back()) else {
+            let reason = "no folder can be made beside it".to_owned();
+            return Err(FileError { action: "replace", path: target, reason, source: None });
+        };
+        let parent = parent.to_owned();
         let mut swap = Self { target, parent, lock: None };
         if swap.parent.is_dir() {
             swap.lock(waits)?;
@@ -249,20 +254,13 @@ pub fn tree(folder: &Path) -> Result<Option<Vec<(String, Option<u64>)>>, FileErr
 }
 
 /// Absolute, with links followed as far as the path exists.
-fn resolved(path: &Path) -> Result<PathBuf, FileError> {
-    let fault = |e| FileError::new("resolve", path, e);
-    if path.exists() {
-        return std::fs::canonicalize(path).map_err(fault);
-    }
-    if path.file_name().is_none() {
-        return Err(no_place(path));
-    }
-    std::path::absolute(path).map_err(fault)
-}
-
-fn no_place(path: &Path) -> FileError {
-    let reason = "no folder can be made beside it".to_owned();
-    FileError { action: "replace", path: path.to_owned(), reason, source: None }
+pub fn real_path(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let whole = absolute.ancestors().find_map(|part| {
+        let rest = absolute.strip_prefix(part).ok()?;
+        Some(std::fs::canonicalize(part).ok()?.join(rest))
+    });
+    whole.unwrap_or(absolute)
 }
 
 fn settle(file: &File, path: &Path) -> Result<(), FileError> {

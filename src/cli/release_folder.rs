@@ -1,0 +1,198 @@
+//! A release in a folder: read, brought up to date in one step, and told of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+use sha2::{Digest as _, Sha256};
+
+use super::assets::{self, Depth, Gathered};
+use super::{Exit, Shell};
+use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::names::Digest;
+use crate::publish::{Changes, Found, Holding, MANIFEST, Manifest, Present, Release};
+use crate::sys::{self, FileError, FolderSwap, Signals, Staging, StopSignal};
+
+/// The largest manifest that is read: about 100,000 files.
+const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
+
+/// The folder of a release as it is.
+#[derive(Debug)]
+pub(super) struct Opened {
+    folder: PathBuf,
+    swap: Option<FolderSwap>,
+    found: Vec<Found>,
+    holding: Holding,
+    /// Names of assets whose bytes are not those of the manifest.
+    damaged: BTreeSet<String>,
+    /// What its manifest says; `None` where it has none.
+    pub(super) manifest: Option<Manifest>,
+    /// Its assets.
+    pub(super) assets: Vec<Gathered>,
+}
+
+/// Reads the folder, and takes the right to replace it unless nothing is to be written.
+///
+/// # Errors
+/// When it cannot be read, or its manifest is not one of this program's.
+pub(super) fn open(
+    folder: &Path,
+    compat: &Compat,
+    dry_run: bool,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Opened, Exit> {
+    let swap = if dry_run {
+        None
+    } else {
+        let waits = || shell.say("another publish is under way in this folder; waiting for it to end");
+        Some(FolderSwap::begin(folder, waits).map_err(|error| machine(error, sink))?)
+    };
+    let listing = sys::tree(folder).map_err(|error| machine(error, sink))?.unwrap_or_default();
+    let manifest = match listing.iter().any(|(name, size)| name == MANIFEST && size.is_some()) {
+        true => Some(read_manifest(&folder.join(MANIFEST), sink)?),
+        false => None,
+    };
+    let found = |(name, size_bytes)| Found { name, size_bytes, digest: None };
+    let mut found: Vec<Found> = listing.into_iter().map(found).collect();
+    let holding = Holding::of(manifest.as_ref(), &found);
+    let foreign: BTreeSet<&String> = holding.foreign.iter().collect();
+    let ours = found.par_iter_mut().filter(|file| !foreign.contains(&file.name));
+    ours.for_each(|file| file.digest = sys::digest_of(&folder.join(&file.name)).ok().map(|(_, digest)| digest));
+    let actual = |name: &str| found.iter().find(|file| file.name == name).and_then(|file| file.digest);
+    let listed = manifest.iter().flat_map(|manifest| &manifest.files);
+    let damaged: BTreeSet<String> = listed
+        .filter(|row| holding.assets.contains(&row.name))
+        .filter(|row| actual(&row.name).is_none_or(|digest| digest.to_hex() != row.sha256))
+        .map(|row| row.name.clone())
+        .collect();
+    let whole = holding.assets.iter().filter(|name| !damaged.contains(*name));
+    let paths: Vec<PathBuf> = whole.map(|name| folder.join(name)).collect();
+    let assets = assets::gather(&paths, Depth::Identify, compat, sink);
+    Ok(Opened { folder: folder.to_owned(), swap, found, holding, damaged, manifest, assets })
+}
+
+impl Opened {
+    /// Reports assets that are missing or damaged and would not be put right by what is offered.
+    pub(super) fn report_faults(&self, offered: &BTreeSet<&str>, replace: bool, sink: &mut Sink) {
+        let fault = |name: &str, what: &str| {
+            Diagnostic::new(&codes::DAMAGED_RELEASE, format!("`{name}` of the release {what}"))
+                .at(Place::File(self.folder.join(name).display().to_string().into()), "")
+        };
+        for name in self.damaged.iter().filter(|name| !(replace && offered.contains(name.as_str()))) {
+            let help = "publish the right file with `--replace`";
+            sink.push(fault(name, "does not have the bytes that its manifest names").help(help));
+        }
+        if !replace {
+            for name in self.holding.missing.iter().filter(|name| !offered.contains(name.as_str())) {
+                sink.push(
+                    fault(name, "is listed and not there").help("give the file, or go on without it with `--replace`"),
+                );
+            }
+        }
+    }
+
+    /// Reports files that would be lost.
+    pub(super) fn report_foreign(&self, sink: &mut Sink) {
+        const SHOWN: usize = 5;
+        let foreign = &self.holding.foreign;
+        if foreign.is_empty() {
+            return;
+        }
+        let mut names: Vec<String> = foreign.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        if foreign.len() > SHOWN {
+            names.push(format!("{} more", foreign.len() - SHOWN));
+        }
+        let what = if self.manifest.is_some() { "holds files that are not of the release" } else { "is no release" };
+        sink.push(
+            Diagnostic::new(&codes::NOT_A_RELEASE, format!("`{}` {what}: {}", self.folder.display(), names.join(", ")))
+                .at(Place::Argument("--to".to_owned()), "")
+                .help("give another folder, or move the files away"),
+        );
+    }
+
+    /// The files as they are, for comparing; `gone` are wheels that are to go.
+    pub(super) fn present(&self, gone: &BTreeSet<String>) -> Vec<Present> {
+        self.holding.present(&self.found, gone)
+    }
+
+    /// Makes the next state and puts it in place. `paths` says where each asset lies.
+    ///
+    /// # Errors
+    /// When something cannot be written or a signal came; the folder is then as it was.
+    pub(super) fn apply(
+        self,
+        release: &Release,
+        changes: &Changes,
+        paths: &BTreeMap<&str, &Path>,
+        sink: &mut Sink,
+    ) -> Result<(), Exit> {
+        let signals = Signals::listen().unwrap_or_default();
+        let Some(swap) = self.swap else { return Ok(()) };
+        let staging = swap.stage().map_err(|error| machine(error, sink))?;
+        let same: BTreeSet<&str> = changes.same.iter().map(String::as_str).collect();
+        let stopped: Mutex<Option<StopSignal>> = Mutex::new(None);
+        let staged = release.wanted().par_iter().try_for_each(|file| {
+            if let Some(signal) = signals.take() {
+                *stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(signal);
+            }
+            if stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some() {
+                return Ok(());
+            }
+            let name = file.name.as_str();
+            match (release.generated.get(name), paths.get(name)) {
+                _ if same.contains(name) => staging.keep(name).map(drop),
+                (Some(bytes), _) => staging.write(name, bytes),
+                (None, Some(path)) => copy(&staging, path, name, file.digest),
+                (None, None) => Ok(()),
+            }
+        });
+        staged.map_err(|error| machine(error, sink))?;
+        match stopped.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Some(StopSignal::Interrupt) => return Err(Exit::Interrupted),
+            Some(StopSignal::Terminate) => return Err(Exit::Terminated),
+            None => {}
+        }
+        staging.commit().map_err(|error| {
+            sink.push(
+                Diagnostic::new(&codes::CANNOT_REPLACE_FOLDER, error.to_string())
+                    .note("the release is as it was")
+                    .help("publish into a folder below it, for example with `--tag`"),
+            );
+            Exit::Machine
+        })
+    }
+}
+
+/// Copies a file that was hashed before, and looks whether it is still the same.
+fn copy(staging: &Staging, path: &Path, name: &str, expected: Digest) -> Result<(), FileError> {
+    let staged = staging.copy(path, name)?;
+    if sys::digest_of(&staged)?.1 == expected {
+        return Ok(());
+    }
+    let reason = "it was changed while it was published".to_owned();
+    Err(FileError { action: "read", path: path.to_owned(), reason, source: None })
+}
+
+fn read_manifest(path: &Path, sink: &mut Sink) -> Result<Manifest, Exit> {
+    let text = sys::read_text(path, LARGEST_MANIFEST_BYTES).map_err(|error| machine(error, sink))?;
+    Manifest::from_json(&text).map_err(|error| {
+        sink.push(
+            Diagnostic::new(&codes::BAD_MANIFEST, format!("the manifest of the release cannot be used: {error}"))
+                .at(Place::File(path.display().to_string().into()), "")
+                .help("give another folder"),
+        );
+        Exit::Fault
+    })
+}
+
+pub(super) fn machine(error: FileError, sink: &mut Sink) -> Exit {
+    sink.push(error.into());
+    Exit::Machine
+}
+
+pub(super) fn digest(bytes: &[u8]) -> Digest {
+    Digest::new(Sha256::digest(bytes).into())
+}

@@ -1,0 +1,141 @@
+//! What `publish` and `index build` say at the end: what changed, and how to install from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Format;
+use crate::index::{Folder, IndexFile, percent_encode};
+use crate::publish::{Change, Changes, INDEX, Release};
+
+/// The address of a folder on this machine, with a slash at its end.
+fn file_url(folder: &Path) -> String {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let parts = absolute.components().filter_map(|part| match part {
+        std::path::Component::Normal(name) => Some(percent_encode(&name.to_string_lossy())),
+        _ => None,
+    });
+    parts.fold("file:///".to_owned(), |url, part| url + &part + "/")
+}
+
+/// What is said at the end.
+#[derive(Debug)]
+pub(super) struct Told<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) release: &'a Release,
+    pub(super) changes: &'a Changes,
+    pub(super) dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Document {
+    version: u32,
+    release: String,
+    dry_run: bool,
+    changed: bool,
+    added: Vec<String>,
+    replaced: Vec<String>,
+    removed: Vec<String>,
+    same: usize,
+    indexes: Vec<IndexDocument>,
+}
+
+/// One folder of an index.
+#[derive(Debug, Serialize)]
+pub(super) struct IndexDocument {
+    folder: String,
+    url: String,
+    projects: BTreeSet<String>,
+}
+
+/// The folders of the index below `root`, in its order.
+pub(super) fn indexes<'a>(files: impl Iterator<Item = &'a IndexFile>, root: &Path) -> Vec<IndexDocument> {
+    let mut projects: BTreeMap<&Folder, BTreeSet<String>> = BTreeMap::new();
+    for file in files {
+        projects.entry(&file.folder).or_default().insert(file.project.normalized());
+    }
+    let root = file_url(root);
+    let document = |(folder, projects): (&Folder, _)| IndexDocument {
+        folder: folder.to_string(),
+        url: format!("{root}{}/", percent_encode(&folder.to_string())),
+        projects,
+    };
+    projects.into_iter().map(document).collect()
+}
+
+/// The lines that install from them.
+pub(super) fn install_lines(indexes: &[IndexDocument]) -> String {
+    let mut text = "install with:\n".to_owned();
+    for index in indexes {
+        for project in &index.projects {
+            text.push_str(&format!("  pip install {project} --no-deps --index-url {}\n", index.url));
+        }
+    }
+    text
+}
+
+impl Told<'_> {
+    pub(super) fn text(&self, format: Format) -> String {
+        let document = self.document();
+        match format {
+            Format::Json => {
+                let mut text =
+                    serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises");
+                text.push('\n');
+                text
+            }
+            Format::Human => self.human(&document),
+        }
+    }
+
+    fn document(&self) -> Document {
+        let names = |deleted: bool, added: bool| {
+            let is = |wanted: &dyn Fn(&String) -> Change, name: &String| self.changes.steps.contains(&wanted(name));
+            let steps = self.changes.steps.iter().filter_map(|step| match step {
+                Change::Delete(name) if deleted && is(&|n| Change::Add(n.clone()), name) == added => Some(name.clone()),
+                Change::Add(name) if !deleted && !is(&|n| Change::Delete(n.clone()), name) => Some(name.clone()),
+                _ => None,
+            });
+            steps.collect()
+        };
+        Document {
+            version: 1,
+            release: self.folder.display().to_string(),
+            dry_run: self.dry_run,
+            changed: !self.changes.steps.is_empty(),
+            added: names(false, true),
+            replaced: names(true, true),
+            removed: names(true, false),
+            same: self.changes.same.len(),
+            indexes: indexes(self.release.assets.iter().map(|asset| &asset.file), &self.folder.join(INDEX)),
+        }
+    }
+
+    fn human(&self, document: &Document) -> String {
+        let mut text = match (document.changed, self.dry_run) {
+            (false, _) => format!("{} is up to date: {} files, nothing written\n", document.release, document.same),
+            (true, true) => format!("{} would change:\n", document.release),
+            (true, false) => format!("published to {}:\n", document.release),
+        };
+        let is_asset = |name: &&String| !self.is_generated(name);
+        for (sign, names) in [('+', &document.added), ('~', &document.replaced), ('-', &document.removed)] {
+            names.iter().filter(is_asset).for_each(|name| text.push_str(&format!("  {sign} {name}\n")));
+        }
+        let generated = self.changes.steps.iter().filter(|step| {
+            let (Change::Add(name) | Change::Delete(name)) = step;
+            matches!(step, Change::Add(_)) && self.is_generated(name)
+        });
+        match generated.count() {
+            0 => {}
+            count => text.push_str(&format!("  and {count} files made from them: sums, manifest, index\n")),
+        }
+        text.push_str(&install_lines(&document.indexes));
+        text
+    }
+
+    fn is_generated(&self, name: &str) -> bool {
+        !self.release.assets.iter().any(|asset| asset.name() == name)
+            && !Path::new(name).extension().is_some_and(|e| e == "whl" || e == "gz")
+    }
+}

@@ -1,0 +1,161 @@
+//! A user installs by name from a folder of the index and gets the wheel of that ROCm and torch.
+
+use std::process::{Command, Stdio};
+
+use crate::support::{Project, Wheel};
+
+/// What a plain `flash-attn` from one flat page would be: the label that is highest as text, whatever torch there is.
+const LABELS: [(&str, &str); 5] = [
+    ("rocm6.2-torch2.5", "rocm62torch2.5triton"),
+    ("rocm6.2-torch2.6", "rocm62torch2.6triton"),
+    ("rocm7.14-torch2.14", "rocm7.14torch2.14triton"),
+    ("rocm7.2-torch2.10", "rocm72torch2.10triton"),
+    ("rocm7.2-torch2.9", "rocm72torch2.9triton"),
+];
+
+fn wheel(name: &str) -> Vec<u8> {
+    Wheel::named(name).requires("torch").header("Requires-Python: >=3.8").bytes()
+}
+
+fn project() -> Project {
+    LABELS.iter().fold(Project::new(), |project, (_, label)| {
+        let name = format!("flash_attn-2.8.3+{label}-py3-none-any.whl");
+        project.bytes(&format!("dist/{name}"), &wheel(&name))
+    })
+}
+
+fn has_pip() -> bool {
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    pip.status().is_ok_and(|status| status.success())
+}
+
+/// What pip puts into a new folder, offline.
+fn installed(project: &Project, index: &str, requirement: &str) -> Result<Vec<String>, String> {
+    let target = project.path("installed");
+    let _ = std::fs::remove_dir_all(&target);
+    let output = Command::new("python3")
+        .args(["-m", "pip", "--isolated", "--disable-pip-version-check", "--no-cache-dir", "-q"])
+        .args(["install", "--no-deps", "--index-url", index, "--target"])
+        .arg(&target)
+        .arg(requirement)
+        .env("PIP_CONFIG_FILE", "/dev/null")
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let mut names: Vec<String> = std::fs::read_dir(target)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| name.strip_suffix(".dist-info").map(str::to_owned))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// P8
+#[test]
+fn pip_takes_from_each_folder_the_wheel_of_its_torch() {
+    let project = project();
+    let published = project.run(&["publish", "--to", "a release", "dist", "--format", "json"]).exits(0).json();
+    let folders = published["indexes"].as_array().unwrap();
+    assert_eq!(folders.len(), LABELS.len());
+    for (folder, label) in LABELS {
+        let page = project.read(&format!("a release/simple/{folder}/flash-attn/index.html"));
+        assert_eq!(page.matches("<a href=").count(), 1, "{page}");
+        assert!(page.contains(&format!("2.8.3%2B{label}-")), "{page}");
+        if !has_pip() {
+            continue;
+        }
+        let root = project.root().to_str().unwrap();
+        let url = folders.iter().find(|f| f["folder"] == folder).unwrap()["url"].as_str().unwrap();
+        let url = url.replace("[ROOT]", root);
+        assert!(url.starts_with("file:///") && url.contains("a%20release"), "{url}");
+        assert_eq!(installed(&project, &url, "flash-attn"), Ok(vec![format!("flash_attn-2.8.3+{label}")]));
+    }
+}
+
+/// P8
+#[test]
+fn pip_refuses_a_wheel_whose_bytes_are_not_those_of_the_index() {
+    if !has_pip() {
+        return;
+    }
+    let project = project();
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let name = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+    let mut bytes = std::fs::read(project.path("release").join(name)).unwrap();
+    bytes.push(0);
+    let project = project.bytes(&format!("release/{name}"), &bytes);
+    let url = format!("file://{}/simple/rocm6.2-torch2.5/", project.path("release").display());
+    let refused = installed(&project, &url, "flash-attn").unwrap_err();
+    assert!(refused.contains("DO NOT MATCH THE HASHES"), "{refused}");
+}
+
+#[test]
+fn every_link_of_an_index_leads_to_a_file_with_the_digest_it_names() {
+    use sha2::{Digest as _, Sha256};
+    let project = project().bytes("dist/plain-1.0-py3-none-any.whl", &wheel("plain-1.0-py3-none-any.whl"));
+    project.run(&["index", "build", "dist", "--out", "site/wheels"]).exits(0);
+    let link = regex::Regex::new("<a href=\"([^\"#]+)#sha256=([0-9a-f]{64})\"").unwrap();
+    let mut links = 0;
+    for file in project.files().iter().filter(|file| file.starts_with("site/") && file.ends_with(".html")) {
+        let folder = project.path(file).parent().unwrap().to_owned();
+        for found in link.captures_iter(&project.read(file)) {
+            let bytes = std::fs::read(folder.join(found[1].replace("%2B", "+"))).unwrap();
+            let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(digest, &found[2]);
+            links += 1;
+        }
+    }
+    assert_eq!(links, LABELS.len() + 1);
+    assert!(project.has("site/wheels/any/plain/index.json"));
+}
+
+#[test]
+fn an_index_of_its_own_is_written_once_and_forgets_what_is_gone() {
+    let project = project();
+    let first = project.run(&["index", "build", "dist"]).exits(0);
+    assert!(first.stdout.starts_with("wrote dist/simple: 21 pages\n"), "{}", first.stdout);
+    assert!(project.has("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl.metadata"));
+    let second = project.run(&["index", "build", "dist"]).exits(0);
+    assert!(second.stdout.starts_with("dist/simple is up to date: 21 pages"), "{}", second.stdout);
+    std::fs::remove_file(project.path("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl")).unwrap();
+    project.run(&["index", "build", "dist"]).exits(0);
+    assert!(!project.has("dist/simple/rocm6.2-torch2.5") && project.has("dist/simple/rocm6.2-torch2.6"));
+}
+
+#[test]
+fn links_below_an_address_name_no_metadata_where_there_is_none() {
+    let project = project();
+    let base = "https://example.org/o/r/releases/download/v1/";
+    project.run(&["index", "build", "dist", "--out", "site", "--base-url", base, "--no-metadata"]).exits(0);
+    let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(
+        page.contains("href=\"https://example.org/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm62torch2.5triton")
+    );
+    assert!(!page.contains("core-metadata"));
+    assert!(!project.files().iter().any(|file| file.ends_with(".metadata")));
+}
+
+#[test]
+fn pages_are_not_written_over_other_things() {
+    let project = project().file("site/index.html", "<h1>my home page</h1>");
+    for out in ["site", "dist", "."] {
+        let refused = project.run(&["index", "build", "dist", "--out", out]).exits(1);
+        assert!(refused.stderr.starts_with("error[G016 cannot-index]"), "{}", refused.stderr);
+    }
+    assert_eq!(project.read("site/index.html"), "<h1>my home page</h1>");
+}
+
+#[test]
+fn the_landing_page_shows_the_line_that_installs_and_why_it_is_so() {
+    let project = project();
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let page = project.read("release/simple/index.html");
+    assert!(page.contains("pip install flash-attn --no-deps --index-url"));
+    assert!(page.contains("Install torch 2.5 for this accelerator first."));
+    assert!(page.find("rocm7.14-torch2.14").unwrap() < page.find("rocm7.2-torch2.10").unwrap());
+    assert!(page.find("rocm7.2-torch2.10").unwrap() < page.find("rocm7.2-torch2.9").unwrap());
+}

@@ -1,0 +1,327 @@
+//! A maintainer publishes wheels to a folder: as a whole, once, and never by surprise.
+
+use std::process::Stdio;
+use std::time::Instant;
+
+use crate::support::{Project, Wheel};
+
+const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
+const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
+const TRITON: &str = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+
+fn wheel(name: &str) -> Wheel {
+    Wheel::named(name).requires("torch").requires("einops").header("Requires-Python: >=3.9")
+}
+
+fn project(names: &[&str]) -> Project {
+    names.iter().fold(Project::new(), |project, name| project.bytes(&format!("dist/{name}"), &wheel(name).bytes()))
+}
+
+fn below(project: &Project, folder: &str) -> Vec<String> {
+    let prefix = format!("{folder}/");
+    project.files().into_iter().filter_map(|file| file.strip_prefix(&prefix).map(str::to_owned)).collect()
+}
+
+/// P7
+#[test]
+fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
+    let project = project(&[CP311]);
+    let done = project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    insta::assert_snapshot!(done.stdout, @r"
+    published to release:
+      + flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
+      and 8 files made from them: sums, manifest, index
+    install with:
+      pip install flash-attn --no-deps --index-url file://[ROOT]/release/simple/rocm6.2-torch2.5/
+    ");
+    insta::assert_snapshot!(below(&project, "release").join("\n"), @r"
+    SHA256SUMS
+    flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
+    flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl.metadata
+    rock-manifest.json
+    simple/index.html
+    simple/rocm6.2-torch2.5/flash-attn/index.html
+    simple/rocm6.2-torch2.5/flash-attn/index.json
+    simple/rocm6.2-torch2.5/index.html
+    simple/rocm6.2-torch2.5/index.json
+    ");
+    assert_eq!(std::fs::read(project.path("release").join(CP311)).unwrap(), wheel(CP311).bytes());
+    let manifest: serde_json::Value = serde_json::from_str(&project.read("release/rock-manifest.json")).unwrap();
+    let file = &manifest["files"][0];
+    assert_eq!(manifest["version"], 1);
+    assert_eq!(file["name"], CP311);
+    assert_eq!(file["accelerator"]["version"], "6.2");
+    assert_eq!(file["torch"], "2.5");
+    assert_eq!(file["covers"], serde_json::json!(["3.11"]));
+    assert_eq!(file["requires_python"], ">=3.9");
+    let sums = project.read("release/SHA256SUMS");
+    assert!(sums.starts_with(&format!("{}  {CP311}\n", file["sha256"].as_str().unwrap())), "{sums}");
+    assert!(project.read(&format!("release/{CP311}.metadata")).contains("Requires-Dist: torch"));
+}
+
+#[test]
+fn a_second_run_writes_nothing() {
+    let project = project(&[CP311, TRITON]);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let before = stamps(&project);
+    let done = project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    assert!(done.stdout.starts_with("release is up to date: 11 files, nothing written\n"), "{}", done.stdout);
+    assert_eq!(stamps(&project), before);
+    let one = project.run(&["publish", "--to", "release", &format!("dist/{CP311}"), "--format", "json"]).exits(0);
+    assert_eq!(one.json()["changed"], false);
+}
+
+fn stamps(project: &Project) -> Vec<(String, u64, std::time::SystemTime)> {
+    use std::os::unix::fs::MetadataExt;
+    let stamp = |name: String| {
+        let metadata = std::fs::metadata(project.path(&name)).unwrap();
+        (name, metadata.ino(), metadata.modified().unwrap())
+    };
+    project.files().into_iter().map(stamp).collect()
+}
+
+#[test]
+fn what_the_release_holds_already_stays_and_is_not_copied_again() {
+    use std::os::unix::fs::MetadataExt;
+    let project = project(&[CP311, CP312]);
+    project.run(&["publish", "--to", "release", &format!("dist/{CP311}")]).exits(0);
+    let inode = |name| std::fs::metadata(project.path("release").join(name)).unwrap().ino();
+    let before = inode(CP311);
+    let done = project.run(&["publish", "--to", "release", &format!("dist/{CP312}"), "--format", "json"]).exits(0);
+    assert_eq!(done.json()["added"][0], CP312);
+    assert_eq!(inode(CP311), before);
+    let page = project.read("release/simple/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(page.contains("cp311-cp311") && page.contains("cp312-cp312"));
+}
+
+#[test]
+fn a_tag_is_a_folder_of_its_own() {
+    let project = project(&[CP311]);
+    project.run(&["publish", "--to", "releases", "--tag", "v2.8.3+a", "dist"]).exits(0);
+    assert!(project.has("releases/v2.8.3+a/SHA256SUMS"));
+    assert!(project.read("releases/v2.8.3+a/rock-manifest.json").contains("\"tag\": \"v2.8.3+a\""));
+    let refused = project.run(&["publish", "--to", "releases", "--tag", "../x", "dist"]).exits(1);
+    assert!(refused.stderr.starts_with("error[G013 bad-tag]"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_dry_run_says_what_would_change_and_writes_nothing() {
+    let project = project(&[CP311]);
+    let before = project.files();
+    let done = project.run(&["publish", "--to", "up/release", "dist", "--dry-run"]).exits(0);
+    assert!(done.stdout.starts_with(&format!("up/release would change:\n  + {CP311}\n")), "{}", done.stdout);
+    assert_eq!(project.files(), before);
+    assert!(!project.has("up"));
+}
+
+#[test]
+fn other_bytes_under_one_name_are_refused_with_both_digests_unless_replacing() {
+    let project = project(&[CP311]);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let before = stamps(&project);
+    let other = wheel(CP311).file("flash_attn/extra.py", "x = 1\n").bytes();
+    let project = project.bytes(&format!("other/{CP311}"), &other);
+    let refused = project.run(&["publish", "--to", "release", "other"]).exits(1);
+    assert!(refused.stderr.starts_with("error[G002 asset-differs]"), "{}", refused.stderr);
+    assert_eq!(refused.stderr.matches("sha256:").count(), 2, "{}", refused.stderr);
+    assert!(stamps(&project).iter().filter(|(name, ..)| name.starts_with("release")).all(|s| before.contains(s)));
+    let done = project.run(&["publish", "--to", "release", "other", "--replace", "--format", "json"]).exits(0);
+    assert_eq!(done.json()["replaced"][0], CP311);
+    assert_eq!(std::fs::read(project.path("release").join(CP311)).unwrap(), other);
+}
+
+#[test]
+fn a_repaired_wheel_takes_the_place_of_the_raw_one_only_when_asked() {
+    let repaired = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-manylinux_2_28_x86_64.whl";
+    let project = project(&[CP311]).bytes(&format!("repaired/{repaired}"), &wheel(repaired).bytes());
+    let both = project.run(&["publish", "--to", "release", "dist", "repaired"]).exits(1);
+    assert!(both.stderr.starts_with("error[G003 same-cell-twice]"), "{}", both.stderr);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let beside = project.run(&["publish", "--to", "release", "repaired"]).exits(1);
+    assert!(beside.stderr.starts_with("error[G003 same-cell-twice]"), "{}", beside.stderr);
+    project.run(&["publish", "--to", "release", "repaired", "--replace"]).exits(0);
+    assert!(project.has(&format!("release/{repaired}")) && !project.has(&format!("release/{CP311}")));
+    assert!(!project.has(&format!("release/{CP311}.metadata")));
+}
+
+#[test]
+fn names_that_no_installer_takes_are_all_told_of() {
+    let project = Project::new()
+        .bytes("dist/flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl", b"x")
+        .bytes("dist/flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl", b"x")
+        .bytes("dist/flash_attn-2.8.3+rocm714torch2.14-cp311-cp311-linux_x86_64.whl", b"x")
+        .bytes("dist/nonsense.whl", b"x")
+        .bytes("dist/notes.tar.gz", b"x");
+    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
+    let codes: Vec<&str> = refused.stderr.lines().filter(|line| line.starts_with("error[")).collect();
+    insta::assert_snapshot!(codes.join("\n"), @r"
+    error[G001 unreadable-name]: `flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl` is percent-encoded, and no installer takes it
+    error[G011 ambiguous-reading]: the label `rocm714torch2.14` names two versions
+    error[G001 unreadable-name]: `flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl` is not a wheel name: `2.8.3.rocm62torch2.5` is no version; a `+` became a dot, and the version was `2.8.3+rocm62torch2.5`
+    error[G001 unreadable-name]: `nonsense.whl` is not a wheel name: it has 1 parts between hyphens, not 5 or 6
+    error[G001 unreadable-name]: `notes.tar.gz` is not the name of a source distribution
+    ");
+    assert!(!project.has("release"));
+}
+
+#[test]
+#[ignore = "members are not looked at yet"]
+fn a_wheel_that_is_not_whole_is_refused() {
+    let mut bytes = wheel(CP311).stored().bytes();
+    let at = bytes.windows(9).position(|w| w == b"A module.").unwrap();
+    bytes[at] = b'B';
+    let project = Project::new().bytes(&format!("dist/{CP311}"), &bytes);
+    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
+    assert!(refused.stderr.starts_with("error[W"), "{}", refused.stderr);
+    assert!(!project.has("release"));
+}
+
+#[test]
+fn nothing_to_publish_is_an_error_that_names_the_folder() {
+    let project = Project::new().file("dist/readme.txt", "x");
+    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
+    insta::assert_snapshot!(refused.stderr, @r"
+    error[G008 nothing-to-publish]: there are no wheels in `dist`
+     |
+    help: give wheels, or folders that hold some
+    ");
+}
+
+#[test]
+fn a_folder_that_is_no_release_is_not_touched() {
+    let project = project(&[CP311]).file("home/thesis.txt", "years of work");
+    let refused = project.run(&["publish", "--to", "home", "dist"]).exits(1);
+    insta::assert_snapshot!(refused.stderr, @r"
+    error[G006 not-a-release]: `home` is no release: `thesis.txt`
+    --> argument `--to`
+     |
+    help: give another folder, or move the files away
+    ");
+    assert_eq!(below(&project, "home"), ["thesis.txt"]);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let project = project.file("release/notes.md", "x").bytes(&format!("more/{CP312}"), &wheel(CP312).bytes());
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let refused = project.run(&["publish", "--to", "release", "more"]).exits(1);
+    assert!(refused.stderr.contains("holds files that are not of the release: `notes.md`"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_damaged_release_is_told_of_and_put_right_by_replacing() {
+    let project = project(&[CP311, CP312]);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let project = project.bytes(&format!("release/{CP311}"), b"broken");
+    let refused = project.run(&["publish", "--to", "release", &format!("dist/{CP312}")]).exits(1);
+    assert!(refused.stderr.starts_with("error[G007 damaged-release]"), "{}", refused.stderr);
+    project.run(&["publish", "--to", "release", "dist", "--replace"]).exits(0);
+    assert_eq!(std::fs::read(project.path("release").join(CP311)).unwrap(), wheel(CP311).bytes());
+    std::fs::remove_file(project.path("release").join(CP312)).unwrap();
+    let refused = project.run(&["publish", "--to", "release", &format!("dist/{CP311}")]).exits(1);
+    assert!(refused.stderr.contains("is listed and not there"), "{}", refused.stderr);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    assert!(project.has(&format!("release/{CP312}")));
+}
+
+#[test]
+fn a_manifest_of_another_making_stops_everything() {
+    let project = project(&[CP311]).file("release/rock-manifest.json", "{\"version\": 7}");
+    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
+    assert!(refused.stderr.starts_with("error[G010 bad-manifest]"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_release_is_compared_with_its_plan() {
+    let plan = Project::new().copy("matrices/flash-attn.yaml", "m.yaml");
+    let planned = plan.run(&["plan", "m.yaml", "--format", "json"]).exits(0);
+    let jobs = planned.json();
+    let names: Vec<String> =
+        jobs["jobs"].as_array().unwrap().iter().map(|job| job["wheel"].as_str().unwrap().to_owned()).collect();
+    let all_but_one: Vec<&str> = names.iter().skip(1).map(String::as_str).collect();
+    let project = project(&all_but_one).file("plan.json", &planned.stdout);
+    let refused = project.run(&["publish", "--to", "release", "dist", "--plan", "plan.json"]).exits(1);
+    assert!(refused.stderr.starts_with("error[G004 missing-wheel]"), "{}", refused.stderr);
+    assert!(refused.stderr.contains(&names[0]), "{}", refused.stderr);
+    assert!(!project.has("release"));
+    let allowed = ["publish", "--to", "release", "dist", "--plan", "plan.json", "--allow-missing"];
+    let done = project.run(&allowed).exits(0);
+    assert!(done.stderr.starts_with("warning[G004 missing-wheel]"), "{}", done.stderr);
+    let manifest = project.read("release/rock-manifest.json");
+    assert!(manifest.contains("\"plan\": \"sha256:"));
+    let parsed: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let triton = parsed["files"].as_array().unwrap().iter().find(|f| f["backend"] == "triton").unwrap();
+    assert_eq!(triton["covers"], serde_json::json!(["3.10", "3.11", "3.12"]));
+
+    let stray = "flash_attn-2.8.3+rocm99torch2.5-cp311-cp311-linux_x86_64.whl";
+    let project = project.bytes(&format!("stray/{stray}"), &wheel(stray).bytes());
+    let refused =
+        project.run(&["publish", "--to", "release", "stray", "--plan", "plan.json", "--allow-missing"]).exits(1);
+    assert!(refused.stderr.contains("error[G005 unplanned-wheel]"), "{}", refused.stderr);
+}
+
+#[test]
+fn without_a_folder_it_says_what_works_today() {
+    let refused = project(&[CP311]).run(&["publish", "dist"]).exits(2);
+    insta::assert_snapshot!(refused.stderr, @r"
+    error: `publish` needs `--to DIR`
+    publishing to GitHub releases is to come; `--to DIR` makes the same release in a folder, with no account
+    ");
+}
+
+#[test]
+fn an_address_that_names_cannot_be_appended_to_is_refused() {
+    let refused = project(&[CP311]).run(&["publish", "--to", "r", "dist", "--base-url", "example.org"]).exits(1);
+    assert!(refused.stderr.starts_with("error[G015 bad-base-url]"), "{}", refused.stderr);
+}
+
+/// Kills runs at points spread over their whole length, and looks at the release after each.
+#[test]
+fn a_killed_run_leaves_the_old_or_the_new_release() {
+    let old = wheel(CP311).bytes();
+    let new = wheel(CP311).file("flash_attn/data.bin", vec![7; 400_000]).stored().bytes();
+    let project = project(&[CP311]).bytes(&format!("other/{CP311}"), &new);
+    let publish = |folder: &str| {
+        project.command(&["publish", "--to", "release", folder, "--replace"]).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let started = Instant::now();
+    assert!(publish("dist").wait().unwrap().success());
+    let length = started.elapsed();
+    let (mut seen_old, mut seen_new) = (0, 0);
+    for round in 0..24 {
+        let (folder, wanted, before) = if round % 2 == 0 { ("other", &new, &old) } else { ("dist", &old, &new) };
+        let mut child = publish(folder);
+        let deadline = Instant::now() + length * round / 20;
+        while Instant::now() < deadline {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let bytes = std::fs::read(project.path("release").join(CP311)).unwrap();
+        assert!(&bytes == wanted || &bytes == before, "a third state");
+        if &bytes == wanted {
+            seen_new += 1
+        } else {
+            seen_old += 1
+        }
+        whole(&project);
+        assert!(publish(folder).wait().unwrap().success());
+        assert_eq!(&std::fs::read(project.path("release").join(CP311)).unwrap(), wanted);
+        let beside: Vec<String> = project.files().into_iter().filter(|file| file.starts_with('.')).collect();
+        assert!(beside.is_empty(), "{beside:?}");
+    }
+    assert!(seen_old + seen_new == 24 && seen_old > 0, "{seen_old} old, {seen_new} new");
+}
+
+/// Every file named by the sums is there with its bytes, and the index names the digest of the wheel.
+#[track_caller]
+fn whole(project: &Project) {
+    use sha2::{Digest as _, Sha256};
+    for line in project.read("release/SHA256SUMS").lines() {
+        let (hex, name) = line.split_once("  ").unwrap();
+        let digest = Sha256::digest(std::fs::read(project.path("release").join(name)).unwrap());
+        let found: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(found, hex, "{name}");
+        if name == CP311 {
+            let page = project.read("release/simple/rocm6.2-torch2.5/flash-attn/index.html");
+            assert!(page.contains(&format!("#sha256={hex}")), "{page}");
+        }
+    }
+}
