@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use super::assets::{self, Depth};
-use super::release_folder::machine;
+use super::release_folder::{in_place, machine};
 use super::told::{IndexDocument, indexes, install_lines};
 use super::{Exit, Format, Shell, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -101,7 +101,7 @@ fn write_metadata(made: &Repository, folder: &Path, sink: &mut Sink) -> Result<u
 
 fn write_pages(made: &Repository, out: &Path, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let waits = || shell.say("another run is writing this index; waiting for it to end");
-    let swap = FolderSwap::begin(out, waits).map_err(|e| machine(e, sink))?;
+    let swap = FolderSwap::begin(out, waits).map_err(|e| in_place(&e, sink))?;
     let present = sys::tree(out).map_err(|e| machine(e, sink))?.unwrap_or_default();
     let same = |(name, size): &(String, Option<u64>)| {
         made.pages.get(name).is_some_and(|bytes| {
@@ -112,11 +112,11 @@ fn write_pages(made: &Repository, out: &Path, shell: &Shell, sink: &mut Sink) ->
     if present.len() == made.pages.len() && present.iter().all(same) {
         return Ok(0);
     }
-    let staging = swap.stage().map_err(|e| machine(e, sink))?;
+    let staging = swap.stage().map_err(|e| in_place(&e, sink))?;
     for (name, bytes) in &made.pages {
         staging.write(name, bytes).map_err(|e| machine(e, sink))?;
     }
-    staging.commit().map_err(|e| machine(e, sink))?;
+    staging.commit().map_err(|e| in_place(&e, sink))?;
     Ok(made.pages.len())
 }
 

@@ -61,10 +61,8 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let Some(folder) = &args.to else {
-        shell.tell(
-            "error: `publish` needs `--to DIR`\n\
-             publishing to GitHub releases is to come; `--to DIR` makes the same release in a folder, with no account",
-        );
+        let _ = shell.report(&[Diagnostic::new(&codes::NO_TARGET, "publishing to GitHub releases is to come")
+            .help("make the same release in a folder, with no account: `--to DIR`")]);
         return Exit::Usage;
     };
     let mut sink = Sink::new();

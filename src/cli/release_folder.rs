@@ -48,7 +48,7 @@ pub(super) fn open(
         None
     } else {
         let waits = || shell.say("another publish is under way in this folder; waiting for it to end");
-        Some(FolderSwap::begin(folder, waits).map_err(|error| machine(error, sink))?)
+        Some(FolderSwap::begin(folder, waits).map_err(|error| in_place(&error, sink))?)
     };
     let listing = sys::tree(folder).map_err(|error| machine(error, sink))?.unwrap_or_default();
     let manifest = match listing.iter().any(|(name, size)| name == MANIFEST && size.is_some()) {
@@ -131,7 +131,7 @@ impl Opened {
     ) -> Result<(), Exit> {
         let signals = Signals::listen().unwrap_or_default();
         let Some(swap) = self.swap else { return Ok(()) };
-        let staging = swap.stage().map_err(|error| machine(error, sink))?;
+        let staging = swap.stage().map_err(|error| in_place(&error, sink))?;
         let same: BTreeSet<&str> = changes.same.iter().map(String::as_str).collect();
         let stopped: Mutex<Option<StopSignal>> = Mutex::new(None);
         let staged = release.wanted().par_iter().try_for_each(|file| {
@@ -155,14 +155,7 @@ impl Opened {
             Some(StopSignal::Terminate) => return Err(Exit::Terminated),
             None => {}
         }
-        staging.commit().map_err(|error| {
-            sink.push(
-                Diagnostic::new(&codes::CANNOT_REPLACE_FOLDER, error.to_string())
-                    .note("the release is as it was")
-                    .help("publish into a folder below it, for example with `--tag`"),
-            );
-            Exit::Machine
-        })
+        staging.commit().map_err(|error| in_place(&error, sink))
     }
 }
 
@@ -186,6 +179,16 @@ fn read_manifest(path: &Path, sink: &mut Sink) -> Result<Manifest, Exit> {
         );
         Exit::Fault
     })
+}
+
+/// Says that the folder cannot be replaced.
+pub(super) fn in_place(error: &FileError, sink: &mut Sink) -> Exit {
+    sink.push(
+        Diagnostic::new(&codes::CANNOT_REPLACE_FOLDER, error.to_string())
+            .note("what was there is as it was")
+            .help("give a folder whose parent can be written, for example one below it"),
+    );
+    Exit::Machine
 }
 
 pub(super) fn machine(error: FileError, sink: &mut Sink) -> Exit {

@@ -261,8 +261,9 @@ fn a_release_is_compared_with_its_plan() {
 fn without_a_folder_it_says_what_works_today() {
     let refused = project(&[CP311]).run(&["publish", "dist"]).exits(2);
     insta::assert_snapshot!(refused.stderr, @r"
-    error: `publish` needs `--to DIR`
-    publishing to GitHub releases is to come; `--to DIR` makes the same release in a folder, with no account
+    error[G017 no-target]: publishing to GitHub releases is to come
+     |
+    help: make the same release in a folder, with no account: `--to DIR`
     ");
 }
 
@@ -270,6 +271,13 @@ fn without_a_folder_it_says_what_works_today() {
 fn an_address_that_names_cannot_be_appended_to_is_refused() {
     let refused = project(&[CP311]).run(&["publish", "--to", "r", "dist", "--base-url", "example.org"]).exits(1);
     assert!(refused.stderr.starts_with("error[G015 bad-base-url]"), "{}", refused.stderr);
+}
+
+/// No folder can be made in `/proc`, by nobody.
+#[test]
+fn a_folder_that_cannot_be_replaced_is_the_machines_fault() {
+    let refused = project(&[CP311]).run(&["publish", "--to", "/proc/release", "dist"]).exits(3);
+    assert!(refused.stderr.starts_with("error[G009 cannot-replace-folder]"), "{}", refused.stderr);
 }
 
 /// Kills runs at points spread over their whole length, and looks at the release after each.

@@ -20,6 +20,7 @@ pub const ALL: &[&Code] = &[
     &SAME_NAME_TWICE,
     &BAD_BASE_URL,
     &CANNOT_INDEX,
+    &NO_TARGET,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -117,4 +118,10 @@ pub const CANNOT_INDEX: Code = Code::error(
     "G016",
     "cannot-index",
     "The index is written as one folder of its own, which is replaced as a whole. The folder named is not one that this program wrote, or it is the folder of the files themselves.\n\nGive a new folder with `--out`.",
+);
+/// `publish` without a target.
+pub const NO_TARGET: Code = Code::error(
+    "G017",
+    "no-target",
+    "`publish` was not told where to. Publishing to GitHub releases is to come. `--to DIR` makes the same release in a folder: wheels, sums, manifest and index, with no account and no network.",
 );
