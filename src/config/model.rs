@@ -106,7 +106,7 @@ pub struct AxisValue {
 }
 
 /// A parsed axis value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Word {
     /// Of [`AxisRole::Package`].
     Package(PackageVersion),

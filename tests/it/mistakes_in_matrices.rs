@@ -104,6 +104,16 @@ fn an_alias_bomb_is_refused_before_it_expands() {
 }
 
 #[test]
+fn more_cells_than_can_be_counted_are_refused_before_any_is_made() {
+    let values = (0..70_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let mut text = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n".to_owned();
+    for axis in ["opt-dim", "max-jobs", "gib-per-job", "repository"] {
+        text += &format!("  {axis}: [{values}]\n");
+    }
+    refused(text.as_bytes(), "error[P011 too-many-cells]: the axes have more than 2^64 cells");
+}
+
+#[test]
 fn a_huge_file_and_a_missing_one_are_refused_by_name() {
     refused(&vec![b'#'; 17 << 20], "error[H020 cannot-read-file]: cannot read `m.yaml`: it is larger than 16777216 bytes");
     let said = Project::new().run(&["check", "nowhere.yaml"]).exits(1);
@@ -163,7 +173,7 @@ fn mutated(seed: &'static str) -> impl Strategy<Value = String> {
             match kind {
                 0 => text.insert_str(a, piece),
                 1 => text.replace_range(a..b, piece),
-                _ => text.insert_str(a, &text[a..b].to_owned()),
+                _ => text = [&text[..b], &text[a..]].concat(),
             }
         }
         text

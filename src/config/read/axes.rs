@@ -1,5 +1,7 @@
 //! Axes: what each stands for, and its values.
 
+use std::collections::BTreeMap;
+
 use super::Reader;
 use super::texts::{is_label, is_name, leaves_the_repository};
 use crate::config::fields::FIELD_AXES;
@@ -93,25 +95,27 @@ impl Reader<'_> {
     }
 
     fn values(&mut self, role: AxisRole, name: &str, items: &[Node]) -> Vec<AxisValue> {
-        let mut found: Vec<(AxisValue, &Node)> = Vec::new();
+        let mut found: Vec<AxisValue> = Vec::new();
+        let mut first: BTreeMap<Word, (&str, &Node)> = BTreeMap::new();
         for node in items {
             let Some(value) = self.value(role, name, node) else { continue };
-            if let Some((first, place)) = found.iter().find(|(other, _)| other.value == value.value) {
-                let message = if first.text == value.text {
-                    format!("`{}` stands twice in the axis `{name}`", value.text)
-                } else {
-                    format!("`{}` and `{}` in the axis `{name}` are the same version", first.text, value.text)
-                };
-                let twice = Diagnostic::new(&codes::DUPLICATE_VALUE, message)
-                    .at(self.source.place(node.span.clone()), "again here")
-                    .also(self.source.place(place.span.clone()), "first here")
-                    .help("remove one");
-                self.push(twice);
+            let Some((text, place)) = first.get(&value.value) else {
+                first.insert(value.value.clone(), (node.text().unwrap_or_default(), node));
+                found.push(value);
                 continue;
-            }
-            found.push((value, node));
+            };
+            let message = if *text == value.text {
+                format!("`{text}` stands twice in the axis `{name}`")
+            } else {
+                format!("`{text}` and `{}` in the axis `{name}` are the same version", value.text)
+            };
+            let twice = Diagnostic::new(&codes::DUPLICATE_VALUE, message)
+                .at(self.source.place(node.span.clone()), "again here")
+                .also(self.source.place(place.span.clone()), "first here")
+                .help("remove one");
+            self.push(twice);
         }
-        found.into_iter().map(|(value, _)| value).collect()
+        found
     }
 
     /// One value, read by the role of its axis.

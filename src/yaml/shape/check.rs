@@ -138,9 +138,10 @@ impl Check<'_> {
     fn word(&mut self, node: &Node, text: &str, plain: bool, words: &'static [&'static str], name: &str) {
         let near = nearest(text, words.iter().copied());
         let in_quotes = near == Some(text) && !plain;
-        let message = match in_quotes {
-            true => format!("{name} must be {} without quotes", either(words)),
-            false => format!("{name} must be {}, not `{}`", either(words), cut(text)),
+        let message = if in_quotes {
+            format!("{name} must be {} without quotes", either(words))
+        } else {
+            format!("{name} must be {}, not `{}`", either(words), cut(text))
         };
         let diagnostic = Diagnostic::new(&codes::UNKNOWN_WORD, message).at(self.source.place(node.span.clone()), "");
         let help = match near {
