@@ -26,12 +26,7 @@ pub(super) struct Documents {
 ///
 /// # Errors
 /// When there is no file to read, after saying so.
-pub(super) fn documents(
-    shell: &Shell,
-    compat: &Compat,
-    files: &[PathBuf],
-    sink: &mut Sink,
-) -> Result<Documents, Exit> {
+pub(super) fn documents(shell: &Shell, compat: &Compat, files: &[PathBuf], sink: &mut Sink) -> Result<Documents, Exit> {
     let files = if files.is_empty() { default_files(shell)? } else { without_twins(files) };
     let mut recipes = recipes(shell, sink)?;
     let mut sources = Vec::new();
@@ -65,7 +60,8 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
     let bytes = match sys::read_bytes(path, LARGEST_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let help = if sys::exists(path) { "give a YAML file that can be read" } else { "check the name of the file" };
+            let help =
+                if sys::exists(path) { "give a YAML file that can be read" } else { "check the name of the file" };
             sink.push(Diagnostic::from(error).at(place, "").help(help));
             return None;
         }

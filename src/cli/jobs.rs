@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::config::recipe::RecipeDocument;
-use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::{build, plan as codes}};
+use crate::diagnostic::{
+    Diagnostic, Place, Sink,
+    nearest::nearest,
+    registry::{build, plan as codes},
+};
 use crate::plan::{self, Job, JobView, Options, Plan};
 
 /// A job with the recipe that builds it.
@@ -49,9 +53,10 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
             return Err(Exit::Fault);
         }
         let made = load::plan(&matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
-        jobs.extend(picked(&made, &names).map(|view| {
-            Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() }
-        }));
+        jobs.extend(
+            picked(&made, &names)
+                .map(|view| Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() }),
+        );
         plan = Some(made);
     }
     let recipes = if saved.is_empty() { Vec::new() } else { load::recipes(shell, sink)? };

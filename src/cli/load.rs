@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Exit, Shell};
 use crate::compat::Compat;
-use crate::config::recipe::{self, RecipeDocument};
 use crate::config::Config;
+use crate::config::recipe::{self, RecipeDocument};
 use crate::diagnostic::registry::host;
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};

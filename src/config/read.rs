@@ -125,7 +125,10 @@ mod tests {
     #[test]
     fn what_is_not_written_has_its_default() {
         let config = config("axes: {flash-attn: ['2.8.3']}\n");
-        assert_eq!((config.recipe.as_str(), config.runner.as_str(), config.enabled), ("flash-attn", "ubuntu-22.04", true));
+        assert_eq!(
+            (config.recipe.as_str(), config.runner.as_str(), config.enabled),
+            ("flash-attn", "ubuntu-22.04", true)
+        );
         assert_eq!((config.image.repository.as_str(), config.image.tag.as_str()), ("rocm/pytorch", ""));
         assert_eq!((config.docker.shm_size.as_str(), config.workflow.max_parallel), ("8G", 20));
         assert!(matches!(&config.gfx, Gfx::Targets(targets) if targets.len() == 4));
@@ -134,7 +137,9 @@ mod tests {
 
     #[test]
     fn axes_are_read_by_role_in_the_order_of_the_file() {
-        let config = config("axes: {opt-dim: ['64'], python: ['3.13t'], flash_attn: ['fa2:4a948e9'], gfx: ['gfx90a;gfx94X-all'], runner: [mi300x]}\n");
+        let config = config(
+            "axes: {opt-dim: ['64'], python: ['3.13t'], flash_attn: ['fa2:4a948e9'], gfx: ['gfx90a;gfx94X-all'], runner: [mi300x]}\n",
+        );
         let roles: Vec<_> = config.axes.iter().map(|axis| axis.role).collect();
         assert_eq!(roles, [AxisRole::Field, AxisRole::Python, AxisRole::Package, AxisRole::Gfx, AxisRole::Field]);
         assert!(matches!(&config.axes[3].values[0].value, Word::Gfx(targets) if targets.len() == 2));
@@ -143,7 +148,10 @@ mod tests {
     #[test]
     fn an_image_may_be_a_text() {
         let image = |text: &str| config(&format!("{AXES}image: {text}\n")).image;
-        assert_eq!((image("rocm/pytorch:x_1").repository.as_str(), image("rocm/pytorch:x_1").tag.as_str()), ("rocm/pytorch", "x_1"));
+        assert_eq!(
+            (image("rocm/pytorch:x_1").repository.as_str(), image("rocm/pytorch:x_1").tag.as_str()),
+            ("rocm/pytorch", "x_1")
+        );
         let local = image("localhost:5000/a/b:t");
         assert_eq!((local.repository.as_str(), local.tag.as_str()), ("localhost:5000/a/b", "t"));
         let digest = format!("r/p:t@sha256:{}", "0".repeat(64));
@@ -176,13 +184,21 @@ mod tests {
     #[test]
     fn an_exclude_key_that_is_no_axis_is_an_error_at_its_place() {
         let found = faults(&format!("{AXES}exclude: [{{torhc: '2.6.0'}}]\n"));
-        assert_eq!(found, [("M033", "torhc".to_owned(), "`exclude` names `torhc`, which is no axis of this file; did you mean `torch`?".to_owned())]);
+        assert_eq!(
+            found,
+            [(
+                "M033",
+                "torhc".to_owned(),
+                "`exclude` names `torhc`, which is no axis of this file; did you mean `torch`?".to_owned()
+            )]
+        );
     }
 
     /// M18
     #[test]
     fn versions_without_quotes_are_kept_and_noted_once_a_file() {
-        let (config, found) = run(&format!("{HEAD}axes: {{flash-attn: [2.8.3], python: [3.10, 3.11, 3.20], torch: [2.10]}}\n"));
+        let (config, found) =
+            run(&format!("{HEAD}axes: {{flash-attn: [2.8.3], python: [3.10, 3.11, 3.20], torch: [2.10]}}\n"));
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].code.id, found[0].labels.len(), found[0].is_error()), ("M030", 3, false));
         assert_eq!(config.unwrap().axes[1].values[0].text, "3.10");
@@ -217,7 +233,10 @@ mod tests {
             "axes: {flash-attn: [], python: ['3.10.1', '3.11', '3.11'], tocrh: ['2.5.1'], rocm: [v6.2]}\nrunner: a b\nsecrets: [abc]\ngfx: [gfx9, gfx942, gfx942]\nvars: {opt_dim: 1, max-jobs: ../x}\nworkflow: {max-parallel: 300}\nindexes: {torch: ftp://x}\nimage: A:b\n",
         );
         let codes: Vec<_> = found.iter().map(|(code, ..)| *code).collect();
-        let expected = ["M035", "M031", "M036", "M032", "M031", "M044", "M039", "M037", "M036", "B008", "M041", "M024", "M040", "M043"];
+        let expected = [
+            "M035", "M031", "M036", "M032", "M031", "M044", "M039", "M037", "M036", "B008", "M041", "M024", "M040",
+            "M043",
+        ];
         assert_eq!(codes, expected, "{found:?}");
     }
 }

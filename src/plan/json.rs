@@ -11,8 +11,9 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::assemble::{Draft, Group};
+use super::assemble::Group;
 use super::github::JOBS_PER_MATRIX;
+use super::shared::Draft;
 use super::{DroppedGfx, Estimate, JobView, Plan};
 
 pub use read::read_json;
@@ -337,6 +338,11 @@ struct Pieces {
     recipes: Vec<Option<Vec<u8>>>,
     devices: Vec<Option<Vec<u8>>>,
     sites: Vec<Option<Vec<u8>>>,
+    /// `,"warnings":[…]` of jobs whose package has none of its own; empty for none.
+    site_warnings: Vec<Option<Vec<u8>>>,
+    packages_with_warnings: Vec<bool>,
+    /// Whether some job may have variables of its own.
+    has_own_vars: bool,
     estimates: Vec<Option<Vec<u8>>>,
 }
 
@@ -361,6 +367,11 @@ impl Pieces {
             recipes: Vec::new(),
             devices: Vec::new(),
             sites: Vec::new(),
+            site_warnings: Vec::new(),
+            has_own_vars: !group.config.rows.is_empty()
+                || !group.config.include.is_empty()
+                || group.universe.axes().iter().any(|column| column.role == crate::config::AxisRole::Field),
+            packages_with_warnings: group.shared.packages.iter().map(|package| !package.warnings.is_empty()).collect(),
             estimates: Vec::new(),
         };
         let file_form = group.config.distribution.file_form();
@@ -390,6 +401,15 @@ impl Pieces {
             keep(&mut pieces.sites, draft.site, || {
                 let site = view.site();
                 inner(&SitePart { image: site.image.as_deref(), runner: &site.runner, gpu: site.gpu.word() })
+            });
+            keep(&mut pieces.site_warnings, draft.site, || {
+                let warnings: Vec<&str> = view.site().note.as_deref().into_iter().collect();
+                if warnings.is_empty() {
+                    return Vec::new();
+                }
+                let mut piece = vec![b','];
+                piece.extend_from_slice(&inner(&WarningsPart { warnings }));
+                piece
             });
             keep(&mut pieces.estimates, draft.estimate, || {
                 inner(&EstimatePart { estimate: view.estimate().map(EstimateDocument::from) })
@@ -439,14 +459,19 @@ impl Pieces {
             text.push(b',');
             text.extend_from_slice(&inner(&CoversPart { covers: job.covers() }));
         }
-        let vars = job.own_vars();
+        let vars = if self.has_own_vars { job.own_vars() } else { IndexMap::new() };
         if !vars.is_empty() {
             text.push(b',');
             text.extend_from_slice(&inner(&VarsPart { vars }));
         }
-        if job.warnings().next().is_some() {
-            text.push(b',');
+        let of_package = self.packages_with_warnings[package];
+        if of_package {
+            text.extend_from_slice(b",");
             text.extend_from_slice(&inner(&WarningsPart { warnings: job.warnings().collect() }));
+        } else if let Some(warnings) =
+            self.site_warnings[draft.site as usize].as_deref().filter(|text| !text.is_empty())
+        {
+            text.extend_from_slice(warnings);
         }
         text.push(b'}');
     }

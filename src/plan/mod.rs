@@ -8,6 +8,7 @@
 mod assemble;
 mod collide;
 mod diff;
+mod draft;
 pub mod estimate;
 mod github;
 mod id;
@@ -18,6 +19,7 @@ mod naming;
 mod pool;
 mod published;
 mod runner;
+mod shared;
 mod view;
 
 pub use assemble::{Group, Plan, plan};

@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use rustc_hash::FxBuildHasher;
+
 /// Values by number; equal keys get one number.
 #[derive(Debug, Clone)]
 pub(super) struct Pool<K, V> {
-    numbers: HashMap<K, u32>,
+    numbers: HashMap<K, u32, FxBuildHasher>,
     values: Vec<V>,
 }
 
 impl<K, V> Default for Pool<K, V> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), values: Vec::new() }
+        Self { numbers: HashMap::default(), values: Vec::new() }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use indexmap::IndexMap;
 
-use super::assemble::{Device, Draft, Group, Package, Site};
+use super::assemble::Group;
 use super::naming::Words;
+use super::shared::{Device, Draft, Package, Site};
 use super::{Estimate, Job, Settings, id};
 use crate::config::{AxisRole, Backend, Overrides, PythonFrom};
 

@@ -86,7 +86,8 @@ fn refusals(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Diagnostic
     }
     let found = matches!(job.settings.python_from, PythonFrom::Image | PythonFrom::Host);
     if *site == Site::Container && job.settings.torch_from == TorchFrom::Image && job.torch.is_some() && !found {
-        let message = format!("the image's torch is not there for the Python of `python-from: {}`", job.settings.python_from);
+        let message =
+            format!("the image's torch is not there for the Python of `python-from: {}`", job.settings.python_from);
         faults.push(Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message).help("set `python-from: image`"));
     }
     for name in job.settings.vars.keys().filter(|name| !document.vars.contains_key(*name)) {
@@ -132,11 +133,14 @@ impl Maker<'_> {
             }
         }
         for (number, edit) in document.edits.iter().enumerate() {
-            let made = context.holds(edit.when.as_deref()).and_then(|holds| holds.then(|| self.edit(number, edit)).transpose());
+            let made = context
+                .holds(edit.when.as_deref())
+                .and_then(|holds| holds.then(|| self.edit(number, edit)).transpose());
             made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
         }
         for written in &document.steps {
-            let made = context.holds(written.when.as_deref()).and_then(|holds| holds.then(|| self.step(written)).transpose());
+            let made =
+                context.holds(written.when.as_deref()).and_then(|holds| holds.then(|| self.step(written)).transpose());
             made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
         }
         let wheels = inside(context.required(&document.collect.wheels)).unwrap_or_else(|fault| {
@@ -194,12 +198,14 @@ impl Maker<'_> {
         if let Some(address) = &source.git {
             let reference = context.required(&source.r#ref)?;
             if reference.starts_with('-') {
-                let fault = Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{reference}` is no commit, tag or branch"));
+                let fault =
+                    Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{reference}` is no commit, tag or branch"));
                 return Err(fault.help("name the commit in full"));
             }
             let is_commit = reference.len() == 40 && reference.bytes().all(|b| b.is_ascii_hexdigit());
             if !is_commit {
-                let message = format!("source `{name}` is `{reference}` of a repository, which may come to mean another commit");
+                let message =
+                    format!("source `{name}` is `{reference}` of a repository, which may come to mean another commit");
                 warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("name the commit in full"));
             }
             let address = context.required(address)?;
@@ -353,9 +359,8 @@ fn jobs(variable: &str, count: &str, gib: &str) -> Result<Jobs, Diagnostic> {
     let fault = |text: &str, what: &str, help: &str| {
         Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{text}` is no {what} for `{variable}`")).help(help)
     };
-    let tenths_gib_per_job = tenths(gib).ok_or_else(|| {
-        fault(gib, "number of GiB", "write a number above 0 with at most one decimal, such as `2.8`")
-    })?;
+    let tenths_gib_per_job = tenths(gib)
+        .ok_or_else(|| fault(gib, "number of GiB", "write a number above 0 with at most one decimal, such as `2.8`"))?;
     let count = match count {
         "" => None,
         text => match text.parse() {

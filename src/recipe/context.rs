@@ -235,7 +235,8 @@ impl<'d> Context<'d> {
                 Some(default) => Ok(json!(default)),
                 None => {
                     let asked: Vec<String> = wanted.iter().map(|(column, text)| format!("{column} {text}")).collect();
-                    Err(fault(format!("table `{table}` has no row with {}", asked.join(", "))).help("give it a `default`"))
+                    Err(fault(format!("table `{table}` has no row with {}", asked.join(", ")))
+                        .help("give it a `default`"))
                 }
             },
         }

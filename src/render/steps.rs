@@ -92,11 +92,8 @@ fn view(step: &Step) -> View<'_> {
     let set = step.env.iter().map(|(name, value)| (name.as_str(), Some(value.as_str())));
     let removed = step.env_remove.iter().map(|name| (name.as_str(), None));
     let extended = step.env_extend.iter().map(|(name, extend)| {
-        let view = ExtendView {
-            prepend: extend.prepend.as_deref(),
-            append: extend.append.as_deref(),
-            sep: &extend.separator,
-        };
+        let view =
+            ExtendView { prepend: extend.prepend.as_deref(), append: extend.append.as_deref(), sep: &extend.separator };
         (name.as_str(), view)
     });
     View {

@@ -10,7 +10,8 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
     environment.add_filter("commas", |items: Vec<String>| joined(&items, ","));
     environment.add_filter("dotless", |text: String| text.replace('.', ""));
     environment.add_filter("minor", |text: String| text.splitn(3, '.').take(2).collect::<Vec<_>>().join("."));
-    environment.add_filter("cp_tag", |text: String| text.parse::<PythonVersion>().map(PythonVersion::abi_tag).map_err(wrong));
+    environment
+        .add_filter("cp_tag", |text: String| text.parse::<PythonVersion>().map(PythonVersion::abi_tag).map_err(wrong));
     environment.add_filter("in_range", |version: String, range: String| {
         version.parse::<Version>().and_then(|version| version.satisfies(&range)).map_err(wrong)
     });

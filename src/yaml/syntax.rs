@@ -84,10 +84,9 @@ fn plain_words(kind: &ErrorKind) -> (String, &'static str) {
             "a `:` where no key can stand: a text that holds `: ` must be quoted".into(),
             "quote the text, or put the second key on a line of its own",
         ),
-        ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidSimpleKey => (
-            "a key with its `:` is expected here".into(),
-            "write `key: value`, with a space after the colon",
-        ),
+        ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidSimpleKey => {
+            ("a key with its `:` is expected here".into(), "write `key: value`, with a space after the colon")
+        }
         ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockSequenceEntry => {
             ("the indentation fits neither the line above nor a new level".into(), "indent keys of one mapping alike")
         }

@@ -7,7 +7,11 @@ fn init_writes_files_that_check_and_plan_take() {
     let project = Project::new();
     let said = project.run(&["init"]).exits(0);
     assert_eq!(said.stdout, "");
-    assert!(said.stderr.starts_with("wrote matrices/flash-attn.yaml\nwrote .github/workflows/wheels.yml\n"), "{}", said.stderr);
+    assert!(
+        said.stderr.starts_with("wrote matrices/flash-attn.yaml\nwrote .github/workflows/wheels.yml\n"),
+        "{}",
+        said.stderr
+    );
     assert!(said.stderr.contains("org/rock-action@v1, which is coming"), "{}", said.stderr);
     assert_eq!(project.files(), [".github/workflows/wheels.yml", "matrices/flash-attn.yaml"]);
     assert_eq!(project.run(&["check"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
@@ -18,7 +22,11 @@ fn init_writes_files_that_check_and_plan_take() {
 fn init_overwrites_nothing_and_says_what_it_kept() {
     let project = Project::new().file("repo/matrices/flash-attn.yaml", "mine");
     let said = project.run(&["init", "repo"]).exits(0);
-    assert!(said.stderr.starts_with("kept repo/matrices/flash-attn.yaml, which is there already\nwrote repo/.github"), "{}", said.stderr);
+    assert!(
+        said.stderr.starts_with("kept repo/matrices/flash-attn.yaml, which is there already\nwrote repo/.github"),
+        "{}",
+        said.stderr
+    );
     assert_eq!(project.read("repo/matrices/flash-attn.yaml"), "mine");
     let again = project.run(&["init", "repo"]).exits(0);
     assert_eq!(again.stderr.lines().filter(|line| line.starts_with("kept ")).count(), 2);
@@ -87,6 +95,9 @@ fn check_gives_json_on_stdout() {
     let project = Project::new().file("m.yaml", "version: 1\ndistribution: flash-attn\n");
     let said = project.run(&["check", "m.yaml", "--format", "json"]).exits(1);
     let row: serde_json::Value = serde_json::from_str(said.stdout.lines().next().unwrap()).unwrap();
-    assert_eq!((row["name"].as_str(), row["file"].as_str(), row["line"].as_u64()), (Some("no-cells"), Some("m.yaml"), Some(2)));
+    assert_eq!(
+        (row["name"].as_str(), row["file"].as_str(), row["line"].as_u64()),
+        (Some("no-cells"), Some("m.yaml"), Some(2))
+    );
     assert_eq!(said.stderr, "1 file, 1 error, 0 warnings\n");
 }

@@ -52,7 +52,8 @@ fn every_first_line_says_what_is_wrong_in_the_users_words() {
     for name in names() {
         let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(format!("{name}.stderr"));
         let Ok(expected) = std::fs::read_to_string(expected) else { continue };
-        for line in expected.lines().filter(|line| ["error[", "warning[", "note["].iter().any(|s| line.starts_with(s))) {
+        for line in expected.lines().filter(|line| ["error[", "warning[", "note["].iter().any(|s| line.starts_with(s)))
+        {
             let message = line.split_once("]: ").unwrap().1;
             assert!(!message.ends_with('.') && message.chars().count() < 200, "{name}: {line}");
             assert!(!message.starts_with(|c: char| c.is_ascii_uppercase()), "{name}: {line}");
@@ -70,7 +71,10 @@ fn refused(bytes: &[u8], first_line: &str) {
 
 #[test]
 fn files_that_are_no_text_are_refused() {
-    refused(b"version: 1\nname: \xff\xfe\n", "error[M004 not-utf8]: the file is not UTF-8 text: byte 17 (0xff), in line 2");
+    refused(
+        b"version: 1\nname: \xff\xfe\n",
+        "error[M004 not-utf8]: the file is not UTF-8 text: byte 17 (0xff), in line 2",
+    );
     let utf16: Vec<u8> = "\u{feff}version: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let project = Project::new().bytes("m.yaml", &utf16);
     let said = project.run(&["check", "m.yaml"]).exits(1);
@@ -115,7 +119,10 @@ fn more_cells_than_can_be_counted_are_refused_before_any_is_made() {
 
 #[test]
 fn a_huge_file_and_a_missing_one_are_refused_by_name() {
-    refused(&vec![b'#'; 17 << 20], "error[H020 cannot-read-file]: cannot read `m.yaml`: it is larger than 16777216 bytes");
+    refused(
+        &vec![b'#'; 17 << 20],
+        "error[H020 cannot-read-file]: cannot read `m.yaml`: it is larger than 16777216 bytes",
+    );
     let said = Project::new().run(&["check", "nowhere.yaml"]).exits(1);
     assert!(said.stderr.contains("cannot read `nowhere.yaml`") && said.stderr.contains("help: "), "{}", said.stderr);
     let said = Project::new().file("folder/m.yaml", "x").run(&["check", "folder"]).exits(1);
@@ -140,7 +147,12 @@ fn one_run_shows_every_fault_of_every_file() {
 fn annotations_are_written_where_github_asks_for_them() {
     let project = Project::new().file("m.yaml", &text("mistyped-key")).env("GITHUB_ACTIONS", "true");
     let said = project.run(&["check", "m.yaml", "--color", "never"]).exits(1);
-    assert!(said.stdout.starts_with("::error file=m.yaml,line=8,endLine=8,col=1,endColumn=8,title=M020 unknown-key::unknown key"), "{}", said.stdout);
+    assert!(
+        said.stdout
+            .starts_with("::error file=m.yaml,line=8,endLine=8,col=1,endColumn=8,title=M020 unknown-key::unknown key"),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]
@@ -157,10 +169,36 @@ fn check_is_quiet_when_asked_and_colours_only_when_asked() {
 /// One change to a text: cut, doubled, or a piece put in.
 fn mutated(seed: &'static str) -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
-        Just("\t"), Just("["), Just("}"), Just("\""), Just("'"), Just(": "), Just("- "), Just("&a "), Just("*a"),
-        Just("<<: *a"), Just("!!int "), Just("\n---\n"), Just("\u{0}"), Just("\u{feff}"), Just("\u{202e}"), Just("é"),
-        Just("|\n"), Just(">-\n"), Just("? "), Just("#"), Just("0x1f"), Just("-1"), Just("1e999"), Just("null"),
-        Just("{}"), Just("[]"), Just("99999999999999999999"), Just("%YAML 1.1\n"), Just(","), Just("\r"),
+        Just("\t"),
+        Just("["),
+        Just("}"),
+        Just("\""),
+        Just("'"),
+        Just(": "),
+        Just("- "),
+        Just("&a "),
+        Just("*a"),
+        Just("<<: *a"),
+        Just("!!int "),
+        Just("\n---\n"),
+        Just("\u{0}"),
+        Just("\u{feff}"),
+        Just("\u{202e}"),
+        Just("é"),
+        Just("|\n"),
+        Just(">-\n"),
+        Just("? "),
+        Just("#"),
+        Just("0x1f"),
+        Just("-1"),
+        Just("1e999"),
+        Just("null"),
+        Just("{}"),
+        Just("[]"),
+        Just("99999999999999999999"),
+        Just("%YAML 1.1\n"),
+        Just(","),
+        Just("\r"),
     ];
     let change = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), pieces, 0..3_u8);
     proptest::collection::vec(change, 1..6).prop_map(move |changes| {

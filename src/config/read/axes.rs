@@ -6,7 +6,11 @@ use super::Reader;
 use super::texts::{is_label, is_name, leaves_the_repository};
 use crate::config::fields::FIELD_AXES;
 use crate::config::{Axis, AxisRole, AxisValue, GpuPolicy, PythonFrom, Word};
-use crate::diagnostic::{Diagnostic, Span, nearest::{nearest, with_nearest}, registry::matrix as codes};
+use crate::diagnostic::{
+    Diagnostic, Span,
+    nearest::{nearest, with_nearest},
+    registry::matrix as codes,
+};
 use crate::names::{DistributionName, PackageVersion, PythonVersion, RocmVersion, Version};
 use crate::yaml::{Key, Node};
 
@@ -48,8 +52,7 @@ impl Reader<'_> {
         known.push(naming.distribution);
         let near = nearest(name, known.iter().copied());
         let message = with_nearest(format!("no axis is called `{name}`"), near);
-        let mut diagnostic =
-            Diagnostic::new(&codes::UNKNOWN_AXIS, message).at(self.source.place(key.span.clone()), "");
+        let mut diagnostic = Diagnostic::new(&codes::UNKNOWN_AXIS, message).at(self.source.place(key.span.clone()), "");
         diagnostic = match near {
             Some(near) => diagnostic.help(format!("write `{near}`")),
             None => {
@@ -175,9 +178,10 @@ fn version(role: AxisRole, text: &str) -> Result<Word, Refusal> {
         AxisRole::Torch => torch(text).map(Word::Torch),
         AxisRole::Package => package(text).map(Word::Package),
         _ if is_name(text) => Ok(Word::Text(text.to_owned())),
-        _ => {
-            Err((format!("`{text}` cannot be the name of a backend: these have lower-case letters, digits and `-` only"), "write one of the recipe's backends".into()))
-        }
+        _ => Err((
+            format!("`{text}` cannot be the name of a backend: these have lower-case letters, digits and `-` only"),
+            "write one of the recipe's backends".into(),
+        )),
     }
 }
 

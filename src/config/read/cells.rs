@@ -6,7 +6,11 @@ use super::axes::Naming;
 use super::{Reader, entries, texts};
 use crate::config::fields::OVERRIDES;
 use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row};
-use crate::diagnostic::{Diagnostic, nearest::{nearest, with_nearest}, registry::matrix as codes};
+use crate::diagnostic::{
+    Diagnostic,
+    nearest::{nearest, with_nearest},
+    registry::matrix as codes,
+};
 use crate::yaml::{Key, Node, Value, shape};
 
 /// The axes with every value that the product or a row has, by name.
@@ -240,12 +244,7 @@ impl Reader<'_> {
         let fits = parts.next().is_some_and(host) && parts.all(component);
         if !fits {
             let message = format!("`{text}` is not the name of an image: these are lower case, such as `rocm/pytorch`");
-            self.fault(
-                &codes::BAD_IMAGE,
-                node,
-                message,
-                "write the repository, or the repository and tag",
-            );
+            self.fault(&codes::BAD_IMAGE, node, message, "write the repository, or the repository and tag");
         }
         fits
     }
@@ -256,7 +255,8 @@ impl Reader<'_> {
         let fits = texts::is_label(tag.strip_prefix('_').unwrap_or(tag)) && tag.len() <= 128;
         let digest_fits = digest.is_none_or(|digest| digest.parse::<crate::names::Digest>().is_ok());
         if !fits {
-            let message = format!("`{tag}` is not the tag of an image: these have letters, digits, `_`, `.` and `-` only");
+            let message =
+                format!("`{tag}` is not the tag of an image: these have letters, digits, `_`, `.` and `-` only");
             self.fault(&codes::BAD_IMAGE, node, message, "copy the tag as the registry shows it");
         } else if !digest_fits {
             let message = "the digest of the image is not `sha256:` with 64 hex digits";

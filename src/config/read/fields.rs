@@ -8,7 +8,12 @@ use crate::config::{
     PrRunMode, PythonFrom, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test, ToolFrom,
     TorchFrom, Workflow,
 };
-use crate::diagnostic::{Diagnostic, nearest::{nearest, with_nearest}, registry::matrix as codes, registry::plan};
+use crate::diagnostic::{
+    Diagnostic,
+    nearest::{nearest, with_nearest},
+    registry::matrix as codes,
+    registry::plan,
+};
 use crate::names::DistributionName;
 use crate::yaml::{Node, Value};
 
@@ -233,7 +238,12 @@ impl Reader<'_> {
         // What is no number at all is the structural check's fault.
         if max_parallel.is_none() && bound.text()?.parse::<u64>().is_ok() {
             let message = format!("`max-parallel` must be 1 to {MOST_PARALLEL}, not {}", bound.text()?);
-            self.fault(&codes::BAD_NUMBER, bound, message, "write a number of at most 256, as many as GitHub runs of one matrix");
+            self.fault(
+                &codes::BAD_NUMBER,
+                bound,
+                message,
+                "write a number of at most 256, as many as GitHub runs of one matrix",
+            );
         }
         Some(Workflow {
             max_parallel: max_parallel?,

@@ -2,7 +2,11 @@
 
 use super::Reader;
 use crate::config::Gfx;
-use crate::diagnostic::{Diagnostic, nearest::{nearest, with_nearest}, registry::matrix as codes};
+use crate::diagnostic::{
+    Diagnostic,
+    nearest::{nearest, with_nearest},
+    registry::matrix as codes,
+};
 use crate::names::GfxTarget;
 use crate::yaml::Node;
 
@@ -68,7 +72,12 @@ impl Reader<'_> {
         }
         let near = nearest(target.processor(), known.iter().map(String::as_str));
         let message = with_nearest(format!("no fact knows the gfx target `{}`", target.processor()), near);
-        self.fault(&codes::UNKNOWN_GFX, node, message, "check its spelling; a target newer than the facts is fine as it is");
+        self.fault(
+            &codes::UNKNOWN_GFX,
+            node,
+            message,
+            "check its spelling; a target newer than the facts is fine as it is",
+        );
     }
 
     fn target_or_family(&mut self, text: &str, node: &Node) -> Vec<GfxTarget> {

@@ -1,7 +1,13 @@
 //! Checks of single texts: names, labels, addresses, words of a command line.
 
 use super::Reader;
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest::{nearest, with_nearest}, registry::build, registry::matrix as codes, render};
+use crate::diagnostic::{
+    Diagnostic, Place, Sink, Source,
+    nearest::{nearest, with_nearest},
+    registry::build,
+    registry::matrix as codes,
+    render,
+};
 use crate::yaml::{Node, Value};
 
 /// Every text and key of the file must be printable: each may become a word of a command line, a line of an output or
@@ -50,7 +56,8 @@ impl Reader<'_> {
     pub(super) fn runner(&mut self, node: &Node) -> Option<String> {
         let text = node.text()?;
         if !is_label(text) {
-            let message = format!("`{text}` cannot be a runner label: these have letters, digits, `-`, `_` and `.` only");
+            let message =
+                format!("`{text}` cannot be a runner label: these have letters, digits, `-`, `_` and `.` only");
             self.fault(&codes::BAD_NAME, node, message, "write the label of one runner");
             return None;
         }
@@ -113,7 +120,10 @@ impl Reader<'_> {
         } else if host.is_empty()
             || text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>'))
         {
-            (format!("`{text}` is not the address of an index: these hold no spaces, quotes or brackets"), "write a whole address, percent-encoded where needed")
+            (
+                format!("`{text}` is not the address of an index: these hold no spaces, quotes or brackets"),
+                "write a whole address, percent-encoded where needed",
+            )
         } else {
             return Some(text.to_owned());
         };

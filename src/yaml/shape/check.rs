@@ -1,7 +1,11 @@
 //! The structural check.
 
 use super::{Record, Shape, words_of};
-use crate::diagnostic::{Diagnostic, Sink, Source, nearest::{nearest, with_nearest}, registry::matrix as codes};
+use crate::diagnostic::{
+    Diagnostic, Sink, Source,
+    nearest::{nearest, with_nearest},
+    registry::matrix as codes,
+};
 use crate::yaml::{Key, Node, Value};
 
 /// Checks a tree against a shape; every fault goes to the sink.
@@ -160,9 +164,8 @@ impl Check<'_> {
             Ok(number) => (format!("{name} must be a whole number without quotes"), format!("write `{number}`")),
             Err(_) => (format!("{name} must be a whole number, not `{}`", cut(text)), "write digits only".into()),
         };
-        self.sink.push(
-            Diagnostic::new(&codes::BAD_NUMBER, message).at(self.source.place(node.span.clone()), "").help(help),
-        );
+        self.sink
+            .push(Diagnostic::new(&codes::BAD_NUMBER, message).at(self.source.place(node.span.clone()), "").help(help));
     }
 }
 

@@ -1,0 +1,201 @@
+//! Legs to jobs in compact form.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::estimate::{Question, estimate};
+use super::naming::{Labels, Words, wheel_tag};
+use super::shared::{Device, Draft, Shared, Site};
+use super::{DroppedGfx, Estimate, Options};
+use crate::compat::Compat;
+use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, Row, TorchFrom, Word};
+use crate::diagnostic::Sink;
+use crate::matrix::{Cell, Universe, choose_gfx};
+use crate::names::GfxTarget;
+
+/// Makes the compact jobs of one group.
+pub(super) struct Drafting<'a> {
+    config: &'a Config,
+    profile: &'a Profile,
+    universe: &'a Universe,
+    compat: &'a Compat,
+    labels: &'a Labels,
+    options: &'a Options,
+    rows: Vec<&'a Row>,
+    at: BTreeMap<AxisRole, usize>,
+    runner_axis: Option<usize>,
+    gpu_axis: Option<usize>,
+}
+
+impl<'a> Drafting<'a> {
+    pub(super) fn new(
+        config: &'a Config,
+        profile: &'a Profile,
+        universe: &'a Universe,
+        compat: &'a Compat,
+        labels: &'a Labels,
+        options: &'a Options,
+    ) -> Self {
+        let named = |name: &str| universe.axes().iter().position(|column| column.name == name);
+        let at = universe.axes().iter().enumerate().map(|(axis, column)| (column.role, axis)).collect();
+        Self {
+            config,
+            profile,
+            universe,
+            compat,
+            labels,
+            options,
+            rows: config.rows.iter().chain(&config.include).collect(),
+            at,
+            runner_axis: named("runner"),
+            gpu_axis: named("gpu"),
+        }
+    }
+
+    /// The compact jobs, with what they share.
+    pub(super) fn all(&self, mut shared: Shared, legs: &[Cell], sink: &mut Sink) -> (Vec<Draft>, Shared) {
+        let mut drafts: Vec<Draft> = Vec::with_capacity(legs.len());
+        let mut collapsed: HashMap<Cell, usize> = HashMap::new();
+        for &cell in legs {
+            let Some(words) = Words::of(self.universe, cell, self.profile) else { continue };
+            if let Some(axis) = self.collapsed_axis(&words) {
+                let key = self.universe.with(cell, axis, 0);
+                let index = self.universe.index(cell, axis);
+                if let Some(&present) = collapsed.get(&key) {
+                    self.cover(&mut shared, &mut drafts[present], axis, index, cell);
+                    continue;
+                }
+                collapsed.insert(key, drafts.len());
+                drafts.push(self.draft(&mut shared, cell, &words, sink));
+                let last = drafts.len() - 1;
+                self.cover(&mut shared, &mut drafts[last], axis, index, cell);
+                continue;
+            }
+            drafts.push(self.draft(&mut shared, cell, &words, sink));
+        }
+        (drafts, shared)
+    }
+
+    /// The axis whose legal values share one wheel for this backend.
+    fn collapsed_axis(&self, words: &Words<'_>) -> Option<usize> {
+        words.backend.collapse.iter().find_map(|name| {
+            self.universe.axes().iter().position(|column| column.name == *name && column.values.len() > 1)
+        })
+    }
+
+    /// Adds a value to what a job covers; the job runs under the lowest value that is not free-threaded.
+    fn cover(&self, shared: &mut Shared, draft: &mut Draft, axis: usize, index: usize, cell: Cell) {
+        if draft.covers == 0 {
+            shared.covers.push((axis, Vec::new()));
+            draft.covers = u32::try_from(shared.covers.len()).expect("fewer than 2^32 jobs fit in memory");
+        }
+        let covered = &mut shared.covers[draft.covers as usize - 1].1;
+        if !covered.contains(&index) {
+            covered.push(index);
+        }
+        let python = |cell: Cell| match self.universe.value(cell, axis).map(|value| &value.value) {
+            Some(Word::Python(python)) => Some((python.is_free_threaded(), *python)),
+            _ => None,
+        };
+        if python(cell) < python(draft.cell) {
+            draft.cell = cell;
+        }
+    }
+
+    fn index(&self, cell: Cell, role: AxisRole) -> usize {
+        self.at.get(&role).map_or(0, |&axis| self.universe.index(cell, axis))
+    }
+
+    fn draft(&self, shared: &mut Shared, cell: Cell, words: &Words<'_>, sink: &mut Sink) -> Draft {
+        let package = self.index(cell, AxisRole::Package);
+        let (torch, rocm) = (self.index(cell, AxisRole::Torch), self.index(cell, AxisRole::Rocm));
+        let (backend, python) = (self.index(cell, AxisRole::Backend), self.index(cell, AxisRole::Python));
+        let gfx = self.index(cell, AxisRole::Gfx);
+        let axis_index = |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
+        let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
+        let matching = if self.rows.is_empty() {
+            Vec::new()
+        } else {
+            (0..self.rows.len()).filter(|&row| self.universe.matches(cell, self.rows[row])).collect()
+        };
+        let rows = &self.rows;
+        let merged = merge(matching.iter().map(|&row| &rows[row].set));
+        let changes = shared.changes.number(matching, || merged);
+        let key = changes as usize;
+        let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
+        let label =
+            shared.labels.number([torch, rocm, commit, backend], || self.labels.label(words, self.config, sink));
+        let tag = shared.tags.number([python, backend], || wheel_tag(words, self.config.platform));
+        let device = shared
+            .devices
+            .number([kind, rocm, backend, gfx, key], || self.device(cell, words, shared.changes.get(changes)));
+        // The image depends on the Python only where that is the image's own.
+        let python = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
+        let site = shared
+            .sites
+            .number([torch, rocm, python, runner, gpu, key], || self.site(cell, words, shared.changes.get(changes)));
+        let estimate = shared.estimates.number([device as usize, site as usize, backend], || {
+            self.estimate(words, shared.devices.get(device), shared.sites.get(site))
+        });
+        Draft { cell, label, tag, device, site, estimate, changes, covers: 0 }
+    }
+
+    fn device(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Device {
+        let none = Device { gfx: Vec::new(), dropped: Vec::new() };
+        if !words.backend.device_code {
+            return none;
+        }
+        let wanted: &[GfxTarget] = match (self.universe.word(cell, AxisRole::Gfx), &changes.gfx, &self.config.gfx) {
+            (Some(Word::Gfx(targets)), _, _) | (_, Some(targets), _) | (_, _, Gfx::Targets(targets)) => targets,
+            (_, None, Gfx::Host) => return none,
+        };
+        let torch_wheels = self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
+        let package = (self.profile.package.as_str(), words.package);
+        let choice = choose_gfx(wanted, self.compat, package, &words.backend.name, words.rocm, torch_wheels);
+        let dropped = choice.dropped.into_iter().map(|(target, reason)| DroppedGfx { target, reason }).collect();
+        Device { gfx: choice.kept, dropped }
+    }
+
+    fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {
+        let text = |axis: Option<usize>| axis.and_then(|axis| self.universe.value(cell, axis)).map(|v| v.text.as_str());
+        let runner = changes.runner.as_deref().or(text(self.runner_axis)).unwrap_or(&self.config.runner);
+        let row = self.compat.runner(runner);
+        let gpu = changes.gpu.or(text(self.gpu_axis).and_then(GpuPolicy::from_word)).unwrap_or(self.config.gpu);
+        let (image, note) = match &changes.image {
+            Some(image) => (Some(image.clone()), None),
+            None => super::image::choose(self.config, self.compat, words),
+        };
+        Site {
+            image,
+            note,
+            runner: row.map_or_else(|| vec![runner.to_owned()], |row| row.labels.clone()),
+            gpu,
+            threads: self.options.runner.map(|shape| shape.threads).or(row.and_then(|row| row.threads)),
+            limit_min: row.and_then(|row| row.limit_min),
+        }
+    }
+
+    fn estimate(&self, words: &Words<'_>, device: &Device, site: &Site) -> Option<Estimate> {
+        estimate(
+            &self.compat.tables().build_costs,
+            &Question {
+                package: &self.profile.package,
+                backend: &words.backend.name,
+                targets: u32::try_from(device.gfx.len()).unwrap_or(u32::MAX),
+                threads: site.threads?,
+                limit_min: site.limit_min,
+                levers: &words.backend.levers,
+            },
+        )
+    }
+}
+
+fn merge<'a>(rows: impl Iterator<Item = &'a Overrides>) -> Overrides {
+    rows.fold(Overrides::default(), |mut merged, row| {
+        merged.runner = row.runner.clone().or(merged.runner);
+        merged.gpu = row.gpu.or(merged.gpu);
+        merged.gfx = row.gfx.clone().or(merged.gfx);
+        merged.image = row.image.clone().or(merged.image);
+        merged.vars.extend(row.vars.clone());
+        merged
+    })
+}

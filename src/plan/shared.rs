@@ -1,0 +1,154 @@
+//! Values that many jobs of one matrix file share, and a job in compact form.
+
+use std::collections::BTreeMap;
+
+use super::pool::Pool;
+use super::{DroppedGfx, Estimate, id};
+use crate::compat::Compat;
+use crate::config::{AxisRole, Config, GpuPolicy, Overrides, Profile, Word};
+use crate::matrix::{Cell, Universe};
+use crate::names::{GfxTarget, LocalLabel, PackageVersion, Version};
+
+/// A job in compact form: a cell, and numbers of shared values.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Draft {
+    pub(super) cell: Cell,
+    pub(super) label: u32,
+    pub(super) tag: u32,
+    pub(super) device: u32,
+    pub(super) site: u32,
+    pub(super) estimate: u32,
+    pub(super) changes: u32,
+    /// 0: covers itself only; else 1 + index into `Shared::covers`.
+    pub(super) covers: u32,
+}
+
+/// Values that many jobs of a group share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Parts of ids: axis position → value index → part.
+    pub(super) id_parts: Vec<Vec<String>>,
+    /// Axis positions in the order in which ids name them.
+    pub(super) id_order: Vec<usize>,
+    /// By value index on the package axis; one entry of nothing without such an axis.
+    pub(super) packages: Vec<Package>,
+    /// By torch, ROCm, commit (0 for releases), backend.
+    pub(super) labels: Pool<[usize; 4], Option<LocalLabel>>,
+    /// By Python and backend.
+    pub(super) tags: Pool<[usize; 2], String>,
+    /// By kind of package, ROCm, backend, gfx axis, changes.
+    pub(super) devices: Pool<[usize; 5], Device>,
+    /// By torch, ROCm, Python, runner axis, gpu axis, changes.
+    pub(super) sites: Pool<[usize; 6], Site>,
+    /// By device, site and backend.
+    pub(super) estimates: Pool<[usize; 3], Option<Estimate>>,
+    /// By the rows that match.
+    pub(super) changes: Pool<Vec<usize>, Overrides>,
+    /// Value indexes on the collapsed axis.
+    pub(super) covers: Vec<(usize, Vec<usize>)>,
+}
+
+/// What one value of the package axis stands for.
+#[derive(Debug, Default)]
+pub(super) struct Package {
+    /// The public version that the wheel carries.
+    pub(super) version: Option<Version>,
+    /// Its PEP 440 normal form; `0` while it is not known.
+    pub(super) normalized: String,
+    /// The first value with the same facts: values of one kind compile the same device code.
+    pub(super) kind: usize,
+    /// The commit's place among the values; 0 for releases.
+    pub(super) commit: usize,
+    /// Warnings by backend.
+    pub(super) warnings: BTreeMap<String, String>,
+}
+
+/// What device code a job compiles.
+#[derive(Debug)]
+pub(super) struct Device {
+    pub(super) gfx: Vec<GfxTarget>,
+    pub(super) dropped: Vec<DroppedGfx>,
+}
+
+/// Where a job runs.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) image: Option<String>,
+    pub(super) note: Option<String>,
+    pub(super) runner: Vec<String>,
+    pub(super) gpu: GpuPolicy,
+    pub(super) threads: Option<u32>,
+    pub(super) limit_min: Option<u32>,
+}
+
+impl Shared {
+    /// What is known of the axes before any job is made.
+    pub(super) fn of(config: &Config, profile: &Profile, universe: &Universe, compat: &Compat) -> Self {
+        let mut shared = Shared::default();
+        for column in universe.axes() {
+            let prefix = match column.role {
+                AxisRole::Package => format!("{}-", config.distribution.normalized()),
+                AxisRole::Rocm => "rocm".to_owned(),
+                AxisRole::Torch => "torch".to_owned(),
+                AxisRole::Python => "py".to_owned(),
+                AxisRole::Backend => String::new(),
+                AxisRole::Gfx | AxisRole::Field => format!("{}-", column.name.to_lowercase()),
+            };
+            let part = |value: &Option<_>| {
+                value
+                    .as_ref()
+                    .map(|value: &crate::config::AxisValue| id::part(&prefix, &value.text))
+                    .unwrap_or_default()
+            };
+            shared.id_parts.push(column.values.iter().map(part).collect());
+        }
+        let mut order: Vec<usize> = (0..universe.axes().len()).collect();
+        let rank = |role| match role {
+            AxisRole::Package => 0,
+            AxisRole::Rocm => 1,
+            AxisRole::Torch => 2,
+            AxisRole::Python => 3,
+            AxisRole::Gfx => 4,
+            AxisRole::Field => 5,
+            AxisRole::Backend => 6,
+        };
+        order.sort_by_key(|&axis| (rank(universe.axes()[axis].role), universe.axes()[axis].name.clone()));
+        shared.id_order = order;
+        shared.packages = packages(universe, profile, compat);
+        shared
+    }
+}
+
+/// What every value of the package axis stands for.
+fn packages(universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Package> {
+    let Some(axis) = universe.position(AxisRole::Package) else { return vec![Package::default()] };
+    let mut kinds: Vec<(Option<*const crate::compat::rows::PackageRow>, usize)> = Vec::new();
+    let mut packages = Vec::new();
+    for (index, value) in universe.axes()[axis].values.iter().enumerate() {
+        let Some(Word::Package(asked)) = value.as_ref().map(|value| &value.value) else {
+            packages.push(Package { normalized: "0".to_owned(), ..Package::default() });
+            continue;
+        };
+        let row = compat.package(&profile.package, asked);
+        let address = row.map(std::ptr::from_ref);
+        let kind = match kinds.iter().find(|(known, _)| *known == address) {
+            Some((_, kind)) => *kind,
+            None => {
+                kinds.push((address, index));
+                index
+            }
+        };
+        let version = match asked {
+            PackageVersion::Released(version) => Some(version.clone()),
+            PackageVersion::Commit { .. } => row.and_then(|row| row.version.parse().ok()),
+        };
+        packages.push(Package {
+            normalized: version.as_ref().map_or_else(|| "0".to_owned(), Version::normalized),
+            version,
+            kind,
+            commit: if matches!(asked, PackageVersion::Commit { .. }) { index + 1 } else { 0 },
+            warnings: row.map(|row| row.warnings.clone()).unwrap_or_default(),
+        });
+    }
+    packages
+}
