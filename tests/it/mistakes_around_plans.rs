@@ -72,3 +72,34 @@ fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
     let said = run("[\"a.whl\", \"notes.txt\"]", 0);
     assert!(said.starts_with("warning[P020 unreadable-asset]: published file `a.whl` is not a wheel name"), "{said}");
 }
+
+#[test]
+fn the_same_matrix_twice_gives_no_job_twice() {
+    let text = MATRIX.replace("\"3.8\", ", "");
+    let project = Project::new().file("a.yaml", &text).file("b.yaml", &text);
+    let said = project.run(&["plan", "a.yaml", "b.yaml"]).exits(1).stderr;
+    assert!(said.contains("error[P023 colliding-ids]: two jobs have the id `flash-attn-2.8.3-"), "{said}");
+    assert!(said.contains("= note: from a.yaml and b.yaml"), "{said}");
+}
+
+#[test]
+fn a_job_that_is_not_in_the_plan_is_named_with_the_nearest() {
+    let said = sound().run(&["render", "docker", "m.yaml", "no-such-job"]).exits(1).stderr;
+    assert!(said.starts_with("error[P017 unknown-job]: no job is called `no-such-job`"), "{said}");
+}
+
+#[test]
+fn a_product_that_cannot_be_counted_is_refused() {
+    // 700^7 cells do not fit 64 bits.
+    let axis = |name: &str, prefix: &str| {
+        let values: Vec<String> = (1..=700).map(|number| format!("\"{prefix}{number}\"")).collect();
+        format!("  {name}: [{}]\n", values.join(", "))
+    };
+    let plain = ["max-jobs", "gib-per-job", "cache-gib", "opt-dim"].map(|name| axis(name, ""));
+    let versions = [("flash-attn", "2.8."), ("torch", "2."), ("rocm", "6.")].map(|(name, prefix)| axis(name, prefix));
+    let axes = plain.concat() + &versions.concat() + "  python: [\"3.10\"]\n";
+    let head = MATRIX.split("axes:\n").next().unwrap();
+    let project = Project::new().file("m.yaml", &format!("{head}axes:\n{axes}"));
+    let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
+    assert!(said.contains("error[P011 too-many-cells]"), "{}", &said[..said.len().min(2000)]);
+}

@@ -10,12 +10,14 @@ pub(crate) struct SourceFile {
     pub(crate) path: String,
     /// The whole text.
     pub(crate) text: String,
+    /// Whether the whole file is compiled for tests only.
+    pub(crate) is_test: bool,
 }
 
 impl SourceFile {
     /// A file that is not on disk, for planted faults.
     pub(crate) fn planted(path: &str, text: &str) -> Self {
-        Self { path: path.to_owned(), text: text.to_owned() }
+        Self { path: path.to_owned(), text: text.to_owned(), is_test: path.ends_with("/tests.rs") }
     }
 
     /// The text up to its unit tests, without comments: what the program is made of.
@@ -31,7 +33,7 @@ impl SourceFile {
 
     /// How many lines come before the unit tests.
     pub(crate) fn code_lines(&self) -> usize {
-        if self.is_tests() {
+        if self.is_test {
             return 0;
         }
         let lines: Vec<&str> = self.text.lines().collect();
@@ -42,11 +44,6 @@ impl SourceFile {
                     .is_some_and(|next| next.ends_with('{') && (next.starts_with("mod ") || next.starts_with("impl ")))
         };
         (0..lines.len()).find(|at| begins_tests(*at)).unwrap_or(lines.len())
-    }
-
-    /// Whether the whole file is the unit tests of a module.
-    pub(crate) fn is_tests(&self) -> bool {
-        self.path.ends_with("/tests.rs")
     }
 
     /// The module path below the crate: `["plan", "json"]` for `src/plan/json.rs`, empty for the roots of the crate.
@@ -75,8 +72,27 @@ pub(crate) fn all() -> Vec<SourceFile> {
         _ => walk(root),
     };
     paths.sort();
-    let read = |path: String| Some(SourceFile { text: std::fs::read_to_string(root.join(&path)).ok()?, path });
-    paths.into_iter().filter_map(read).collect()
+    let read = |path: String| Some(SourceFile::planted(&path, &std::fs::read_to_string(root.join(&path)).ok()?));
+    let mut files: Vec<SourceFile> = paths.into_iter().filter_map(read).collect();
+    let only_for_tests: Vec<String> = files.iter().flat_map(test_modules).collect();
+    for file in &mut files {
+        file.is_test |= only_for_tests.contains(&file.path);
+    }
+    files
+}
+
+/// The files of modules that a file declares for tests only.
+fn test_modules(file: &SourceFile) -> Vec<String> {
+    let folder = match file.path.rsplit_once('/') {
+        Some((folder, "mod.rs" | "lib.rs" | "main.rs")) => folder,
+        _ => file.path.strip_suffix(".rs").unwrap_or(&file.path),
+    };
+    let lines: Vec<&str> = file.text.lines().collect();
+    let declared = lines.windows(2).filter(|pair| pair[0] == "#[cfg(test)]").filter_map(|pair| {
+        let declaration = pair[1].strip_prefix("pub ").unwrap_or(pair[1]);
+        declaration.strip_prefix("mod ")?.strip_suffix(';')
+    });
+    declared.map(|name| format!("{folder}/{name}.rs")).collect()
 }
 
 /// The program's own Rust files.
@@ -108,6 +124,14 @@ fn tests_and_comments_are_not_code() {
     assert_eq!(file.code(), "\nuse a;\n\n#[cfg(test)]\nuse c;");
     assert!(file.tests().contains("use d;"));
     assert_eq!(file.module(), ["plan", "json"]);
+}
+
+#[test]
+fn a_module_for_tests_is_no_code() {
+    let file = SourceFile::planted("src/recipe/mod.rs", "#[cfg(test)]\npub mod fixture;\nmod step;\n");
+    assert_eq!(test_modules(&file), ["src/recipe/fixture.rs"]);
+    let file = SourceFile::planted("src/names/label.rs", "#[cfg(test)]\nmod tests;\n");
+    assert_eq!(test_modules(&file), ["src/names/label/tests.rs"]);
 }
 
 #[test]

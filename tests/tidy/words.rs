@@ -22,7 +22,7 @@ fn length_faults(file: &SourceFile) -> Vec<String> {
 
 fn opening_faults(file: &SourceFile) -> Vec<String> {
     let docs: Vec<&str> = file.text.lines().take_while(|line| line.starts_with("//!")).collect();
-    if docs.is_empty() && !file.is_tests() {
+    if docs.is_empty() && !file.is_test {
         return vec![format!("{}: does not open with `//!`", file.path)];
     }
     if file.is_module_root() && !docs.iter().any(|line| line.contains("**Invariant:**")) {
