@@ -182,7 +182,6 @@ fn nothing_to_publish_is_an_error_that_names_the_folder() {
     let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1);
     insta::assert_snapshot!(refused.stderr, @r"
     error[G008 nothing-to-publish]: there are no wheels in `dist`
-     |
     help: give wheels, or folders that hold some
     ");
 }
@@ -194,7 +193,6 @@ fn a_folder_that_is_no_release_is_not_touched() {
     insta::assert_snapshot!(refused.stderr, @r"
     error[G006 not-a-release]: `home` is no release: `thesis.txt`
     --> argument `--to`
-     |
     help: give another folder, or move the files away
     ");
     assert_eq!(below(&project, "home"), ["thesis.txt"]);
@@ -262,7 +260,6 @@ fn without_a_folder_it_says_what_works_today() {
     let refused = project(&[CP311]).run(&["publish", "dist"]).exits(2);
     insta::assert_snapshot!(refused.stderr, @r"
     error[G017 no-target]: publishing to GitHub releases is to come
-     |
     help: make the same release in a folder, with no account: `--to DIR`
     ");
 }
