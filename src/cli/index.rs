@@ -78,7 +78,9 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
     let mut files: Vec<_> = assets.into_iter().map(|asset| asset.file).collect();
     if args.no_metadata {
-        files.iter_mut().for_each(|file| file.metadata = None);
+        for file in &mut files {
+            file.metadata = None;
+        }
     }
     let indexes = indexes(files.iter(), &out);
     let made = repository(files, &links).map_err(|error| {
@@ -103,7 +105,7 @@ fn write_pages(made: &Repository, out: &Path, shell: &Shell, sink: &mut Sink) ->
     let waits = || shell.say("another run is writing this index; waiting for it to end");
     let swap = FolderSwap::begin(out, waits).map_err(|e| in_place(&e, sink))?;
     let present = sys::tree(out).map_err(|e| machine(e, sink))?.unwrap_or_default();
-    let same = |(name, size): &(String, Option<u64>)| {
+    let same = |(name, size): &sys::Listed| {
         made.pages.get(name).is_some_and(|bytes| {
             *size == Some(bytes.len() as u64)
                 && sys::read_bytes(&out.join(name), bytes.len() as u64).is_ok_and(|there| there == *bytes)

@@ -51,9 +51,10 @@ pub(super) fn open(
         Some(FolderSwap::begin(folder, waits).map_err(|error| in_place(&error, sink))?)
     };
     let listing = sys::tree(folder).map_err(|error| machine(error, sink))?.unwrap_or_default();
-    let manifest = match listing.iter().any(|(name, size)| name == MANIFEST && size.is_some()) {
-        true => Some(read_manifest(&folder.join(MANIFEST), sink)?),
-        false => None,
+    let manifest = if listing.iter().any(|(name, size)| name == MANIFEST && size.is_some()) {
+        Some(read_manifest(&folder.join(MANIFEST), sink)?)
+    } else {
+        None
     };
     let found = |(name, size_bytes)| Found { name, size_bytes, digest: None };
     let mut found: Vec<Found> = listing.into_iter().map(found).collect();

@@ -24,4 +24,4 @@ pub use folders::{
 pub use host::{HostRoots, host_facts, topology, with_programs};
 pub use probe::{Probe, find_program, probe};
 pub use signals::{Signals, StopSignal};
-pub use swap::{FolderSwap, Staging, real_path, tree};
+pub use swap::{FolderSwap, Listed, Staging, real_path, tree};

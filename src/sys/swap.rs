@@ -220,12 +220,14 @@ impl Drop for Staging {
     }
 }
 
-/// Every file below a folder by path relative to it, with `/` between folders, sorted; `None` when the folder is not
-/// there. What is neither a file nor a folder is listed without a size.
+/// A file's path relative to a folder, with `/` between folders, and its size; `None` for what is no regular file.
+pub type Listed = (String, Option<u64>);
+
+/// Every file below a folder, sorted; `None` when the folder is not there.
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn tree(folder: &Path) -> Result<Option<Vec<(String, Option<u64>)>>, FileError> {
+pub fn tree(folder: &Path) -> Result<Option<Vec<Listed>>, FileError> {
     let mut found = Vec::new();
     let mut folders = vec![String::new()];
     while let Some(prefix) = folders.pop() {

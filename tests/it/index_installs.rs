@@ -100,7 +100,7 @@ fn every_link_of_an_index_leads_to_a_file_with_the_digest_it_names() {
     project.run(&["index", "build", "dist", "--out", "site/wheels"]).exits(0);
     let link = regex::Regex::new("<a href=\"([^\"#]+)#sha256=([0-9a-f]{64})\"").unwrap();
     let mut links = 0;
-    for file in project.files().iter().filter(|file| file.starts_with("site/") && file.ends_with(".html")) {
+    for file in project.files().iter().filter(|file| file.starts_with("site/") && file.ends_with("index.html")) {
         let folder = project.path(file).parent().unwrap().to_owned();
         for found in link.captures_iter(&project.read(file)) {
             let bytes = std::fs::read(folder.join(found[1].replace("%2B", "+"))).unwrap();

@@ -302,9 +302,9 @@ fn a_killed_run_leaves_the_old_or_the_new_release() {
         let bytes = std::fs::read(project.path("release").join(CP311)).unwrap();
         assert!(&bytes == wanted || &bytes == before, "a third state");
         if &bytes == wanted {
-            seen_new += 1
+            seen_new += 1;
         } else {
-            seen_old += 1
+            seen_old += 1;
         }
         whole(&project);
         assert!(publish(folder).wait().unwrap().success());
