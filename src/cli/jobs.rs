@@ -28,8 +28,6 @@ pub(super) struct Named {
     pub(super) plan: Option<Plan>,
     /// The jobs named; all of them without a name.
     pub(super) jobs: Vec<Ready>,
-    /// Whether jobs were named.
-    pub(super) by_name: bool,
 }
 
 /// Plans the files among `words` and picks the jobs that the other words name by id or wheel. Words that end like YAML
@@ -76,7 +74,7 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
             sink.push(unknown(name, plan.as_ref()));
         }
     }
-    if sink.has_errors() { Err(Exit::Fault) } else { Ok(Named { plan, jobs, by_name: !names.is_empty() }) }
+    if sink.has_errors() { Err(Exit::Fault) } else { Ok(Named { plan, jobs }) }
 }
 
 fn picked<'p>(plan: &'p Plan, names: &'p [&String]) -> impl Iterator<Item = JobView<'p>> {

@@ -52,7 +52,7 @@ struct Options {
     /// Matrix files or a plan.json [default: matrices/*.yaml], and jobs by id or wheel [default: all]
     #[arg(value_name = "FILES|JOB")]
     words: Vec<String>,
-    /// Write to this file, or with several jobs one file each into this folder
+    /// Write to this file; with several jobs, or where it ends with `/`, one file each into this folder
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Write nothing; fail where the files differ from what would be written
@@ -130,7 +130,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         let text = summary(&found) + &texts.into_iter().map(|(_, text)| text).collect::<String>();
         return Ok(deliver(vec![("render.txt".to_owned(), text)], true, options, shell));
     }
-    Ok(deliver(texts, found.by_name && found.jobs.len() == 1, options, shell))
+    Ok(deliver(texts, found.jobs.len() == 1, options, shell))
 }
 
 /// What stands above the jobs of a dry run.
@@ -176,12 +176,12 @@ impl Maker<'_> {
     fn docker(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
         let build = self.build(&Site::Container, sink)?;
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
-        let id = &self.ready.job.id;
-        let folder = format!("{}/{id}", ROOT);
-        Ok(format!(
-            "# {}\n# It runs {folder}/build.sh, which `rock-matrix render script {id} --out {folder}/build.sh` writes.\n{command}",
-            self.ready.job.wheel
-        ))
+        let job = &self.ready.job;
+        let folder = format!("{ROOT}/{}", job.id);
+        let words = ["rock-matrix", "render", "script", &job.settings.matrix, &job.id, "--out"].map(str::to_owned);
+        let words = [words.as_slice(), &[format!("{folder}/build.sh")]].concat();
+        let written = render::command(&words);
+        Ok(format!("# {}\n# What runs in it is written by: {written}\n{command}", job.wheel))
     }
 
     /// The container command; paths start where it is pasted.
@@ -219,11 +219,14 @@ impl Maker<'_> {
     }
 }
 
-/// Prints the texts, writes them, or compares them with the files.
+/// Prints the texts, writes them, or compares them with the files. The text of one job goes to the file named, unless
+/// that is a folder or ends with `/`.
 fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: &Shell) -> Exit {
     let Some(out) = &options.out else {
         return shell.print(&texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n"));
     };
+    let is_folder = out.as_os_str().to_string_lossy().ends_with('/') || (sys::exists(out) && !sys::is_file(out));
+    let alone = alone && !is_folder;
     let mut exit = Exit::Done;
     for (name, text) in texts {
         let path = if alone { out.clone() } else { out.join(name) };

@@ -5,6 +5,8 @@
 #   ROCK_FOLDER=DIR   the job's folder
 #   ROCK_FROM=STAGE   begins at that stage; those before it are taken as done
 #   ROCK_CAP_S=N      ends with 124 after N seconds, so that the next run can go on from there
+# Programs stand in single quotes, for what runs them to read.
+# shellcheck disable=SC2016
 set -euo pipefail
 export ROCK_FOLDER=${ROCK_FOLDER:-<< folder >>}
 <% if uses_caller %>

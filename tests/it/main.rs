@@ -14,4 +14,5 @@ mod mistakes_around_plans;
 mod mistakes_in_matrices;
 mod plan_a_matrix;
 mod publish_to_a_folder;
+mod render_a_build;
 mod support;

@@ -1,0 +1,414 @@
+//! Commands and scripts out of a matrix: what they say, and what they do when they are run.
+
+use std::process::Command;
+
+use crate::support::Project;
+
+/// A recipe whose steps need nothing but bash and Python, from a source tree beside it.
+const RECIPE: &str = r#"
+recipe: 1
+name: tiny
+vars: {word: quiet, source: tree, python: python3, seconds: "0"}
+sources:
+  tree: {path: "{{ vars.source }}"}
+edits:
+  - {file: src/tree/setup.txt, find: "c\\+\\+17", replace: "c++20", unless: "c++20"}
+  - {file: src/tree/setup.txt, find: "nowhere", replace: "x", required: false}
+  - remove: [src/tree/cute]
+steps:
+  - stage: build
+    cwd: src/tree
+    clean: [dist]
+    shell: bash
+    script: |
+      mkdir -p "$OUT"
+      cat setup.txt
+      printf '%s|%s|%s\n' "$WORD" "$JOBS" "${GONE-unset}" | tee "$OUT/tiny-1.whl"
+    env:
+      WORD: "{{ vars.word }}"
+      OUT: "{{ folder }}/dist"
+      GONE: null
+      JOBS: {gib-per-job: "2.8"}
+    outputs: {wheel: {glob: "dist/*.whl"}}
+  - stage: after
+    argv: [bash, -c, "sleep \"$0\"", "{{ vars.seconds }}"]
+"#;
+
+fn tiny(word: &str) -> Project {
+    let matrix = format!(
+        "version: 1\ndistribution: tiny\nrecipe: tiny\naxes: {{tiny: [\"1.0\"], python: [\"3.11\"], rocm: [\"6.2\"]}}\ngfx: [gfx90a]\n\
+         torch-from: host\npython-from: host\nvars:\n  word: {}\n",
+        serde_json::to_string(word).unwrap()
+    );
+    Project::new()
+        .file("recipes/tiny.yaml", RECIPE)
+        .file("m.yaml", &matrix)
+        .file("tree/setup.txt", "flags = -std=c++17\n")
+        .file("tree/cute/kernel.py", "")
+        .file("tree/build/leftover", "")
+}
+
+/// Renders the script and runs it; its exit code and both streams as one text.
+fn run(project: &Project, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+    project.run(&["--recipes", "recipes", "render", "script", "m.yaml", "--out", "build.sh"]).exits(0);
+    let mut command = Command::new("bash");
+    command.arg("build.sh").current_dir(project.root()).env_remove("MAX_JOBS").envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    (output.status.code(), text)
+}
+
+const JOB: &str = "tiny-1.0-rocm6.2-py3.11";
+
+fn job_file(project: &Project, path: &str) -> String {
+    project.read(&format!(".rock/{JOB}/{path}"))
+}
+
+/// The script of a person does the whole build, in the folder that `build` uses too.
+#[test]
+fn a_rendered_script_builds() {
+    let project = tiny("loud");
+    let (code, text) = run(&project, &[("GONE", "here")]);
+    assert_eq!(code, Some(0), "{text}");
+    let built = job_file(&project, "dist/tiny-1.whl");
+    let jobs: u32 = built.strip_prefix("loud|").unwrap().strip_suffix("|unset\n").unwrap().parse().unwrap();
+    assert!(jobs >= 1);
+    assert!(!project.has(&format!(".rock/{JOB}/src/tree/build")), "what earlier builds left is not copied");
+    assert!(text.ends_with("== built dist/tiny-1.whl \n") || text.contains("== after"), "{text}");
+}
+
+/// B4
+#[test]
+fn sources_are_rewritten_once_left_alone_when_they_are_right_and_refused_when_they_are_others() {
+    let project = tiny("x");
+    assert_eq!(run(&project, &[]).0, Some(0));
+    assert_eq!(job_file(&project, "src/tree/setup.txt"), "flags = -std=c++20\n");
+    let right = tiny("x").file("tree/setup.txt", "flags = -std=c++20\n");
+    let (code, text) = run(&right, &[]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("src/tree/setup.txt: nothing to do, it has 'c++20'"), "{text}");
+    let other = tiny("x").file("tree/setup.txt", "flags = none\n");
+    let (code, text) = run(&other, &[]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("nothing matches 'c\\\\+\\\\+17'; the sources are not what this edit was written for"), "{text}");
+    assert!(!other.has(&format!(".rock/{JOB}/dist")), "nothing was built");
+}
+
+/// B5
+#[test]
+fn a_folder_that_the_recipe_removes_is_gone() {
+    let project = tiny("x");
+    run(&project, &[]);
+    assert!(project.has(&format!(".rock/{JOB}/src/tree/setup.txt")));
+    assert!(!project.has(&format!(".rock/{JOB}/src/tree/cute")));
+}
+
+/// B7
+#[test]
+fn a_number_of_jobs_from_the_environment_wins() {
+    let project = tiny("x");
+    assert_eq!(run(&project, &[("JOBS", "77")]).0, Some(0));
+    assert_eq!(job_file(&project, "dist/tiny-1.whl"), "x|77|unset\n");
+}
+
+/// B8
+#[test]
+fn a_build_ends_with_124_at_the_cap_and_goes_on_at_a_stage() {
+    let project = tiny("x");
+    let (code, text) = run(&project, &[("ROCK_CAP_S", "0")]);
+    assert_eq!(code, Some(124), "{text}");
+    assert_eq!(measured(&project)["exit"], 124);
+    assert_eq!(run(&project, &[]).0, Some(0));
+    let (code, text) = run(&project, &[("ROCK_FROM", "after")]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("== build: done before\n== after\n"), "{text}");
+    let (code, text) = run(&project, &[("ROCK_FROM", "afther")]);
+    assert_eq!((code, text.ends_with("== no stage is called afther\n")), (Some(2), true), "{text}");
+}
+
+fn measured(project: &Project) -> serde_json::Value {
+    serde_json::from_str(&job_file(project, "measured.json")).unwrap()
+}
+
+/// B10
+#[test]
+fn a_script_measures_itself_whether_it_succeeds_or_not() {
+    let project = tiny("x");
+    run(&project, &[]);
+    let found = measured(&project);
+    assert_eq!((&found["version"], &found["job"], &found["exit"]), (&1.into(), &JOB.into(), &0.into()));
+    assert!(found["disk_before_bytes"].as_u64().unwrap() > 0 && found["disk_after_bytes"].as_u64().unwrap() > 0);
+    let failed = tiny("x").file("tree/setup.txt", "flags = none\n");
+    run(&failed, &[]);
+    assert_eq!((&measured(&failed)["exit"], &measured(&failed)["wheel_bytes"]), (&1.into(), &0.into()));
+}
+
+/// D10
+#[test]
+fn text_of_the_matrix_is_never_part_of_a_script() {
+    let words = ["2.8.3; touch pwned", "$(touch pwned)`touch pwned`", "a'b\"c \\", "{{ folder }}"];
+    for word in words {
+        let project = tiny(word);
+        let (code, text) = run(&project, &[("JOBS", "1")]);
+        assert_eq!(code, Some(0), "{word}: {text}");
+        assert_eq!(job_file(&project, "dist/tiny-1.whl"), format!("{word}|1|unset\n"));
+        assert!(!project.files().iter().any(|file| file.contains("pwned")), "{word}: {:?}", project.files());
+    }
+}
+
+/// D4
+#[test]
+fn the_command_of_an_auto_job_looks_for_the_gpu_when_it_is_run() {
+    let project = Project::new().file("m.yaml", &one_cell("2.8.3", "image: {digest: ignore}\n"));
+    let done = project.run(&["render", "docker", "m.yaml", "--image", "example.org/rocm:1"]).exits(0);
+    assert_eq!(
+        done.stdout,
+        "\
+# flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
+# What runs in it is written by: rock-matrix render script m.yaml flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11 --out .rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11/build.sh
+if [ -e /dev/kfd ] && [ -e /dev/dri ]; then
+  docker run --rm \\
+    --device=/dev/kfd \\
+    --device=/dev/dri \\
+    --group-add video \\
+    --cap-add=SYS_PTRACE \\
+    --security-opt seccomp=unconfined \\
+    --ipc=host \\
+    --shm-size 8G \\
+    --env=MAX_JOBS \\
+    --env=ROCK_CAP_S \\
+    --env=ROCK_FROM \\
+    --volume=\"$PWD\"/.rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11:/rock \\
+    --workdir=/rock \\
+    example.org/rocm:1 bash /rock/build.sh
+else
+  docker run --rm \\
+    --ipc=host \\
+    --shm-size 8G \\
+    --env=MAX_JOBS \\
+    --env=ROCK_CAP_S \\
+    --env=ROCK_FROM \\
+    --volume=\"$PWD\"/.rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11:/rock \\
+    --workdir=/rock \\
+    example.org/rocm:1 bash /rock/build.sh
+fi
+"
+    );
+    assert_eq!(done.stderr, "");
+}
+
+/// D4
+#[test]
+fn the_command_of_a_job_with_a_fixed_policy_does_not_look() {
+    for (policy, has) in [("none", false), ("required", true)] {
+        let project = Project::new().file("m.yaml", &one_cell("2.8.3", &format!("gpu: {policy}\n")));
+        let done = project.run(&["render", "docker", "m.yaml", "--image", "example.org/rocm:1"]).exits(0);
+        assert!(!done.stdout.contains("if ["), "{}", done.stdout);
+        assert_eq!(done.stdout.contains("--device=/dev/kfd"), has);
+    }
+}
+
+/// D10
+#[test]
+fn every_word_of_a_container_command_is_quoted() {
+    let matrix = one_cell("2.8.3", "gpu: none\ndocker: {args: [\"--label=a b; touch pwned\", \"--env=X=$(id)\"]}\n");
+    let done = Project::new()
+        .file("m.yaml", &matrix)
+        .run(&["render", "docker", "m.yaml", "--image", "a b;id", "--docker-arg", "--x=`id`"])
+        .exits(0);
+    for quoted in ["'--label=a b; touch pwned'", "'--env=X=$(id)'", "'--x=`id`'", "'a b;id' bash /rock/build.sh"] {
+        assert!(done.stdout.contains(quoted), "{quoted}: {}", done.stdout);
+    }
+}
+
+/// D10
+#[test]
+fn a_version_with_a_command_in_it_is_refused() {
+    let project = Project::new().file("m.yaml", &one_cell("2.8.3; echo x", ""));
+    let done = project.run(&["render", "script", "m.yaml"]).exits(1);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("2.8.3; echo x"), "{}", done.stderr);
+}
+
+/// D11
+#[test]
+fn an_image_with_a_digest_is_rendered_with_it_and_one_without_is_warned_of() {
+    let project = Project::new().file("m.yaml", &one_cell("2.8.3", "gpu: none\n"));
+    let pinned = format!("example.org/rocm:1@sha256:{}", "0".repeat(64));
+    let done = project.run(&["render", "docker", "m.yaml", "--image", &pinned]).exits(0);
+    assert!(done.stdout.ends_with(&format!("  {pinned} bash /rock/build.sh\n")));
+    assert_eq!(done.stderr, "");
+    let done = project.run(&["render", "docker", "m.yaml", "--image", "example.org/rocm:1"]).exits(0);
+    assert!(done.stderr.starts_with("warning[B006 unpinned-image]"), "{}", done.stderr);
+}
+
+/// D3 D8 D9
+#[test]
+fn scripts_of_every_kind_pass_bash_and_shellcheck() {
+    let kinds = ["", "python-from: deadsnakes\n", "python-from: manylinux\n", "vars: {cache-gib: \"5\"}\n"];
+    for more in kinds {
+        let project = Project::new().file("m.yaml", &one_cell("2.8.3", more)).file("t.yaml", &triton());
+        for (engine, file) in [("docker", "m.yaml"), ("local", "m.yaml"), ("local", "t.yaml")] {
+            let arguments = ["render", "script", file, "--engine", engine, "--out", "build.sh"];
+            project.run(&arguments).exits(0);
+            let bash = Command::new("bash").arg("-n").arg(project.path("build.sh")).output().unwrap();
+            assert!(bash.status.success(), "{}", String::from_utf8_lossy(&bash.stderr));
+            if let Ok(found) = Command::new("shellcheck").arg(project.path("build.sh")).output() {
+                assert!(found.status.success(), "{engine} {more}\n{}", String::from_utf8_lossy(&found.stdout));
+            }
+        }
+    }
+}
+
+/// W6
+#[test]
+fn the_install_test_fails_on_a_wrong_label_and_on_an_error_of_the_program() {
+    let program = include_str!("../../templates/recipe/smoke.py");
+    let project = Project::new();
+    wheel(&project);
+    let test = |version: &str, cpu: &str| {
+        let output = Command::new("python3")
+            .args(["-c", program, "dist/*.whl", "tiny-thing", version, cpu, ""])
+            .current_dir(project.root())
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let (passed, text) = test("1.0+rocm62", "import tiny_thing; print('value', tiny_thing.VALUE)");
+    if text.contains("No module named pip") {
+        return;
+    }
+    assert!(passed && text.contains("tiny-thing 1.0+rocm62 is installed\nvalue 7"), "{text}");
+    let (passed, text) = test("1.0+rocm63", "");
+    assert!(!passed && text.contains("the installed metadata says 1.0+rocm62, the plan says 1.0+rocm63"), "{text}");
+    let (passed, text) = test("1.0+rocm62", "raise RuntimeError('no such symbol')");
+    assert!(!passed && text.contains("no such symbol"), "{text}");
+}
+
+#[test]
+fn steps_are_yaml_with_every_value_in_its_place() {
+    let project = tiny("loud");
+    let done = project.run(&["--recipes", "recipes", "render", "recipe", "m.yaml", "--engine", "docker"]).exits(0);
+    let after = done.stdout.split("- stage: build\n").nth(1).unwrap();
+    assert_eq!(
+        after,
+        "    argv:
+      - bash
+      - '-euo'
+      - pipefail
+      - '-c'
+      - |
+        mkdir -p \"$OUT\"
+        cat setup.txt
+        printf '%s|%s|%s\\n' \"$WORD\" \"$JOBS\" \"${GONE-unset}\" | tee \"$OUT/tiny-1.whl\"
+    env:
+      GONE: null
+      OUT: /rock/dist
+      WORD: loud
+    jobs:
+      variable: JOBS
+      gib-per-job: '2.8'
+    cwd: src/tree
+    clean:
+      - dist
+    outputs:
+      wheel:
+        glob: 'dist/*.whl'
+        count: 1
+  - stage: after
+    argv:
+      - bash
+      - '-c'
+      - 'sleep \"$0\"'
+      - '0'
+"
+    );
+}
+
+#[test]
+fn rendered_files_are_compared_and_not_written_by_check() {
+    let project = tiny("x");
+    let arguments = ["--recipes", "recipes", "render", "script", "m.yaml", "--out", "scripts/"];
+    let check: Vec<&str> = arguments.iter().copied().chain(["--check"]).collect();
+    let done = project.run(&check).exits(1);
+    assert_eq!(done.stderr, format!("scripts/{JOB}.sh: the file is not there\n"));
+    assert!(!project.has("scripts"));
+    project.run(&arguments).exits(0);
+    assert_eq!(project.run(&arguments).exits(0).stderr, format!("unchanged: scripts/{JOB}.sh\n"));
+    project.run(&check).exits(0);
+    let path = project.path(&format!("scripts/{JOB}.sh"));
+    let edited = std::fs::read_to_string(&path).unwrap().replace("set -euo pipefail", "set -eu");
+    std::fs::write(&path, edited).unwrap();
+    let done = project.run(&check).exits(1);
+    assert!(done.stderr.ends_with("has `set -eu`, would be `set -euo pipefail`\n"), "{}", done.stderr);
+}
+
+#[test]
+fn without_a_kind_everything_is_shown_and_nothing_is_written() {
+    let project = tiny("x");
+    let done = project.run(&["--recipes", "recipes", "render", "m.yaml"]).exits(0);
+    assert!(done.stdout.starts_with("m.yaml: 1 cells, 1 jobs, 0 excluded\n"), "{}", done.stdout);
+    assert!(done.stdout.contains(&format!("\n== {JOB}\n   wheel    tiny-1.0+rocm62-cp311-cp311-linux_x86_64.whl\n")));
+    assert!(done.stdout.contains("5/6 build") || done.stdout.contains(" build\n"), "{}", done.stdout);
+    assert!(!project.has(".rock"));
+}
+
+#[test]
+fn a_job_is_named_by_id_or_wheel_and_a_wrong_name_has_a_nearest_one() {
+    let project = tiny("x");
+    let wheel = "tiny-1.0+rocm62-cp311-cp311-linux_x86_64.whl";
+    for name in [JOB, wheel] {
+        project.run(&["--recipes", "recipes", "render", "recipe", "m.yaml", name]).exits(0);
+    }
+    let done = project.run(&["--recipes", "recipes", "render", "recipe", "m.yaml", "tiny-1.0-rocm6.2-py3.12"]).exits(1);
+    assert!(done.stderr.contains(&format!("did you mean `{JOB}`?")), "{}", done.stderr);
+}
+
+#[test]
+fn windows_jobs_are_refused_with_a_reason() {
+    let project = tiny("x");
+    let matrix = project.read("m.yaml") + "platform: windows\n";
+    let done = project.file("m.yaml", &matrix).run(&["--recipes", "recipes", "render", "script", "m.yaml"]).exits(1);
+    assert!(done.stderr.contains("[B007 windows-job]"), "{}", done.stderr);
+    assert_eq!(done.stdout, "");
+}
+
+#[test]
+fn a_saved_plan_renders_the_same_as_its_matrix_file() {
+    let project = Project::new().file("m.yaml", &one_cell("2.8.3", ""));
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).stdout.replace("[VERSION]", "0.0.0");
+    let project = project.file("plan.json", &plan);
+    let from = |file| project.run(&["render", "script", file]).exits(0).stdout;
+    assert_eq!(from("m.yaml"), from("plan.json"));
+}
+
+fn one_cell(version: &str, more: &str) -> String {
+    format!(
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes: {{flash-attn: [\"{version}\"], python: [\"3.11\"], torch: \
+         [\"2.5.1\"], rocm: [\"6.2\"]}}\ngfx: [gfx90a, gfx942]\n{more}"
+    )
+}
+
+fn triton() -> String {
+    one_cell("2.8.3", "torch-from: host\npython-from: host\n").replace("rocm: [", "backend: [triton], rocm: [")
+}
+
+/// A wheel made by hand: one module, no dependencies.
+fn wheel(project: &Project) {
+    use std::io::Write as _;
+    std::fs::create_dir_all(project.path("dist")).unwrap();
+    let file = std::fs::File::create(project.path("dist/tiny_thing-1.0+rocm62-py3-none-any.whl")).unwrap();
+    let mut archive = zip::ZipWriter::new(file);
+    let info = "tiny_thing-1.0+rocm62.dist-info";
+    let members = [
+        ("tiny_thing.py".to_owned(), "VALUE = 7\n"),
+        (format!("{info}/METADATA"), "Metadata-Version: 2.1\nName: tiny-thing\nVersion: 1.0+rocm62\n"),
+        (format!("{info}/WHEEL"), "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+        (format!("{info}/RECORD"), ""),
+    ];
+    for (name, text) in members {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap();
+}
