@@ -75,10 +75,7 @@ fn head_dimensions_are_refused_where_the_version_does_not_read_them() {
     let with = |version| made(&flash_attn(version, "6.2", "2.5.1", "ck", "vars: {opt-dim: \"128\"}"));
     assert!(environment(&with("2.8.3").unwrap(), "build").contains(&"OPT_DIM=128".to_owned()));
     let faults = with("2.7.4").unwrap_err();
-    assert_eq!(
-        told(&faults),
-        ["B003: flash-attn 2.7.4 does not read OPT_DIM, so `opt-dim` would have no effect"]
-    );
+    assert_eq!(told(&faults), ["B003: flash-attn 2.7.4 does not read OPT_DIM, so `opt-dim` would have no effect"]);
     assert_eq!(faults[0].help.as_deref(), Some("take `opt-dim` out of `vars`, or build 2.8.3 or later"));
 }
 
@@ -117,7 +114,8 @@ fn each_backend_has_its_own_output_folder_and_cleans_no_other() {
 /// B7
 #[test]
 fn a_number_of_jobs_in_the_matrix_file_is_taken() {
-    let build = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "vars: {max-jobs: \"6\", gib-per-job: \"4\"}")).unwrap();
+    let build =
+        made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "vars: {max-jobs: \"6\", gib-per-job: \"4\"}")).unwrap();
     let jobs = build.steps.iter().find_map(|step| step.jobs.clone()).unwrap();
     assert_eq!((jobs.variable.as_str(), jobs.count, jobs.tenths_gib_per_job), ("MAX_JOBS", Some(6), 40));
     let faults = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "vars: {max-jobs: many}")).unwrap_err();
@@ -212,12 +210,16 @@ fn the_stack_is_raised_above_three_targets() {
 #[test]
 fn an_image_with_another_python_is_refused_where_its_python_is_used() {
     let image = "rocm/pytorch:rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.9.1";
-    let with = |from: &str| flash_attn("2.8.3", "6.2", "2.5.1", "ck", &format!("python-from: {from}\nimage: {{digest: ignore}}"));
+    let with = |from: &str| {
+        flash_attn("2.8.3", "6.2", "2.5.1", "ck", &format!("python-from: {from}\nimage: {{digest: ignore}}"))
+    };
     let fault = container::image(&with("image"), Some(image)).unwrap_err();
     assert_eq!(fault.code.id, "B009");
     assert_eq!(fault.message, format!("image `{image}` holds Python 3.12, and the job is for 3.11"));
     assert!(container::image(&with("uv"), Some(image)).is_ok());
-    assert!(container::image(&with("image"), Some("rocm/pytorch:rocm6.2_ubuntu22.04_py3.11_pytorch_release_2.5.1")).is_ok());
+    assert!(
+        container::image(&with("image"), Some("rocm/pytorch:rocm6.2_ubuntu22.04_py3.11_pytorch_release_2.5.1")).is_ok()
+    );
 }
 
 /// D7
@@ -248,7 +250,10 @@ fn the_index_has_the_exact_suffix_of_the_facts() {
         "/rock/venv/bin/python -m pip install --pre torch==2.15.0.dev20261101 --index-url \
          https://download.pytorch.org/whl/nightly/rocm7.2"
     );
-    assert!(torch("6.2", "2.5.1", "torch-from: amd-index").ends_with("--find-links https://repo.radeon.com/rocm/manylinux/rocm-rel-6.2/"));
+    assert!(
+        torch("6.2", "2.5.1", "torch-from: amd-index")
+            .ends_with("--find-links https://repo.radeon.com/rocm/manylinux/rocm-rel-6.2/")
+    );
     let mirror = "indexes: {torch: \"https://mirror.example.org/rocm{rocm}\"}";
     assert!(torch("6.2", "2.5.1", mirror).ends_with("--index-url https://mirror.example.org/rocm6.2"));
 }
@@ -261,7 +266,13 @@ fn torch_of_the_image_or_the_machine_is_not_installed() {
     let build = made(&image).unwrap();
     assert_eq!(stages(&build)[..2], ["tools", "fetch-flash-attn"]);
     assert!(argv(&build, "build").starts_with("python3 -m pip wheel"));
-    let job = flash_attn("2.8.3", "6.2", "2.5.1", "triton", "torch-from: host\npython-from: host\nvars: {python: /usr/bin/python3}");
+    let job = flash_attn(
+        "2.8.3",
+        "6.2",
+        "2.5.1",
+        "triton",
+        "torch-from: host\npython-from: host\nvars: {python: /usr/bin/python3}",
+    );
     let build = made_at(&job, &Site::Script).unwrap();
     assert_eq!(stages(&build), ["fetch-flash-attn", "unpack-flash-attn", "edit-1", "build", "record", "smoke-test"]);
     assert!(argv(&build, "build").starts_with("/usr/bin/python3 -m pip wheel --no-build-isolation --no-deps"));
@@ -313,7 +324,9 @@ fn the_install_test_asks_the_metadata_for_the_label() {
 fn a_commit_and_a_version_without_a_source_distribution_come_from_git() {
     let commit = "fa2:4a948e9d1a2b3c4d5e6f708192a3b4c5d6e7f809";
     let build = made(&flash_attn(commit, "7.2", "2.14.0", "ck", "")).unwrap();
-    assert!(argv(&build, "checkout-flash-attn-git").ends_with("checkout --detach 4a948e9d1a2b3c4d5e6f708192a3b4c5d6e7f809"));
+    assert!(
+        argv(&build, "checkout-flash-attn-git").ends_with("checkout --detach 4a948e9d1a2b3c4d5e6f708192a3b4c5d6e7f809")
+    );
     assert!(build.warnings.is_empty());
     let tagged = made(&flash_attn("2.7.4", "6.2", "2.5.1", "ck", "")).unwrap();
     assert!(argv(&tagged, "checkout-flash-attn-git").ends_with("checkout --detach v2.7.4"));
@@ -349,9 +362,13 @@ fn facts_are_computed_in_the_order_they_need_and_a_circle_is_an_error() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let given = BTreeMap::new();
     let make = |text: &str| build(&job, &document(text), &Compat::embedded(), &Site::Container, &given);
-    let ordered = make(&format!("facts: {{last: {{expr: \"{{{{ middle ~ '!' }}}}\"}}, middle: {{expr: \"{{{{ rocm }}}}\"}}}}\n{STEP}"));
+    let ordered = make(&format!(
+        "facts: {{last: {{expr: \"{{{{ middle ~ '!' }}}}\"}}, middle: {{expr: \"{{{{ rocm }}}}\"}}}}\n{STEP}"
+    ));
     assert_eq!(argv(&ordered.unwrap(), "build"), "make 6.2!");
-    let faults = make(&format!("facts: {{last: {{expr: \"{{{{ other }}}}\"}}, other: {{expr: \"{{{{ last }}}}\"}}}}\n{STEP}")).unwrap_err();
+    let faults =
+        make(&format!("facts: {{last: {{expr: \"{{{{ other }}}}\"}}, other: {{expr: \"{{{{ last }}}}\"}}}}\n{STEP}"))
+            .unwrap_err();
     assert_eq!(told(&faults), ["B004: recipe `flash-attn`: facts `last`, `other` cannot be computed"]);
     assert_eq!(faults[0].labels[0].place.to_string(), "recipes/flash-attn.yaml:3:9");
 }
@@ -380,7 +397,10 @@ fn a_fact_of_a_table_is_the_first_row_that_fits() {
     for (fact, message) in [
         ("{table: torhc, column: x}", "B002: fact `last`: there is no table `torhc`"),
         ("{table: torch, column: x}", "B002: fact `last`: table `torch` has no column `x`"),
-        ("{table: torch, where: {torch: \"0.1\"}, column: torch}", "B002: fact `last`: table `torch` has no row with torch 0.1"),
+        (
+            "{table: torch, where: {torch: \"0.1\"}, column: torch}",
+            "B002: fact `last`: table `torch` has no row with torch 0.1",
+        ),
     ] {
         let faults = make(fact).unwrap_err();
         let notes = faults[0].notes.join(" ");
@@ -395,7 +415,9 @@ fn questions_are_asked_until_all_is_known() {
         "facts:\n  root: {{command: [rocm_sdk, path, --root]}}\n  release: {{file: \"{{{{ root }}}}/version.txt\"}}\n  \
          token: {{env: TOKEN, default: none}}\n  last: {{expr: \"{{{{ release }}}}\"}}\n{STEP}"
     ));
-    let ask = |given: &BTreeMap<String, String>| questions(&job, &document, &Compat::embedded(), &Site::Container, given).unwrap();
+    let ask = |given: &BTreeMap<String, String>| {
+        questions(&job, &document, &Compat::embedded(), &Site::Container, given).unwrap()
+    };
     let mut given = BTreeMap::new();
     let command = Question::Command(["rocm_sdk", "path", "--root"].map(str::to_owned).into());
     assert_eq!(ask(&given), [("root".to_owned(), command), ("token".to_owned(), Question::Variable("TOKEN".into()))]);
@@ -412,7 +434,9 @@ fn questions_are_asked_until_all_is_known() {
 
 #[test]
 fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
-    let jobs = jobs("axes: {flash-attn: [\"2.8.3\"], python: [\"3.10\", \"3.11\"], torch: [\"2.5.1\"], rocm: [\"6.1\", \"6.2\"]}\ngfx: [gfx90a]\n");
+    let jobs = jobs(
+        "axes: {flash-attn: [\"2.8.3\"], python: [\"3.10\", \"3.11\"], torch: [\"2.5.1\"], rocm: [\"6.1\", \"6.2\"]}\ngfx: [gfx90a]\n",
+    );
     let document = document(
         "edits: [{file: ../outside, find: x}]\nsteps:\n  - {stage: one, argv: [make, \"{{ verison }}\"]}\n  - {stage: two, when: \
          \"{{ python == '3.10' and nothing }}\", argv: [make]}\n",
@@ -422,7 +446,14 @@ fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
     let found = sink.finish();
     let lines: Vec<String> = found
         .iter()
-        .map(|d| format!("{} {} ({})", d.labels.first().map(|l| l.place.to_string()).unwrap_or_default(), d.message, d.notes.last().unwrap()))
+        .map(|d| {
+            format!(
+                "{} {} ({})",
+                d.labels.first().map(|l| l.place.to_string()).unwrap_or_default(),
+                d.message,
+                d.notes.last().unwrap()
+            )
+        })
         .collect();
     assert_eq!(
         lines,

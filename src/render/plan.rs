@@ -40,12 +40,13 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
             let gfx = if gfx.is_empty() { "no device code".to_owned() } else { gfx.join(" ") };
             let _ = writeln!(text, "  {:width$}  {gfx}", job.wheel());
-            if let Some(estimate) = job.estimate() {
-                let _ = writeln!(text, "  {:width$}  {}", "", estimate.verdict);
-            }
             if detail == Detail::Explain {
                 explain_job(job, &mut text);
             }
+        }
+        for (verdict, count) in estimates(group.jobs(number)) {
+            let each = if count == 1 { "1 job".to_owned() } else { format!("{count} jobs, each") };
+            let _ = writeln!(text, "  {each}: {verdict}");
         }
         if group.job_count() > SHOWN {
             let _ = writeln!(text, "  … and {} more; `--format json` has them all", group.job_count() - SHOWN);
@@ -58,6 +59,18 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// What builds are likely to cost: each verdict once, with how many jobs it is about, in the order of the jobs.
+fn estimates<'a>(jobs: impl Iterator<Item = JobView<'a>>) -> Vec<(&'a str, usize)> {
+    let mut verdicts: Vec<(&str, usize)> = Vec::new();
+    for estimate in jobs.filter_map(JobView::estimate) {
+        match verdicts.iter_mut().find(|(verdict, _)| *verdict == estimate.verdict) {
+            Some((_, count)) => *count += 1,
+            None => verdicts.push((&estimate.verdict, 1)),
+        }
+    }
+    verdicts
 }
 
 fn published_here(plan: &Plan, number: usize) -> u64 {
