@@ -35,16 +35,21 @@ impl Digest {
 
     /// The digest in URL-safe base64 without padding, as RECORD writes it after `sha256=`.
     pub fn to_base64(self) -> String {
-        const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-        let mut text = String::with_capacity(43);
-        for group in self.0.chunks(3) {
-            let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-            for place in 0..=group.len() {
-                text.push(char::from(ALPHABET[(bits >> (18 - 6 * place) & 63) as usize]));
-            }
-        }
-        text
+        to_base64(&self.0)
     }
+}
+
+/// URL-safe base64 without padding (RFC 4648 section 5).
+pub fn to_base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..=group.len() {
+            text.push(char::from(ALPHABET[(bits >> (18 - 6 * place) & 63) as usize]));
+        }
+    }
+    text
 }
 
 impl FromStr for Digest {

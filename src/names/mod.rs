@@ -14,7 +14,7 @@ mod wheel_identity;
 mod wheel_name;
 mod wheel_tag;
 
-pub use digest::{Digest, DigestError};
+pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use gfx::{GfxTarget, GfxTargetError};
 pub use label::{

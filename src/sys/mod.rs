@@ -7,6 +7,7 @@ mod environment;
 mod files;
 mod folders;
 mod host;
+mod positional;
 mod probe;
 pub mod process;
 mod signals;
@@ -22,6 +23,7 @@ pub use folders::{
     names_in, now_s, open_log, own_ids, remove,
 };
 pub use host::{HostRoots, host_facts, topology, with_programs};
+pub use positional::{Existing, PositionalFile, Saved, is_same_file, save};
 pub use probe::{Probe, find_program, probe};
 pub use signals::{Signals, StopSignal};
 pub use swap::{FolderSwap, Listed, Staging, real_path, tree};

@@ -1,1 +1,35 @@
-//! Wheels: zip container, METADATA, WHEEL, RECORD; read and write.
+//! Wheels: the zip container, METADATA, WHEEL and RECORD; reading, checking, and writing with other names.
+//!
+//! In: bytes behind [`ReadAt`], which is read by position and never as a whole. Out: values, [`Diagnostic`]s, and
+//! the bytes of a new wheel on a [`Target`]. Members that do not change are copied as they lie in the file.
+//!
+//! [`Diagnostic`]: crate::diagnostic::Diagnostic
+//!
+//! **Invariant:** nothing here opens a path, and no member is held in memory as a whole but the small text files of
+//! dist-info; a hostile file makes an error, never a panic or a large allocation.
+
+mod change;
+mod dist_info;
+mod fault;
+mod headers;
+pub mod record;
+mod relabel;
+mod retag;
+mod rewrite;
+mod source;
+mod target;
+mod verify;
+mod version_string;
+pub mod zip;
+
+pub use change::Change;
+pub use dist_info::{Wheel, read_metadata};
+pub use fault::WheelError;
+pub use headers::Headers;
+pub use relabel::{ExistingLabel, relabel};
+pub use retag::{BuildChange, Retag, TagChange, retag};
+pub use rewrite::{Edits, WriteOptions, rewrite};
+pub use source::{ReadAt, Section};
+pub use target::Target;
+pub use verify::verify;
+pub use zip::{Archive, DosTime, Member, MemberReader, Method, ZipWriter};

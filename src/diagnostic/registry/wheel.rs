@@ -1,6 +1,239 @@
-//! The `W` codes.
+//! The `W` codes: wheels as containers, their dist-info, and changing their names.
 
 use super::super::Code;
 
 /// Every `W` code, in order.
-pub const ALL: &[&Code] = &[];
+pub const ALL: &[&Code] = &[
+    &NOT_A_ZIP,
+    &DAMAGED_ZIP,
+    &ENCRYPTED_MEMBER,
+    &MULTI_DISK_ZIP,
+    &UNSUPPORTED_COMPRESSION,
+    &UNSAFE_MEMBER_NAME,
+    &DUPLICATE_MEMBER,
+    &HEADERS_DIFFER,
+    &OVERLAPPING_MEMBERS,
+    &SYMLINK_MEMBER,
+    &NAMES_DIFFER_IN_CASE,
+    &CORRUPT_MEMBER,
+    &INEXACT_ZIP64_FIELD,
+    &DIST_INFO_FOLDER,
+    &MISSING_DIST_INFO_FILE,
+    &BAD_WHEEL_NAME,
+    &MEMBER_TOO_LARGE,
+    &MEMBER_NOT_IN_RECORD,
+    &RECORD_NAMES_NO_MEMBER,
+    &RECORD_MISMATCH,
+    &BAD_RECORD,
+    &WEAK_RECORD_HASH,
+    &NAME_MISMATCH,
+    &VERSION_MISMATCH,
+    &TORCH_REQUIREMENT,
+    &TAG_MISMATCH,
+    &PURELIB_MISMATCH,
+    &BAD_WHEEL_HEADER,
+    &OTHER_VERSION_STRING,
+    &HAS_LABEL,
+    &OUTPUT_EXISTS,
+    &OUTPUT_IS_INPUT,
+    &BAD_SOURCE_DATE,
+];
+
+/// Not a zip archive.
+pub const NOT_A_ZIP: Code = Code::error(
+    "W001",
+    "not-a-zip",
+    "A wheel is a zip archive, and ends with the record that says where its table of contents lies. This file has none: it is another kind of file, or its end is missing.\n\nA download that stopped early looks like this. Compare its size and SHA-256 with what the index or the release says.",
+);
+/// Structures that do not fit each other.
+pub const DAMAGED_ZIP: Code = Code::error(
+    "W002",
+    "damaged-zip",
+    "The table of contents of the zip archive cannot be read, or points to places where nothing fitting lies.\n\nFor a wheel of more than 4 GiB look at its ZIP64 fields: some tools write them wrongly. Bytes in front of the archive or behind its table make it invalid too, although some programs read on.",
+);
+/// An encrypted member.
+pub const ENCRYPTED_MEMBER: Code = Code::error(
+    "W003",
+    "encrypted-member",
+    "A member of the wheel is encrypted. No installer asks for a password, so such a wheel cannot be installed.",
+);
+/// A part of a multi-part archive.
+pub const MULTI_DISK_ZIP: Code = Code::error(
+    "W004",
+    "multi-disk-zip",
+    "The file is one part of an archive that was split over several files. Wheels are always one file; join the parts first.",
+);
+/// A compression method that wheels do not use.
+pub const UNSUPPORTED_COMPRESSION: Code = Code::error(
+    "W005",
+    "unsupported-compression",
+    "Members of a wheel are stored or deflated; installers read nothing else. bzip2, LZMA and Zstandard members are valid in zip archives, but not here.\n\nPack the wheel again with deflate.",
+);
+/// A member name that is not safe to unpack.
+pub const UNSAFE_MEMBER_NAME: Code = Code::error(
+    "W006",
+    "unsafe-member-name",
+    "Member names are relative paths with `/` between their parts. An absolute name, a part `..` or `.`, an empty part, a backslash, a drive letter or a NUL could write outside the folder of the installation, or mean one file here and another there.",
+);
+/// Two members of one name.
+pub const DUPLICATE_MEMBER: Code = Code::error(
+    "W007",
+    "duplicate-member",
+    "Two members have the same name. Which of them is installed depends on the program that unpacks the wheel, so checks on one say nothing about the other.",
+);
+/// Central and local header contradict each other.
+pub const HEADERS_DIFFER: Code = Code::error(
+    "W008",
+    "headers-differ",
+    "A zip archive describes each member twice: in the table of contents and in front of the data. Here the two contradict each other, so programs that read one see another file than programs that read the other.",
+);
+/// Members that share bytes.
+pub const OVERLAPPING_MEMBERS: Code = Code::error(
+    "W009",
+    "overlapping-members",
+    "Two members use the same bytes of the archive. No packing tool does this; it is how small files are made that unpack to enormous ones.",
+);
+/// A symbolic link.
+pub const SYMLINK_MEMBER: Code = Code::error(
+    "W010",
+    "symlink-member",
+    "A member is a symbolic link. Wheels have no links: installers write the link's text as the content of a regular file, and a library of that name cannot be loaded.\n\nPack the file that the link points to, under the name that is loaded.",
+);
+/// Names that are one on some systems.
+pub const NAMES_DIFFER_IN_CASE: Code = Code::warning(
+    "W011",
+    "names-differ-in-case",
+    "Two member names differ only in upper and lower case. On systems that do not tell them apart, one replaces the other.",
+);
+/// Data that does not fit its header.
+pub const CORRUPT_MEMBER: Code = Code::error(
+    "W012",
+    "corrupt-member",
+    "The data of a member cannot be unpacked, or has another size or CRC-32 than its header says: the file was damaged after it was packed.\n\nBuild or download the wheel again.",
+);
+/// A ZIP64 field with more than it should hold.
+pub const INEXACT_ZIP64_FIELD: Code = Code::warning(
+    "W013",
+    "inexact-zip64-field",
+    "The ZIP64 field of a member must hold exactly those values that do not fit the ordinary header. This one holds more. pip reads it; stricter installers have refused wheels over 4 GiB for it.\n\n`rock-matrix wheel retag` or `label` writes the wheel anew with exact fields.",
+);
+/// No dist-info folder, several, or one of another wheel.
+pub const DIST_INFO_FOLDER: Code = Code::error(
+    "W014",
+    "dist-info-folder",
+    "A wheel has exactly one folder `NAME-VERSION.dist-info` at its top, of the same name and version as the file. Installers refuse any other number, and a folder of another name or version.\n\nA file that was renamed by hand looks like this; `rock-matrix wheel label` changes both.",
+);
+/// METADATA, WHEEL or RECORD is missing.
+pub const MISSING_DIST_INFO_FILE: Code = Code::error(
+    "W015",
+    "missing-dist-info-file",
+    "The dist-info folder of a wheel holds `METADATA`, `WHEEL` and `RECORD`. Without them it cannot be installed.",
+);
+/// A file name that is no wheel name.
+pub const BAD_WHEEL_NAME: Code = Code::error(
+    "W016",
+    "bad-wheel-name",
+    "A wheel is named `{distribution}-{version}(-{build})-{python}-{abi}-{platform}.whl`. Hyphens of the distribution are written `_`, and the `+` before the label must be there: a release that was uploaded without encoding it stores a dot.\n\nA local file whose name contains `%2B` is refused by pip; save it with `+`.",
+);
+/// A text file beyond all measure.
+pub const MEMBER_TOO_LARGE: Code = Code::error(
+    "W017",
+    "member-too-large",
+    "A text file of the wheel is larger than any real one, so it is not read into memory. `METADATA` and `WHEEL` have at most 16 MiB here, `RECORD` 64 MiB.",
+);
+/// A member that RECORD does not list.
+pub const MEMBER_NOT_IN_RECORD: Code = Code::error(
+    "W020",
+    "member-not-in-record",
+    "A file of the wheel is not listed in `RECORD`. pip installs it all the same and does not remove it later; other installers refuse the wheel.\n\nIt was added after the wheel was made. Add files before packing, or pack with a tool that writes `RECORD`.",
+);
+/// A row of RECORD without a member.
+pub const RECORD_NAMES_NO_MEMBER: Code = Code::error(
+    "W021",
+    "record-names-no-member",
+    "`RECORD` lists a file that is not in the wheel: it was removed or renamed after the wheel was made.",
+);
+/// Another hash or size than RECORD says.
+pub const RECORD_MISMATCH: Code = Code::error(
+    "W022",
+    "record-mismatch",
+    "A file has another SHA-256 or size than `RECORD` says. It was changed after the wheel was made, for example by a tool that edits libraries without writing `RECORD` anew, or by damage.",
+);
+/// RECORD cannot be read.
+pub const BAD_RECORD: Code = Code::error(
+    "W023",
+    "bad-record",
+    "`RECORD` is a table of three columns separated by commas: path, hash, size. Each path stands once; only `RECORD` itself and its signatures have no hash.",
+);
+/// A hash that may not be used.
+pub const WEAK_RECORD_HASH: Code = Code::error(
+    "W024",
+    "weak-record-hash",
+    "Hashes in `RECORD` are SHA-256 or stronger. MD5, SHA-1 and unknown ones may not be used, so nothing vouches for the file.",
+);
+/// Another distribution.
+pub const NAME_MISMATCH: Code = Code::error(
+    "W050",
+    "name-mismatch",
+    "The `Name` in `METADATA` is not the distribution that the file is named after. Installers refuse the wheel.\n\nUpper and lower case and runs of `-`, `_`, `.` do not count.",
+);
+/// Another version or label.
+pub const VERSION_MISMATCH: Code = Code::error(
+    "W051",
+    "version-mismatch",
+    "The `Version` in `METADATA` is not the one in the file's name. Installers refuse the wheel, or install it under the other version.\n\nOften only the label after `+` is missing, because the file was renamed by hand. `rock-matrix wheel label` changes both; start from the file under its first name.",
+);
+/// A torch that contradicts the label.
+pub const TORCH_REQUIREMENT: Code = Code::error(
+    "W052",
+    "torch-requirement",
+    "The label says which torch the wheel was built against, and `Requires-Dist` allows only others: the wheel would be installed beside a torch that it cannot be loaded with.\n\nRequire `torch` without a version, and let the label and the index folder choose it. A pin that fits the label is accepted.",
+);
+/// Other tags.
+pub const TAG_MISMATCH: Code = Code::error(
+    "W053",
+    "tag-mismatch",
+    "The `Tag` and `Build` lines in `WHEEL` do not say the same as the file's name. Installers go by the name; tools that look inside go by `WHEEL`.\n\n`rock-matrix wheel retag` changes both.",
+);
+/// Purelib and platform contradict each other.
+pub const PURELIB_MISMATCH: Code = Code::error(
+    "W054",
+    "purelib-mismatch",
+    "`Root-Is-Purelib` in `WHEEL` says whether the files go where code for every platform lies. A wheel for one platform says `false`; only a wheel for `any` platform says `true`. Where the two folders differ, the wheel would end up in the wrong one.\n\n`rock-matrix wheel retag --platform-tag` corrects it along with the tag.",
+);
+/// A header that is missing or wrong.
+pub const BAD_WHEEL_HEADER: Code = Code::error(
+    "W055",
+    "bad-wheel-header",
+    "`METADATA` needs `Metadata-Version`, `Name` and `Version`; `WHEEL` needs `Wheel-Version: 1.x`, `Root-Is-Purelib` and `Tag`. One of them is missing or cannot be read.",
+);
+/// A version in the code that differs.
+pub const OTHER_VERSION_STRING: Code = Code::warning(
+    "W056",
+    "other-version-string",
+    "A module of the wheel sets `__version__` to another version than the wheel has. Programs that ask the module see that one; pip sees the wheel's.\n\nWhere only the label is missing it is a note: most packages never carry it in the module. The file is not changed.",
+);
+/// A label is there.
+pub const HAS_LABEL: Code = Code::error(
+    "W060",
+    "has-label",
+    "The wheel's version has a local part already, and a label is not put over it unasked.\n\n`--replace` puts the new label in its place; `--append` writes the new one behind it, after a dot.",
+);
+/// Another file has the output's name.
+pub const OUTPUT_EXISTS: Code = Code::error(
+    "W061",
+    "output-exists",
+    "A file with the name of the result is there and has other content. It is not replaced unasked.\n\nUse `--force` to replace it, or `-w DIR` to write elsewhere. A file with the same content is left as it is.",
+);
+/// The output would replace the input.
+pub const OUTPUT_IS_INPUT: Code = Code::error(
+    "W062",
+    "output-is-input",
+    "The result would have the name and folder of the wheel it is made from, and the input is never changed.\n\nGive another folder with `-w DIR`.",
+);
+/// A bad `SOURCE_DATE_EPOCH`.
+pub const BAD_SOURCE_DATE: Code = Code::error(
+    "W063",
+    "bad-source-date",
+    "`SOURCE_DATE_EPOCH` must be a whole number of seconds since 1970-01-01 UTC. Members get that time; zip archives hold times from 1980 to 2107 in steps of two seconds, and others are moved to the nearest of these.",
+);

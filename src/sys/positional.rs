@@ -1,0 +1,242 @@
+//! Large files read by position and written as wholes, copied inside the system where it can.
+
+use std::any::Any;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::FileError;
+use crate::wheel::{ReadAt, Target};
+
+/// Shorter stretches go through memory: a call of the system costs more than copying them.
+const SHORT_BYTES: u64 = 32 << 10;
+/// How much is written behind each other before the disk is set to work on it.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// A file opened for reading by position.
+#[derive(Debug)]
+pub struct PositionalFile {
+    file: File,
+    size: u64,
+}
+
+impl PositionalFile {
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    /// When it is not there, is no regular file, or may not be read.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let file = File::open(path).map_err(|e| FileError::new("read", path, e))?;
+        let metadata = file.metadata().map_err(|e| FileError::new("read", path, e))?;
+        if !metadata.is_file() {
+            let reason = "it is no regular file".to_owned();
+            return Err(FileError { action: "read", path: path.to_owned(), reason, source: None });
+        }
+        Ok(Self { file, size: metadata.len() })
+    }
+}
+
+impl ReadAt for PositionalFile {
+    fn size_bytes(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        FileExt::read_at(&self.file, buffer, offset)
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+/// A file being written, which copies out of a [`PositionalFile`] without taking the bytes into memory.
+struct FileTarget<'f> {
+    writer: io::BufWriter<&'f File>,
+    copies_inside: bool,
+}
+
+impl Write for FileTarget<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Target for FileTarget<'_> {
+    fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> io::Result<()> {
+        let (mut offset, mut left) = (offset, length);
+        if let Some(source) = source.as_any().and_then(|any| any.downcast_ref::<PositionalFile>())
+            && self.copies_inside
+            && left > SHORT_BYTES
+        {
+            self.writer.flush()?;
+            while left > 0 {
+                let step = usize::try_from(left).unwrap_or(usize::MAX);
+                let file: &File = self.writer.get_ref();
+                match rustix::fs::copy_file_range(&source.file, Some(&mut offset), file, None, step) {
+                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    Ok(copied) => left -= copied as u64,
+                    Err(rustix::io::Errno::INTR) => {}
+                    Err(_) => {
+                        // Another file system, or a kernel that cannot: what is left goes through memory.
+                        self.copies_inside = false;
+                        break;
+                    }
+                }
+            }
+        }
+        let mut buffer = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(BUFFER_BYTES)];
+        while left > 0 {
+            let step = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            source.read_exact_at(&mut buffer[..step], offset)?;
+            self.write_all(&buffer[..step])?;
+            offset += step as u64;
+            left -= step as u64;
+        }
+        Ok(())
+    }
+}
+
+/// What to do where a file of the name is there and has other content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Leave it.
+    Keep,
+    /// Put the new one in its place.
+    Replace,
+}
+
+/// What became of a file that was to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved {
+    /// It was written.
+    Written,
+    /// A file of the same content is there, and was left.
+    Same,
+    /// A file of other content is there, and was left.
+    Kept,
+}
+
+/// Writes a file as a whole: a temporary one beside it, synced, then renamed. Missing parents are made, and a file of
+/// the same content stays.
+///
+/// # Errors
+/// When the file cannot be written, or `write` fails; nothing is left behind then.
+pub fn save<E: From<FileError>>(
+    path: &Path,
+    existing: Existing,
+    write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
+) -> Result<Saved, E> {
+    let fault = |e| FileError::new("write", path, e);
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder).map_err(fault)?;
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
+    let mut target =
+        FileTarget { writer: io::BufWriter::with_capacity(BUFFER_BYTES, file.as_file()), copies_inside: true };
+    write(&mut target)?;
+    target.flush().map_err(fault)?;
+    drop(target);
+    match File::open(path) {
+        Ok(present) if is_same(file.as_file(), &present).map_err(fault)? => return Ok(Saved::Same),
+        Ok(_) if existing == Existing::Keep => return Ok(Saved::Kept),
+        Err(error) if error.kind() != io::ErrorKind::NotFound && existing == Existing::Keep => {
+            return Ok(Saved::Kept);
+        }
+        _ => {}
+    }
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(fault)?;
+    file.as_file().sync_all().map_err(fault)?;
+    file.persist(path).map_err(|e| fault(e.error))?;
+    Ok(Saved::Written)
+}
+
+/// Whether two files have the same content.
+fn is_same(mut one: &File, mut other: &File) -> io::Result<bool> {
+    let (size, other_metadata) = (one.metadata()?.len(), other.metadata()?);
+    if !other_metadata.is_file() || size != other_metadata.len() {
+        return Ok(false);
+    }
+    one.rewind()?;
+    let (mut here, mut there) = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
+    let mut left = size;
+    while left > 0 {
+        let step = BUFFER_BYTES.min(usize::try_from(left).unwrap_or(usize::MAX));
+        one.read_exact(&mut here[..step])?;
+        other.read_exact(&mut there[..step])?;
+        if here[..step] != there[..step] {
+            return Ok(false);
+        }
+        left -= step as u64;
+    }
+    Ok(true)
+}
+
+/// Whether two paths lead to one file.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn save_bytes(path: &Path, existing: Existing, bytes: &[u8]) -> Saved {
+        save::<FileError>(path, existing, |target| {
+            target.write_all(bytes).map_err(|e| FileError::new("write", path, e))
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn a_file_of_other_content_is_kept_unless_replacing_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/file");
+        assert_eq!(save_bytes(&path, Existing::Keep, b"one"), Saved::Written);
+        assert_eq!(save_bytes(&path, Existing::Keep, b"one"), Saved::Same);
+        assert_eq!(save_bytes(&path, Existing::Keep, b"two"), Saved::Kept);
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert_eq!(save_bytes(&path, Existing::Replace, b"two"), Saved::Written);
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn stretches_of_a_file_are_copied_in_order_with_what_is_written_between() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("from");
+        let content: Vec<u8> = (0..=255).cycle().take(300_000).collect();
+        std::fs::write(&from, &content).unwrap();
+        let (source, to) = (PositionalFile::open(&from).unwrap(), folder.path().join("to"));
+        save::<FileError>(&to, Existing::Keep, |target| {
+            let mut copy = || -> io::Result<()> {
+                target.write_all(b"head")?;
+                target.copy_from(&source, 7, 200_000)?;
+                target.write_all(b"mid")?;
+                target.copy_from(&source, 0, 100)?;
+                assert!(target.copy_from(&source, 299_999, 100_000).is_err(), "there is less");
+                Ok(())
+            };
+            copy().map_err(|e| FileError::new("write", &to, e))
+        })
+        .unwrap();
+        let written = std::fs::read(&to).unwrap();
+        let expect = [b"head".as_slice(), &content[7..200_007], b"mid", &content[..100]].concat();
+        assert_eq!(written[..expect.len()], expect);
+    }
+
+    #[test]
+    fn a_folder_is_no_file_to_read() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(PositionalFile::open(folder.path()).unwrap_err().to_string().ends_with("it is no regular file"));
+    }
+}

@@ -1,0 +1,16 @@
+//! What relabelling and retagging come down to.
+
+use super::Edits;
+use crate::diagnostic::Diagnostic;
+use crate::names::WheelName;
+
+/// A wheel under another name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The new file name.
+    pub name: WheelName,
+    /// What changes inside.
+    pub edits: Edits,
+    /// What a person should know.
+    pub findings: Vec<Diagnostic>,
+}

@@ -1,0 +1,93 @@
+//! A wheel opened: the archive and its dist-info.
+
+use std::collections::BTreeSet;
+
+use super::record::Record;
+use super::{Archive, Headers, Member, ReadAt, WheelError};
+
+/// What is read of METADATA and WHEEL at most.
+const HEADERS_LIMIT_BYTES: u64 = 16 << 20;
+/// What is read of RECORD at most: a third of a million rows.
+const RECORD_LIMIT_BYTES: u64 = 64 << 20;
+
+/// A wheel whose dist-info was read.
+#[derive(Debug)]
+pub struct Wheel<'a> {
+    archive: Archive<'a>,
+    dist_info: String,
+    metadata: Headers,
+    wheel: Headers,
+    record: Record,
+}
+
+impl<'a> Wheel<'a> {
+    /// Opens the archive and reads METADATA, WHEEL and RECORD.
+    ///
+    /// # Errors
+    /// When the archive is refused, or one of the three is missing or cannot be read.
+    pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
+        let archive = Archive::open(source)?;
+        let dist_info = dist_info_folder(&archive)?;
+        let headers = |file: &str| read_file(&archive, &dist_info, file, HEADERS_LIMIT_BYTES).map(Headers::parse);
+        let (metadata, wheel) = (headers("METADATA")?, headers("WHEEL")?);
+        let table = read_file(&archive, &dist_info, "RECORD", RECORD_LIMIT_BYTES)?;
+        let record = Record::parse(&table, &format!("{dist_info}/RECORD"))?;
+        Ok(Self { archive, dist_info, metadata, wheel, record })
+    }
+
+    /// The archive.
+    pub fn archive(&self) -> &Archive<'a> {
+        &self.archive
+    }
+
+    /// The name of the dist-info folder, `flash_attn-2.8.3.dist-info`.
+    pub fn dist_info(&self) -> &str {
+        &self.dist_info
+    }
+
+    /// The path of a file of dist-info.
+    pub fn dist_info_path(&self, file: &str) -> String {
+        format!("{}/{file}", self.dist_info)
+    }
+
+    /// METADATA.
+    pub fn metadata(&self) -> &Headers {
+        &self.metadata
+    }
+
+    /// WHEEL.
+    pub fn wheel(&self) -> &Headers {
+        &self.wheel
+    }
+
+    /// RECORD.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+}
+
+/// The METADATA of a wheel as it stands in the archive.
+///
+/// # Errors
+/// When the archive is refused or has no METADATA.
+pub fn read_metadata(source: &dyn ReadAt) -> Result<Vec<u8>, WheelError> {
+    let archive = Archive::open(source)?;
+    let dist_info = dist_info_folder(&archive)?;
+    read_file(&archive, &dist_info, "METADATA", HEADERS_LIMIT_BYTES)
+}
+
+/// The one dist-info folder at the top of an archive.
+pub(super) fn dist_info_folder(archive: &Archive<'_>) -> Result<String, WheelError> {
+    let folders = archive.members().iter().filter_map(|member| member.name().split_once('/')).map(|(top, _)| top);
+    let found: BTreeSet<&str> = folders.filter(|top| top.ends_with(".dist-info")).collect();
+    match found.first() {
+        Some(folder) if found.len() == 1 => Ok((*folder).to_owned()),
+        _ => Err(WheelError::DistInfo { found: found.into_iter().map(str::to_owned).collect() }),
+    }
+}
+
+fn read_file(archive: &Archive<'_>, dist_info: &str, file: &str, limit_bytes: u64) -> Result<Vec<u8>, WheelError> {
+    let name = format!("{dist_info}/{file}");
+    let member: &Member = archive.member(&name).ok_or(WheelError::Missing { member: name })?;
+    archive.read(member, limit_bytes)
+}

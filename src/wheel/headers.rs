@@ -1,0 +1,161 @@
+//! METADATA and WHEEL: header lines, of which single ones are changed and all other bytes kept.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A document of headers with a body after the first empty line (core metadata specification; RFC 822 as Python's
+/// `email` reads it): two spaces after a colon, CRLF, a missing last newline and repeated names are accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Headers {
+    bytes: Vec<u8>,
+    fields: Vec<Field>,
+    /// Where the headers end: at the empty line, or at the end.
+    end: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    name: String,
+    /// The value with its continuation lines, without the last line ending.
+    value: Range<usize>,
+    /// All lines with their endings.
+    lines: Range<usize>,
+}
+
+impl Headers {
+    /// Reads a document. Lines that are no headers are kept and have no meaning.
+    pub fn parse(bytes: Vec<u8>) -> Self {
+        let mut fields: Vec<Field> = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let next = bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |newline| at + newline + 1);
+            let line = bytes[at..next].trim_ascii_end();
+            if line.is_empty() {
+                break;
+            }
+            let end = at + line.len();
+            if matches!(bytes[at], b' ' | b'\t') {
+                if let Some(field) = fields.last_mut().filter(|field| field.lines.end == at) {
+                    field.value.end = end;
+                    field.lines.end = next;
+                }
+            } else if let Some(colon) = line.iter().position(|b| *b == b':') {
+                let name = String::from_utf8_lossy(line[..colon].trim_ascii()).to_ascii_lowercase();
+                fields.push(Field { name, value: at + colon + 1..end, lines: at..next });
+            }
+            at = next;
+        }
+        Self { bytes, fields, end: at }
+    }
+
+    /// The first value of this name, in any case, without the space around it.
+    pub fn get(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.all(name).next()
+    }
+
+    /// All values of this name.
+    pub fn all<'h>(&'h self, name: &str) -> impl Iterator<Item = Cow<'h, str>> {
+        let name = name.to_ascii_lowercase();
+        self.fields
+            .iter()
+            .filter(move |field| field.name == name)
+            .map(|field| String::from_utf8_lossy(self.bytes[field.value.clone()].trim_ascii()))
+    }
+
+    /// Makes these the values of a name: in the place of the first line of that name, or behind the last header.
+    /// Where they are its values already, the lines stay as they are.
+    pub fn set(&mut self, name: &str, values: &[String]) {
+        if self.all(name).eq(values.iter().map(String::as_str)) {
+            return;
+        }
+        let ending = if self.bytes[..self.end].windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
+        let lines: String = values.iter().map(|value| format!("{name}: {value}{ending}")).collect();
+        let lower = name.to_ascii_lowercase();
+        let replaced: Vec<Range<usize>> =
+            self.fields.iter().filter(|field| field.name == lower).map(|field| field.lines.clone()).collect();
+        let place = replaced.first().map_or(self.end, |lines| lines.start);
+        let mut bytes = self.bytes[..place].to_vec();
+        if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+            bytes.extend(ending.as_bytes());
+        }
+        bytes.extend(lines.as_bytes());
+        let mut kept = place;
+        for lines in replaced {
+            bytes.extend(&self.bytes[kept..lines.start]);
+            kept = lines.end;
+        }
+        bytes.extend(&self.bytes[kept..]);
+        *self = Self::parse(bytes);
+    }
+
+    /// The document.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Headers;
+
+    #[track_caller]
+    fn set(text: &str, name: &str, values: &[&str], expect: &str) {
+        let mut headers = Headers::parse(text.as_bytes().to_vec());
+        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+        headers.set(name, &values);
+        assert_eq!(std::str::from_utf8(headers.bytes()).unwrap(), expect);
+        assert!(headers.all(name).eq(values.iter().map(String::as_str)));
+    }
+
+    #[test]
+    fn only_the_lines_of_the_name_change() {
+        set(
+            "A: 1\nVersion:  2\nB :3\n\nVersion: body\n",
+            "Version",
+            &["4"],
+            "A: 1\nVersion: 4\nB :3\n\nVersion: body\n",
+        );
+        set("Tag:  x\r\nA: 1\r\nTag: y\r\n", "Tag", &["p", "q"], "Tag: p\r\nTag: q\r\nA: 1\r\n");
+        set("A: 1", "Build", &["2"], "A: 1\nBuild: 2\n");
+        set("A: 1\n\nbody", "Build", &["2"], "A: 1\nBuild: 2\n\nbody");
+        set("A: 1\nBuild: 2\nC: 3\n", "Build", &[], "A: 1\nC: 3\n");
+        set("A: 1\n\tmore\nB: 2\n", "A", &["3"], "A: 3\nB: 2\n");
+        set("", "A", &["3"], "A: 3\n");
+    }
+
+    #[test]
+    fn values_that_are_there_already_leave_every_byte() {
+        set("Tag:  cp312-cp312-any\r\nA: 1", "tag", &["cp312-cp312-any"], "Tag:  cp312-cp312-any\r\nA: 1");
+    }
+
+    #[test]
+    fn names_are_read_in_any_case_and_the_body_holds_no_headers() {
+        let headers =
+            Headers::parse(b"name: x\nNot a header\nREQUIRES-DIST: a\nRequires-Dist: b\n\nName: y\n".to_vec());
+        assert_eq!(headers.get("Name").as_deref(), Some("x"));
+        assert!(headers.all("Requires-Dist").eq(["a", "b"]));
+        assert_eq!(headers.all("Name").count(), 1);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_kept() {
+        let bytes = b"Author: \xff\xfe\nVersion: 1\n\n\xff".to_vec();
+        let mut headers = Headers::parse(bytes.clone());
+        headers.set("Version", &["2".to_owned()]);
+        assert_eq!(headers.bytes(), b"Author: \xff\xfe\nVersion: 2\n\n\xff");
+        assert!(headers.get("Author").is_some());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn setting_a_header_keeps_all_others(text in "([A-C]:[ a-z]{0,4}\r?\n|[ x]y\n|\n){0,8}[A-C]?:?") {
+            let before = Headers::parse(text.into_bytes());
+            let mut after = before.clone();
+            after.set("Version", &["1".to_owned()]);
+            proptest::prop_assert!(after.all("Version").eq(["1"]));
+            for name in ["A", "B", "C"] {
+                proptest::prop_assert!(after.all(name).eq(before.all(name)));
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Changing the tags and the build number of a wheel.
+
+use std::str::FromStr;
+
+use super::{Change, Edits, Wheel};
+use crate::names::{TagSet, TagSetError, WheelName};
+
+/// New tags of a wheel; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Retag {
+    /// Python tags.
+    pub python: Option<TagChange>,
+    /// ABI tags.
+    pub abi: Option<TagChange>,
+    /// Platform tags.
+    pub platform: Option<TagChange>,
+    /// The build tag.
+    pub build: Option<BuildChange>,
+}
+
+/// New tags of one kind, written `cp312` or, to add, `+cp312`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TagChange {
+    /// These instead.
+    Replace(TagSet),
+    /// These besides.
+    Add(TagSet),
+}
+
+impl TagChange {
+    fn applied(change: Option<&Self>, tags: &TagSet) -> TagSet {
+        match change {
+            None => tags.clone(),
+            Some(Self::Replace(new)) => new.clone(),
+            Some(Self::Add(more)) => tags.with(more),
+        }
+    }
+}
+
+impl FromStr for TagChange {
+    type Err = TagSetError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix('+') {
+            Some(more) => more.parse().map(Self::Add),
+            None => text.parse().map(Self::Replace),
+        }
+    }
+}
+
+/// A new build tag, written `1`; an empty text removes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BuildChange {
+    /// This one.
+    Set(String),
+    /// None.
+    Remove,
+}
+
+impl FromStr for BuildChange {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() {
+            return Ok(Self::Remove);
+        }
+        let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+        if text.as_bytes()[0].is_ascii_digit() && text.bytes().all(fits) {
+            Ok(Self::Set(text.to_owned()))
+        } else {
+            Err("a build tag begins with a digit and has letters and digits only, such as `1` or `2cmake`".to_owned())
+        }
+    }
+}
+
+/// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib` in WHEEL.
+///
+/// Platform tags are written sorted. A wheel for one platform is no purelib.
+pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Change {
+    let platform = TagChange::applied(retag.platform.as_ref(), &name.platform);
+    let new = WheelName {
+        python: TagChange::applied(retag.python.as_ref(), &name.python),
+        abi: TagChange::applied(retag.abi.as_ref(), &name.abi),
+        platform: if retag.platform.is_some() { platform.sorted() } else { platform },
+        build: match &retag.build {
+            None => name.build.clone(),
+            Some(BuildChange::Remove) => None,
+            Some(BuildChange::Set(build)) => Some(build.clone()),
+        },
+        ..name.clone()
+    };
+    let mut headers = wheel.wheel().clone();
+    headers.set("Tag", &new.expanded_tags());
+    headers.set("Build", &new.build.clone().into_iter().collect::<Vec<_>>());
+    if retag.platform.is_some() && !new.is_any_platform() {
+        headers.set("Root-Is-Purelib", &["false".to_owned()]);
+    }
+    let mut edits = Edits::default();
+    if headers != *wheel.wheel() {
+        edits.replaced.insert(wheel.dist_info_path("WHEEL"), headers.bytes().to_vec());
+    }
+    Change { name: new, edits, findings: Vec::new() }
+}

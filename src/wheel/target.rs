@@ -1,0 +1,44 @@
+//! Where the bytes of a wheel go.
+
+use std::io::{self, Write};
+
+use super::ReadAt;
+
+/// How much is copied at once where the system cannot do it.
+const COPY_BYTES: usize = 256 << 10;
+
+/// A stream that a wheel is written to, from its first byte to its last.
+pub trait Target: Write {
+    /// Copies a stretch of a source. Files do this inside the system.
+    ///
+    /// # Errors
+    /// When the source ends before, or one of the two fails.
+    fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> io::Result<()> {
+        let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(length).unwrap_or(COPY_BYTES))];
+        let (mut position, mut left) = (offset, length);
+        while left > 0 {
+            let step = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            source.read_exact_at(&mut buffer[..step], position)?;
+            self.write_all(&buffer[..step])?;
+            position += step as u64;
+            left -= step as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Target for Vec<u8> {}
+
+#[cfg(test)]
+mod tests {
+    use super::Target;
+
+    #[test]
+    fn a_stretch_is_copied_and_one_beyond_the_end_is_an_error() {
+        let source: Vec<u8> = (0..=255).cycle().take(700_000).collect();
+        let mut target = Vec::new();
+        target.copy_from(&source, 3, 600_000).unwrap();
+        assert_eq!(target, source[3..600_003]);
+        assert!(target.copy_from(&source, 699_999, 2).is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! Members against their headers and RECORD.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::super::record::{Hasher, Row};
+use super::super::{Archive, Member, Wheel, WheelError};
+use super::Findings;
+use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::{Diagnostic, Sink};
+
+/// How much of a member is held at once.
+pub(super) const BUFFER_BYTES: usize = 256 << 10;
+
+/// What is odd about the container, though it can be read.
+pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+    for member in archive.members().iter().filter(|member| member.has_inexact_zip64()) {
+        let message = "its ZIP64 field holds more than the values that need it".to_owned();
+        sink.push(findings.member(&codes::INEXACT_ZIP64_FIELD, member.name(), message));
+    }
+    let mut folded: Vec<(String, &str)> =
+        archive.by_name().map(|member| (member.name().to_lowercase(), member.name())).collect();
+    folded.sort();
+    for pair in folded.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let message = format!("its name differs from `{}` only in case", pair[0].1);
+        sink.push(findings.member(&codes::NAMES_DIFFER_IN_CASE, pair[1].1, message));
+    }
+}
+
+/// Reads every member, and compares what is read with RECORD.
+pub(super) fn check_record(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+    let rows = rows(wheel, findings, sink);
+    let archive = wheel.archive();
+    for path in rows.keys().filter(|path| archive.member(path).is_none() && !is_unhashed(wheel, path)) {
+        let message = format!("RECORD lists `{path}`, and there is no such member");
+        sink.push(findings.member(&codes::RECORD_NAMES_NO_MEMBER, &wheel.dist_info_path("RECORD"), message));
+    }
+    let mut members: Vec<&Member> = archive.members().iter().collect();
+    members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
+    let found: Vec<Diagnostic> = members
+        .into_iter()
+        .par_bridge()
+        .map_init(
+            || vec![0; BUFFER_BYTES],
+            |buffer, member| match check_member(wheel, member, rows.get(member.name()).copied(), buffer) {
+                Ok(found) => found.map(|(code, message)| findings.member(code, member.name(), message)),
+                Err(error) => Some(error.diagnostic(&findings.wheel)),
+            },
+        )
+        .flatten()
+        .collect();
+    sink.extend(found);
+}
+
+/// Rows by path; two of one path are told.
+fn rows<'w>(wheel: &'w Wheel<'_>, findings: &Findings, sink: &mut Sink) -> BTreeMap<&'w str, &'w Row> {
+    let mut rows = BTreeMap::new();
+    for row in &wheel.record().rows {
+        if rows.insert(row.path.as_str(), row).is_some() {
+            let message = format!("RECORD lists `{}` twice", row.path);
+            sink.push(findings.member(&codes::BAD_RECORD, &wheel.dist_info_path("RECORD"), message));
+        }
+    }
+    rows
+}
+
+/// RECORD and its signatures have no hash.
+fn is_unhashed(wheel: &Wheel<'_>, path: &str) -> bool {
+    ["RECORD", "RECORD.jws", "RECORD.p7s"].iter().any(|file| path == wheel.dist_info_path(file))
+}
+
+type Found = Option<(&'static crate::diagnostic::Code, String)>;
+
+fn check_member(wheel: &Wheel<'_>, member: &Member, row: Option<&Row>, buffer: &mut [u8]) -> Result<Found, WheelError> {
+    let reader = wheel.archive().reader(member);
+    let row = match row {
+        Some(row) if !is_unhashed(wheel, member.name()) => row,
+        _ => {
+            reader.each(buffer, |_| {})?;
+            let is_listed = row.is_some() || member.is_folder() || is_unhashed(wheel, member.name());
+            return Ok((!is_listed).then(|| {
+                (&codes::MEMBER_NOT_IN_RECORD, "RECORD does not list it, so nothing vouches for it".to_owned())
+            }));
+        }
+    };
+    let Some(mut hasher) = Hasher::for_hash(&row.hash) else {
+        reader.each(buffer, |_| {})?;
+        let hash = row.hash.split('=').next().unwrap_or_default();
+        let message = match hash {
+            "" => "RECORD has no hash of it".to_owned(),
+            hash => format!("RECORD has a hash of it that may not be used, `{hash}`"),
+        };
+        return Ok(Some((&codes::WEAK_RECORD_HASH, message)));
+    };
+    reader.each(buffer, |bytes| hasher.update(bytes))?;
+    let actual = hasher.finish();
+    Ok(if actual != row.hash.trim_end_matches('=') {
+        Some((&codes::RECORD_MISMATCH, format!("RECORD says `{}`, and it is `{actual}`", row.hash)))
+    } else if row.size.parse() != Ok(member.size_bytes()) {
+        Some((&codes::RECORD_MISMATCH, format!("RECORD says `{}` bytes, and it has {}", row.size, member.size_bytes())))
+    } else {
+        None
+    })
+}

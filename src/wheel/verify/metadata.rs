@@ -1,0 +1,208 @@
+//! METADATA and WHEEL against the file name.
+
+use std::collections::BTreeSet;
+
+use super::super::Wheel;
+use super::{Findings, bad_header, required};
+use crate::diagnostic::Sink;
+use crate::diagnostic::registry::wheel as codes;
+use crate::names::{DistributionName, LabelParts, Version, WheelName};
+
+/// Patch releases that a minor of torch has had at most; a requirement that allows none of them allows none of it.
+const PATCHES: u64 = 20;
+
+pub(super) fn check(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    check_name_and_version(wheel, name, findings, sink);
+    check_folder(wheel, name, findings, sink);
+    check_torch(wheel, name, findings, sink);
+    check_tags(wheel, name, findings, sink);
+    check_purelib(wheel, name, findings, sink);
+}
+
+fn check_name_and_version(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let member = wheel.dist_info_path("METADATA");
+    for header in ["Metadata-Version", "Name", "Version"] {
+        if let Err(message) = required(wheel.metadata(), header) {
+            sink.push(bad_header(findings, &member, message));
+        }
+    }
+    if let Ok(written) = required(wheel.metadata(), "Name")
+        && !is_same_distribution(&written, &name.distribution)
+    {
+        let message = format!("METADATA says `Name: {written}`, and the file is named after `{}`", name.distribution);
+        sink.push(findings.member(&codes::NAME_MISMATCH, &member, message));
+    }
+    let Ok(written) = required(wheel.metadata(), "Version") else { return };
+    match written.parse::<Version>() {
+        Ok(version) if version == name.version => {}
+        Ok(version) if version.public() == name.version.public() => {
+            let label = |version: &Version| {
+                version.local().map_or("no label".to_owned(), |label| format!("the label `{label}`"))
+            };
+            let message =
+                format!("METADATA's version has {}, and the file's name {}", label(&version), label(&name.version));
+            let help =
+                name.label().map(|label| format!("set both with `rock-matrix wheel label --local {label} --replace`"));
+            let finding = findings.member(&codes::VERSION_MISMATCH, &member, message);
+            sink.push(help.into_iter().fold(finding, crate::diagnostic::Diagnostic::help));
+        }
+        Ok(version) => {
+            let message = format!("METADATA says `Version: {version}`, and the file's name `{}`", name.version);
+            sink.push(findings.member(&codes::VERSION_MISMATCH, &member, message));
+        }
+        Err(error) => sink.push(bad_header(findings, &member, error.to_string())),
+    }
+}
+
+fn is_same_distribution(one: &str, other: &str) -> bool {
+    let normal = |text: &str| text.parse::<DistributionName>().map(|name| name.normalized());
+    matches!((normal(one), normal(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+fn check_folder(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let stem = wheel.dist_info().trim_end_matches(".dist-info");
+    let is_same = stem.rsplit_once('-').is_some_and(|(distribution, version)| {
+        is_same_distribution(distribution, &name.distribution)
+            && version.parse::<Version>().is_ok_and(|version| version == name.version)
+    });
+    if !is_same {
+        let expected = format!("{}-{}.dist-info", name.distribution, name.version);
+        let message = format!("the folder is named `{}`, and should be `{expected}`", wheel.dist_info());
+        sink.push(findings.member(&codes::DIST_INFO_FOLDER, &format!("{}/", wheel.dist_info()), message));
+    }
+}
+
+fn check_torch(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let parsed = name.label().and_then(|label| LabelParts::parse(&label, &[]).ok());
+    let Some(torch) = parsed.and_then(|parsed| parsed.parts.torch) else { return };
+    for requirement in wheel.metadata().all("Requires-Dist") {
+        let Some(specifiers) = torch_specifiers(&requirement) else { continue };
+        if !allows(&specifiers, &torch) {
+            let message =
+                format!("`Requires-Dist: {requirement}` contradicts the label, which says torch {}", torch.minor());
+            sink.push(
+                findings
+                    .member(&codes::TORCH_REQUIREMENT, &wheel.dist_info_path("METADATA"), message)
+                    .help("require `torch` without a version"),
+            );
+        }
+    }
+}
+
+/// The version specifiers of a requirement on torch that holds without an extra.
+fn torch_specifiers(requirement: &str) -> Option<String> {
+    let (requirement, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
+    let end =
+        requirement.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(requirement.len());
+    let (name, rest) = requirement.trim_end().split_at(end.min(requirement.trim_end().len()));
+    if !name.eq_ignore_ascii_case("torch") || marker.contains("extra") {
+        return None;
+    }
+    let rest = rest.trim();
+    let rest = match rest.strip_prefix('[') {
+        Some(extras) => extras.split_once(']').map_or("", |(_, rest)| rest).trim(),
+        None => rest,
+    };
+    Some(rest.trim_start_matches('(').trim_end_matches(')').trim().to_owned())
+}
+
+/// Whether some release of this minor of torch, or the very pre-release, fits. Local parts do not count.
+fn allows(specifiers: &str, torch: &Version) -> bool {
+    if specifiers.is_empty() {
+        return true;
+    }
+    let without_local: Vec<&str> = specifiers
+        .split(',')
+        .map(|one| one.split('+').next().unwrap_or_default().trim().trim_start_matches("==="))
+        .collect();
+    let joined: Vec<String> = without_local
+        .iter()
+        .map(|one| if one.starts_with(|c: char| c.is_ascii_digit()) { format!("=={one}") } else { (*one).to_owned() })
+        .collect();
+    let joined = joined.join(",");
+    let candidates = (0..PATCHES).map(|patch| format!("{}.{patch}", torch.minor())).chain([torch.public().to_string()]);
+    candidates
+        .into_iter()
+        .filter_map(|text| text.parse::<Version>().ok())
+        .any(|version| version.satisfies(&joined).unwrap_or(false))
+}
+
+fn check_tags(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let member = wheel.dist_info_path("WHEEL");
+    match required(wheel.wheel(), "Wheel-Version") {
+        Ok(version) if version.starts_with("1.") => {}
+        Ok(version) => sink.push(bad_header(findings, &member, format!("`Wheel-Version: {version}` is not 1.x"))),
+        Err(message) => sink.push(bad_header(findings, &member, message)),
+    }
+    let expand = |tag: &str| -> BTreeSet<String> {
+        let sets: Vec<Vec<&str>> = tag.split('-').map(|set| set.split('.').collect()).collect();
+        let [python, abi, platform] = sets.as_slice() else { return BTreeSet::from([tag.to_owned()]) };
+        itertools::iproduct!(python, abi, platform)
+            .map(|(python, abi, platform)| format!("{python}-{abi}-{platform}"))
+            .collect()
+    };
+    let written: BTreeSet<String> = wheel.wheel().all("Tag").flat_map(|tag| expand(&tag)).collect();
+    let named: BTreeSet<String> = name.expanded_tags().into_iter().collect();
+    if written.is_empty() {
+        sink.push(bad_header(findings, &member, "`Tag` is missing".to_owned()));
+    } else if written != named {
+        let list = |tags: &BTreeSet<String>| tags.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let message = format!("WHEEL says `Tag: {}`, and the file's name {}", list(&written), list(&named));
+        sink.push(findings.member(&codes::TAG_MISMATCH, &member, message));
+    }
+    let build = wheel.wheel().get("Build").filter(|build| !build.is_empty());
+    if build.as_deref() != name.build.as_deref() {
+        let word =
+            |build: Option<&str>| build.map_or("no build tag".to_owned(), |build| format!("the build tag `{build}`"));
+        let message =
+            format!("WHEEL has {}, and the file's name {}", word(build.as_deref()), word(name.build.as_deref()));
+        sink.push(findings.member(&codes::TAG_MISMATCH, &member, message));
+    }
+}
+
+fn check_purelib(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    let member = wheel.dist_info_path("WHEEL");
+    let written = match required(wheel.wheel(), "Root-Is-Purelib") {
+        Ok(written) => written,
+        Err(message) => return sink.push(bad_header(findings, &member, message)),
+    };
+    let expected = if name.is_any_platform() { "true" } else { "false" };
+    if !written.eq_ignore_ascii_case(expected) {
+        let message = format!("WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`", name.platform);
+        sink.push(findings.member(&codes::PURELIB_MISMATCH, &member, message));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{allows, torch_specifiers};
+
+    #[test]
+    fn a_torch_requirement_contradicts_the_label_only_where_no_patch_of_the_minor_fits() {
+        let check = |requirement: &str, torch: &str| {
+            torch_specifiers(requirement).is_none_or(|specifiers| allows(&specifiers, &torch.parse().unwrap()))
+        };
+        for fitting in [
+            "torch",
+            "torch (==2.5.1)",
+            "torch==2.5.1",
+            "torch ==2.5.1+rocm6.2",
+            "torch>=2.4,<3",
+            "torch~=2.5.0",
+            "torch[opt]",
+            "torch==2.4; extra == \"old\"",
+            "torchvision==0.1",
+            "torch===2.5.1",
+            "Torch >= 2.5 ; python_version > '3'",
+            "pytorch==1",
+            "torch!=2.5.0",
+        ] {
+            assert!(check(fitting, "2.5"), "{fitting}");
+        }
+        for contradicting in ["torch==2.6.0", "torch>=2.6", "torch<2.5", "torch==2.4.*", "torch @ https://x/y.whl"] {
+            assert!(!check(contradicting, "2.5"), "{contradicting}");
+        }
+        assert!(check("torch==2.15.0.dev20261101", "2.15.dev20261101"));
+        assert!(check("torch>=2.15.0.dev0", "2.15.dev20261101"));
+    }
+}

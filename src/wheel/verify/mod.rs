@@ -1,0 +1,80 @@
+//! Whether a wheel is what its name and its RECORD say.
+
+mod members;
+mod metadata;
+
+use rayon::prelude::*;
+
+use super::dist_info::dist_info_folder;
+use super::{Archive, Headers, ReadAt, Wheel, WheelError};
+use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::{Code, Diagnostic, Place, Sink};
+use crate::names::WheelName;
+
+/// Checks a wheel of this file name: the container, every member against its CRC-32 and RECORD, METADATA and WHEEL
+/// against the name. Members are read in parallel, a little of each at a time.
+///
+/// Everything found is told, except that a container that cannot be read hides all else.
+pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
+    let findings = Findings { wheel: name.to_string() };
+    let mut sink = Sink::new();
+    match Wheel::open(source) {
+        Ok(wheel) => {
+            members::check_container(wheel.archive(), &findings, &mut sink);
+            members::check_record(&wheel, &findings, &mut sink);
+            metadata::check(&wheel, name, &findings, &mut sink);
+        }
+        Err(error) => {
+            sink.push(error.diagnostic(&findings.wheel));
+            if let Ok(archive) = Archive::open(source) {
+                without_dist_info(&archive, &error, &findings, &mut sink);
+            }
+        }
+    }
+    sink.finish()
+}
+
+/// What can be checked of a wheel whose dist-info cannot be read as a whole.
+fn without_dist_info(archive: &Archive<'_>, error: &WheelError, findings: &Findings, sink: &mut Sink) {
+    members::check_container(archive, findings, sink);
+    let told = match error {
+        WheelError::Corrupt { member, .. } => member.as_str(),
+        _ => "",
+    };
+    let faults: Vec<Diagnostic> = archive
+        .members()
+        .par_iter()
+        .filter(|member| member.name() != told)
+        .filter_map(|member| archive.reader(member).each(&mut vec![0; members::BUFFER_BYTES], |_| {}).err())
+        .map(|error| error.diagnostic(&findings.wheel))
+        .collect();
+    sink.extend(faults);
+    if let Ok(folder) = dist_info_folder(archive) {
+        let missing = ["METADATA", "WHEEL", "RECORD"].map(|file| format!("{folder}/{file}"));
+        for member in missing.into_iter().filter(|name| archive.member(name).is_none()) {
+            sink.push(WheelError::Missing { member }.diagnostic(&findings.wheel));
+        }
+    }
+}
+
+/// Makes findings placed in one wheel.
+struct Findings {
+    wheel: String,
+}
+
+impl Findings {
+    fn member(&self, code: &'static Code, member: &str, message: String) -> Diagnostic {
+        let place = Place::Member { wheel: self.wheel.clone(), member: member.to_owned() };
+        Diagnostic::new(code, message).at(place, "")
+    }
+}
+
+/// The one value of a header that must be there.
+fn required<'h>(headers: &'h Headers, name: &str) -> Result<std::borrow::Cow<'h, str>, String> {
+    headers.get(name).filter(|value| !value.is_empty()).ok_or_else(|| format!("`{name}` is missing"))
+}
+
+/// A finding about a header that is missing or cannot be read.
+fn bad_header(findings: &Findings, member: &str, message: String) -> Diagnostic {
+    findings.member(&codes::BAD_WHEEL_HEADER, member, message)
+}

@@ -1,0 +1,115 @@
+//! An archive opened for reading.
+
+use std::io::Read;
+
+use super::super::{ReadAt, WheelError};
+use super::Member;
+use super::central::read_central;
+use super::data::MemberReader;
+use super::end::read_end;
+use super::local::check_local;
+
+/// A zip archive whose every header was checked.
+///
+/// ```
+/// use rock_matrix::wheel::{Archive, ZipWriter, zip::NewMember};
+/// let mut bytes = Vec::new();
+/// let mut writer = ZipWriter::new(&mut bytes);
+/// writer.add("a/b.txt", b"content", &NewMember::default())?;
+/// writer.finish()?;
+/// let archive = Archive::open(&bytes)?;
+/// let member = archive.member("a/b.txt").unwrap();
+/// assert_eq!(archive.read(member, 100)?, b"content");
+/// # Ok::<(), rock_matrix::wheel::WheelError>(())
+/// ```
+pub struct Archive<'a> {
+    source: &'a dyn ReadAt,
+    members: Vec<Member>,
+    /// Positions in `members`, by name.
+    by_name: Vec<usize>,
+    comment: Vec<u8>,
+}
+
+impl<'a> Archive<'a> {
+    /// Reads and checks the headers of all members; their data is not looked at.
+    ///
+    /// # Errors
+    /// When it is no zip archive, when a structure is damaged, and for everything that a wheel may not have.
+    pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
+        let end = read_end(source)?;
+        let mut members = read_central(source, &end)?;
+        let mut by_name: Vec<usize> = (0..members.len()).collect();
+        by_name.sort_by(|one, other| members[*one].name.cmp(&members[*other].name));
+        if let Some(pair) = by_name.windows(2).find(|pair| members[pair[0]].name == members[pair[1]].name) {
+            return Err(WheelError::Duplicate { member: members[pair[0]].name.clone() });
+        }
+        for member in &mut members {
+            check_local(source, member, end.offset)?;
+        }
+        check_overlaps(&members)?;
+        Ok(Self { source, members, by_name, comment: end.comment })
+    }
+
+    /// The members in the order of the central directory.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The member of this name.
+    pub fn member(&self, name: &str) -> Option<&Member> {
+        let found = self.by_name.binary_search_by(|at| self.members[*at].name.as_str().cmp(name)).ok()?;
+        Some(&self.members[self.by_name[found]])
+    }
+
+    /// Members sorted by name.
+    pub fn by_name(&self) -> impl Iterator<Item = &Member> {
+        self.by_name.iter().map(|at| &self.members[*at])
+    }
+
+    /// The comment of the archive.
+    pub fn comment(&self) -> &[u8] {
+        &self.comment
+    }
+
+    /// The bytes it is read from.
+    pub fn source(&self) -> &'a dyn ReadAt {
+        self.source
+    }
+
+    /// The content of a member as a stream; size and CRC-32 are checked at its end.
+    pub fn reader<'m>(&'m self, member: &'m Member) -> MemberReader<'m> {
+        MemberReader::new(self.source, member)
+    }
+
+    /// The whole content of a small member.
+    ///
+    /// # Errors
+    /// When it has more than `limit_bytes`, or its data is damaged.
+    pub fn read(&self, member: &Member, limit_bytes: u64) -> Result<Vec<u8>, WheelError> {
+        if member.size_bytes > limit_bytes {
+            let (member, size_bytes) = (member.name.clone(), member.size_bytes);
+            return Err(WheelError::TooLarge { member, size_bytes, limit_bytes });
+        }
+        let mut content = Vec::new();
+        let mut reader = self.reader(member);
+        reader.read_to_end(&mut content).map_err(|error| reader.fault(error))?;
+        Ok(content)
+    }
+}
+
+impl std::fmt::Debug for Archive<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Archive({} members, {} bytes)", self.members.len(), self.source.size_bytes())
+    }
+}
+
+fn check_overlaps(members: &[Member]) -> Result<(), WheelError> {
+    let mut by_offset: Vec<&Member> = members.iter().collect();
+    by_offset.sort_by_key(|member| member.header_offset);
+    for pair in by_offset.windows(2) {
+        if pair[0].data_offset + pair[0].compressed_bytes > pair[1].header_offset {
+            return Err(WheelError::Overlap { first: pair[0].name.clone(), second: pair[1].name.clone() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! Little-endian numbers in headers.
+
+/// A 16-bit number at a position that the caller knows to be inside.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// A 32-bit number at a position that the caller knows to be inside.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// A 64-bit number at a position that the caller knows to be inside.
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+}
+
+/// Extra fields as (id, content), as far as they are well formed (APPNOTE 4.5.1).
+pub(super) fn extra_fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let length = usize::from(u16_at(extra.get(..4)?, 2));
+        let field = (u16_at(extra, 0), extra.get(4..4 + length)?);
+        extra = &extra[4 + length..];
+        Some(field)
+    })
+}
+
+/// Extra fields without those of some ids, as bytes.
+pub(super) fn without_fields(extra: &[u8], ids: &[u16]) -> Vec<u8> {
+    let mut kept = Vec::new();
+    for (id, content) in extra_fields(extra).filter(|(id, _)| !ids.contains(id)) {
+        kept.extend(id.to_le_bytes());
+        kept.extend(u16::try_from(content.len()).expect("it was read from 16 bits").to_le_bytes());
+        kept.extend(content);
+    }
+    kept
+}

@@ -1,0 +1,114 @@
+//! The content of a member as a stream.
+
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::DeflateDecoder;
+
+use super::super::{ReadAt, Section, WheelError};
+use super::{Member, Method};
+
+/// How much compressed data is read at once.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Reads the content of a member and checks that it has the size and CRC-32 of its headers.
+#[derive(Debug)]
+pub struct MemberReader<'m> {
+    member: &'m Member,
+    data: Data<'m>,
+    crc: crc32fast::Hasher,
+    left: u64,
+    is_checked: bool,
+}
+
+#[derive(Debug)]
+enum Data<'m> {
+    Stored(Section<'m>),
+    Deflated(Box<DeflateDecoder<BufReader<Section<'m>>>>),
+}
+
+impl<'m> MemberReader<'m> {
+    pub(super) fn new(source: &'m dyn ReadAt, member: &'m Member) -> Self {
+        let section = Section::new(source, member.data_offset, member.compressed_bytes);
+        let capacity = BUFFER_BYTES.min(usize::try_from(member.compressed_bytes).unwrap_or(BUFFER_BYTES)).max(1);
+        let data = match member.method {
+            Method::Stored => Data::Stored(section),
+            Method::Deflated => {
+                Data::Deflated(Box::new(DeflateDecoder::new(BufReader::with_capacity(capacity, section))))
+            }
+        };
+        Self { member, data, crc: crc32fast::Hasher::new(), left: member.size_bytes, is_checked: false }
+    }
+
+    /// What an error of reading means: damage where the bytes are at fault, else the machine.
+    pub fn fault(&self, error: io::Error) -> WheelError {
+        let damaged = |reason: String| WheelError::Corrupt { member: self.member.name.clone(), reason };
+        match error.kind() {
+            io::ErrorKind::InvalidData => damaged(error.to_string()),
+            io::ErrorKind::InvalidInput => damaged("it is no deflated data".to_owned()),
+            io::ErrorKind::UnexpectedEof => damaged("it ends too early".to_owned()),
+            _ => WheelError::Read(error),
+        }
+    }
+
+    /// Hands the content on piece by piece.
+    ///
+    /// # Errors
+    /// When the content is damaged or cannot be read.
+    pub fn each(mut self, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> Result<(), WheelError> {
+        loop {
+            match self.read(buffer) {
+                Ok(0) => return Ok(()),
+                Ok(read) => take(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.fault(error)),
+            }
+        }
+    }
+
+    fn raw(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.data {
+            Data::Stored(section) => section.read(buffer),
+            Data::Deflated(decoder) => decoder.read(buffer),
+        }
+    }
+
+    fn check_end(&mut self) -> io::Result<()> {
+        self.is_checked = true;
+        let damaged = |reason: &str| Err(io::Error::new(io::ErrorKind::InvalidData, reason.to_owned()));
+        if self.raw(&mut [0])? > 0 {
+            return damaged("there is more of it than its header says");
+        }
+        if let Data::Deflated(decoder) = &self.data
+            && decoder.total_in() != self.member.compressed_bytes
+        {
+            return damaged("bytes follow its compressed data");
+        }
+        if self.crc.clone().finalize() != self.member.crc32 {
+            return damaged("its CRC-32 is not the one in its header");
+        }
+        Ok(())
+    }
+}
+
+impl Read for MemberReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        if self.left == 0 {
+            if !self.is_checked {
+                self.check_end()?;
+            }
+            return Ok(0);
+        }
+        let length = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        match self.raw(&mut buffer[..length])? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                self.crc.update(&buffer[..read]);
+                self.left -= read as u64;
+                Ok(read)
+            }
+        }
+    }
+}

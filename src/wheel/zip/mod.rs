@@ -1,0 +1,35 @@
+//! Zip archives as wheels use them (APPNOTE.TXT 6.3.10): stored and deflated members, ZIP64, data descriptors.
+//!
+//! **Invariant:** every member is described the same way by both of its headers, lies in bytes of its own, and has a
+//! name that is safe to unpack; anything else is refused when the archive is opened.
+
+mod archive;
+mod bytes;
+mod central;
+mod data;
+mod end;
+mod local;
+mod member;
+mod name;
+mod time;
+mod write;
+
+pub use archive::Archive;
+pub use data::MemberReader;
+pub use member::{Member, Method};
+pub use time::DosTime;
+pub use write::{NewMember, ZipWriter};
+
+/// Marks a 16-bit count that stands in the ZIP64 record (APPNOTE 4.4.1.4).
+const FULL_16: u16 = u16::MAX;
+/// Marks a 32-bit size or offset that stands in a ZIP64 field (APPNOTE 4.4.1.4).
+const FULL_32: u32 = u32::MAX;
+/// The ZIP64 extra field (APPNOTE 4.5.3).
+const ZIP64_FIELD: u16 = 0x0001;
+/// Bit 3: sizes and CRC stand behind the data (APPNOTE 4.4.4).
+const FLAG_DESCRIPTOR: u16 = 1 << 3;
+/// Bit 11: the name is UTF-8 (APPNOTE 4.4.4).
+const FLAG_UTF8: u16 = 1 << 11;
+
+#[cfg(test)]
+mod tests;
