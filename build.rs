@@ -2,16 +2,22 @@
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads and writes files")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[allow(unreachable_pub, dead_code, reason = "the crate uses all of it")]
 #[path = "src/compat/rows.rs"]
 mod rows;
 
+#[allow(unreachable_pub, reason = "the crate uses it too")]
+#[path = "src/compat/faults.rs"]
+mod faults;
+
 fn main() {
     println!("cargo::rerun-if-changed=matrices/recipes");
     println!("cargo::rerun-if-changed=matrices/compat");
     println!("cargo::rerun-if-changed=src/compat/rows.rs");
+    println!("cargo::rerun-if-changed=src/compat/faults.rs");
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     std::fs::write(out.join("recipes.json"), recipes(Path::new("matrices/recipes"))).expect("OUT_DIR can be written");
     std::fs::write(out.join("facts.bin"), facts(Path::new("matrices/compat"))).expect("OUT_DIR can be written");
@@ -30,14 +36,20 @@ fn yaml_files(folder: &Path) -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Every table in one value, checked.
+/// Every table in one value, checked. A fault stops the build with the file, the row and the reason.
 fn facts(folder: &Path) -> Vec<u8> {
     let mut tables = rows::Tables::default();
+    let mut files: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for (path, text) in yaml_files(folder) {
-        tables.merge(serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
+        let read: rows::Tables = serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        for (table, count) in read.row_counts() {
+            files.entry(table).or_default().extend(std::iter::repeat_n(path.clone(), count));
+        }
+        tables.merge(read);
     }
-    let faults = tables.faults();
-    assert!(faults.is_empty(), "{}:\n{}", folder.display(), faults.join("\n"));
+    let faults: Vec<String> =
+        faults::find(&tables).iter().map(|f| format!("{}: {f}", files[f.table][f.row].display())).collect();
+    assert!(faults.is_empty(), "the facts cannot be right:\n{}", faults.join("\n"));
     postcard::to_stdvec(&tables).expect("tables of texts and numbers serialise")
 }
 

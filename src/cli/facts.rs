@@ -1,11 +1,15 @@
 //! Facts from a folder, for `--compat`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Exit, Shell, load};
-use crate::compat::{Compat, rows::Tables};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::facts as codes};
-use crate::{sys, yaml};
+use crate::compat::Compat;
+use crate::compat::faults::{self, Fault};
+use crate::compat::rows::Tables;
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span, registry::facts as codes};
+use crate::sys;
+use crate::yaml::{self, Node};
 
 /// Reads every table of a folder. What is wrong with it is told at once.
 ///
@@ -14,6 +18,7 @@ use crate::{sys, yaml};
 pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     let mut sink = Sink::new();
     let mut tables = Tables::default();
+    let mut places = Places::default();
     let files = sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
     if files.is_empty() {
         sink.push(
@@ -24,6 +29,7 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     for path in files {
         let source = load::source(shell, &path)?;
         let Some(node) = yaml::parse(&source, &mut sink) else { continue };
+        places.add(&node, &source);
         match yaml::de::from_node::<Tables>(&node) {
             Ok(read) => tables.merge(read),
             Err(error) => sink.push(
@@ -33,13 +39,42 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
             ),
         }
     }
-    for fault in tables.faults() {
-        let place = Place::File(folder.display().to_string().into());
-        sink.push(Diagnostic::new(&codes::BAD_ROW, fault).at(place, "").help("mend the row, or name its source"));
+    if sink.has_errors() {
+        shell.report(&sink.finish());
+        return Err(Exit::Fault);
+    }
+    for fault in faults::find(&tables) {
+        let place = places.of(&fault).unwrap_or_else(|| Place::File(folder.display().to_string().into()));
+        sink.push(Diagnostic::new(&codes::BAD_ROW, fault.to_string()).at(place, "").help("mend the row"));
     }
     if sink.has_errors() {
         shell.report(&sink.finish());
         return Err(Exit::Fault);
     }
     Ok(Compat::new(tables))
+}
+
+/// Where each row stands, table by table in the order in which the files are merged.
+#[derive(Debug, Default)]
+struct Places(BTreeMap<String, Vec<Place>>);
+
+impl Places {
+    fn add(&mut self, document: &Node, source: &Source) {
+        for (table, rows) in document.entries().unwrap_or_default() {
+            let of_table = self.0.entry(table.text.clone()).or_default();
+            of_table.extend(rows.items().unwrap_or_default().iter().map(|row| source.place(head(row))));
+        }
+    }
+
+    fn of(&self, fault: &Fault) -> Option<Place> {
+        self.0.get(fault.table)?.get(fault.row).cloned()
+    }
+}
+
+/// A row's first column, which names it.
+fn head(row: &Node) -> Span {
+    match row.entries() {
+        Some([(key, value), ..]) => key.span.start..value.span.end,
+        _ => row.span.clone(),
+    }
 }

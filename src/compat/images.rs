@@ -8,6 +8,7 @@ use crate::names::{PythonVersion, RocmVersion, Version};
 #[derive(Debug, Clone)]
 pub(super) struct Holds {
     rocm: RocmVersion,
+    ubuntu: String,
     torch: Version,
     python: PythonVersion,
 }
@@ -19,6 +20,8 @@ pub struct ImageTag<'a> {
     pub row: &'a ImageRow,
     /// The ROCm inside.
     pub rocm: &'a RocmVersion,
+    /// The Ubuntu release inside, `22.04`.
+    pub ubuntu: &'a str,
     /// The torch inside.
     pub torch: &'a Version,
     /// The one Python inside.
@@ -27,18 +30,31 @@ pub struct ImageTag<'a> {
 
 /// Parses every tag; those of another form, such as `latest`, say nothing and are left out.
 pub(super) fn parse_all(rows: &[ImageRow]) -> Vec<(usize, Holds)> {
-    let parse = |row: &ImageRow| {
-        let mut parts = row.tag.split('_');
-        let rocm = parts.next()?.strip_prefix("rocm")?.parse().ok()?;
-        parts.next()?.strip_prefix("ubuntu")?;
-        let python = parts.next()?.strip_prefix("py")?.parse().ok()?;
-        let torch = parts.next_back()?.parse().ok()?;
-        Some(Holds { rocm, torch, python })
+    rows.iter().enumerate().filter_map(|(number, row)| Some((number, parse(&row.tag)?))).collect()
+}
+
+fn parse(tag: &str) -> Option<Holds> {
+    let parts: Vec<&str> = tag.split('_').collect();
+    let (rocm, ubuntu, python, torch) = match parts[..] {
+        [rocm, ubuntu, python, torch]
+        | [rocm, ubuntu, python, "pytorch", torch]
+        | [rocm, ubuntu, python, "pytorch", "release", torch] => (rocm, ubuntu, python, torch),
+        _ => return None,
     };
-    rows.iter().enumerate().filter_map(|(number, row)| Some((number, parse(row)?))).collect()
+    Some(Holds {
+        rocm: rocm.strip_prefix("rocm")?.parse().ok()?,
+        ubuntu: ubuntu.strip_prefix("ubuntu").filter(|release| !release.is_empty())?.to_owned(),
+        torch: torch.parse().ok()?,
+        python: python.strip_prefix("py")?.parse().ok()?,
+    })
 }
 
 impl ImageTag<'_> {
+    /// Whether it carries this ROCm, by text: the tag of `7.11.0` is not that of `7.11`.
+    pub fn has_rocm(&self, rocm: &RocmVersion) -> bool {
+        self.rocm.as_str() == rocm.as_str()
+    }
+
     /// The reference: with the digest where one is known.
     pub fn reference(&self) -> String {
         let tag = format!("{}:{}", self.row.repository, self.row.tag);
@@ -56,6 +72,7 @@ impl Compat {
         self.parsed().images.iter().map(|(number, holds)| ImageTag {
             row: &self.tables().images[*number],
             rocm: &holds.rocm,
+            ubuntu: &holds.ubuntu,
             torch: &holds.torch,
             python: holds.python,
         })
@@ -74,7 +91,7 @@ impl Compat {
         python: Option<PythonVersion>,
     ) -> Result<String, String> {
         let fits = |image: &ImageTag<'_>| {
-            image.rocm == rocm
+            image.has_rocm(rocm)
                 && torch.is_none_or(|torch| image.torch == torch)
                 && python.is_none_or(|python| image.python == python)
         };
@@ -97,12 +114,17 @@ impl Compat {
         Err(format!("no {repository} image for {wanted}; {near}"))
     }
 
-    /// An image with this ROCm and an old glibc.
+    /// An image with this ROCm and an old glibc; an image named by a minor serves its patches.
     pub fn builder(&self, rocm: &RocmVersion) -> Option<String> {
-        let serves = |listed: &String| listed.parse::<RocmVersion>().is_ok_and(|l| l == *rocm || l == rocm.minor());
-        let row = self.tables().builders.iter().find(|row| row.rocm.is_empty() || row.rocm.iter().any(serves))?;
-        let version = row.rocm.iter().find(|listed| serves(listed)).map_or(rocm.as_str(), String::as_str);
-        Some(row.image.replace("{rocm}", version))
+        let builders = &self.tables().builders;
+        let named = |wanted: &RocmVersion| {
+            let row = builders.iter().find(|row| row.rocm.iter().any(|listed| listed == wanted.as_str()))?;
+            Some(row.image.replace("{rocm}", wanted.as_str()))
+        };
+        let of_any = || builders.iter().find(|row| row.rocm.is_empty());
+        named(rocm)
+            .or_else(|| named(&rocm.minor()))
+            .or_else(|| of_any().map(|row| row.image.replace("{rocm}", rocm.as_str())))
     }
 
     /// Whether an image of any repository carries this torch with this ROCm or a patch of it.
@@ -127,5 +149,89 @@ impl Compat {
         let mut images: Vec<ImageTag<'_>> = self.images(repository).collect();
         images.sort_by_cached_key(distance);
         images.into_iter().take(3).map(|image| image.row.tag.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::compat::Compat;
+
+    /// The answer for ROCm, torch and Python (`-` for one that is not asked for), without the repository.
+    fn look(rocm: &str, torch: &str, python: &str) -> Result<String, String> {
+        let torch = (torch != "-").then(|| torch.parse().unwrap());
+        let python = (python != "-").then(|| python.parse().unwrap());
+        let found = Compat::embedded().image("rocm/pytorch", &rocm.parse().unwrap(), torch.as_ref(), python);
+        found.map(|reference| reference.trim_start_matches("rocm/pytorch:").to_owned())
+    }
+
+    fn hit(asked: (&str, &str, &str), tag: &str) {
+        assert_eq!(look(asked.0, asked.1, asked.2).as_deref(), Ok(tag), "{asked:?}");
+    }
+
+    fn miss(asked: (&str, &str, &str), wanted: &str, nearest: &str) {
+        let text = look(asked.0, asked.1, asked.2).unwrap_err();
+        assert!(text.starts_with(&format!("no rocm/pytorch image for {wanted}; nearest: {nearest}")), "{text}");
+    }
+
+    /// D1
+    #[test]
+    fn of_31_tags_eight_look_ups_hit_and_four_miss_with_the_nearest_tags() {
+        assert_eq!(Compat::embedded().images("rocm/pytorch").count(), 31);
+        hit(("7.1.1", "2.9.1", "3.12"), "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.9.1");
+        hit(("7.1.1", "2.10.0", "-"), "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.10.0");
+        hit(("7.2", "2.9.1", "3.10"), "rocm7.2_ubuntu22.04_py3.10_pytorch_release_2.9.1");
+        hit(("7.2", "2.10.0", "3.13"), "rocm7.2_ubuntu24.04_py3.13_pytorch_release_2.10.0");
+        hit(("6.0", "-", "-"), "rocm6.0_ubuntu22.04_py3.9_pytorch_2.0.1");
+        hit(("7.11.0", "2.11.0", "3.12"), "rocm7.11.0_ubuntu24.04_py3.12_pytorch_release_2.11.0");
+        hit(("10.0", "2.13.0", "3.14"), "rocm10.0_ubuntu26.04_py3.14_pytorch_release_2.13.0");
+        hit(
+            ("7.14", "2.12.0", "3.12"),
+            "rocm7.14_ubuntu24.04_py3.12_pytorch_release_2.12.0@sha256:c38eeda81d85f00fbe35d3d50ce42ce59c524e87d810624f4eb5c52fddb3b9ad",
+        );
+        miss(
+            ("7.1", "2.9.1", "3.12"),
+            "ROCm 7.1 with torch 2.9.1 and Python 3.12",
+            "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.9.1",
+        );
+        miss(
+            ("7.2", "2.9.1", "3.11"),
+            "ROCm 7.2 with torch 2.9.1 and Python 3.11",
+            "rocm7.2_ubuntu22.04_py3.10_pytorch_release_2.9.1",
+        );
+        miss(("6.2", "2.5.1", "-"), "ROCm 6.2 with torch 2.5.1", "rocm6.2_ubuntu20.04_py3.9_pytorch_release_2.3.0");
+        miss(
+            ("7.11", "2.11.0", "3.12"),
+            "ROCm 7.11 with torch 2.11.0 and Python 3.12",
+            "rocm7.11.0_ubuntu24.04_py3.12_pytorch_release_2.11.0",
+        );
+    }
+
+    /// D2
+    #[test]
+    fn a_tag_is_parsed_by_its_grammar_and_its_rocm_keeps_its_parts() {
+        let rocm = |tag: &str| parse(tag).map(|holds| holds.rocm.as_str().to_owned());
+        for version in ["7.11.0", "7.14", "10.0", "6.2.3"] {
+            let tag = format!("rocm{version}_ubuntu24.04_py3.12_pytorch_release_2.11.0");
+            assert_eq!(rocm(&tag).as_deref(), Some(version));
+        }
+        assert!(look("7.11", "2.11.0", "-").is_err(), "rocm7.11 is not rocm7.11.0");
+        assert!(look("10.1", "2.14.0", "-").is_err(), "rocm10.1 is not rocm10.1.0");
+        assert_eq!(rocm("rocm6.0_ubuntu22.04_py3.9_pytorch_2.0.1").as_deref(), Some("6.0"));
+        assert_eq!(rocm("rocm5.7_ubuntu22.04_py3.10_2.0.1").as_deref(), Some("5.7"));
+        for other in
+            ["latest", "rocm7.2_ubuntu24.04_py3.12_tensorflow_2.1", "rocm7.2_ubuntu24.04_py3.12", "rocm_ubuntu_py_2"]
+        {
+            assert_eq!(rocm(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_builder_image_is_of_the_same_rocm_or_there_is_none() {
+        let builder = |rocm: &str| Compat::embedded().builder(&rocm.parse().unwrap());
+        assert_eq!(builder("6.2.4").as_deref(), Some("pytorch/manylinux2_28-builder:rocm6.2.4"));
+        assert_eq!(builder("6.2").as_deref(), Some("rocm/dev-almalinux-8:6.2-complete"));
+        assert_eq!(builder("7.1.1").as_deref(), Some("pytorch/manylinux2_28-builder:rocm7.1"));
+        assert_eq!(builder("10.1"), None);
     }
 }

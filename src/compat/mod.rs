@@ -6,6 +6,7 @@
 //!
 //! **Invariant:** no version number stands in this code; an answer without a row is "unknown", never "no".
 
+pub mod faults;
 mod images;
 pub mod refresh;
 pub mod rows;

@@ -283,113 +283,38 @@ pub struct ClaimRow {
     pub origin: Origin,
 }
 
-impl Tables {
-    /// Adds the rows of another file. A source or a table may stand in several files.
-    pub fn merge(&mut self, other: Self) {
-        self.sources.extend(other.sources);
-        self.torch.extend(other.torch);
-        self.rocm.extend(other.rocm);
-        self.torch_gfx.extend(other.torch_gfx);
-        self.rocm_gfx.extend(other.rocm_gfx);
-        self.gfx_since.extend(other.gfx_since);
-        self.families.extend(other.families);
-        self.packages.extend(other.packages);
-        self.absent_families.extend(other.absent_families);
-        self.images.extend(other.images);
-        self.builders.extend(other.builders);
-        self.runners.extend(other.runners);
-        self.actions.extend(other.actions);
-        self.libc.extend(other.libc);
-        self.build_costs.extend(other.build_costs);
-        self.limits.extend(other.limits);
-        self.claims.extend(other.claims);
-    }
+macro_rules! tables_of_rows {
+    ($($table:ident),+ $(,)?) => {
+        impl Tables {
+            /// Adds the rows of another file. A source or a table may stand in several files.
+            pub fn merge(&mut self, other: Self) {
+                self.sources.extend(other.sources);
+                $(self.$table.extend(other.$table);)+
+            }
 
-    /// Every origin with a name for its row, for checks that are the same in all tables.
-    fn origins(&self) -> Vec<(String, &Origin)> {
-        let mut origins = Vec::new();
-        macro_rules! collect {
-            ($($table:ident: $row:ident => $name:expr),+ $(,)?) => {
-                $(for $row in &self.$table {
-                    origins.push((format!("{} {}", stringify!($table).replace('_', "-"), $name), &$row.origin));
-                })+
-            };
-        }
-        collect! {
-            torch: row => row.torch,
-            rocm: row => row.rocm,
-            torch_gfx: row => row.rocm.join(","),
-            rocm_gfx: row => row.rocm.join(","),
-            gfx_since: row => row.gfx,
-            families: row => row.family,
-            packages: row => format!("{} {}", row.package, row.version),
-            absent_families: row => row.family,
-            images: row => row.tag,
-            builders: row => row.image,
-            runners: row => row.name,
-            actions: row => row.name,
-            libc: row => row.host,
-            build_costs: row => format!("{} targets {} threads {}", row.package, row.targets, row.threads),
-            limits: row => row.name,
-            claims: row => row.claim,
-        }
-        origins
-    }
-
-    /// What is wrong with the tables, a line each: unknown sources, dates that are none, rows that stand twice,
-    /// versions and targets of the wrong form.
-    pub fn faults(&self) -> Vec<String> {
-        let mut faults = Vec::new();
-        let mut seen = std::collections::BTreeSet::new();
-        for (row, origin) in self.origins() {
-            if !self.sources.contains_key(&origin.source) {
-                faults.push(format!("{row}: source `{}` is not in the table of sources", origin.source));
-            }
-            if !is_date(&origin.checked) {
-                faults.push(format!("{row}: `{}` is not a date such as 2026-11-21", origin.checked));
-            }
-            if !seen.insert(row.clone()) {
-                faults.push(format!("{row}: the row stands twice"));
+            /// How many rows each table has, by its name in the files; `sources` has none.
+            pub fn row_counts(&self) -> Vec<(String, usize)> {
+                vec![$((stringify!($table).replace('_', "-"), self.$table.len())),+]
             }
         }
-        let rocm = self.torch.iter().flat_map(|row| &row.rocm_index).chain(self.rocm.iter().map(|row| &row.rocm));
-        for version in rocm.filter(|version| !is_dotted(version)) {
-            faults.push(format!("`{version}` is not a ROCm version"));
-        }
-        for row in &self.torch {
-            if !is_dotted(&row.torch) || row.torch.matches('.').count() != 1 {
-                faults.push(format!("torch {}: the row is named by major and minor, such as 2.6", row.torch));
-            }
-            for patch in row.patches.iter().filter(|patch| !patch.starts_with(&format!("{}.", row.torch))) {
-                faults.push(format!("torch {}: `{patch}` is not one of its patches", row.torch));
-            }
-        }
-        let lists = self.torch_gfx.iter().chain(&self.rocm_gfx).flat_map(|row| &row.gfx);
-        let targets = lists
-            .chain(self.families.iter().flat_map(|row| &row.members))
-            .chain(self.packages.iter().flat_map(|row| row.gfx.values().flatten()))
-            .chain(self.gfx_since.iter().map(|row| &row.gfx));
-        for target in targets.filter(|target| !target.starts_with("gfx") || target.len() < 6) {
-            faults.push(format!("`{target}` is not a gfx target"));
-        }
-        for action in self.actions.iter().filter(|row| row.sha.len() != 40) {
-            faults.push(format!("action {}: `{}` is not a commit of 40 hex digits", action.name, action.sha));
-        }
-        for row in &self.packages {
-            for (version, sha) in row.sdist_sha256.iter().filter(|(_, sha)| sha.len() != 64) {
-                faults.push(format!("{} {version}: `{sha}` is not a SHA-256", row.package));
-            }
-        }
-        faults
-    }
+    };
 }
 
-fn is_dotted(text: &str) -> bool {
-    text.contains('.') && text.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
-}
-
-fn is_date(text: &str) -> bool {
-    text.len() == 10
-        && text.split('-').map(str::len).eq([4, 2, 2])
-        && text.bytes().all(|b| b.is_ascii_digit() || b == b'-')
-}
+tables_of_rows!(
+    torch,
+    rocm,
+    torch_gfx,
+    rocm_gfx,
+    gfx_since,
+    families,
+    packages,
+    absent_families,
+    images,
+    builders,
+    runners,
+    actions,
+    libc,
+    build_costs,
+    limits,
+    claims,
+);

@@ -157,7 +157,7 @@ impl Compat {
 
     /// Whether an image of this repository carries this torch with this ROCm.
     pub fn torch_in_image(&self, repository: &str, torch: &Version, rocm: &RocmVersion) -> Verdict {
-        match self.images(repository).find(|image| image.rocm == rocm && image.torch == torch) {
+        match self.images(repository).find(|image| image.has_rocm(rocm) && image.torch == torch) {
             Some(image) => Verdict::Supported { source: format!("images.yaml, tag {}", image.row.tag) },
             None => {
                 let near = self.nearest_tags(repository, rocm, Some(torch), None);
@@ -291,5 +291,187 @@ pub(super) fn and(items: &[String]) -> String {
         [] => "none".to_owned(),
         [one] => one.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Compat;
+    use crate::compat::rows::Tables;
+    use crate::compat::{Because, Verdict};
+    use crate::names::{PythonVersion, RocmVersion, Version};
+
+    fn torch_rocm(torch: &str, rocm: &str) -> Verdict {
+        Compat::embedded().torch_rocm(&torch.parse().unwrap(), &rocm.parse().unwrap())
+    }
+
+    #[track_caller]
+    fn refused(verdict: Verdict) -> Because {
+        match verdict {
+            Verdict::Unsupported(because) => because,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn is_supported(verdict: &Verdict) -> bool {
+        matches!(verdict, Verdict::Supported { .. })
+    }
+
+    #[test]
+    fn the_embedded_tables_are_those_of_the_files() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("matrices/compat");
+        #[expect(clippy::disallowed_methods, reason = "the test compares with the files")]
+        let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap();
+        let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let mut tables = Tables::default();
+        for path in paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml")) {
+            tables.merge(serde_yaml::from_str(&read(path)).unwrap());
+        }
+        assert_eq!(*Compat::embedded().tables(), tables);
+    }
+
+    /// M3
+    #[test]
+    fn every_patch_of_a_torch_minor_has_the_rocm_versions_of_its_row() {
+        for rocm in ["6.4", "7.0", "7.1", "7.2", "7.14", "10.0"] {
+            let answers = ["2.12.0", "2.12.1", "2.12.7"].map(|torch| is_supported(&torch_rocm(torch, rocm)));
+            assert_eq!(answers, [["7.1", "7.2"].contains(&rocm); 3], "{rocm}");
+        }
+    }
+
+    /// M5
+    #[test]
+    fn a_refused_pair_names_the_nearest_rocm_that_works() {
+        let because = refused(torch_rocm("2.6.0", "6.2"));
+        assert_eq!(because.reason, "torch 2.6.0 has wheels for ROCm 6.1 and 6.2.4, not 6.2");
+        assert!(because.hint.starts_with("use ROCm 6.2.4"), "{}", because.hint);
+        assert_eq!(because.source, "compat/torch.yaml, torch 2.6, checked 2026-11-21");
+        let because = refused(torch_rocm("2.9.1", "7.2"));
+        assert!(because.hint.starts_with("use ROCm 6.4, or `torch-from: image`"), "{}", because.hint);
+        assert!(refused(torch_rocm("2.5.1", "5.7")).hint.starts_with("use ROCm 6.1"), "the first one after it");
+    }
+
+    #[test]
+    fn an_index_named_by_a_minor_serves_its_patches_but_not_those_with_an_index_of_their_own() {
+        assert!(is_supported(&torch_rocm("2.10.0", "7.1.1")));
+        assert!(is_supported(&torch_rocm("2.6.0", "6.2.4")));
+        assert!(!is_supported(&torch_rocm("2.5.1", "6.2.4")), "6.2.4 has its own index, and 2.5 is not in it");
+        assert!(!is_supported(&torch_rocm("2.14.0", "7.1.4")), "7.1.4 is not 7.14");
+    }
+
+    /// M11
+    #[test]
+    fn triton_is_no_backend_of_flash_attn_before_2_7() {
+        let compat = Compat::embedded();
+        let ask =
+            |version: &str, backend: &str| compat.package_backend("flash-attn", &version.parse().unwrap(), backend);
+        let because = refused(ask("2.6.3", "triton"));
+        assert!(because.reason.contains("no triton backend in this version"), "{}", because.reason);
+        assert_eq!(because.hint, "triton is there since 2.7.4");
+        for version in ["2.7.4", "2.7.4.post1", "2.8.3", "2.8.3.post1", "fa2:4a948e9"] {
+            assert!(is_supported(&ask(version, "triton")) && is_supported(&ask(version, "ck")), "{version}");
+        }
+        assert!(is_supported(&ask("2.6.3", "ck")));
+        assert!(matches!(ask("2.5.0", "ck"), Verdict::Unknown(_)));
+        assert!(matches!(ask("fa4:4a948e9", "ck"), Verdict::Unknown(_)));
+        assert!(refused(ask("fa3:4a948e9", "ck")).reason.contains("no path for AMD GPUs"));
+    }
+
+    /// M14
+    #[test]
+    fn the_targets_of_a_version_are_those_of_its_row_and_gfx950_waits_for_rocm_7() {
+        let compat = Compat::embedded();
+        let wanted = ["gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"];
+        let kept = |version: &str, rocm: &str| {
+            let row = compat.package("flash-attn", &version.parse().unwrap()).unwrap();
+            let rocm: RocmVersion = rocm.parse().unwrap();
+            let fits = |target: &&str| {
+                row.gfx["ck"].iter().any(|known| known == target)
+                    && compat.gfx_too_new(&target.parse().unwrap(), &rocm).is_none()
+                    && compat.torch_gfx(&rocm).is_none_or(|list| list.gfx.iter().any(|known| known == target))
+            };
+            wanted.iter().filter(|target| fits(target)).copied().collect::<Vec<_>>().join(";")
+        };
+        for (version, rocm, expect) in [
+            ("2.6.3", "6.1", "gfx90a;gfx942"),
+            ("2.7.4.post1", "7.2", "gfx90a;gfx942"),
+            ("2.8.3", "6.2", "gfx90a;gfx942"),
+            ("2.8.3", "6.4", "gfx90a;gfx942"),
+            ("2.8.3", "7.0", "gfx90a;gfx942;gfx950"),
+            ("2.8.3", "7.14", "gfx90a;gfx942;gfx950"),
+            ("fa2:4a948e9", "6.2", "gfx90a;gfx942;gfx1100;gfx1201"),
+            ("fa2:4a948e9", "7.2", "gfx90a;gfx942;gfx950;gfx1100;gfx1201"),
+        ] {
+            assert_eq!(kept(version, rocm), expect, "{version} on ROCm {rocm}");
+        }
+        let gfx950 = "gfx950".parse().unwrap();
+        let reason = compat.gfx_too_new(&gfx950, &"6.4.4".parse().unwrap());
+        assert_eq!(reason.as_deref(), Some("gfx950 needs ROCm 7.0 or later"));
+    }
+
+    /// M19
+    #[test]
+    fn a_free_threaded_python_is_there_only_where_its_row_lists_it() {
+        let compat = Compat::embedded();
+        let has = |torch: &str, python: &str| {
+            is_supported(&compat.torch_python(&torch.parse().unwrap(), python.parse().unwrap()))
+        };
+        assert!(has("2.6.0", "3.13t") && has("2.9.1", "3.14t") && has("2.14.0", "3.14t"));
+        assert!(!has("2.5.1", "3.12t") && !has("2.12.0", "3.13t") && !has("2.8.0", "3.14t"));
+        let because = refused(compat.torch_python(&"2.5.1".parse().unwrap(), "3.13t".parse().unwrap()));
+        assert_eq!(because.reason, "torch 2.5.1 has wheels for no free-threaded Python, not 3.13t");
+        assert_eq!(because.hint, "use a Python with the global lock: 3.9 to 3.12");
+    }
+
+    /// M24
+    #[test]
+    fn what_no_row_speaks_about_is_unknown_and_not_illegal() {
+        assert!(matches!(torch_rocm("2.99.0", "7.2"), Verdict::Unknown(_)));
+        let python = Compat::embedded().torch_python(&"2.99.0".parse().unwrap(), "3.12".parse().unwrap());
+        assert!(matches!(python, Verdict::Unknown(_)));
+        let empty = Compat::new(Tables::default());
+        let torch: Version = "2.6.0".parse().unwrap();
+        assert!(matches!(empty.torch_rocm(&torch, &"6.2".parse().unwrap()), Verdict::Unknown(_)));
+    }
+
+    #[test]
+    fn python_3_9_to_3_14_on_the_newest_patch_of_torch_2_5_to_2_14_gives_98_legal_cells() {
+        let compat = Compat::embedded();
+        let pythons: Vec<PythonVersion> = (9..=14).map(|minor| format!("3.{minor}").parse().unwrap()).collect();
+        let mut cells = 0;
+        for minor in 5..=14 {
+            let row = compat.torch(&format!("2.{minor}").parse().unwrap()).unwrap();
+            let torch: Version = row.patches.last().unwrap().parse().unwrap();
+            for rocm in &row.rocm_index {
+                assert!(is_supported(&compat.torch_rocm(&torch, &rocm.parse().unwrap())));
+                cells += pythons.iter().filter(|python| is_supported(&compat.torch_python(&torch, **python))).count();
+            }
+        }
+        assert_eq!(cells, 98);
+    }
+
+    #[test]
+    fn every_rocm_of_an_image_tag_is_in_the_rocm_table() {
+        let compat = Compat::embedded();
+        let listed: Vec<&str> = compat.tables().rocm.iter().map(|row| row.rocm.as_str()).collect();
+        for image in compat.images("rocm/pytorch") {
+            assert!(listed.contains(&image.rocm.as_str()), "{}", image.row.tag);
+        }
+        assert!(listed.contains(&"5.2"), "the HIP of Debian 12");
+        let versions = compat.rocm_versions();
+        assert!(versions.is_sorted() && versions.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn a_runner_is_found_by_name_label_and_old_label() {
+        let compat = Compat::embedded();
+        let name = |word: &str| compat.runner(word).map(|row| row.name.as_str());
+        assert_eq!(name("ubuntu-22.04"), Some("ubuntu-22.04"));
+        assert_eq!(name("linux.rocm.gpu.mi350.1"), Some("mi350"));
+        assert_eq!(name("linux.rocm.gpu.gfx950.1"), Some("mi350"));
+        assert_eq!(name("windows-95"), None);
+        assert_eq!(compat.limit("jobs-per-matrix").map(|row| row.value), Some(256));
+        assert_eq!(compat.family("gfx94X-all"), Some(&["gfx942".to_owned()][..]));
     }
 }
