@@ -1,12 +1,14 @@
 //! One wheel opened: its label, METADATA, and whether it is whole.
 
-use std::io::Read;
 use std::path::Path;
 
 use super::assets::Depth;
+use super::release_folder::digest;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
 use crate::index::CoreMetadata;
 use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelName};
+use crate::sys::PositionalFile;
+use crate::wheel::{self, Headers, WheelError};
 
 /// What the index says of a wheel from its inside.
 #[derive(Debug)]
@@ -53,42 +55,33 @@ pub(super) fn label(
     }
 }
 
-pub(super) fn read(path: &Path, wheel: &WheelName, _depth: Depth, sink: &mut Sink) -> Option<Contents> {
-    let bytes = crate::sys::read_bytes(path, 1 << 30).map_err(|e| sink.push(e.into())).ok()?;
-    let u16_at = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?) as usize);
-    let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
-    let end = bytes.windows(4).rposition(|w| w == b"PK\x05\x06")?;
-    let (count, mut at) = (u16_at(end + 10)?, u32_at(end + 16)?);
-    for _ in 0..count {
-        let (method, packed) = (u16_at(at + 10)?, u32_at(at + 20)?);
-        let (name, extra, comment) = (u16_at(at + 28)?, u16_at(at + 30)?, u16_at(at + 32)?);
-        let local = u32_at(at + 42)?;
-        let text = String::from_utf8_lossy(bytes.get(at + 46..at + 46 + name)?).into_owned();
-        if text.ends_with(".dist-info/METADATA") {
-            let start = local + 30 + u16_at(local + 26)? + u16_at(local + 28)?;
-            let raw = bytes.get(start..start + packed)?;
-            let mut data = Vec::new();
-            if method == 0 {
-                data.extend_from_slice(raw);
-            } else {
-                flate2::read::DeflateDecoder::new(raw).read_to_end(&mut data).ok()?;
-            }
-            let text = String::from_utf8_lossy(&data).into_owned();
-            let all = |key: &str| {
-                text.lines()
-                    .take_while(|l| !l.is_empty())
-                    .filter_map(|l| l.strip_prefix(key))
-                    .map(|v| v.trim().to_owned())
-                    .collect::<Vec<_>>()
-            };
-            return Some(Contents {
-                project: wheel.distribution.parse().ok()?,
-                requires_python: all("Requires-Python:").pop(),
-                requires: all("Requires-Dist:"),
-                metadata: CoreMetadata { digest: super::release_folder::digest(&data), bytes: data },
-            });
+/// Opens the wheel; what is wrong with it goes to the sink. A wheel with an error is not offered.
+pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink) -> Option<Contents> {
+    let source = PositionalFile::open(path).map_err(|error| sink.push(error.into())).ok()?;
+    if depth == Depth::Verify {
+        let found = wheel::verify(&source, name);
+        let is_faulty = found.iter().any(Diagnostic::is_error);
+        sink.extend(found);
+        if is_faulty {
+            return None;
         }
-        at += 46 + name + extra + comment;
     }
-    None
+    let fault = |error: WheelError| error.diagnostic(&name.to_string());
+    let bytes = wheel::read_metadata(&source).map_err(|error| sink.push(fault(error))).ok()?;
+    let metadata = CoreMetadata { digest: digest(&bytes), bytes };
+    let headers = Headers::parse(metadata.bytes.clone());
+    let project = headers.get("Name").and_then(|name| name.parse().ok());
+    let needed = headers.all("Requires-Dist").filter(|requirement| !is_extra(requirement));
+    Some(Contents {
+        // A wheel whose METADATA names no project is listed under its file name; `verify` tells of it.
+        project: project.or_else(|| name.distribution.parse().ok())?,
+        requires_python: headers.get("Requires-Python").map(std::borrow::Cow::into_owned),
+        requires: needed.map(std::borrow::Cow::into_owned).collect(),
+        metadata,
+    })
+}
+
+/// Whether a requirement holds only with an extra: `pytest; extra == "test"`.
+fn is_extra(requirement: &str) -> bool {
+    requirement.split_once(';').is_some_and(|(_, marker)| marker.contains("extra"))
 }

@@ -165,7 +165,6 @@ fn names_that_no_installer_takes_are_all_told_of() {
 }
 
 #[test]
-#[ignore = "members are not looked at yet"]
 fn a_wheel_that_is_not_whole_is_refused() {
     let mut bytes = wheel(CP311).stored().bytes();
     let at = bytes.windows(9).position(|w| w == b"A module.").unwrap();
