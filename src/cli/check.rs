@@ -50,7 +50,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let compat = load::compat(shell)?;
     let read = documents(shell, &compat, &args.files, sink)?;
     // What is wrong between cells and files is told for the files that are sound in themselves.
-    if let Some(plan) = load::plan(&read.matrices, &compat, &Options::default(), sink) {
+    if let Some(plan) = load::plan(shell, &read.matrices, &compat, &Options::default(), sink) {
         plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {
             sink.push(no_jobs(group));
         });

@@ -50,7 +50,7 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let made = load::plan(&matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        let made = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
         jobs.extend(
             picked(&made, &names)
                 .map(|view| Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() }),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Exit, Shell};
 use crate::compat::Compat;
-use crate::config::Config;
 use crate::config::recipe::{self, RecipeDocument};
-use crate::diagnostic::registry::host;
+use crate::config::{Config, Gfx};
+use crate::diagnostic::registry::{host, plan as codes};
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::sys;
@@ -107,11 +107,33 @@ pub(super) fn matrices(
     super::documents::documents(shell, compat, files, sink).map(|documents| documents.matrices)
 }
 
-/// Makes the plan of these files; `None` when there are faults.
-pub(super) fn plan(matrices: &[Matrix], compat: &Compat, options: &Options, sink: &mut Sink) -> Option<Plan> {
-    let files = matrices.iter().map(|matrix| {
-        let profile = matrix.recipe.profile(&matrix.config.distribution.normalized());
-        (matrix.config.clone(), profile)
-    });
-    plan::plan(files.collect(), compat, options, sink)
+/// Makes the plan of these files, with `gfx: [host]` as the targets of this machine; `None` when there are faults.
+pub(super) fn plan(
+    shell: &Shell,
+    matrices: &[Matrix],
+    compat: &Compat,
+    options: &Options,
+    sink: &mut Sink,
+) -> Option<Plan> {
+    let mut targets = None;
+    let mut files = Vec::new();
+    for matrix in matrices {
+        let mut config = matrix.config.clone();
+        if config.gfx == Gfx::Host {
+            let targets = targets.get_or_insert_with(|| {
+                crate::host::gfx_targets(&sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]))
+            });
+            if targets.is_empty() {
+                sink.push(
+                    Diagnostic::new(&codes::HOST_WITHOUT_GPU, "`gfx: [host]` asks for this machine's GPUs, and it has none")
+                        .at(config.places.of("gfx"), "")
+                        .help("name the targets, or build on the machine with the GPU; `rock-matrix doctor` shows what it sees"),
+                );
+                continue;
+            }
+            config.gfx = Gfx::Targets(targets.clone());
+        }
+        files.push((config, matrix.recipe.profile(&matrix.config.distribution.normalized())));
+    }
+    plan::plan(files, compat, options, sink)
 }

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let Some(plan) = load::plan(&matrices, &compat, &options, &mut sink) else { return Err(Exit::Fault) };
+        let Some(plan) = load::plan(shell, &matrices, &compat, &options, &mut sink) else { return Err(Exit::Fault) };
         if plan.job_count() == 0 {
             let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
                 .help("see the reasons with `rock-matrix plan --explain`");

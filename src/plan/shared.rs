@@ -84,7 +84,7 @@ pub(super) struct Site {
 impl Shared {
     /// What is known of the axes before any job is made.
     pub(super) fn of(config: &Config, profile: &Profile, universe: &Universe, compat: &Compat) -> Self {
-        let mut shared = Shared::default();
+        let mut shared = Self::default();
         for column in universe.axes() {
             let prefix = match column.role {
                 AxisRole::Package => format!("{}-", config.distribution.normalized()),

@@ -153,7 +153,7 @@ fn both_backends_give_33_jobs_because_triton_collapses_python_and_2_6_3_has_none
     assert!(absent["reason"].as_str().unwrap().contains("no triton backend in this version"), "{absent}");
     let covered: usize =
         plan["covered"].as_array().unwrap().iter().map(|row| row["axes"]["python"].as_array().unwrap().len() - 1).sum();
-    assert_eq!(72, excluded_count(&plan) as usize + jobs(&plan).len() + covered);
+    assert_eq!(72, excluded_count(&plan) + (jobs(&plan).len() + covered) as u64);
 }
 
 /// M12, M13
@@ -407,4 +407,16 @@ fn a_value_that_no_job_has_is_warned_of() {
     let text = SEED.replace("\"6.1\", \"6.2\"", "\"6.1\", \"6.4\"");
     let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(0).stderr;
     assert!(told.contains("warning[P025 value-without-job]: no job has rocm 6.4"), "{told}");
+}
+
+#[test]
+fn host_targets_are_an_error_on_a_machine_without_a_gpu() {
+    if std::path::Path::new("/sys/class/kfd/kfd/topology/nodes").exists() {
+        return;
+    }
+    let text = matrix(
+        "gfx: [host]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
+    );
+    let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(1).stderr;
+    assert!(told.starts_with("error[P027 host-without-gpu]"), "{told}");
 }

@@ -24,12 +24,11 @@ pub const ALL: &[&Code] = &[
     &BAD_PLAN_FILE,
     &BAD_PUBLISHED_FILE,
     &UNREADABLE_ASSET,
-    &TOO_MANY_JOBS,
     &OUTPUT_TOO_LARGE,
     &COLLIDING_IDS,
-    &BAD_RUNNER_SHAPE,
     &VALUE_WITHOUT_JOB,
     &NO_VERSION_AXIS,
+    &HOST_WITHOUT_GPU,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -149,12 +148,6 @@ pub const UNREADABLE_ASSET: Code = Code::warning(
     "unreadable-asset",
     "A published file ends in `.whl` but its name cannot be read, so it counts as nothing.",
 );
-/// More jobs than GitHub takes.
-pub const TOO_MANY_JOBS: Code = Code::error(
-    "P021",
-    "too-many-jobs",
-    "The plan has more jobs than one matrix may hold. GitHub takes 256; leave `--max-jobs` at that, or let the plan split into shards.",
-);
 /// The GitHub form is larger than an output may be.
 pub const OUTPUT_TOO_LARGE: Code = Code::error(
     "P022",
@@ -167,12 +160,6 @@ pub const COLLIDING_IDS: Code = Code::error(
     "colliding-ids",
     "Two jobs of different matrix files have the same id although their wheels differ. Rename an axis or join the files.",
 );
-/// A runner shape that is not `THREADSxGIB`.
-pub const BAD_RUNNER_SHAPE: Code = Code::error(
-    "P024",
-    "bad-runner-shape",
-    "`--runner` takes threads and memory in GiB joined with `x`, such as `16x64`.",
-);
 /// An axis value that no job has.
 pub const VALUE_WITHOUT_JOB: Code = Code::warning(
     "P025",
@@ -184,4 +171,10 @@ pub const NO_VERSION_AXIS: Code = Code::error(
     "P026",
     "no-version-axis",
     "A wheel's name begins with its version, so an axis must name the versions to build: one named after the distribution, `flash-attn: [\"2.8.3\"]`, or `version`.",
+);
+/// `gfx: [host]` on a machine without a GPU.
+pub const HOST_WITHOUT_GPU: Code = Code::error(
+    "P027",
+    "host-without-gpu",
+    "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. This machine has none that the driver shows.\n\nName the targets in the matrix file; `rock-matrix doctor` shows what the machine has.",
 );
