@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes, render};
-use crate::plan::{Group, Options};
+use crate::plan::{JobView, Group, Options};
+use crate::recipe;
 
 /// Report every fault in matrix and recipe files
 #[derive(Debug, clap::Args)]
@@ -54,6 +55,9 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
         plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {
             sink.push(no_jobs(group));
         });
+        for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
+            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, &compat, sink);
+        }
     }
     Ok(read.files)
 }

@@ -17,11 +17,8 @@ const MOST_JOBS: usize = 5_000;
 pub fn check(jobs: impl IntoIterator<Item = Job>, document: &RecipeDocument, compat: &Compat, sink: &mut Sink) {
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
     for job in jobs.into_iter().filter(|job| job.settings.platform == Platform::Linux).take(MOST_JOBS) {
-        let told = match build(&job, document, compat, &Site::Container, &BTreeMap::new()) {
-            Ok(build) => build.warnings,
-            Err(faults) => faults,
-        };
-        for diagnostic in told {
+        let told = build(&job, document, compat, &Site::Container, &BTreeMap::new());
+        for diagnostic in told.err().into_iter().flatten() {
             match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
                 Some((_, count, _)) => *count += 1,
                 None => found.push((diagnostic, 1, job.id.clone())),

@@ -305,7 +305,8 @@ enum Computed {
     Question(Question),
 }
 
-fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site) -> Map<String, Json> {
+/// The values that every recipe sees.
+pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, site: &Site) -> Map<String, Json> {
     let snake = |name: &str| name.replace('-', "_");
     let mut values = Map::new();
     for (name, value) in &job.axes {

@@ -40,11 +40,17 @@ pub fn flash_attn(version: &str, rocm: &str, torch: &str, backend: &str, more: &
 }
 
 /// The build of a job with its shipped recipe, in a container.
+///
+/// # Errors
+/// As [`build`].
 pub fn made(job: &Job) -> Result<Build, Vec<Diagnostic>> {
     made_at(job, &Site::Container)
 }
 
 /// The build of a job with its shipped recipe.
+///
+/// # Errors
+/// As [`build`].
 pub fn made_at(job: &Job, site: &Site) -> Result<Build, Vec<Diagnostic>> {
     let document = embedded(&job.recipe).unwrap();
     build(job, &document, &Compat::embedded(), site, &BTreeMap::new())

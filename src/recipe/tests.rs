@@ -465,6 +465,22 @@ fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
     );
 }
 
+#[test]
+fn the_page_of_recipes_names_every_value_and_every_shipped_variable() {
+    let page = include_str!("../../docs/recipes.md");
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let document = crate::config::recipe::embedded("flash-attn").unwrap();
+    let values = super::context::values_of(&job, &document, &Compat::embedded(), &Site::Container);
+    for name in values.keys().filter(|name| *name != "flash_attn") {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+    for recipe in crate::config::recipe::embedded_names() {
+        for name in crate::config::recipe::embedded(&recipe).unwrap().vars.keys() {
+            assert!(page.contains(&format!("| `{name}` |")), "{recipe}: {name}");
+        }
+    }
+}
+
 fn container_argv(job: &crate::plan::Job, devices: Devices, gids: &[u32]) -> String {
     let container = Container {
         engine: Engine::Docker,

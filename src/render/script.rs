@@ -146,7 +146,7 @@ pub fn command(words: &[String]) -> String {
 pub fn quote(word: &str) -> String {
     let word = word.replace('\0', "");
     let parts: Vec<&str> = word.split(SHELL_VARIABLE).collect();
-    if parts.len() < 3 || parts.len() % 2 == 0 {
+    if parts.len() < 3 || parts.len().is_multiple_of(2) {
         return plain_or_quoted(&word);
     }
     let part = |(number, text): (usize, &&str)| match (number % 2, *text) {

@@ -21,6 +21,9 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
     environment.add_filter("starts_any", |items: Vec<String>, prefixes: Vec<String>| {
         items.iter().any(|item| prefixes.iter().any(|prefix| item.starts_with(prefix.as_str())))
     });
+    environment.add_filter("yaml", |value: Value| {
+        crate::yaml::to_yaml(&value).map(|text| text.trim_end().to_owned()).map_err(wrong)
+    });
     environment.add_filter("json", |value: Value| serde_json::to_string(&value).map_err(wrong));
 }
 

@@ -171,3 +171,37 @@ const ENV_MAP: Record = Record {
         field("gib-per-job", Shape::Text, "", "The number of parallel jobs for this much memory each, unless set."),
     ],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::RECIPE;
+    use crate::yaml::shape::Shape;
+
+    fn keys(shape: &Shape, found: &mut Vec<&'static str>) {
+        match shape {
+            Shape::Record(record) => {
+                for field in record.fields {
+                    found.push(field.name);
+                    keys(&field.shape, found);
+                }
+            }
+            Shape::List(inner) | Shape::Map(inner) => keys(inner, found),
+            Shape::AnyOf(all) => all.iter().for_each(|shape| keys(shape, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_page_of_recipes_names_every_key() {
+        let page = include_str!("../../../docs/recipes.md");
+        let mut found = Vec::new();
+        keys(&RECIPE, &mut found);
+        assert!(found.len() > 60, "{found:?}");
+        for key in found {
+            let named = page.split('`').skip(1).step_by(2).any(|code| {
+                code.trim_matches(['{', '}']).split([',', ' ', ':']).any(|word| word == key)
+            });
+            assert!(named, "`{key}` is not in docs/recipes.md");
+        }
+    }
+}
