@@ -43,6 +43,7 @@ run() {
   local name=$1 limit=$2 tries=$3 status capped left
   shift 3
   while :; do
+    echo "== $name"
     capped=
     left=$limit
     if [ -n "${ROCK_CAP_S:-}" ]; then
@@ -112,7 +113,6 @@ parallel_jobs() {
 
 # << loop.index >>/<< steps|length >>
 if begins << step.stage >>; then
-  echo "== << step.stage >>"
 <% for path in step.clean %>
   rm -rf -- << path >>
 <% endfor %>
