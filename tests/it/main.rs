@@ -9,6 +9,7 @@ mod begin_a_project;
 mod command_line;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
+mod expansion_is_exact;
 mod index_installs;
 mod mistakes_around_plans;
 mod mistakes_in_matrices;

@@ -90,7 +90,10 @@ fn sources_are_rewritten_once_left_alone_when_they_are_right_and_refused_when_th
     let other = tiny("x").file("tree/setup.txt", "flags = none\n");
     let (code, text) = run(&other, &[]);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("nothing matches 'c\\\\+\\\\+17'; the sources are not what this edit was written for"), "{text}");
+    assert!(
+        text.contains("nothing matches 'c\\\\+\\\\+17'; the sources are not what this edit was written for"),
+        "{text}"
+    );
     assert!(!other.has(&format!(".rock/{JOB}/dist")), "nothing was built");
 }
 

@@ -1,0 +1,147 @@
+//! Expansion prunes, and still gives what enumerating every cell would give.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use rock_matrix::compat::{Compat, Verdict};
+use rock_matrix::config::{self, Config, Lookups, Profile, recipe};
+use rock_matrix::diagnostic::{Sink, Source};
+use rock_matrix::matrix::{Universe, expand};
+use rock_matrix::names::{PackageVersion, PythonVersion, RocmVersion, Version};
+use rock_matrix::plan::{self, Options};
+
+fn read(text: &str) -> (Config, Profile) {
+    let mut sink = Sink::new();
+    let document = recipe::embedded("flash-attn").unwrap();
+    let lookups = Lookups::new(&Compat::embedded(), [&document]);
+    let config = config::read(&Source::new("m.yaml", text), &lookups, &mut sink);
+    (config.unwrap_or_else(|| panic!("{text}\n{:?}", sink.finish())), document.profile("flash-attn"))
+}
+
+fn matrix(axes: &[(&str, Vec<&str>)], exclude: &[Vec<(&str, &str)>]) -> String {
+    let mut text =
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\nfree-threaded: true\naxes:\n"
+            .to_owned();
+    for (name, values) in axes {
+        text.push_str(&format!(
+            "  {name}: [{}]\n",
+            values.iter().map(|v| format!("\"{v}\"")).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    if !exclude.is_empty() {
+        text.push_str("exclude:\n");
+    }
+    for keys in exclude {
+        text.push_str(&format!(
+            "  - {{{}}}\n",
+            keys.iter().map(|(k, v)| format!("{k}: \"{v}\"")).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    text
+}
+
+/// Whether a cell is legal, asked of the facts one question at a time.
+fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) -> bool {
+    let get = |axis: &str| cell.iter().find(|(name, _)| *name == axis).map(|(_, value)| *value);
+    let no = |verdict: Verdict| matches!(verdict, Verdict::Unsupported(_));
+    let package: PackageVersion = get("flash-attn").unwrap().parse().unwrap();
+    let python: PythonVersion = get("python").unwrap().parse().unwrap();
+    let torch: Version = get("torch").unwrap().parse().unwrap();
+    let rocm: RocmVersion = get("rocm").unwrap().parse().unwrap();
+    let excluded =
+        exclude.iter().any(|keys| !keys.is_empty() && keys.iter().all(|(axis, value)| get(axis) == Some(value)));
+    !no(compat.torch_rocm(&torch, &rocm))
+        && !no(compat.torch_python(&torch, python))
+        && !no(compat.package_backend("flash-attn", &package, get("backend").unwrap()))
+        && !no(compat.package_python("flash-attn", &package, python))
+        && !excluded
+}
+
+fn some_of(values: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str>> {
+    proptest::sample::subsequence(values, 1..=values.len().min(4)).prop_shuffle()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pruning_gives_what_the_product_and_a_filter_give(
+        package in some_of(&["2.6.3", "2.7.4", "2.8.3", "2.8.3.post1"]),
+        python in some_of(&["3.8", "3.9", "3.10", "3.12", "3.13", "3.13t", "3.14"]),
+        torch in some_of(&["2.3.1", "2.5.1", "2.6.0", "2.8.0", "2.10.0", "2.12.1", "2.14.0"]),
+        rocm in some_of(&["6.0", "6.1", "6.2", "6.2.4", "6.4", "7.1", "7.1.1", "7.2", "7.14"]),
+        backend in some_of(&["ck", "triton"]),
+        excludes in proptest::collection::vec((0_usize..5, 0_usize..5, 0_usize..4, 0_usize..4), 0..3),
+        order in Just(vec![0_usize, 1, 2, 3, 4]).prop_shuffle(),
+    ) {
+        let all = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let axes: Vec<(&str, Vec<&str>)> = order.iter().map(|&axis| all[axis].clone()).collect();
+        let exclude: Vec<Vec<(&str, &str)>> = excludes
+            .iter()
+            .map(|&(a, b, x, y)| {
+                let pick = |axis: usize, value: usize| (axes[axis].0, axes[axis].1[value % axes[axis].1.len()]);
+                if a == b { vec![pick(a, x)] } else { vec![pick(a, x), pick(b, y)] }
+            })
+            .collect();
+        let (config, profile) = read(&matrix(&axes, &exclude));
+        let compat = Compat::embedded();
+        let expansion = expand(&config, &profile, &compat, &mut Sink::new()).unwrap();
+
+        let mut cells: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
+        for (name, values) in &axes {
+            cells = cells.iter().flat_map(|cell| values.iter().map(move |value| [cell.as_slice(), &[(*name, *value)]].concat())).collect();
+        }
+        let expected: Vec<Vec<(&str, &str)>> = cells.iter().filter(|cell| legal(&compat, cell, &exclude)).cloned().collect();
+        let found: Vec<Vec<(String, String)>> =
+            expansion.legs.iter().map(|&leg| expansion.universe.texts(leg).into_iter().collect()).collect();
+        let found: Vec<Vec<(&str, &str)>> =
+            found.iter().map(|cell| cell.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()).collect();
+        prop_assert_eq!(&found, &expected, "the legs stand in the order of the file");
+        prop_assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), found.len());
+        let excluded: u64 = expansion.excluded.iter().map(|row| row.count).sum();
+        prop_assert_eq!(excluded + found.len() as u64, cells.len() as u64, "no cell is lost or counted twice");
+    }
+
+    #[test]
+    fn a_plan_reads_back_as_the_jobs_it_was_made_of(
+        python in some_of(&["3.9", "3.10", "3.11", "3.12"]),
+        backend in some_of(&["ck", "triton"]),
+        gfx in some_of(&["gfx90a", "gfx942", "gfx1030", "gfx1100"]),
+    ) {
+        prop_assume!(gfx.contains(&"gfx90a") || gfx.contains(&"gfx942"));
+        let axes = [("flash-attn", vec!["2.8.3", "2.7.4"]), ("python", python), ("torch", vec!["2.5.1"]), ("rocm", vec!["6.1", "6.2"]), ("backend", backend)];
+        let (config, profile) = read(&format!("{}gfx: [{}]\n", matrix(&axes, &[]), gfx.join(", ")));
+        let mut sink = Sink::new();
+        let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &Options::default(), &mut sink).unwrap();
+        let mut bytes = Vec::new();
+        plan::write_json(&made, "rock-matrix test", &[], &mut bytes).unwrap();
+        let source = Source::new("plan.json", String::from_utf8(bytes).unwrap());
+        let jobs = plan::read_json(&source, &mut sink).unwrap();
+        let expected: Vec<plan::Job> = made.jobs().map(plan::JobView::to_job).collect();
+        prop_assert_eq!(jobs, expected);
+    }
+}
+
+/// Ten million raw cells of which the facts leave a thousand: what a prefix rules out is one row, and its cells are
+/// not enumerated, so that this ends at once even without optimisation.
+#[test]
+fn a_prefix_that_is_ruled_out_costs_one_step() {
+    let versions: Vec<String> = (0..1000).map(|n| format!("1.{n}")).collect();
+    let rocm: Vec<String> = (100..1099).map(|n| format!("{n}.0")).chain(["6.1".to_owned()]).collect();
+    let texts = |list: &'_ [String]| list.iter().map(|text| text.clone().leak() as &str).collect::<Vec<_>>();
+    let python = vec!["3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.12", "3.13"];
+    let axes = [
+        ("flash-attn", texts(&versions)),
+        ("python", python),
+        ("torch", vec!["2.5.1"]),
+        ("rocm", texts(&rocm)),
+        ("backend", vec!["ck"]),
+    ];
+    let (config, profile) = read(&matrix(&axes, &[]));
+    assert_eq!(Universe::new(&config).unwrap().raw(), 10_000_000);
+    let expansion = expand(&config, &profile, &Compat::embedded(), &mut Sink::new()).unwrap();
+    assert_eq!(expansion.legs.len(), 1000);
+    let rows: Vec<(usize, u64)> = expansion.excluded.iter().map(|row| (row.axes.len(), row.count)).collect();
+    assert_eq!(rows.iter().filter(|row| **row == (2, 10_000)).count(), 999, "one row a ROCm: torch and rocm");
+    assert_eq!(rows.iter().map(|row| row.1).sum::<u64>(), 10_000_000 - 1000);
+}
