@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes, render};
-use crate::plan::{JobView, Group, Options};
+use crate::plan::{Group, JobView, Options};
 use crate::recipe;
 
 /// Report every fault in matrix and recipe files

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use indexmap::IndexMap;
+
 use crate::plan::{Change, JobView, Plan};
 
 /// How much of a plan is shown.
@@ -48,6 +50,9 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             let each = if count == 1 { "1 job".to_owned() } else { format!("{count} jobs, each") };
             let _ = writeln!(text, "  {each}: {verdict}");
         }
+        if detail == Detail::Explain {
+            explain_jobs(group.jobs(number), &mut text);
+        }
         if group.job_count() > SHOWN {
             let _ = writeln!(text, "  … and {} more; `--format json` has them all", group.job_count() - SHOWN);
         }
@@ -83,14 +88,22 @@ fn counted(before: &str, count: u64, after: &str) -> String {
 
 fn explain_job(job: &JobView<'_>, text: &mut String) {
     let _ = writeln!(text, "    id {}", job.id());
-    for (target, reason) in job.dropped_gfx() {
-        let _ = writeln!(text, "    without {target}: {reason}");
-    }
     for (axis, values) in job.covers() {
         let _ = writeln!(text, "    serves {axis} {}", values.join(", "));
     }
-    for warning in job.warnings() {
-        let _ = writeln!(text, "    {warning}");
+}
+
+/// What is said of jobs, each line once with how many jobs it is about: targets left out, images, warnings.
+fn explain_jobs<'a>(jobs: impl Iterator<Item = JobView<'a>>, text: &mut String) {
+    let mut lines: IndexMap<String, usize> = IndexMap::new();
+    for job in jobs {
+        let dropped = job.dropped_gfx().map(|(target, reason)| format!("without {target}: {reason}"));
+        for line in dropped.chain(job.warnings().map(str::to_owned)) {
+            *lines.entry(line).or_default() += 1;
+        }
+    }
+    for (line, count) in lines {
+        let _ = writeln!(text, "  {count} {}: {line}", if count == 1 { "job" } else { "jobs" });
     }
 }
 

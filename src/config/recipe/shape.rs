@@ -198,9 +198,11 @@ mod tests {
         keys(&RECIPE, &mut found);
         assert!(found.len() > 60, "{found:?}");
         for key in found {
-            let named = page.split('`').skip(1).step_by(2).any(|code| {
-                code.trim_matches(['{', '}']).split([',', ' ', ':']).any(|word| word == key)
-            });
+            let named = page
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .any(|code| code.trim_matches(['{', '}']).split([',', ' ', ':']).any(|word| word == key));
             assert!(named, "`{key}` is not in docs/recipes.md");
         }
     }
