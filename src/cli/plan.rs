@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use super::{Exit, Shell, load};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::plan::{self, Options, Plan, RunnerShape};
-use crate::render;
+use crate::{recipe, render};
 
 /// Show the jobs of a matrix and the reason for every missing cell
 #[derive(Debug, clap::Args)]
@@ -75,7 +76,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 .help("see the reasons with `rock-matrix plan --explain`");
             sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
         }
-        print(args, shell, &plan, &mut sink)
+        let mut notes = notes(&plan);
+        if let Some(shape) = args.runner {
+            notes.extend(parallel_jobs(&plan, &matrices, &compat, shape));
+        }
+        print(args, shell, &plan, &notes, &mut sink)
     })();
     let reported = shell.report(&std::mem::take(&mut sink).finish());
     match exit {
@@ -84,8 +89,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn print(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<Exit, Exit> {
-    let notes = notes(plan);
+fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut Sink) -> Result<Exit, Exit> {
     if let Some(old) = &args.diff {
         let source = load::source(shell, old)?;
         let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
@@ -105,7 +109,7 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<Exi
     let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
     Ok(match args.format {
         PlanFormat::Json => {
-            load::deliver(shell, args.out.as_deref(), |out| plan::write_json(plan, generator, &notes, out))
+            load::deliver(shell, args.out.as_deref(), |out| plan::write_json(plan, generator, notes, out))
         }
         PlanFormat::Github => {
             let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
@@ -116,7 +120,7 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<Exi
         PlanFormat::Human if args.github_output => Exit::Done,
         PlanFormat::Human => {
             let detail = if args.explain { render::Detail::Explain } else { render::Detail::Summary };
-            let text = render::plan(plan, &notes, detail);
+            let text = render::plan(plan, notes, detail);
             load::deliver(shell, args.out.as_deref(), |out| out.write_all(text.as_bytes()))
         }
     })
@@ -134,6 +138,25 @@ fn notes(plan: &Plan) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Jobs of a file whose builds are looked at for the number of parallel jobs; it hardly differs between them.
+const JOBS_LOOKED_AT: usize = 200;
+
+/// How many compilers would run side by side on a machine.
+fn parallel_jobs(plan: &Plan, matrices: &[load::Matrix], compat: &Compat, shape: RunnerShape) -> Option<String> {
+    let mut builds = Vec::new();
+    for (number, (group, matrix)) in plan.groups.iter().zip(matrices).enumerate() {
+        let jobs = group.jobs(number).take(JOBS_LOOKED_AT).map(plan::JobView::to_job);
+        let given = std::collections::BTreeMap::new();
+        builds.extend(
+            jobs.filter_map(|job| recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &given).ok()),
+        );
+    }
+    let said = recipe::jobs::on_machine(&builds, shape.threads, shape.memory_gib);
+    let said: Vec<String> = said.into_iter().collect();
+    (!said.is_empty())
+        .then(|| format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")))
 }
 
 /// `count`, `has_jobs` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.

@@ -16,6 +16,19 @@ pub fn flash_attn_main_default(threads: u32, free_gib: u32, nvcc_threads: u32) -
     (threads / 2).min(free_gib / (5 * nvcc_threads.max(1))).max(1)
 }
 
+/// What the steps of builds set on a machine with these threads and this memory: `MAX_JOBS is 16`, each once.
+pub fn on_machine<'b>(
+    builds: impl IntoIterator<Item = &'b super::Build>,
+    threads: u32,
+    memory_gib: u32,
+) -> std::collections::BTreeSet<String> {
+    let steps = builds.into_iter().flat_map(|build| &build.steps);
+    let said = |jobs: &super::Jobs| {
+        format!("{} is {}", jobs.variable, jobs.value(None, threads, memory_gib.saturating_mul(10)))
+    };
+    steps.filter_map(|step| step.jobs.as_ref()).map(said).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{flash_attn_default, flash_attn_main_default, parallel_jobs};
@@ -44,5 +57,16 @@ mod tests {
             ];
             assert_eq!(found, expected, "{threads} threads, {gib} GiB");
         }
+    }
+
+    /// B7
+    #[test]
+    fn a_machine_is_told_its_number_of_jobs() {
+        use crate::recipe::fixture::{flash_attn, made};
+        let build = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "")).unwrap();
+        let on = |threads, gib| super::on_machine([&build], threads, gib).into_iter().collect::<Vec<_>>().join(", ");
+        assert_eq!(on(16, 64), "MAX_JOBS is 16");
+        assert_eq!(on(128, 62), "MAX_JOBS is 22");
+        assert_eq!(on(2, 1), "MAX_JOBS is 1");
     }
 }

@@ -348,6 +348,27 @@ fn what_a_job_cannot_be_built_with_is_told() {
     assert_eq!(told(&made(&image).unwrap_err())[0][..5], *"B010:");
 }
 
+#[test]
+fn no_path_of_a_recipe_leaves_the_folder_of_the_job() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let make = |text: &str| {
+        build(&job, &document(text), &Compat::embedded(), &Site::Container, &BTreeMap::new()).map_err(|f| told(&f))
+    };
+    for (part, path) in [
+        ("edits: [{remove: [/etc/passwd]}]", "/etc/passwd"),
+        ("edits: [{file: src/../../x, find: y}]", "src/../../x"),
+        ("collect: {wheels: ../*.whl}", "../*.whl"),
+    ] {
+        let faults = make(&format!("{part}\nsteps: [{{stage: build, argv: [make]}}]\n")).unwrap_err();
+        assert_eq!(faults, [format!("B012: `{path}` is not in the job's folder")]);
+    }
+    for part in ["clean: [..]", "cwd: /tmp", "outputs: {wheel: {glob: ../x}}"] {
+        let faults = make(&format!("steps: [{{stage: build, argv: [make], {part}}}]\n")).unwrap_err();
+        assert!(faults[0].starts_with("B012: "), "{faults:?}");
+    }
+    assert!(make("steps: [{stage: build, argv: [make], clean: [dist/..x, .hidden]}]\n").is_ok());
+}
+
 fn document(rest: &str) -> crate::config::recipe::RecipeDocument {
     let mut sink = Sink::new();
     let text = format!("recipe: 1\nname: flash-attn\n{rest}");

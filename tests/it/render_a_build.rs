@@ -114,6 +114,18 @@ fn a_number_of_jobs_from_the_environment_wins() {
     assert_eq!(job_file(&project, "dist/tiny-1.whl"), "x|77|unset\n");
 }
 
+/// B7
+#[test]
+fn a_plan_for_a_machine_says_how_many_compilers_run_side_by_side() {
+    let project = Project::new().file("m.yaml", &one_cell("2.8.3", ""));
+    let last = |shape| {
+        let done = project.run(&["plan", "m.yaml", "--runner", shape]).exits(0);
+        done.stdout.lines().last().unwrap().to_owned()
+    };
+    assert_eq!(last("16x64"), "note: on 16 threads with 64 GiB MAX_JOBS is 16");
+    assert_eq!(last("4x8"), "note: on 4 threads with 8 GiB MAX_JOBS is 2");
+}
+
 /// B8
 #[test]
 fn a_build_ends_with_124_at_the_cap_and_goes_on_at_a_stage() {
