@@ -22,6 +22,11 @@ impl Places {
         self.spans.insert(path.into(), span);
     }
 
+    /// The bytes of a key path that is known itself.
+    pub fn span(&self, path: &str) -> Option<Span> {
+        self.spans.get(path).cloned()
+    }
+
     /// The place of a key path; of its nearest known parent otherwise; the file's beginning at last.
     pub fn of(&self, path: &str) -> Place {
         let mut path = path;

@@ -178,6 +178,8 @@ mod tests {
         assert_eq!(config.rows[0].set.runner.as_deref(), Some("mi300x"));
         assert_eq!(config.rows[0].set.vars["opt-dim"], "64");
         assert_eq!(config.include[0].set.gpu, Some(GpuPolicy::Required));
+        assert_eq!(slice(&config.places.of("axes.torch[2]")), "'2.7.1'");
+        assert_eq!(slice(&config.places.of("axes.flash-attn[1]")), "'2.7.4'");
     }
 
     /// M7

@@ -65,7 +65,7 @@ impl Place {
     pub fn line_column(&self) -> Option<(usize, usize)> {
         let (Self::Text { source, span } | Self::Hidden { source, span }) = self else { return None };
         let before = source.text.get(..span.start.min(source.text.len()))?;
-        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+        let line = before.matches('\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |i| i + 1);
         Some((line, before[start..].chars().count() + 1))
     }

@@ -1,11 +1,19 @@
 //! Collects diagnostics so that one run shows every fault.
 
+use super::registry::matrix::MORE_FAULTS;
 use super::{Diagnostic, Severity};
+
+/// Diagnostics that are kept. A file of megabytes can hold more faults than anybody reads, each of which costs a search
+/// for its line.
+const KEPT: usize = 1000;
 
 /// A growing list of diagnostics.
 #[derive(Debug, Default)]
 pub struct Sink {
     diagnostics: Vec<Diagnostic>,
+    errors: usize,
+    dropped: usize,
+    worst: Option<Severity>,
 }
 
 impl Sink {
@@ -14,19 +22,26 @@ impl Sink {
         Self::default()
     }
 
-    /// Adds one.
+    /// Adds one. Beyond a thousand they are counted only; [`Self::finish`] tells how many.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        let is_first_error = diagnostic.is_error() && self.errors == 0;
+        self.errors += usize::from(diagnostic.is_error());
+        self.worst = Some(self.worst.map_or(diagnostic.severity, |worst| worst.min(diagnostic.severity)));
+        if self.diagnostics.len() < KEPT || is_first_error {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.dropped += 1;
+        }
     }
 
     /// How many errors were pushed.
     pub fn error_count(&self) -> usize {
-        self.diagnostics.iter().filter(|d| d.is_error()).count()
+        self.errors
     }
 
     /// Whether an error was pushed.
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(Diagnostic::is_error)
+        self.errors > 0
     }
 
     /// Whether nothing at all was pushed.
@@ -36,7 +51,7 @@ impl Sink {
 
     /// The worst severity pushed.
     pub fn worst(&self) -> Option<Severity> {
-        self.diagnostics.iter().map(|d| d.severity).min()
+        self.worst
     }
 
     /// All of them, sorted by place, then by code; equal ones once.
@@ -45,12 +60,38 @@ impl Sink {
             (d.labels.first().map(|l| l.place.sort_key()).unwrap_or_default(), d.code.id, d.message.clone())
         });
         self.diagnostics.dedup();
+        if self.dropped > 0 {
+            let message = format!("{} more faults are not shown", self.dropped);
+            self.diagnostics.push(Diagnostic::new(&MORE_FAULTS, message).help("mend these first"));
+        }
         self.diagnostics
     }
 }
 
 impl Extend<Diagnostic> for Sink {
     fn extend<T: IntoIterator<Item = Diagnostic>>(&mut self, iter: T) {
-        self.diagnostics.extend(iter);
+        iter.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, Sink};
+    use crate::diagnostic::{Diagnostic, registry::matrix as codes};
+
+    #[test]
+    fn what_is_too_much_to_read_is_counted_and_an_error_is_never_lost() {
+        let mut sink = Sink::new();
+        for number in 0..KEPT + 5 {
+            sink.push(Diagnostic::new(&codes::IDLE_ENTRY, number.to_string()));
+        }
+        assert!(!sink.has_errors());
+        sink.push(Diagnostic::new(&codes::BAD_SYNTAX, "the error"));
+        sink.push(Diagnostic::new(&codes::BAD_SYNTAX, "another"));
+        assert_eq!(sink.error_count(), 2);
+        let found = sink.finish();
+        assert!(found.iter().any(Diagnostic::is_error));
+        assert_eq!(found.last().unwrap().message, "6 more faults are not shown");
+        assert_eq!(found.last().unwrap().code, &codes::MORE_FAULTS);
     }
 }

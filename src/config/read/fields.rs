@@ -2,7 +2,7 @@
 
 use super::axes::Naming;
 use super::cells::Known;
-use super::{Reader, entries, items, text, texts};
+use super::{Reader, entries, items, place_all, text, texts};
 use crate::config::{
     Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places, Platform,
     PrRunMode, PythonFrom, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test, ToolFrom,
@@ -24,7 +24,7 @@ const MOST_PARALLEL: u32 = 256;
 
 impl Reader<'_> {
     /// The whole file; `node` has its defaults.
-    pub(super) fn config(&mut self, node: &Node, places: Places) -> Option<Config> {
+    pub(super) fn config(&mut self, node: &Node, mut places: Places) -> Option<Config> {
         self.format(node);
         let distribution = self.distribution(node);
         let recipe = self.recipe(node);
@@ -41,6 +41,7 @@ impl Reader<'_> {
         let known = Known { axes: &axes, rows: &rows };
         let exclude = self.excludes(items(node, "exclude"), &known);
         let include = self.includes(items(node, "include"), &known, &recipe);
+        place_all::insert_explicit(&axes, &rows, &include, &mut places);
         if items(node, "gfx").is_empty() && node.get("gfx").is_some_and(|gfx| matches!(gfx.value, Value::List(_))) {
             let gfx = node.get("gfx")?;
             self.fault(&codes::BAD_GFX, gfx, "`gfx` lists no targets", "list the targets wanted, or remove the line");

@@ -1,12 +1,36 @@
 //! The place of every part of a matrix file.
 
-use crate::config::Places;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::{Axis, Places, Row};
 use crate::diagnostic::{Source, Span};
 use crate::yaml::{Node, Value};
 
 /// Remembers where each value stands, `axes.torch[1]`. What covers several lines stands where its key does.
 pub(super) fn insert(tree: &Node, source: &Source, places: &mut Places) {
     walk(tree, &mut String::new(), None, source, places);
+}
+
+/// Values that only explicit cells have count on after those of their axis, in the order in which they appear:
+/// `axes.torch[2]` is then the first of them.
+pub(super) fn insert_explicit(axes: &[Axis], rows: &[Row], include: &[Row], places: &mut Places) {
+    let rows = rows.iter().enumerate().map(|(number, row)| (format!("rows[{number}]"), row));
+    let include = include.iter().enumerate().map(|(number, row)| (format!("include[{number}].axes"), row));
+    let mut seen: BTreeMap<&str, BTreeSet<&str>> = axes
+        .iter()
+        .map(|axis| (axis.name.as_str(), axis.values.iter().map(|value| value.text.as_str()).collect()))
+        .collect();
+    for (path, row) in rows.chain(include) {
+        for (name, value) in &row.axes {
+            let texts = seen.entry(name).or_default();
+            let number = texts.len();
+            if texts.insert(&value.text)
+                && let Some(span) = places.span(&format!("{path}.{name}"))
+            {
+                places.insert(format!("axes.{name}[{number}]"), span);
+            }
+        }
+    }
 }
 
 fn walk(node: &Node, path: &mut String, key: Option<&Span>, source: &Source, places: &mut Places) {

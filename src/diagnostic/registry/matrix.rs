@@ -44,6 +44,7 @@ pub const ALL: &[&Code] = &[
     &NO_CELLS,
     &NO_MATRIX_FILE,
     &UNKNOWN_GFX,
+    &MORE_FAULTS,
 ];
 
 /// One key twice in one mapping.
@@ -282,4 +283,10 @@ pub const UNKNOWN_GFX: Code = Code::warning(
     "M050",
     "unknown-gfx",
     "The text has the form of a gfx target, but no table of the facts names it: a typing error, or a target newer than the facts. It is kept; a compiler that does not know it fails.",
+);
+/// More faults than are shown.
+pub const MORE_FAULTS: Code = Code::note(
+    "M051",
+    "more-faults",
+    "There are more than a thousand faults, and the rest is only counted. Many of them usually have one cause.",
 );

@@ -5,6 +5,8 @@ use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origi
 use super::text::{visible, visible_lines};
 use crate::diagnostic::{Diagnostic, Label, Place, Severity, Source, Span};
 
+/// Bytes of a source line that are laid out whole; of a longer one only what is around the carets.
+const LONGEST_LINE: usize = 4000;
 /// Columns that a line may take; longer source lines are cut around the carets.
 const WIDTH: usize = 120;
 
@@ -13,15 +15,35 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
     let mut out = String::new();
     for diagnostic in diagnostics {
+        let windowed = windowed(diagnostic);
+        let (diagnostic, shift) = windowed.as_ref().map_or((diagnostic, None), |(d, shift)| (d, Some(shift)));
         let has_snippet = diagnostic.labels.iter().any(|label| matches!(label.place, Place::Text { .. }));
         let groups = groups(diagnostic);
         // Without a snippet there is no margin for the help to hang on.
         let together = if has_snippet { groups.len() } else { 1 };
         let parts: Vec<String> = groups.chunks(together).map(|groups| renderer.render(groups)).collect();
-        out.push_str(&parts.join("\n"));
+        let text = parts.join("\n");
+        out.push_str(&match shift {
+            Some((wrong, right)) => text.replacen(wrong.as_str(), right, 1),
+            None => text,
+        });
         out.push_str("\n\n");
     }
     out
+}
+
+/// A diagnostic in a very long line as one in a short line, and the position that is then shown, with the true one.
+/// Its other places become notes.
+fn windowed(diagnostic: &Diagnostic) -> Option<(Diagnostic, (String, String))> {
+    let first = diagnostic.labels.first()?;
+    let Place::Text { source, span } = &first.place else { return None };
+    let (cut, span) = window(source, span)?;
+    let mut short = diagnostic.clone();
+    let place = cut.place(span);
+    let positions = (visible(&place.to_string()), visible(&first.place.to_string()));
+    short.labels = vec![Label { place, ..first.clone() }];
+    short.notes.extend(diagnostic.labels[1..].iter().map(|label| format!("{}: {}", label.place, label.text)));
+    Some((short, positions))
 }
 
 fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
@@ -75,9 +97,9 @@ fn snippet(source: &Source, labels: &[(&Label, Span)]) -> Snippet<'static, Annot
     let spans: Vec<Span> = labels.iter().map(|(_, span)| first_line(text, span)).collect();
     let from = spans.iter().map(|s| s.start).min().unwrap_or(0);
     let to = spans.iter().map(|s| s.end).max().unwrap_or(0);
-    let from = text[..from].rfind('\n').map_or(0, |i| i + 1);
+    let from = line_start(text, from);
     let to = text[to..].find('\n').map_or(text.len(), |i| to + i);
-    let line = text[..from].bytes().filter(|&b| b == b'\n').count() + 1;
+    let line = text[..from].matches('\n').count() + 1;
     let annotations: Vec<Annotation<'static>> = labels
         .iter()
         .zip(spans)
@@ -90,11 +112,35 @@ fn snippet(source: &Source, labels: &[(&Label, Span)]) -> Snippet<'static, Annot
     Snippet::source(text[from..to].to_owned()).path(visible(&source.path)).line_start(line).annotations(annotations)
 }
 
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |i| i + 1)
+}
+
+/// A source with the long line that a span stands in cut down to what is around the span, and the span in it. `None`
+/// where the line is short.
+fn window(source: &Source, span: &Span) -> Option<(Source, Span)> {
+    let text = &*source.text;
+    let span = first_line(text, span);
+    let line_from = line_start(text, span.start);
+    let line_to = text[span.end..].find('\n').map_or(text.len(), |i| span.end + i);
+    if line_to - line_from <= LONGEST_LINE {
+        return None;
+    }
+    let from = text.ceil_char_boundary(span.start.saturating_sub(WIDTH).max(line_from));
+    let to = text.floor_char_boundary((span.end.min(span.start + WIDTH) + WIDTH).min(line_to));
+    let lines_before = "\n".repeat(text[..line_from].matches('\n').count());
+    let cut = Source::new(source.path.clone(), format!("{lines_before}{}", &text[from..to]));
+    let start = lines_before.len() + span.start - from;
+    let end = (start + span.end - span.start).min(cut.text.len());
+    Some((cut, start..end))
+}
+
 /// A span within the text, on character boundaries, cut at the end of its first line.
 fn first_line(text: &str, span: &Span) -> Span {
     let start = text.floor_char_boundary(span.start.min(text.len()));
     let end = text.ceil_char_boundary(span.end.min(text.len())).max(start);
-    let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |i| start + i);
+    let line_end = text[start..].find('\n').map_or(text.len(), |i| start + i);
+    let line_end = start + text[start..line_end].trim_end_matches('\r').len();
     start..end.min(line_end)
 }
 
@@ -193,9 +239,11 @@ mod tests {
         let text = format!("k: [{}NEEDLE{}]\n", "aaaa, ".repeat(5000), ", bbbb".repeat(5000));
         let at = text.find("NEEDLE").unwrap();
         let shown = human(
-            &[Diagnostic::new(&codes::BAD_SYNTAX, "long").at(Source::new("m.yaml", text).place(at..at + 6), "this")],
+            &[Diagnostic::new(&codes::BAD_SYNTAX, "long").at(Source::new("m.yaml", text.as_str()).place(at..at + 6), "this")],
             false,
         );
+        let column = text.find("NEEDLE").unwrap() + 1;
+        assert!(shown.contains(&format!("--> m.yaml:1:{column}\n")), "{shown}");
         assert!(shown.contains("NEEDLE") && shown.lines().all(|l| l.chars().count() < 160), "{shown}");
     }
 
