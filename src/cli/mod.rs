@@ -23,6 +23,7 @@ mod release_folder;
 mod render;
 mod schema;
 mod shell;
+mod wheel;
 mod told;
 mod wheel_file;
 
@@ -82,6 +83,7 @@ enum Command {
     Publish(publish::Args),
     Render(render::Args),
     Schema(schema::Args),
+    Wheel(wheel::Args),
 }
 
 /// The whole command line, for completions, manual pages and documents.
@@ -122,6 +124,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Command::Publish(args) => publish::run(&args, &shell),
         Command::Render(args) => render::run(&args, &shell),
         Command::Schema(args) => schema::run(&args, &shell),
+        Command::Wheel(args) => wheel::run(&args, &shell),
     }
 }
 

@@ -3,12 +3,14 @@
 mod members;
 mod metadata;
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::dist_info::dist_info_folder;
 use super::{Archive, Headers, ReadAt, Wheel, WheelError};
 use crate::diagnostic::registry::wheel as codes;
-use crate::diagnostic::{Code, Diagnostic, Place, Sink};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use crate::names::WheelName;
 
 /// Checks a wheel of this file name: the container, every member against its CRC-32 and RECORD, METADATA and WHEEL
@@ -31,7 +33,28 @@ pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
             }
         }
     }
-    sink.finish()
+    shortened(sink.finish(), &findings)
+}
+
+/// How many findings of one code are told; the rest is counted.
+const SHOWN: usize = 50;
+
+fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
+    let mut counts: BTreeMap<&str, (usize, &'static Code, Severity)> = BTreeMap::new();
+    let mut kept: Vec<Diagnostic> = found
+        .into_iter()
+        .filter(|one| {
+            let (count, ..) = counts.entry(one.code.id).or_insert((0, one.code, one.severity));
+            *count += 1;
+            *count <= SHOWN
+        })
+        .collect();
+    for (count, code, severity) in counts.into_values().filter(|(count, ..)| *count > SHOWN) {
+        let message = format!("{} more findings of this kind", count - SHOWN);
+        let place = Place::File(findings.wheel.as_str().into());
+        kept.push(Diagnostic::new(code, message).severity(severity).at(place, ""));
+    }
+    kept
 }
 
 /// What can be checked of a wheel whose dist-info cannot be read as a whole.

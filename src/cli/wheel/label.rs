@@ -1,0 +1,50 @@
+//! `wheel label`: set the local version label.
+
+use std::path::PathBuf;
+
+use super::Printing;
+use super::output::{self, Destination};
+use crate::cli::{Exit, Shell};
+use crate::names::LocalLabel;
+use crate::wheel::{ExistingLabel, relabel};
+
+/// Set the local version label of a wheel, in its name and inside
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The wheel itself stays as it is; a new one is written under the new name, and its path printed.
+Compressed members are copied as they are. SOURCE_DATE_EPOCH sets the time of all members.
+
+Examples:
+  rock-matrix wheel label dist/flash_attn-2.8.3-py3-none-any.whl --local rocm62torch2.5triton
+  rock-matrix wheel label built.whl --local rocm62torch2.5 -w wheelhouse
+  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace     another label
+  rock-matrix wheel label built.whl --local gfx942 --append               after the one it has")]
+pub(super) struct Args {
+    /// The wheel
+    wheel: PathBuf,
+    /// The label: letters and digits in segments joined with dots
+    #[arg(long, value_name = "LABEL")]
+    local: LocalLabel,
+    /// Put it in the place of another label
+    #[arg(long, conflicts_with = "append")]
+    replace: bool,
+    /// Put it behind the label that is there
+    #[arg(long)]
+    append: bool,
+    #[command(flatten)]
+    destination: Destination,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let existing = match (args.replace, args.append) {
+        (true, _) => ExistingLabel::Replace,
+        (_, true) => ExistingLabel::Append,
+        _ => ExistingLabel::Refuse,
+    };
+    output::change(&args.wheel, &args.destination, &args.printing, shell, |wheel, file| {
+        relabel(wheel, &file.name, &args.local, existing).map_err(|error| error.diagnostic(&file.shown))
+    })
+}

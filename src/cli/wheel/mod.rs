@@ -1,0 +1,81 @@
+//! `wheel`: look at built wheels, and give them another label or other tags.
+
+mod label;
+mod output;
+mod retag;
+mod verify;
+
+use std::path::Path;
+
+use super::{Exit, Format, Shell};
+use crate::diagnostic::registry::{host, wheel as codes};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::names::WheelName;
+use crate::sys::PositionalFile;
+
+/// Check wheels, and give them another label or other tags
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Label(label::Args),
+    Retag(retag::Args),
+    Verify(verify::Args),
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    match &args.command {
+        Command::Label(args) => label::run(args, shell),
+        Command::Retag(args) => retag::run(args, shell),
+        Command::Verify(args) => verify::run(args, shell),
+    }
+}
+
+/// How the result is printed.
+#[derive(Debug, clap::Args)]
+struct Printing {
+    /// How to print the result
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl Printing {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+/// A wheel file: its name, and its bytes.
+struct WheelFile {
+    /// The name, as far as it is UTF-8.
+    shown: String,
+    name: WheelName,
+    file: PositionalFile,
+}
+
+/// Opens a wheel by its path.
+fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
+    let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = shown.parse::<WheelName>().map_err(|error| {
+        Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string()).at(Place::File(path.display().to_string().into()), "")
+    });
+    // That a file is not there is said before what is wrong with its name.
+    let file = PositionalFile::open(path)?;
+    Ok(WheelFile { shown, name: name?, file })
+}
+
+/// Shows what was found. The exit is the machine's where something could not be written.
+fn report(shell: &Shell, found: &[Diagnostic]) -> Exit {
+    match shell.report(found) {
+        Exit::Fault if found.iter().any(|one| one.code == &host::CANNOT_WRITE_FILE) => Exit::Machine,
+        exit => exit,
+    }
+}

@@ -1,0 +1,54 @@
+//! `wheel retag`: change tags and build number.
+
+use std::path::PathBuf;
+
+use super::Printing;
+use super::output::{self, Destination};
+use crate::cli::{Exit, Shell};
+use crate::wheel::{BuildChange, Retag, TagChange, retag};
+
+/// Change the tags or the build number of a wheel, in its name and inside
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A tag replaces those that are there; with `+` in front it is added to them. Several are joined with dots.
+The wheel itself stays as it is; a new one is written under the new name, and its path printed.
+
+Examples:
+  rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
+  rock-matrix wheel retag built.whl --platform-tag +manylinux_2_24_x86_64
+  rock-matrix wheel retag built.whl --python-tag py3 --abi-tag none -w wheelhouse
+  rock-matrix wheel retag built.whl --build 2               or --build '' for none")]
+#[command(group = clap::ArgGroup::new("change").args(["python_tag", "abi_tag", "platform_tag", "build"]).required(true).multiple(true))]
+pub(super) struct Args {
+    /// The wheel
+    wheel: PathBuf,
+    /// Python tags, such as cp312 or +py3
+    #[arg(long, value_name = "[+]TAG")]
+    python_tag: Option<TagChange>,
+    /// ABI tags, such as cp312, abi3 or none
+    #[arg(long, value_name = "[+]TAG")]
+    abi_tag: Option<TagChange>,
+    /// Platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64
+    #[arg(long, value_name = "[+]TAG")]
+    platform_tag: Option<TagChange>,
+    /// The build number; an empty text removes it
+    #[arg(long, value_name = "BUILD")]
+    build: Option<BuildChange>,
+    #[command(flatten)]
+    destination: Destination,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let change = Retag {
+        python: args.python_tag.clone(),
+        abi: args.abi_tag.clone(),
+        platform: args.platform_tag.clone(),
+        build: args.build.clone(),
+    };
+    output::change(&args.wheel, &args.destination, &args.printing, shell, |wheel, file| {
+        Ok(retag(wheel, &file.name, &change))
+    })
+}

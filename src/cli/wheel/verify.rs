@@ -1,0 +1,102 @@
+//! `wheel verify`: whether wheels are what their names and RECORDs say.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::{Format, Printing, report};
+use crate::cli::{Exit, Shell};
+use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::wheel;
+
+/// Check wheels: container, every member against RECORD, METADATA and WHEEL against the file name
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exits with 1 when an error was found in one of the wheels.
+
+Examples:
+  rock-matrix wheel verify dist/*.whl
+  rock-matrix wheel verify dist/*.whl --format json         one line a wheel")]
+pub(super) struct Args {
+    /// The wheels
+    #[arg(required = true, value_name = "WHEEL")]
+    wheels: Vec<PathBuf>,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut all = Vec::new();
+    let mut printed = Exit::Done;
+    for path in &args.wheels {
+        let found = check(path);
+        let text = match args.printing.format() {
+            Format::Human => human(path, &found),
+            Format::Json => json(path, &found),
+        };
+        printed = shell.print(&text);
+        all.extend(found);
+    }
+    match report(shell, &all) {
+        Exit::Done => printed,
+        exit => exit,
+    }
+}
+
+fn check(path: &Path) -> Vec<Diagnostic> {
+    let wheel = match super::open(path) {
+        Ok(wheel) => wheel,
+        Err(fault) => return vec![fault],
+    };
+    let mut found = wheel::verify(&wheel.file, &wheel.name);
+    if wheel.shown.contains('%') {
+        let message = format!("the file is named `{}`, percent-encoded as in an address", wheel.shown);
+        found.push(
+            Diagnostic::new(&codes::BAD_WHEEL_NAME, message)
+                .at(Place::File(path.display().to_string().into()), "")
+                .help(format!("rename it to `{}`", wheel.name)),
+        );
+    }
+    found
+}
+
+fn human(path: &Path, found: &[Diagnostic]) -> String {
+    let errors = found.iter().filter(|one| one.is_error()).count();
+    let others = found.len() - errors;
+    let mut text = format!("{:6} {}", if errors == 0 { "ok" } else { "failed" }, path.display());
+    for (count, word) in [(errors, "error"), (others, "remark")] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {word}{}", if count == 1 { "" } else { "s" });
+        }
+    }
+    text + "\n"
+}
+
+fn json(path: &Path, found: &[Diagnostic]) -> String {
+    let findings: Vec<serde_json::Value> = found
+        .iter()
+        .map(|one| {
+            let member = one.labels.iter().find_map(|label| match &label.place {
+                Place::Member { member, .. } => Some(member.as_str()),
+                _ => None,
+            });
+            serde_json::json!({
+                "code": one.code.id,
+                "name": one.code.name,
+                "severity": one.severity.to_string(),
+                "path": member,
+                "message": one.message,
+                "help": one.help,
+            })
+        })
+        .collect();
+    let is_ok = !found.iter().any(Diagnostic::is_error);
+    let document = serde_json::json!({
+        "version": 1,
+        "wheel": path.display().to_string(),
+        "ok": is_ok,
+        "findings": findings,
+    });
+    format!("{document}\n")
+}

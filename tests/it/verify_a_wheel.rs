@@ -1,0 +1,258 @@
+//! Checking wheels against their names and RECORDs.
+
+use crate::support::{Project, Wheel};
+
+const NAME: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
+
+fn sound() -> Wheel {
+    Wheel::named(NAME).executable("flash_attn_2_cuda.so", vec![7; 50_000]).requires("torch").requires("einops")
+}
+
+/// What is said of a wheel with one thing wrong.
+#[track_caller]
+fn said(wheel: &Wheel) -> String {
+    said_of(wheel.name(), &wheel.bytes())
+}
+
+#[track_caller]
+fn said_of(name: &str, bytes: &[u8]) -> String {
+    let run = Project::new().bytes(name, bytes).run(&["wheel", "verify", name]).exits(1);
+    assert!(run.stdout.starts_with("failed "), "{}", run.stdout);
+    run.stderr
+}
+
+/// Asserts that exactly these codes are given.
+#[track_caller]
+fn codes(text: &str, expect: &[&str]) {
+    let found: Vec<&str> =
+        text.lines().filter_map(|line| line.split_once('[')?.1.split_once("]: ").map(|(code, _)| code)).collect();
+    assert_eq!(found, expect, "{text}");
+}
+
+#[test]
+fn a_sound_wheel_is_ok_and_says_so() {
+    let project = Project::new().bytes(NAME, &sound().bytes());
+    let done = project.run(&["wheel", "verify", NAME]).exits(0);
+    assert_eq!((done.stdout, done.stderr), (format!("ok     {NAME}\n"), String::new()));
+}
+
+/// W5
+#[test]
+fn five_broken_wheels_have_five_messages() {
+    let name = said(&sound().edit("METADATA", |text| text.replace("flash-attn", "flash-attn-3")));
+    let label = said(&sound().edit("METADATA", |text| text.replace("Version: 2.8.3+rocm62torch2.5", "Version: 2.8.3")));
+    let torch = said(&Wheel::named(NAME).requires("torch==2.6.0"));
+    let tag = said(&sound().edit("WHEEL", |text| text.replace("linux_x86_64", "manylinux_2_28_x86_64")));
+    let purelib = said(&sound().edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true")));
+    insta::assert_snapshot!([name, label, torch, tag, purelib].concat(), @r"
+    error[W050 name-mismatch]: METADATA says `Name: flash-attn-3`, and the file is named after `flash_attn`
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
+
+    error[W051 version-mismatch]: METADATA's version has no label, and the file's name the label `rocm62torch2.5`
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
+    help: set both with `rock-matrix wheel label WHEEL --local rocm62torch2.5 --replace -w DIR`
+
+    error[W052 torch-requirement]: `Requires-Dist: torch==2.6.0` contradicts the label, which says torch 2.5
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
+    help: require `torch` without a version
+
+    error[W053 tag-mismatch]: WHEEL says `Tag: cp311-cp311-manylinux_2_28_x86_64`, and the file's name cp311-cp311-linux_x86_64
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/WHEEL
+
+    error[W054 purelib-mismatch]: WHEEL says `Root-Is-Purelib: true` in a wheel for `linux_x86_64`
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/WHEEL
+    ");
+}
+
+/// W5
+#[test]
+fn torch_may_be_unpinned_absent_or_pinned_as_the_label_says() {
+    for requirement in ["torch", "torch==2.5.1", "torch==2.5.1+rocm6.2", "torch (>=2.4,<2.6)", "einops", "torch==2.4; extra == 'old'"] {
+        let project = Project::new().bytes(NAME, &Wheel::named(NAME).requires(requirement).bytes());
+        project.run(&["wheel", "verify", NAME]).exits(0);
+    }
+    for requirement in ["torch==2.4.1", "torch>=2.6", "torch @ https://example.invalid/torch.whl"] {
+        codes(&said(&Wheel::named(NAME).requires(requirement)), &["W052 torch-requirement"]);
+    }
+}
+
+#[test]
+fn every_fault_of_a_wheel_is_told_in_one_run() {
+    let wheel = Wheel::named(NAME)
+        .requires("torch==2.6.0")
+        .edit("METADATA", |text| text.replace("Metadata-Version: 2.1\n", ""))
+        .edit("WHEEL", |text| text.replace("Wheel-Version: 1.0", "Wheel-Version: 2.0").replace("linux", "any"))
+        .edit("RECORD", |text| text.replace("flash_attn/__init__.py,", "gone.py,"));
+    codes(
+        &said(&wheel),
+        &[
+            "W052 torch-requirement",
+            "W055 bad-wheel-header",
+            "W021 record-names-no-member",
+            "W053 tag-mismatch",
+            "W055 bad-wheel-header",
+            "W020 member-not-in-record",
+        ],
+    );
+}
+
+#[test]
+fn record_is_held_against_the_bytes() {
+    let check = |edit: fn(String) -> String, expect: &[&str]| codes(&said(&sound().edit("RECORD", edit)), expect);
+    check(|text| text.replacen("sha256=", "sha256=A", 1), &["W022 record-mismatch"]);
+    check(|text| text.replace(",50000", ",50001"), &["W022 record-mismatch"]);
+    check(|text| text.replacen("sha256=", "md5=", 1), &["W024 weak-record-hash"]);
+    check(|text| text + "flash_attn/x.py,sha256=x,1\n", &["W021 record-names-no-member"]);
+    check(|text| text.clone() + text.lines().next().unwrap() + "\n", &["W023 bad-record"]);
+    check(|text| text + "a,b\n", &["W023 bad-record"]);
+    check(|text| text.lines().skip(1).map(|line| format!("{line}\n")).collect(), &["W020 member-not-in-record"]);
+}
+
+#[test]
+fn stronger_hashes_and_two_spaces_and_crlf_are_fine() {
+    let wheel = sound()
+        .edit("WHEEL", |text| text.replace("Tag: ", "Tag:  ").replace('\n', "\r\n"))
+        .edit("METADATA", |text| text.trim_end().to_owned());
+    let project = Project::new().bytes(NAME, &wheel.bytes());
+    project.run(&["wheel", "verify", NAME]).exits(0);
+}
+
+#[test]
+fn two_dist_info_folders_none_or_a_misnamed_one_are_told() {
+    codes(&said(&sound().file("other-1.dist-info/METADATA", "")), &["W014 dist-info-folder"]);
+    let other = NAME.replace("flash_attn-", "flash_attn_3-");
+    codes(&said_of(&other, &sound().bytes()), &["W014 dist-info-folder", "W050 name-mismatch"]);
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
+    let bytes = writer.finish().unwrap().into_inner();
+    codes(&said_of(NAME, &bytes), &["W014 dist-info-folder"]);
+}
+
+#[test]
+fn each_missing_file_of_dist_info_is_named() {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("x-1.dist-info/METADATA", zip::write::SimpleFileOptions::default()).unwrap();
+    let bytes = writer.finish().unwrap().into_inner();
+    let told = said_of("x-1-py3-none-any.whl", &bytes);
+    codes(&told, &["W015 missing-dist-info-file", "W015 missing-dist-info-file"]);
+    assert!(told.contains("`x-1.dist-info/WHEEL` is missing") && told.contains("`x-1.dist-info/RECORD` is missing"));
+}
+
+#[test]
+fn names_that_differ_in_case_are_a_warning() {
+    let wheel = sound().file("flash_attn/a.py", "").file("flash_attn/A.py", "");
+    let project = Project::new().bytes(NAME, &wheel.bytes());
+    let done = project.run(&["wheel", "verify", NAME]).exits(0);
+    assert_eq!(done.stdout, format!("ok     {NAME}, 1 remark\n"));
+    codes(&done.stderr, &["W011 names-differ-in-case"]);
+}
+
+#[test]
+fn json_gives_one_line_a_wheel() {
+    let broken = "x-1-py3-none-any.whl";
+    let project = Project::new().bytes(NAME, &sound().bytes()).file(broken, "no zip");
+    let done = project.run(&["wheel", "verify", NAME, broken, "missing-1-py3-none-any.whl", "--json"]).exits(1);
+    let lines: Vec<serde_json::Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!((&lines[0]["ok"], &lines[0]["findings"]), (&true.into(), &serde_json::json!([])));
+    let finding = &lines[1]["findings"][0];
+    assert_eq!((&finding["code"], &finding["name"], &finding["severity"]), (&"W001".into(), &"not-a-zip".into(), &"error".into()));
+    assert_eq!(lines[2]["findings"][0]["code"], "H020");
+}
+
+const LOCAL: &[u8] = b"PK\x03\x04";
+const CENTRAL: &[u8] = b"PK\x01\x02";
+const END: &[u8] = b"PK\x05\x06";
+
+/// Bytes of a wheel with some put over, counted from the first header of a kind.
+fn patched(bytes: &[u8], kind: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
+    let start = bytes.windows(kind.len()).position(|window| window == kind).unwrap() + at;
+    let mut patched = bytes.to_vec();
+    patched[start..start + with.len()].copy_from_slice(with);
+    patched
+}
+
+#[test]
+fn every_kind_of_hostile_container_is_refused_with_its_code() {
+    let bytes = sound().bytes();
+    let check = |wrong: &[u8], code: &str| codes(&said_of(NAME, wrong), &[code]);
+    check(b"", "W001 not-a-zip");
+    check(&bytes[..bytes.len() - 1], "W001 not-a-zip");
+    check(&patched(&bytes, END, 16, &[1]), "W002 damaged-zip");
+    check(&patched(&bytes, CENTRAL, 8, &[1]), "W003 encrypted-member");
+    check(&patched(&bytes, END, 4, &[1]), "W004 multi-disk-zip");
+    check(&patched(&bytes, CENTRAL, 10, &[14]), "W005 unsupported-compression");
+    check(&patched(&bytes, CENTRAL, 46, b"/"), "W006 unsafe-member-name");
+    check(&patched(&bytes, LOCAL, 30, b"k"), "W008 headers-differ");
+    check(&patched(&bytes, CENTRAL, 40, &[0xff, 0xa1]), "W010 symlink-member");
+    // The first data byte of the first member.
+    check(&patched(&bytes, LOCAL, 30 + "flash_attn/__init__.py".len(), &[0xff]), "W012 corrupt-member");
+    check(&duplicate(), "W007 duplicate-member");
+    check(&overlapping(), "W009 overlapping-members");
+}
+
+fn two_members(first: &str, second: &str) -> Vec<u8> {
+    use std::io::Write;
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for name in [first, second] {
+        writer.start_file(name, options).unwrap();
+        writer.write_all(b"12345678").unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// The second member renamed to the first in both of its headers.
+fn duplicate() -> Vec<u8> {
+    let bytes = two_members("same.py", "sane.py");
+    let text: Vec<u8> = bytes.clone();
+    let mut renamed = text;
+    for at in 0..renamed.len() - 7 {
+        if &renamed[at..at + 7] == b"sane.py" {
+            renamed[at..at + 7].copy_from_slice(b"same.py");
+        }
+    }
+    renamed
+}
+
+/// Both entries of the table point to the first member.
+fn overlapping() -> Vec<u8> {
+    let bytes = two_members("a.py", "a.py.");
+    // The first member's data is made to reach over the second one's header, in both of its headers.
+    let long = u32::try_from(8 + 10).unwrap().to_le_bytes();
+    let sizes = [long, long].concat();
+    patched(&patched(&bytes, LOCAL, 18, &sizes), CENTRAL, 20, &sizes)
+}
+
+#[test]
+fn a_zip64_field_that_holds_too_much_is_a_warning() {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
+    let bytes = writer.finish().unwrap().into_inner();
+    let central = bytes.windows(4).position(|window| window == CENTRAL).unwrap();
+    let end = bytes.windows(4).position(|window| window == END).unwrap();
+    let mut long = bytes[..central + 50].to_vec();
+    long[central + 30] = 12;
+    long.extend([1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
+    long.extend(patched(&bytes[end..], END, 12, &[62]));
+    codes(&said_of("a-1-py3-none-any.whl", &long), &["W014 dist-info-folder", "W013 inexact-zip64-field"]);
+}
+
+#[test]
+fn a_metadata_of_a_gigabyte_is_not_read() {
+    let wheel = sound().edit("METADATA", |text| text + &"x".repeat(17 << 20));
+    let told = said(&wheel);
+    codes(&told, &["W017 member-too-large"]);
+}
+
+#[test]
+fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
+    let mut wheel = sound();
+    for number in 0..200 {
+        wheel = wheel.file(&format!("flash_attn/m{number}.py"), "");
+    }
+    let wheel = wheel.edit("RECORD", |text| text.lines().filter(|l| !l.contains("/m")).map(|l| format!("{l}\n")).collect());
+    let told = said(&wheel);
+    assert_eq!(told.matches("error[W020").count(), 51);
+    assert!(told.contains("150 more findings of this kind"), "{told}");
+}
