@@ -24,7 +24,7 @@ pub(super) fn disagreements(
     for member in archive.members() {
         let is_candidate = match member.name().split_once('/') {
             Some((_, file)) => FILES.contains(&file),
-            None => member.name().ends_with(".py"),
+            None => member.name().split_once('.').is_some_and(|(_, ending)| ending == "py"),
         };
         if !is_candidate || member.size_bytes() > LIMIT_BYTES {
             continue;

@@ -74,7 +74,10 @@ fn a_label_goes_into_name_metadata_folders_and_record() {
         assert_eq!(old_mode, mode, "{name}");
         if name.ends_with("METADATA") {
             let old = String::from_utf8(old.clone()).unwrap();
-            assert_eq!(String::from_utf8_lossy(new), old.replace("Version: 2.8.3\n", "Version: 2.8.3+rocm62torch2.5\n"));
+            assert_eq!(
+                String::from_utf8_lossy(new),
+                old.replace("Version: 2.8.3\n", "Version: 2.8.3+rocm62torch2.5\n")
+            );
         } else if !name.ends_with("RECORD") {
             assert_eq!(old, new, "{old_name}");
         }
@@ -100,7 +103,7 @@ fn record_matches_the_bytes_and_its_old_rows_are_kept() {
     let paths: Vec<&str> = record.rows.iter().map(|row| row.path.as_str()).collect();
     assert!(paths.iter().eq(after.iter().map(|(name, ..)| name)), "rows stand in the order of members");
     for (row, (name, content, _)) in record.rows.iter().zip(&after) {
-        if name.ends_with(".so") {
+        if name == "flash_attn_2_cuda.so" {
             assert_eq!((row.hash.as_str(), row.size.as_str()), ("sha256=kept-as-it-is", "1"));
         } else if name.ends_with("RECORD") {
             assert_eq!(*row, Row::bare(name));
@@ -160,7 +163,8 @@ fn another_file_of_that_name_is_kept_unless_forced() {
 fn a_label_that_is_there_is_replaced_or_appended_to_only_when_asked() {
     let wheel = Wheel::named(LABELLED);
     let project = Project::new().bytes(LABELLED, &wheel.bytes());
-    let label = |extra: &[&str]| project.run(&[&["wheel", "label", LABELLED, "--local", "rocm7.2torch2.14"], extra].concat());
+    let label =
+        |extra: &[&str]| project.run(&[&["wheel", "label", LABELLED, "--local", "rocm7.2torch2.14"], extra].concat());
     let said = label(&[]).exits(1).stderr;
     insta::assert_snapshot!(said, @r"
     error[W060 has-label]: the wheel has the label `rocm62torch2.5` already
@@ -227,7 +231,11 @@ fn a_percent_encoded_file_gets_its_real_name() {
     let project = Project::new().bytes(&LABELLED.replace('+', "%2B"), &Wheel::named(LABELLED).bytes());
     let encoded = LABELLED.replace('+', "%2B");
     let said = project.run(&["wheel", "verify", &encoded]).exits(1).stderr;
-    assert!(said.starts_with("error[W016 bad-wheel-name]: the file is named") && said.contains(&format!("rename it to `{LABELLED}`")), "{said}");
+    assert!(
+        said.starts_with("error[W016 bad-wheel-name]: the file is named")
+            && said.contains(&format!("rename it to `{LABELLED}`")),
+        "{said}"
+    );
     project.run(&["wheel", "label", &encoded, "--local", "rocm62torch2.5"]).exits(0);
     project.run(&["wheel", "verify", LABELLED]).exits(0);
 }
@@ -271,7 +279,8 @@ fn tags_are_replaced_added_and_written_inside() {
     Tag: cp311-cp311-manylinux_2_24_x86_64
     Tag: cp311-cp311-manylinux_2_28_x86_64
     ");
-    let (name, wheel) = retag(&["--python-tag", "py3", "--abi-tag=none", "--platform-tag", "manylinux_2_28_x86_64", "--build", "2"]);
+    let (name, wheel) =
+        retag(&["--python-tag", "py3", "--abi-tag=none", "--platform-tag", "manylinux_2_28_x86_64", "--build", "2"]);
     assert_eq!(name, "2-py3-none-manylinux_2_28_x86_64.whl");
     assert!(wheel.ends_with("Root-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\nBuild: 2\n"), "{wheel}");
 }
@@ -334,7 +343,9 @@ fn python_reads_what_is_written() {
             assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
             assert_eq!(String::from_utf8_lossy(&done.stdout), "2.8.3+rocm62torch2.5\n");
         }
-        Err(error) => eprintln!("skipped: python3 cannot be started: {error}"),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "skipped: python3 cannot be started: {error}");
+        }
     }
 }
 
@@ -393,7 +404,9 @@ impl ReadAt for Holes {
         let length = usize::try_from(self.end - offset.min(self.end)).unwrap().min(buffer.len());
         buffer[..length].fill(0);
         for (start, bytes) in &self.stretches {
-            for (position, byte) in (*start..).zip(bytes).filter(|(at, _)| (offset..offset + length as u64).contains(at)) {
+            for (position, byte) in
+                (*start..).zip(bytes).filter(|(at, _)| (offset..offset + length as u64).contains(at))
+            {
                 buffer[usize::try_from(position - offset).unwrap()] = *byte;
             }
         }
@@ -439,7 +452,8 @@ fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
         let length = if is_hole { size } else { content.len() as u64 };
         let wide = position >= u64::from(u32::MAX);
         let name_length = u16::try_from(name.len()).unwrap().to_le_bytes();
-        let sizes = if is_hole { [0xff; 8].to_vec() } else { [u32::try_from(length).unwrap().to_le_bytes(); 2].concat() };
+        let sizes =
+            if is_hole { [0xff; 8].to_vec() } else { [u32::try_from(length).unwrap().to_le_bytes(); 2].concat() };
         let mut field: Vec<u8> = if is_hole { [length.to_le_bytes(); 2].concat() } else { Vec::new() };
         let extra = |field: &[u8]| match field.len() {
             0 => Vec::new(),

@@ -67,7 +67,9 @@ fn five_broken_wheels_have_five_messages() {
 /// W5
 #[test]
 fn torch_may_be_unpinned_absent_or_pinned_as_the_label_says() {
-    for requirement in ["torch", "torch==2.5.1", "torch==2.5.1+rocm6.2", "torch (>=2.4,<2.6)", "einops", "torch==2.4; extra == 'old'"] {
+    for requirement in
+        ["torch", "torch==2.5.1", "torch==2.5.1+rocm6.2", "torch (>=2.4,<2.6)", "einops", "torch==2.4; extra == 'old'"]
+    {
         let project = Project::new().bytes(NAME, &Wheel::named(NAME).requires(requirement).bytes());
         project.run(&["wheel", "verify", NAME]).exits(0);
     }
@@ -156,7 +158,10 @@ fn json_gives_one_line_a_wheel() {
     assert_eq!(lines.len(), 3);
     assert_eq!((&lines[0]["ok"], &lines[0]["findings"]), (&true.into(), &serde_json::json!([])));
     let finding = &lines[1]["findings"][0];
-    assert_eq!((&finding["code"], &finding["name"], &finding["severity"]), (&"W001".into(), &"not-a-zip".into(), &"error".into()));
+    assert_eq!(
+        (&finding["code"], &finding["name"], &finding["severity"]),
+        (&"W001".into(), &"not-a-zip".into(), &"error".into())
+    );
     assert_eq!(lines[2]["findings"][0]["code"], "H020");
 }
 
@@ -251,7 +256,8 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
     for number in 0..200 {
         wheel = wheel.file(&format!("flash_attn/m{number}.py"), "");
     }
-    let wheel = wheel.edit("RECORD", |text| text.lines().filter(|l| !l.contains("/m")).map(|l| format!("{l}\n")).collect());
+    let wheel =
+        wheel.edit("RECORD", |text| text.lines().filter(|l| !l.contains("/m")).map(|l| format!("{l}\n")).collect());
     let told = said(&wheel);
     assert_eq!(told.matches("error[W020").count(), 51);
     assert!(told.contains("150 more findings of this kind"), "{told}");

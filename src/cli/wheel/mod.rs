@@ -65,7 +65,8 @@ struct WheelFile {
 fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
     let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = shown.parse::<WheelName>().map_err(|error| {
-        Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string()).at(Place::File(path.display().to_string().into()), "")
+        Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string())
+            .at(Place::File(path.display().to_string().into()), "")
     });
     // That a file is not there is said before what is wrong with its name.
     let file = PositionalFile::open(path)?;

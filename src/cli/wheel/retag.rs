@@ -28,8 +28,7 @@ pub(super) struct Args {
     /// ABI tags, such as cp312, abi3 or none
     #[arg(long, value_name = "[+]TAG")]
     abi_tag: Option<TagChange>,
-    /// Platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64
-    #[arg(long, value_name = "[+]TAG")]
+    #[arg(help = "Platform tags, such as linux_x86_64 or +manylinux_2_28_x86_64", long, value_name = "[+]TAG")]
     platform_tag: Option<TagChange>,
     /// The build number; an empty text removes it
     #[arg(long, value_name = "BUILD")]

@@ -41,8 +41,9 @@ fn check_name_and_version(wheel: &Wheel<'_>, name: &WheelName, findings: &Findin
             };
             let message =
                 format!("METADATA's version has {}, and the file's name {}", label(&version), label(&name.version));
-            let help =
-                name.label().map(|label| format!("set both with `rock-matrix wheel label WHEEL --local {label} --replace -w DIR`"));
+            let help = name
+                .label()
+                .map(|label| format!("set both with `rock-matrix wheel label WHEEL --local {label} --replace -w DIR`"));
             let finding = findings.member(&codes::VERSION_MISMATCH, &member, message);
             sink.push(help.into_iter().fold(finding, crate::diagnostic::Diagnostic::help));
         }

@@ -218,7 +218,9 @@ fn with_zip64(values: &[u64], others: &[u8]) -> Vec<u8> {
     if !values.is_empty() {
         fields.extend(ZIP64_FIELD.to_le_bytes());
         fields.extend(u16::try_from(values.len() * 8).expect("at most three values").to_le_bytes());
-        values.iter().for_each(|value| fields.extend(value.to_le_bytes()));
+        for value in values {
+            fields.extend(value.to_le_bytes());
+        }
     }
     fields.extend(others);
     fields

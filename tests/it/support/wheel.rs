@@ -20,9 +20,12 @@ pub struct Wheel {
     name: WheelName,
     files: Vec<(String, Vec<u8>, u32)>,
     headers: Vec<String>,
-    edits: Vec<(String, Box<dyn Fn(String) -> String>)>,
+    edits: Vec<(String, Edit)>,
     method: CompressionMethod,
 }
+
+/// A change of a text file.
+type Edit = Box<dyn Fn(String) -> String>;
 
 impl Wheel {
     /// A wheel with this file name and one module named after the distribution.
