@@ -23,17 +23,24 @@ pub enum Exit {
     Terminated,
 }
 
+impl Exit {
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Fault => 1,
+            Self::Usage => 2,
+            Self::Machine => 3,
+            Self::Step => 4,
+            Self::Capped => 124,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Fault => 1,
-            Exit::Usage => 2,
-            Exit::Machine => 3,
-            Exit::Step => 4,
-            Exit::Capped => 124,
-            Exit::Interrupted => 130,
-            Exit::Terminated => 143,
-        })
+        Self::from(exit.code())
     }
 }

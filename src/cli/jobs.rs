@@ -10,7 +10,7 @@ use crate::diagnostic::{
     nearest::nearest,
     registry::{build, plan as codes},
 };
-use crate::plan::{self, Job, JobView, Options, Plan};
+use crate::plan::{self, Job, Options, Plan};
 
 /// A job with the recipe that builds it.
 #[derive(Debug)]
@@ -28,9 +28,12 @@ pub(super) struct Named {
     pub(super) plan: Option<Plan>,
     /// The jobs named; all of them without a name.
     pub(super) jobs: Vec<Ready>,
+    /// Whether jobs were named.
+    pub(super) by_name: bool,
 }
 
-/// Plans the files among `words` and picks the jobs that the other words name by id or wheel. Words that end like YAML
+/// Plans the files among `words` and picks the jobs that the other words name by id, by
+/// wheel, or by how one id begins. Words that end like YAML
 /// or JSON files are files; a `.json` file is a saved plan.
 ///
 /// # Errors
@@ -42,55 +45,71 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
     let (files, names): (Vec<&String>, Vec<&String>) =
         words.iter().partition(|word| has(word, &["yaml", "yml", "json"]));
     let (saved, files): (Vec<&String>, Vec<&String>) = files.into_iter().partition(|word| has(word, &["json"]));
-    let mut plan = None;
-    let mut jobs = Vec::new();
+    let (mut plan, mut matrices) = (None, Vec::new());
     if saved.is_empty() || !files.is_empty() {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-        let matrices = load::matrices(shell, compat, &files, sink)?;
+        matrices = load::matrices(shell, compat, &files, sink)?;
         if sink.has_errors() {
             return Err(Exit::Fault);
         }
-        let made = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
-        jobs.extend(
-            picked(&made, &names)
-                .map(|view| Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() }),
-        );
-        plan = Some(made);
+        plan = Some(load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?);
     }
     let recipes = if saved.is_empty() { Vec::new() } else { load::recipes(shell, sink)? };
+    let mut read: Vec<(&String, Job)> = Vec::new();
     for path in saved {
         let found = plan::read_json(&load::source(shell, Path::new(path))?, sink).ok_or(Exit::Fault)?;
-        for job in found.into_iter().filter(|job| names.is_empty() || is_named(&names, &job.id, &job.wheel)) {
-            let Some(recipe) = recipes.iter().find(|recipe| recipe.name == job.recipe) else {
-                let fault = Diagnostic::new(&build::BAD_RECIPE, format!("there is no recipe `{}`", job.recipe));
-                sink.push(fault.at(Place::File(path.as_str().into()), "").help("give its folder with `--recipes`"));
-                return Err(Exit::Fault);
+        read.extend(found.into_iter().map(|job| (path, job)));
+    }
+    let mut known: Vec<(String, String)> = Vec::new();
+    if !names.is_empty() {
+        known.extend(plan.iter().flat_map(Plan::jobs).map(|job| (job.id(), job.wheel())));
+        known.extend(read.iter().map(|(_, job)| (job.id.clone(), job.wheel.clone())));
+    }
+    let ids: Vec<&str> = names.iter().filter_map(|name| id_of(name, &known, sink)).collect();
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    let is_wanted = |id: &str| names.is_empty() || ids.contains(&id);
+    let mut jobs = Vec::new();
+    for view in plan.iter().flat_map(Plan::jobs).filter(|view| is_wanted(&view.id())) {
+        jobs.push(Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() });
+    }
+    for (path, job) in read.into_iter().filter(|(_, job)| is_wanted(&job.id)) {
+        let Some(recipe) = recipes.iter().find(|recipe| recipe.name == job.recipe) else {
+            let fault = Diagnostic::new(&build::BAD_RECIPE, format!("there is no recipe `{}`", job.recipe));
+            sink.push(fault.at(Place::File(path.as_str().into()), "").help("give its folder with `--recipes`"));
+            return Err(Exit::Fault);
+        };
+        jobs.push(Ready { recipe: recipe.clone(), job });
+    }
+    Ok(Named { plan, jobs, by_name: !names.is_empty() })
+}
+
+/// The id of the job with this id or wheel, or of the only one whose id begins so; why there is none goes to the sink.
+fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Option<&'k str> {
+    const SHOWN: usize = 5;
+    if let Some((id, _)) = known.iter().find(|(id, wheel)| id == name || wheel == name) {
+        return Some(id);
+    }
+    let begun: Vec<&str> = known.iter().map(|(id, _)| id.as_str()).filter(|id| id.starts_with(name)).collect();
+    let place = Place::Argument(name.to_owned());
+    sink.push(match begun.as_slice() {
+        [id] => return Some(id),
+        [] => {
+            let words = known.iter().flat_map(|(id, wheel)| [id.as_str(), wheel.as_str()]);
+            let help = match nearest(name, words) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`rock-matrix plan --explain` lists the ids and the wheels".to_owned(),
             };
-            jobs.push(Ready { recipe: recipe.clone(), job });
+            Diagnostic::new(&codes::UNKNOWN_JOB, format!("no job is called `{name}`")).at(place, "").help(help)
         }
-    }
-    for name in &names {
-        if !jobs.iter().any(|ready| is_named(&[name], &ready.job.id, &ready.job.wheel)) {
-            sink.push(unknown(name, plan.as_ref()));
+        several => {
+            let more = if several.len() > SHOWN { ", …" } else { "" };
+            let shown = several[..several.len().min(SHOWN)].join(", ");
+            Diagnostic::new(&codes::UNKNOWN_JOB, format!("{} jobs begin with `{name}`", several.len()))
+                .at(place, "")
+                .help(format!("name one of {shown}{more}"))
         }
-    }
-    if sink.has_errors() { Err(Exit::Fault) } else { Ok(Named { plan, jobs }) }
-}
-
-fn picked<'p>(plan: &'p Plan, names: &'p [&String]) -> impl Iterator<Item = JobView<'p>> {
-    plan.jobs().filter(move |view| names.is_empty() || is_named(names, &view.id(), &view.wheel()))
-}
-
-fn is_named(names: &[&String], id: &str, wheel: &str) -> bool {
-    names.iter().any(|name| *name == id || *name == wheel)
-}
-
-fn unknown(name: &str, plan: Option<&Plan>) -> Diagnostic {
-    let fault = Diagnostic::new(&codes::UNKNOWN_JOB, format!("no job is called `{name}`"))
-        .at(Place::Argument(name.to_owned()), "");
-    let known: Vec<String> = plan.into_iter().flat_map(Plan::jobs).flat_map(|job| [job.id(), job.wheel()]).collect();
-    match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => fault.help(format!("did you mean `{near}`?")),
-        None => fault.help("`rock-matrix plan --explain` lists the ids and the wheels"),
-    }
+    });
+    None
 }

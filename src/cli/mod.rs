@@ -3,7 +3,9 @@
 //! **Invariant:** no decision is taken here that a library caller could not take with the same values.
 
 mod assets;
+mod build;
 mod check;
+mod clean;
 mod compat;
 mod completions;
 mod doctor;
@@ -71,7 +73,9 @@ struct Global {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Build(Box<build::Args>),
     Check(check::Args),
+    Clean(clean::Args),
     Compat(compat::Args),
     Completions(completions::Args),
     Doctor(doctor::Args),
@@ -112,7 +116,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         folders: Folders { compat: cli.global.compat, recipes: cli.global.recipes },
     };
     match cli.command {
+        Command::Build(args) => build::run(&args, &shell),
         Command::Check(args) => check::run(&args, &shell),
+        Command::Clean(args) => clean::run(&args, &shell),
         Command::Compat(args) => compat::run(&args, &shell),
         Command::Completions(args) => completions::run(&args, &shell),
         Command::Doctor(args) => doctor::run(&args, &shell),

@@ -7,12 +7,11 @@ use super::jobs::{Named, Ready, named};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
+use crate::exec::ROOT;
 use crate::recipe::container::{self, Container, Devices, Engine};
 use crate::recipe::{self, Build, Site, shell_variable};
 use crate::{render, sys};
 
-/// The folder of the job folders.
-const ROOT: &str = ".rock";
 const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 
 /// Print what a build would do: container commands, scripts, steps
@@ -82,7 +81,7 @@ enum EngineChoice {
     Podman,
 }
 
-fn fact(text: &str) -> Result<(String, String), String> {
+pub(super) fn fact(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("a fact is NAME=VALUE".to_owned()),

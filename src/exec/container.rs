@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::engine_fault::{EngineFault, EngineTrouble};
 use super::fault::{BuildEnd, StepFault, StepTrouble};
 use super::record::{Record, StageState};
-use super::run::{Event, Order, Watch, missing_outputs};
+use super::run::{Event, Order, Watch, brief, missing_outputs};
 use super::runner::Runner;
 use super::surroundings::MARK;
 use super::transcript::Transcript;
@@ -183,7 +183,7 @@ fn failure(
         (_, Some(seconds)) if is_late => StepTrouble::TimedOut(seconds),
         _ => StepTrouble::Ended(status.to_string()),
     };
-    let command = order.masks.hide(&render::command(&step.argv));
+    let command = brief(&step.argv, order.masks);
     BuildEnd::Failed(StepFault { stage: step.stage.clone(), command, trouble, tail })
 }
 

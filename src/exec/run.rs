@@ -138,7 +138,7 @@ fn run_step(
     runner: &mut dyn Runner,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> (BuildEnd, u32) {
-    let command = order.masks.hide(&render::command(&step.argv));
+    let command = brief(&step.argv, order.masks);
     let failed = |trouble, transcript: &Transcript<'_>| {
         let (stage, command, tail) = (step.stage.clone(), command.clone(), transcript.tail());
         BuildEnd::Failed(StepFault { stage, command, trouble, tail })
@@ -181,6 +181,15 @@ fn run_step(
             return (BuildEnd::Stopped(signal, step.stage.clone()), tries);
         }
     }
+}
+
+/// A command for a message: of a word of several lines, such as a whole program, only the first.
+pub(super) fn brief(argv: &[String], masks: &Masks) -> String {
+    let first_lines = argv.iter().map(|word| match word.split_once('\n') {
+        Some((first, _)) => format!("{first} …"),
+        None => word.clone(),
+    });
+    masks.hide(&render::command(&first_lines.collect::<Vec<_>>()))
 }
 
 /// How one attempt at a step ended.

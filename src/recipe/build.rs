@@ -233,10 +233,14 @@ impl Maker<'_> {
         let stage = format!("fetch-{name}");
         if let Some(archive) = &source.artifact {
             let archive = self.of_caller(context.required(archive)?);
-            return Ok(vec![self.program(stage, UNPACK, [archive, digest, target])]);
+            let mut unpack = self.program(stage, UNPACK, [archive.clone(), digest, target]);
+            unpack.inputs.push(archive);
+            return Ok(vec![unpack]);
         }
         let path = self.of_caller(context.required(source.path.as_deref().unwrap_or_default())?);
-        Ok(vec![self.program(stage, COPY, [path, target])])
+        let mut copy = self.program(stage, COPY, [path.clone(), target]);
+        copy.inputs.push(path);
+        Ok(vec![copy])
     }
 
     /// A path that starts where rock-matrix is called.

@@ -28,6 +28,9 @@ pub struct Step {
     pub clean: Vec<String>,
     /// How often it is tried again after a failure.
     pub retries: u32,
+    /// Files and folders outside the job's folder that it reads, absolute as it sees them. When they change, it is run
+    /// again.
+    pub inputs: Vec<String>,
 }
 
 /// Texts put before and after a variable's inherited value.

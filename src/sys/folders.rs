@@ -112,6 +112,15 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
     std::fs::create_dir_all(path).map_err(|e| FileError::new("make", path, e))
 }
 
+/// Makes sure that files can be made in a folder, which is made where it is missing.
+///
+/// # Errors
+/// When the system refuses.
+pub fn can_write_into(folder: &Path) -> Result<(), FileError> {
+    make_folder(folder)?;
+    tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|e| FileError::new("write into", folder, e))
+}
+
 /// Removes a file, a link, or a folder with all that is in it; what is not there is no fault. Links are not followed.
 ///
 /// # Errors

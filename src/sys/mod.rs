@@ -19,7 +19,7 @@ pub use files::{
     write_streamed,
 };
 pub use folders::{
-    Lock, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing, lock, make_folder,
+    Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing, lock, make_folder,
     names_in, now_s, open_log, own_ids, remove,
 };
 pub use host::{HostRoots, host_facts, topology, with_programs};

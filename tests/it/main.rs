@@ -6,6 +6,9 @@
 
 mod ask_the_facts;
 mod begin_a_project;
+mod build_in_container;
+mod build_locally;
+mod cancel_a_build;
 mod command_line;
 mod docs_are_fresh;
 mod doctor_on_this_machine;

@@ -3,6 +3,7 @@
 
 mod bless;
 mod project;
+pub mod toy;
 mod wheel;
 
 pub use bless::assert_file;

@@ -1,0 +1,267 @@
+//! `build`: runs the recipes of jobs and checks what they made.
+
+mod finish;
+mod prepare;
+mod progress;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+
+use super::jobs::{Ready, named};
+use super::{Exit, Format, Shell, load};
+use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
+use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
+use crate::host::HostFacts;
+use crate::recipe::container::Engine;
+use crate::sys::{self, HostRoots, Signals, StopSignal};
+use prepare::Prepared;
+use progress::Progress;
+
+/// Where wheels go.
+const DEFAULT_OUT: &str = "dist";
+
+/// Build the wheels of jobs and check them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Each job is built in its own folder .rock/JOB, which holds the sources, the log and build.json. A build that was ended
+in any way goes on with --continue auto. Steps run with the rights of whoever calls; stdin is closed.
+
+Exit code: 0 built, 1 the wheel was refused or the input is at fault, 3 the machine or the engine is at fault, 4 a stage
+failed, 124 capped, 130 and 143 stopped by a signal.
+
+Examples:
+  rock-matrix build JOB                                   on this machine
+  rock-matrix build JOB --engine docker                   in the plan's image
+  rock-matrix build flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl --matrix matrices/flash-attn.yaml
+  rock-matrix build JOB --dry-run                         what would be run
+  rock-matrix build JOB --continue auto                   after a failure, the cap, or Ctrl-C
+  rock-matrix build --all --plan plan.json --cap 330 --started-at 1750000000")]
+pub(super) struct Args {
+    /// Jobs by id, by expected wheel, or by how one id begins; matrix files may stand among them
+    #[arg(value_name = "JOB", required_unless_present = "all")]
+    words: Vec<String>,
+    /// Build every job, one after the other
+    #[arg(long)]
+    all: bool,
+    /// A matrix file; may be given several times [default: matrices/*.yaml]
+    #[arg(long, value_name = "FILE")]
+    matrix: Vec<PathBuf>,
+    /// A plan saved with `plan --format json`, instead of matrix files
+    #[arg(long, value_name = "FILE", conflicts_with = "matrix")]
+    plan: Option<PathBuf>,
+    /// What runs the steps
+    #[arg(long, value_enum, default_value = "local", help_heading = "Where")]
+    engine: EngineChoice,
+    /// The container image instead of the plan's
+    #[arg(long, value_name = "REF", help_heading = "Where")]
+    image: Option<String>,
+    /// One more argument of the container, after those of the matrix file
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, help_heading = "Where")]
+    docker_arg: Vec<String>,
+    /// The folder that wheels are copied to
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
+    out: PathBuf,
+    /// Print every step and touch nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Go on with an earlier build: at this stage, or with `auto` at the first that changed or did not succeed
+    #[arg(long = "continue", value_name = "STAGE|auto")]
+    resume: Option<String>,
+    /// What a fact of the recipe is, instead of asking for it
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::render::fact)]
+    fact: Vec<(String, String)>,
+    /// Minutes that a stage may take where the recipe sets no limit
+    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time")]
+    timeout: Option<u64>,
+    /// Minutes after which the build ends with 124, so that its work can be saved
+    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time")]
+    cap: Option<u64>,
+    /// When the surrounding job began, in seconds since 1970; the cap counts from there [default: now]
+    #[arg(long, value_name = "SECONDS", requires = "cap", help_heading = "Time")]
+    started_at: Option<u64>,
+    /// Seconds that what is stopped gets between SIGTERM and SIGKILL; a second Ctrl-C waits for nothing
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, help_heading = "Time")]
+    grace: u64,
+    /// What to print: a line a wheel, or build.json as one line a job
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// What runs the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum EngineChoice {
+    /// This machine
+    Local,
+    /// A docker container
+    Docker,
+    /// A podman container
+    Podman,
+}
+
+impl EngineChoice {
+    fn container(self) -> Option<Engine> {
+        match self {
+            Self::Local => None,
+            Self::Docker => Some(Engine::Docker),
+            Self::Podman => Some(Engine::Podman),
+        }
+    }
+
+    fn word(self) -> &'static str {
+        self.container().map_or("local", Engine::program)
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return exit,
+    };
+    let ready = match gather(args, shell, &compat, &mut sink) {
+        Ok(ready) => ready,
+        Err(exit) => {
+            shell.report(&sink.finish());
+            return exit;
+        }
+    };
+    let facts = sys::host_facts(&HostRoots::default(), &shell.environment, &[]);
+    let mut jobs = Vec::new();
+    for one in &ready {
+        match prepare::prepare(one, args, shell, &compat, &facts) {
+            Ok(prepared) => {
+                sink.extend(prepared.build.warnings.iter().cloned());
+                jobs.push(prepared);
+            }
+            Err(faults) => sink.extend(faults),
+        }
+    }
+    if shell.report(&sink.finish()) != Exit::Done {
+        return Exit::Fault;
+    }
+    if args.dry_run {
+        return shell.print(&jobs.iter().map(Prepared::dry_run).collect::<String>());
+    }
+    match sys::can_write_into(&args.out) {
+        Ok(()) => build_all(&jobs, args, shell, &facts),
+        Err(error) => {
+            shell.report(&[Diagnostic::from(&exec::CollectFault::File(error))]);
+            Exit::Machine
+        }
+    }
+}
+
+/// The jobs named on the command line.
+fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<Ready>, Exit> {
+    let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
+    let words: Vec<String> = args.words.iter().cloned().chain(files).collect();
+    let found = named(shell, compat, &words, sink)?;
+    match (args.all, found.by_name) {
+        (true, true) => Err(misused(ErrorKind::ArgumentConflict, "`--all` builds every job; name none beside it")),
+        (false, false) => Err(misused(
+            ErrorKind::MissingRequiredArgument,
+            "name a job, or say `--all`; `rock-matrix plan --explain` lists them",
+        )),
+        _ => Ok(found.jobs),
+    }
+}
+
+/// A bad command line, told in the way of all others.
+fn misused(kind: ErrorKind, text: &str) -> Exit {
+    let _ = super::command().error(kind, format!("{text}\n")).print();
+    Exit::Usage
+}
+
+/// Builds one job after the other; the worst exit counts. A signal or the cap ends all.
+fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts) -> Exit {
+    let signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            let told = Diagnostic::new(&codes::NO_SIGNALS, format!("cannot listen to signals: {error}"));
+            shell.report(&[told.help("raise the limits of this process")]);
+            return Exit::Machine;
+        }
+    };
+    let mut runner = ProcessRunner::new(Duration::from_secs(args.grace));
+    let (mut worst, mut failed) = (Exit::Done, Vec::new());
+    for (number, job) in jobs.iter().enumerate() {
+        if jobs.len() > 1 {
+            shell.say(&format!("job {} of {}: {}", number + 1, jobs.len(), job.job.id));
+        }
+        let exit = build_one(job, args, shell, facts, &signals, &mut runner);
+        if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::Capped) {
+            return exit;
+        }
+        if exit != Exit::Done {
+            failed.push(job.job.id.as_str());
+            worst = if exit.code() > worst.code() { exit } else { worst };
+        }
+    }
+    if jobs.len() > 1 && !failed.is_empty() {
+        let message = format!("{} of {} builds failed", failed.len(), jobs.len());
+        let told = Diagnostic::new(&codes::BUILDS_FAILED, message).note(format!("they are {}", failed.join(", ")));
+        shell.report(&[told.help("build each with `--continue auto` once its cause is mended")]);
+    }
+    worst
+}
+
+fn build_one(
+    job: &Prepared,
+    args: &Args,
+    shell: &Shell,
+    facts: &HostFacts,
+    signals: &Signals,
+    runner: &mut ProcessRunner,
+) -> Exit {
+    let mut progress = Progress::new(shell);
+    let surroundings = prepare::surroundings(shell, facts);
+    let session = job.session(args, shell, &surroundings, signals);
+    let built = exec::build(session, runner, &mut |event| progress.tell(event));
+    progress.finish();
+    let mut built = match built {
+        Ok(built) => built,
+        Err(NotBegun::Open(fault)) => {
+            shell.report(&[Diagnostic::from(&fault)]);
+            return Exit::Machine;
+        }
+        Err(NotBegun::Stage(fault)) => {
+            shell.report(&[Diagnostic::from(&fault)]);
+            return Exit::Usage;
+        }
+    };
+    let log = prepare::shown(job.folder.log().as_path(), shell);
+    if let Some(reason) = &built.unreadable {
+        let message = format!("`{}` cannot be read: {reason}", prepare::shown(&job.folder.record(), shell));
+        shell.report(&[
+            Diagnostic::new(&codes::BAD_BUILD_FILE, message).help("nothing is to be done: it is written anew")
+        ]);
+    }
+    if let Some(told) = built.end.diagnostic(&log) {
+        shell.report(&[told]);
+    }
+    let exit = match &built.end {
+        BuildEnd::Done => finish::finish(job, &mut built, args, shell),
+        BuildEnd::Failed(_) => Exit::Step,
+        BuildEnd::Capped(_) => Exit::Capped,
+        BuildEnd::Stopped(StopSignal::Interrupt, _) => Exit::Interrupted,
+        BuildEnd::Stopped(StopSignal::Terminate, _) => Exit::Terminated,
+        BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
+    };
+    if args.format == Format::Json {
+        let line = serde_json::to_string(&built.record).unwrap_or_default();
+        shell.print(&(line + "\n"));
+    }
+    if matches!(built.end, BuildEnd::Done) {
+        shell.say(&format!("the log is {log}"));
+    }
+    // A signal that came while the wheel was checked ends what would follow.
+    match signals.take() {
+        Some(StopSignal::Interrupt) => Exit::Interrupted,
+        Some(StopSignal::Terminate) => Exit::Terminated,
+        None => exit,
+    }
+}

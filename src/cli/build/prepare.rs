@@ -1,0 +1,277 @@
+//! Everything that one job's build needs, before anything is touched.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Args;
+use crate::cli::Shell;
+use crate::cli::jobs::Ready;
+use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::exec::{Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings};
+use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids, gfx_targets};
+use crate::plan::Job;
+use crate::recipe::cap::Cap;
+use crate::recipe::container::{self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine};
+use crate::recipe::{self, Build, Question, Site};
+use crate::render;
+use crate::sys::{self, Signals};
+
+const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
+/// The pause before a failed download is tried again.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// The longest that a fact's command may take.
+const FACT_TIMEOUT: Duration = Duration::from_secs(120);
+/// The largest file that a fact is read from.
+const LARGEST_FACT_BYTES: u64 = 1 << 20;
+
+/// A job that is ready to be built.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) job: Job,
+    pub(super) build: Build,
+    pub(super) folder: JobFolder,
+    containment: Option<Owned>,
+    caller: String,
+    container_name: String,
+    masks: Masks,
+}
+
+/// What [`Containment`] borrows.
+#[derive(Debug)]
+struct Owned {
+    engine: Engine,
+    image: String,
+    script: String,
+    argv: Vec<String>,
+}
+
+/// Makes the steps of a job and what runs them.
+///
+/// # Errors
+/// Every reason why it cannot be built so.
+pub(super) fn prepare(
+    ready: &Ready,
+    args: &Args,
+    shell: &Shell,
+    compat: &Compat,
+    facts: &HostFacts,
+) -> Result<Prepared, Vec<Diagnostic>> {
+    let caller = shell.environment.current_dir.display().to_string();
+    let folder = JobFolder::new(&shell.environment.current_dir, &ready.job.id)
+        .map_err(|fault| vec![Diagnostic::from(&fault)])?;
+    let path = folder.path().display().to_string();
+    let mut job = ready.job.clone();
+    with_host_targets(&mut job, ready, facts).map_err(|fault| vec![fault])?;
+    let site = match args.engine.container() {
+        None => Site::Host { folder: path.clone(), caller: caller.clone() },
+        Some(_) => Site::Container,
+    };
+    let given = given(&job, ready, args, shell, compat, &site)?;
+    let mut build = recipe::build(&job, &ready.recipe, compat, &site, &given)?;
+    for step in build.steps.iter_mut().filter(|step| step.timeout_s.is_none()) {
+        step.timeout_s = args.timeout.map(|minutes| minutes * 60);
+    }
+    let container_name = container::name(&job.id, &path);
+    let containment = match args.engine.container() {
+        None => None,
+        Some(engine) => Some(contained(engine, &job, &mut build, args, facts, (&path, &caller, &container_name))?),
+    };
+    let masks = Masks::new(job.settings.secrets.iter().filter_map(|name| shell.environment.get(name)));
+    Ok(Prepared { job, build, folder, containment, caller, container_name, masks })
+}
+
+fn contained(
+    engine: Engine,
+    job: &Job,
+    build: &mut Build,
+    args: &Args,
+    facts: &HostFacts,
+    (folder, caller, name): (&str, &str, &str),
+) -> Result<Owned, Vec<Diagnostic>> {
+    let (image, told) = container::image(job, args.image.as_deref()).map_err(|fault| vec![fault])?;
+    build.warnings.extend(told);
+    if folder.contains(':') {
+        let message = format!("`{folder}` holds a colon, which ends the folder's name in `--volume`");
+        return Err(vec![Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one")]);
+    }
+    let container = Container {
+        engine,
+        image,
+        devices: Devices::resolve(job.gpu, DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node)))),
+        folder,
+        caller: build.uses_caller.then_some(caller),
+        device_gids: &device_group_ids(facts),
+        pass_env: &container::passed_env(job, build),
+        extra: &args.docker_arg,
+        name: Some(name),
+    };
+    let argv = container::argv(job, &container);
+    let script = render::script(job, build, &Site::Container, GENERATOR);
+    Ok(Owned { engine, image: image.to_owned(), script, argv })
+}
+
+/// `gfx: [host]`: the targets of this machine's GPUs, which no plan could know.
+fn with_host_targets(job: &mut Job, ready: &Ready, facts: &HostFacts) -> Result<(), Diagnostic> {
+    let profile = ready.recipe.profile(&job.distribution.normalized());
+    let has_device_code = profile.backend(Some(&job.backend)).is_some_and(|backend| backend.device_code);
+    if !has_device_code || !job.gfx.is_empty() {
+        return Ok(());
+    }
+    job.gfx = gfx_targets(facts);
+    if job.gfx.is_empty() {
+        let message = format!("job `{}` is for the GPUs of this machine, and it has none", job.id);
+        return Err(Diagnostic::new(&codes::NO_HOST_TARGET, message)
+            .help("name targets in `gfx` of the matrix file; building needs no GPU"));
+    }
+    Ok(())
+}
+
+/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run asks nothing.
+fn given(
+    job: &Job,
+    ready: &Ready,
+    args: &Args,
+    shell: &Shell,
+    compat: &Compat,
+    site: &Site,
+) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
+    let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
+    if args.dry_run {
+        return Ok(given);
+    }
+    loop {
+        let asked = recipe::questions(job, &ready.recipe, compat, site, &given).map_err(|fault| vec![fault])?;
+        let before = given.len();
+        for (name, question) in &asked {
+            if let Some(answer) = answer(question, shell, site) {
+                given.insert(name.clone(), answer);
+            }
+        }
+        if given.len() > before {
+            continue;
+        }
+        let has_default = |name: &str| ready.recipe.facts.get(name).is_some_and(|fact| fact.default.is_some());
+        let open = asked.iter().filter(|(name, _)| !has_default(name));
+        let faults: Vec<Diagnostic> = open
+            .map(|(name, question)| {
+                let why = match question {
+                    Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
+                    Question::File(path) => format!("`{path}` cannot be read"),
+                    Question::Variable(name) => format!("the variable `{name}` is not set"),
+                };
+                Diagnostic::new(&codes::FACT_UNKNOWN, format!("the fact `{name}` of the recipe has no value: {why}"))
+                    .help(format!("give it with `--fact {name}=VALUE`"))
+            })
+            .collect();
+        return if faults.is_empty() { Ok(given) } else { Err(faults) };
+    }
+}
+
+/// What this machine answers. A command is asked only where the steps run as well.
+fn answer(question: &Question, shell: &Shell, site: &Site) -> Option<String> {
+    let environment = &shell.environment;
+    match question {
+        Question::Command(_) if *site == Site::Container => None,
+        Question::Command(argv) => {
+            let (name, arguments) = argv.split_first()?;
+            let program = sys::find_program(name, environment).or_else(|| name.contains('/').then(|| name.into()))?;
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let said = sys::probe(&program, &arguments, environment, FACT_TIMEOUT);
+            said.succeeded.then(|| said.stdout.trim().to_owned())
+        }
+        Question::File(path) => {
+            let text = sys::read_text(&environment.current_dir.join(path), LARGEST_FACT_BYTES).ok()?;
+            Some(text.trim().to_owned())
+        }
+        Question::Variable(name) => environment.get(name).map(str::to_owned),
+    }
+}
+
+/// What steps find on this machine.
+pub(super) fn surroundings<'a>(shell: &'a Shell, facts: &HostFacts) -> Surroundings<'a> {
+    const TENTH_OF_GIB: u64 = (1 << 30) / 10;
+    Surroundings {
+        environment: &shell.environment,
+        threads: build_threads(facts),
+        memory_tenths_gib: u32::try_from(build_memory_bytes(facts) / TENTH_OF_GIB).unwrap_or(u32::MAX),
+    }
+}
+
+/// A path as the user should read it: from where the program was called.
+pub(super) fn shown(path: &Path, shell: &Shell) -> String {
+    path.strip_prefix(&shell.environment.current_dir).unwrap_or(path).display().to_string()
+}
+
+impl Prepared {
+    /// What would be run.
+    pub(super) fn dry_run(&self) -> String {
+        let command = self.containment.as_ref().map(|owned| render::command(&owned.argv));
+        let docker = command.as_deref().ok_or("none: it builds on this machine");
+        self.masks.hide(&render::dry_run(&self.job, &self.build, docker))
+    }
+
+    /// The build as `exec` takes it.
+    pub(super) fn session<'a>(
+        &'a self,
+        args: &Args,
+        shell: &Shell,
+        surroundings: &'a Surroundings<'a>,
+        signals: &'a Signals,
+    ) -> Session<'a> {
+        let now_s = sys::now_s();
+        let job = &self.job;
+        let mut record = Record::new(GENERATOR, &job.id, &job.wheel);
+        record.axes = job.axes.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        record.gfx = job.gfx.iter().map(ToString::to_string).collect();
+        args.engine.word().clone_into(&mut record.engine);
+        record.image = self.containment.as_ref().map(|owned| owned.image.clone());
+        record.started_s = now_s;
+        Session {
+            folder: &self.folder,
+            wish: match args.resume.as_deref() {
+                None => Continue::Fresh,
+                Some("auto") => Continue::Auto,
+                Some(stage) => Continue::Stage(stage.to_owned()),
+            },
+            steps: &self.build.steps,
+            containment: self.containment.as_ref().map(|owned| self.containment(owned)),
+            container_name: &self.container_name,
+            inputs: self.inputs(shell),
+            record,
+            surroundings,
+            limits: Limits {
+                cap: args.cap.map(|minutes| Cap { at_s: minutes * 60 }),
+                used_before_s: args.started_at.map_or(0, |started_s| now_s.saturating_sub(started_s)),
+                retry_pause: RETRY_PAUSE,
+            },
+            masks: &self.masks,
+            signals,
+        }
+    }
+
+    fn containment<'a>(&'a self, owned: &'a Owned) -> Containment<'a> {
+        let folder = self.folder.path().display().to_string();
+        Containment {
+            engine: owned.engine,
+            image: &owned.image,
+            script: &owned.script,
+            argv: owned.argv.clone(),
+            remove: container::removal(owned.engine, &self.container_name),
+            give_back: container::giving_back(owned.engine, &owned.image, &folder, sys::own_ids()),
+            inspect: container::inspection(owned.engine, &owned.image),
+        }
+    }
+
+    /// What stages read from outside the folder, listed. A path that cannot be read lists nothing: the stage will say
+    /// so.
+    fn inputs(&self, shell: &Shell) -> BTreeMap<String, String> {
+        let listing = |path: &String| {
+            let path = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.clone(), |rest| self.caller.clone() + rest);
+            sys::listing(&shell.environment.current_dir.join(path)).unwrap_or_default()
+        };
+        let read = self.build.steps.iter().filter(|step| !step.inputs.is_empty());
+        read.map(|step| (step.stage.clone(), step.inputs.iter().map(listing).collect())).collect()
+    }
+}

@@ -1,0 +1,127 @@
+//! How far a build is: one moving line on a terminal, else a line when a stage begins and ends and a sign of life
+//! between.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::shell::{Shell, Verbosity};
+use crate::exec::{Event, StageState};
+
+/// How often a long stage is said to live where there is no terminal.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// How much of a log line stands on the moving line.
+const LINE_CHARS: usize = 60;
+
+/// Tells a person how far a build is.
+pub(super) struct Progress<'a> {
+    shell: &'a Shell,
+    bar: Option<ProgressBar>,
+    last_line: String,
+    last_beat: Duration,
+    number: String,
+}
+
+impl<'a> Progress<'a> {
+    /// Progress for the terminal or the log that `shell` talks to.
+    pub(super) fn new(shell: &'a Shell) -> Self {
+        let moves = shell.environment.stderr_is_terminal && shell.verbosity == Verbosity::Normal;
+        let bar = moves.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"));
+            bar
+        });
+        Self { shell, bar, last_line: String::new(), last_beat: Duration::ZERO, number: String::new() }
+    }
+
+    /// Takes one event.
+    pub(super) fn tell(&mut self, event: Event<'_>) {
+        match event {
+            Event::Started { stage, number, of } => {
+                self.number = format!("[{number}/{of}]");
+                self.last_line.clear();
+                self.last_beat = Duration::ZERO;
+                if self.bar.is_none() {
+                    self.shell.say(&format!("{} {stage}", self.number));
+                }
+            }
+            Event::Line(line) => {
+                if self.shell.verbosity == Verbosity::Verbose {
+                    self.shell.tell(&format!("    {line}"));
+                }
+                line.clone_into(&mut self.last_line);
+            }
+            Event::Tick { stage, elapsed } => self.tick(stage, elapsed),
+            Event::Retried { stage, ended } => self.line(&format!("{} {stage}: {ended}, trying again", self.number)),
+            Event::Ended { stage, seconds, state } => {
+                let word = match state {
+                    StageState::Done => "done",
+                    StageState::Stopped => "stopped",
+                    _ => "failed",
+                };
+                self.line(&format!("{} {stage}: {word} after {}", self.number, span(Duration::from_secs(seconds))));
+            }
+        }
+    }
+
+    /// Takes the moving line away.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn tick(&mut self, stage: &str, elapsed: Duration) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{} {stage}  {}  {}", self.number, span(elapsed), cut(&self.last_line)));
+            bar.tick();
+        } else if elapsed.saturating_sub(self.last_beat) >= HEARTBEAT {
+            self.last_beat = elapsed;
+            if self.shell.verbosity == Verbosity::Normal {
+                let said =
+                    if self.last_line.is_empty() { String::new() } else { format!(": {}", cut(&self.last_line)) };
+                self.shell.say(&format!("{} {stage}, {}{said}", self.number, span(elapsed)));
+            }
+        }
+    }
+
+    fn line(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| self.shell.say(line)),
+            None => self.shell.say(line),
+        }
+    }
+}
+
+/// A span of time for people: `7 s`, `12 min 05 s`, `3 h 20 min`.
+pub(super) fn span(span: Duration) -> String {
+    match span.as_secs() {
+        s @ 0..60 => format!("{s} s"),
+        s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),
+        s => format!("{} h {:02} min", s / 3600, s / 60 % 60),
+    }
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LINE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_written_for_people() {
+        let words = [7, 60, 725, 3600, 12_059].map(|s| span(Duration::from_secs(s)));
+        assert_eq!(words, ["7 s", "1 min 00 s", "12 min 05 s", "1 h 00 min", "3 h 20 min"]);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters() {
+        assert_eq!(cut(&"ä".repeat(70)).chars().count(), LINE_CHARS + 1);
+        assert_eq!(cut("short"), "short");
+    }
+}

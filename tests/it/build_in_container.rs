@@ -1,0 +1,216 @@
+//! Building in a container, with a stand-in for the engine that runs the script on this machine.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::toy::{JOB, Toy, WHEEL, all_gone, wait};
+
+const TAKE: &str = "mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; echo build >>order";
+
+/// A `docker` that writes down its words. `run` executes the script of the mounted folder, or says what `trouble`
+/// holds and fails; `rm` ends what `run` started.
+const ENGINE: &str = r#"#!/bin/bash
+here=$(dirname "$0")
+printf '%s\n' "$*" >>"$here/calls"
+case $1 in
+  run)
+    if [ -s "$here/trouble" ]; then cat "$here/trouble" >&2; exit 125; fi
+    for word in "$@"; do
+      case $word in --volume=*:/rock) folder=${word#--volume=} folder=${folder%:/rock} ;; esac
+    done
+    # As with a real engine, the container is no child of the client.
+    export ROCK_FOLDER=$folder
+    env -u ROCK_JOB_FOLDER setsid bash "$folder/build.sh" </dev/null &
+    echo $! >"$here/container"
+    wait $!
+    ;;
+  rm) [ ! -e "$here/container" ] || kill -KILL -- "-$(cat "$here/container")" 2>/dev/null ;;
+  image) echo "sha256:1234" ;;
+esac
+"#;
+
+struct Harbour {
+    toy: Toy,
+}
+
+impl Harbour {
+    fn new(build: &str, matrix: &str) -> Self {
+        let toy = Toy::building(build).matrix(&format!("image: {{digest: ignore}}\n{matrix}"));
+        toy.write("bin/docker", ENGINE.as_bytes());
+        std::fs::set_permissions(toy.path("bin/docker"), PermissionsExt::from_mode(0o755)).unwrap();
+        Self { toy }
+    }
+
+    fn command(&self, arguments: &[&str]) -> std::process::Command {
+        let all: Vec<&str> = ["build", JOB, "--engine", "docker", "--image", "img:1"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        let mut command = self.toy.command(&all);
+        let path = format!("{}:{}", self.toy.path("bin").display(), std::env::var("PATH").unwrap());
+        command.env("PATH", path);
+        command
+    }
+
+    #[track_caller]
+    fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        let child = self
+            .command(arguments)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait(child, code, &self.toy.folder)
+    }
+
+    fn calls(&self) -> Vec<String> {
+        let calls = std::fs::read_to_string(self.toy.path("bin/calls")).unwrap_or_default();
+        calls.replace(self.toy.folder.to_str().unwrap(), "[HERE]").lines().map(str::to_owned).collect()
+    }
+}
+
+/// D4
+#[test]
+fn the_container_builds_the_wheel_and_the_same_checks_follow_outside() {
+    let harbour = Harbour::new(TAKE, "");
+    let (stdout, stderr) = harbour.build(0, &[]);
+    assert!(stdout.starts_with(&format!("dist/{WHEEL}  sha256:")), "{stdout}");
+    assert!(stderr.contains("[2/") && stderr.contains("build: done after"), "{stderr}");
+    let record = harbour.toy.record();
+    assert_eq!(
+        (&record["engine"], &record["image_digest"], &record["used"]["torch"]),
+        (&"docker".into(), &"sha256:1234".into(), &"1.13.1".into())
+    );
+    let stages = record["stages"].as_array().unwrap();
+    assert!(stages.iter().all(|stage| stage["state"] == "done"), "{stages:?}");
+    let run = &harbour.calls()[0];
+    assert!(run.starts_with("run --rm --name=rock-toy-"), "{run}");
+    assert!(run.contains(&format!("--volume=[HERE]/.rock/{JOB}:/rock ")), "{run}");
+    assert!(run.ends_with(" img:1 bash /rock/build.sh"), "{run}");
+}
+
+#[test]
+fn a_dry_run_prints_the_argv_and_calls_nothing() {
+    let harbour = Harbour::new(TAKE, "");
+    let (stdout, _) = harbour.build(0, &["--dry-run", "--docker-arg=--memory=4g"]);
+    assert!(stdout.contains("docker run --rm --name=rock-toy-") && stdout.contains(" --memory=4g "), "{stdout}");
+    assert!(harbour.calls().is_empty() && !harbour.toy.path(".rock").exists());
+}
+
+#[test]
+fn a_failing_stage_in_a_container_is_told_as_on_this_machine() {
+    let harbour = Harbour::new("echo compiling; exit 7", "");
+    let (_, stderr) = harbour.build(4, &[]);
+    assert!(stderr.contains("error[B050 step-failed]: stage `build` failed: exit status 7"), "{stderr}");
+    assert!(stderr.contains("compiling\n"), "{stderr}");
+    assert_eq!(harbour.toy.record()["stages"][1]["state"], "failed");
+}
+
+#[test]
+fn going_on_in_a_container_passes_over_what_is_done() {
+    let harbour = Harbour::new(
+        "echo build >>order; [ -e ../../mended ] || exit 1; mkdir -p dist; cp \"$WHEELS\"/*.whl dist/",
+        "",
+    );
+    harbour.build(4, &[]);
+    harbour.toy.write("mended", b"");
+    harbour.build(0, &["--continue", "auto"]);
+    assert_eq!(harbour.toy.text("order"), "prepare\nbuild\nbuild\n");
+    assert!(harbour.toy.text("logs/build.log").contains("== prepare: done before"));
+}
+
+#[test]
+fn what_the_engine_says_becomes_a_diagnostic_with_help() {
+    let harbour = Harbour::new(TAKE, "");
+    let check = |said: &str, code: &str| {
+        harbour.toy.write("bin/trouble", said.as_bytes());
+        let (_, stderr) = harbour.build(3, &[]);
+        assert!(stderr.contains(code) && stderr.contains("help: "), "{code}: {stderr}");
+        assert!(stderr.contains(said.lines().next().unwrap()), "{stderr}");
+        assert_eq!(harbour.toy.record()["outcome"], "machine");
+    };
+    check(
+        "docker: Error response from daemon: error gathering device information while adding custom device \"/dev/kfd\": no such file or directory.\n",
+        "error[B064 device-missing]",
+    );
+    check(
+        "docker: Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?\n",
+        "error[B062 no-engine-answers]",
+    );
+    check(
+        "docker: Error response from daemon: Unable to find group render: no matching entries in group file.\n",
+        "error[B065 group-missing]",
+    );
+    check(
+        "Unable to find image 'img:1' locally\ndocker: Error response from daemon: pull access denied for img\n",
+        "error[B063 image-missing]",
+    );
+    check("docker: something new\n", "error[B066 engine-failed]");
+    let output = harbour.command(&[]).env("PATH", "/nowhere").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("error[B061 engine-missing]: `docker` is not installed"), "{stderr}");
+}
+
+/// D4
+#[test]
+fn devices_follow_the_policy_and_what_the_machine_has() {
+    let words = |matrix: &str| {
+        let (stdout, _) = Harbour::new(TAKE, matrix).build(0, &["--dry-run"]);
+        stdout.contains("--device=/dev/kfd")
+    };
+    assert!(words("gpu: required\n") && !words("gpu: none\n"));
+    let has_nodes = ["/dev/kfd", "/dev/dri"].iter().all(|node| std::path::Path::new(node).exists());
+    assert_eq!(words("gpu: auto\n"), has_nodes);
+}
+
+#[test]
+fn a_signal_removes_the_container_and_the_build_goes_on() {
+    let stubborn = "[ ! -e ../../calm ] || { mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; exit 0; }\n\
+        trap '' TERM; echo $$ >pids; touch ready; while :; do sleep 0.05; done";
+    let harbour = Harbour::new(stubborn, "");
+    let child = harbour
+        .command(&["--grace", "0"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    harbour.toy.await_file("ready");
+    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), Signal::TERM).unwrap();
+    let (_, stderr) = wait(child, 143, &harbour.toy.folder);
+    assert!(stderr.contains("SIGTERM ended the build in stage `build`"), "{stderr}");
+    assert!(all_gone(&harbour.toy.text("pids")));
+    assert!(harbour.calls().iter().any(|call| call.starts_with("rm --force rock-toy-")), "{:?}", harbour.calls());
+    harbour.toy.write("calm", b"");
+    harbour.build(0, &["--continue", "auto"]);
+    assert_eq!(harbour.toy.text("order"), "prepare\n", "what was done stayed done");
+}
+
+#[test]
+fn the_container_of_a_killed_build_is_removed_before_the_next() {
+    let harbour = Harbour::new(
+        "[ ! -e ../../calm ] || { mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; exit 0; }\n\
+         echo $$ >pids; touch ready; while :; do sleep 0.05; done",
+        "",
+    );
+    let mut child = harbour.command(&[]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    harbour.toy.await_file("ready");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!all_gone(&harbour.toy.text("pids")), "the container lives on");
+    harbour.toy.write("calm", b"");
+    let pids = harbour.toy.text("pids");
+    harbour.build(0, &["--continue", "auto"]);
+    assert!(all_gone(&pids));
+    assert_eq!(harbour.toy.text("order"), "prepare\n", "the marks of the killed build count");
+}
+
+#[test]
+fn the_cap_removes_the_container() {
+    let harbour = Harbour::new("echo $$ >pids; while :; do sleep 0.05; done", "");
+    let started_at = (rock_matrix::sys::now_s() - 58).to_string();
+    let (_, stderr) = harbour.build(124, &["--cap", "1", "--started-at", &started_at, "--grace", "0"]);
+    assert!(stderr.contains("warning[B055 build-capped]"), "{stderr}");
+    assert!(all_gone(&harbour.toy.text("pids")));
+}

@@ -1,0 +1,274 @@
+//! Building on this machine: what a person sees, and what lies there afterwards.
+
+use crate::support::Wheel;
+use crate::support::toy::{JOB, Toy, WHEEL, all_gone, wait, wait_until};
+
+const TAKE: &str = "mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; echo build >>order";
+
+#[test]
+fn a_build_leaves_the_wheel_its_digest_and_what_was_used() {
+    let toy = Toy::building(TAKE);
+    let (stdout, stderr) = toy.build(0, &[]);
+    let wheel = std::fs::read(toy.path("wheels").join(WHEEL)).unwrap();
+    assert_eq!(std::fs::read(toy.path("dist").join(WHEEL)).unwrap(), wheel);
+    assert!(stdout.starts_with(&format!("dist/{WHEEL}  sha256:")), "{stdout}");
+    assert!(stdout.ends_with(&format!("  {} bytes\n", wheel.len())), "{stdout}");
+    for said in ["[1/4] prepare\n", "[2/4] build: done after ", "it used torch 1.13.1", "the log is .rock/"] {
+        assert!(stderr.contains(said), "{said}: {stderr}");
+    }
+    let record = toy.record();
+    assert_eq!((&record["outcome"], &record["used"]["torch"]), (&"done".into(), &"1.13.1".into()));
+    assert_eq!(record["wheels"][0]["size_bytes"], wheel.len());
+    assert_eq!(record["axes"]["rocm"], "6.2");
+    let beside = std::fs::read_to_string(toy.path("dist").join(WHEEL.replace(".whl", ".build.json"))).unwrap();
+    assert_eq!(beside, toy.text("build.json"));
+    assert_eq!(toy.text("logs/build.log"), "== prepare\npreparing\n== build\n== record\n== smoke-test\n");
+    assert_eq!(std::fs::read_to_string(toy.path(".rock/.gitignore")).unwrap().lines().last(), Some("*"));
+}
+
+#[test]
+fn json_is_the_record_on_one_line() {
+    let toy = Toy::building(TAKE);
+    let (stdout, _) = toy.build(0, &["--format", "json"]);
+    assert_eq!(stdout.lines().count(), 1);
+    let told: serde_json::Value =
+        serde_json::from_str(&stdout.replace("[HERE]", toy.folder.to_str().unwrap())).unwrap();
+    assert_eq!(told, toy.record());
+}
+
+#[test]
+fn a_dry_run_prints_every_step_and_touches_nothing() {
+    let toy = Toy::building(TAKE);
+    let before = toy.project.files();
+    let (stdout, _) = toy.build(0, &["--dry-run"]);
+    for said in ["1/4 prepare", "bash -c 'echo preparing; echo prepare >>order'", "2/4 build", "4/4 smoke-test", WHEEL]
+    {
+        assert!(stdout.contains(said), "{said}: {stdout}");
+    }
+    assert_eq!(toy.project.files(), before);
+    assert!(!toy.path(".rock").exists() && !toy.path("dist").exists());
+}
+
+#[test]
+fn a_failing_stage_is_told_with_all_that_helps() {
+    let toy = Toy::building("echo compiling; echo 'x.hip:3: error: no' >&2; exit 7");
+    let (_, stderr) = toy.build(4, &[]);
+    let told = &stderr[stderr.find("error[").unwrap()..];
+    let expected = "\
+error[B050 step-failed]: stage `build` failed: exit status 7
+ |
+ = note: the command was bash -c 'echo compiling; echo '\\''x.hip:3: error: no'\\'' >&2; exit 7 …'
+ = note: its last lines were
+         compiling
+         x.hip:3: error: no
+ = note: the whole log is in .rock/toy-1.0-rocm6.2-py3.11/logs/build.log
+help: mend the cause, then go on with `--continue build`
+";
+    assert_eq!(told.trim_end(), expected.trim_end());
+    assert!(toy.text("logs/build.log").contains("x.hip:3: error: no"), "the log is kept");
+    assert!(!toy.path("dist").join(WHEEL).exists());
+    assert_eq!(toy.record()["outcome"], "failed");
+}
+
+#[test]
+fn going_on_runs_what_is_missing_and_a_fresh_build_runs_all() {
+    let toy =
+        Toy::building("echo build >>order; [ -e ../../mended ] || exit 1; mkdir -p dist; cp \"$WHEELS\"/*.whl dist/");
+    toy.build(4, &[]);
+    toy.write("mended", b"");
+    let (_, stderr) = toy.build(0, &["--continue", "auto"]);
+    assert!(stderr.contains("1 stages were done before"), "{stderr}");
+    assert_eq!(toy.text("order"), "prepare\nbuild\nbuild\n");
+    std::fs::remove_dir_all(toy.path("dist")).unwrap();
+    let (stdout, _) = toy.build(0, &["--continue", "auto"]);
+    assert!(stdout.contains(WHEEL), "all is done, and the wheel is delivered again");
+    assert_eq!(toy.text("order"), "prepare\nbuild\nbuild\n");
+    toy.build(0, &["--continue", "build"]);
+    assert_eq!(toy.text("order"), "prepare\nbuild\nbuild\nbuild\n");
+    toy.build(0, &[]);
+    assert_eq!(toy.text("order"), "prepare\nbuild\n");
+    let (_, stderr) = toy.build(2, &["--continue", "biuld"]);
+    assert!(
+        stderr.contains("error[B058 unknown-stage]") && stderr.contains("did you mean `--continue build`?"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_changed_recipe_begins_at_the_stage_that_changed() {
+    let toy = Toy::building(TAKE);
+    toy.build(0, &[]);
+    let recipe = std::fs::read_to_string(toy.path("recipes/toy.yaml")).unwrap();
+    toy.write("recipes/toy.yaml", recipe.replace("echo build >>order", "echo changed >>order").as_bytes());
+    toy.build(0, &["--continue", "auto"]);
+    assert_eq!(toy.text("order"), "prepare\nbuild\nchanged\n");
+}
+
+#[test]
+fn a_missing_wheel_fails_and_a_wheel_of_another_name_is_refused() {
+    let outputs = "    outputs: {wheel: {glob: \"dist/*.whl\"}}\n";
+    let (_, stderr) = Toy::with_recipe("true", outputs).build(4, &[]);
+    assert!(
+        stderr.contains("error[B053 output-missing]: stage `build` left 0 files for `dist/*.whl`, not 1"),
+        "{stderr}"
+    );
+    let toy = Toy::building(TAKE);
+    let other = "toy-1.0-cp311-cp311-linux_x86_64.whl";
+    std::fs::remove_file(toy.path("wheels").join(WHEEL)).unwrap();
+    toy.write(&format!("wheels/{other}"), &Wheel::named(other).bytes());
+    let (_, stderr) = toy.build(1, &[]);
+    assert!(stderr.contains("error[B054 wrong-wheel]"), "{stderr}");
+    assert!(stderr.contains("the version is `1.0`, not `1.0+rocm62`"), "{stderr}");
+    assert!(!toy.path("dist").join(other).exists());
+    assert_eq!(toy.record()["outcome"], "refused");
+}
+
+#[test]
+fn a_stage_that_takes_too_long_ends_with_its_children() {
+    let toy = Toy::with_recipe("sleep 300 & echo $! >child; wait", "    timeout-min: 1\n");
+    let recipe = std::fs::read_to_string(toy.path("recipes/toy.yaml")).unwrap();
+    assert!(recipe.contains("timeout-min: 1"));
+    // A minute is the least that can be asked for, so the cap stands in: it is the same clock.
+    let (_, stderr) = toy.build(124, &["--cap", "1", "--started-at", &seconds_ago(59)]);
+    assert!(stderr.contains("warning[B055 build-capped]: the cap ended the build in stage `build`"), "{stderr}");
+    assert!(all_gone(&toy.text("child")));
+    assert_eq!(toy.record()["outcome"], "capped");
+}
+
+/// B8
+#[test]
+fn a_capped_build_exits_with_124_and_goes_on() {
+    let toy = Toy::building(TAKE);
+    let (_, stderr) = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
+    assert!(stderr.contains("help: go on with `--continue auto`"), "{stderr}");
+    assert_eq!(toy.text("order"), "");
+    toy.build(0, &["--cap", "5", "--continue", "auto"]);
+}
+
+fn seconds_ago(seconds: u64) -> String {
+    (rock_matrix::sys::now_s() - seconds).to_string()
+}
+
+#[test]
+fn a_second_build_of_the_same_job_is_refused_while_the_first_runs() {
+    let toy = Toy::building(&format!("touch ready; while [ ! -e go ]; do sleep 0.02; done; {TAKE}"));
+    let first = toy.start(&[]);
+    toy.await_file("ready");
+    let (_, stderr) = toy.build(3, &[]);
+    assert!(stderr.contains("error[B057 job-busy]: another build of this job is running"), "{stderr}");
+    let clean = toy.command(&["clean", JOB]).output().unwrap();
+    assert_eq!(clean.status.code(), Some(3), "a running build is not cleaned away");
+    std::fs::write(toy.job("go"), "").unwrap();
+    wait(first, 0, &toy.folder);
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_written_is_told_before_hours_are_spent() {
+    let toy = Toy::building(TAKE);
+    toy.write("file", b"");
+    let (_, stderr) = toy.build(3, &["--out", "file/dist"]);
+    assert!(stderr.contains("error[B070 out-folder]"), "{stderr}");
+    assert!(!toy.path(".rock").exists());
+}
+
+#[test]
+fn a_full_disk_is_named_as_such() {
+    let (_, stderr) = Toy::building("echo much >/dev/full").build(4, &[]);
+    assert!(stderr.contains("error[B067 disk-full]: stage `build` failed because the disk is full"), "{stderr}");
+}
+
+#[test]
+fn secrets_stay_out_of_log_and_messages() {
+    let toy = Toy::building("echo token $TOKEN; exit 1").matrix("secrets: [TOKEN]\n");
+    let output = toy.command(&["build", JOB, "--verbose"]).env("TOKEN", "open-sesame").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("token ***") && !stderr.contains("sesame"), "{stderr}");
+    let log = toy.text("logs/build.log");
+    assert!(log.contains("token ***") && !log.contains("sesame"), "{log}");
+}
+
+#[test]
+fn a_job_is_named_by_id_wheel_or_beginning_and_a_near_name_is_offered() {
+    let toy = Toy::building(TAKE);
+    let dry = |name: &str| toy.command(&["build", name, "--dry-run"]).output().unwrap();
+    for name in [JOB, WHEEL, "toy"] {
+        assert_eq!(dry(name).status.code(), Some(0), "{name}");
+    }
+    let unknown = dry("toy-1.0-rocm6.2-py3.12");
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains(&format!("did you mean `{JOB}`?")));
+    let toy = toy.matrix("").two_pythons();
+    let output = toy.command(&["build", "toy", "--dry-run"]).output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("2 jobs begin with `toy`"));
+    let nothing = toy.command(&["build", "matrices/toy.yaml"]).output().unwrap();
+    assert_eq!(nothing.status.code(), Some(2));
+}
+
+#[test]
+fn all_builds_every_job_and_lists_those_that_failed() {
+    let toy =
+        Toy::building("case $PWD in *py3.12) exit 9;; esac; mkdir dist; cp \"$WHEELS\"/*.whl dist/").two_pythons();
+    let output = toy.command(&["build", "--all"]).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
+    assert!(stderr.contains("error[B071 builds-failed]: 1 of 2 builds failed"), "{stderr}");
+    assert!(stderr.contains("they are toy-1.0-rocm6.2-py3.12"), "{stderr}");
+    assert!(toy.path("dist").join(WHEEL).exists());
+}
+
+#[test]
+fn a_saved_plan_builds_without_the_matrix_file() {
+    let toy = Toy::building(TAKE);
+    let plan = toy.command(&["plan", "--format", "json", "--out", "plan.json"]).output().unwrap();
+    assert_eq!(plan.status.code(), Some(0));
+    std::fs::remove_file(toy.path("matrices/toy.yaml")).unwrap();
+    toy.build(0, &["--plan", "plan.json"]);
+}
+
+#[test]
+fn cleaning_removes_the_jobs_folder_only_and_says_how_much() {
+    let toy = Toy::building(TAKE);
+    toy.build(0, &[]);
+    let clean = |arguments: &[&str]| {
+        let output = toy.command(&[&["clean"], arguments].concat()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, stdout, _) = clean(&[JOB, "--dry-run"]);
+    assert!(code == Some(0) && stdout.starts_with(&format!("would remove .rock/{JOB}  ")), "{stdout}");
+    assert!(toy.job("build.json").exists());
+    let (_, _, stderr) = clean(&["toy-1.0-rocm6.2-py3.1"]);
+    assert!(stderr.contains(&format!("did you mean `{JOB}`?")), "{stderr}");
+    let (code, stdout, _) = clean(&["--all"]);
+    assert!(code == Some(0) && stdout.starts_with(&format!("removed .rock/{JOB}  ")), "{stdout}");
+    assert!(!toy.job("").exists() && toy.path("dist").join(WHEEL).exists());
+    assert_eq!(clean(&["../wheels"]).0, Some(1));
+    assert!(toy.path("wheels").join(WHEEL).exists());
+}
+
+#[test]
+fn a_build_whose_program_was_killed_goes_on_at_the_stage_it_was_in() {
+    for (stage, before) in [("prepare", ""), ("build", "prepare\n")] {
+        let hold = |name: &str| {
+            format!("echo $BASHPID >>pids; touch at-{name}; while [ -e ../../hold-{name} ]; do sleep 0.02; done")
+        };
+        let toy = Toy::building(&format!("{}; {TAKE}", hold("build")));
+        let recipe = std::fs::read_to_string(toy.path("recipes/toy.yaml")).unwrap();
+        let held = recipe.replace("echo preparing;", &format!("{};", hold("prepare")));
+        toy.write("recipes/toy.yaml", held.as_bytes());
+        toy.write(&format!("hold-{stage}"), b"");
+        let mut child = toy.start(&[]);
+        toy.await_file(&format!("at-{stage}"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(toy.text("order"), before);
+        assert_eq!(toy.record()["outcome"], "running", "nobody could say how it ended");
+        let orphan = toy.text("pids").split_whitespace().last().unwrap().to_owned();
+        assert!(!all_gone(&orphan), "the killed program could not end its stage");
+        std::fs::remove_file(toy.job(&format!("at-{stage}"))).unwrap();
+        let next = toy.start(&["--continue", "auto"]);
+        wait_until(|| all_gone(&orphan), "the end of the orphan");
+        std::fs::remove_file(toy.path(&format!("hold-{stage}"))).unwrap();
+        wait(next, 0, &toy.folder);
+        assert_eq!(toy.text("order"), "prepare\nbuild\n", "killed in {stage}");
+    }
+}

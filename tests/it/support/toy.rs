@@ -1,0 +1,153 @@
+//! A package whose build is a handful of shell commands, for stories about building.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Project, Wheel};
+
+/// The wheel that the toy's plan expects.
+pub const WHEEL: &str = "toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl";
+/// The toy's job.
+pub const JOB: &str = "toy-1.0-rocm6.2-py3.11";
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A project with a recipe of four stages: `prepare`, `build`, and the `record` and `smoke-test` that every recipe
+/// has, which a stand-in for Python passes.
+pub struct Toy {
+    pub project: Project,
+    /// Where the program is called: a folder whose name has a blank and letters beyond ASCII.
+    pub folder: PathBuf,
+}
+
+impl Toy {
+    /// A toy whose `build` stage is this script. `$WHEELS` in it is a folder with wheels to take.
+    pub fn building(build: &str) -> Self {
+        Self::with_recipe(build, "")
+    }
+
+    /// The same with further lines for the `build` step of the recipe, each indented by four.
+    pub fn with_recipe(build: &str, more: &str) -> Self {
+        let project = Project::new();
+        let folder = project.path("grö ße");
+        let toy = Self { project, folder };
+        let indented: String = build.lines().map(|line| format!("\n        {line}")).collect();
+        let recipe = format!(
+            "recipe: 1\nname: toy\ndistribution: toy\nvars:\n  python: python3\nsteps:\n\
+             - stage: prepare\n    argv: [bash, -c, \"echo preparing; echo prepare >>order\"]\n\
+             - stage: build\n    argv:\n      - bash\n      - -c\n      - |{indented}\n{more}\
+             collect:\n  wheels: \"dist/*.whl\"\n  record: {{torch: [unused]}}\n"
+        )
+        .replace("\n- stage", "\n  - stage");
+        toy.write("recipes/toy.yaml", recipe.as_bytes());
+        let python = "#!/bin/bash\nif [ \"$3\" = used.json ]; then echo '{\"torch\": \"1.13.1\"}' >used.json; fi\n";
+        toy.write("python", python.as_bytes());
+        std::fs::set_permissions(toy.path("python"), PermissionsExt::from_mode(0o755)).unwrap();
+        toy.write(&format!("wheels/{WHEEL}"), &Wheel::named(WHEEL).bytes());
+        toy.matrix("")
+    }
+
+    /// Adds lines to the matrix file.
+    pub fn matrix(self, more: &str) -> Self {
+        let python = self.path("python");
+        let text = format!(
+            "version: 1\ndistribution: toy\nrecipe: toy\naxes:\n  toy: [\"1.0\"]\n  python: [\"3.11\"]\n  rocm: [\"6.2\"]\n\
+             gfx: [gfx90a]\ntorch-from: host\npython-from: host\nvars: {{python: \"{}\"}}\n{more}",
+            python.display()
+        );
+        self.write("matrices/toy.yaml", text.as_bytes());
+        self
+    }
+
+    /// Two jobs instead of one, for Python 3.11 and 3.12.
+    pub fn two_pythons(self) -> Self {
+        let text = std::fs::read_to_string(self.path("matrices/toy.yaml")).unwrap();
+        self.write("matrices/toy.yaml", text.replace("[\"3.11\"]", "[\"3.11\", \"3.12\"]").as_bytes());
+        self
+    }
+
+    /// Writes a file below the folder.
+    pub fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// A path below the folder.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.join(path)
+    }
+
+    /// A path below the job's folder.
+    pub fn job(&self, path: &str) -> PathBuf {
+        self.path(".rock").join(JOB).join(path)
+    }
+
+    /// The text of a file below the job's folder; empty where there is none.
+    pub fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.job(path)).unwrap_or_default()
+    }
+
+    /// The record of the last build.
+    pub fn record(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text("build.json")).unwrap()
+    }
+
+    /// The program, to be run in the folder.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.project.command(arguments);
+        command.args(["--recipes", "recipes"]).current_dir(&self.folder).env("WHEELS", self.path("wheels"));
+        command
+    }
+
+    /// `build` of the job with these arguments, run to its end; asserts the exit code.
+    #[track_caller]
+    pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        let arguments: Vec<&str> = ["build", JOB].into_iter().chain(arguments.iter().copied()).collect();
+        ended(self.command(&arguments).output().unwrap(), code, &self.folder)
+    }
+
+    /// Starts `build` of the job in the background.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        let arguments: Vec<&str> = ["build", JOB].into_iter().chain(arguments.iter().copied()).collect();
+        self.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Waits for a file below the job's folder and gives its text.
+    #[track_caller]
+    pub fn await_file(&self, path: &str) -> String {
+        wait_until(|| self.job(path).exists(), path);
+        self.text(path)
+    }
+}
+
+/// Waits for a child and asserts its exit code.
+#[track_caller]
+pub fn wait(child: Child, code: i32, folder: &Path) -> (String, String) {
+    ended(child.wait_with_output().unwrap(), code, folder)
+}
+
+#[track_caller]
+fn ended(output: Output, code: i32, folder: &Path) -> (String, String) {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(folder.to_str().unwrap(), "[HERE]");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(code), "--- stdout\n{stdout}\n--- stderr\n{stderr}");
+    (stdout, stderr)
+}
+
+/// Looks until something holds.
+#[track_caller]
+pub fn wait_until(holds: impl Fn() -> bool, what: &str) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether the processes with these numbers, blanks between, are gone.
+pub fn all_gone(ids: &str) -> bool {
+    ids.split_whitespace().all(|id| !rock_matrix::sys::process::is_running(id.parse().unwrap()))
+}
