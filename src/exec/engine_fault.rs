@@ -83,7 +83,7 @@ impl EngineFault {
                 format!("install {engine}, or build on this machine with `--engine local`"),
             ),
             EngineTrouble::Unreachable => (
-                &codes::ENGINE_UNREACHABLE,
+                &codes::NO_ENGINE_ANSWERS,
                 format!("{engine} cannot be reached"),
                 match engine.as_str() {
                     "docker" => "start the daemon, name its socket in DOCKER_HOST, or join its group; `rock-matrix doctor` shows what it sees".to_owned(),

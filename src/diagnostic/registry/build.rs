@@ -28,7 +28,7 @@ pub const ALL: &[&Code] = &[
     &BAD_BUILD_FILE,
     &BUILD_FOLDER,
     &ENGINE_MISSING,
-    &ENGINE_UNREACHABLE,
+    &NO_ENGINE_ANSWERS,
     &IMAGE_MISSING,
     &DEVICE_MISSING,
     &GROUP_MISSING,
@@ -183,7 +183,7 @@ pub const BUILD_FOLDER: Code = Code::error(
 pub const ENGINE_MISSING: Code =
     Code::error("B061", "engine-missing", "`--engine docker` or `--engine podman` needs that program on the `PATH`.");
 /// No container engine answers.
-pub const ENGINE_UNREACHABLE: Code = Code::error(
+pub const NO_ENGINE_ANSWERS: Code = Code::error(
     "B062",
     "no-engine-answers",
     "The engine's client is there, but no daemon answers it, or this user may not talk to it.",
