@@ -136,6 +136,12 @@ impl BuildEnd {
     }
 }
 
+/// What is said when signals cannot be caught.
+pub fn no_signals(error: &std::io::Error) -> Diagnostic {
+    Diagnostic::new(&codes::NO_SIGNALS, format!("cannot listen to signals: {error}"))
+        .help("raise the limits of this process")
+}
+
 /// Seconds for people.
 fn span(seconds: u64) -> String {
     if seconds.is_multiple_of(60) { format!("{} min", seconds / 60) } else { format!("{seconds} s") }
@@ -232,6 +238,9 @@ mod tests {
         assert_eq!(BuildEnd::Capped("build".into()).diagnostic("log").unwrap().code.id, "B055");
         let stopped = BuildEnd::Stopped(StopSignal::Interrupt, "build".into()).diagnostic("log").unwrap();
         assert_eq!((stopped.code.id, stopped.message.as_str()), ("B056", "SIGINT ended the build in stage `build`"));
+        let file = crate::sys::FileError::new("write", std::path::Path::new("x"), std::io::Error::other("no"));
+        assert_eq!(BuildEnd::File(file).diagnostic("log").unwrap().code.id, "B060");
+        assert_eq!(no_signals(&std::io::Error::other("no")).code.id, "B074");
         assert!(BuildEnd::Done.diagnostic("log").is_none());
     }
 

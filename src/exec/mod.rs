@@ -24,7 +24,7 @@ mod transcript;
 pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches};
 pub use container::{Containment, run_container};
 pub use engine_fault::{EngineFault, EngineTrouble};
-pub use fault::{BuildEnd, StepFault, StepTrouble};
+pub use fault::{BuildEnd, StepFault, StepTrouble, no_signals};
 pub use folder::{JobFolder, OpenFault, Opened, ROOT, freed_by_cleaning, open};
 pub use mask::Masks;
 pub use record::{BuiltWheel, Outcome, Record, StageRecord, StageState};

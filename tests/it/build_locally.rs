@@ -272,3 +272,68 @@ fn a_build_whose_program_was_killed_goes_on_at_the_stage_it_was_in() {
         assert_eq!(toy.text("order"), "prepare\nbuild\n", "killed in {stage}");
     }
 }
+
+#[test]
+fn a_wheel_that_does_not_verify_is_refused_and_kept() {
+    let toy = Toy::building(TAKE).recipe("  record:", "  gates: [name, verify]\n  record:");
+    let broken = Wheel::named(WHEEL).edit("METADATA", |text| text.replace("Version: 1.0", "Version: 2.0"));
+    toy.write(&format!("wheels/{WHEEL}"), &broken.bytes());
+    let (_, stderr) = toy.build(1, &[]);
+    assert!(stderr.contains("error[B072 wheel-refused]"), "{stderr}");
+    assert!(stderr.contains(&format!("the wheel stays at .rock/{JOB}/dist/{WHEEL}")), "{stderr}");
+    assert!(!toy.path("dist").join(WHEEL).exists());
+    assert_eq!(toy.record()["outcome"], "refused");
+}
+
+#[test]
+fn a_label_that_the_build_cannot_set_is_set_afterwards() {
+    let toy = Toy::building(TAKE).recipe("  record:", "  relabel: true\n  gates: [name, verify]\n  record:");
+    let plain = "toy-1.0-cp311-cp311-linux_x86_64.whl";
+    std::fs::remove_file(toy.path("wheels").join(WHEEL)).unwrap();
+    toy.write(&format!("wheels/{plain}"), &Wheel::named(plain).bytes());
+    let (stdout, _) = toy.build(0, &[]);
+    assert!(stdout.starts_with(&format!("dist/{WHEEL}  sha256:")), "{stdout}");
+}
+
+#[test]
+fn facts_are_asked_of_this_machine_and_can_be_given() {
+    let asks = |command: &str| {
+        let facts = format!("facts:\n  answer: {{command: [{command}]}}\nsteps:");
+        let toy = Toy::building(&format!("echo '{{{{ answer }}}}' >answer; {TAKE}"));
+        toy.recipe("steps:", &facts)
+    };
+    let toy = asks("bash, -c, echo forty-two");
+    toy.build(0, &[]);
+    assert_eq!(toy.text("answer"), "forty-two\n");
+    let toy = asks("no-such-program");
+    let (_, stderr) = toy.build(1, &[]);
+    assert!(stderr.contains("error[B073 fact-unknown]: the fact `answer` of the recipe has no value"), "{stderr}");
+    assert!(stderr.contains("help: give it with `--fact answer=VALUE`"), "{stderr}");
+    assert!(!toy.path(".rock").exists());
+    toy.build(0, &["--fact", "answer=by hand"]);
+    assert_eq!(toy.text("answer"), "by hand\n");
+}
+
+#[test]
+fn a_damaged_record_is_told_and_the_build_begins_anew() {
+    let toy = Toy::building(TAKE);
+    toy.write(&format!(".rock/{JOB}/build.json"), b"{");
+    let (_, stderr) = toy.build(0, &["--continue", "auto"]);
+    assert!(stderr.contains("warning[B059 bad-build-file]: `.rock/"), "{stderr}");
+}
+
+#[test]
+fn a_source_on_this_machine_is_copied_again_when_it_changed() {
+    let source = "sources:\n  code: {path: code}\nsteps:";
+    let toy = Toy::building(&format!("cat src/code/text >>seen; {TAKE}")).recipe("steps:", source);
+    // The stand-in for Python copies nothing, so a real copy stands in for it.
+    toy.write("code/text", b"one\n");
+    let copy = "#!/bin/bash\nif [ -d \"$3\" ]; then mkdir -p src; rm -rf \"$4\"; cp -r \"$3\" \"$4\"; fi\n";
+    toy.write("python", copy.as_bytes());
+    toy.build(0, &[]);
+    toy.build(0, &["--continue", "auto"]);
+    assert_eq!(toy.text("seen"), "one\n", "nothing changed, so nothing was run");
+    toy.write("code/text", b"other\n");
+    toy.build(0, &["--continue", "auto"]);
+    assert_eq!(toy.text("seen"), "one\nother\n");
+}

@@ -5,27 +5,33 @@ use super::prepare::{Prepared, shown};
 use super::progress::span;
 use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::Diagnostic;
-use crate::exec::{self, Built, BuiltWheel, CollectFault, Outcome};
-use crate::sys;
+use crate::diagnostic::registry::build as codes;
+use crate::exec::{self, Built, BuiltWheel, CollectFault, Collected, Outcome};
+use crate::names::{LocalLabel, WheelName, WheelNameError};
+use crate::sys::{self, Existing, PositionalFile};
+use crate::wheel::{self, ExistingLabel, Wheel, WheelError, WriteOptions};
 
 /// Delivers the wheel of a finished build.
 pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &Shell) -> Exit {
     if job.build.wheels.is_empty() {
         return Exit::Done;
     }
-    let exit = match deliver(job, args) {
+    let (exit, outcome) = match deliver(job, args, shell) {
         Ok(wheel) => {
             let told = say(&wheel, built, args, shell);
             built.record.wheels = vec![wheel];
-            told
+            (told, Outcome::Done)
         }
-        Err(fault) => {
-            let machine = matches!(fault, CollectFault::File(_));
-            built.record.outcome = if machine { Outcome::Machine } else { Outcome::Refused };
-            shell.report(&[Diagnostic::from(&fault)]);
-            if machine { Exit::Machine } else { Exit::Fault }
+        Err(Undelivered::Refused(faults)) => {
+            shell.report(&faults);
+            (Exit::Fault, Outcome::Refused)
+        }
+        Err(Undelivered::Machine(fault)) => {
+            shell.report(&[fault]);
+            (Exit::Machine, Outcome::Machine)
         }
     };
+    built.record.outcome = outcome;
     match save(job, built, args) {
         Ok(()) => exit,
         Err(error) => {
@@ -35,10 +41,78 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
     }
 }
 
-fn deliver(job: &Prepared, args: &Args) -> Result<BuiltWheel, CollectFault> {
-    let wheel = exec::collect(job.folder.path(), &job.build.wheels)?;
-    exec::wheel_matches(&job.job.wheel, &wheel.name)?;
-    exec::copy_out(&wheel.path, &wheel.name, &args.out)
+/// Why a wheel was not delivered.
+enum Undelivered {
+    /// It is not what was asked for.
+    Refused(Vec<Diagnostic>),
+    /// A file could not be read or written.
+    Machine(Diagnostic),
+}
+
+impl From<CollectFault> for Undelivered {
+    fn from(fault: CollectFault) -> Self {
+        let told = Diagnostic::from(&fault);
+        if matches!(fault, CollectFault::File(_)) { Self::Machine(told) } else { Self::Refused(vec![told]) }
+    }
+}
+
+fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<BuiltWheel, Undelivered> {
+    let mut found = exec::collect(job.folder.path(), &job.build.wheels)?;
+    if let (true, Some(label)) = (job.build.relabel, &job.job.label) {
+        found = labelled(&found, label, job)?;
+    }
+    exec::wheel_matches(&job.job.wheel, &found.name)?;
+    for gate in &job.job.gates {
+        pass(gate, &found, shell)?;
+    }
+    Ok(exec::copy_out(&found.path, &found.name, &args.out)?)
+}
+
+/// The wheel under its label, for a build that cannot set it by itself.
+fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared) -> Result<Collected, Undelivered> {
+    let (name, file) = open(found)?;
+    let refused = |error: WheelError| Undelivered::Refused(vec![error.diagnostic(&found.name)]);
+    let wheel = Wheel::open(&file).map_err(refused)?;
+    let change = wheel::relabel(&wheel, &name, label, ExistingLabel::Refuse).map_err(refused)?;
+    let name = change.name.to_string();
+    let path = job.folder.path().join("labelled").join(&name);
+    sys::save::<Diagnostic>(&path, Existing::Replace, |target| {
+        let options = WriteOptions::default();
+        wheel::rewrite(&wheel, &change.edits, &options, target).map(drop).map_err(|e| e.diagnostic(&found.name))
+    })
+    .map_err(Undelivered::Machine)?;
+    Ok(Collected { path, name })
+}
+
+/// Lets a wheel through one of the recipe's gates; remarks are shown.
+fn pass(gate: &str, found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
+    // The gate `name` stands open here: the name was compared with the plan's before.
+    if gate != "verify" {
+        return Ok(());
+    }
+    let (name, file) = open(found)?;
+    let mut told = wheel::verify(&file, &name);
+    let errors = told.iter().filter(|one| one.is_error()).count();
+    if errors == 0 {
+        shell.report(&told);
+        return Ok(());
+    }
+    let message = format!("`{}` did not pass `{gate}`: {errors} faults", found.name);
+    told.push(
+        Diagnostic::new(&codes::WHEEL_REFUSED, message)
+            .note(format!("the wheel stays at {}", shown(&found.path, shell)))
+            .help("correct what makes the wheel, and build again"),
+    );
+    Err(Undelivered::Refused(told))
+}
+
+fn open(found: &Collected) -> Result<(WheelName, PositionalFile), Undelivered> {
+    let file = PositionalFile::open(&found.path).map_err(|error| Undelivered::Machine(error.into()))?;
+    let bad_name = |error: WheelNameError| {
+        let told = Diagnostic::new(&codes::WRONG_WHEEL, error.to_string());
+        Undelivered::Refused(vec![told.help("see `collect: wheels` of the recipe and the log of the build")])
+    };
+    Ok((found.name.parse().map_err(bad_name)?, file))
 }
 
 /// Writes the record, and beside a wheel a copy of it.

@@ -181,8 +181,7 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts) -
     let signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
-            let told = Diagnostic::new(&codes::NO_SIGNALS, format!("cannot listen to signals: {error}"));
-            shell.report(&[told.help("raise the limits of this process")]);
+            shell.report(&[exec::no_signals(&error)]);
             return Exit::Machine;
         }
     };

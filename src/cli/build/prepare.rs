@@ -10,7 +10,7 @@ use crate::cli::jobs::Ready;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::exec::{Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings};
-use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids, gfx_targets};
+use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
 use crate::recipe::container::{self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine};
@@ -62,8 +62,7 @@ pub(super) fn prepare(
     let folder = JobFolder::new(&shell.environment.current_dir, &ready.job.id)
         .map_err(|fault| vec![Diagnostic::from(&fault)])?;
     let path = folder.path().display().to_string();
-    let mut job = ready.job.clone();
-    with_host_targets(&mut job, ready, facts).map_err(|fault| vec![fault])?;
+    let job = ready.job.clone();
     let site = match args.engine.container() {
         None => Site::Host { folder: path.clone(), caller: caller.clone() },
         Some(_) => Site::Container,
@@ -110,22 +109,6 @@ fn contained(
     let argv = container::argv(job, &container);
     let script = render::script(job, build, &Site::Container, GENERATOR);
     Ok(Owned { engine, image: image.to_owned(), script, argv })
-}
-
-/// `gfx: [host]`: the targets of this machine's GPUs, which no plan could know.
-fn with_host_targets(job: &mut Job, ready: &Ready, facts: &HostFacts) -> Result<(), Diagnostic> {
-    let profile = ready.recipe.profile(&job.distribution.normalized());
-    let has_device_code = profile.backend(Some(&job.backend)).is_some_and(|backend| backend.device_code);
-    if !has_device_code || !job.gfx.is_empty() {
-        return Ok(());
-    }
-    job.gfx = gfx_targets(facts);
-    if job.gfx.is_empty() {
-        let message = format!("job `{}` is for the GPUs of this machine, and it has none", job.id);
-        return Err(Diagnostic::new(&codes::NO_HOST_TARGET, message)
-            .help("name targets in `gfx` of the matrix file; building needs no GPU"));
-    }
-    Ok(())
 }
 
 /// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run asks nothing.

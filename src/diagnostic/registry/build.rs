@@ -40,7 +40,6 @@ pub const ALL: &[&Code] = &[
     &BUILDS_FAILED,
     &WHEEL_REFUSED,
     &FACT_UNKNOWN,
-    &NO_HOST_TARGET,
     &NO_SIGNALS,
 ];
 
@@ -254,15 +253,9 @@ pub const FACT_UNKNOWN: Code = Code::error(
     "fact-unknown",
     "The recipe asks this machine for a fact (a command, a file, a variable), there is no answer, and the recipe has no default.\n\nCommands are asked where the steps run on this machine; for a container their answer is given with `--fact NAME=VALUE`.",
 );
-/// A job for the GPUs of a machine without any.
-pub const NO_HOST_TARGET: Code = Code::error(
-    "B074",
-    "no-host-target",
-    "`gfx: [host]` stands for the GPUs of the machine that builds, and this one has none.",
-);
 /// Signals cannot be caught.
 pub const NO_SIGNALS: Code = Code::error(
-    "B075",
+    "B074",
     "no-signals",
     "The system refused the handlers for SIGINT and SIGTERM. A build that could not be ended cleanly is not begun.",
 );

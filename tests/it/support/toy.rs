@@ -61,6 +61,15 @@ impl Toy {
         self
     }
 
+    /// Replaces the first of a text in the recipe.
+    #[track_caller]
+    pub fn recipe(self, from: &str, to: &str) -> Self {
+        let text = std::fs::read_to_string(self.path("recipes/toy.yaml")).unwrap();
+        assert!(text.contains(from), "{text}");
+        self.write("recipes/toy.yaml", text.replacen(from, to, 1).as_bytes());
+        self
+    }
+
     /// Two jobs instead of one, for Python 3.11 and 3.12.
     pub fn two_pythons(self) -> Self {
         let text = std::fs::read_to_string(self.path("matrices/toy.yaml")).unwrap();
