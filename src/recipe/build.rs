@@ -49,7 +49,7 @@ pub fn build(
     site: &Site,
     given: &BTreeMap<String, String>,
 ) -> Result<Build, Vec<Diagnostic>> {
-    let mut faults = refusals(job, document, site);
+    let mut faults = refusals(job, document);
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -76,7 +76,7 @@ pub fn build(
 }
 
 /// What rules a job out before any expression is evaluated.
-fn refusals(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Diagnostic> {
+fn refusals(job: &Job, document: &RecipeDocument) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     if job.settings.platform == Platform::Windows {
         faults.push(
@@ -84,11 +84,13 @@ fn refusals(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Diagnostic
                 .help("build it on a Windows runner; here its commands can only be planned"),
         );
     }
-    let found = matches!(job.settings.python_from, PythonFrom::Image | PythonFrom::Host);
-    if *site == Site::Container && job.settings.torch_from == TorchFrom::Image && job.torch.is_some() && !found {
-        let message =
-            format!("the image's torch is not there for the Python of `python-from: {}`", job.settings.python_from);
-        faults.push(Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message).help("set `python-from: image`"));
+    let found = |python_from| matches!(python_from, PythonFrom::Image | PythonFrom::Host);
+    let (torch_from, python_from) = (job.settings.torch_from, job.settings.python_from);
+    let finds_torch = matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.torch.is_some();
+    if finds_torch && !found(python_from) {
+        let message = format!("the torch of `torch-from: {torch_from}` is not there for `python-from: {python_from}`");
+        let fault = Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message);
+        faults.push(fault.help(format!("set `python-from: {torch_from}`, or take torch from an index")));
     }
     for name in job.settings.vars.keys().filter(|name| !document.vars.contains_key(*name)) {
         let known: Vec<&str> = document.vars.keys().map(String::as_str).collect();

@@ -131,9 +131,9 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
     for name in container.pass_env {
         add(format!("--env={name}"));
     }
-    add(format!("--volume={}:{MOUNT}", container.folder));
+    add(mount(container.folder, MOUNT, ""));
     if let Some(caller) = container.caller {
-        add(format!("--volume={caller}:{CALLER_MOUNT}:ro"));
+        add(mount(caller, CALLER_MOUNT, "ro"));
     }
     add(format!("--workdir={MOUNT}"));
     for word in docker.args.iter().chain(container.extra) {
@@ -171,6 +171,16 @@ pub fn giving_back(engine: Engine, image: &str, folder: &str, (uid, gid): (u32, 
     argv.extend(["chown", "-R"].map(str::to_owned));
     argv.extend([format!("{uid}:{gid}"), MOUNT.to_owned()]);
     argv
+}
+
+/// A folder of the host inside the container. `--volume` ends a path at a colon; `--mount` reads a line of CSV, in which
+/// quotes keep everything together.
+fn mount(folder: &str, target: &str, option: &str) -> String {
+    let with = |sign: &str| if option.is_empty() { String::new() } else { format!("{sign}{option}") };
+    if folder.contains(':') {
+        return format!("--mount=type=bind,\"source={}\",target={target}{}", folder.replace('"', "\"\""), with(","));
+    }
+    format!("--volume={folder}:{target}{}", with(":"))
 }
 
 /// The groups that may use a GPU by the names of most systems; their numbers differ.

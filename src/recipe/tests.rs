@@ -161,6 +161,26 @@ fn a_container_with_a_gpu_gets_exactly_these_options() {
     );
 }
 
+#[test]
+fn a_folder_with_a_colon_is_mounted_whole() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let container = Container {
+        engine: Engine::Podman,
+        image: "x",
+        devices: Devices::Absent,
+        folder: "/a:b,c",
+        caller: Some("/plain"),
+        device_gids: &[],
+        pass_env: &[],
+        extra: &[],
+        name: Some("rock-1"),
+    };
+    let argv = container::argv(&job, &container);
+    assert_eq!(argv[..4], ["podman", "run", "--rm", "--name=rock-1"]);
+    assert!(argv.contains(&"--mount=type=bind,\"source=/a:b,c\",target=/rock".to_owned()), "{argv:?}");
+    assert!(argv.contains(&"--volume=/plain:/rock-caller:ro".to_owned()), "{argv:?}");
+}
+
 /// D4
 #[test]
 fn without_a_gpu_there_is_no_device_no_group_and_no_ptrace() {
@@ -345,7 +365,8 @@ fn what_a_job_cannot_be_built_with_is_told() {
     assert_eq!(faults[0].help.as_deref(), Some("did you mean `opt-dim`?"));
     let mut image = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     image.settings.torch_from = crate::config::TorchFrom::Image;
-    assert_eq!(told(&made(&image).unwrap_err())[0][..5], *"B010:");
+    let faults = made(&image).unwrap_err();
+    assert_eq!(told(&faults), ["B010: the torch of `torch-from: image` is not there for `python-from: uv`"]);
 }
 
 #[test]

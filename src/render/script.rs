@@ -166,3 +166,27 @@ fn plain_or_quoted(text: &str) -> String {
 fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{command, quote};
+    use crate::recipe::shell_variable;
+    use proptest::prelude::*;
+
+    #[test]
+    fn plain_words_stay_plain_and_variables_are_left_to_the_shell() {
+        assert_eq!(quote("--device=/dev/kfd"), "--device=/dev/kfd");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("it's"), r"'it'\''s'");
+        assert_eq!(quote(&format!("{}/a b", shell_variable("PWD"))), "\"$PWD\"'/a b'");
+        assert_eq!(command(&["A=b".to_owned(), "A=b".to_owned()]), "'A=b' A=b");
+    }
+
+    proptest! {
+        /// D10
+        #[test]
+        fn a_shell_reads_back_every_word_as_it_was(words in prop::collection::vec("[^\\x00\\x01]{0,12}", 1..5)) {
+            prop_assert_eq!(shlex::split(&command(&words)).unwrap(), words);
+        }
+    }
+}

@@ -158,6 +158,34 @@ fn a_script_measures_itself_whether_it_succeeds_or_not() {
     assert_eq!((&measured(&failed)["exit"], &measured(&failed)["wheel_bytes"]), (&1.into(), &0.into()));
 }
 
+/// B9
+#[test]
+fn the_compiler_is_called_with_a_cache_where_there_is_one() {
+    let recipe: serde_yaml::Value =
+        serde_yaml::from_str(include_str!("../../matrices/recipes/flash-attn.yaml")).unwrap();
+    let step = recipe["steps"].as_sequence().unwrap().iter().find(|step| step["stage"] == "compiler-cache").unwrap();
+    let program = |name: &str| format!("#!/bin/sh\necho {name} \"$@\"\n");
+    let project = Project::new()
+        .file("rocm/bin/hipcc", &program("hipcc"))
+        .file("tools/ccache", "#!/bin/sh\necho cached\nexec \"$@\"\n");
+    let bash = |script: &str, path: &str| {
+        let output = Command::new("/bin/bash")
+            .args(["-euo", "pipefail", "-c", script])
+            .current_dir(project.root())
+            .env("PATH", path)
+            .env("ROCM_HOME", project.path("rocm"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    bash("chmod +x rocm/bin/hipcc tools/ccache", "/usr/bin:/bin");
+    bash(step["script"].as_str().unwrap(), "/usr/bin:/bin");
+    assert_eq!(bash("bin/cached-hipcc -c x.hip", "/nowhere"), "hipcc -c x.hip\n");
+    let tools = project.path("tools").display().to_string();
+    assert_eq!(bash("bin/cached-hipcc -c x.hip", &tools), "cached\nhipcc -c x.hip\n");
+}
+
 /// D10
 #[test]
 fn text_of_the_matrix_is_never_part_of_a_script() {

@@ -94,11 +94,11 @@ pub const WRONG_PYTHON: Code = Code::error(
     "wrong-python",
     "With `python-from: image` the Python is the one inside the container image, and this image's tag names another one than the job's.\n\nUse an image for this Python, or `python-from: uv`.",
 );
-/// The image's torch is asked for together with another Python.
+/// An installed torch is asked for together with another Python.
 pub const TORCH_OF_ANOTHER_PYTHON: Code = Code::error(
     "B010",
     "torch-of-another-python",
-    "With `torch-from: image` the torch is the one inside the container image, and it is installed for the image's own Python only. Another Python does not see it.\n\nSet `python-from: image`, or take torch from an index.",
+    "With `torch-from: image` or `host` the torch is one that is installed already, for one Python of that image or machine. Another Python, made with uv or taken from elsewhere, does not see it.\n\nSet `python-from` to the same word, or take torch from an index.",
 );
 /// A source that may change under the same name.
 pub const UNPINNED_SOURCE: Code = Code::warning(
