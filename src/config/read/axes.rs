@@ -191,7 +191,7 @@ fn python_help(text: &str) -> String {
     let mut parts = digits.split('.');
     let short = match (parts.next(), parts.next(), parts.next()) {
         (Some(major), Some(minor), Some(_)) => Some(format!("{major}.{minor}")),
-        (Some(both), None, _) if both.len() >= 2 => Some(format!("{}.{}", &both[..1], &both[1..])),
+        (Some(both), None, _) if both.len() >= 2 && both.is_ascii() => Some(format!("{}.{}", &both[..1], &both[1..])),
         (Some(major), Some(minor), None) => Some(format!("{major}.{minor}")),
         _ => None,
     };
