@@ -239,7 +239,8 @@ mod tests {
         let text = format!("k: [{}NEEDLE{}]\n", "aaaa, ".repeat(5000), ", bbbb".repeat(5000));
         let at = text.find("NEEDLE").unwrap();
         let shown = human(
-            &[Diagnostic::new(&codes::BAD_SYNTAX, "long").at(Source::new("m.yaml", text.as_str()).place(at..at + 6), "this")],
+            &[Diagnostic::new(&codes::BAD_SYNTAX, "long")
+                .at(Source::new("m.yaml", text.as_str()).place(at..at + 6), "this")],
             false,
         );
         let column = text.find("NEEDLE").unwrap() + 1;

@@ -7,5 +7,5 @@ pub mod toy;
 mod wheel;
 
 pub use bless::assert_file;
-pub use project::{Outcome, Project, Ran};
+pub use project::{Outcome, Project};
 pub use wheel::Wheel;
