@@ -115,6 +115,7 @@ pub(super) fn plan(
     options: &Options,
     sink: &mut Sink,
 ) -> Option<Plan> {
+    let errors = sink.error_count();
     let mut targets = None;
     let mut files = Vec::new();
     for matrix in matrices {
@@ -135,5 +136,5 @@ pub(super) fn plan(
         }
         files.push((config, matrix.recipe.profile(&matrix.config.distribution.normalized())));
     }
-    plan::plan(files, compat, options, sink)
+    plan::plan(files, compat, options, sink).filter(|_| sink.error_count() == errors)
 }
