@@ -130,7 +130,7 @@ pub(super) fn plan(
                         .at(config.places.of("gfx"), "")
                         .help("name the targets, or build on the machine with the GPU; `rock-matrix doctor` shows what it sees"),
                 );
-                continue;
+                return None;
             }
             config.gfx = Gfx::Targets(targets.clone());
         }

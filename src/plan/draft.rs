@@ -77,9 +77,11 @@ impl<'a> Drafting<'a> {
 
     /// The axis whose legal values share one wheel for this backend.
     fn collapsed_axis(&self, words: &Words<'_>) -> Option<usize> {
-        words.backend.collapse.iter().find_map(|name| {
-            self.universe.axes().iter().position(|column| column.name == *name && column.values.len() > 1)
-        })
+        words
+            .backend
+            .collapse
+            .iter()
+            .find_map(|name| self.universe.axes().iter().position(|column| column.name == *name))
     }
 
     /// Adds a value to what a job covers; the job runs under the lowest value that is not free-threaded.
