@@ -140,7 +140,7 @@ published_release() {
     if [ "$label" = rocm62torch2.5triton ]; then
       wheels+=("$wheel")
     else
-      rock wheel label "$wheel" "$label" --out "$work/labelled"
+      rock wheel label "$wheel" --local "$label" --replace -w "$work/labelled"
       wheels+=("$work/labelled/flash_attn-2.8.3+$label-py3-none-any.whl")
     fi
   done
