@@ -45,7 +45,11 @@ pub(super) fn read(shell: &Shell, folder: &Path) -> Result<Compat, Exit> {
     }
     for fault in faults::find(&tables) {
         let place = places.of(&fault).unwrap_or_else(|| Place::File(folder.display().to_string().into()));
-        sink.push(Diagnostic::new(&codes::BAD_ROW, fault.to_string()).at(place, "").help("mend the row"));
+        sink.push(
+            Diagnostic::new(&codes::BAD_ROW, fault.to_string())
+                .at(place, "")
+                .help("mend the row; docs/compat.md says what its columns hold"),
+        );
     }
     if sink.has_errors() {
         shell.report(&sink.finish());

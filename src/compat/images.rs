@@ -35,11 +35,11 @@ pub(super) fn parse_all(rows: &[ImageRow]) -> Vec<(usize, Holds)> {
 
 fn parse(tag: &str) -> Option<Holds> {
     let parts: Vec<&str> = tag.split('_').collect();
-    let (rocm, ubuntu, python, torch) = match parts[..] {
-        [rocm, ubuntu, python, torch]
-        | [rocm, ubuntu, python, "pytorch", torch]
-        | [rocm, ubuntu, python, "pytorch", "release", torch] => (rocm, ubuntu, python, torch),
-        _ => return None,
+    let ([rocm, ubuntu, python, torch]
+    | [rocm, ubuntu, python, "pytorch", torch]
+    | [rocm, ubuntu, python, "pytorch", "release", torch]) = parts[..]
+    else {
+        return None;
     };
     Some(Holds {
         rocm: rocm.strip_prefix("rocm")?.parse().ok()?,

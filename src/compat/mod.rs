@@ -6,13 +6,18 @@
 //!
 //! **Invariant:** no version number stands in this code; an answer without a row is "unknown", never "no".
 
+mod explain;
 pub mod faults;
+mod gfx;
 mod images;
+pub mod pages;
+pub mod patch;
 pub mod refresh;
 pub mod rows;
 mod store;
 mod verdict;
 
+pub use explain::{Answer, Question};
 pub use images::ImageTag;
 pub use store::Compat;
 pub use verdict::{Because, Verdict};

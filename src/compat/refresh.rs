@@ -2,19 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use regex::Regex;
-
-use super::rows::TorchRow;
+use super::pages::{IndexPage, linked_files};
+use super::rows::{Origin, RocmRow, Status, TorchRow};
 use crate::names::{PythonVersion, RocmVersion, Version, WheelName};
-
-/// The project page of torch in one ROCm index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexPage {
-    /// Literal suffix of the index path, `6.2.4`.
-    pub rocm_index: String,
-    /// The page (PEP 503): HTML with one link a file.
-    pub html: String,
-}
 
 /// One difference between the table and the pages.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -29,6 +19,14 @@ pub struct Difference {
     pub removed: Vec<String>,
 }
 
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "torch {}: {}", self.torch, self.column)?;
+        self.added.iter().try_for_each(|value| write!(f, " +{value}"))?;
+        self.removed.iter().try_for_each(|value| write!(f, " -{value}"))
+    }
+}
+
 /// What the pages have of one torch minor.
 #[derive(Debug, Default, Clone)]
 struct Seen {
@@ -38,54 +36,14 @@ struct Seen {
     free_threaded: BTreeSet<PythonVersion>,
 }
 
-/// File names of the links of a project page, decoded; links to other things are left out.
-pub fn linked_files(html: &str) -> Vec<String> {
-    let anchor = Regex::new(r#"(?is)<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))"#).expect("a fixed pattern");
-    let links =
-        anchor.captures_iter(html).filter_map(|found| found.iter().skip(1).flatten().next().map(|m| m.as_str()));
-    let name = |link: &str| {
-        let path = link.split(['#', '?']).next().unwrap_or_default();
-        decoded(path.rsplit('/').next().unwrap_or_default())
-    };
-    links.map(name).filter(|name| !name.is_empty()).collect()
-}
-
-/// Names of the ROCm indexes that a root page links to: `6.2` for `rocm6.2/`.
-pub fn linked_rocm_indexes(html: &str) -> Vec<String> {
-    let anchor = Regex::new(r#"(?is)<a\s[^>]*?href\s*=\s*["']?[^"'>]*?\brocm([0-9]+(?:\.[0-9]+)+)/?["'\s>]"#)
-        .expect("a fixed pattern");
-    let found: BTreeSet<String> = anchor.captures_iter(html).map(|found| found[1].to_owned()).collect();
-    found.into_iter().collect()
-}
-
-/// Percent-decoding; what is not UTF-8 after it is left as it was.
-fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
-/// Differences between the table and the pages, by torch minor and column. Only released versions count; a ROCm index
-/// that was not read changes nothing. Torch minors older than the table's oldest are left out.
+/// Differences between the table and the pages, by torch minor and column. Only released wheels for ROCm count; a ROCm
+/// index that was not read changes nothing. Torch minors older than the table's oldest are left out.
 pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<Difference> {
     let mut seen: BTreeMap<(u64, u64), Seen> = BTreeMap::new();
     for page in pages {
         for wheel in linked_files(&page.html).iter().filter_map(|name| name.parse::<WheelName>().ok()) {
-            if wheel.distribution != "torch" || wheel.version.is_pre() {
+            let is_for_rocm = wheel.version.local().is_some_and(|local| local.starts_with("rocm"));
+            if wheel.distribution != "torch" || wheel.version.is_pre() || !is_for_rocm {
                 continue;
             }
             let release = wheel.version.release();
@@ -103,10 +61,6 @@ pub fn differences(rows: &[TorchRow], pages: &[IndexPage]) -> Vec<Difference> {
             }
         }
     }
-    let minor = |text: &str| {
-        let (major, minor) = text.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    };
     let oldest: Option<(u64, u64)> = rows.iter().filter_map(|row| minor(&row.torch)).min();
     let mut differences = Vec::new();
     for (key, seen) in seen.iter().filter(|(key, _)| oldest.is_none_or(|oldest| **key >= oldest)) {
@@ -153,45 +107,68 @@ fn python_of(tag: &str) -> Option<PythonVersion> {
     format!("{major}.{minor}").parse().ok()
 }
 
-/// The changed rows as they stand and as they would stand, in the form of `torch.yaml`.
-pub fn proposal(rows: &[TorchRow], differences: &[Difference], checked: &str) -> String {
-    let mut text = String::new();
-    let torches: Vec<&str> = {
-        let mut names: Vec<&str> = differences.iter().map(|difference| difference.torch.as_str()).collect();
-        names.dedup();
-        names
-    };
-    for torch in torches {
-        let row = rows.iter().find(|row| row.torch == torch);
-        text.push_str(&format!("torch {torch}{}\n", if row.is_none() { " (new)" } else { "" }));
-        for difference in differences.iter().filter(|difference| difference.torch == torch) {
-            let known: &[String] = row.map_or(&[], |row| match difference.column {
-                "patches" => &row.patches,
-                "rocm-index" => &row.rocm_index,
-                "python" => &row.python,
-                _ => &row.free_threaded,
-            });
-            let kept = known.iter().filter(|value| !difference.removed.contains(value));
-            let new: Vec<String> = kept.chain(&difference.added).cloned().collect();
-            let line = |values: &[String]| {
-                let quoted: Vec<String> = values.iter().map(|value| format!("\"{value}\"")).collect();
-                format!("    {}: [{}]\n", difference.column, quoted.join(", "))
+/// The rows as they would stand: changed ones read anew at this address on this day, new ones in their place.
+pub fn updated(rows: &[TorchRow], differences: &[Difference], address: &str, today: &str) -> Vec<TorchRow> {
+    let mut updated = rows.to_vec();
+    for difference in differences {
+        let origin = Origin {
+            status: Status::Verified,
+            source: SOURCE.to_owned(),
+            r#ref: address.to_owned(),
+            checked: today.to_owned(),
+            note: String::new(),
+        };
+        let at = updated.iter().position(|row| row.torch == difference.torch).unwrap_or_else(|| {
+            let at = updated.iter().position(|row| minor(&row.torch) > minor(&difference.torch));
+            let at = at.unwrap_or(updated.len());
+            let row = TorchRow {
+                torch: difference.torch.clone(),
+                patches: Vec::new(),
+                rocm_index: Vec::new(),
+                python: Vec::new(),
+                free_threaded: Vec::new(),
+                origin: origin.clone(),
             };
-            if row.is_some() {
-                text.push_str(&format!("-{}", line(known)));
-            }
-            text.push_str(&format!("+{}", line(&new)));
-        }
-        if !checked.is_empty() {
-            text.push_str(&format!("+    origin: {{…, checked: {checked}}}\n"));
-        }
+            updated.insert(at, row);
+            at
+        });
+        let row = &mut updated[at];
+        row.origin = Origin { note: row.origin.note.clone(), ..origin };
+        let column = match difference.column {
+            "patches" => &mut row.patches,
+            "rocm-index" => &mut row.rocm_index,
+            "python" => &mut row.python,
+            _ => &mut row.free_threaded,
+        };
+        column.retain(|value| !difference.removed.contains(value));
+        column.extend(difference.added.iter().cloned());
+        column.sort_by_key(|text| numbers(text));
     }
-    text
+    updated
+}
+
+/// ROCm versions that the pages add and the table of ROCm versions does not list.
+pub fn unlisted_rocm<'a>(rocm: &[RocmRow], differences: &'a [Difference]) -> BTreeSet<&'a str> {
+    let added = differences.iter().filter(|difference| difference.column == "rocm-index").flat_map(|d| &d.added);
+    added.map(String::as_str).filter(|version| !rocm.iter().any(|row| row.rocm == *version)).collect()
+}
+
+/// The source that a refreshed row names.
+const SOURCE: &str = "index";
+
+fn minor(torch: &str) -> Option<(u64, u64)> {
+    let (major, minor) = torch.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The numbers of a version, for order: `3.13t` with 3.13, `2.10.0` after `2.9.1`.
+fn numbers(text: &str) -> Vec<u64> {
+    text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{IndexPage, decoded, differences, linked_files, linked_rocm_indexes, proposal};
+    use super::{IndexPage, differences, updated};
     use crate::compat::Compat;
 
     fn page(rocm: &str, files: &[&str]) -> IndexPage {
@@ -223,23 +200,46 @@ mod tests {
             columns,
             [("patches", "2.14.1".into(), 0), ("rocm-index", "7.99".into(), 0), ("free-threaded", "3.15t".into(), 0)]
         );
-        let text = proposal(&rows, &found, "2026-12-01");
-        assert!(text.contains("+    rocm-index: [\"7.2\", \"7.14\", \"7.99\"]"), "{text}");
+        let rows = updated(&rows, &found, "https://pages.example/whl", "2026-12-01");
+        let row = rows.iter().find(|row| row.torch == "2.14").unwrap();
+        assert_eq!(row.rocm_index, ["7.2", "7.14", "7.99"]);
+        assert_eq!((row.origin.source.as_str(), row.origin.checked.as_str()), ("index", "2026-12-01"));
+        assert!(row.origin.note.contains("cp315"), "what a person noted stays");
     }
 
     #[test]
-    fn nightlies_other_projects_and_broken_links_count_for_nothing() {
-        let html = "<a href='torch-2.15.0.dev20261101+rocm7.2-cp312-cp312-linux_x86_64.whl'>x</a><a href=>y</a>\
-                    <a href=\"torchvision-0.1-cp312-cp312-linux_x86_64.whl\">z</a><a name=q>q</a><a href=\"%zz%é";
-        let pages = [IndexPage { rocm_index: "7.2".into(), html: html.to_owned() }];
+    fn a_new_minor_stands_in_its_place_and_an_index_that_lost_a_release_is_told() {
+        let rows = Compat::embedded().tables().torch.clone();
+        let pages = [
+            page(
+                "7.2",
+                &[
+                    "torch-2.20.0+rocm7.2-cp312-cp312-linux_x86_64.whl",
+                    "torch-2.14.0+rocm7.2-cp310-cp310-linux_x86_64.whl",
+                ],
+            ),
+            page("7.14", &["torch-2.20.0+rocm7.14-cp312-cp312-linux_x86_64.whl"]),
+        ];
+        let found = differences(&rows, &pages);
+        let rows = updated(&rows, &found, "saved", "2026-12-01");
+        let torches: Vec<&str> = rows.iter().map(|row| row.torch.as_str()).collect();
+        assert_eq!(torches[torches.len() - 2..], ["2.15", "2.20"]);
+        let of_2_14 = rows.iter().find(|row| row.torch == "2.14").unwrap();
+        assert_eq!((&of_2_14.rocm_index[..], &of_2_14.python[..]), (&["7.2".to_owned()][..], &["3.10".to_owned()][..]));
+    }
+
+    #[test]
+    fn nightlies_other_projects_and_other_accelerators_count_for_nothing() {
+        let pages = [page(
+            "7.2",
+            &[
+                "torch-2.15.0.dev20261101+rocm7.2-cp312-cp312-linux_x86_64.whl",
+                "torchvision-0.1+rocm7.2-cp312-cp312-linux_x86_64.whl",
+                "torch-2.99.0+cpu-cp312-cp312-linux_x86_64.whl",
+                "torch-2.99.0-cp312-cp312-linux_x86_64.whl",
+                "torch-2.99.0.tar.gz",
+            ],
+        )];
         assert_eq!(differences(&[], &pages), []);
-        assert_eq!(linked_files("<A HREF=a/b%2Bc.whl#x>"), ["b+c.whl"]);
-        assert_eq!(decoded("%2"), "%2");
-    }
-
-    #[test]
-    fn a_root_page_names_its_rocm_indexes() {
-        let html = r#"<a href="rocm6.2/">rocm6.2</a> <a href="/whl/rocm6.2.4/">x</a> <a href='cu118/'>cu118</a> <a href="torch/">torch</a>"#;
-        assert_eq!(linked_rocm_indexes(html), ["6.2", "6.2.4"]);
     }
 }

@@ -67,6 +67,19 @@ pub enum Status {
     Contested,
 }
 
+impl Status {
+    /// The word of the files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Reported => "reported",
+            Self::Cited => "cited",
+            Self::Inferred => "inferred",
+            Self::Contested => "contested",
+        }
+    }
+}
+
 /// One torch minor and the wheels its official ROCm index has.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -13,6 +13,7 @@ mod command_line;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
 mod expansion_is_exact;
+mod facts_of_versions;
 mod index_installs;
 mod label_a_wheel;
 mod mistakes_around_plans;

@@ -2,6 +2,7 @@
 //! outputs kept in files.
 
 mod bless;
+pub mod pages;
 mod project;
 pub mod toy;
 mod wheel;

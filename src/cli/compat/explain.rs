@@ -1,0 +1,152 @@
+//! `compat explain`: pairs `AXIS=VALUE` in, an answer for every pair that a fact joins out.
+
+use std::fmt::{Display, Write as _};
+use std::str::FromStr;
+
+use super::json;
+use crate::cli::{Exit, Format, Shell};
+use crate::compat::rows::{ClaimRow, Origin};
+use crate::compat::{Because, Compat, Question, Verdict};
+use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::facts as codes};
+use crate::names::DistributionName;
+
+/// The output as JSON.
+#[derive(serde::Serialize)]
+struct Document<'a> {
+    version: u32,
+    answers: Vec<Answer<'a>>,
+    claims: Vec<&'a ClaimRow>,
+}
+
+#[derive(serde::Serialize)]
+struct Answer<'a> {
+    question: String,
+    #[serde(rename = "answer")]
+    word: &'static str,
+    reason: String,
+    hint: String,
+    /// Table, row and date.
+    row: String,
+    origin: Option<&'a Origin>,
+}
+
+/// Runs the command.
+pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let question = read(compat, values, &mut sink);
+    let answers: Vec<Answer<'_>> = compat.explain(&question).into_iter().map(view).collect();
+    if answers.is_empty() && sink.is_empty() {
+        sink.push(
+            Diagnostic::new(&codes::BAD_QUESTION, "no fact joins these values")
+                .help("ask about torch with rocm or python, or about a package such as flash-attn"),
+        );
+    }
+    if sink.has_errors() {
+        return shell.report(&sink.finish());
+    }
+    let claims = compat.claims_about(&question);
+    shell.print(&match format {
+        Format::Json => json(&Document { version: 1, answers, claims }),
+        Format::Human => text(compat, &answers, &claims),
+    })
+}
+
+fn view(answer: crate::compat::Answer<'_>) -> Answer<'_> {
+    let (word, because) = match answer.verdict {
+        Verdict::Supported { source } => ("yes", Because { reason: String::new(), hint: String::new(), source }),
+        Verdict::Unsupported(because) => ("no", because),
+        Verdict::Unknown(because) => ("unknown", because),
+    };
+    let Because { reason, hint, source } = because;
+    Answer { question: answer.question, word, reason, hint, row: source, origin: answer.origin }
+}
+
+fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow]) -> String {
+    let mut text = String::new();
+    for answer in answers {
+        let _ = writeln!(text, "{}: {}", answer.question, answer.word);
+        let read_in = answer.origin.map(|origin| read_in(compat, origin)).unwrap_or_default();
+        let note = answer.origin.map(|origin| origin.note.clone()).unwrap_or_default();
+        for (name, value) in [
+            ("because", &answer.reason),
+            ("help", &answer.hint),
+            ("from", &answer.row),
+            ("read in", &read_in),
+            ("note", &note),
+        ] {
+            if !value.is_empty() {
+                let _ = writeln!(text, "  {name}: {value}");
+            }
+        }
+    }
+    for claim in claims {
+        let _ = writeln!(text, "also: {}\n  read in: {}", claim.claim, read_in(compat, &claim.origin));
+    }
+    text
+}
+
+/// What the source is, where in it, and how sure it is.
+fn read_in(compat: &Compat, origin: &Origin) -> String {
+    let source = compat.tables().sources.get(&origin.source).unwrap_or(&origin.source);
+    let place = if origin.r#ref.is_empty() { String::new() } else { format!(", {}", origin.r#ref) };
+    format!("{source}{place} ({})", origin.status.word())
+}
+
+const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];
+
+fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
+    let mut question = Question::default();
+    let mut given: Vec<String> = Vec::new();
+    for pair in values {
+        let fault = |text: String| Diagnostic::new(&codes::BAD_QUESTION, text).at(Place::Argument(pair.clone()), "");
+        let Some((axis, value)) = pair.split_once('=') else {
+            sink.push(
+                fault(format!("`{pair}` is not of the form AXIS=VALUE"))
+                    .help("write for example `torch=2.6.0 rocm=6.2`"),
+            );
+            continue;
+        };
+        let name = axis.parse::<DistributionName>().map_or_else(|_| axis.to_owned(), |name| name.normalized());
+        let is_package = compat.has_package(&name);
+        if !is_package && !AXES.contains(&name.as_str()) {
+            sink.push(unknown_axis(compat, axis, fault));
+            continue;
+        }
+        let slot = if is_package { "a package" } else { name.as_str() };
+        if given.iter().any(|before| before == slot) {
+            let help = "ask one question at a time; several gfx targets are joined with `;`";
+            sink.push(fault(format!("{slot} is given twice")).help(help));
+            continue;
+        }
+        given.push(slot.to_owned());
+        match name.as_str() {
+            "torch" => question.torch = parsed(value, pair, sink),
+            "rocm" => question.rocm = parsed(value, pair, sink),
+            "python" => question.python = parsed(value, pair, sink),
+            "backend" => question.backend = Some(value.to_owned()),
+            "gfx" => question.gfx = value.split([';', ',']).filter_map(|target| parsed(target, pair, sink)).collect(),
+            _ => question.package = parsed(value, pair, sink).map(|version| (name, version)),
+        }
+    }
+    question
+}
+
+fn unknown_axis(compat: &Compat, axis: &str, fault: impl Fn(String) -> Diagnostic) -> Diagnostic {
+    let mut packages: Vec<&str> = compat.tables().packages.iter().map(|row| row.package.as_str()).collect();
+    packages.dedup();
+    let known: Vec<&str> = AXES.into_iter().chain(packages).collect();
+    let fault = fault(format!("`{axis}` is nothing that facts speak about"));
+    match nearest(axis, known.iter().copied()) {
+        Some(near) => fault.help(format!("did you mean `{near}`?")),
+        None => fault.help(format!("ask about {}", known.join(", "))),
+    }
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: &str, pair: &str, sink: &mut Sink) -> Option<T> {
+    let fault = |error: T::Err| {
+        Diagnostic::new(&codes::BAD_QUESTION, error.to_string())
+            .at(Place::Argument(pair.to_owned()), "")
+            .help("correct the value")
+    };
+    text.parse().map_err(|error| sink.push(fault(error))).ok()
+}

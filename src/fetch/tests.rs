@@ -1,0 +1,89 @@
+//! Pages from a server of a few lines on loopback.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+use super::{FetchError, Proxies, get};
+
+/// Answers one request after another with these bytes, then stops; gives the address.
+fn serve(answers: Vec<Vec<u8>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let mut head = || lines.by_ref().take_while(|line| !line.is_empty()).collect::<Vec<String>>();
+            if head().first().is_some_and(|line| line.starts_with("CONNECT ")) {
+                let _ = stream.write_all(b"HTTP/1.1 200 Connected\r\n\r\n");
+                head();
+            }
+            let _ = stream.write_all(&answer);
+        }
+    });
+    address
+}
+
+fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
+fn fails(answers: Vec<Vec<u8>>) -> FetchError {
+    get(&format!("{}/page", serve(answers)), 100, &Proxies::default()).unwrap_err()
+}
+
+#[test]
+fn a_page_comes_through_redirects_and_its_strange_bytes_are_replaced() {
+    let address =
+        serve(vec![answer("301 Moved", "Location: /there\r\n", b""), answer("200 OK", "", b"caf\xe9 <a href=x.whl>")]);
+    assert_eq!(get(&format!("{address}/here"), 100, &Proxies::default()).unwrap(), "caf\u{fffd} <a href=x.whl>");
+}
+
+#[test]
+fn an_error_names_the_address_and_the_status() {
+    let error = fails(vec![answer("404 Not Found", "", b"")]);
+    assert_eq!(error.status, Some(404));
+    assert!(error.to_string().starts_with("cannot fetch http://127.0.0.1:"), "{error}");
+    assert!(error.to_string().ends_with("/page: the server answers 404"), "{error}");
+    assert_eq!(fails(vec![answer("204 No Content", "", b"")]).status, Some(204), "only 200 is a page");
+}
+
+#[test]
+fn a_page_larger_than_the_limit_is_refused_whatever_its_header_says() {
+    let error = fails(vec![answer("200 OK", "", &[b'x'; 101])]);
+    assert_eq!(error.reason, "the page is larger than 100 bytes");
+    let endless = [b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec(), vec![b'x'; 1 << 16]].concat();
+    assert_eq!(fails(vec![endless]).reason, "the page is larger than 100 bytes");
+    assert!(get(&serve(vec![answer("200 OK", "", &[b'x'; 100])]), 100, &Proxies::default()).is_ok());
+}
+
+#[test]
+fn a_circle_of_redirects_ends() {
+    let error = fails(vec![answer("302 Found", "Location: /page\r\n", b""); 10]);
+    assert!(error.reason.contains("redirect"), "{error}");
+}
+
+#[test]
+fn a_page_cut_short_and_a_closed_port_are_errors() {
+    let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort".to_vec();
+    assert_eq!(fails(vec![cut]).status, None);
+    let closed = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", listener.local_addr().unwrap())
+    };
+    assert_eq!(get(&closed, 100, &Proxies::default()).unwrap_err().status, None);
+    assert!(get("not an address", 100, &Proxies::default()).is_err());
+}
+
+#[test]
+fn the_given_proxy_is_asked_and_its_exceptions_are_not() {
+    let proxy = serve(vec![answer("200 OK", "", b"by proxy")]);
+    let direct = serve(vec![answer("200 OK", "", b"direct")]);
+    let get_with = |variables: &[(&str, &str)], address: &str| {
+        let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        get(address, 100, &Proxies::from_variables(value)).unwrap()
+    };
+    assert_eq!(get_with(&[("http_proxy", &proxy), ("no_proxy", "127.0.0.1")], &direct), "direct");
+    assert_eq!(get_with(&[("http_proxy", &proxy)], "http://index.example/torch/"), "by proxy");
+}
