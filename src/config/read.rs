@@ -219,6 +219,14 @@ mod tests {
     }
 
     #[test]
+    fn text_beyond_ascii_is_refused_like_any_other() {
+        for axis in ["python", "torch", "rocm", "flash-attn", "backend", "gfx"] {
+            let found = faults(&format!("axes: {{{axis}: [ä1, '６.２', 'ﬁ']}}\n"));
+            assert!(found.len() >= 3, "{axis} {found:?}");
+        }
+    }
+
+    #[test]
     fn later_checks_can_point_at_every_part() {
         let config = config(&format!("{AXES}exclude:\n  - torch: \"2.6.0\"\ngfx: [gfx90a, gfx942]\n"));
         let at = |path: &str| slice(&config.places.of(path));

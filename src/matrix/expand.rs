@@ -56,7 +56,9 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
         walk.descend(0, 0, universe.raw());
     }
     let mut raw = universe.raw();
-    let explicit = config.rows.iter().chain(&config.include).map(|row| universe.cell_of(row));
+    // An include entry whose values all belong to the product changes cells of it and is none of its own.
+    let added = config.include.iter().filter(|row| universe.has_value_beyond_product(row));
+    let explicit = config.rows.iter().chain(added).map(|row| universe.cell_of(row));
     for cell in explicit.filter(|&cell| !universe.is_in_product(cell)).collect::<BTreeSet<_>>() {
         raw += 1;
         walk.judge(cell);

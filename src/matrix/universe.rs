@@ -126,6 +126,15 @@ impl Universe {
         Cell(self.axes.iter().map(|column| column.stride * index(column).unwrap_or(0) as u64).sum())
     }
 
+    /// Whether a row names a value that the product does not run over.
+    pub fn has_value_beyond_product(&self, row: &Row) -> bool {
+        row.axes.iter().any(|(name, value)| {
+            let column = self.axes.iter().find(|column| column.name == *name);
+            let product = column.map_or(&[][..], |column| &column.values[..column.product]);
+            !product.iter().flatten().any(|present| present.text == value.text)
+        })
+    }
+
     /// Whether a cell belongs to the product.
     pub fn is_in_product(&self, cell: Cell) -> bool {
         self.axes.iter().enumerate().all(|(axis, column)| column.product_index(self.index(cell, axis)))

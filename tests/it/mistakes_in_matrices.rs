@@ -83,6 +83,12 @@ fn files_that_are_no_text_are_refused() {
 }
 
 #[test]
+fn a_file_with_every_part_is_taken() {
+    let said = Project::new().file("m.yaml", RICH).run(&["check", "m.yaml"]).exits(0).stderr;
+    assert!(said.ends_with("1 file, 0 errors, 0 warnings\n"), "{said}");
+}
+
+#[test]
 fn a_byte_order_mark_is_a_warning_and_the_file_is_read() {
     let seed = include_str!("../../matrices/flash-attn.yaml");
     let project = Project::new().file("m.yaml", &format!("\u{feff}{seed}"));
@@ -166,8 +172,27 @@ fn check_is_quiet_when_asked_and_colours_only_when_asked() {
     assert!(!wrong.run(&["check", "m.yaml"]).exits(1).stderr.contains('\u{1b}'));
 }
 
+/// A file with every part that the seed matrix leaves out.
+const RICH: &str = r#"version: 1
+distribution: flash-attn
+axes: {flash-attn: ["2.8.3", "fa2:4a948e9"], python: [3.10, "3.11"], torch: ["2.6.0"], rocm: ["6.1"], gpu: [auto], opt-dim: ["64"]}
+rows:
+  - {flash-attn: "2.7.4", python: "3.12", torch: "2.5.1", rocm: "6.2", runner: mi300x, gfx: [gfx942], vars: {max-jobs: 4}}
+gfx: [gfx90a:xnack-, gfx110X-all]
+exclude: [{torch: "2.6", python: "3.11", flash-attn: "2.8.3"}]
+include:
+  - axes: {torch: "2.6.0", gpu: auto}
+    set: {image: "rocm/pytorch:x", gpu: required}
+image: {repository: rocm/pytorch, tag: latest}
+docker: {shm-size: 8G, groups: [video, "44"], gid: name, args: ["--env=A=b", -v, "/a:/b"]}
+secrets: [HF_TOKEN]
+indexes: {torch: "https://example.org/{rocm}/"}
+workflow: {max-parallel: 3, cache: off}
+release: {make-latest: true, pages: true}
+"#;
+
 /// One change to a text: cut, doubled, or a piece put in.
-fn mutated(seed: &'static str) -> impl Strategy<Value = String> {
+fn mutated(seeds: [&'static str; 2]) -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         Just("\t"),
         Just("["),
@@ -201,8 +226,8 @@ fn mutated(seed: &'static str) -> impl Strategy<Value = String> {
         Just("\r"),
     ];
     let change = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), pieces, 0..3_u8);
-    proptest::collection::vec(change, 1..6).prop_map(move |changes| {
-        let mut text = seed.to_owned();
+    (0..2_usize, proptest::collection::vec(change, 0..6)).prop_map(move |(seed, changes)| {
+        let mut text = seeds[seed].to_owned();
         for (from, to, piece, kind) in changes {
             let spots: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             let (a, b) = (spots[from.index(spots.len())], spots[to.index(spots.len())]);
@@ -222,7 +247,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn no_change_to_the_seed_matrix_makes_check_panic(text in mutated(include_str!("../../matrices/flash-attn.yaml"))) {
+    fn no_change_to_a_matrix_makes_check_panic(
+        text in mutated([include_str!("../../matrices/flash-attn.yaml"), RICH])
+    ) {
         let compat = rock_matrix::compat::Compat::embedded();
         let recipes: Vec<_> = rock_matrix::config::recipe::embedded_names()
             .iter()
