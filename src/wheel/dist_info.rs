@@ -16,7 +16,7 @@ pub struct Wheel<'a> {
     archive: Archive<'a>,
     dist_info: String,
     metadata: Headers,
-    wheel_file: Headers,
+    format_file: Headers,
     record: Record,
 }
 
@@ -29,10 +29,10 @@ impl<'a> Wheel<'a> {
         let archive = Archive::open(source)?;
         let dist_info = dist_info_folder(&archive)?;
         let headers = |file: &str| read_file(&archive, &dist_info, file, HEADERS_LIMIT_BYTES).map(Headers::parse);
-        let (metadata, wheel_file) = (headers("METADATA")?, headers("WHEEL")?);
+        let (metadata, format_file) = (headers("METADATA")?, headers("WHEEL")?);
         let table = read_file(&archive, &dist_info, "RECORD", RECORD_LIMIT_BYTES)?;
         let record = Record::parse(&table, &format!("{dist_info}/RECORD"))?;
-        Ok(Self { archive, dist_info, metadata, wheel_file, record })
+        Ok(Self { archive, dist_info, metadata, format_file, record })
     }
 
     /// The archive.
@@ -57,7 +57,7 @@ impl<'a> Wheel<'a> {
 
     /// WHEEL.
     pub fn wheel(&self) -> &Headers {
-        &self.wheel_file
+        &self.format_file
     }
 
     /// RECORD.

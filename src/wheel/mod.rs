@@ -33,3 +33,6 @@ pub use source::{ReadAt, Section};
 pub use target::Target;
 pub use verify::verify;
 pub use zip::{Archive, DosTime, Member, MemberReader, Method, ZipWriter};
+
+#[cfg(test)]
+mod tests;
