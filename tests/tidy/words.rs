@@ -45,6 +45,10 @@ fn word_faults(file: &SourceFile) -> Vec<String> {
     if code.contains(".unwrap()") {
         faults.push(format!("{}: has `unwrap` outside of its tests", file.path));
     }
+    // The case tables of regex are compiled in for tests only, through other crates: the program would panic.
+    if Regex::new(r"\(\?[a-z]*i[a-z]*[):]").unwrap().is_match(&code) {
+        faults.push(format!("{}: a pattern without `-u` ignores case; write `(?i-u:…)`", file.path));
+    }
     let allowed = Regex::new(r"#!?\[allow\((?s:.*?)\)\]").unwrap();
     for found in allowed.find_iter(&code) {
         if !found.as_str().contains("reason =") || !ALLOWING.contains(&file.path.as_str()) {
@@ -130,9 +134,11 @@ fn planted_faults_of_the_text_are_caught() {
         "x.unwrap()",
         "tell(\"error: no\")",
         "#[allow(dead_code)]\nfn f() {}",
+        "Regex::new(\"(?is)x\")",
     ] {
         assert_eq!(word_faults(&planted("src/x.rs", text)).len(), 1, "{text}");
     }
+    assert_eq!(word_faults(&planted("src/x.rs", "Regex::new(\"(?i-u:x)(?m)y\")")).len(), 0);
     let reasoned = "#[allow(dead_code, reason = \"x\")]";
     assert_eq!(word_faults(&planted("src/x.rs", reasoned)).len(), 1, "only listed files allow");
     assert_eq!(word_faults(&planted("src/sys/mod.rs", reasoned)).len(), 0);
