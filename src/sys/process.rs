@@ -1,13 +1,16 @@
-//! Child processes: an argv list, no shell, stdin closed, a process group of their own, nothing left behind.
+//! Child processes: an argv list, no shell, stdin closed, a session and process group of their own, nothing left behind.
+//!
+//! A session has no terminal, so a program that would ask for a password fails at once instead of waiting for ever.
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 /// How often signals, time and the child's end are looked at.
@@ -155,8 +158,13 @@ pub fn run(
             Wish::Kill => group.signal_all(Signal::KILL),
         }
     }
+    let drained = Instant::now() + DRAIN;
     while let Some(Ok(bytes)) = output.as_ref().map(|output| output.recv_timeout(TICK)) {
         heed(Heard::Output(&bytes));
+        if Instant::now() >= drained {
+            // Something that left the group writes on and on.
+            break;
+        }
     }
     Ok(group.finish())
 }
@@ -215,13 +223,15 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Vec<u8>>), ProcessE
     if let Some((name, value)) = &invocation.mark {
         command.env(name, value);
     }
-    command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(refused)?).stderr(writer).process_group(0);
-    let child = command.spawn().map_err(refused)?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(refused)?).stderr(writer);
+    let mut command = CommandWrap::from(command);
+    let child = command.wrap(ProcessSession).spawn().map_err(refused)?;
     // The command holds the writing ends; the pipe closes only when they are gone as well.
     drop(command);
     let (sender, receiver) = sync_channel(16);
     std::thread::spawn(move || copy(reader, &sender));
-    Ok((Group { leader: Pid::from_child(&child), child, mark: invocation.mark.clone(), reaped: None }, receiver))
+    let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(ProcessError::Empty)?;
+    Ok((Group { leader, child, mark: invocation.mark.clone(), reaped: None }, receiver))
 }
 
 fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Vec<u8>>) {
@@ -235,7 +245,7 @@ fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Vec<u8>>) {
 
 /// A child that leads a process group. It is not waited for before the end, so that the group's number stays its own.
 struct Group {
-    child: Child,
+    child: Box<dyn ChildWrapper>,
     leader: Pid,
     mark: Option<(String, String)>,
     reaped: Option<ExitStatus>,
@@ -391,6 +401,13 @@ mod tests {
         let (status, text) = output(&bash("echo one; echo two >&2; cat; echo three; exit 7"));
         assert_eq!((status, text.as_str()), (Status::Code(7), "one\ntwo\nthree\n"));
         assert_eq!(output(&bash("kill -SEGV $$")).0, Status::Signal(11));
+    }
+
+    #[test]
+    fn a_program_has_no_terminal_to_ask_at() {
+        let (_, text) = output(&bash("cut -d' ' -f6 /proc/$$/stat; echo $$; (: </dev/tty) 2>/dev/null || echo none"));
+        let words: Vec<&str> = text.lines().collect();
+        assert_eq!((words[0], words[2]), (words[1], "none"), "it leads a session of its own");
     }
 
     #[test]
