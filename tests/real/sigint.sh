@@ -18,8 +18,9 @@ left_over() {
 
 # The processes below a process, itself not among them.
 descendants() {
-  local child children
-  read -ra children <"/proc/$1/task/$1/children" 2>/dev/null || return 0
+  local child children=()
+  # The list ends without a line break, so `read` says 1 although it has read.
+  read -ra children 2>/dev/null <"/proc/$1/task/$1/children" || true
   for child in "${children[@]}"; do
     say "$child"
     descendants "$child"

@@ -131,6 +131,7 @@ fn say(wheel: &BuiltWheel, built: &Built, args: &Args, shell: &Shell) -> Exit {
     let took = span(std::time::Duration::from_secs(built.record.seconds));
     match built.passed_over {
         0 => shell.say(&format!("built in {took}")),
+        1 => shell.say(&format!("built in {took}; one stage was done before")),
         stages => shell.say(&format!("built in {took}; {stages} stages were done before")),
     }
     if !used.is_empty() {
