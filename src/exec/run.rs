@@ -148,7 +148,7 @@ fn run_step(
         tries += 1;
         transcript.keep_last(0);
         if let Err(error) = note(transcript, order, &format!("== {}", step.stage)) {
-            return (error, tries);
+            return (BuildEnd::File(error), tries);
         }
         for path in &step.clean {
             if !is_below(path) {
@@ -174,7 +174,7 @@ fn run_step(
             return (failed(StepTrouble::Ended(ended), transcript), tries);
         }
         if let Err(error) = told {
-            return (error, tries);
+            return (BuildEnd::File(error), tries);
         }
         tell(Event::Retried { stage: &step.stage, ended: &ended });
         if let Some(signal) = pause(order, runner) {
@@ -301,8 +301,8 @@ impl Watch {
     }
 }
 
-fn note(transcript: &mut Transcript<'_>, order: &Order<'_>, line: &str) -> Result<(), BuildEnd> {
-    transcript.note(line).map_err(|error| BuildEnd::File(FileError::new("write", &order.folder.log(), error)))
+fn note(transcript: &mut Transcript<'_>, order: &Order<'_>, line: &str) -> Result<(), FileError> {
+    transcript.note(line).map_err(|error| FileError::new("write", &order.folder.log(), error))
 }
 
 pub(super) fn missing_outputs(order: &Order<'_>, step: &Step) -> Result<Option<StepTrouble>, FileError> {

@@ -125,7 +125,7 @@ pub fn build(
     };
     sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
     record.used = used(folder);
-    record.seconds = (runner.clock() - begun).as_secs();
+    record.seconds = runner.clock().saturating_sub(begun).as_secs();
     record.disk_after_bytes = sys::free_bytes(folder.path());
     record.outcome = match &end {
         BuildEnd::Done => Outcome::Done,

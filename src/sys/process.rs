@@ -472,7 +472,7 @@ mod tests {
     fn a_wish_to_kill_waits_for_no_grace() {
         let begun = Instant::now();
         let script = "trap '' TERM; echo ready; while :; do sleep 1; done";
-        let (status, _) = ended_when_ready(&bash(script), Duration::from_secs(60), Wish::Kill);
+        let (status, _) = ended_when_ready(&bash(script), Duration::from_mins(1), Wish::Kill);
         assert_eq!(status, Status::Signal(9));
         assert!(begun.elapsed() < Duration::from_secs(30));
     }

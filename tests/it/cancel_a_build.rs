@@ -54,7 +54,7 @@ fn sigterm_ends_everything_with_143() {
 fn a_second_ctrl_c_waits_for_no_grace() {
     let begun = std::time::Instant::now();
     cancelled(&[Signal::INT, Signal::INT], "3600", 130);
-    assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+    assert!(begun.elapsed() < std::time::Duration::from_mins(1));
 }
 
 #[test]

@@ -22,7 +22,7 @@ const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// The longest that a fact's command may take.
-const FACT_TIMEOUT: Duration = Duration::from_secs(120);
+const FACT_TIMEOUT: Duration = Duration::from_mins(2);
 /// The largest file that a fact is read from.
 const LARGEST_FACT_BYTES: u64 = 1 << 20;
 

@@ -210,7 +210,7 @@ fn a_signal_ends_the_step_and_a_second_one_forces_it() {
             }
         });
         // With a second signal nothing waits for the grace of an hour.
-        let grace = if again { Duration::from_secs(3600) } else { Duration::from_millis(200) };
+        let grace = if again { Duration::from_hours(1) } else { Duration::from_millis(200) };
         let stubborn = step("build", "trap '' TERM; touch ready; while :; do sleep 0.05; done");
         let run = bench.run(&mut ProcessRunner::new(grace), &[stubborn, step("after", "true")]);
         sender.join().unwrap();

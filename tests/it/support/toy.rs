@@ -12,7 +12,7 @@ pub const WHEEL: &str = "toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl";
 /// The toy's job.
 pub const JOB: &str = "toy-1.0-rocm6.2-py3.11";
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A project with a recipe of four stages: `prepare`, `build`, and the `record` and `smoke-test` that every recipe
 /// has, which a stand-in for Python passes.
