@@ -88,6 +88,7 @@ fn going_on_runs_what_is_missing_and_a_fresh_build_runs_all() {
     toy.build(0, &[]);
     assert_eq!(toy.text("order"), "prepare\nbuild\n");
     let (_, stderr) = toy.build(2, &["--continue", "biuld"]);
+    assert!(!stderr.contains("starting anew"), "{stderr}");
     assert!(
         stderr.contains("error[B058 unknown-stage]") && stderr.contains("did you mean `--continue build`?"),
         "{stderr}"
@@ -123,12 +124,10 @@ fn a_missing_wheel_fails_and_a_wheel_of_another_name_is_refused() {
     assert_eq!(toy.record()["outcome"], "refused");
 }
 
+/// B8
 #[test]
-fn a_stage_that_takes_too_long_ends_with_its_children() {
-    let toy = Toy::with_recipe("sleep 300 & echo $! >child; wait", "    timeout-min: 1\n");
-    let recipe = std::fs::read_to_string(toy.path("recipes/toy.yaml")).unwrap();
-    assert!(recipe.contains("timeout-min: 1"));
-    // A minute is the least that can be asked for, so the cap stands in: it is the same clock.
+fn a_stage_that_the_cap_cuts_ends_with_its_children() {
+    let toy = Toy::building("sleep 300 & echo $! >child; wait");
     let (_, stderr) = toy.build(124, &["--cap", "1", "--started-at", &seconds_ago(59)]);
     assert!(stderr.contains("warning[B055 build-capped]: the cap ended the build in stage `build`"), "{stderr}");
     assert!(all_gone(&toy.text("child")));
@@ -142,6 +141,11 @@ fn a_capped_build_exits_with_124_and_goes_on() {
     let (_, stderr) = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
     assert!(stderr.contains("help: go on with `--continue auto`"), "{stderr}");
     assert_eq!(toy.text("order"), "");
+    let (_, stderr) = toy.build(124, &["--cap", "5", "--started-at", &seconds_ago(600)]);
+    assert!(
+        stderr.starts_with("starting anew: an earlier build was capped, `--continue auto` would go on with it"),
+        "{stderr}"
+    );
     toy.build(0, &["--cap", "5", "--continue", "auto"]);
 }
 

@@ -13,7 +13,7 @@ use super::jobs::{Ready, named};
 use super::{Exit, Format, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
-use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
+use crate::exec::{self, BuildEnd, NotBegun, Outcome, ProcessRunner};
 use crate::host::HostFacts;
 use crate::recipe::container::Engine;
 use crate::sys::{self, HostRoots, Signals, StopSignal};
@@ -208,6 +208,17 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts) -
     worst
 }
 
+/// How an earlier build ended that could go on.
+fn unfinished(outcome: Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Running => Some("is unfinished"),
+        Outcome::Failed => Some("failed"),
+        Outcome::Capped => Some("was capped"),
+        Outcome::Stopped => Some("was stopped"),
+        Outcome::Done | Outcome::Refused | Outcome::Machine => None,
+    }
+}
+
 fn build_one(
     job: &Prepared,
     args: &Args,
@@ -216,6 +227,12 @@ fn build_one(
     signals: &Signals,
     runner: &mut ProcessRunner,
 ) -> Exit {
+    if args.resume.is_none()
+        && let Ok(Some(earlier)) = exec::Record::load(&job.folder.record())
+        && let Some(word) = unfinished(earlier.outcome)
+    {
+        shell.say(&format!("starting anew: an earlier build {word}, `--continue auto` would go on with it"));
+    }
     let mut progress = Progress::new(shell);
     let surroundings = prepare::surroundings(shell, facts);
     let session = job.session(args, shell, &surroundings, signals);
