@@ -44,5 +44,17 @@ build_with required "$work/required"
 same_as_local "$work/required"
 
 step "the command that render prints runs as it stands"
-rock render docker "$work/gpu-required.yaml" "$triton_wheel_name" --image "$image" --docker-arg=--network=host \
-  --out "$work/rendered"
+paste=$work/paste
+rm -rf "$paste"
+mkdir -p "$paste"
+cp "$work/gpu-required.yaml" "$paste/matrix.yaml"
+(
+  cd "$paste"
+  id=flash-attn-2.8.3-rocm6.2-torch2.5.1-triton
+  rock render script matrix.yaml "$id" --out ".rock/$id/build.sh"
+  rock render docker matrix.yaml "$id" --image "$image" --docker-arg=--network=host --out command.sh
+  bash command.sh
+  mkdir wheels
+  cp ".rock/$id/dist/triton/$triton_wheel_name" wheels/
+)
+same_as_local "$paste/wheels"
