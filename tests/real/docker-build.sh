@@ -51,7 +51,7 @@ cp "$work/gpu-required.yaml" "$paste/matrix.yaml"
 (
   cd "$paste"
   id=flash-attn-2.8.3-rocm6.2-torch2.5.1-triton
-  rock render script matrix.yaml "$id" --out ".rock/$id/build.sh"
+  rock render script matrix.yaml "$id" --engine docker --out ".rock/$id/build.sh"
   rock render docker matrix.yaml "$id" --image "$image" --docker-arg=--network=host --out command.sh
   bash command.sh
   mkdir wheels
