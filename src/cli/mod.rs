@@ -25,8 +25,8 @@ mod release_folder;
 mod render;
 mod schema;
 mod shell;
-mod wheel;
 mod told;
+mod wheel;
 mod wheel_file;
 
 use std::ffi::OsString;

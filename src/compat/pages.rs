@@ -17,8 +17,8 @@ pub struct IndexPage {
 
 /// File names of the links of a project page, decoded; links to other things are left out.
 pub fn linked_files(html: &str) -> Vec<String> {
-    let anchor =
-        Regex::new(r#"<(?i-u:a)\s[^>]*?(?i-u:href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*))"#).expect("a fixed pattern");
+    let anchor = Regex::new(r#"<(?i-u:a)\s[^>]*?(?i-u:href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*))"#)
+        .expect("a fixed pattern");
     let links =
         anchor.captures_iter(html).filter_map(|found| found.iter().skip(1).flatten().next().map(|m| m.as_str()));
     let name = |link: &str| {

@@ -19,8 +19,8 @@ pub use files::{
     write_streamed,
 };
 pub use folders::{
-    Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing, lock, make_folder,
-    names_in, now_s, open_log, own_ids, remove,
+    Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing,
+    lock, make_folder, names_in, now_s, open_log, own_ids, remove,
 };
 pub use host::{HostRoots, host_facts, topology, with_programs};
 pub use positional::{Existing, PositionalFile, Saved, is_same_file, save};

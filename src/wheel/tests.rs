@@ -63,10 +63,7 @@ fn metadata_is_read_alone() {
 #[test]
 fn a_folder_that_is_there_under_the_new_name_is_no_place_to_rename_to() {
     let bytes = wheel_bytes(
-        &[
-            ("flash_attn-2.8.3.data/x".to_owned(), Vec::new()),
-            ("flash_attn-2.8.3+l1.data/x".to_owned(), Vec::new()),
-        ],
+        &[("flash_attn-2.8.3.data/x".to_owned(), Vec::new()), ("flash_attn-2.8.3+l1.data/x".to_owned(), Vec::new())],
         6,
     );
     let wheel = Wheel::open(&bytes).unwrap();

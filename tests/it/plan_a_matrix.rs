@@ -309,7 +309,9 @@ fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() 
 #[test]
 fn a_triton_job_keeps_its_id_whether_one_python_or_three_are_listed() {
     let ids = |pythons: &str| {
-        let axes = format!("axes:\n  flash-attn: [\"2.8.3\"]\n  python: [{pythons}]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n");
+        let axes = format!(
+            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [{pythons}]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n"
+        );
         texts(&plan(&matrix(&axes)), "id").into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(ids("\"3.11\""), ["flash-attn-2.8.3-rocm6.2-torch2.5.1-triton"]);
