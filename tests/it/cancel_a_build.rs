@@ -22,13 +22,13 @@ enum Times {
     Again,
 }
 
-fn cancelled(signal: Signal, times: Times, grace: &str, code: i32) -> (Toy, String) {
+fn cancelled(signal: Signal, times: &Times, grace: &str, code: i32) -> (Toy, String) {
     let toy = Toy::building(STUBBORN);
     let mut child = toy.start(&["--grace", grace]);
     toy.await_file("ready");
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(id, signal).unwrap();
-    while times == Times::Again && child.try_wait().unwrap().is_none() {
+    while *times == Times::Again && child.try_wait().unwrap().is_none() {
         kill_process(id, signal).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
@@ -39,7 +39,7 @@ fn cancelled(signal: Signal, times: Times, grace: &str, code: i32) -> (Toy, Stri
 
 #[test]
 fn ctrl_c_ends_everything_with_130_and_the_build_goes_on() {
-    let (toy, stderr) = cancelled(Signal::INT, Times::Once, "0", 130);
+    let (toy, stderr) = cancelled(Signal::INT, &Times::Once, "0", 130);
     assert!(stderr.contains("warning[B056 build-stopped]: SIGINT ended the build in stage `build`"), "{stderr}");
     let record = toy.record();
     assert_eq!((&record["outcome"], &record["stages"][1]["state"]), (&"stopped".into(), &"stopped".into()));
@@ -51,14 +51,14 @@ fn ctrl_c_ends_everything_with_130_and_the_build_goes_on() {
 
 #[test]
 fn sigterm_ends_everything_with_143() {
-    let (_, stderr) = cancelled(Signal::TERM, Times::Once, "0", 143);
+    let (_, stderr) = cancelled(Signal::TERM, &Times::Once, "0", 143);
     assert!(stderr.contains("SIGTERM ended the build"), "{stderr}");
 }
 
 #[test]
 fn a_second_ctrl_c_waits_for_no_grace() {
     let begun = std::time::Instant::now();
-    cancelled(Signal::INT, Times::Again, "3600", 130);
+    cancelled(Signal::INT, &Times::Again, "3600", 130);
     assert!(begun.elapsed() < std::time::Duration::from_mins(1));
 }
 

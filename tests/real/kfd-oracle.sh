@@ -33,6 +33,7 @@ print(" ".join(sorted(gpu["gfx"] for gpu in json.load(sys.stdin)["gpus"])))' <<<
   expect_equal "$(basename "$tree")" "$theirs" "$ours"
   [ "$can_mount" = yes ] || continue
   # A mount namespace of its own: nothing outside sees the tree. The first target, gfx000, stands for the CPU.
+  # shellcheck disable=SC2016  # the inner shell expands it
   seen=$(unshare -m sh -c 'mount -t tmpfs none /sys/class && mkdir /sys/class/kfd &&
     mount --bind "$1/sys/class/kfd" /sys/class/kfd && rocm_agent_enumerator 2>/dev/null' - "$PWD/$tree" |
     grep -vx gfx000 | sort | paste -sd' ' || true)
