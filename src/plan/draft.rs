@@ -114,31 +114,36 @@ impl<'a> Drafting<'a> {
         let gfx = self.index(cell, AxisRole::Gfx);
         let axis_index = |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
         let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
-        let matching = if self.rows.is_empty() {
-            Vec::new()
-        } else {
-            (0..self.rows.len()).filter(|&row| self.universe.matches(cell, self.rows[row])).collect()
-        };
-        let rows = &self.rows;
-        let merged = merge(matching.iter().map(|&row| &rows[row].set));
-        let changes = shared.changes.number(matching, || merged);
+        let changes = self.changes(shared, cell);
         let key = changes as usize;
         let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
         let label =
-            shared.labels.number([torch, rocm, commit, backend], || self.labels.label(words, self.config, sink));
-        let tag = shared.tags.number([python, backend], || wheel_tag(words, self.config.platform));
+            shared.labels.number((torch, rocm, commit, backend), || self.labels.label(words, self.config, sink));
+        let tag = shared.tags.number((python, backend), || wheel_tag(words, self.config.platform));
         let device = shared
             .devices
-            .number([kind, rocm, backend, gfx, key], || self.device(cell, words, shared.changes.get(changes)));
+            .number((kind, rocm, backend, gfx, key), || self.device(cell, words, shared.changes.get(changes)));
         // The image depends on the Python only where that is the image's own.
         let python = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
         let site = shared
             .sites
-            .number([torch, rocm, python, runner, gpu, key], || self.site(cell, words, shared.changes.get(changes)));
-        let estimate = shared.estimates.number([device as usize, site as usize, backend], || {
+            .number((torch, rocm, python, runner, gpu, key), || self.site(cell, words, shared.changes.get(changes)));
+        let estimate = shared.estimates.number((device as usize, site as usize, backend), || {
             self.estimate(words, shared.devices.get(device), shared.sites.get(site))
         });
         Draft { cell, label, tag, device, site, estimate, changes, covers: 0 }
+    }
+
+    /// The number of what the rows that match this cell change together.
+    fn changes(&self, shared: &mut Shared, cell: Cell) -> u32 {
+        let matching: Vec<usize> =
+            (0..self.rows.len()).filter(|&row| self.universe.matches(cell, self.rows[row])).collect();
+        if matching.is_empty() {
+            // Not asked of the pool: comparing two empty keys in it took two fifths of planning a million jobs.
+            return Shared::NO_CHANGES;
+        }
+        let merged = merge(matching.iter().map(|&row| &self.rows[row].set));
+        shared.changes.number(matching, || merged)
     }
 
     fn device(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Device {

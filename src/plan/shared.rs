@@ -33,15 +33,15 @@ pub(super) struct Shared {
     /// By value index on the package axis; one entry of nothing without such an axis.
     pub(super) packages: Vec<Package>,
     /// By torch, ROCm, commit (0 for releases), backend.
-    pub(super) labels: Pool<[usize; 4], Option<LocalLabel>>,
+    pub(super) labels: Pool<(usize, usize, usize, usize), Option<LocalLabel>>,
     /// By Python and backend.
-    pub(super) tags: Pool<[usize; 2], String>,
+    pub(super) tags: Pool<(usize, usize), String>,
     /// By kind of package, ROCm, backend, gfx axis, changes.
-    pub(super) devices: Pool<[usize; 5], Device>,
+    pub(super) devices: Pool<(usize, usize, usize, usize, usize), Device>,
     /// By torch, ROCm, Python, runner axis, gpu axis, changes.
-    pub(super) sites: Pool<[usize; 6], Site>,
+    pub(super) sites: Pool<(usize, usize, usize, usize, usize, usize), Site>,
     /// By device, site and backend.
-    pub(super) estimates: Pool<[usize; 3], Option<Estimate>>,
+    pub(super) estimates: Pool<(usize, usize, usize), Option<Estimate>>,
     /// By the rows that match.
     pub(super) changes: Pool<Vec<usize>, Overrides>,
     /// Value indexes on the collapsed axis.
@@ -82,9 +82,14 @@ pub(super) struct Site {
 }
 
 impl Shared {
+    /// The number of the changes of a job that no row changes.
+    pub(super) const NO_CHANGES: u32 = 0;
+
     /// What is known of the axes before any job is made.
     pub(super) fn of(config: &Config, profile: &Profile, universe: &Universe, compat: &Compat) -> Self {
         let mut shared = Self::default();
+        let unchanged = shared.changes.number(Vec::new(), Overrides::default);
+        debug_assert_eq!(unchanged, Self::NO_CHANGES);
         for column in universe.axes() {
             let prefix = match column.role {
                 AxisRole::Package => format!("{}-", config.distribution.normalized()),
