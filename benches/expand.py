@@ -3,10 +3,16 @@ library.
 
 Usage: python3 expand.py MATRIX.json
 
-MATRIX.json holds `axes` (distribution, python, torch, rocm), `torch` (minor -> {"rocm": [...], "python": [...]}) and
-`tail`, the text that every job ends with. Jobs go to standard output in the form of the plan, one a line.
+MATRIX.json holds the facts as this script needs them, so that it spends no time on finding them:
+  head    what the document begins with, as text
+  axes    distribution, python, torch and rocm, each with its values
+  torch   torch version -> {"rocm": [...], "python": [...]}
+  builds  torch version -> ROCm -> Python -> what a job of them ends with (image, runner, warnings, ...)
+  words   code -> torch version -> the other value -> reason, hint and source of what is left out
+  most    how many jobs a shard holds
 """
 
+import collections
 import itertools
 import json
 import sys
@@ -18,28 +24,36 @@ def main() -> None:
     names = list(matrix["axes"])
     distribution = matrix["distribution"]
     file_form = distribution.replace("-", "_")
-    facts = {
-        torch: (frozenset(row["rocm"]), frozenset(row["python"])) for torch, row in matrix["torch"].items()
-    }
-    tail = matrix["tail"]
-    write = sys.stdout.write
-    dumps = json.dumps
-    seen = set()
-    jobs = []
+    facts = {torch: (frozenset(row["rocm"]), frozenset(row["python"])) for torch, row in matrix["torch"].items()}
+    builds = matrix["builds"]
+    excluded = collections.Counter()
+    wheels = set()
+    cells = []
     for values in itertools.product(*matrix["axes"].values()):
         version, python, torch, rocm = values
-        minor = ".".join(torch.split(".")[:2])
-        rocms, pythons = facts[minor]
-        if rocm not in rocms or python not in pythons:
+        rocms, pythons = facts[torch]
+        if rocm not in rocms:
+            excluded["P001", torch, rocm] += 1
             continue
-        dotted = any(int(part) > 9 for part in rocm.split("."))
+        if python not in pythons:
+            excluded["P002", torch, python] += 1
+            continue
         number = ".".join(rocm.split(".")[:2])
-        label = f"rocm{number if dotted else number.replace('.', '')}torch{minor}"
+        if not any(int(part) > 9 for part in number.split(".")):
+            number = number.replace(".", "")
+        label = f"rocm{number}torch{'.'.join(torch.split('.')[:2])}"
         tag = "cp" + python.replace(".", "")
         wheel = f"{file_form}-{version}+{label}-{tag}-{tag}-linux_x86_64.whl"
-        if wheel in seen:
+        if wheel in wheels:
             raise SystemExit(f"two jobs would make {wheel}")
-        seen.add(wheel)
+        wheels.add(wheel)
+        cells.append((values, wheel, label))
+
+    write = sys.stdout.write
+    dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    write(matrix["head"])
+    for number, (values, wheel, label) in enumerate(cells):
+        version, python, torch, rocm = values
         job = {
             "id": f"{distribution}-{version}-rocm{rocm}-torch{torch}-py{python}",
             "matrix": 0,
@@ -48,14 +62,25 @@ def main() -> None:
             "version": version,
             "wheel": wheel,
             "label": label,
-            **tail,
+            **builds[torch][rocm][python],
         }
-        jobs.append(job)
-    write('{"version":1,\n"jobs":[')
-    for number, job in enumerate(jobs):
         write(",\n" if number else "\n")
-        write(dumps(job, separators=(",", ":")))
-    write("]}\n")
+        write(dump(job))
+    rows = []
+    for (code, torch, value), count in excluded.items():
+        axes = {"torch": torch, "rocm": value} if code == "P001" else {"python": value, "torch": torch}
+        rows.append({"matrix": 0, "axes": axes, "count": count, "code": code, **matrix["words"][code][torch][value]})
+    rows.sort(key=lambda row: (row["code"], list(row["axes"].items())))
+    most = matrix["most"]
+    shards = [{"first": first, "count": min(most, len(cells) - first)} for first in range(0, len(cells), most)]
+    notes = []
+    if len(shards) > 1:
+        notes.append(
+            f"{len(cells)} jobs make {len(shards)} matrices of at most {most}; "
+            f"GitHub documents that limit per workflow run, so expect {len(shards)} runs"
+        )
+    write(f'],\n"excluded":{dump(rows)},\n"covered":[],\n"published":[],\n"shards":{dump(shards)},\n')
+    write(f'"limits":{dump({"jobs_per_matrix": most})},\n"notes":{dump(notes)}}}\n')
 
 
 main()

@@ -10,6 +10,7 @@ Prints three ratios, each the median over rounds that alternate the two sides:
 """
 
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -49,32 +50,62 @@ def versions(count):
     return [f"{n // 1000}.{n // 10 % 100}.{n % 10}" for n in range(1000, 1000 + count)]
 
 
+def plan_argv(binary, folder, matrix):
+    return [binary, "plan", "--recipes", str(folder / "recipes"), str(matrix), "--format", "json"]
+
+
 def write_matrix(folder, name, axes, torch, binary):
-    """The matrix file for us, the JSON for the peer; the tail of a job is taken from our own first job."""
-    quoted = {axis: ", ".join(f'"{value}"' for value in values) for axis, values in axes.items()}
+    """The matrix file for us, and for the peer the facts that a plan of its first version shows."""
     lines = ["version: 1", "distribution: bench", "recipe: bench", "gfx: [gfx90a, gfx942]", "axes:"]
-    lines += [f"  {axis}: [{values}]" for axis, values in quoted.items()]
+    quoted = lambda axes: [f"  {axis}: [{', '.join(json.dumps(value) for value in values)}]" for axis, values in axes.items()]
     matrix = folder / f"{name}.yaml"
-    matrix.write_text("\n".join(lines) + "\n")
-    first = {axis: values[:1] if axis == "bench" else values for axis, values in axes.items()}
-    small = folder / f"{name}-first.yaml"
-    small.write_text("\n".join(lines[:5] + [f"  {a}: [{', '.join(chr(34) + v + chr(34) for v in vs)}]" for a, vs in first.items()]) + "\n")
-    plan = json.loads(subprocess.run([binary, "plan", *recipes(folder), str(small), "--format", "json"], check=True, capture_output=True).stdout)
-    keys = ["id", "matrix", "axes", "distribution", "version", "wheel", "label"]
-    tail = {key: value for key, value in plan["jobs"][0].items() if key not in keys}
+    matrix.write_text("\n".join(lines + quoted({**axes, "bench": axes["bench"][:1]})) + "\n")
+    text = subprocess.run(plan_argv(binary, folder, matrix), check=True, capture_output=True, text=True).stdout
+    plan = json.loads(text)
+    matrix.write_text("\n".join(lines + quoted(axes)) + "\n")
+    computed = ["id", "matrix", "axes", "distribution", "version", "wheel", "label"]
+    builds, words = {}, {}
+    for job in plan["jobs"]:
+        cell = job["axes"]
+        tail = {key: value for key, value in job.items() if key not in computed}
+        builds.setdefault(cell["torch"], {}).setdefault(cell["rocm"], {})[cell["python"]] = tail
+    for row in plan["excluded"]:
+        other = row["axes"]["rocm" if row["code"] == "P001" else "python"]
+        said = {key: row[key] for key in ["reason", "hint", "source"]}
+        words.setdefault(row["code"], {}).setdefault(row["axes"]["torch"], {})[other] = said
+    minors = {version: torch[".".join(version.split(".")[:2])] for version in axes["torch"]}
     peer = {
         "distribution": "bench",
+        "head": text[: text.index("\n{\"id\":")],
         "axes": axes,
-        "torch": {minor: {"rocm": row["rocm-index"], "python": row["python"]} for minor, row in torch.items()},
-        "tail": tail,
+        "torch": {version: {"rocm": row["rocm-index"], "python": row["python"]} for version, row in minors.items()},
+        "builds": builds,
+        "words": words,
+        "most": plan["limits"]["jobs_per_matrix"],
     }
     path = folder / f"{name}.json"
     path.write_text(json.dumps(peer))
-    return matrix, path
+    return plan_argv(binary, folder, matrix), [sys.executable, "-I", str(HERE / "expand.py"), str(path)]
 
 
-def recipes(folder):
-    return ["--recipes", str(folder / "recipes")]
+def digest(argv):
+    """SHA-256 and size of what a command writes, read as a stream."""
+    hashed, size = hashlib.sha256(), 0
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        while block := process.stdout.read(1 << 20):
+            hashed.update(block)
+            size += len(block)
+    if process.returncode != 0:
+        raise SystemExit(f"{argv} ended with {process.returncode}")
+    return hashed.hexdigest(), size
+
+
+def same_bytes(ours, peer):
+    """How many bytes both sides write; ends the benchmark where they are not the same ones."""
+    (left, size), (right, other) = digest(ours), digest(peer)
+    if left != right:
+        raise SystemExit(f"the two sides write different bytes: {size} and {other} of them")
+    return size
 
 
 def main():
@@ -98,24 +129,24 @@ def main():
         subprocess.run(["rustc", "-O", "-C", "target-feature=+crt-static", "-o", empty, folder / "empty.rs"], check=True)
 
         axes = {"bench": versions(3), "python": PYTHONS, "torch": [newest[m] for m in recent], "rocm": rocms}
-        matrix, peer = write_matrix(folder, "small", axes, torch, binary)
-        plan = [binary, "plan", *recipes(folder), str(matrix), "--format", "json"]
+        plan, peer = write_matrix(folder, "small", axes, torch, binary)
+        size = same_bytes(plan, peer)
         jobs = len(json.loads(subprocess.run(plan, check=True, capture_output=True).stdout)["jobs"])
-        ours, theirs = alternate(plan, [sys.executable, "-I", str(HERE / "expand.py"), str(peer)], options.rounds)
-        print(f"plan of {jobs} jobs: {ours * 1e3:.2f} ms, python3 {theirs * 1e3:.2f} ms: {theirs / ours:.1f} times faster (bar: 10)")
+        ours, theirs = alternate(plan, peer, options.rounds)
+        print(f"plan of {jobs} jobs, the same {size} bytes: {ours * 1e3:.2f} ms, python3 {theirs * 1e3:.2f} ms: {theirs / ours:.1f} times faster (bar: 10)")
         ours, theirs = alternate(plan, [str(empty)], options.rounds)
         print(f"plan of {jobs} jobs: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 5)")
 
         pythons = ABSENT_PYTHONS + PYTHONS
         each = len(pythons) * len(recent) * len(rocms)
         axes = {"bench": versions(10_000_000 // each + 1), "python": pythons, "torch": [newest[m] for m in recent], "rocm": rocms}
-        matrix, peer = write_matrix(folder, "large", axes, torch, binary)
-        plan = [binary, "plan", *recipes(folder), str(matrix), "--format", "json"]
-        ours, theirs = alternate(plan, [sys.executable, "-I", str(HERE / "expand.py"), str(peer)], 3)
+        plan, peer = write_matrix(folder, "large", axes, torch, binary)
+        size = same_bytes(plan, peer)
+        ours, theirs = alternate(plan, peer, 3)
         peak = peak_mb(plan)
         raw = each * len(axes["bench"])
         print(
-            f"{raw} raw cells: {ours:.2f} s, python3 {theirs:.2f} s: {theirs / ours:.1f} times faster (bar: 20); "
+            f"{raw} raw cells, the same {size} bytes: {ours:.2f} s, python3 {theirs:.2f} s: {theirs / ours:.1f} times faster (bar: 20); "
             f"peak memory {peak:.0f} MB (bar: 200)"
         )
 
