@@ -61,7 +61,7 @@ impl SourceFile {
     }
 }
 
-/// Every text file that git knows; without git, every file but those of `target`.
+/// Every text file that git knows; without git, every file but those that builds make.
 pub(crate) fn all() -> Vec<SourceFile> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let listed = Command::new("git").args(["ls-files", "-z", "--cached"]).current_dir(root).output();
@@ -107,7 +107,7 @@ fn walk(root: &Path) -> Vec<String> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() && !["target", ".git"].contains(&name.as_str()) {
+            if path.is_dir() && !["target", ".git", ".rock"].contains(&name.as_str()) {
                 open.push(path);
             } else if path.is_file() {
                 found.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
