@@ -1,5 +1,7 @@
 //! Axes with all their values, and cells as numbers.
 
+use std::collections::{HashMap, HashSet};
+
 use indexmap::IndexMap;
 
 use crate::config::{Axis, AxisRole, AxisValue, Config, Row, Word};
@@ -42,20 +44,20 @@ impl Universe {
     ///
     /// # Errors
     /// When the number of cells does not fit 64 bits.
-    pub fn new(config: &Config) -> Result<Self, TooManyCells> {
+    pub fn new<'a>(config: &'a Config) -> Result<Self, TooManyCells> {
         let explicit = || config.rows.iter().chain(&config.include);
         let mut axes: Vec<Column> = config.axes.iter().map(Column::of_axis).collect();
+        let texts = |axis: &'a Axis| axis.values.iter().map(|value| value.text.as_str()).collect();
+        let mut present: Vec<HashSet<&str>> = config.axes.iter().map(texts).collect();
         for row in explicit() {
             for (name, value) in &row.axes {
-                let column = match axes.iter_mut().position(|column| column.name == *name) {
-                    Some(at) => &mut axes[at],
-                    None => {
-                        axes.push(Column::of_explicit(name, value));
-                        axes.last_mut().expect("one was pushed")
-                    }
-                };
-                if !column.values.iter().flatten().any(|present| present.text == value.text) {
-                    column.values.push(Some(value.clone()));
+                let at = axes.iter().position(|column| column.name == *name).unwrap_or_else(|| {
+                    axes.push(Column::of_explicit(name, value));
+                    present.push(HashSet::new());
+                    axes.len() - 1
+                });
+                if present[at].insert(&value.text) {
+                    axes[at].values.push(Some(value.clone()));
                 }
             }
         }
@@ -146,12 +148,14 @@ impl Universe {
         (0..self.axes.len()).filter_map(text).collect()
     }
 
-    /// Whether a cell has every value that a row names.
-    pub fn matches(&self, cell: Cell, row: &Row) -> bool {
-        row.axes.iter().all(|(name, value)| {
-            let axis = self.axes.iter().position(|column| column.name == *name);
-            axis.and_then(|axis| self.value(cell, axis)).is_some_and(|present| present.text == value.text)
-        })
+    /// Where each value stands: by axis, text → index.
+    pub fn indexes(&self) -> Vec<HashMap<&str, usize>> {
+        let mut indexes = vec![HashMap::new(); self.axes.len()];
+        for (column, indexes) in self.axes.iter().zip(&mut indexes) {
+            let texts = column.values.iter().enumerate();
+            indexes.extend(texts.filter_map(|(index, value)| Some((value.as_ref()?.text.as_str(), index))));
+        }
+        indexes
     }
 }
 

@@ -84,7 +84,7 @@ pub struct LabelParts {
     pub git: Option<String>,
     /// The backend's tail, `triton`; `None` for the default backend.
     pub backend: Option<String>,
-    /// The C++ ABI tail, only for torch up to 2.6.
+    /// The C++ ABI tail, which projects write for torch up to 2.6 (later wheels have one ABI only); read, never built.
     pub cxx11abi: Option<bool>,
 }
 
@@ -96,10 +96,6 @@ pub enum Accelerator {
     /// ROCm.
     Rocm(RocmVersion),
 }
-
-/// The last torch minor that was built with both C++ string ABIs; later ones have only the new one
-/// (pytorch/pytorch 2.7.0 release notes, "Linux wheels use the CXX11 ABI").
-const LAST_TORCH_WITH_TWO_ABIS: [u64; 2] = [2, 6];
 
 impl LabelParts {
     /// The label in one style.
@@ -115,18 +111,11 @@ impl LabelParts {
         if let Some(git) = &self.git {
             let _ = write!(text, "git{}", git.get(..7).unwrap_or(git));
         }
-        if let (Some(abi), true) = (self.cxx11abi, self.has_two_abis()) {
+        if let Some(abi) = self.cxx11abi {
             let _ = write!(text, "cxx11abi{abi}");
         }
         text.push_str(self.backend.as_deref().unwrap_or_default());
         LocalLabel(text)
-    }
-
-    fn has_two_abis(&self) -> bool {
-        self.torch.as_ref().is_some_and(|torch| {
-            let number = |i| torch.release().get(i).copied().unwrap_or(0);
-            [number(0), number(1)] <= LAST_TORCH_WITH_TWO_ABIS
-        })
     }
 
     /// Reads a label of either style, and what other projects write: a full torch version, dots before a tail.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::changes::Changes;
 use super::estimate::{Question, estimate};
 use super::naming::{Labels, Words, wheel_tag};
 use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, Row, TorchFrom, Word};
+use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, TorchFrom, Word};
 use crate::diagnostic::Sink;
 use crate::matrix::{Cell, Universe, choose_gfx};
 use crate::names::GfxTarget;
@@ -20,7 +21,7 @@ pub(super) struct Drafting<'a> {
     compat: &'a Compat,
     labels: &'a Labels,
     options: &'a Options,
-    rows: Vec<&'a Row>,
+    changes: Changes<'a>,
     at: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
@@ -44,7 +45,7 @@ impl<'a> Drafting<'a> {
             compat,
             labels,
             options,
-            rows: config.rows.iter().chain(&config.include).collect(),
+            changes: Changes::new(config.rows.iter().chain(&config.include), universe),
             at,
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),
@@ -114,7 +115,7 @@ impl<'a> Drafting<'a> {
         let gfx = self.index(cell, AxisRole::Gfx);
         let axis_index = |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
         let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
-        let changes = self.changes(shared, cell);
+        let changes = self.changes_of(shared, cell);
         let key = changes as usize;
         let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
         let label =
@@ -135,15 +136,14 @@ impl<'a> Drafting<'a> {
     }
 
     /// The number of what the rows that match this cell change together.
-    fn changes(&self, shared: &mut Shared, cell: Cell) -> u32 {
-        let matching: Vec<usize> =
-            (0..self.rows.len()).filter(|&row| self.universe.matches(cell, self.rows[row])).collect();
+    fn changes_of(&self, shared: &mut Shared, cell: Cell) -> u32 {
+        let matching = self.changes.matching(self.universe, cell);
         if matching.is_empty() {
             // Not asked of the pool: comparing two empty keys in it took two fifths of planning a million jobs.
             return Shared::NO_CHANGES;
         }
-        let merged = merge(matching.iter().map(|&row| &self.rows[row].set));
-        shared.changes.number(matching, || merged)
+        let merged = || self.changes.merged(&matching);
+        shared.changes.number(matching.clone(), merged)
     }
 
     fn device(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Device {
@@ -194,15 +194,4 @@ impl<'a> Drafting<'a> {
             },
         )
     }
-}
-
-fn merge<'a>(rows: impl Iterator<Item = &'a Overrides>) -> Overrides {
-    rows.fold(Overrides::default(), |mut merged, row| {
-        merged.runner = row.runner.clone().or(merged.runner);
-        merged.gpu = row.gpu.or(merged.gpu);
-        merged.gfx = row.gfx.clone().or(merged.gfx);
-        merged.image = row.image.clone().or(merged.image);
-        merged.vars.extend(row.vars.clone());
-        merged
-    })
 }

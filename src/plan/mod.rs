@@ -6,6 +6,7 @@
 //! **Invariant:** two jobs never have the same id or the same wheel name, and equal input gives equal bytes.
 
 mod assemble;
+mod changes;
 mod collide;
 mod diff;
 mod draft;
