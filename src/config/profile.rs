@@ -10,6 +10,8 @@ pub struct Profile {
     pub package: String,
     /// Axes beyond package, python, torch, rocm, backend and gfx that the recipe knows.
     pub axes: Vec<String>,
+    /// Names of axes that a matrix file must have: `torch`, `rocm`, `python`.
+    pub requires: Vec<String>,
     /// The backends; the first is the default. Never empty.
     pub backends: Vec<Backend>,
 }

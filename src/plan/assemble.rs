@@ -72,6 +72,7 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
     for (config, profile) in files {
         check_backends(&config, &profile, sink);
         check_version_axis(&config, sink);
+        check_required_axes(&config, &profile, sink);
         if let Some(expansion) = expand(&config, &profile, compat, sink) {
             expanded.push((config, profile, expansion));
         }
@@ -142,6 +143,22 @@ fn check_version_axis(config: &Config, sink: &mut Sink) {
                 .at(config.places.of("axes"), "")
                 .help(format!("add `{}: [\"…\"]` to `axes`", config.distribution)),
         );
+    }
+}
+
+/// The recipe says which axes it cannot do without.
+fn check_required_axes(config: &Config, profile: &Profile, sink: &mut Sink) {
+    for name in &profile.requires {
+        let is_axis = config.axes.iter().any(|axis| axis.name == *name);
+        let in_rows = !config.rows.is_empty() && config.rows.iter().all(|row| row.axes.contains_key(name));
+        if !is_axis && !in_rows {
+            let message = format!("no axis `{name}`, and the recipe `{}` needs one", profile.name);
+            sink.push(
+                Diagnostic::new(&codes::MISSING_AXIS, message)
+                    .at(config.places.of("axes"), "")
+                    .help(format!("add `{name}: [\"…\"]` to `axes`")),
+            );
+        }
     }
 }
 

@@ -24,6 +24,9 @@ pub struct RecipeDocument {
     /// Axes it knows beyond package, python, torch, rocm, backend and gfx. Plain texts.
     #[serde(default)]
     pub axes: Vec<String>,
+    /// Axes that a matrix file must have: without them the build would not know what to build against. Plain texts.
+    #[serde(default)]
+    pub requires: Vec<String>,
     /// Backends, the default one first.
     #[serde(default)]
     pub backends: IndexMap<String, BackendDocument>,
@@ -291,6 +294,7 @@ impl RecipeDocument {
             name: self.name.clone(),
             package: if self.package.is_empty() { distribution.to_owned() } else { self.package.clone() },
             axes: self.axes.clone(),
+            requires: self.requires.clone(),
             backends,
         }
     }

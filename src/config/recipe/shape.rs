@@ -28,6 +28,7 @@ pub const RECIPE: Shape = Shape::Record(&Record {
             "The package whose rows of the facts apply; without it the matrix file's distribution.",
         ),
         field("axes", TEXT_LIST, "[]", "Axes it knows beyond package, python, torch, rocm, backend and gfx."),
+        field("requires", TEXT_LIST, "[]", "Axes that a matrix file must have, such as torch, rocm and python."),
         field("backends", Shape::Map(&Shape::Record(&BACKEND)), "{}", "Ways of building, the default one first."),
         field("vars", TEXTS, "{}", "Variables with their defaults; a matrix file may set these and no others."),
         field("facts", Shape::Map(&Shape::Record(&FACT)), "{}", "Named values, in any order."),

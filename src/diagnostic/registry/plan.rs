@@ -28,6 +28,7 @@ pub const ALL: &[&Code] = &[
     &COLLIDING_IDS,
     &VALUE_WITHOUT_JOB,
     &NO_VERSION_AXIS,
+    &MISSING_AXIS,
     &HOST_WITHOUT_GPU,
 ];
 
@@ -171,6 +172,12 @@ pub const NO_VERSION_AXIS: Code = Code::error(
     "P026",
     "no-version-axis",
     "A wheel's name begins with its version, so an axis must name the versions to build: one named after the distribution, `flash-attn: [\"2.8.3\"]`, or `version`.",
+);
+/// An axis that the recipe needs is missing.
+pub const MISSING_AXIS: Code = Code::error(
+    "P030",
+    "missing-axis",
+    "The recipe needs an axis that the matrix file does not have: without `torch`, say, the build would not know which torch to compile against, and the wheel's label would not tell.\n\nAdd the axis with at least one value. A recipe names what it needs under `requires`.",
 );
 /// `gfx: [host]` on a machine without a GPU.
 pub const HOST_WITHOUT_GPU: Code = Code::error(
