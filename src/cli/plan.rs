@@ -112,7 +112,7 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
             load::deliver(shell, args.out.as_deref(), |out| plan::write_json(plan, generator, notes, out))
         }
         PlanFormat::Github => {
-            let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
+            let github = legs(shell, plan, sink)?;
             load::deliver(shell, args.out.as_deref(), |out| {
                 github.shards.iter().try_for_each(|shard| writeln!(out, "{}", shard.json))
             })
@@ -159,10 +159,23 @@ fn parallel_jobs(plan: &Plan, matrices: &[load::Matrix], compat: &Compat, shape:
         .then(|| format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")))
 }
 
-/// `count`, `has_jobs` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
-fn write_outputs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
+/// The plan in GitHub's form; says so where the legs had to be cut down.
+fn legs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
     let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
-    let mut text = format!("count={}\nhas_jobs={}\nshards={}\n", github.count, github.count > 0, github.shards.len());
+    if github.slim {
+        shell.say(
+            "whole legs do not fit a job's output, so they have id, runner and gpu only; \
+             take the rest from the plan file (`rock-matrix plan --format json --out plan.json`)",
+        );
+    }
+    Ok(github)
+}
+
+/// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
+fn write_outputs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
+    let github = legs(shell, plan, sink)?;
+    let (count, shards, slim) = (github.count, github.shards.len(), github.slim);
+    let mut text = format!("count={count}\nhas_jobs={}\nshards={shards}\nslim={slim}\n", count > 0);
     for (number, shard) in github.shards.iter().enumerate() {
         text.push_str(&format!("matrix_{number}={}\n", shard.json));
     }
