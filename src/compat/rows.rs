@@ -186,6 +186,13 @@ pub struct PackageRow {
     pub origin: Origin,
 }
 
+impl PackageRow {
+    /// Whether the version it names was released; else it is what the head of a branch says of itself.
+    pub fn is_released(&self) -> bool {
+        self.commit.is_empty() || !self.tag.is_empty()
+    }
+}
+
 /// One `rocm/pytorch` image tag.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

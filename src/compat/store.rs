@@ -23,6 +23,8 @@ pub(super) struct Parsed {
     torch_rocm: Vec<Vec<RocmVersion>>,
     /// Image tags that say what they hold, with the number of their row.
     pub(super) images: Vec<(usize, super::images::Holds)>,
+    /// Every ROCm version that any table names, sorted.
+    rocm: Vec<RocmVersion>,
 }
 
 impl Compat {
@@ -46,6 +48,7 @@ impl Compat {
                 .map(|row| row.rocm_index.iter().filter_map(|text| text.parse().ok()).collect())
                 .collect(),
             images: super::images::parse_all(&self.tables.images),
+            rocm: self.rocm_versions(),
         })
     }
 
@@ -66,7 +69,7 @@ impl Compat {
             PackageVersion::Commit { family, .. } => row.commit_families.iter().any(|known| known == family),
             PackageVersion::Released(version) => {
                 let is = |text: &String| text.parse::<Version>().is_ok_and(|known| known == version.public());
-                is(&row.version) || row.same.iter().any(is)
+                row.is_released() && (is(&row.version) || row.same.iter().any(is))
             }
         })
     }
@@ -113,6 +116,9 @@ impl Compat {
         let listed = number.map_or(&[][..], |number| &parsed[number]);
         let has_its_own = parsed.iter().flatten().any(|index| index == rocm);
         let serves = |index: &RocmVersion| index == rocm || (!has_its_own && *index == rocm.minor());
+        if !has_its_own && !self.has_rocm(rocm) {
+            return self.unknown_rocm(rocm);
+        }
         if listed.iter().any(serves) {
             return Verdict::Supported {
                 source: self.cite("torch.yaml", &format!("torch {}", row.torch), &row.origin),
@@ -155,14 +161,28 @@ impl Compat {
         })
     }
 
-    /// Whether an image of this repository carries this torch with this ROCm.
-    pub fn torch_in_image(&self, repository: &str, torch: &Version, rocm: &RocmVersion) -> Verdict {
-        match self.images(repository).find(|image| image.has_rocm(rocm) && image.torch == torch) {
+    /// Whether an image of this repository carries this torch with this ROCm, and with this Python where the image's
+    /// own is used.
+    pub fn torch_in_image(
+        &self,
+        repository: &str,
+        torch: &Version,
+        rocm: &RocmVersion,
+        python: Option<PythonVersion>,
+    ) -> Verdict {
+        if !self.has_rocm(rocm) {
+            return self.unknown_rocm(rocm);
+        }
+        let fits = |image: &super::images::ImageTag<'_>| {
+            image.has_rocm(rocm) && image.torch == torch && python.is_none_or(|python| image.python == python)
+        };
+        match self.images(repository).find(fits) {
             Some(image) => Verdict::Supported { source: format!("images.yaml, tag {}", image.row.tag) },
             None => {
-                let near = self.nearest_tags(repository, rocm, Some(torch), None);
+                let near = self.nearest_tags(repository, rocm, Some(torch), python);
+                let and_python = python.map(|python| format!(" and Python {python}")).unwrap_or_default();
                 Verdict::Unsupported(Because {
-                    reason: format!("no image of {repository} carries torch {torch} with ROCm {rocm}"),
+                    reason: format!("no image of {repository} carries torch {torch} with ROCm {rocm}{and_python}"),
                     hint: format!("the nearest tags are {}", near.join(", ")),
                     source: "images.yaml".to_owned(),
                 })
@@ -252,8 +272,23 @@ impl Compat {
     }
 
     fn known_versions(&self, package: &str) -> Vec<String> {
-        let rows = self.tables.packages.iter().filter(|row| row.package == package);
+        let rows = self.tables.packages.iter().filter(|row| row.package == package && row.is_released());
         rows.flat_map(|row| std::iter::once(&row.version).chain(&row.same)).cloned().collect()
+    }
+
+    /// Whether any table names this ROCm version.
+    fn has_rocm(&self, rocm: &RocmVersion) -> bool {
+        self.parsed().rocm.contains(rocm)
+    }
+
+    fn unknown_rocm(&self, rocm: &RocmVersion) -> Verdict {
+        let known = &self.parsed().rocm;
+        let near = nearest_rocm(known, rocm).map_or_else(String::new, |near| format!("the nearest known is {near}; "));
+        Verdict::Unknown(Because {
+            reason: format!("no fact speaks about ROCm {rocm}"),
+            hint: format!("{near}new ones come with `rock-matrix compat refresh`, or set `unknown: lenient`"),
+            source: String::new(),
+        })
     }
 
     fn unknown_torch(&self, torch: &Version) -> Verdict {

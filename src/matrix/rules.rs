@@ -2,12 +2,11 @@
 
 use indexmap::IndexMap;
 
-use super::gfx::choose_gfx;
 use super::universe::Universe;
 use crate::compat::{Because, Compat, Verdict};
-use crate::config::{AxisRole, Config, Gfx, Profile, RocmPolicy, TorchFrom, Word};
+use crate::config::{AxisRole, AxisValue, Config, Profile, PythonFrom, RocmPolicy, TorchFrom, Word};
 use crate::diagnostic::{Code, registry::plan as codes};
-use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
+use crate::names::{PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// One rule with its answers for every combination of the axes it reads.
 #[derive(Debug)]
@@ -121,10 +120,15 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
             }));
         }
         if config.torch_from == TorchFrom::Image {
-            add(Rule::tabulate(universe, vec![torch, rocm], |words| match words {
-                [Word::Torch(torch), Word::Rocm(rocm)] => {
-                    verdict(&codes::TORCH_NOT_IN_IMAGE, compat.torch_in_image(&config.image.repository, torch, rocm))
-                }
+            let carries = |torch: &Version, rocm: &RocmVersion, python: Option<PythonVersion>| {
+                let repository = &config.image.repository;
+                verdict(&codes::TORCH_NOT_IN_IMAGE, compat.torch_in_image(repository, torch, rocm, python))
+            };
+            let of_image = at(AxisRole::Python).filter(|_| config.python_from == PythonFrom::Image);
+            let axes = [torch, rocm].into_iter().chain(of_image).collect();
+            add(Rule::tabulate(universe, axes, |words| match words {
+                [Word::Torch(torch), Word::Rocm(rocm)] => carries(torch, rocm, None),
+                [Word::Torch(torch), Word::Rocm(rocm), Word::Python(python)] => carries(torch, rocm, Some(*python)),
                 _ => None,
             }));
         }
@@ -182,9 +186,6 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
             }));
         }
     }
-    if let Some(rule) = no_gfx_left(config, universe, profile, compat) {
-        add(rule);
-    }
     for rule in user_excludes(config, universe) {
         add(rule);
     }
@@ -216,11 +217,28 @@ fn kept_rocm(
     torch: &Version,
     compat: &Compat,
 ) -> Option<RocmVersion> {
-    let legal = |rocm: &RocmVersion| {
-        config.torch_from != TorchFrom::PytorchIndex
-            || !matches!(compat.torch_rocm(torch, rocm), Verdict::Unsupported(_))
+    let legal = |rocm: &RocmVersion| match config.torch_from {
+        TorchFrom::PytorchIndex => !matches!(compat.torch_rocm(torch, rocm), Verdict::Unsupported(_)),
+        TorchFrom::Image => {
+            let verdict = compat.torch_in_image(&config.image.repository, torch, rocm, None);
+            !matches!(verdict, Verdict::Unsupported(_))
+        }
+        TorchFrom::AmdIndex | TorchFrom::Host => true,
     };
-    let versions = universe.axes()[rocm_axis].values.iter().flatten().filter_map(|value| match &value.value {
+    // An exclude that names nothing but this pair, or one half of it, leaves none of its cells to keep.
+    let excluded = |rocm: &AxisValue| {
+        let is_of_pair = |(name, text): (&String, &String)| {
+            let column = universe.axes().iter().find(|column| column.name == *name);
+            match column.map(|column| column.role) {
+                Some(AxisRole::Rocm) => *text == rocm.text,
+                Some(AxisRole::Torch) => text.parse().is_ok_and(|excluded: Version| excluded == *torch),
+                _ => false,
+            }
+        };
+        config.exclude.iter().any(|exclude| !exclude.axes.is_empty() && exclude.axes.iter().all(is_of_pair))
+    };
+    let values = universe.axes()[rocm_axis].values.iter().flatten().filter(|value| !excluded(value));
+    let versions = values.filter_map(|value| match &value.value {
         Word::Rocm(rocm) => Some(rocm),
         _ => None,
     });
@@ -244,44 +262,6 @@ fn policy(
         source: String::new(),
     };
     Some((&codes::ROCM_POLICY, because, Effect::Exclude))
-}
-
-/// Fails combinations for which none of the wanted gfx targets is left.
-fn no_gfx_left(config: &Config, universe: &Universe, profile: &Profile, compat: &Compat) -> Option<Rule> {
-    let roles = [AxisRole::Package, AxisRole::Rocm, AxisRole::Backend, AxisRole::Gfx];
-    let axes: Vec<usize> = roles.iter().filter_map(|&role| universe.position(role)).collect();
-    let targets: &[GfxTarget] = match &config.gfx {
-        Gfx::Targets(targets) => targets,
-        Gfx::Host => return None,
-    };
-    if axes.is_empty() || (targets.is_empty() && universe.position(AxisRole::Gfx).is_none()) {
-        return None;
-    }
-    Some(Rule::tabulate(universe, axes, |words| {
-        let (mut package, mut rocm, mut backend, mut wanted) = (None, None, None, targets);
-        for word in words {
-            match word {
-                Word::Package(version) => package = Some(version),
-                Word::Rocm(version) => rocm = Some(version),
-                Word::Text(name) => backend = Some(name.as_str()),
-                Word::Gfx(targets) => wanted = targets,
-                Word::Python(_) | Word::Torch(_) => {}
-            }
-        }
-        let backend = profile.backend(backend).filter(|backend| backend.device_code)?;
-        let torch_wheels = config.torch_from == TorchFrom::PytorchIndex && universe.position(AxisRole::Torch).is_some();
-        let choice = choose_gfx(wanted, compat, (&profile.package, package), &backend.name, rocm, torch_wheels);
-        if !choice.kept.is_empty() {
-            return None;
-        }
-        let why: Vec<String> = choice.dropped.iter().map(|(target, why)| format!("{target}: {why}")).collect();
-        let because = Because {
-            reason: format!("no gfx target is left ({})", why.join("; ")),
-            hint: "add a target that the build accepts, or exclude this combination".into(),
-            source: String::new(),
-        };
-        Some((&codes::NO_GFX_LEFT, because, Effect::Fail))
-    }))
 }
 
 fn user_excludes<'a>(config: &'a Config, universe: &'a Universe) -> impl Iterator<Item = Rule> + 'a {

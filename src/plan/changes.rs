@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::config::{Overrides, Row};
+use crate::config::{Config, Overrides, Row};
 use crate::matrix::{Cell, Universe};
 
 /// The rows that change something, found by the value of one axis, so that many rows are not asked of every cell.
@@ -22,20 +22,25 @@ pub(super) struct Changes<'a> {
 struct Changing<'a> {
     values: Vec<(usize, usize)>,
     set: &'a Overrides,
+    /// Where it stands in the file: `rows[3]`, `include[0].set`.
+    path: String,
 }
 
 impl<'a> Changes<'a> {
-    pub(super) fn new(rows: impl Iterator<Item = &'a Row>, universe: &Universe) -> Self {
+    pub(super) fn new(config: &'a Config, universe: &Universe) -> Self {
         let indexes = universe.indexes();
         let position = |name: &str| universe.axes().iter().position(|column| column.name == name);
-        let changing = |row: &'a Row| {
+        let changing = |(path, row): (String, &'a Row)| {
             let value = |(name, value): (&String, &crate::config::AxisValue)| {
                 let axis = position(name)?;
                 Some((axis, *indexes[axis].get(value.text.as_str())?))
             };
-            Some(Changing { values: row.axes.iter().map(value).collect::<Option<_>>()?, set: &row.set })
+            Some(Changing { values: row.axes.iter().map(value).collect::<Option<_>>()?, set: &row.set, path })
         };
-        let rows: Vec<_> = rows.filter(|row| row.set != Overrides::default()).filter_map(changing).collect();
+        let rows = config.rows.iter().enumerate().map(|(number, row)| (format!("rows[{number}]"), row));
+        let include = config.include.iter().enumerate().map(|(number, row)| (format!("include[{number}].set"), row));
+        let all = rows.chain(include).filter(|(_, row)| row.set != Overrides::default());
+        let rows: Vec<_> = all.filter_map(changing).collect();
         let by_value = |axis: usize| {
             let (mut by_value, mut elsewhere) = (HashMap::<usize, Vec<usize>>::new(), Vec::new());
             for (number, row) in rows.iter().enumerate() {
@@ -62,6 +67,12 @@ impl<'a> Changes<'a> {
         let mut matching: Vec<usize> = asked.filter(|&row| self.rows[row].values.iter().all(has)).collect();
         matching.sort_unstable();
         matching
+    }
+
+    /// Where the gfx targets of a job stand in the file, when one of these rows gives them.
+    pub(super) fn path_of_gfx(&self, rows: &[usize]) -> Option<String> {
+        let row = rows.iter().rev().map(|&row| &self.rows[row]).find(|row| row.set.gfx.is_some())?;
+        Some(format!("{}.gfx", row.path))
     }
 
     /// What these rows change together; a later row wins.

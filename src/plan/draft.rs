@@ -9,7 +9,7 @@ use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
 use crate::compat::Compat;
 use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, TorchFrom, Word};
-use crate::diagnostic::Sink;
+use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Universe, choose_gfx};
 use crate::names::GfxTarget;
 
@@ -45,7 +45,7 @@ impl<'a> Drafting<'a> {
             compat,
             labels,
             options,
-            changes: Changes::new(config.rows.iter().chain(&config.include), universe),
+            changes: Changes::new(config, universe),
             at,
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),
@@ -115,15 +115,16 @@ impl<'a> Drafting<'a> {
         let gfx = self.index(cell, AxisRole::Gfx);
         let axis_index = |axis: Option<usize>| axis.map_or(0, |axis| self.universe.index(cell, axis));
         let (runner, gpu) = (axis_index(self.runner_axis), axis_index(self.gpu_axis));
-        let changes = self.changes_of(shared, cell);
+        let matching = self.changes.matching(self.universe, cell);
+        let changes = self.changes_of(shared, &matching);
         let key = changes as usize;
         let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
         let label =
             shared.labels.number((torch, rocm, commit, backend), || self.labels.label(words, self.config, sink));
         let tag = shared.tags.number((python, backend), || wheel_tag(words, self.config.platform));
-        let device = shared
-            .devices
-            .number((kind, rocm, backend, gfx, key), || self.device(cell, words, shared.changes.get(changes)));
+        let device = shared.devices.number((kind, rocm, backend, gfx, key), || {
+            self.device(cell, words, (shared.changes.get(changes), &matching), sink)
+        });
         // The image depends on the Python only where that is the image's own.
         let python = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
         let site = shared
@@ -135,18 +136,23 @@ impl<'a> Drafting<'a> {
         Draft { cell, label, tag, device, site, estimate, changes, covers: 0 }
     }
 
-    /// The number of what the rows that match this cell change together.
-    fn changes_of(&self, shared: &mut Shared, cell: Cell) -> u32 {
-        let matching = self.changes.matching(self.universe, cell);
+    /// The number of what these rows change together.
+    fn changes_of(&self, shared: &mut Shared, matching: &[usize]) -> u32 {
         if matching.is_empty() {
             // Not asked of the pool: comparing two empty keys in it took two fifths of planning a million jobs.
             return Shared::NO_CHANGES;
         }
-        let merged = || self.changes.merged(&matching);
-        shared.changes.number(matching.clone(), merged)
+        shared.changes.number(matching.to_vec(), || self.changes.merged(matching))
     }
 
-    fn device(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Device {
+    /// The device code of a cell, with the rows that change it. None of the wanted targets left is a fault.
+    fn device(
+        &self,
+        cell: Cell,
+        words: &Words<'_>,
+        (changes, matching): (&Overrides, &[usize]),
+        sink: &mut Sink,
+    ) -> Device {
         let none = Device { gfx: Vec::new(), dropped: Vec::new() };
         if !words.backend.device_code {
             return none;
@@ -158,8 +164,34 @@ impl<'a> Drafting<'a> {
         let torch_wheels = self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
         let package = (self.profile.package.as_str(), words.package);
         let choice = choose_gfx(wanted, self.compat, package, &words.backend.name, words.rocm, torch_wheels);
+        if choice.kept.is_empty() && !wanted.is_empty() {
+            sink.push(self.no_gfx_left(cell, words, matching, &choice.dropped));
+        }
         let dropped = choice.dropped.into_iter().map(|(target, reason)| DroppedGfx { target, reason }).collect();
         Device { gfx: choice.kept, dropped }
+    }
+
+    fn no_gfx_left(
+        &self,
+        cell: Cell,
+        words: &Words<'_>,
+        matching: &[usize],
+        dropped: &[(GfxTarget, String)],
+    ) -> Diagnostic {
+        let why: Vec<String> = dropped.iter().map(|(target, why)| format!("{target}: {why}")).collect();
+        let place_on_axis = |role: AxisRole| {
+            let axis = *self.at.get(&role)?;
+            let (column, index) = (&self.universe.axes()[axis], self.universe.index(cell, axis));
+            let text = &column.values[index].as_ref()?.text;
+            Some((format!("axes.{}[{index}]", column.name), format!("{} {text}", column.name)))
+        };
+        let of_axis = place_on_axis(AxisRole::Gfx).map(|(path, _)| path);
+        let path = of_axis.or_else(|| self.changes.path_of_gfx(matching)).unwrap_or_else(|| "gfx".to_owned());
+        let diagnostic = Diagnostic::new(&codes::NO_GFX_LEFT, format!("no gfx target is left ({})", why.join("; ")))
+            .at(self.config.places.of(&path), format!("for the backend `{}`", words.backend.name))
+            .help("add a target that the build accepts, or exclude this combination");
+        let also = [AxisRole::Package, AxisRole::Rocm].into_iter().filter_map(place_on_axis);
+        also.fold(diagnostic, |diagnostic, (path, text)| diagnostic.also(self.config.places.of(&path), text))
     }
 
     fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {

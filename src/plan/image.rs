@@ -19,10 +19,17 @@ pub(super) fn choose(config: &Config, compat: &Compat, words: &Words<'_>) -> (Op
     let python = words.python.filter(|_| config.python_from == PythonFrom::Image);
     match compat.image(&config.image.repository, rocm, words.torch, python) {
         Ok(image) => (Some(image), None),
-        Err(miss) if config.image.missing == MissingImage::Builder => match compat.builder(rocm) {
-            Some(image) => (Some(image), Some(miss)),
-            None => (None, Some(miss)),
-        },
+        // A builder image has no torch, and the Pythons it has are its own.
+        Err(miss)
+            if config.image.missing == MissingImage::Builder
+                && config.torch_from != TorchFrom::Image
+                && config.python_from != PythonFrom::Image =>
+        {
+            match compat.builder(rocm) {
+                Some(image) => (Some(image), Some(miss)),
+                None => (None, Some(miss)),
+            }
+        }
         Err(miss) => (None, Some(miss)),
     }
 }

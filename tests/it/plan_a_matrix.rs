@@ -198,6 +198,23 @@ fn a_cell_without_any_target_left_fails_the_plan() {
     assert!(told.contains("gfx1030: flash-attn 2.8.3 (ck) builds for gfx90a, gfx942, gfx950 only"), "{told}");
 }
 
+/// M14
+#[test]
+fn a_row_or_an_include_without_any_target_left_fails_the_plan() {
+    let cell = "flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"";
+    let rows = format!("gfx: [gfx942]\nrows:\n  - {{{cell}, gfx: [gfx1030]}}\n");
+    let axes = "gfx: [gfx942]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
+    let include = format!("{axes}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx1030]}}}}\n");
+    for text in [rows, include] {
+        let told = Project::new().file("m.yaml", &matrix(&text)).run(&["check", "m.yaml"]).exits(1).stderr;
+        assert!(told.starts_with("error[P010 no-gfx-left]: no gfx target is left (gfx1030: "), "{told}");
+        assert!(told.contains("^^^^^^^^^ for the backend `ck`"), "the caret is under `[gfx1030]`\n{told}");
+    }
+    let saved = "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\"]\n";
+    let saved = plan(&matrix(&format!("{saved}include:\n  - {{axes: {{{cell}}}, set: {{gfx: [gfx942]}}}}\n")));
+    assert_eq!(jobs(&saved)[0]["gfx"], serde_json::json!(["gfx942"]), "the row has the last word");
+}
+
 /// M15, M16
 #[test]
 fn jobs_with_one_wheel_name_fail_with_both_named() {
@@ -347,19 +364,35 @@ fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
 
 /// M22
 #[test]
-fn five_thousand_jobs_still_make_legal_shards_or_say_why_not() {
-    let versions: Vec<String> = (0..625).map(|n| format!("\"1.{n}\"")).collect();
+fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
     let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
-    let text = format!(
-        "version: 1\ndistribution: many\nrecipe: many\ngfx: [gfx942]\naxes:\n  many: [{}]\n  python: [\"3.10\", \"3.11\", \"3.12\", \"3.13\"]\n  rocm: [\"7.1\", \"7.2\"]\n",
-        versions.join(", ")
-    );
-    let project = Project::new().file("m.yaml", &text).file("r/many.yaml", recipe);
+    let text = |versions: usize| {
+        let versions: Vec<String> = (0..versions).map(|n| format!("\"1.{n}\"")).collect();
+        format!(
+            "version: 1\ndistribution: many\nrecipe: many\ngfx: [gfx942]\naxes:\n  many: [{}]\n  python: [\"3.10\", \"3.11\", \"3.12\", \"3.13\"]\n  rocm: [\"7.1\", \"7.2\"]\n",
+            versions.join(", ")
+        )
+    };
+    let project = Project::new().file("m.yaml", &text(625)).file("more.yaml", &text(1250)).file("r/many.yaml", recipe);
     let plan = project.run(&["plan", "m.yaml", "--recipes", "r", "--format", "json"]).exits(0).json();
     assert_eq!(jobs(&plan).len(), 5000);
     assert_eq!(plan["shards"].as_array().unwrap().len(), 20);
     assert!(plan["shards"].as_array().unwrap().iter().all(|shard| shard["count"].as_u64().unwrap() <= 256));
-    let told = project.run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(1);
+    let told = project.run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(0);
+    assert!(told.stderr.contains("they have id, runner and gpu only"), "{}", told.stderr);
+    let outputs: std::collections::BTreeMap<&str, &str> =
+        told.stdout.lines().map(|line| line.split_once('=').unwrap()).collect();
+    assert_eq!((outputs["count"], outputs["shards"], outputs["slim"]), ("5000", "20", "true"));
+    let matrices: Vec<&&str> = outputs.iter().filter(|(name, _)| name.starts_with("matrix_")).map(|(_, v)| v).collect();
+    let utf16: usize = matrices.iter().map(|json| 2 * json.encode_utf16().count()).sum();
+    assert!(utf16 <= 1_048_576, "{utf16}");
+    let ids: BTreeSet<String> = matrices
+        .iter()
+        .flat_map(|json| serde_json::from_str::<Value>(json).unwrap()["include"].as_array().unwrap().clone())
+        .map(|leg| leg["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(ids, texts(&plan, "id").into_iter().map(str::to_owned).collect());
+    let told = project.run(&["plan", "more.yaml", "--recipes", "r", "--github-output"]).exits(1);
     assert!(told.stderr.contains("error[P022 output-too-large]"), "{}", told.stderr);
     assert!(told.stdout.is_empty(), "nothing half written");
 }
@@ -377,6 +410,16 @@ fn the_policy_keeps_the_oldest_or_newest_rocm_of_each_torch() {
     assert_eq!(kept("all"), ["7.2", "7.14"]);
 }
 
+/// M23
+#[test]
+fn the_policy_chooses_among_the_rocm_versions_that_are_not_excluded() {
+    let axes = "  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
+    for exclude in ["{rocm: \"6.1\"}", "{rocm: \"6.1\", torch: \"2.5.1\"}"] {
+        let plan = plan(&matrix(&format!("rocm-policy: oldest\nexclude: [{exclude}]\naxes:\n{axes}")));
+        assert_eq!(jobs(&plan)[0]["axes"]["rocm"], "6.2", "{exclude}");
+    }
+}
+
 /// M24
 #[test]
 fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
@@ -392,6 +435,49 @@ fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
     let lenient = project.run(&["plan", "lenient.yaml", "--format", "json"]).exits(0);
     assert_eq!(jobs(&lenient.json()).len(), 1);
     assert!(lenient.stderr.contains("warning[P009 unknown-combination]"), "{}", lenient.stderr);
+}
+
+/// M24
+#[test]
+fn an_unknown_rocm_is_unknown_and_not_illegal() {
+    for (rocm, near) in [("6.2.9", "6.2"), ("11.0", "10.1")] {
+        let text = |mode: &str| {
+            matrix(&format!(
+                "unknown: {mode}\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"{rocm}\"]\n"
+            ))
+        };
+        let project = Project::new().file("strict.yaml", &text("strict")).file("lenient.yaml", &text("lenient"));
+        let strict = project.run(&["plan", "strict.yaml"]).exits(1).stderr;
+        let first = format!("error[P009 unknown-combination]: no fact speaks about ROCm {rocm}");
+        assert!(strict.starts_with(&first), "{strict}");
+        assert!(strict.contains(&format!("the nearest known is {near}")), "{strict}");
+        assert_eq!(jobs(&project.run(&["plan", "lenient.yaml", "--format", "json"]).exits(0).json()).len(), 1);
+    }
+}
+
+#[test]
+fn a_version_that_only_a_branch_says_of_itself_is_no_release() {
+    let axes = "axes:\n  flash-attn: [\"2.8.4\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n";
+    let told = Project::new().file("m.yaml", &matrix(axes)).run(&["plan", "m.yaml"]).exits(0).stderr;
+    assert!(told.contains("no fact speaks about flash-attn 2.8.4") && !told.contains("and 2.8.4"), "{told}");
+}
+
+/// D7
+#[test]
+fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
+    let with = |settings: &str, python: &str, torch: &str, rocm: &str| {
+        plan(&matrix(&format!(
+            "{settings}axes:\n  flash-attn: [\"2.8.3\"]\n  python: [{python}]\n  torch: [\"{torch}\"]\n  rocm: [\"{rocm}\"]\n"
+        )))
+    };
+    let own = with("torch-from: image\npython-from: image\n", "\"3.11\", \"3.12\"", "2.9.1", "7.1.1");
+    assert_eq!(jobs(&own).len(), 1, "no image has Python 3.11 with these");
+    assert!(jobs(&own)[0]["image"].as_str().unwrap().contains("_py3.12_"), "{}", jobs(&own)[0]["image"]);
+    let builder = with("", "\"3.11\"", "2.5.1", "6.2");
+    assert!(jobs(&builder)[0]["image"].is_string());
+    let none = with("python-from: image\n", "\"3.11\"", "2.5.1", "6.2");
+    assert!(jobs(&none)[0]["image"].is_null(), "{}", jobs(&none)[0]["image"]);
+    assert!(jobs(&none)[0]["warnings"][0].as_str().unwrap().contains("and Python 3.11"), "{none}");
 }
 
 #[test]
