@@ -158,7 +158,13 @@ pub fn is_compact_unambiguous(rocm: &RocmVersion, known: &[RocmVersion]) -> bool
 
 /// Known versions that print these digits, in full or cut to their minor.
 fn readings(digits: &str, known: &[RocmVersion]) -> impl Iterator<Item = RocmVersion> {
-    known.iter().flat_map(|rocm| [rocm.clone(), rocm.minor()]).filter(move |rocm| rocm.compact() == digits)
+    let prints = move |text: &str| text.bytes().filter(|byte| *byte != b'.').eq(digits.bytes());
+    let of = move |rocm: &RocmVersion| {
+        let text = rocm.as_str();
+        let minor = text.match_indices('.').nth(1).map_or(text, |(end, _)| &text[..end]);
+        [prints(text).then(|| rocm.clone()), prints(minor).then(|| rocm.minor())]
+    };
+    known.iter().flat_map(of).flatten()
 }
 
 /// Reads a label from the left.

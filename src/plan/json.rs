@@ -24,6 +24,9 @@ pub(super) const VERSION: u32 = 1;
 /// Jobs serialised by one thread at a time.
 const CHUNK: usize = 4096;
 
+/// Jobs serialised into one buffer where one thread does it all.
+const SMALL_CHUNK: usize = 32;
+
 /// A plan as read back.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -265,22 +268,33 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     let mut first = true;
     for (number, group) in plan.groups.iter().enumerate() {
         let pieces = Pieces::new(group, number);
-        let render = |drafts: &[Draft]| {
-            let mut text = Vec::with_capacity(drafts.len() * 640);
+        let render = |drafts: &[Draft], text: &mut Vec<u8>| {
             for draft in drafts {
-                pieces.job(JobView { group, draft, number }, &mut text);
+                pieces.job(JobView { group, draft, number }, text);
             }
-            text
         };
-        // Threads are not worth starting for a few jobs.
-        let threads = if group.drafts.len() > CHUNK { rayon::current_num_threads() } else { 1 };
-        for batch in group.drafts.chunks(CHUNK * threads) {
-            let texts: Vec<Vec<u8>> =
-                if threads > 1 { batch.par_chunks(CHUNK).map(render).collect() } else { vec![render(batch)] };
-            for text in texts {
-                out.write_all(&text[usize::from(first)..])?;
-                first = false;
+        let mut write = |text: &[u8]| {
+            let text = &text[usize::from(std::mem::take(&mut first))..];
+            out.write_all(text)
+        };
+        // Threads are not worth starting for a few jobs, nor is memory that no one has touched yet.
+        if group.drafts.len() <= CHUNK {
+            let mut text = Vec::new();
+            for drafts in group.drafts.chunks(SMALL_CHUNK) {
+                text.clear();
+                render(drafts, &mut text);
+                write(&text)?;
             }
+            continue;
+        }
+        for batch in group.drafts.chunks(CHUNK * rayon::current_num_threads()) {
+            let rendered = |drafts: &[Draft]| {
+                let mut text = Vec::with_capacity(drafts.len() * 640);
+                render(drafts, &mut text);
+                text
+            };
+            let texts: Vec<Vec<u8>> = batch.par_chunks(CHUNK).map(rendered).collect();
+            texts.iter().try_for_each(|text| write(text))?;
         }
     }
     out.write_all(b"]")?;
