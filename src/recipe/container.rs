@@ -120,7 +120,9 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
         add("seccomp=unconfined".to_owned());
     }
     add("--ipc=host".to_owned());
-    if !docker.shm_size.is_empty() {
+    // The host's shared memory is as large as the host made it: docker ignores a size for it, and podman refuses one
+    // ("cannot set shmsize when running in the host IPC Namespace", podman 4.3.1).
+    if container.engine == Engine::Docker && !docker.shm_size.is_empty() {
         add("--shm-size".to_owned());
         add(docker.shm_size.clone());
     }

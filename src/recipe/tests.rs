@@ -177,6 +177,8 @@ fn a_folder_with_a_colon_is_mounted_whole() {
     };
     let argv = container::argv(&job, &container);
     assert_eq!(argv[..4], ["podman", "run", "--rm", "--name=rock-1"]);
+    assert!(argv.contains(&"--ipc=host".to_owned()), "{argv:?}");
+    assert!(!argv.contains(&"--shm-size".to_owned()), "podman refuses a size of the host's shared memory: {argv:?}");
     assert!(argv.contains(&"--mount=type=bind,\"source=/a:b,c\",target=/rock".to_owned()), "{argv:?}");
     assert!(argv.contains(&"--volume=/plain:/rock-caller:ro".to_owned()), "{argv:?}");
 }

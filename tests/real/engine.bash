@@ -34,6 +34,36 @@ make_scratch_nodes() {
   mknod -m 0666 /dev/dri/renderD128 c 1 3
 }
 
+# The engine's program: docker, or podman after `start_podman`.
+program=docker
+
+# Makes podman usable as root in a container of this machine: settings and storage of the stage's own.
+# Which runtime and which limits a machine allows is the machine's; the command line under test stays as it is printed.
+start_podman() {
+  local folder driver
+  program=podman
+  folder=$(mktemp -d "${TMPDIR:-/tmp}/rock-podman.XXXXXX")
+  at_exit "remove_engine_folder $folder"
+  export CONTAINERS_CONF=$folder/containers.conf CONTAINERS_STORAGE_CONF=$folder/storage.conf
+  cat >"$CONTAINERS_CONF" <<'TOML'
+[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+netns = "host"
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+TOML
+  for driver in overlay vfs; do
+    printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' "$driver" "$folder/$driver" "$folder/run-$driver" >"$CONTAINERS_STORAGE_CONF"
+    if podman info >"$work/podman-$driver.log" 2>&1; then
+      step "podman $(podman version --format '{{.Client.Version}}') with $driver"
+      return
+    fi
+  done
+  skip "podman does not start here: $(tail -n 1 "$work/podman-vfs.log")"
+}
+
 # Starts dockerd and points DOCKER_HOST at it. Overlay where the kernel has it; vfs copies the image for each container.
 start_engine() {
   local folder driver
@@ -105,7 +135,7 @@ import_image() {
   make_image_tar
   step "import the image ($(du -h "$image_tar" | cut -f1))"
   image=rock-matrix/debian-12-torch:real
-  docker import "$image_tar" "$image" >/dev/null
+  "$program" import "$image_tar" "$image" >/dev/null
   "$host_python" - "$work/pip.conf" <<'PY'
 import ast, subprocess, sys
 
@@ -120,15 +150,20 @@ for line in lines.splitlines():
 with open(sys.argv[1], "w") as file:
     print("[global]", *(f"{name} = {value}" for name, value in settings.items()), sep="\n", file=file)
 PY
-  container=$(docker create "$image" true)
-  docker cp "$work/pip.conf" "$container:/etc/pip.conf" >/dev/null
+  container=$("$program" create "$image" true)
+  "$program" cp "$work/pip.conf" "$container:/etc/pip.conf" >/dev/null
   bundle=$(sed -n 's/^cert = //p' "$work/pip.conf")
-  [ -z "$bundle" ] || docker cp -L "$bundle" "$container:$bundle" >/dev/null
+  # Copied here first: links are followed, which podman's `cp` cannot do.
+  if [ -n "$bundle" ]; then
+    cp -L "$bundle" "$work/bundle"
+    "$program" cp "$work/bundle" "$container:$bundle" >/dev/null
+  fi
   # The system's own bundle too: what the build fetches by itself uses that one.
-  docker cp -L /etc/ssl/certs/ca-certificates.crt "$container:/etc/ssl/certs/ca-certificates.crt" >/dev/null
+  cp -L /etc/ssl/certs/ca-certificates.crt "$work/certificates"
+  "$program" cp "$work/certificates" "$container:/etc/ssl/certs/ca-certificates.crt" >/dev/null
   for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
     [ -z "${!name:-}" ] || changes+=(--change "ENV $name=${!name}")
   done
-  docker commit "${changes[@]}" "$container" "$image" >/dev/null
-  docker rm "$container" >/dev/null
+  "$program" commit "${changes[@]}" "$container" "$image" >/dev/null
+  "$program" rm "$container" >/dev/null
 }
