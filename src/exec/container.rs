@@ -21,6 +21,9 @@ const FROM: &str = "ROCK_FROM";
 /// The variable that makes the script end by itself. It is ended from here, whatever the caller has set.
 const CAP: &str = "ROCK_CAP_S";
 
+/// How long an engine may take to say its version.
+const ENGINE_PATIENCE: Duration = Duration::from_secs(30);
+
 /// The container that a job is built in.
 #[derive(Debug, Clone)]
 pub struct Containment<'a> {
@@ -117,6 +120,31 @@ pub fn run_container(
     match record.save(&order.folder.record()) {
         Err(error) if matches!(end, BuildEnd::Done) => BuildEnd::File(error),
         _ => end,
+    }
+}
+
+/// Why the engine cannot start anything, asked before a build changes anything: its program is missing, or its daemon
+/// does not answer. Words that are not understood say nothing against it; the build itself will tell.
+pub(super) fn unusable(containment: &Containment<'_>, runner: &mut dyn Runner) -> Option<EngineFault> {
+    let program = containment.engine.program();
+    let argv = [program, "version"].map(str::to_owned).into();
+    let mut said = Vec::new();
+    let invocation = Invocation { argv, folder: "/".into(), ..Invocation::default() };
+    let status = runner.run(&invocation, &mut |clock, heard| {
+        if let Heard::Output(bytes) = heard {
+            said.extend_from_slice(bytes);
+        }
+        if clock() > ENGINE_PATIENCE { Wish::Kill } else { Wish::GoOn }
+    });
+    match status {
+        Err(error @ ProcessError::NoProgram(_)) => Some(not_started(containment, &error)),
+        Ok(status) if status != Status::Code(0) => {
+            let said: Vec<String> = String::from_utf8_lossy(&said).lines().map(str::to_owned).collect();
+            let trouble = EngineTrouble::of(&said, &status.to_string());
+            let fault = EngineFault { engine: program.to_owned(), image: containment.image.to_owned(), trouble, said };
+            (fault.trouble == EngineTrouble::Unreachable).then_some(fault)
+        }
+        _ => None,
     }
 }
 
@@ -312,7 +340,7 @@ mod tests {
             }
             Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
             Event::Line(line) => assert!(!line.contains("sesame")),
-            Event::Tick { .. } | Event::Retried { .. } => {}
+            Event::Replaces(_) | Event::Tick { .. } | Event::Retried { .. } => {}
         });
         assert_eq!(sys::read_text(&folder.script(), 99).unwrap(), "echo script\n");
         Run { end, record, runner, events }

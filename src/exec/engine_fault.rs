@@ -120,7 +120,7 @@ impl EngineFault {
         if !self.said.is_empty() {
             diagnostic = diagnostic.note(format!("{engine} said\n{}", self.said.join("\n")));
         }
-        if self.trouble != EngineTrouble::NoProgram {
+        if !matches!(self.trouble, EngineTrouble::NoProgram | EngineTrouble::Unreachable) {
             diagnostic = diagnostic.note(format!("the whole log is in {log}"));
         }
         diagnostic.help(help)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::fault::{BuildEnd, StepFault, StepTrouble};
 use super::folder::JobFolder;
 use super::mask::Masks;
-use super::record::{Record, StageState};
+use super::record::{Outcome, Record, StageState};
 use super::runner::Runner;
 use super::surroundings::{Surroundings, invocation};
 use super::transcript::Transcript;
@@ -48,6 +48,8 @@ pub struct Order<'a> {
 /// What is told while a build runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
+    /// A fresh build takes the place of an earlier one that ended so.
+    Replaces(Outcome),
     /// A stage begins.
     Started {
         /// Its name.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::container::{Containment, run_container};
+use super::container::{Containment, run_container, unusable};
+use super::engine_fault::EngineFault;
 use super::fault::BuildEnd;
 use super::folder::{JobFolder, OpenFault, Opened, open};
 use super::record::{Outcome, Record, StageRecord};
@@ -71,6 +72,8 @@ pub enum NotBegun {
     Open(OpenFault),
     /// There is no such stage.
     Stage(UnknownStage),
+    /// The engine cannot start anything.
+    Engine(EngineFault),
 }
 
 /// Runs a build.
@@ -93,7 +96,13 @@ pub fn build(
     if let Continue::Stage(_) = &wish {
         first_step(&wish, &stages, &[]).map_err(NotBegun::Stage)?;
     }
+    if let Some(fault) = containment.as_ref().and_then(|containment| unusable(containment, runner)) {
+        return Err(NotBegun::Engine(fault));
+    }
     let opened = open(folder, &wish).map_err(NotBegun::Open)?;
+    if let (Continue::Fresh, Some(last)) = (&wish, &opened.last) {
+        tell(Event::Replaces(last.outcome));
+    }
     let killed = opened.last.as_ref().filter(|last| last.outcome == Outcome::Running);
     if let Some(engine) = killed.and_then(|last| Engine::from_word(&last.engine)) {
         runner.ask(&container::removal(engine, session.container_name));
@@ -134,7 +143,9 @@ pub fn build(
         BuildEnd::Stopped(..) => Outcome::Stopped,
         BuildEnd::Engine(_) | BuildEnd::File(_) => Outcome::Machine,
     };
-    if let Err(error) = record.save(&folder.record())
+    // A container that did not start has built nothing: what an earlier build had done stays as it was.
+    let kept = opened.before.as_ref().filter(|_| matches!(end, BuildEnd::Engine(_)));
+    if let Err(error) = kept.unwrap_or(&record).save(&folder.record())
         && matches!(end, BuildEnd::Done)
     {
         end = BuildEnd::File(error);

@@ -14,6 +14,7 @@ const ENGINE: &str = r#"#!/bin/bash
 here=$(dirname "$0")
 printf '%s\n' "$*" >>"$here/calls"
 case $1 in
+  version) if grep -qs "Cannot connect" "$here/trouble"; then cat "$here/trouble" >&2; exit 1; fi ;;
   run)
     if [ -s "$here/trouble" ]; then cat "$here/trouble" >&2; exit 125; fi
     for word in "$@"; do
@@ -84,7 +85,8 @@ fn the_container_builds_the_wheel_and_the_same_checks_follow_outside() {
     );
     let stages = record["stages"].as_array().unwrap();
     assert!(stages.iter().all(|stage| stage["state"] == "done"), "{stages:?}");
-    let run = &harbour.calls()[0];
+    assert_eq!(harbour.calls()[0], "version");
+    let run = &harbour.calls()[1];
     assert!(run.starts_with("run --rm --name=rock-toy-"), "{run}");
     assert!(run.contains(&format!("--volume=[HERE]/.rock/{JOB}:/rock ")), "{run}");
     assert!(run.ends_with(" img:1 bash /rock/build.sh"), "{run}");
@@ -128,7 +130,6 @@ fn what_the_engine_says_becomes_a_diagnostic_with_help() {
         let (_, stderr) = harbour.build(3, &[]);
         assert!(stderr.contains(code) && stderr.contains("help: "), "{code}: {stderr}");
         assert!(stderr.contains(said.lines().next().unwrap()), "{stderr}");
-        assert_eq!(harbour.toy.record()["outcome"], "machine");
     };
     check(
         "docker: Error response from daemon: error gathering device information while adding custom device \"/dev/kfd\": no such file or directory.\n",
@@ -151,6 +152,29 @@ fn what_the_engine_says_becomes_a_diagnostic_with_help() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("error[B061 engine-missing]: `docker` is not installed"), "{stderr}");
+}
+
+#[test]
+fn an_engine_that_cannot_start_leaves_an_earlier_build_as_it_was() {
+    let harbour = Harbour::new(TAKE, "");
+    harbour.build(0, &[]);
+    let (record, order) = (harbour.toy.record(), harbour.toy.text("order"));
+    let trouble = |said: &str| harbour.toy.write("bin/trouble", said.as_bytes());
+    for arguments in [&[][..], &["--continue", "auto"]] {
+        trouble("Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?\n");
+        let (_, stderr) = harbour.build(3, arguments);
+        assert!(stderr.contains("error[B062 no-engine-answers]"), "{stderr}");
+        let output = harbour.command(arguments).env("PATH", "/nowhere").output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        assert_eq!(harbour.toy.record(), record, "{arguments:?}");
+    }
+    trouble("docker: Error response from daemon: pull access denied for img\n");
+    std::fs::remove_file(harbour.toy.path(&format!(".rock/{JOB}/done/build"))).unwrap();
+    harbour.toy.write(&format!(".rock/{JOB}/build.json"), record.to_string().replace("done", "failed").as_bytes());
+    let before = harbour.toy.record();
+    harbour.build(3, &["--continue", "auto"]);
+    assert_eq!(harbour.toy.record(), before, "an image that is not there changes nothing either");
+    assert_eq!(harbour.toy.text("order"), order);
 }
 
 /// D4

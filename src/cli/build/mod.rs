@@ -13,7 +13,7 @@ use super::jobs::{Ready, named};
 use super::{Exit, Format, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
-use crate::exec::{self, BuildEnd, NotBegun, Outcome, ProcessRunner};
+use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
 use crate::host::HostFacts;
 use crate::recipe::container::Engine;
 use crate::sys::{self, HostRoots, Signals, StopSignal};
@@ -208,17 +208,6 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts) -
     worst
 }
 
-/// How an earlier build ended that could go on.
-fn unfinished(outcome: Outcome) -> Option<&'static str> {
-    match outcome {
-        Outcome::Running => Some("is unfinished"),
-        Outcome::Failed => Some("failed"),
-        Outcome::Capped => Some("was capped"),
-        Outcome::Stopped => Some("was stopped"),
-        Outcome::Done | Outcome::Refused | Outcome::Machine => None,
-    }
-}
-
 fn build_one(
     job: &Prepared,
     args: &Args,
@@ -227,12 +216,6 @@ fn build_one(
     signals: &Signals,
     runner: &mut ProcessRunner,
 ) -> Exit {
-    if args.resume.is_none()
-        && let Ok(Some(earlier)) = exec::Record::load(&job.folder.record())
-        && let Some(word) = unfinished(earlier.outcome)
-    {
-        shell.say(&format!("starting anew: an earlier build {word}, `--continue auto` would go on with it"));
-    }
     let mut progress = Progress::new(shell);
     let surroundings = prepare::surroundings(shell, facts);
     let session = job.session(args, shell, &surroundings, signals);
@@ -242,6 +225,11 @@ fn build_one(
         Ok(built) => built,
         Err(NotBegun::Open(fault)) => {
             shell.report(&[Diagnostic::from(&fault)]);
+            return Exit::Machine;
+        }
+        Err(NotBegun::Engine(fault)) => {
+            let log = prepare::shown(job.folder.log().as_path(), shell);
+            shell.report(&[fault.diagnostic(&log)]);
             return Exit::Machine;
         }
         Err(NotBegun::Stage(fault)) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::shell::{Shell, Verbosity};
-use crate::exec::{Event, StageState};
+use crate::exec::{Event, Outcome, StageState};
 
 /// How often a long stage is said to live where there is no terminal.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -37,6 +37,12 @@ impl<'a> Progress<'a> {
     /// Takes one event.
     pub(super) fn tell(&mut self, event: Event<'_>) {
         match event {
+            Event::Replaces(outcome) => {
+                if let Some(word) = unfinished(outcome) {
+                    let text = format!("starting anew: an earlier build {word}, `--continue auto` would go on with it");
+                    self.line(&text);
+                }
+            }
             Event::Started { stage, number, of } => {
                 self.number = format!("[{number}/{of}]");
                 self.last_line.clear();
@@ -90,6 +96,17 @@ impl<'a> Progress<'a> {
             Some(bar) => bar.suspend(|| self.shell.say(line)),
             None => self.shell.say(line),
         }
+    }
+}
+
+/// How an earlier build ended that could go on.
+fn unfinished(outcome: Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Running => Some("is unfinished"),
+        Outcome::Failed => Some("failed"),
+        Outcome::Capped => Some("was capped"),
+        Outcome::Stopped => Some("was stopped"),
+        Outcome::Done | Outcome::Refused | Outcome::Machine => None,
     }
 }
 
