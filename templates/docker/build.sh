@@ -30,6 +30,19 @@ measure() {
   exit "$status"
 }
 trap measure EXIT
+# `timeout` passes a signal on to all that it has started, and kills after 30 s what does not heed it.
+child=
+stop() {
+  trap '' TERM INT HUP
+  if [ -n "$child" ]; then
+    kill -TERM "$child" 2>/dev/null || true
+    wait "$child" || true
+  fi
+  exit "$1"
+}
+trap 'stop 143' TERM
+trap 'stop 130' INT
+trap 'stop 129' HUP
 
 # Whether stages are run already, or are passed over because ROCK_FROM comes later.
 from=${ROCK_FROM:-}
@@ -40,33 +53,42 @@ begins() {
 }
 # Runs a stage's command: name, seconds (0: no limit), tries, command.
 run() {
-  local name=$1 limit=$2 tries=$3 status capped left
+  local name=$1 limit=$2 tries=$3 status capped left began
   shift 3
   while :; do
     echo "== $name"
-    capped=
+    capped=''
     left=$limit
+    began=$SECONDS
     if [ -n "${ROCK_CAP_S:-}" ]; then
       local until_cap=$((ROCK_CAP_S - SECONDS))
       [ "$until_cap" -gt 0 ] || { echo "== $name: the cap has passed" >&2; exit 124; }
       if [ "$left" -eq 0 ] || [ "$until_cap" -le "$left" ]; then left=$until_cap capped=yes; fi
     fi
+    # In the background, so that signals are heeded while it runs; 0 seconds are no limit.
     status=0
-    if [ "$left" -gt 0 ]; then
-      timeout --kill-after=30 "$left" "$@" </dev/null || status=$?
-    else
-      "$@" </dev/null || status=$?
-    fi
+    timeout --kill-after=30 "$left" "$@" </dev/null &
+    child=$!
+    wait "$child" || status=$?
+    child=
     [ "$status" -ne 0 ] || return 0
-    # `timeout` says 124 when it ended the command, 137 when it had to kill it.
-    if [ -n "$capped" ] && { [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; }; then
-      echo "== $name: stopped at the cap" >&2
-      exit 124
+    # `timeout` says 124 when it ended the command, 137 when it had to kill it. The command may say so by itself, and
+    # out of memory it is killed by others, so the clock is asked too.
+    if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+      if [ -n "$capped" ] && [ "$SECONDS" -ge "$ROCK_CAP_S" ]; then
+        echo "== $name: stopped at the cap" >&2
+        exit 124
+      fi
+      if [ "$left" -gt 0 ] && [ $((SECONDS - began)) -ge "$left" ]; then
+        echo "== $name: more than $limit s" >&2
+        status=1
+      fi
     fi
-    if [ "$status" -eq 124 ]; then echo "== $name: more than $limit s" >&2; status=1; fi
     tries=$((tries - 1))
     if [ "$tries" -le 0 ]; then
       echo "== $name: failed with $status" >&2
+      # 124 is what the cap ends with.
+      [ "$status" -ne 124 ] || status=1
       exit "$status"
     fi
     echo "== $name: failed with $status, trying again"

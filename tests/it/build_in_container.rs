@@ -26,7 +26,14 @@ case $1 in
     echo $! >"$here/container"
     wait $!
     ;;
-  rm) [ ! -e "$here/container" ] || kill -KILL -- "-$(cat "$here/container")" 2>/dev/null ;;
+  rm)
+    [ -e "$here/container" ] || exit 0
+    # All of it, whatever groups it has made: it is one session.
+    for process in /proc/[0-9]*; do
+      read -r id _ _ _ _ session _ 2>/dev/null <"$process/stat" || continue
+      [ "$session" != "$(cat "$here/container")" ] || kill -KILL "$id" 2>/dev/null
+    done
+    ;;
   image) echo "sha256:1234" ;;
 esac
 "#;

@@ -2,7 +2,10 @@
 
 use std::process::Command;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::support::Project;
+use crate::support::toy::wait_until;
 
 /// A recipe whose steps need nothing but bash and Python, from a source tree beside it.
 const RECIPE: &str = r#"
@@ -139,6 +142,38 @@ fn a_build_ends_with_124_at_the_cap_and_goes_on_at_a_stage() {
     assert!(text.contains("== build: done before\n== after\n"), "{text}");
     let (code, text) = run(&project, &[("ROCK_FROM", "afther")]);
     assert_eq!((code, text.ends_with("== no stage is called afther\n")), (Some(2), true), "{text}");
+}
+
+/// B8
+#[test]
+fn a_stage_that_is_cut_at_the_cap_is_capped_and_one_that_ends_by_itself_has_failed() {
+    let ending = |script: &str, cap: &str| {
+        let project = tiny("x").file("recipes/tiny.yaml", &RECIPE.replace("sleep \\\"$0\\\"", script));
+        let (code, text) = run(&project, &[("ROCK_CAP_S", cap)]);
+        assert_eq!(measured(&project)["exit"], code.unwrap(), "{text}");
+        (code.unwrap(), text.contains("stopped at the cap"))
+    };
+    assert_eq!(ending("sleep 60", "2"), (124, true));
+    assert_eq!(ending("kill -9 $$", "3000"), (137, false), "as the kernel does when memory runs out");
+    assert_eq!(ending("exit 124", "3000"), (1, false), "124 is the cap's own");
+}
+
+/// B10
+#[test]
+fn a_script_that_a_signal_ends_says_so_and_takes_its_stage_with_it() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let text = RECIPE.replace("sleep \\\"$0\\\"", "echo $$ >running; sleep 60");
+        let project = tiny("x").file("recipes/tiny.yaml", &text);
+        project.run(&["--recipes", "recipes", "render", "script", "m.yaml", "--out", "build.sh"]).exits(0);
+        let mut child = Command::new("bash").arg("build.sh").current_dir(project.root()).spawn().unwrap();
+        let running = project.path(&format!(".rock/{JOB}/running"));
+        wait_until(|| std::fs::read_to_string(&running).is_ok_and(|text| text.ends_with('\n')), "the stage");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(measured(&project)["exit"], code);
+        let stage = std::fs::read_to_string(&running).unwrap().trim().to_owned();
+        wait_until(|| !std::path::Path::new("/proc").join(&stage).exists(), "the end of the stage");
+    }
 }
 
 fn measured(project: &Project) -> serde_json::Value {
@@ -390,7 +425,7 @@ fn rendered_files_are_compared_and_not_written_by_check() {
 fn without_a_kind_everything_is_shown_and_nothing_is_written() {
     let project = tiny("x");
     let done = project.run(&["--recipes", "recipes", "render", "m.yaml"]).exits(0);
-    assert!(done.stdout.starts_with("m.yaml: 1 cells, 1 jobs, 0 excluded\n"), "{}", done.stdout);
+    assert!(done.stdout.starts_with("m.yaml: 1 cell, 1 job, 0 excluded\n"), "{}", done.stdout);
     assert!(done.stdout.contains(&format!("\n== {JOB}\n   wheel    tiny-1.0+rocm62-cp311-cp311-linux_x86_64.whl\n")));
     assert!(done.stdout.contains("5/6 build") || done.stdout.contains(" build\n"), "{}", done.stdout);
     assert!(!project.has(".rock"));
