@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
-use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes, render};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes, render};
 use crate::plan::{Group, JobView, Options};
 use crate::recipe;
 
@@ -79,11 +79,10 @@ fn no_jobs(group: &Group) -> Diagnostic {
 /// `2 files, 1 error, 3 warnings`.
 fn summary(files: usize, found: &[Diagnostic]) -> String {
     let count = |severity| found.iter().filter(|d| d.severity == severity).count();
-    let many = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     format!(
         "{}, {}, {}",
-        many(files, "file"),
-        many(count(Severity::Error), "error"),
-        many(count(Severity::Warning), "warning")
+        counted(files, "file"),
+        counted(count(Severity::Error), "error"),
+        counted(count(Severity::Warning), "warning")
     )
 }

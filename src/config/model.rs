@@ -382,3 +382,17 @@ pub struct Release {
     /// Whether pages are deployed.
     pub pages: bool,
 }
+
+words! {
+    /// A check that a built wheel must pass.
+    Gate { /// It has the name that the plan expects.
+        Name = "name", /// Container, RECORD and METADATA are right, before a label is set and after it.
+        Verify = "verify" }
+}
+
+impl<'de> serde::Deserialize<'de> for Gate {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        Self::from_word(&word).ok_or_else(|| serde::de::Error::unknown_variant(&word, Self::WORDS))
+    }
+}

@@ -31,8 +31,8 @@ pub struct Backend {
     pub device_code: bool,
     /// What makes a long build shorter, in the user's words: `fewer gfx targets`.
     pub levers: Vec<String>,
-    /// Names of the checks a built wheel must pass, in order.
-    pub gates: Vec<String>,
+    /// The checks a built wheel must pass, in order.
+    pub gates: Vec<super::Gate>,
 }
 
 impl Profile {

@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here reads a file or prints; renderers return text.
 
 mod code;
+mod counted;
 pub mod nearest;
 mod place;
 mod reference;
@@ -14,6 +15,7 @@ pub mod render;
 mod sink;
 
 pub use code::{Code, Severity};
+pub use counted::{Count, counted};
 pub use place::{Label, Place, Source, Span};
 pub use reference::reference;
 pub use sink::Sink;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Job;
+use crate::config::Gate;
 
 /// One difference, by job id.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -66,6 +67,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
     let gfx = |job: &Job| job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";");
     let image = |job: &Job| job.image.clone().unwrap_or_else(|| "none".to_owned());
     let python = |job: &Job| job.covers.values().flatten().cloned().collect::<Vec<_>>().join(" ");
+    let gates = |gates: &[Gate]| gates.iter().map(|gate| gate.word()).collect::<Vec<_>>().join(",");
     let vars = |job: &Job| job.settings.vars.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ");
     let pairs = [
         ("wheel", a.wheel.clone(), b.wheel.clone()),
@@ -74,7 +76,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
         ("runner", a.runner.join(","), b.runner.join(",")),
         ("gpu", a.gpu.to_string(), b.gpu.to_string()),
         ("recipe", a.recipe.clone(), b.recipe.clone()),
-        ("gates", a.gates.join(","), b.gates.join(",")),
+        ("gates", gates(&a.gates), gates(&b.gates)),
         ("covers", python(a), python(b)),
         ("vars", vars(a), vars(b)),
     ];

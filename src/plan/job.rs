@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::config::{Docker, GpuPolicy, Image, Platform, PythonFrom, Repair, Test, TorchFrom};
+use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, Test, TorchFrom};
 use crate::names::{DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix file.
@@ -43,7 +43,7 @@ pub struct Job {
     /// Name of the recipe.
     pub recipe: String,
     /// Checks the built wheel must pass, in order.
-    pub gates: Vec<String>,
+    pub gates: Vec<Gate>,
     /// What the build is likely to cost, where measurements allow a guess.
     pub estimate: Option<Estimate>,
     /// Values of collapsed axes that this job stands for: axis name → values, the job's own among them.

@@ -215,7 +215,7 @@ struct LabelPart<'a> {
 struct RecipePart<'a> {
     backend: &'a str,
     recipe: &'a str,
-    gates: &'a [String],
+    gates: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -404,7 +404,11 @@ impl Pieces {
             });
             keep(&mut pieces.recipes, draft.tag, || {
                 let backend = view.backend();
-                inner(&RecipePart { backend: &backend.name, recipe: &group.config.recipe, gates: &backend.gates })
+                inner(&RecipePart {
+                    backend: &backend.name,
+                    recipe: &group.config.recipe,
+                    gates: backend.gates.iter().map(|gate| gate.word()).collect(),
+                })
             });
             keep(&mut pieces.devices, draft.device, || {
                 inner(&DevicePart {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
+use crate::diagnostic::counted;
 use crate::plan::{Change, JobView, Plan};
 
 /// How much of a plan is shown.
@@ -26,10 +27,10 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
         let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
         let _ = writeln!(
             text,
-            "{path}: {} cells, {} jobs, {excluded} excluded{}{}",
-            group.raw,
-            group.job_count(),
-            counted(
+            "{path}: {}, {}, {excluded} excluded{}{}",
+            counted(group.raw, "cell"),
+            counted(group.job_count(), "job"),
+            unless_none(
                 ", ",
                 group.legs.saturating_sub(group.job_count() as u64 + published_here(plan, number)),
                 " share another job's wheel"
@@ -82,7 +83,7 @@ fn published_here(plan: &Plan, number: usize) -> u64 {
     if plan.groups.len() == 1 && number == 0 { plan.published.len() as u64 } else { 0 }
 }
 
-fn counted(before: &str, count: u64, after: &str) -> String {
+fn unless_none(before: &str, count: u64, after: &str) -> String {
     if count == 0 { String::new() } else { format!("{before}{count}{after}") }
 }
 
@@ -103,7 +104,7 @@ fn explain_jobs<'a>(jobs: impl Iterator<Item = JobView<'a>>, text: &mut String) 
         }
     }
     for (line, count) in lines {
-        let _ = writeln!(text, "  {count} {}: {line}", if count == 1 { "job" } else { "jobs" });
+        let _ = writeln!(text, "  {}: {line}", counted(count, "job"));
     }
 }
 
@@ -112,8 +113,7 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
         let _ = writeln!(text, "\nexcluded from {}:", group.config.places.source().path);
         for row in &group.excluded {
             let axes: Vec<String> = row.axes.iter().map(|(name, value)| format!("{name} {value}")).collect();
-            let cells = if row.count == 1 { "cell" } else { "cells" };
-            let _ = writeln!(text, "  {} ({} {cells}) [{}]", axes.join(" × "), row.count, row.code);
+            let _ = writeln!(text, "  {} ({}) [{}]", axes.join(" × "), counted(row.count, "cell"), row.code);
             let _ = writeln!(text, "    {}", row.reason);
             if !row.hint.is_empty() {
                 let _ = writeln!(text, "    help: {}", row.hint);

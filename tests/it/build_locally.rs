@@ -289,6 +289,39 @@ fn a_wheel_that_does_not_verify_is_refused_and_kept() {
     assert_eq!(toy.record()["outcome"], "refused");
 }
 
+/// W5
+#[test]
+fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {
+    let toy = Toy::building(TAKE).recipe("  record:", "  relabel: true\n  gates: [name, verify]\n  record:");
+    let plain = "toy-1.0-cp311-cp311-linux_x86_64.whl";
+    std::fs::remove_file(toy.path("wheels").join(WHEEL)).unwrap();
+    let unlisted =
+        |text: String| text.lines().filter(|line| !line.contains("__init__")).map(|l| format!("{l}\n")).collect();
+    toy.write(&format!("wheels/{plain}"), &Wheel::named(plain).edit("RECORD", unlisted).bytes());
+    let (_, stderr) = toy.build(1, &[]);
+    assert!(stderr.contains("error[W020") && stderr.contains("did not pass the gate `verify`: 1 fault"), "{stderr}");
+    assert!(!toy.path("dist").join(WHEEL).exists());
+}
+
+#[test]
+fn a_gate_that_is_none_is_refused() {
+    let toy = Toy::building(TAKE).recipe("  record:", "  gates: [verfy]\n  record:");
+    let (_, stderr) = toy.build(1, &[]);
+    assert!(
+        stderr.contains("recipes/toy.yaml:") && stderr.contains("verfy") && stderr.contains("`verify`"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn times_beyond_a_year_are_refused() {
+    let toy = Toy::building(TAKE);
+    for (option, value) in [("--timeout", u64::MAX), ("--cap", 307_445_734_561_825_861), ("--grace", u64::MAX)] {
+        let (_, stderr) = toy.build(2, &[option, &value.to_string()]);
+        assert!(stderr.contains(option), "{stderr}");
+    }
+}
+
 #[test]
 fn a_label_that_the_build_cannot_set_is_set_afterwards() {
     let toy = Toy::building(TAKE).recipe("  record:", "  relabel: true\n  gates: [name, verify]\n  record:");

@@ -4,8 +4,9 @@ use super::Args;
 use super::prepare::{Prepared, shown};
 use super::progress::span;
 use crate::cli::{Exit, Format, Shell};
-use crate::diagnostic::Diagnostic;
+use crate::config::Gate;
 use crate::diagnostic::registry::build as codes;
+use crate::diagnostic::{Diagnostic, counted};
 use crate::exec::{self, Built, BuiltWheel, CollectFault, Collected, Outcome};
 use crate::names::{LocalLabel, WheelName, WheelNameError};
 use crate::sys::{self, Existing, PositionalFile};
@@ -58,12 +59,18 @@ impl From<CollectFault> for Undelivered {
 
 fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<BuiltWheel, Undelivered> {
     let mut found = exec::collect(job.folder.path(), &job.build.wheels)?;
+    let verified = job.job.gates.contains(&Gate::Verify);
     if let (true, Some(label)) = (job.build.relabel, &job.job.label) {
+        // A label makes the hashes of what it changes anew, so what the build got wrong would not be seen after it.
+        if verified {
+            verify(&found, shell)?;
+        }
         found = labelled(&found, label, job)?;
     }
+    // A wheel of another name is not delivered under any gates.
     exec::wheel_matches(&job.job.wheel, &found.name)?;
-    for gate in &job.job.gates {
-        pass(gate, &found, shell)?;
+    if verified {
+        verify(&found, shell)?;
     }
     Ok(exec::copy_out(&found.path, &found.name, &args.out)?)
 }
@@ -84,12 +91,8 @@ fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared) -> Result<Col
     Ok(Collected { path, name })
 }
 
-/// Lets a wheel through one of the recipe's gates; remarks are shown.
-fn pass(gate: &str, found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
-    // The gate `name` stands open here: the name was compared with the plan's before.
-    if gate != "verify" {
-        return Ok(());
-    }
+/// Refuses a wheel whose container, RECORD or METADATA is wrong; remarks are shown.
+fn verify(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let mut told = wheel::verify(&file, &name);
     let errors = told.iter().filter(|one| one.is_error()).count();
@@ -97,7 +100,7 @@ fn pass(gate: &str, found: &Collected, shell: &Shell) -> Result<(), Undelivered>
         shell.report(&told);
         return Ok(());
     }
-    let message = format!("`{}` did not pass `{gate}`: {errors} faults", found.name);
+    let message = format!("`{}` did not pass the gate `{}`: {}", found.name, Gate::Verify, counted(errors, "fault"));
     told.push(
         Diagnostic::new(&codes::WHEEL_REFUSED, message)
             .note(format!("the wheel stays at {}", shown(&found.path, shell)))

@@ -23,6 +23,9 @@ use progress::Progress;
 /// Where wheels go.
 const DEFAULT_OUT: &str = "dist";
 
+/// The longest time that a build may be given: a year.
+const MOST_MINUTES: u64 = 365 * 24 * 60;
+
 /// Build the wheels of jobs and check them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -74,16 +77,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME=VALUE", value_parser = super::render::fact)]
     fact: Vec<(String, String)>,
     /// Minutes that a stage may take where the recipe sets no limit
-    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time")]
+    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..=MOST_MINUTES), help_heading = "Time")]
     timeout: Option<u64>,
     /// Minutes after which the build ends with 124, so that its work can be saved
-    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time")]
+    #[arg(long, value_name = "MIN", value_parser = clap::value_parser!(u64).range(1..=MOST_MINUTES), help_heading = "Time")]
     cap: Option<u64>,
     /// When the surrounding job began, in seconds since 1970; the cap counts from there [default: now]
     #[arg(long, value_name = "SECONDS", requires = "cap", help_heading = "Time")]
     started_at: Option<u64>,
     /// Seconds that what is stopped gets between SIGTERM and SIGKILL; a second Ctrl-C waits for nothing
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, help_heading = "Time")]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=3600), help_heading = "Time")]
     grace: u64,
     /// What to print: a line a wheel, or build.json as one line a job
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]

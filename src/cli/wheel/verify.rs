@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Format, Printing, report};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::registry::wheel as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, counted};
 use crate::wheel;
 
 /// Check wheels: container, every member against RECORD, METADATA and WHEEL against the file name
@@ -67,7 +67,7 @@ fn human(path: &Path, found: &[Diagnostic]) -> String {
     let mut text = format!("{:6} {}", if errors == 0 { "ok" } else { "failed" }, path.display());
     for (count, word) in [(errors, "error"), (others, "remark")] {
         if count > 0 {
-            let _ = write!(text, ", {count} {word}{}", if count == 1 { "" } else { "s" });
+            let _ = write!(text, ", {}", counted(count, word));
         }
     }
     text + "\n"

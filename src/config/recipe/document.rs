@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
-use crate::config::{Backend, Profile};
+use crate::config::{Backend, Gate, Profile};
 use crate::diagnostic::Source;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
@@ -252,9 +252,9 @@ pub struct CollectDocument {
     /// Set the label after the build, for builds that cannot set it themselves.
     #[serde(default)]
     pub relabel: bool,
-    /// Checks that every wheel must pass. Plain texts.
+    /// Checks that every wheel must pass.
     #[serde(default)]
-    pub gates: Vec<String>,
+    pub gates: Vec<Gate>,
     /// Commands whose output `build.json` records, by name.
     #[serde(default)]
     pub record: IndexMap<String, Vec<String>>,

@@ -1,5 +1,6 @@
 //! What a recipe file may hold, key by key.
 
+use crate::config::Gate;
 use crate::yaml::shape::{Field, Record, Shape};
 
 const TEXT_LIST: Shape = Shape::List(&Shape::Text);
@@ -149,7 +150,7 @@ const COLLECT: Record = Record {
     fields: &[
         field("wheels", Shape::Text, "\"\"", "Glob of the wheels, relative to the job's folder."),
         field("relabel", Shape::Boolean, "false", "Set the label after the build, where the build cannot."),
-        field("gates", TEXT_LIST, "[]", "Checks that every wheel must pass."),
+        field("gates", Shape::List(&Shape::Word(Gate::WORDS)), "[]", "Checks that every wheel must pass."),
         field("record", Shape::Map(&TEXT_LIST), "{}", "Commands whose first line of output `build.json` records."),
     ],
 };

@@ -2,7 +2,7 @@
 
 use super::{JobDocument, MatrixDocument, PlanDocument, VERSION};
 use crate::config::{
-    DigestRule, Docker, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Test, TorchFrom,
+    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Test, TorchFrom,
 };
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
 use crate::plan::{DroppedGfx, Estimate, Job, Settings};
@@ -68,7 +68,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         runner: job.runner.clone(),
         gpu: word!(GpuPolicy, &job.gpu),
         recipe: job.recipe.clone(),
-        gates: job.gates.clone(),
+        gates: job.gates.iter().map(|gate| Ok(word!(Gate, gate))).collect::<Result<_, String>>()?,
         estimate: job.estimate.as_ref().map(|e| Estimate {
             objects: e.objects,
             hours: e.hours,
