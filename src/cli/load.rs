@@ -52,6 +52,24 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
     }
 }
 
+/// Refuses to write where something was read from: the input would be lost.
+///
+/// # Errors
+/// The exit of the command, after saying so.
+pub(super) fn spare<'a>(
+    shell: &Shell,
+    out: Option<&Path>,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Exit> {
+    let Some(out) = out else { return Ok(()) };
+    if !inputs.into_iter().any(|input| sys::is_same_file(out, input)) {
+        return Ok(());
+    }
+    let message = format!("`--out {}` would take the place of what is read", out.display());
+    shell.report(&[Diagnostic::new(&codes::OUT_IS_INPUT, message).help("name another file")]);
+    Err(Exit::Fault)
+}
+
 /// The facts: shipped, or those of `--compat`.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! `plan`: which jobs a matrix gives, and why others are missing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
@@ -67,6 +67,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         };
         let options = Options { published, runner: args.runner };
         let matrices = load::matrices(shell, &compat, &args.files, &mut sink)?;
+        let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
+        let read = read.chain(args.published.as_deref()).chain(args.diff.as_deref());
+        load::spare(shell, args.out.as_deref(), read)?;
         if sink.has_errors() {
             return Err(Exit::Fault);
         }

@@ -108,6 +108,8 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     };
     let compat = load::compat(shell)?;
     let found = named(shell, &compat, &options.words, sink)?;
+    let read = found.jobs.iter().map(|ready| Path::new(&ready.job.settings.matrix));
+    load::spare(shell, options.out.as_deref(), read.chain(options.words.iter().map(Path::new)))?;
     let mut texts = Vec::new();
     for ready in &found.jobs {
         let maker = Maker { ready, options, compat: &compat };

@@ -84,11 +84,20 @@ pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
 }
 
 /// Writes a file as a whole from a stream: a temporary one beside it, synced, then renamed. Missing parents are made.
+/// A symbolic link keeps leading where it leads, to the file that is written; a device or a pipe is written to, since
+/// a file in its place would be another thing.
 ///
 /// # Errors
 /// When a folder or the file cannot be written, or the stream fails; nothing is left behind then.
 pub fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), FileError> {
     let fault = |e| FileError::new("write", path, e);
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = target.as_path();
+    if std::fs::metadata(path).is_ok_and(|present| !present.is_file() && !present.is_dir()) {
+        let file = std::fs::OpenOptions::new().write(true).open(path).map_err(fault)?;
+        let mut writer = std::io::BufWriter::with_capacity(1 << 18, file);
+        return write(&mut writer).and_then(|()| writer.flush()).map_err(fault);
+    }
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -112,3 +112,34 @@ fn a_reader_that_goes_away_is_no_fault() {
     assert_eq!(ended.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
 }
+
+#[test]
+fn what_is_written_goes_where_out_leads_and_never_over_what_is_read() {
+    let seed = include_str!("../../matrices/flash-attn.yaml");
+    let project = Project::new().file("m.yaml", seed).file("real.json", "old");
+    let plan = |out: &str, code: i32| project.run(&["plan", "m.yaml", "--format", "json", "--out", out]).exits(code);
+    std::os::unix::fs::symlink("real.json", project.path("link.json")).unwrap();
+    plan("link.json", 0);
+    assert!(project.path("link.json").is_symlink() && project.read("real.json").starts_with("{\"version\":1"));
+    std::os::unix::fs::symlink("m.yaml", project.path("alias.yaml")).unwrap();
+    for out in ["m.yaml", "./m.yaml", "alias.yaml"] {
+        let said = plan(out, 1).stderr;
+        assert!(said.starts_with(&format!("error[P031 out-is-input]: `--out {out}` would take the place")), "{said}");
+    }
+    let rendered =
+        project.run(&["render", "script", "m.yaml", "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.12", "--out", "m.yaml"]);
+    assert!(rendered.exits(1).stderr.contains("P031"));
+    assert_eq!(project.read("m.yaml"), seed);
+    let pipe = project.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    plan("pipe", 0);
+    assert!(reader.join().unwrap().ends_with("}\n"));
+    assert!(
+        std::os::unix::fs::FileTypeExt::is_fifo(&std::fs::metadata(&pipe).unwrap().file_type()),
+        "it is a pipe still"
+    );
+}

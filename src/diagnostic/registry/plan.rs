@@ -29,6 +29,7 @@ pub const ALL: &[&Code] = &[
     &VALUE_WITHOUT_JOB,
     &NO_VERSION_AXIS,
     &MISSING_AXIS,
+    &OUT_IS_INPUT,
     &HOST_WITHOUT_GPU,
 ];
 
@@ -178,6 +179,12 @@ pub const MISSING_AXIS: Code = Code::error(
     "P030",
     "missing-axis",
     "The recipe needs an axis that the matrix file does not have: without `torch`, say, the build would not know which torch to compile against, and the wheel's label would not tell.\n\nAdd the axis with at least one value. A recipe names what it needs under `requires`.",
+);
+/// `--out` names a file that is read.
+pub const OUT_IS_INPUT: Code = Code::error(
+    "P031",
+    "out-is-input",
+    "`--out` names a file that this command reads, such as the matrix file itself. Writing there would lose it, so nothing was written.",
 );
 /// `gfx: [host]` on a machine without a GPU.
 pub const HOST_WITHOUT_GPU: Code = Code::error(
