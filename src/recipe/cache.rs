@@ -2,6 +2,8 @@
 //!
 //! What is kept is ccache's folder. Keeping the build tree instead does not work for ROCm: its sources are generated
 //! anew by each run, without dependency files, so everything would be compiled again.
+//!
+//! Only tests call this yet: the keys are for the workflow that is rendered.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
 //! What is measured of every build, whether it succeeds or not.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-/// The file, relative to the job's folder, that the build script writes its measurements to.
+/// The file, relative to the job's folder, that measurements are written to: by `build`, and by a script that is run
+/// without it.
 pub const MEASURED_FILE: &str = "measured.json";
 
 /// Measurements of one attempt.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Measurements {
     /// Version of this form, 1.
     pub version: u32,
@@ -31,25 +31,15 @@ impl Measurements {
         serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
     }
 
-    /// Reads [`Self::to_json`]'s text.
-    ///
-    /// # Errors
-    /// When it has another form or version.
-    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        let found: Self = serde_json::from_str(text)?;
-        match found.version {
-            1 => Ok(found),
-            other => Err(serde::de::Error::custom(format!("version {other} of the measurements is not known"))),
-        }
-    }
+    /// The head of the table that [`Self::row`] is a row of.
+    pub const TABLE_HEAD: &str = "| job | ended with | minutes | wheel MiB | disk used MiB | disk free MiB |\n| --- | --- | --- | --- | --- | --- |\n";
 
-    /// A table for the summary of a step.
-    pub fn to_markdown(&self) -> String {
+    /// A row of Markdown for the summary of a workflow's job.
+    pub fn row(&self) -> String {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let used = self.disk_before_bytes.saturating_sub(self.disk_after_bytes);
         format!(
-            "| job | ended with | minutes | wheel MiB | disk used MiB | disk free MiB |\n| --- | --- | --- | --- | --- | --- |\n\
-             | `{}` | {} | {} | {} | {} | {} |\n",
+            "| `{}` | {} | {} | {} | {} | {} |\n",
             self.job.replace('|', "\\|"),
             self.exit,
             self.seconds.div_ceil(60),
@@ -82,12 +72,6 @@ mod tests {
             "{\"version\":1,\"job\":\"flash-attn-2.8.3-rocm6.2-torch2.5.1-triton\",\"exit\":124,\"seconds\":19801,\
              \"disk_before_bytes\":15032385536,\"disk_after_bytes\":9663676416,\"wheel_bytes\":0}\n"
         );
-        assert_eq!(Measurements::from_json(&json).unwrap(), measured);
-        assert!(Measurements::from_json(&json.replace("\"version\":1", "\"version\":2")).is_err());
-        assert!(
-            measured
-                .to_markdown()
-                .ends_with("| `flash-attn-2.8.3-rocm6.2-torch2.5.1-triton` | 124 | 331 | 0 | 5120 | 9216 |\n")
-        );
+        assert_eq!(measured.row(), "| `flash-attn-2.8.3-rocm6.2-torch2.5.1-triton` | 124 | 331 | 0 | 5120 | 9216 |\n");
     }
 }

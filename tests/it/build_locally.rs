@@ -303,6 +303,29 @@ fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {
     assert!(!toy.path("dist").join(WHEEL).exists());
 }
 
+/// B10
+#[test]
+fn what_a_build_took_is_measured_always_and_stands_in_the_summary() {
+    let toy = Toy::building(TAKE).two_pythons();
+    let summary = toy.path("summary.md");
+    std::fs::write(&summary, "# A summary\n\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let all = ["build"].iter().chain(arguments).copied().collect::<Vec<_>>();
+        toy.command(&all).env("GITHUB_STEP_SUMMARY", &summary).output().unwrap().status.code()
+    };
+    assert_eq!(run(&[JOB]), Some(0));
+    assert_eq!(run(&["toy-1.0-rocm6.2-py3.12"]), Some(1), "there is no wheel of this name to take");
+    let measured: serde_json::Value = serde_json::from_str(&toy.text("measured.json")).unwrap();
+    assert_eq!((&measured["job"], &measured["exit"]), (&JOB.into(), &0.into()));
+    assert!(measured["wheel_bytes"].as_u64().unwrap() > 0 && measured["disk_before_bytes"].as_u64().unwrap() > 0);
+    let other = std::fs::read_to_string(toy.path(".rock/toy-1.0-rocm6.2-py3.12/measured.json")).unwrap();
+    assert!(other.contains("\"exit\":1"), "{other}");
+    let text = std::fs::read_to_string(&summary).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 4, "one head, one row a job\n{text}");
+    assert!(rows[2].starts_with(&format!("| `{JOB}` | 0 | ")) && rows[3].contains(" | 1 | "), "{text}");
+}
+
 #[test]
 fn a_gate_that_is_none_is_refused() {
     let toy = Toy::building(TAKE).recipe("  record:", "  gates: [verfy]\n  record:");

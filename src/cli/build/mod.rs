@@ -258,6 +258,7 @@ fn build_one(
         BuildEnd::Stopped(StopSignal::Terminate, _) => Exit::Terminated,
         BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
     };
+    finish::measure(job, &built, exit, shell);
     if args.format == Format::Json {
         let line = serde_json::to_string(&built.record).unwrap_or_default();
         shell.print(&(line + "\n"));
