@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::script::{Programs, step_view};
 use crate::plan::Job;
-use crate::recipe::{Build, Step};
+use crate::recipe::{Build, SHELL_VARIABLE, Step};
 use crate::yaml;
 
 #[derive(Serialize)]
@@ -27,15 +27,15 @@ struct BuildView<'a> {
 #[serde(rename_all = "kebab-case")]
 struct View<'a> {
     stage: &'a str,
-    argv: &'a [String],
+    argv: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    env: BTreeMap<&'a str, Option<&'a str>>,
+    env: BTreeMap<&'a str, Option<String>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     extend_env: BTreeMap<&'a str, ExtendView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     jobs: Option<JobsView<'a>>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    cwd: &'a str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    cwd: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     timeout_s: Option<u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -49,9 +49,9 @@ struct View<'a> {
 #[derive(Serialize)]
 struct ExtendView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    prepend: Option<&'a str>,
+    prepend: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    append: Option<&'a str>,
+    append: Option<String>,
     sep: &'a str,
 }
 
@@ -89,16 +89,19 @@ pub fn recipe(job: &Job, build: &Build) -> String {
 }
 
 fn view(step: &Step) -> View<'_> {
-    let set = step.env.iter().map(|(name, value)| (name.as_str(), Some(value.as_str())));
+    let set = step.env.iter().map(|(name, value)| (name.as_str(), Some(plain(value))));
     let removed = step.env_remove.iter().map(|name| (name.as_str(), None));
     let extended = step.env_extend.iter().map(|(name, extend)| {
-        let view =
-            ExtendView { prepend: extend.prepend.as_deref(), append: extend.append.as_deref(), sep: &extend.separator };
+        let view = ExtendView {
+            prepend: extend.prepend.as_deref().map(plain),
+            append: extend.append.as_deref().map(plain),
+            sep: &extend.separator,
+        };
         (name.as_str(), view)
     });
     View {
         stage: &step.stage,
-        argv: &step.argv,
+        argv: step.argv.iter().map(|word| plain(word)).collect(),
         env: set.chain(removed).collect(),
         extend_env: extended.collect(),
         jobs: step.jobs.as_ref().map(|jobs| JobsView {
@@ -106,12 +109,18 @@ fn view(step: &Step) -> View<'_> {
             count: jobs.count,
             gib_per_job: format!("{}.{}", jobs.tenths_gib_per_job / 10, jobs.tenths_gib_per_job % 10),
         }),
-        cwd: &step.cwd,
+        cwd: plain(&step.cwd),
         timeout_s: step.timeout_s,
         clean: &step.clean,
         retries: step.retries,
         outputs: step.outputs.iter().map(|o| (o.name.as_str(), OutputView { glob: &o.glob, count: o.count })).collect(),
     }
+}
+
+/// A text with variables of the script as a shell writes them, `${ROCK_FOLDER}`.
+fn plain(text: &str) -> String {
+    let parts = text.split(SHELL_VARIABLE).enumerate();
+    parts.map(|(number, part)| if number % 2 == 1 { format!("${{{part}}}") } else { part.to_owned() }).collect()
 }
 
 /// What would be done for one job: the container command where there is one, and each step. Programs of ours stand as

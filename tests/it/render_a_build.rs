@@ -100,6 +100,59 @@ fn sources_are_rewritten_once_left_alone_when_they_are_right_and_refused_when_th
     assert!(!other.has(&format!(".rock/{JOB}/dist")), "nothing was built");
 }
 
+/// The arguments of one stage of the shipped recipe, as `render recipe` prints them.
+fn shipped_stage(version: &str, torch: &str, stage: &str) -> Vec<String> {
+    let (rocm, python) = if torch == "2.14.0" { ("7.2", "3.12") } else { ("6.2", "3.12") };
+    let matrix = format!(
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\ntorch-from: host\npython-from: host\n\
+         axes: {{flash-attn: [\"{version}\"], python: [\"{python}\"], torch: [\"{torch}\"], rocm: [\"{rocm}\"]}}\n"
+    );
+    let said = Project::new().file("m.yaml", &matrix).run(&["render", "recipe", "m.yaml", "--engine", "local"]);
+    let recipe: serde_yaml::Value = serde_yaml::from_str(&said.exits(0).stdout).unwrap();
+    let found = recipe["steps"].as_sequence().unwrap().iter().find(|step| step["stage"].as_str() == Some(stage));
+    let argv = found.map(|step| step["argv"].as_sequence().unwrap().clone()).unwrap_or_default();
+    argv.iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+}
+
+/// A stand-in for the sources of flash-attn, and one stage of the shipped recipe run on it.
+fn on_sources(setup: &str, argv: &[String]) -> (Project, Option<i32>, String) {
+    let project = Project::new()
+        .file("src/flash-attn/setup.py", setup)
+        .file("src/flash-attn/flash_attn/flash_attn_interface.py", "")
+        .file("src/flash-attn/flash_attn/cute/interface.py", "");
+    let output = Command::new(&argv[0]).args(&argv[1..]).current_dir(project.root()).output().unwrap();
+    (project, output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+/// B4
+#[test]
+fn the_recipe_of_flash_attn_asks_for_cpp_20_with_torch_2_14_and_aborts_on_other_sources() {
+    let edit = shipped_stage("2.8.3", "2.14.0", "edit-2");
+    let flags = |std: &str| {
+        format!(
+            "cc_flag = []\nextra_compile_args = {{\n    \"cxx\": [\"-O3\", \"{std}\"] + generator_flag,\n    \"nvcc\": [\n        \"-O3\",\n        \"{std}\",\n    ]\n}}\n"
+        )
+    };
+    let (project, code, said) = on_sources(&flags("-std=c++17"), &edit);
+    assert_eq!((code, said.trim()), (Some(0), "src/flash-attn/setup.py: 2 places changed"));
+    assert_eq!(project.read("src/flash-attn/setup.py"), flags("-std=c++20"));
+    let (project, code, _) = on_sources(&flags("-std=c++20"), &edit);
+    assert_eq!((code, project.read("src/flash-attn/setup.py")), (Some(0), flags("-std=c++20")), "untouched");
+    let (project, code, said) = on_sources(&flags("-std=c++14"), &edit);
+    assert_eq!((code, project.read("src/flash-attn/setup.py")), (Some(1), flags("-std=c++14")));
+    assert!(said.contains("the sources are not what this edit was written for"), "{said}");
+    assert!(shipped_stage("2.8.3", "2.5.1", "edit-2").is_empty(), "earlier torch takes C++17");
+}
+
+/// B5
+#[test]
+fn the_recipe_of_flash_attn_keeps_flash_attention_4_out_of_the_wheel() {
+    let (project, code, said) = on_sources("", &shipped_stage("2.8.3", "2.5.1", "edit-1"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(project.has("src/flash-attn/flash_attn/flash_attn_interface.py"));
+    assert!(!project.has("src/flash-attn/flash_attn/cute"));
+}
+
 /// B5
 #[test]
 fn a_folder_that_the_recipe_removes_is_gone() {
