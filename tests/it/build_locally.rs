@@ -337,6 +337,41 @@ fn a_gate_that_is_none_is_refused() {
 }
 
 #[test]
+fn options_that_would_do_nothing_are_refused() {
+    let toy = Toy::building(TAKE);
+    for arguments in [&["--image", "x:1"][..], &["--docker-arg=--x"], &["--dry-run", "--format", "json"]] {
+        let (_, stderr) = toy.build(2, arguments);
+        assert!(stderr.contains(arguments[0].split('=').next().unwrap()), "{stderr}");
+    }
+    let (stdout, stderr) = toy.build(2, &["--dry-run", "--continue", "biuld"]);
+    assert!(stderr.contains("error[B058") && stdout.is_empty(), "{stderr}");
+    toy.build(0, &["--dry-run", "--continue", "build"]);
+    assert!(!toy.path(".rock").exists());
+}
+
+#[test]
+fn a_folder_that_is_not_utf_8_is_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let toy = Toy::building(TAKE);
+    let folder = toy.folder.join(std::ffi::OsStr::from_bytes(b"rel\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    let matrix = toy.path("matrices/toy.yaml");
+    let recipes = toy.path("recipes");
+    let mut command = toy.project.command(&[
+        "build",
+        JOB,
+        "--matrix",
+        matrix.to_str().unwrap(),
+        "--recipes",
+        recipes.to_str().unwrap(),
+    ]);
+    let output = command.current_dir(&folder).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("error[B0") && stderr.contains("is not UTF-8"), "{stderr}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
 fn times_beyond_a_year_are_refused() {
     let toy = Toy::building(TAKE);
     for (option, value) in [("--timeout", u64::MAX), ("--cap", 307_445_734_561_825_861), ("--grace", u64::MAX)] {

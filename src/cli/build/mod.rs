@@ -68,7 +68,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     out: PathBuf,
     /// Print every step and touch nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     dry_run: bool,
     /// Go on with an earlier build: at this stage, or with `auto` at the first that changed or did not succeed
     #[arg(long = "continue", value_name = "STAGE|auto")]
@@ -120,6 +120,10 @@ impl EngineChoice {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    if args.engine == EngineChoice::Local && (args.image.is_some() || !args.docker_arg.is_empty()) {
+        let text = "`--image` and `--docker-arg` are about a container; add `--engine docker` or `--engine podman`";
+        return misused(ErrorKind::ArgumentConflict, text);
+    }
     let mut sink = Sink::new();
     let compat = match load::compat(shell) {
         Ok(compat) => compat,
@@ -147,6 +151,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         return Exit::Fault;
     }
     if args.dry_run {
+        if let Some(exit) = jobs.iter().find_map(|job| job.cannot_go_on(args, shell)) {
+            return exit;
+        }
         return shell.print(&jobs.iter().map(Prepared::dry_run).collect::<String>());
     }
     match sys::can_write_into(&args.out) {

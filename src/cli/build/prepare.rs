@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Args;
-use crate::cli::Shell;
 use crate::cli::jobs::Ready;
+use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
-use crate::exec::{Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings};
+use crate::exec::{Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, first_step};
 use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
@@ -61,7 +61,10 @@ pub(super) fn prepare(
     let caller = shell.environment.current_dir.display().to_string();
     let folder = JobFolder::new(&shell.environment.current_dir, &ready.job.id)
         .map_err(|fault| vec![Diagnostic::from(&fault)])?;
-    let path = folder.path().display().to_string();
+    let Some(path) = folder.path().to_str().map(str::to_owned) else {
+        let message = format!("the name of the folder `{}` is not UTF-8", folder.path().display());
+        return Err(vec![Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder whose name is")]);
+    };
     let job = ready.job.clone();
     let site = match args.engine.container() {
         None => Site::Host { folder: path.clone(), caller: caller.clone() },
@@ -187,12 +190,38 @@ pub(super) fn shown(path: &Path, shell: &Shell) -> String {
     path.strip_prefix(&shell.environment.current_dir).unwrap_or(path).display().to_string()
 }
 
+/// Where the build is to begin.
+fn wish(args: &Args) -> Continue {
+    match args.resume.as_deref() {
+        None => Continue::Fresh,
+        Some("auto") => Continue::Auto,
+        Some(stage) => Continue::Stage(stage.to_owned()),
+    }
+}
+
 impl Prepared {
     /// What would be run.
     pub(super) fn dry_run(&self) -> String {
         let command = self.containment.as_ref().map(|owned| render::command(&owned.argv));
         let docker = command.as_deref().ok_or("none: it builds on this machine");
         self.masks.hide(&render::dry_run(&self.job, &self.build, docker))
+    }
+
+    /// The exit, after saying so, where `--continue` names a stage that this job has not.
+    pub(super) fn cannot_go_on(&self, args: &Args, shell: &Shell) -> Option<Exit> {
+        match wish(args) {
+            Continue::Auto => {
+                shell.say("where it goes on depends on what this machine answers, so a dry run shows every stage");
+                None
+            }
+            wish => {
+                let stages: Vec<(String, String)> =
+                    self.build.steps.iter().map(|step| (step.stage.clone(), String::new())).collect();
+                let fault = first_step(&wish, &stages, &[]).err()?;
+                shell.report(&[Diagnostic::from(&fault)]);
+                Some(Exit::Usage)
+            }
+        }
     }
 
     /// The build as `exec` takes it.
@@ -213,11 +242,7 @@ impl Prepared {
         record.started_s = now_s;
         Session {
             folder: &self.folder,
-            wish: match args.resume.as_deref() {
-                None => Continue::Fresh,
-                Some("auto") => Continue::Auto,
-                Some(stage) => Continue::Stage(stage.to_owned()),
-            },
+            wish: wish(args),
             steps: &self.build.steps,
             containment: self.containment.as_ref().map(|owned| self.containment(owned)),
             container_name: &self.container_name,
