@@ -1,5 +1,6 @@
 //! `plan`: which jobs a matrix gives, and why others are missing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{Exit, Shell, load};
@@ -65,13 +66,23 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             None => plan::Published::default(),
             Some(path) => plan::read_published(&load::source(shell, path)?, &mut sink),
         };
-        let options = Options { published, runner: args.runner };
+        let mut options = Options { published, runner: args.runner };
         let matrices = load::matrices(shell, &compat, &args.files, &mut sink)?;
         let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
         let read = read.chain(args.published.as_deref()).chain(args.diff.as_deref());
         load::spare(shell, args.out.as_deref(), read)?;
         if sink.has_errors() {
             return Err(Exit::Fault);
+        }
+        let mut side_by_side = None;
+        if let Some(shape) = args.runner
+            && let Some(plan) = load::plan(shell, &matrices, &compat, &options, &mut Sink::new())
+        {
+            let found = parallel_jobs(&plan, &matrices, &compat, shape);
+            // Where memory holds fewer compilers than there are threads, the time is that of so many threads.
+            let threads = found.values().copied().min().unwrap_or(shape.threads).min(shape.threads);
+            options.runner = Some(RunnerShape { threads, ..shape });
+            side_by_side = Some((shape, found));
         }
         let Some(plan) = load::plan(shell, &matrices, &compat, &options, &mut sink) else { return Err(Exit::Fault) };
         if plan.job_count() == 0 {
@@ -80,8 +91,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
         }
         let mut notes = notes(&plan);
-        if let Some(shape) = args.runner {
-            notes.extend(parallel_jobs(&plan, &matrices, &compat, shape));
+        if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
+            let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();
+            notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
         }
         print(args, shell, &plan, &notes, &mut sink)
     })();
@@ -147,19 +159,16 @@ fn notes(plan: &Plan) -> Vec<String> {
 const JOBS_LOOKED_AT: usize = 200;
 
 /// How many compilers would run side by side on a machine.
-fn parallel_jobs(plan: &Plan, matrices: &[load::Matrix], compat: &Compat, shape: RunnerShape) -> Option<String> {
+fn parallel_jobs(plan: &Plan, matrices: &[load::Matrix], compat: &Compat, shape: RunnerShape) -> BTreeMap<String, u32> {
     let mut builds = Vec::new();
     for (number, (group, matrix)) in plan.groups.iter().zip(matrices).enumerate() {
         let jobs = group.jobs(number).take(JOBS_LOOKED_AT).map(plan::JobView::to_job);
-        let given = std::collections::BTreeMap::new();
+        let given = BTreeMap::new();
         builds.extend(
             jobs.filter_map(|job| recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &given).ok()),
         );
     }
-    let said = recipe::jobs::on_machine(&builds, shape.threads, shape.memory_gib);
-    let said: Vec<String> = said.into_iter().collect();
-    (!said.is_empty())
-        .then(|| format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")))
+    recipe::jobs::on_machine(&builds, shape.threads, shape.memory_gib)
 }
 
 /// The plan in GitHub's form; says so where the legs had to be cut down.

@@ -6,6 +6,7 @@
 
 use super::Estimate;
 use crate::compat::rows::BuildCostRow;
+use crate::diagnostic::counted;
 
 /// What is asked: how long this takes there.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +63,11 @@ pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estima
         hours,
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
         cache_mb: round(objects * as_f64(cache_kb) / 1000.0),
-        verdict: format!("{} objects, about {hours} h with {} threads{fit}", round(objects), question.threads),
+        verdict: format!(
+            "{} objects, about {hours} h with {}{fit}",
+            round(objects),
+            counted(u64::from(question.threads), "thread")
+        ),
     })
 }
 

@@ -6,17 +6,22 @@ pub fn parallel_jobs(threads: u32, memory_tenths_gib: u32, per_job_tenths_gib: u
     threads.min(memory_tenths_gib / per_job_tenths_gib.max(1)).max(1)
 }
 
-/// What the steps of builds set on a machine with these threads and this memory: `MAX_JOBS is 16`, each once.
+/// What the steps of builds set on a machine with these threads and this memory: variable → the fewest that any sets.
 pub fn on_machine<'b>(
     builds: impl IntoIterator<Item = &'b super::Build>,
     threads: u32,
     memory_gib: u32,
-) -> std::collections::BTreeSet<String> {
-    let steps = builds.into_iter().flat_map(|build| &build.steps);
-    let said = |jobs: &super::Jobs| {
-        format!("{} is {}", jobs.variable, jobs.value(None, threads, memory_gib.saturating_mul(10)))
-    };
-    steps.filter_map(|step| step.jobs.as_ref()).map(said).collect()
+) -> std::collections::BTreeMap<String, u32> {
+    let mut found = std::collections::BTreeMap::new();
+    for jobs in builds.into_iter().flat_map(|build| &build.steps).filter_map(|step| step.jobs.as_ref()) {
+        if let Ok(count) = jobs.value(None, threads, memory_gib.saturating_mul(10)).parse::<u32>() {
+            found
+                .entry(jobs.variable.clone())
+                .and_modify(|fewest: &mut u32| *fewest = count.min(*fewest))
+                .or_insert(count);
+        }
+    }
+    found
 }
 
 #[cfg(test)]

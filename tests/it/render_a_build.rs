@@ -182,6 +182,18 @@ fn a_plan_for_a_machine_says_how_many_compilers_run_side_by_side() {
     assert_eq!(last("4x8"), "note: on 4 threads with 8 GiB MAX_JOBS is 2");
 }
 
+/// B11
+#[test]
+fn an_estimate_counts_the_compilers_that_memory_holds() {
+    let project = Project::new().file("m.yaml", &one_cell("2.8.3", ""));
+    let hours = |shape| {
+        let done = project.run(&["plan", "m.yaml", "--runner", shape, "--format", "json"]).exits(0).json();
+        done["jobs"][0]["estimate"]["hours"].as_f64().unwrap()
+    };
+    assert!((hours("4x2") - hours("1x64")).abs() < 0.01, "2 GiB hold one compiler");
+    assert!(hours("4x64") < hours("4x2") / 2.0);
+}
+
 /// B8
 #[test]
 fn a_build_ends_with_124_at_the_cap_and_goes_on_at_a_stage() {
