@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::unfinished::Unfinished;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::host as codes;
 
@@ -103,14 +104,11 @@ pub fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io
         _ => Path::new("."),
     };
     std::fs::create_dir_all(folder).map_err(fault)?;
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    let mut writer = std::io::BufWriter::with_capacity(1 << 18, file);
-    write(&mut writer).map_err(fault)?;
-    let file = writer.into_inner().map_err(|e| fault(e.into_error()))?;
-    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(fault)?;
-    file.as_file().sync_all().map_err(fault)?;
-    file.persist(path).map_err(|e| fault(e.error))?;
-    Ok(())
+    let unfinished = Unfinished::new_in(folder).map_err(fault)?;
+    let mut writer = std::io::BufWriter::with_capacity(1 << 18, unfinished.file());
+    write(&mut writer).and_then(|()| writer.flush()).map_err(fault)?;
+    drop(writer);
+    unfinished.persist(path).map_err(fault)
 }
 
 /// Appends to a file that others append to as well.

@@ -118,7 +118,7 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
 /// When the system refuses.
 pub fn can_write_into(folder: &Path) -> Result<(), FileError> {
     make_folder(folder)?;
-    tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|e| FileError::new("write into", folder, e))
+    super::unfinished::Unfinished::new_in(folder).map(drop).map_err(|e| FileError::new("write into", folder, e))
 }
 
 /// Removes a file, a link, or a folder with all that is in it; what is not there is no fault. Links are not followed.

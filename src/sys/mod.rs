@@ -12,6 +12,7 @@ mod probe;
 pub mod process;
 mod signals;
 mod swap;
+mod unfinished;
 
 pub use environment::Environment;
 pub use files::{

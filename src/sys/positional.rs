@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::FileError;
+use super::unfinished::Unfinished;
 use crate::wheel::{ReadAt, Target};
 
 /// Shorter stretches go through memory: a call of the system costs more than copying them.
@@ -29,13 +30,15 @@ impl PositionalFile {
     /// # Errors
     /// When it is not there, is no regular file, or may not be read.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let file = File::open(path).map_err(|e| FileError::new("read", path, e))?;
-        let metadata = file.metadata().map_err(|e| FileError::new("read", path, e))?;
-        if !metadata.is_file() {
+        let fault = |e| FileError::new("read", path, e);
+        // Looked at before it is opened: to open a pipe is to wait for who writes into it.
+        if !std::fs::metadata(path).map_err(fault)?.is_file() {
             let reason = "it is no regular file".to_owned();
             return Err(FileError { action: "read", path: path.to_owned(), reason, source: None });
         }
-        Ok(Self { file, size: metadata.len() })
+        let file = File::open(path).map_err(fault)?;
+        let size = file.metadata().map_err(fault)?.len();
+        Ok(Self { file, size })
     }
 }
 
@@ -163,23 +166,21 @@ pub fn save<E: From<FileError>>(
         _ => Path::new("."),
     };
     std::fs::create_dir_all(folder).map_err(fault)?;
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    let writer = io::BufWriter::with_capacity(BUFFER_BYTES, file.as_file());
+    let unfinished = Unfinished::new_in(folder).map_err(fault)?;
+    let writer = io::BufWriter::with_capacity(BUFFER_BYTES, unfinished.file());
     let mut target = FileTarget { writer, copies_inside: true, position: 0, begun: 0 };
     write(&mut target)?;
     target.flush().map_err(fault)?;
     drop(target);
     match File::open(path) {
-        Ok(present) if is_same(file.as_file(), &present).map_err(fault)? => return Ok(Saved::Same),
+        Ok(present) if is_same(unfinished.file(), &present).map_err(fault)? => return Ok(Saved::Same),
         Ok(_) if existing == Existing::Keep => return Ok(Saved::Kept),
         Err(error) if error.kind() != io::ErrorKind::NotFound && existing == Existing::Keep => {
             return Ok(Saved::Kept);
         }
         _ => {}
     }
-    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(fault)?;
-    file.as_file().sync_all().map_err(fault)?;
-    file.persist(path).map_err(|e| fault(e.error))?;
+    unfinished.persist(path).map_err(fault)?;
     Ok(Saved::Written)
 }
 

@@ -1,0 +1,87 @@
+//! A file that has no name until it is whole, so that nothing is left of it however the program ends.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+/// What files are for others once they have a name.
+const MODE: u32 = 0o644;
+
+/// A file being written into a folder.
+#[derive(Debug)]
+pub(super) enum Unfinished {
+    /// It has no name (`O_TMPFILE`): the system forgets it with the process.
+    Unnamed(File, PathBuf),
+    /// The file system knows no files without a name; this one is removed unless the process is killed.
+    Named(tempfile::NamedTempFile),
+}
+
+impl Unfinished {
+    /// Begins a file in a folder, which must be there.
+    pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(MODE)) {
+            Ok(file) => Ok(Self::Unnamed(file.into(), folder.to_owned())),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+                tempfile::NamedTempFile::new_in(folder).map(Self::Named)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The file, for reading and writing.
+    pub(super) fn file(&self) -> &File {
+        match self {
+            Self::Unnamed(file, _) => file,
+            Self::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Syncs it and gives it its name, in the place of what has it.
+    pub(super) fn persist(self, path: &Path) -> io::Result<()> {
+        self.file().set_permissions(PermissionsExt::from_mode(MODE))?;
+        self.file().sync_all()?;
+        match self {
+            Self::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
+            Self::Unnamed(file, folder) => {
+                // A link takes no name that is taken, so the file gets one of its own first.
+                let source = format!("/proc/self/fd/{}", file.as_raw_fd());
+                let named = tempfile::Builder::new().make_in(folder, |free| {
+                    rustix::fs::linkat(CWD, &source, CWD, free, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+                })?;
+                named.into_temp_path().persist(path).map_err(|error| error.error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_has_no_name_before_it_is_whole_and_takes_that_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        for text in ["one", "two"] {
+            let unfinished = Unfinished::new_in(folder.path()).unwrap();
+            unfinished.file().write_all(text.as_bytes()).unwrap();
+            if matches!(unfinished, Unfinished::Unnamed(..)) {
+                let names = folder.path().read_dir().unwrap().count();
+                assert_eq!(names, usize::from(text == "two"), "nothing to leave behind");
+            }
+            unfinished.persist(&path).unwrap();
+            assert_eq!(crate::sys::read_text(&path, 99).unwrap(), text);
+        }
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, MODE);
+        drop(Unfinished::new_in(folder.path()).unwrap());
+        assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    }
+}
