@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as 
 use crate::index::CoreMetadata;
 use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelName};
 use crate::sys::PositionalFile;
-use crate::wheel::{self, Headers, WheelError};
+use crate::wheel::{self, Headers, LabelRule, WheelError};
 
 /// What the index says of a wheel from its inside.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) fn label(
             sink.push(
                 Diagnostic::new(&codes::AMBIGUOUS_READING, format!("the label `{label}` names two versions"))
                     .at(place, "")
-                    .help(format!("give it dots, such as `rock-matrix wheel label WHEEL {dotted}`")),
+                    .help(format!("give it dots, such as `rock-matrix wheel label WHEEL --local {dotted} --replace`")),
             );
             None
         }
@@ -70,10 +70,11 @@ pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink)
     let bytes = wheel::read_metadata(&source).map_err(|error| sink.push(fault(error))).ok()?;
     let metadata = CoreMetadata { digest: digest(&bytes), bytes };
     let headers = Headers::parse(metadata.bytes.clone());
+    let member = format!("{}-{}.dist-info/METADATA", name.distribution, name.version);
+    wheel::identity(&headers, name, &member, LabelRule::Agrees).map_err(|error| sink.push(fault(error))).ok()?;
     let project = headers.get("Name").and_then(|name| name.parse().ok());
     let needed = headers.all("Requires-Dist").filter(|requirement| !is_extra(requirement));
     Some(Contents {
-        // A wheel whose METADATA names no project is listed under its file name; `verify` tells of it.
         project: project.or_else(|| name.distribution.parse().ok())?,
         requires_python: headers.get("Requires-Python").map(std::borrow::Cow::into_owned),
         requires: needed.map(std::borrow::Cow::into_owned).collect(),

@@ -130,6 +130,32 @@ pub enum WheelError {
         /// The name of METADATA.
         member: String,
     },
+    /// METADATA and the file name are about different projects.
+    #[error("the file is named after `{named}`, and METADATA says `Name: {written}`")]
+    Name {
+        /// The distribution in the file name.
+        named: String,
+        /// The name in METADATA.
+        written: String,
+        /// The name of METADATA.
+        member: String,
+    },
+    /// A member that is about to change is not what RECORD says.
+    #[error("RECORD says `{listed}` of `{member}`, and it is `{actual}`")]
+    RecordMismatch {
+        /// Its name.
+        member: String,
+        /// The hash in RECORD.
+        listed: String,
+        /// Its own.
+        actual: String,
+    },
+    /// A member that RECORD does not list.
+    #[error("RECORD does not list `{member}`, so nothing vouches for it")]
+    NotInRecord {
+        /// Its name.
+        member: String,
+    },
     /// There is a label, and neither replacing nor appending was asked for.
     #[error("the wheel has the label `{label}` already")]
     HasLabel {
@@ -150,7 +176,10 @@ impl WheelError {
         let diagnostic = Diagnostic::new(self.code(), self.to_string()).at(self.place(wheel), "");
         match self {
             Self::HasLabel { .. } => diagnostic.help("use `--replace` for another label, or `--append` to add to it"),
-            Self::Version { .. } => diagnostic.help("give the file the name it was built with"),
+            Self::Version { .. } | Self::Name { .. } => diagnostic.help("give the file the name it was built with"),
+            Self::RecordMismatch { .. } | Self::NotInRecord { .. } => {
+                diagnostic.help("`rock-matrix wheel verify WHEEL` tells all of it; build or download the wheel again")
+            }
             Self::NotAZip(_) => diagnostic.help("build or download the wheel again"),
             _ => diagnostic,
         }
@@ -175,6 +204,9 @@ impl WheelError {
             Self::Record { .. } => &codes::BAD_RECORD,
             Self::Header { .. } => &codes::BAD_WHEEL_HEADER,
             Self::Version { .. } => &codes::VERSION_MISMATCH,
+            Self::Name { .. } => &codes::NAME_MISMATCH,
+            Self::RecordMismatch { .. } => &codes::RECORD_MISMATCH,
+            Self::NotInRecord { .. } => &codes::MEMBER_NOT_IN_RECORD,
             Self::HasLabel { .. } => &codes::HAS_LABEL,
             Self::Read(_) => &host::CANNOT_READ_FILE,
             Self::Write(_) => &host::CANNOT_WRITE_FILE,
@@ -194,6 +226,9 @@ impl WheelError {
             | Self::TooLarge { member, .. }
             | Self::Record { member, .. }
             | Self::Header { member, .. }
+            | Self::Name { member, .. }
+            | Self::RecordMismatch { member, .. }
+            | Self::NotInRecord { member }
             | Self::Version { member, .. } => Place::Member { wheel: wheel.to_owned(), member: member.clone() },
             _ => Place::File(wheel.into()),
         }

@@ -1,7 +1,7 @@
 //! Setting the local version label of a wheel.
 
 use super::version_string::disagreements;
-use super::{Change, Edits, Wheel, WheelError};
+use super::{Change, Edits, LabelRule, Wheel, WheelError, identity};
 use crate::names::{LocalLabel, Version, WheelName};
 
 /// What to do where the wheel has a label already.
@@ -29,14 +29,7 @@ pub fn relabel(
     label: &LocalLabel,
     existing: ExistingLabel,
 ) -> Result<Change, WheelError> {
-    let written = written_version(wheel)?;
-    if written.public() != name.version.public() {
-        return Err(WheelError::Version {
-            named: name.version.to_string(),
-            written: written.to_string(),
-            member: wheel.dist_info_path("METADATA"),
-        });
-    }
+    let written = identity(wheel.metadata(), name, &wheel.dist_info_path("METADATA"), LabelRule::IsSet)?;
     let present = written.local().or(name.version.local()).and_then(|local| local.parse::<LocalLabel>().ok());
     let label = match (present, existing) {
         (Some(present), ExistingLabel::Append) => present.joined(label),
@@ -46,7 +39,10 @@ pub fn relabel(
         _ => label.clone(),
     };
     let text = format!("{}+{label}", written.public().normalized());
-    let version: Version = text.parse().map_err(|_| bad_version(wheel, &text))?;
+    let version: Version = text.parse().map_err(|_| WheelError::Header {
+        member: wheel.dist_info_path("METADATA"),
+        reason: format!("`{text}` is no version"),
+    })?;
 
     let mut edits = Edits::default();
     let mut metadata = wheel.metadata().clone();
@@ -63,14 +59,4 @@ pub fn relabel(
     }
     let findings = disagreements(wheel.archive(), &name.to_string(), &version)?;
     Ok(Change { name: name.with_version(version), edits, findings })
-}
-
-fn written_version(wheel: &Wheel<'_>) -> Result<Version, WheelError> {
-    let text = wheel.metadata().get("Version").unwrap_or_default();
-    text.parse().map_err(|_| bad_version(wheel, &text))
-}
-
-fn bad_version(wheel: &Wheel<'_>, text: &str) -> WheelError {
-    let reason = if text.is_empty() { "there is no `Version`".to_owned() } else { format!("`{text}` is no version") };
-    WheelError::Header { member: wheel.dist_info_path("METADATA"), reason }
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Change, Edits, Wheel};
+use super::{Change, Edits, LabelRule, Wheel, WheelError, identity};
 use crate::names::{TagSet, TagSetError, WheelName};
 
 /// New tags of a wheel; what is `None` stays.
@@ -74,7 +74,11 @@ impl FromStr for BuildChange {
 /// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib` in WHEEL.
 ///
 /// Platform tags are written sorted. A wheel for one platform is no purelib.
-pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Change {
+///
+/// # Errors
+/// When METADATA is about another project or version than the file name.
+pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Change, WheelError> {
+    identity(wheel.metadata(), name, &wheel.dist_info_path("METADATA"), LabelRule::Agrees)?;
     let platform = TagChange::applied(retag.platform.as_ref(), &name.platform);
     let new = WheelName {
         python: TagChange::applied(retag.python.as_ref(), &name.python),
@@ -97,5 +101,5 @@ pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Change {
     if headers != *wheel.wheel() {
         edits.replaced.insert(wheel.dist_info_path("WHEEL"), headers.bytes().to_vec());
     }
-    Change { name: new, edits, findings: Vec::new() }
+    Ok(Change { name: new, edits, findings: Vec::new() })
 }

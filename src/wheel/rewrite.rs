@@ -2,12 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sha2::{Digest as _, Sha256};
-
-use super::record::{Record, Row};
+use super::record::{Hasher, Record, Row};
 use super::zip::NewMember;
 use super::{Archive, DosTime, Member, Method, Target, Wheel, WheelError, ZipWriter};
-use crate::names::Digest;
 
 /// What changes in a wheel; names are those in the old one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,12 +52,12 @@ struct Part<'m> {
 
 /// Writes the wheel with these edits, and tells how many bytes it has.
 ///
-/// Members that do not change keep their compressed bytes, and their rows of RECORD as they were; a missing row is
-/// made. Signatures of RECORD are left out, since they sign the old one. RECORD is the last member. The same input
+/// Members that do not change keep their compressed bytes, and their rows of RECORD as they were. Signatures of RECORD are left out, since they sign the old one. RECORD is the last member. The same input
 /// gives the same bytes.
 ///
 /// # Errors
-/// When a member cannot be read or the target not be written, and when a renamed folder falls on one that is there.
+/// When a member cannot be read or the target not be written, when a renamed folder falls on one that is there, and
+/// when RECORD does not list a member or contradicts one that changes: a new RECORD would hide that.
 pub fn rewrite(
     wheel: &Wheel<'_>,
     edits: &Edits,
@@ -74,7 +71,9 @@ pub fn rewrite(
     let mut record = Record::default();
     let mut writer = ZipWriter::new(target);
     for part in &parts {
+        let old_row = old_rows.get(part.member.name()).copied();
         if let Some(content) = edits.replaced.get(part.member.name()) {
+            check_old(archive, part.member, old_row)?;
             writer.add(&part.name, content, &like(part.member, options))?;
             record.rows.push(Row::of_content(&part.name, content));
             continue;
@@ -83,10 +82,8 @@ pub fn rewrite(
         if part.member.is_folder() {
             continue;
         }
-        record.rows.push(match old_rows.get(part.member.name()) {
-            Some(row) => Row { path: part.name.clone(), ..(*row).clone() },
-            None => hashed_row(archive, part)?,
-        });
+        let row = old_row.ok_or_else(|| WheelError::NotInRecord { member: part.member.name().to_owned() })?;
+        record.rows.push(Row { path: part.name.clone(), ..row.clone() });
     }
     let record_member = archive.member(&record_name).ok_or(WheelError::Missing { member: record_name.clone() })?;
     let new_name = edits.new_name(&record_name);
@@ -122,8 +119,17 @@ fn like(member: &Member, options: &WriteOptions) -> NewMember {
     }
 }
 
-fn hashed_row(archive: &Archive<'_>, part: &Part<'_>) -> Result<Row, WheelError> {
-    let mut hasher = Sha256::new();
-    archive.reader(part.member).each(&mut vec![0; 64 << 10], |bytes| hasher.update(bytes))?;
-    Ok(Row::of(&part.name, Digest::new(hasher.finalize().into()), part.member.size_bytes()))
+/// What is about to change must be what RECORD says, or its new row would vouch for what nobody vouched for.
+fn check_old(archive: &Archive<'_>, member: &Member, row: Option<&Row>) -> Result<(), WheelError> {
+    let name = || member.name().to_owned();
+    let row = row.ok_or_else(|| WheelError::NotInRecord { member: name() })?;
+    let Some(mut hasher) = Hasher::for_hash(&row.hash) else {
+        return Err(WheelError::NotInRecord { member: name() });
+    };
+    archive.reader(member).each(&mut vec![0; 64 << 10], |bytes| hasher.update(bytes))?;
+    let actual = hasher.finish();
+    if actual == row.hash.trim_end_matches('=') {
+        return Ok(());
+    }
+    Err(WheelError::RecordMismatch { member: name(), listed: row.hash.clone(), actual })
 }

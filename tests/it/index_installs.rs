@@ -159,3 +159,13 @@ fn the_landing_page_shows_the_line_that_installs_and_why_it_is_so() {
     assert!(page.find("rocm7.14-torch2.14").unwrap() < page.find("rocm7.2-torch2.10").unwrap());
     assert!(page.find("rocm7.2-torch2.10").unwrap() < page.find("rocm7.2-torch2.9").unwrap());
 }
+
+#[test]
+fn a_wheel_of_another_project_inside_is_not_offered() {
+    let name = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
+    let other = Wheel::named(name).edit("METADATA", |text| text.replace("Name: flash-attn", "Name: flush-attn"));
+    let project = Project::new().bytes(&format!("dist/{name}"), &other.bytes());
+    let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
+    assert!(said.starts_with("error[W050 name-mismatch]"), "{said}");
+    assert_eq!(project.files(), [format!("dist/{name}")]);
+}

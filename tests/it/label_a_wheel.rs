@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
 use std::process::Command;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use rock_matrix::wheel::record::{Record, Row};
 use rock_matrix::wheel::{ExistingLabel, ReadAt, Target, WriteOptions, relabel, rewrite};
 
@@ -114,11 +116,10 @@ fn record_matches_the_bytes_and_its_old_rows_are_kept() {
 }
 
 #[test]
-fn a_member_that_record_forgot_gets_a_row_and_signatures_go() {
+fn signatures_of_the_old_record_go() {
     let wheel = plain()
         .file("flash_attn-2.8.3.dist-info/RECORD.jws", "{}")
-        .file("flash_attn-2.8.3.dist-info/licenses/LICENSE", "free")
-        .edit("RECORD", |text| text.lines().filter(|line| !line.contains(".so")).map(|l| format!("{l}\n")).collect());
+        .file("flash_attn-2.8.3.dist-info/licenses/LICENSE", "free");
     let project = Project::new().bytes(wheel.name(), &wheel.bytes());
     project.run(&["wheel", "label", PLAIN, "--local", "rocm62torch2.5"]).exits(0);
     let after = bytes(&project, LABELLED);
@@ -126,6 +127,75 @@ fn a_member_that_record_forgot_gets_a_row_and_signatures_go() {
     assert!(!names.iter().any(|name| name.ends_with("RECORD.jws")));
     assert!(names.iter().position(|n| n.ends_with("LICENSE")) > names.iter().position(|n| n.ends_with("comma.txt")));
     project.run(&["wheel", "verify", LABELLED]).exits(0);
+}
+
+/// W5
+#[test]
+fn what_is_wrong_with_a_wheel_is_not_hidden_by_a_new_label_or_tag() {
+    let without = |part: &'static str| {
+        move |text: String| text.lines().filter(|line| !line.contains(part)).map(|line| format!("{line}\n")).collect()
+    };
+    let wrong_hash =
+        |text: String| text.replace("METADATA,sha256=", "METADATA,sha256=x").replace("WHEEL,sha256=", "WHEEL,sha256=x");
+    let faulty = [
+        (plain().edit("RECORD", without(".so")), "W020"),
+        (plain().edit("RECORD", without("METADATA")).edit("RECORD", without("/WHEEL")), "W020"),
+        (plain().edit("RECORD", wrong_hash), "W022"),
+        (plain().edit("METADATA", |text| text.replace("Name: flash-attn", "Name: flush-attn")), "W050"),
+        (plain().edit("METADATA", |text| text.replace("Version: 2.8.3", "Version: 2.8.4")), "W051"),
+    ];
+    for (wheel, code) in faulty {
+        let project = Project::new().bytes(PLAIN, &wheel.bytes());
+        for change in [&["label", PLAIN, "--local", "rocm62torch2.5"][..], &["retag", PLAIN, "--platform-tag", "+any"]]
+        {
+            let all: Vec<&str> = ["wheel"].iter().chain(change).copied().collect();
+            let said = project.run(&all).exits(1).stderr;
+            assert!(said.starts_with(&format!("error[{code} ")), "{code} {change:?}: {said}");
+            assert_eq!(project.files(), [PLAIN], "nothing was written");
+        }
+    }
+}
+
+#[test]
+fn a_pipe_or_a_device_is_no_wheel_and_is_not_waited_for() {
+    let project = Project::new();
+    let status = Command::new("mkfifo").arg(project.path(PLAIN)).status().unwrap();
+    assert!(status.success());
+    std::os::unix::fs::symlink("/dev/zero", project.path(LABELLED)).unwrap();
+    for name in [PLAIN, LABELLED] {
+        for command in [
+            &["wheel", "verify", name][..],
+            &["wheel", "label", name, "--local", "rocm62"],
+            &["publish", "--to", "d", name],
+        ] {
+            let said = project.run(command).exits(1).stderr;
+            assert!(said.contains("it is no regular file"), "{command:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_wheel_that_is_interrupted_while_it_is_written_leaves_nothing() {
+    let large = plain().file("large.bin", vec![0x5a; 64 << 20]).stored();
+    let project = Project::new().bytes(PLAIN, &large.bytes());
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let command = ["wheel", "label", PLAIN, "--local", "rocm62", "-w", "out"];
+        let mut child = project.command(&command).spawn().unwrap();
+        let open = format!("/proc/{}/fd", child.id());
+        // A file without a name shows as deleted among those that are open.
+        let writes = || {
+            let names = std::fs::read_dir(&open).into_iter().flatten().flatten();
+            names
+                .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+                .any(|path| path.to_string_lossy().contains("/out/"))
+        };
+        while !writes() && child.try_wait().unwrap().is_none() {}
+        let _ = kill_process(Pid::from_child(&child), signal);
+        let _ = child.wait().unwrap();
+        let left: Vec<String> = project.files().into_iter().filter(|name| name.starts_with("out/")).collect();
+        assert!(!left.iter().any(|name| name.contains(".tmp")), "{left:?}");
+        let _ = std::fs::remove_dir_all(project.path("out"));
+    }
 }
 
 #[test]

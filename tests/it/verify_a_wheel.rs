@@ -262,3 +262,15 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
     assert_eq!(told.matches("error[W020").count(), 51);
     assert!(told.contains("150 more findings of this kind"), "{told}");
 }
+
+/// W5
+#[test]
+fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
+    let twice = sound().header("Version: 9").header("Name: other");
+    let told = said(&twice);
+    codes(&told, &["W055 bad-wheel-header", "W055 bad-wheel-header"]);
+    assert!(told.contains("`Version` stands there twice, `2.8.3+rocm62torch2.5` and `9`"), "{told}");
+    let told = said(&sound().header("Author: Jos\u{e9}").in_latin_1());
+    codes(&told, &["W055 bad-wheel-header"]);
+    assert!(told.contains("it is not UTF-8"), "{told}");
+}

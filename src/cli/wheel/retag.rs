@@ -48,6 +48,6 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         build: args.build.clone(),
     };
     output::change(&args.wheel, &args.destination, &args.printing, shell, |wheel, file| {
-        Ok(retag(wheel, &file.name, &change))
+        retag(wheel, &file.name, &change).map_err(|error| error.diagnostic(&file.shown))
     })
 }

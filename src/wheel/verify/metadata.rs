@@ -3,20 +3,46 @@
 use std::collections::BTreeSet;
 
 use super::super::Wheel;
+use super::super::identity::is_same_distribution;
 use super::{Findings, bad_header, required};
 use crate::diagnostic::Sink;
 use crate::diagnostic::registry::wheel as codes;
-use crate::names::{DistributionName, LabelParts, Version, WheelName};
+use crate::names::{LabelParts, Version, WheelName};
 
 /// Patch releases that a minor of torch has had at most; a requirement that allows none of them allows none of it.
 const PATCHES: u64 = 20;
 
 pub(super) fn check(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+    check_form(wheel, findings, sink);
     check_name_and_version(wheel, name, findings, sink);
     check_folder(wheel, name, findings, sink);
     check_torch(wheel, name, findings, sink);
     check_tags(wheel, name, findings, sink);
     check_purelib(wheel, name, findings, sink);
+}
+
+/// Headers that a document has once (core metadata specification; binary distribution format).
+const ONCE: [(&str, &[&str]); 2] = [
+    ("METADATA", &["Metadata-Version", "Name", "Version", "Summary", "Requires-Python", "License-Expression"]),
+    ("WHEEL", &["Wheel-Version", "Root-Is-Purelib", "Build"]),
+];
+
+/// Text of the right encoding, and no header twice: readers disagree about which of two counts.
+fn check_form(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+    for (file, once) in ONCE {
+        let (headers, member) =
+            (if file == "METADATA" { wheel.metadata() } else { wheel.wheel() }, wheel.dist_info_path(file));
+        if std::str::from_utf8(headers.bytes()).is_err() {
+            sink.push(bad_header(findings, &member, "it is not UTF-8".to_owned()));
+        }
+        for &header in once {
+            let values: Vec<_> = headers.all(header).collect();
+            if let [first, second, ..] = values.as_slice() {
+                let message = format!("`{header}` stands there twice, `{first}` and `{second}`");
+                sink.push(bad_header(findings, &member, message));
+            }
+        }
+    }
 }
 
 fn check_name_and_version(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
@@ -53,11 +79,6 @@ fn check_name_and_version(wheel: &Wheel<'_>, name: &WheelName, findings: &Findin
         }
         Err(error) => sink.push(bad_header(findings, &member, error.to_string())),
     }
-}
-
-fn is_same_distribution(one: &str, other: &str) -> bool {
-    let normal = |text: &str| text.parse::<DistributionName>().map(|name| name.normalized());
-    matches!((normal(one), normal(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 fn check_folder(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {

@@ -22,6 +22,7 @@ pub struct Wheel {
     headers: Vec<String>,
     edits: Vec<(String, Edit)>,
     method: CompressionMethod,
+    latin_1: bool,
 }
 
 /// A change of a text file.
@@ -40,6 +41,7 @@ impl Wheel {
             headers: Vec::new(),
             edits: Vec::new(),
             method: CompressionMethod::Deflated,
+            latin_1: false,
         }
     }
 
@@ -76,6 +78,12 @@ impl Wheel {
         self
     }
 
+    /// Writes METADATA in Latin-1.
+    pub fn in_latin_1(mut self) -> Self {
+        self.latin_1 = true;
+        self
+    }
+
     /// Stores members as they are.
     pub fn stored(mut self) -> Self {
         self.method = CompressionMethod::Stored;
@@ -97,7 +105,10 @@ impl Wheel {
         let mut files = self.files.clone();
         let dist_info = self.dist_info();
         for (file, text) in [("METADATA", self.metadata()), ("WHEEL", self.wheel())] {
-            files.push((format!("{dist_info}/{file}"), self.edited(file, text).into_bytes(), 0o644));
+            let text = self.edited(file, text);
+            let latin = || text.chars().map(|c| u8::try_from(c).unwrap()).collect();
+            let bytes = if self.latin_1 { latin() } else { text.clone().into_bytes() };
+            files.push((format!("{dist_info}/{file}"), bytes, 0o644));
         }
         let mut record: String = files.iter().map(|(name, content, _)| row(name, content)).collect();
         record.push_str(&format!("{dist_info}/RECORD,,\n"));
