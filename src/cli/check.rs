@@ -1,10 +1,12 @@
 //! `check`: every fault of every matrix and recipe file in one run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
-use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes, render};
+use crate::config::Places;
+use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::plan as codes, render};
 use crate::plan::{Group, JobView, Options};
 use crate::recipe;
 
@@ -34,6 +36,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(count) => count,
         Err(exit) => return exit,
     };
+    let (errors, warnings) = sink.counts();
     let found = sink.finish();
     let exit = match args.format {
         Format::Human => shell.report(&found),
@@ -42,7 +45,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             exit => exit,
         },
     };
-    shell.say(&summary(count, &found));
+    shell.say(&summary(count, errors, warnings));
     exit
 }
 
@@ -56,10 +59,25 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
             sink.push(no_jobs(group));
         });
         for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
-            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, &compat, sink);
+            let mut found = Sink::new();
+            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, &compat, &mut found);
+            sink.extend(found.finish().into_iter().map(|fault| placed(fault, &group.config.places)));
         }
     }
     Ok(read.files)
+}
+
+/// A recipe knows nothing of the file: its faults are placed at the first thing of the file that they name in backticks,
+/// `vars`, a field or an axis.
+fn placed(fault: Diagnostic, places: &Places) -> Diagnostic {
+    if !fault.labels.is_empty() {
+        return fault;
+    }
+    let text = format!("{} {}", fault.message, fault.help.as_deref().unwrap_or_default());
+    let named = text.split('`').skip(1).step_by(2).filter_map(|word| word.split([':', ' ']).next());
+    let paths = named.flat_map(|word| [format!("vars.{word}"), word.to_owned(), format!("axes.{word}")]);
+    let place = paths.filter(|path| places.span(path).is_some()).map(|path| places.of(&path)).next();
+    fault.at(place.unwrap_or_else(|| Place::File(Arc::clone(&places.source().path))), "")
 }
 
 /// Reasons that a message gives before it sends the reader on.
@@ -77,12 +95,6 @@ fn no_jobs(group: &Group) -> Diagnostic {
 }
 
 /// `2 files, 1 error, 3 warnings`.
-fn summary(files: usize, found: &[Diagnostic]) -> String {
-    let count = |severity| found.iter().filter(|d| d.severity == severity).count();
-    format!(
-        "{}, {}, {}",
-        counted(files, "file"),
-        counted(count(Severity::Error), "error"),
-        counted(count(Severity::Warning), "warning")
-    )
+fn summary(files: usize, errors: usize, warnings: usize) -> String {
+    format!("{}, {}, {}", counted(files, "file"), counted(errors, "error"), counted(warnings, "warning"))
 }

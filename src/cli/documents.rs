@@ -72,8 +72,10 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
             let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-            let line = bytes[..at].split(|&b| b == b'\n').count();
-            let message = format!("the file is not UTF-8 text: byte {at} (0x{:02x}), in line {line}", bytes[at]);
+            let message = format!("the file is not UTF-8 text: byte {at} is 0x{:02x}", bytes[at]);
+            // What cannot be read is shown as U+FFFD, which the text has at the same byte.
+            let text = Source::new(name, String::from_utf8_lossy(bytes).into_owned());
+            let place = if utf16 { place } else { text.place(at..at + char::REPLACEMENT_CHARACTER.len_utf8()) };
             let help = if utf16 { "save the file as UTF-8; it looks like UTF-16" } else { "save the file as UTF-8" };
             sink.push(Diagnostic::new(&codes::NOT_UTF8, message).at(place, "").help(help));
             None
@@ -81,9 +83,12 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
     }
 }
 
-/// A recipe has `steps`, a matrix file has none.
+/// A recipe has `steps`; one that has lost them has a name still, and no `version` as a matrix file has.
 fn is_recipe(source: &Source) -> bool {
-    yaml::parse(source, &mut Sink::new()).is_some_and(|root| root.get("steps").is_some())
+    yaml::parse(source, &mut Sink::new()).is_some_and(|root| {
+        let has = |key: &str| root.get(key).is_some();
+        has("steps") || (has("recipe") && has("name") && !has("version") && !has("axes"))
+    })
 }
 
 fn without_twins(files: &[PathBuf]) -> Vec<PathBuf> {

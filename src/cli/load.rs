@@ -7,7 +7,7 @@ use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument};
 use crate::config::{Config, Gfx};
-use crate::diagnostic::registry::{host, plan as codes};
+use crate::diagnostic::registry::plan as codes;
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::sys;
@@ -33,11 +33,7 @@ pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut
         return match write(&mut stdout).and_then(|()| stdout.flush()) {
             Ok(()) => Exit::Done,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-            Err(error) => {
-                let text = format!("cannot write to stdout: {error}");
-                shell.report(&[Diagnostic::new(&host::CANNOT_WRITE_FILE, text)]);
-                Exit::Machine
-            }
+            Err(error) => shell.no_stdout(&error),
         };
     };
     match sys::write_streamed(path, write) {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::exit::Exit;
+use crate::diagnostic::registry::host::CANNOT_WRITE_FILE;
 use crate::diagnostic::{Diagnostic, render};
 use crate::sys::Environment;
 
@@ -58,8 +59,15 @@ impl Shell {
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => Exit::Done,
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
-            Err(_) => Exit::Machine,
+            Err(error) => self.no_stdout(&error),
         }
+    }
+
+    /// Says that stdout takes nothing, such as a full disk behind it.
+    pub fn no_stdout(&self, error: &std::io::Error) -> Exit {
+        let text = format!("cannot write to stdout: {error}");
+        self.report(&[Diagnostic::new(&CANNOT_WRITE_FILE, text).help("see where the output goes")]);
+        Exit::Machine
     }
 
     /// Says a line on stderr unless quiet.

@@ -40,13 +40,27 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
+/// The longest text of a message in bytes; what is quoted in one can be as long as a file.
+const LONGEST_TEXT: usize = 2000;
+/// How much of a text that is too long stands before and after what is left out.
+const ENDS: [usize; 2] = [600, 200];
+
+fn clipped(text: String) -> String {
+    if text.len() <= LONGEST_TEXT {
+        return text;
+    }
+    let head = text.floor_char_boundary(ENDS[0]);
+    let tail = text.ceil_char_boundary(text.len() - ENDS[1]);
+    format!("{}… ({} bytes left out) …{}", &text[..head], tail - head, &text[tail..])
+}
+
 impl Diagnostic {
     /// A diagnostic with the code's own severity and no place yet.
     pub fn new(code: &'static Code, message: impl Into<String>) -> Self {
         Self {
             code,
             severity: code.severity,
-            message: message.into(),
+            message: clipped(message.into()),
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
@@ -56,14 +70,14 @@ impl Diagnostic {
     /// Adds the primary place with the reason for this spot (may be empty).
     #[must_use]
     pub fn at(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.labels.insert(0, Label { place, text: text.into(), primary: true });
+        self.labels.insert(0, Label { place, text: clipped(text.into()), primary: true });
         self
     }
 
     /// Adds a secondary place.
     #[must_use]
     pub fn also(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.labels.push(Label { place, text: text.into(), primary: false });
+        self.labels.push(Label { place, text: clipped(text.into()), primary: false });
         self
     }
 
@@ -77,7 +91,7 @@ impl Diagnostic {
     /// Sets the one thing to do.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(clipped(help.into()));
         self
     }
 

@@ -12,6 +12,8 @@ const KEPT: usize = 1000;
 pub struct Sink {
     diagnostics: Vec<Diagnostic>,
     errors: usize,
+    kept_errors: usize,
+    warnings: usize,
     dropped: usize,
     worst: Option<Severity>,
 }
@@ -24,10 +26,13 @@ impl Sink {
 
     /// Adds one. Beyond a thousand they are counted only; [`Self::finish`] tells how many.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        let is_first_error = diagnostic.is_error() && self.errors == 0;
-        self.errors += usize::from(diagnostic.is_error());
+        let is_error = diagnostic.is_error();
+        self.errors += usize::from(is_error);
+        self.warnings += usize::from(diagnostic.severity == Severity::Warning);
         self.worst = Some(self.worst.map_or(diagnostic.severity, |worst| worst.min(diagnostic.severity)));
-        if self.diagnostics.len() < KEPT || is_first_error {
+        // An error is worth more than what was kept of the rest.
+        if self.diagnostics.len() < KEPT || (is_error && self.kept_errors < KEPT) {
+            self.kept_errors += usize::from(is_error);
             self.diagnostics.push(diagnostic);
         } else {
             self.dropped += 1;
@@ -37,6 +42,16 @@ impl Sink {
     /// How many errors were pushed.
     pub fn error_count(&self) -> usize {
         self.errors
+    }
+
+    /// Errors and warnings that [`Self::finish`] tells of or counts.
+    pub fn counts(&mut self) -> (usize, usize) {
+        if self.dropped > 0 {
+            return (self.errors, self.warnings);
+        }
+        self.sort();
+        let count = |severity| self.diagnostics.iter().filter(|d| d.severity == severity).count();
+        (count(Severity::Error), count(Severity::Warning))
     }
 
     /// Whether an error was pushed.
@@ -54,12 +69,28 @@ impl Sink {
         self.worst
     }
 
-    /// All of them, sorted by place, then by code; equal ones once.
-    pub fn finish(mut self) -> Vec<Diagnostic> {
+    fn sort(&mut self) {
         self.diagnostics.sort_by_cached_key(|d| {
-            (d.labels.first().map(|l| l.place.sort_key()).unwrap_or_default(), d.code.id, d.message.clone())
+            let place = d.labels.first().map(|label| label.place.sort_key());
+            (place.is_none(), place.unwrap_or_default(), d.code.id, d.message.clone())
         });
         self.diagnostics.dedup();
+    }
+
+    /// All of them, sorted by place, then by code; those without a place last; equal ones once.
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        self.sort();
+        // Room that warnings took before errors came is given back.
+        let mut spare = KEPT.saturating_sub(self.kept_errors);
+        let before = self.diagnostics.len();
+        self.diagnostics.retain(|diagnostic| {
+            diagnostic.is_error() || {
+                let kept = spare > 0;
+                spare -= usize::from(kept);
+                kept
+            }
+        });
+        self.dropped += before - self.diagnostics.len();
         if self.dropped > 0 {
             let message = format!("{} more faults are not shown", self.dropped);
             self.diagnostics.push(Diagnostic::new(&MORE_FAULTS, message).help("mend these first"));
@@ -88,10 +119,10 @@ mod tests {
         assert!(!sink.has_errors());
         sink.push(Diagnostic::new(&codes::BAD_SYNTAX, "the error"));
         sink.push(Diagnostic::new(&codes::BAD_SYNTAX, "another"));
-        assert_eq!(sink.error_count(), 2);
+        assert_eq!((sink.error_count(), sink.counts()), (2, (2, KEPT + 5)));
         let found = sink.finish();
-        assert!(found.iter().any(Diagnostic::is_error));
-        assert_eq!(found.last().unwrap().message, "6 more faults are not shown");
+        assert_eq!(found.iter().filter(|one| one.is_error()).count(), 2, "no error is lost among warnings");
+        assert_eq!(found.last().unwrap().message, "7 more faults are not shown");
         assert_eq!(found.last().unwrap().code, &codes::MORE_FAULTS);
     }
 }

@@ -160,7 +160,7 @@ mod tests {
             let mut sink = Sink::new();
             against_plan(&plan, &files, &kept, rule, &mut sink);
             let found: Vec<(&str, Severity)> = sink.finish().iter().map(|d| (d.code.name, d.severity)).collect();
-            assert_eq!(found, [("missing-wheel", severity), ("unplanned-wheel", Severity::Error)]);
+            assert_eq!(found, [("unplanned-wheel", Severity::Error), ("missing-wheel", severity)]);
         }
     }
 }

@@ -502,9 +502,9 @@ fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
     assert_eq!(
         lines,
         [
-            " `../outside` is not in the job's folder (for 4 jobs, such as `flash-attn-2.8.3-rocm6.1-torch2.5.1-py3.10`)",
             "recipes/flash-attn.yaml:5:32 cannot evaluate `{{ verison }}` (for 4 jobs, such as `flash-attn-2.8.3-rocm6.1-torch2.5.1-py3.10`)",
             "recipes/flash-attn.yaml:6:25 cannot evaluate `{{ python == '3.10' and nothing }}` (for 2 jobs, such as `flash-attn-2.8.3-rocm6.1-torch2.5.1-py3.10`)",
+            " `../outside` is not in the job's folder (for 4 jobs, such as `flash-attn-2.8.3-rocm6.1-torch2.5.1-py3.10`)",
         ]
     );
 }

@@ -69,12 +69,22 @@ pub(super) fn key_not_text(source: &Source, span: Span) -> Diagnostic {
 }
 
 pub(super) fn tab(source: &Source, span: Span) -> Diagnostic {
+    // The parser points at the token before it.
+    let span = match source.text.get(span.clone()) {
+        Some(text) if text.contains('\t') => span,
+        _ => source.text[span.start..].find('\t').map_or(span.clone(), |after| {
+            let at = span.start + after;
+            at..at + 1
+        }),
+    };
     Diagnostic::new(&codes::TAB, "a tab where YAML takes spaces only")
         .at(source.place(span), "")
         .help("indent with spaces")
 }
 
 pub(super) fn control_character(source: &Source, span: Span, character: char) -> Diagnostic {
+    let at = source.text[span.start..].find(character).map_or(span.start, |after| span.start + after);
+    let span = at..at + character.len_utf8();
     Diagnostic::new(
         &codes::CONTROL_CHARACTER,
         format!("the control character U+{:04X} cannot stand in a YAML file", u32::from(character)),

@@ -71,10 +71,7 @@ fn refused(bytes: &[u8], first_line: &str) {
 
 #[test]
 fn files_that_are_no_text_are_refused() {
-    refused(
-        b"version: 1\nname: \xff\xfe\n",
-        "error[M004 not-utf8]: the file is not UTF-8 text: byte 17 (0xff), in line 2",
-    );
+    refused(b"version: 1\nname: \xff\xfe\n", "error[M004 not-utf8]: the file is not UTF-8 text: byte 17 is 0xff");
     let utf16: Vec<u8> = "\u{feff}version: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let project = Project::new().bytes("m.yaml", &utf16);
     let said = project.run(&["check", "m.yaml"]).exits(1);
@@ -270,5 +267,47 @@ proptest! {
         rock_matrix::diagnostic::render::human(&found, false);
         rock_matrix::diagnostic::render::github(&found);
         rock_matrix::diagnostic::render::json(&found);
+    }
+}
+
+#[test]
+fn errors_are_told_first_and_counted_all_however_much_else_is_wrong() {
+    let rows: String = (0..3000)
+        .map(|n| {
+            format!(
+                "  - {{flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.2\", runner: box-{n}}}\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\nrunnr: x\nunknown: never\nrows:\n{rows}"
+    );
+    let said = Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(1).stderr;
+    assert!(said.contains("`runnr`") && said.contains("never"), "no error is lost among warnings\n{}", &said[..2000]);
+    assert!(said.lines().last().unwrap().starts_with("1 file, 2 errors, "), "{:?}", said.lines().last());
+}
+
+#[test]
+fn a_value_as_long_as_a_file_does_not_make_the_message_so() {
+    let text = format!("version: 1\ndistribution: flash-attn\nrunner: {}\naxes: []\n", "x".repeat(5 << 20));
+    let said = Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(1).stderr;
+    assert!(said.lines().all(|line| line.len() < 4000), "{}", said.lines().map(str::len).max().unwrap());
+}
+
+#[test]
+fn what_a_recipe_refuses_is_placed_in_the_matrix_file() {
+    let text = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx942]\nvars: {opt-dim: \"64\"}\naxes: {flash-attn: [\"2.7.4\"], python: [\"3.12\"], torch: [\"2.5.1\"], rocm: [\"6.2\"]}\n";
+    let said = Project::new().file("m.yaml", text).run(&["check", "m.yaml"]).exits(1).stderr;
+    assert!(said.starts_with("error[B003 refused-by-recipe]") && said.contains(" --> m.yaml:5:17\n"), "{said}");
+}
+
+#[test]
+fn what_stdout_does_not_take_is_told() {
+    for command in [&["schema"][..], &["compat", "list", "torch"], &["explain"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Project::new().command(command).stdout(full).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{command:?}");
+        assert!(said.starts_with("error[H021 cannot-write-file]: cannot write to stdout: "), "{command:?}: {said}");
     }
 }

@@ -92,7 +92,8 @@ impl Reader<'_> {
             Err(_) => {
                 let families = self.lookups.families.keys().map(String::as_str);
                 let members = self.lookups.families.values().flatten().map(ToString::to_string);
-                let known: Vec<String> = families.map(str::to_owned).chain(members).collect();
+                let targets = self.lookups.gfx.iter().cloned();
+                let known: Vec<String> = families.map(str::to_owned).chain(members).chain(targets).collect();
                 let near = nearest(text, known.iter().map(String::as_str));
                 let help = match near {
                     Some(near) => format!("write `{near}`"),

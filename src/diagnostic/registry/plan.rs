@@ -34,49 +34,49 @@ pub const ALL: &[&Code] = &[
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
-pub const TORCH_WITHOUT_ROCM: Code = Code::error(
+pub const TORCH_WITHOUT_ROCM: Code = Code::note(
     "P001",
     "torch-without-rocm",
     "The official PyTorch index has no wheels of this torch release for this ROCm version, so the cell is left out.\n\nEach torch minor is released for two ROCm versions; `rock-matrix compat list torch` shows them. Use one of those, or build against the image's torch (`torch-from: image`) or AMD's index (`torch-from: amd-index`).",
 );
 /// The official index has no wheels of this torch for this Python.
-pub const TORCH_WITHOUT_PYTHON: Code = Code::error(
+pub const TORCH_WITHOUT_PYTHON: Code = Code::note(
     "P002",
     "torch-without-python",
     "The official PyTorch index has no wheels of this torch release for this Python, so the cell is left out.\n\n`rock-matrix compat list torch` shows which Pythons each release has, free-threaded ones in a column of their own.",
 );
 /// No image of the table carries this torch with this ROCm.
-pub const TORCH_NOT_IN_IMAGE: Code = Code::error(
+pub const TORCH_NOT_IN_IMAGE: Code = Code::note(
     "P003",
     "torch-not-in-image",
     "With `torch-from: image` the torch is the one inside the container image, and no image of the table carries this torch with this ROCm.\n\n`rock-matrix compat list images` shows the tags. Choose one of them, or set `torch-from: pytorch-index`.",
 );
 /// This version of the package has no such backend.
-pub const BACKEND_NOT_IN_VERSION: Code = Code::error(
+pub const BACKEND_NOT_IN_VERSION: Code = Code::note(
     "P004",
     "backend-not-in-version",
     "This version of the package has no such backend on ROCm, so the cell is left out.\n\nflash-attn, for instance, has its Triton backend since 2.7, and FlashAttention 3 has no path for AMD GPUs at all.",
 );
 /// The package needs a later Python.
-pub const PYTHON_TOO_OLD: Code = Code::error(
+pub const PYTHON_TOO_OLD: Code = Code::note(
     "P005",
     "python-too-old",
     "This version of the package asks for a later Python than the cell's, so the cell is left out.",
 );
 /// Free-threaded Python while `free-threaded` is off.
-pub const FREE_THREADED_OFF: Code = Code::error(
+pub const FREE_THREADED_OFF: Code = Code::note(
     "P006",
     "free-threaded-off",
     "The cell's Python is free-threaded (`3.13t`), which is built only with `free-threaded: true`: sources disagree on whether torch has such wheels for ROCm.",
 );
 /// The ROCm policy keeps another version.
-pub const ROCM_POLICY: Code = Code::error(
+pub const ROCM_POLICY: Code = Code::note(
     "P007",
     "rocm-policy",
     "`rocm-policy` is `oldest` or `newest`, which keeps one ROCm version for each torch release and leaves the others out.",
 );
 /// Left out by hand.
-pub const EXCLUDED_BY_USER: Code = Code::error(
+pub const EXCLUDED_BY_USER: Code = Code::note(
     "P008",
     "excluded-by-user",
     "An entry of `exclude` in the matrix file names these values, so the cells are left out.",

@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_long_message_is_cut_with_a_word_about_it() {
-        let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "é".repeat(5000))]);
+        let text = github(&[Diagnostic::new(&codes::BAD_SYNTAX, "long").note("é".repeat(5000))]);
         let message = text.trim_end().rsplit("::").next().unwrap().replace("%0A", "\n");
         assert_eq!(message.chars().count(), 4000);
         assert!(message.ends_with("(cut; the log has the whole message)"));

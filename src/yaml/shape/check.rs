@@ -120,7 +120,10 @@ impl Check<'_> {
             }
             (Shape::List(_), Value::Scalar(scalar)) => {
                 let quote = if scalar.plain { "" } else { "\"" };
-                format!("put it in brackets: `[{quote}{}{quote}]`", cut(&scalar.text))
+                let items = scalar.text.split(|c: char| c == ';' || c == ',' || c.is_whitespace());
+                let items: Vec<String> =
+                    items.filter(|item| !item.is_empty()).map(|item| format!("{quote}{item}{quote}")).collect();
+                format!("put it in brackets: `[{}]`", cut(&items.join(", ")))
             }
             (Shape::Text | Shape::Word(_) | Shape::Integer | Shape::Boolean, Value::List(items))
                 if items.len() == 1 =>
