@@ -30,10 +30,6 @@ fmt:
 snap:
     cargo insta review
 
-# Fuzz one parser (needs cargo-fuzz and a nightly toolchain): just fuzz wheel_name
-fuzz TARGET *ARGS:
-    cargo +nightly fuzz run {{TARGET}} {{ARGS}}
-
 # Licences, advisories and doubled crates (needs cargo-deny)
 deny:
     cargo deny check

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::wheel_file;
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::release as codes};
 use crate::index::{FileKind, Folder, IndexFile, Yanked};
 use crate::names::{DistributionName, RocmVersion, Version, WheelName};
 use crate::publish::Asset;
@@ -32,6 +32,11 @@ pub(super) struct Gathered {
 pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
+        if !sys::exists(path) {
+            let message = format!("`{}` is not there", path.display());
+            sink.push(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("check the name"));
+            continue;
+        }
         if !path.is_dir() {
             files.push(path.clone());
             continue;

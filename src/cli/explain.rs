@@ -1,7 +1,8 @@
 //! `explain`: what a diagnostic code means and what to do.
 
 use super::{Exit, Shell};
-use crate::diagnostic::{Code, nearest::nearest, registry};
+use crate::diagnostic::registry::host::UNKNOWN_CODE;
+use crate::diagnostic::{Code, Diagnostic, nearest::nearest, registry};
 
 /// Show what a diagnostic code means and what to do
 #[derive(Debug, clap::Args)]
@@ -34,9 +35,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let words = registry::all().flat_map(|code| [code.id, code.name]);
     let help = nearest(word, words)
         .map_or_else(|| "`rock-matrix explain` lists them all".to_owned(), |near| format!("did you mean `{near}`?"));
-    // A word that is no code is a bad command line, told in the way of all others.
-    let text = format!("there is no code `{word}`\n\n  help: {help}\n");
-    let _ = super::command().error(clap::error::ErrorKind::InvalidValue, text).print();
+    shell.report(&[Diagnostic::new(&UNKNOWN_CODE, format!("there is no code `{word}`")).help(help)]);
     Exit::Usage
 }
 

@@ -13,7 +13,7 @@ use crate::publish::{Change, Changes, INDEX, Release};
 fn file_url(folder: &Path) -> String {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let parts = absolute.components().filter_map(|part| match part {
-        std::path::Component::Normal(name) => Some(percent_encode(&name.to_string_lossy())),
+        std::path::Component::Normal(name) => Some(percent_encode(name.as_encoded_bytes())),
         _ => None,
     });
     parts.fold("file:///".to_owned(), |url, part| url + &part + "/")
@@ -58,7 +58,7 @@ pub(super) fn indexes<'a>(files: impl Iterator<Item = &'a IndexFile>, root: &Pat
     let root = file_url(root);
     let document = |(folder, projects): (&Folder, _)| IndexDocument {
         folder: folder.to_string(),
-        url: format!("{root}{}/", percent_encode(&folder.to_string())),
+        url: format!("{root}{}/", percent_encode(folder.to_string())),
         projects,
     };
     projects.into_iter().map(document).collect()

@@ -34,7 +34,7 @@ impl Links {
         match self {
             Self::Relative(steps) => {
                 let up = std::iter::repeat_n("..".to_owned(), depth);
-                let steps = steps.iter().map(|step| percent_encode(step));
+                let steps = steps.iter().map(percent_encode);
                 up.chain(steps).chain([percent_encode(name)]).collect::<Vec<_>>().join("/")
             }
             Self::Absolute(base) => format!("{base}/{}", percent_encode(name)),

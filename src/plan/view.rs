@@ -88,8 +88,12 @@ impl<'a> JobView<'a> {
 
     /// What a person should know about the job.
     pub fn warnings(self) -> impl Iterator<Item = &'a str> {
-        let of_package = self.package().warnings.get(&self.backend().name);
-        of_package.map(String::as_str).into_iter().chain(self.site().note.as_deref())
+        self.package_warning().into_iter().chain(self.site().note.as_deref())
+    }
+
+    /// What a person should know about the package itself with this backend.
+    pub fn package_warning(self) -> Option<&'a str> {
+        self.package().warnings.get(&self.backend().name).map(String::as_str)
     }
 
     pub(super) fn covered_axis(self) -> Option<usize> {

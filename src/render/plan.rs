@@ -51,9 +51,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             let each = if count == 1 { "1 job".to_owned() } else { format!("{count} jobs, each") };
             let _ = writeln!(text, "  {each}: {verdict}");
         }
-        if detail == Detail::Explain {
-            explain_jobs(group.jobs(number), &mut text);
-        }
+        explain_jobs(group.jobs(number), detail, &mut text);
         if group.job_count() > SHOWN {
             let _ = writeln!(text, "  … and {} more; `--format json` has them all", group.job_count() - SHOWN);
         }
@@ -94,13 +92,17 @@ fn explain_job(job: &JobView<'_>, text: &mut String) {
     }
 }
 
-/// What is said of jobs, each line once with how many jobs it is about: targets left out, images, warnings.
-fn explain_jobs<'a>(jobs: impl Iterator<Item = JobView<'a>>, text: &mut String) {
+/// What is said of jobs, each line once with how many jobs it is about: warnings of the package, and where all is
+/// explained targets left out and images too.
+fn explain_jobs<'a>(jobs: impl Iterator<Item = JobView<'a>>, detail: Detail, text: &mut String) {
     let mut lines: IndexMap<String, usize> = IndexMap::new();
     for job in jobs {
-        let dropped = job.dropped_gfx().map(|(target, reason)| format!("without {target}: {reason}"));
-        for line in dropped.chain(job.warnings().map(str::to_owned)) {
-            *lines.entry(line).or_default() += 1;
+        let mut add = |line: String| *lines.entry(line).or_default() += 1;
+        if detail == Detail::Explain {
+            job.dropped_gfx().for_each(|(target, reason)| add(format!("without {target}: {reason}")));
+            job.warnings().for_each(|warning| add(warning.to_owned()));
+        } else {
+            job.package_warning().into_iter().for_each(|warning| add(warning.to_owned()));
         }
     }
     for (line, count) in lines {

@@ -69,7 +69,7 @@ fn a_code_is_explained_by_number_by_name_and_as_it_is_printed() {
 #[test]
 fn an_unknown_code_is_a_wrong_command_line_with_the_nearest_one() {
     let said = Project::new().run(&["explain", "duplicate-kye"]).exits(2);
-    assert!(said.stderr.starts_with("error: there is no code `duplicate-kye`\n"), "{}", said.stderr);
+    assert!(said.stderr.starts_with("error[H022 unknown-code]: there is no code `duplicate-kye`\n"), "{}", said.stderr);
     assert!(said.stderr.contains("help: did you mean `duplicate-key`?\n"), "{}", said.stderr);
 }
 

@@ -519,3 +519,12 @@ fn host_targets_are_an_error_on_a_machine_without_a_gpu() {
     let told = Project::new().file("m.yaml", &text).run(&["plan", "m.yaml"]).exits(1).stderr;
     assert!(told.starts_with("error[P027 host-without-gpu]"), "{told}");
 }
+
+/// B12
+#[test]
+fn a_plan_warns_of_what_the_setup_of_triton_on_main_installs() {
+    let axes = "axes:\n  flash-attn: [\"fa2:4a948e9d1a2b3c4d\"]\n  python: [\"3.12\"]\n  torch: [\"2.14.0\"]\n  rocm: [\"7.2\"]\n  backend: [triton]\n";
+    let text = Project::new().file("m.yaml", &matrix(axes)).run(&["plan", "m.yaml"]).exits(0).stdout;
+    let warned = text.lines().filter(|line| line.contains("aiter") && line.contains("no torch")).count();
+    assert_eq!(warned, 1, "{text}");
+}

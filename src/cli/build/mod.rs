@@ -182,7 +182,11 @@ fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Resul
 
 /// A bad command line, told in the way of all others.
 fn misused(kind: ErrorKind, text: &str) -> Exit {
-    let _ = super::command().error(kind, format!("{text}\n")).print();
+    let mut all = super::command();
+    all.build();
+    if let Some(build) = all.find_subcommand_mut("build") {
+        let _ = build.error(kind, text).print();
+    }
     Exit::Usage
 }
 

@@ -25,6 +25,7 @@ pub const ALL: &[&Code] = &[
     &NO_SUCH_TREE,
     &CANNOT_READ_FILE,
     &CANNOT_WRITE_FILE,
+    &UNKNOWN_CODE,
 ];
 
 /// The kernel driver lists no AMD GPU.
@@ -152,4 +153,10 @@ pub const CANNOT_WRITE_FILE: Code = Code::error(
     "H021",
     "cannot-write-file",
     "A file or folder cannot be made, replaced or removed: the disk is full, the folder's mode keeps this user out, or something else has that name.\n\nFiles are written beside their place and moved there whole, so the old content stays as it was.",
+);
+/// `explain` is asked about what is no code.
+pub const UNKNOWN_CODE: Code = Code::error(
+    "H022",
+    "unknown-code",
+    "`rock-matrix explain` takes a code as it stands in a message, `M001`, or its name, `duplicate-key`. Without one it lists them all.",
 );
