@@ -20,7 +20,7 @@ Examples:
   rock-matrix check                              matrices/*.yaml
   rock-matrix check matrices/flash-attn.yaml     one file
   rock-matrix check --recipes recipes            with recipes of your own, which are checked too
-  rock-matrix check --format json                one JSON object a line on stdout")]
+  rock-matrix check --format json                one JSON object a fault on stdout, then one that counts them")]
 pub(super) struct Args {
     /// Matrix and recipe files [default: matrices/*.yaml]
     files: Vec<PathBuf>,
@@ -40,7 +40,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let found = sink.finish();
     let exit = match args.format {
         Format::Human => shell.report(&found),
-        Format::Json => match shell.print(&render::json(&found)) {
+        // The last line says what was looked at, so that no fault is another thing than no output.
+        Format::Json => match shell.print(&format!(
+            "{}{}\n",
+            render::json(&found),
+            serde_json::json!({"version": 1, "checked": count, "errors": errors, "warnings": warnings})
+        )) {
             Exit::Done if found.iter().any(Diagnostic::is_error) => Exit::Fault,
             exit => exit,
         },

@@ -1,6 +1,8 @@
 //! `clean`: removes build folders of jobs, nothing else.
 
-use super::{Exit, Shell};
+use serde::Serialize;
+
+use super::{Exit, Format, Shell};
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::{Diagnostic, Place, registry::plan as codes};
 use crate::exec::{self, JobFolder, ROOT};
@@ -26,6 +28,16 @@ pub(super) struct Args {
     /// Say what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
+    /// What to print: a line a folder, or one JSON object
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// A folder that was removed, or would be.
+#[derive(Serialize)]
+struct Freed {
+    job: String,
+    bytes: u64,
 }
 
 /// Runs the command.
@@ -39,7 +51,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     };
     let ids = if args.all { &present } else { &args.jobs };
-    let (mut exit, mut freed) = (Exit::Done, 0);
+    let (mut exit, mut freed) = (Exit::Done, Vec::new());
     for id in ids {
         let folder = match JobFolder::new(base, id) {
             Ok(folder) => folder,
@@ -50,9 +62,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         };
         match exec::freed_by_cleaning(&folder, args.dry_run) {
             Ok(Some(bytes)) => {
-                freed += bytes;
-                let verb = if args.dry_run { "would remove" } else { "removed" };
-                shell.print(&format!("{verb} {ROOT}/{id}  {}\n", size(bytes)));
+                freed.push(Freed { job: id.clone(), bytes });
+                if args.format == Format::Human {
+                    let verb = if args.dry_run { "would remove" } else { "removed" };
+                    shell.print(&format!("{verb} {ROOT}/{id}  {}\n", size(bytes)));
+                }
             }
             Ok(None) => {
                 let told = Diagnostic::new(&codes::UNKNOWN_JOB, format!("job `{id}` has no build folder"))
@@ -70,10 +84,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         }
     }
+    let sum = freed.iter().map(|one| one.bytes).sum();
+    if args.format == Format::Json {
+        let document = serde_json::json!({"version": 1, "dry_run": args.dry_run, "folders": freed, "bytes": sum});
+        shell.print(&format!("{document}\n"));
+    }
     if ids.is_empty() {
         shell.say("there are no build folders");
     } else if ids.len() > 1 {
-        shell.say(&format!("{} {}", if args.dry_run { "that would free" } else { "freed" }, size(freed)));
+        shell.say(&format!("{} {}", if args.dry_run { "that would free" } else { "freed" }, size(sum)));
     }
     exit
 }

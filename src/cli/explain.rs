@@ -1,6 +1,8 @@
 //! `explain`: what a diagnostic code means and what to do.
 
-use super::{Exit, Shell};
+use serde::Serialize;
+
+use super::{Exit, Format, Shell};
 use crate::diagnostic::registry::host::UNKNOWN_CODE;
 use crate::diagnostic::{Code, Diagnostic, nearest::nearest, registry};
 
@@ -10,15 +12,42 @@ use crate::diagnostic::{Code, Diagnostic, nearest::nearest, registry};
 Examples:
   rock-matrix explain M001             by number
   rock-matrix explain duplicate-key    by name
-  rock-matrix explain                  every code there is")]
+  rock-matrix explain                  every code there is
+  rock-matrix explain --format json    all of them with their texts")]
 pub(super) struct Args {
     /// A code such as M001, or its name
     code: Option<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// A code for programs.
+#[derive(Serialize)]
+struct Row {
+    code: &'static str,
+    name: &'static str,
+    severity: String,
+    explanation: &'static str,
+}
+
+impl From<&'static Code> for Row {
+    fn from(code: &'static Code) -> Self {
+        Self { code: code.id, name: code.name, severity: code.severity.to_string(), explanation: code.explanation }
+    }
+}
+
+fn json(codes: impl Iterator<Item = &'static Code>) -> String {
+    let rows: Vec<Row> = codes.map(Row::from).collect();
+    format!("{}\n", serde_json::json!({"version": 1, "codes": rows}))
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let Some(word) = &args.code else {
+        if args.format == Format::Json {
+            return shell.print(&json(registry::all()));
+        }
         let lines: String =
             registry::all().map(|code| format!("{}  {:<8} {}\n", code.id, code.severity, code.name)).collect();
         return shell.print(&lines);
@@ -30,7 +59,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         .find(|part| registry::find(part).is_some())
         .unwrap_or(word);
     if let Some(code) = registry::find(word) {
-        return shell.print(&page(code));
+        return shell.print(&match args.format {
+            Format::Human => page(code),
+            Format::Json => json(std::iter::once(code)),
+        });
     }
     let words = registry::all().flat_map(|code| [code.id, code.name]);
     let help = nearest(word, words)
