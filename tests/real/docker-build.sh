@@ -14,34 +14,7 @@ import_image
 built "$triton_matrix" "$triton_wheel_name"
 member_digests "$wheel" >"$work/local.digests"
 
-# `build_with POLICY FOLDER`: the same job under another `gpu:`.
-build_with() {
-  sed "s/^gpu: .*/gpu: $1/" "$triton_matrix" >"$work/gpu-$1.yaml"
-  grep -q "^gpu: $1\$" "$work/gpu-$1.yaml" || fail "$triton_matrix has no gpu line"
-  rock build "$triton_wheel_name" --matrix "$work/gpu-$1.yaml" --engine docker --image "$image" \
-    --docker-arg=--network=host --out "$2"
-}
-same_as_local() {
-  member_digests "$1/$triton_wheel_name" | diff "$work/local.digests" - || fail "the container's wheel differs from the local one"
-}
-
-if [ -e /dev/kfd ]; then
-  step "this machine has a GPU: the runs without one are left out"
-else
-  step "gpu: none, without device nodes"
-  build_with none "$work/none"
-  same_as_local "$work/none"
-
-  step "gpu: required, without device nodes: refused, with the reason"
-  expect_equal "the exit code" 3 "$(code_of build_with required "$work/refused")"
-  grep -q '/dev/kfd' "$work/out" || fail "the refusal does not name /dev/kfd"
-  [ -z "$(find "$work/refused" -name '*.whl' 2>/dev/null)" ] || fail "a refused build left a wheel"
-  make_scratch_nodes
-fi
-
-step "gpu: required, with device nodes"
-build_with required "$work/required"
-same_as_local "$work/required"
+build_under_each_policy
 
 step "the command that render prints runs as it stands"
 paste=$work/paste

@@ -167,3 +167,36 @@ PY
   "$program" commit "${changes[@]}" "$container" "$image" >/dev/null
   "$program" rm "$container" >/dev/null
 }
+
+# `build_with POLICY FOLDER`: the Triton job under another `gpu:`.
+build_with() {
+  sed "s/^gpu: .*/gpu: $1/" "$triton_matrix" >"$work/gpu-$1.yaml"
+  grep -q "^gpu: $1\$" "$work/gpu-$1.yaml" || fail "$triton_matrix has no gpu line"
+  rock build "$triton_wheel_name" --matrix "$work/gpu-$1.yaml" --engine "$program" --image "$image" \
+    --docker-arg=--network=host --out "$2"
+}
+# The wheel of a folder has the members of the local one, whose digests are in $work/local.digests.
+same_as_local() {
+  member_digests "$1/$triton_wheel_name" | diff "$work/local.digests" - || fail "the container's wheel differs from the local one"
+}
+
+# Without device nodes a build that needs none succeeds and one that needs them is refused; with them it succeeds.
+build_under_each_policy() {
+  if [ -e /dev/kfd ]; then
+    step "this machine has a GPU: the runs without one are left out"
+  else
+    step "gpu: none, without device nodes"
+    build_with none "$work/none"
+    same_as_local "$work/none"
+
+    step "gpu: required, without device nodes: refused, with the reason"
+    expect_equal "the exit code" 3 "$(code_of build_with required "$work/refused")"
+    grep -q '/dev/kfd' "$work/out" || fail "the refusal does not name /dev/kfd"
+    [ -z "$(find "$work/refused" -name '*.whl' 2>/dev/null)" ] || fail "a refused build left a wheel"
+    make_scratch_nodes
+  fi
+
+  step "gpu: required, with device nodes"
+  build_with required "$work/required"
+  same_as_local "$work/required"
+}

@@ -14,28 +14,4 @@ import_image
 built "$triton_matrix" "$triton_wheel_name"
 member_digests "$wheel" >"$work/local.digests"
 
-# `build_with POLICY FOLDER`: the same job under another `gpu:`.
-build_with() {
-  sed "s/^gpu: .*/gpu: $1/" "$triton_matrix" >"$work/gpu-$1.yaml"
-  rock build "$triton_wheel_name" --matrix "$work/gpu-$1.yaml" --engine podman --image "$image" --out "$2"
-}
-same_as_local() {
-  member_digests "$1/$triton_wheel_name" | diff "$work/local.digests" - || fail "the container's wheel differs from the local one"
-}
-
-if [ -e /dev/kfd ]; then
-  step "this machine has a GPU: the runs without one are left out"
-else
-  step "gpu: none, without device nodes"
-  build_with none "$work/none"
-  same_as_local "$work/none"
-
-  step "gpu: required, without device nodes: refused, with the reason"
-  expect_equal "the exit code" 3 "$(code_of build_with required "$work/refused")"
-  grep -q '/dev/kfd' "$work/out" || fail "the refusal does not name /dev/kfd"
-  make_scratch_nodes
-fi
-
-step "gpu: required, with device nodes"
-build_with required "$work/required"
-same_as_local "$work/required"
+build_under_each_policy
