@@ -45,7 +45,7 @@ pub(super) const MATRIX: Record = Record {
             "platform",
             Shape::Word(Platform::WORDS),
             "linux",
-            "Where the wheels run. Windows is planned and rendered, not built.",
+            "Where the wheels run. Jobs for Windows are planned; scripts, containers and builds are for Linux only.",
         ),
         optional(
             "axes",
@@ -227,6 +227,9 @@ const INDEXES: Record = Record {
     ],
 };
 
+/// Sets of libraries that an audit can leave to the place where a wheel is installed.
+const EXCLUDE_PRESETS: &[&str] = &["rocm", "torch", "cuda"];
+
 const REPAIR: Record = Record {
     name: "`repair`",
     fields: &[
@@ -236,7 +239,12 @@ const REPAIR: Record = Record {
             "auto",
             "The platform tag aimed at, such as `manylinux_2_28_x86_64`; `auto` is the oldest that fits.",
         ),
-        optional("presets", TEXTS, "[rocm, torch]", "Sets of libraries that stay outside of the wheel."),
+        optional(
+            "presets",
+            Shape::List(&Shape::Word(EXCLUDE_PRESETS)),
+            "[rocm, torch]",
+            "Sets of libraries that stay outside of the wheel.",
+        ),
     ],
 };
 

@@ -210,7 +210,7 @@ macro_rules! words {
 words! {
     /// Where the wheels run.
     Platform { /// Linux.
-        Linux = "linux", /// Windows; planned and rendered only.
+        Linux = "linux", /// Windows; planned only.
         Windows = "windows" }
 }
 words! {

@@ -45,6 +45,11 @@ impl Version {
         self.parsed.any_prerelease()
     }
 
+    /// Whether it is a development release, such as a nightly.
+    pub fn is_dev(&self) -> bool {
+        self.parsed.is_dev()
+    }
+
     /// The pre, dev tail in normal form without separators: `a0`, `rc1`, `dev20261101`, or empty.
     pub fn pre_tail(&self) -> String {
         let mut tail = String::new();

@@ -12,6 +12,8 @@ use crate::plan::Job;
 const TORCH_INDEX: &str = "https://download.pytorch.org/whl/rocm{rocm}";
 /// The same for nightly builds (`nightly/rocm6.2` in the path).
 const TORCH_NIGHTLY_INDEX: &str = "https://download.pytorch.org/whl/nightly/rocm{rocm}";
+/// The same for release candidates (`test/rocm6.2` in the path).
+const TORCH_TEST_INDEX: &str = "https://download.pytorch.org/whl/test/rocm{rocm}";
 /// AMD's index. Source: rocm.docs.amd.com, "Install PyTorch via pip".
 const AMD_INDEX: &str = "https://repo.radeon.com/rocm/manylinux/rocm-rel-{rocm}/";
 
@@ -101,10 +103,13 @@ fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec
     match (job.settings.torch_from, &job.rocm) {
         (TorchFrom::Image | TorchFrom::Host, _) | (_, None) => return Vec::new(),
         (TorchFrom::PytorchIndex, Some(rocm)) => {
-            let nightly = torch.is_pre();
-            let shipped = if nightly { TORCH_NIGHTLY_INDEX } else { TORCH_INDEX };
+            let shipped = match (torch.is_dev(), torch.is_pre()) {
+                (true, _) => TORCH_NIGHTLY_INDEX,
+                (false, true) => TORCH_TEST_INDEX,
+                (false, false) => TORCH_INDEX,
+            };
             let template = indexes.get("torch").map_or(shipped, String::as_str);
-            if nightly {
+            if torch.is_pre() {
                 argv.push("--pre".to_owned());
             }
             let index = template.replace("{rocm}", &index_suffix(torch, rocm, compat));

@@ -272,6 +272,12 @@ fn the_index_has_the_exact_suffix_of_the_facts() {
         "/rock/venv/bin/python -m pip install --pre torch==2.15.0.dev20261101 --index-url \
          https://download.pytorch.org/whl/nightly/rocm7.2"
     );
+    assert_eq!(
+        torch("7.2", "2.14.0rc1", "unknown: lenient"),
+        "/rock/venv/bin/python -m pip install --pre torch==2.14.0rc1 --index-url \
+         https://download.pytorch.org/whl/test/rocm7.2",
+        "a release candidate is on the test index, not on the nightly one"
+    );
     assert!(
         torch("6.2", "2.5.1", "torch-from: amd-index")
             .ends_with("--find-links https://repo.radeon.com/rocm/manylinux/rocm-rel-6.2/")

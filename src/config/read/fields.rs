@@ -212,16 +212,7 @@ impl Reader<'_> {
             let message = format!("`{name}` is not a platform tag");
             self.fault(&codes::BAD_NAME, platform, message, "write `auto`, or a tag such as `manylinux_2_28_x86_64`");
         }
-        let mut presets = Vec::new();
-        for node in items(node, "presets") {
-            let Some(name) = node.text() else { continue };
-            if texts::is_name(name) {
-                presets.push(name.to_owned());
-            } else {
-                let message = format!("`{name}` is not the name of a preset");
-                self.fault(&codes::BAD_NAME, node, message, "write names such as `rocm` and `torch`");
-            }
-        }
+        let presets = items(node, "presets").iter().filter_map(|node| node.text().map(str::to_owned)).collect();
         Some(Repair { platform: name.to_owned(), presets })
     }
 
