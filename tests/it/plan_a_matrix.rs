@@ -189,6 +189,19 @@ fn gfx_targets_are_what_package_toolchain_and_torch_all_allow() {
 
 /// M14
 #[test]
+fn a_target_that_only_torchs_wheels_lack_is_dropped_for_that_alone() {
+    let axes = "gfx: [gfx942, gfx1150]\naxes:\n  flash-attn: [\"fa2:0251105a\"]\n  python: [\"3.12\"]\n  torch: [\"2.7.0\"]\n  rocm: [\"6.3\"]\n";
+    let plan_of = |more: &str| jobs(&plan(&matrix(&format!("{more}{axes}"))))[0].clone();
+    let job = plan_of("");
+    assert_eq!(job["gfx"], serde_json::json!(["gfx942"]));
+    let reason = "torch wheels for ROCm 6.3 hold no code for it";
+    assert_eq!(job["dropped_gfx"], serde_json::json!([{"target": "gfx1150", "reason": reason}]));
+    let host = plan_of("torch-from: host\npython-from: host\n");
+    assert_eq!(host["gfx"], serde_json::json!(["gfx942", "gfx1150"]), "package and compiler take it");
+}
+
+/// M14
+#[test]
 fn a_cell_without_any_target_left_fails_the_plan() {
     let text = matrix(
         "gfx: [gfx1030]\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n",
@@ -270,7 +283,7 @@ fn an_unquoted_version_keeps_its_zero() {
     let pythons: BTreeSet<String> =
         jobs(&outcome.json()).iter().map(|job| job["axes"]["python"].as_str().unwrap().to_owned()).collect();
     assert_eq!(pythons, BTreeSet::from(["3.10".into(), "3.11".into(), "3.12".into()]));
-    assert!(outcome.stderr.contains("3.1"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("other tools read `3.10` without quotes as `3.1`"), "{}", outcome.stderr);
 }
 
 /// M19

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::Project;
 use crate::support::toy::wait_until;
+use crate::support::{Project, need_pip};
 
 /// A recipe whose steps need nothing but bash and Python, from a source tree beside it.
 const RECIPE: &str = r#"
@@ -357,9 +357,9 @@ fn every_word_of_a_container_command_is_quoted() {
     let matrix = one_cell("2.8.3", "gpu: none\ndocker: {args: [\"--label=a b; touch pwned\", \"--env=X=$(id)\"]}\n");
     let done = Project::new()
         .file("m.yaml", &matrix)
-        .run(&["render", "docker", "m.yaml", "--image", "a b;id", "--docker-arg", "--x=`id`"])
+        .run(&["render", "docker", "m.yaml", "--image", "a;id", "--docker-arg", "--x=`id`"])
         .exits(0);
-    for quoted in ["'--label=a b; touch pwned'", "'--env=X=$(id)'", "'--x=`id`'", "'a b;id' bash /rock/build.sh"] {
+    for quoted in ["'--label=a b; touch pwned'", "'--env=X=$(id)'", "'--x=`id`'", "'a;id' bash /rock/build.sh"] {
         assert!(done.stdout.contains(quoted), "{quoted}: {}", done.stdout);
     }
 }
@@ -417,10 +417,8 @@ fn the_install_test_fails_on_a_wrong_label_and_on_an_error_of_the_program() {
             .unwrap();
         (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
+    need_pip();
     let (passed, text) = test("1.0+rocm62", "import tiny_thing; print('value', tiny_thing.VALUE)");
-    if text.contains("No module named pip") {
-        return;
-    }
     assert!(passed && text.contains("tiny-thing 1.0+rocm62 is installed\nvalue 7"), "{text}");
     let (passed, text) = test("1.0+rocm63", "");
     assert!(!passed && text.contains("the installed metadata says 1.0+rocm62, the plan says 1.0+rocm63"), "{text}");

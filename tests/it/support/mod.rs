@@ -3,10 +3,12 @@
 
 mod bless;
 pub mod pages;
+mod pip;
 mod project;
 pub mod toy;
 mod wheel;
 
 pub use bless::assert_file;
+pub use pip::need_pip;
 pub use project::{Outcome, Project};
 pub use wheel::Wheel;
