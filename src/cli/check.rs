@@ -17,12 +17,12 @@ Every file is read, whatever is wrong with the others, and every fault is shown 
 Exits with 1 when there are errors. `rock-matrix explain CODE` says more about one.
 
 Examples:
-  rock-matrix check                              matrices/*.yaml
+  rock-matrix check                              every matrix file of matrices/
   rock-matrix check matrices/flash-attn.yaml     one file
   rock-matrix check --recipes recipes            with recipes of your own, which are checked too
   rock-matrix check --format json                one JSON object a fault on stdout, then one that counts them")]
 pub(super) struct Args {
-    /// Matrix and recipe files [default: matrices/*.yaml]
+    /// Matrix and recipe files [default: those of matrices/ that end in .yaml or .yml]
     files: Vec<PathBuf>,
     /// What to print: faults for people on stderr, or as JSON on stdout
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]

@@ -6,7 +6,10 @@ use super::load::{Matrix, recipes};
 use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::{self, Lookups, recipe};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::matrix as codes};
+use crate::diagnostic::{
+    Diagnostic, Place, Sink, Source,
+    registry::{host, matrix as codes},
+};
 use crate::{sys, yaml};
 
 /// The largest matrix or recipe file that is read. A matrix of ten thousand explicit rows takes about one.
@@ -57,6 +60,13 @@ pub(super) fn documents(shell: &Shell, compat: &Compat, files: &[PathBuf], sink:
 pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
     let name = path.display().to_string();
     let place = Place::File(name.as_str().into());
+    if let Some(kind) = sys::kind_beside_file(path) {
+        // Reading a pipe waits for whoever writes to it, maybe for ever.
+        let message = format!("cannot read `{name}`: it is {kind}, not a file");
+        let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(place, "");
+        sink.push(fault.help("save what is in it as a file, and name that"));
+        return None;
+    }
     let bytes = match sys::read_bytes(path, LARGEST_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {

@@ -1,14 +1,15 @@
 //! Jobs of a command line: matrix files or a saved plan, and the names of jobs among them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
-use crate::config::recipe::RecipeDocument;
+use crate::config::{self, recipe::RecipeDocument};
 use crate::diagnostic::{
     Diagnostic, Place, Sink,
-    nearest::nearest,
-    registry::{build, plan as codes},
+    nearest::{nearest, with_nearest},
+    registry::{build, matrix, plan as codes},
 };
 use crate::plan::{self, Job, Options, Plan};
 
@@ -83,6 +84,35 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         jobs.push(Ready { recipe: recipe.clone(), job });
     }
     Ok(Named { plan, jobs, by_name: !names.is_empty() })
+}
+
+/// Refuses what is given by hand for the builds of these jobs and would do nothing, or something else than was meant:
+/// container arguments by the rule of the matrix file, and facts that no recipe asks for.
+pub(super) fn check_given(jobs: &[Ready], docker_args: &[String], facts: &[(String, String)], sink: &mut Sink) {
+    for (number, text) in docker_args.iter().enumerate() {
+        if let Some((message, help)) = config::docker_argument_fault(number, text) {
+            let place = Place::Argument(format!("--docker-arg {text}"));
+            sink.push(Diagnostic::new(&matrix::BAD_DOCKER_ARGUMENT, message).at(place, "").help(help));
+        }
+    }
+    let known: BTreeSet<&str> = jobs.iter().flat_map(|ready| ready.recipe.facts.keys()).map(String::as_str).collect();
+    for (name, _) in facts.iter().filter(|(name, _)| !jobs.is_empty() && !known.contains(name.as_str())) {
+        let near = nearest(name, known.iter().copied());
+        let help = match (near, known.is_empty()) {
+            (Some(near), _) => format!("write `--fact {near}=…`"),
+            (None, true) => "remove it: the recipe asks for no facts".to_owned(),
+            (None, false) => format!("the facts are {}", known.iter().copied().collect::<Vec<_>>().join(", ")),
+        };
+        let message = with_nearest(format!("no recipe of these jobs has a fact `{name}`"), near);
+        let place = Place::Argument(format!("--fact {name}"));
+        sink.push(Diagnostic::new(&build::UNKNOWN_FACT, message).at(place, "").help(help));
+    }
+}
+
+/// The name of an image on the command line.
+pub(super) fn image_name(text: &str) -> Result<String, String> {
+    let is_word = !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_whitespace);
+    if is_word { Ok(text.to_owned()) } else { Err("an image is named as docker takes it, REPOSITORY:TAG".to_owned()) }
 }
 
 /// The id of the job with this id or wheel, or of the only one whose id begins so; why there is none goes to the sink.

@@ -7,7 +7,7 @@ use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument};
 use crate::config::{Config, Gfx};
-use crate::diagnostic::registry::plan as codes;
+use crate::diagnostic::registry::{build, plan as codes};
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::sys;
@@ -86,6 +86,11 @@ pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocume
     if let Some(folder) = &shell.folders.recipes {
         let files =
             sys::files_with_extension(folder, &["yaml", "yml"]).map_err(|error| shell.report(&[error.into()]))?;
+        if files.is_empty() {
+            let message = format!("there are no recipes in `{}`", folder.display());
+            let fault = Diagnostic::new(&build::NO_RECIPES, message);
+            return Err(shell.report(&[fault.help("give a folder with recipe files, such as matrices/recipes")]));
+        }
         for path in files {
             let source = super::documents::source(&path, sink);
             documents.extend(source.and_then(|source| recipe::from_source(&source, sink)));

@@ -95,6 +95,16 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// A bad command line that clap cannot see, told in the way of all others, with the usage of this command.
+fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
+    let mut all = command();
+    all.build();
+    if let Some(named) = all.find_subcommand_mut(name) {
+        let _ = named.error(kind, text).print();
+    }
+    Exit::Usage
+}
+
 /// Runs the program with these arguments (the first is its own name).
 pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environment) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::jobs::{Named, Ready, named};
-use super::{Exit, Shell, load};
+use clap::error::ErrorKind;
+
+use super::jobs::{Named, Ready, check_given, image_name, named};
+use super::{Exit, Shell, load, misused};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::exec::ROOT;
@@ -48,7 +50,7 @@ enum Kind {
 
 #[derive(Debug, clap::Args)]
 struct Options {
-    /// Matrix files or a plan.json [default: matrices/*.yaml], and jobs by id or wheel [default: all]
+    /// Matrix files or a plan.json [default: those of matrices/ that end in .yaml or .yml], and jobs by id or wheel [default: all]
     #[arg(value_name = "FILES|JOB")]
     words: Vec<String>,
     /// Write to this file; with several jobs, or where it ends with `/`, one file each into this folder
@@ -61,7 +63,7 @@ struct Options {
     #[arg(long, value_enum)]
     engine: Option<EngineChoice>,
     /// The container image instead of the plan's
-    #[arg(long, value_name = "IMAGE")]
+    #[arg(long, value_name = "IMAGE", value_parser = image_name)]
     image: Option<String>,
     /// One more argument of the container, after those of the matrix file
     #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
@@ -106,10 +108,24 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         Some(Kind::Script(options)) => (options, "sh"),
         Some(Kind::Recipe(options)) => (options, "yaml"),
     };
+    if options.engine == Some(EngineChoice::Local) {
+        if matches!(args.kind, Some(Kind::Docker(_))) {
+            let text = "`--engine local` starts no container; `render script --engine local` prints what it runs";
+            return Err(misused("render", ErrorKind::ArgumentConflict, text));
+        }
+        if options.image.is_some() || !options.docker_arg.is_empty() {
+            let text = "`--image` and `--docker-arg` are about a container; leave `--engine local` out";
+            return Err(misused("render", ErrorKind::ArgumentConflict, text));
+        }
+    }
     let compat = load::compat(shell)?;
     let found = named(shell, &compat, &options.words, sink)?;
     let read = found.jobs.iter().map(|ready| Path::new(&ready.job.settings.matrix));
     load::spare(shell, options.out.as_deref(), read.chain(options.words.iter().map(Path::new)))?;
+    check_given(&found.jobs, &options.docker_arg, &options.fact, sink);
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
     let mut texts = Vec::new();
     for ready in &found.jobs {
         let maker = Maker { ready, options, compat: &compat };

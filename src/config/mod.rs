@@ -18,5 +18,5 @@ pub use lookups::{Lookups, RecipeWords};
 pub use model::*;
 pub use places::Places;
 pub use profile::{Backend, Profile};
-pub use read::read;
+pub use read::{docker_argument_fault, read};
 pub use reference::{reference, schema};

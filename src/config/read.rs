@@ -14,6 +14,8 @@ mod numbers;
 mod place_all;
 mod texts;
 
+pub use texts::docker_argument_fault;
+
 use super::fields::MATRIX_FILE;
 use super::{Config, Lookups, Places};
 use crate::diagnostic::{Code, Diagnostic, Sink, Source};

@@ -162,6 +162,18 @@ pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
+/// What there is instead of a file: a pipe, a device, a socket. Folders are told of by reading them.
+pub fn kind_beside_file(path: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = std::fs::metadata(path).ok()?.file_type();
+    match () {
+        () if kind.is_file() || kind.is_dir() => None,
+        () if kind.is_fifo() => Some("a pipe"),
+        () if kind.is_socket() => Some("a socket"),
+        () => Some("a device"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

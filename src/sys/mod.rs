@@ -16,8 +16,8 @@ mod unfinished;
 
 pub use environment::Environment;
 pub use files::{
-    FileError, append, files_with_extension, folders, is_file, read_bytes, read_text, write_atomic, write_if_changed,
-    write_streamed,
+    FileError, append, files_with_extension, folders, is_file, kind_beside_file, read_bytes, read_text, write_atomic,
+    write_if_changed, write_streamed,
 };
 pub use folders::{
     Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing,

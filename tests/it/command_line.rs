@@ -157,3 +157,77 @@ fn what_might_be_piped_has_a_form_for_programs() {
     assert_eq!(cleaned["folders"][0]["job"], "a-1.0");
     assert!(!project.path(".rock/a-1.0").exists());
 }
+
+/// A sound file, and what asks for one job of it.
+const JOB: &str = "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.12";
+
+fn seed() -> Project {
+    Project::new().file("m.yaml", include_str!("../../matrices/flash-attn.yaml"))
+}
+
+#[test]
+fn a_folder_of_recipes_that_is_not_there_or_empty_is_refused() {
+    let project = seed().file("empty/readme.md", "none");
+    for folder in ["nowhere", "empty"] {
+        let said = project.run(&["check", "m.yaml", "--recipes", folder]).exits(1).stderr;
+        assert!(said.starts_with(&format!("error[B075 no-recipes]: there are no recipes in `{folder}`\n")), "{said}");
+        assert!(said.contains("help: give a folder with recipe files"), "{said}");
+    }
+}
+
+#[test]
+fn container_arguments_of_the_command_line_follow_the_rule_of_the_file() {
+    for command in [
+        &["render", "docker", "m.yaml", JOB][..],
+        &["build", JOB, "--matrix", "m.yaml", "--engine", "docker", "--dry-run"],
+    ] {
+        let refused = |arguments: &[&str]| seed().run(&[command, arguments].concat()).exits(1).stderr;
+        let said = refused(&["--docker-arg", "x"]);
+        let first = "error[M045 bad-docker-argument]: the first argument of the container is `x`, which docker would take for the image\n";
+        assert!(said.starts_with(first), "{said}");
+        assert!(refused(&["--docker-arg", ""]).contains("an argument of the container is empty"));
+        let sound = seed().run(&[command, &["--docker-arg", "--env", "--docker-arg", "A=b"]].concat()).exits(0).stdout;
+        let words: Vec<&str> = sound.split_whitespace().filter(|word| *word != "\\").collect();
+        assert!(words.windows(2).any(|pair| pair == ["--env", "A=b"]), "{sound}");
+    }
+}
+
+#[test]
+fn an_image_without_a_name_is_a_bad_command_line() {
+    for image in ["", "a b", "-x"] {
+        let image = format!("--image={image}");
+        let said = seed().run(&["render", "docker", "m.yaml", JOB, &image]).exits(2).stderr;
+        assert!(said.contains("an image is named as docker takes it"), "{said}");
+        let build = ["build", JOB, "--matrix", "m.yaml", "--engine", "docker", "--dry-run", &image];
+        assert!(seed().run(&build).exits(2).stderr.contains("an image is named"));
+    }
+}
+
+#[test]
+fn a_fact_that_no_recipe_asks_for_is_refused_with_those_that_are_known() {
+    for command in [&["render", "script", "m.yaml", JOB][..], &["build", JOB, "--matrix", "m.yaml", "--dry-run"]] {
+        let said = seed().run(&[command, &["--fact", "nope=1"]].concat()).exits(1).stderr;
+        assert!(said.starts_with("error[B076 unknown-fact]: no recipe of these jobs has a fact `nope`\n"), "{said}");
+        assert!(said.contains("help: "), "{said}");
+    }
+}
+
+#[test]
+fn the_local_engine_has_no_container_to_render() {
+    let said = seed().run(&["render", "docker", "m.yaml", JOB, "--engine", "local"]).exits(2).stderr;
+    assert!(said.contains("`render script --engine local` prints what it runs"), "{said}");
+    let said = seed().run(&["render", "m.yaml", JOB, "--engine", "local", "--image", "a:b"]).exits(2).stderr;
+    assert!(said.contains("`--image` and `--docker-arg` are about a container"), "{said}");
+}
+
+#[test]
+fn a_pipe_is_no_matrix_file_and_is_not_waited_for() {
+    let project = seed();
+    assert!(std::process::Command::new("mkfifo").arg(project.path("pipe.yaml")).status().unwrap().success());
+    let said = project.run(&["check", "pipe.yaml"]).exits(1).stderr;
+    assert!(
+        said.starts_with("error[H020 cannot-read-file]: cannot read `pipe.yaml`: it is a pipe, not a file\n"),
+        "{said}"
+    );
+    assert!(said.contains("help: save what is in it as a file"), "{said}");
+}

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 
 use super::jobs::{Ready, named};
-use super::{Exit, Format, Shell, load};
+use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// Build every job, one after the other
     #[arg(long)]
     all: bool,
-    /// A matrix file; may be given several times [default: matrices/*.yaml]
+    /// A matrix file; may be given several times [default: those of matrices/ that end in .yaml or .yml]
     #[arg(long, value_name = "FILE")]
     matrix: Vec<PathBuf>,
     /// A plan saved with `plan --format json`, instead of matrix files
@@ -59,7 +59,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "local", help_heading = "Where")]
     engine: EngineChoice,
     /// The container image instead of the plan's
-    #[arg(long, value_name = "REF", help_heading = "Where")]
+    #[arg(long, value_name = "REF", help_heading = "Where", value_parser = super::jobs::image_name)]
     image: Option<String>,
     /// One more argument of the container, after those of the matrix file
     #[arg(long, value_name = "ARG", allow_hyphen_values = true, help_heading = "Where")]
@@ -122,7 +122,7 @@ impl EngineChoice {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if args.engine == EngineChoice::Local && (args.image.is_some() || !args.docker_arg.is_empty()) {
         let text = "`--image` and `--docker-arg` are about a container; add `--engine docker` or `--engine podman`";
-        return misused(ErrorKind::ArgumentConflict, text);
+        return misused("build", ErrorKind::ArgumentConflict, text);
     }
     let mut sink = Sink::new();
     let compat = match load::compat(shell) {
@@ -136,6 +136,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return exit;
         }
     };
+    super::jobs::check_given(&ready, &args.docker_arg, &args.fact, &mut sink);
+    if sink.has_errors() {
+        return shell.report(&sink.finish());
+    }
     let facts = sys::host_facts(&HostRoots::default(), &shell.environment, &[]);
     let mut jobs = Vec::new();
     for one in &ready {
@@ -171,23 +175,16 @@ fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Resul
     let words: Vec<String> = args.words.iter().cloned().chain(files).collect();
     let found = named(shell, compat, &words, sink)?;
     match (args.all, found.by_name) {
-        (true, true) => Err(misused(ErrorKind::ArgumentConflict, "`--all` builds every job; name none beside it")),
+        (true, true) => {
+            Err(misused("build", ErrorKind::ArgumentConflict, "`--all` builds every job; name none beside it"))
+        }
         (false, false) => Err(misused(
+            "build",
             ErrorKind::MissingRequiredArgument,
             "name a job, or say `--all`; `rock-matrix plan --explain` lists them",
         )),
         _ => Ok(found.jobs),
     }
-}
-
-/// A bad command line, told in the way of all others.
-fn misused(kind: ErrorKind, text: &str) -> Exit {
-    let mut all = super::command();
-    all.build();
-    if let Some(build) = all.find_subcommand_mut("build") {
-        let _ = build.error(kind, text).print();
-    }
-    Exit::Usage
 }
 
 /// Builds one job after the other; the worst exit counts. A signal or the cap ends all.

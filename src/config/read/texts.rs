@@ -136,23 +136,9 @@ impl Reader<'_> {
         let mut found = Vec::new();
         for (number, node) in nodes.iter().enumerate() {
             let Some(text) = node.text() else { continue };
-            if text.is_empty() {
-                self.fault(&codes::BAD_DOCKER_ARGUMENT, node, "an argument of the container is empty", "remove it");
-            } else if number == 0 && !text.starts_with('-') {
-                let message =
-                    format!("the first argument of the container is `{text}`, which docker would take for the image");
-                self.fault(
-                    &codes::BAD_DOCKER_ARGUMENT,
-                    node,
-                    message,
-                    "begin with an option such as `--env=NAME=value`",
-                );
-            } else if let Some((option, value)) = two_words(text) {
-                let message = format!("`{text}` is two words in one");
-                let help = format!("write `[\"{option}\", \"{value}\"]`, or `{option}={value}`");
-                self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, help);
-            } else {
-                found.push(text.to_owned());
+            match docker_argument_fault(number, text) {
+                Some((message, help)) => self.fault(&codes::BAD_DOCKER_ARGUMENT, node, message, help),
+                None => found.push(text.to_owned()),
             }
         }
         found
@@ -194,6 +180,20 @@ impl Reader<'_> {
         }
         found
     }
+}
+
+/// What is wrong with an argument of the container, the `number`th of its list, and what to do.
+pub fn docker_argument_fault(number: usize, text: &str) -> Option<(String, String)> {
+    if text.is_empty() {
+        return Some(("an argument of the container is empty".to_owned(), "remove it".to_owned()));
+    }
+    if number == 0 && !text.starts_with('-') {
+        let message = format!("the first argument of the container is `{text}`, which docker would take for the image");
+        return Some((message, "begin with an option such as `--env=NAME=value`".to_owned()));
+    }
+    let (option, value) = two_words(text)?;
+    let help = format!("write `[\"{option}\", \"{value}\"]`, or `{option}={value}`");
+    Some((format!("`{text}` is two words in one"), help))
 }
 
 /// `--env NAME` or `-v /a:/b` as one text.

@@ -41,6 +41,8 @@ pub const ALL: &[&Code] = &[
     &WHEEL_REFUSED,
     &FACT_UNKNOWN,
     &NO_SIGNALS,
+    &NO_RECIPES,
+    &UNKNOWN_FACT,
 ];
 
 /// A recipe file that does not follow the format.
@@ -258,4 +260,16 @@ pub const NO_SIGNALS: Code = Code::error(
     "B074",
     "no-signals",
     "The system refused the handlers for SIGINT and SIGTERM. A build that could not be ended cleanly is not begun.",
+);
+/// A recipes folder without recipes.
+pub const NO_RECIPES: Code = Code::error(
+    "B075",
+    "no-recipes",
+    "The folder given by `--recipes` is not there, or holds no YAML files. Its recipes stand before the shipped ones, so without them something else would be built than was meant.",
+);
+/// A fact given by hand that no recipe asks for.
+pub const UNKNOWN_FACT: Code = Code::error(
+    "B076",
+    "unknown-fact",
+    "`--fact NAME=VALUE` answers a question of the recipe, and no recipe of the jobs named here asks for this one. The value would be used nowhere.\n\nThe facts of a recipe stand under its `facts`.",
 );
