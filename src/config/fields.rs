@@ -75,7 +75,7 @@ pub(super) const MATRIX: Record = Record {
             "include",
             Shape::List(&Shape::Record(&INCLUDE)),
             "[]",
-            "Cells to change or add: where `axes` match cells of the product, `set` changes these; where a value is not in the product, the entry is a cell of its own.",
+            "Cells to change or add: where `axes` match cells of the product, `set` changes these; where a value is not in the product, the entry is a cell of its own. An entry that names every axis counts more than `exclude`, not more than the facts.",
         ),
         optional(
             "rocm-policy",

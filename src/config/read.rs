@@ -13,6 +13,7 @@ mod gfx;
 mod numbers;
 mod place_all;
 mod texts;
+mod twins;
 
 pub use texts::docker_argument_fault;
 

@@ -1,12 +1,17 @@
-//! The walk over the axes.
+//! One matrix file to its legs.
+//!
+//! Input: the checked file, its recipe's profile and the facts. Output: the legal cells and the reason for every other.
+//!
+//! **Invariant:** no cell is lost: legs and the counts of what was left out add up to the cells there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::excluded::Excluded;
 use super::rules::{Effect, Finding, Rule, rules};
 use super::universe::{Cell, Universe};
+use super::walk::{Asked, Walk};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Profile};
+use crate::config::{Config, Profile, Row};
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
 
 /// The legs of one matrix file and the reason for every cell that is none.
@@ -22,28 +27,17 @@ pub struct Expansion {
     pub raw: u64,
 }
 
-/// Axes in the order of binding: what facts constrain most comes first.
-const BINDING_ORDER: [AxisRole; 7] = [
-    AxisRole::Torch,
-    AxisRole::Rocm,
-    AxisRole::Package,
-    AxisRole::Backend,
-    AxisRole::Python,
-    AxisRole::Gfx,
-    AxisRole::Field,
-];
-
 /// Expands one matrix file. Faults (unknown combinations under `unknown: strict`, no gfx target left) and warnings go
 /// to the sink.
 pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Sink) -> Option<Expansion> {
+    let too_many = |message: String, sink: &mut Sink| {
+        let fault = Diagnostic::new(&codes::TOO_MANY_CELLS, message).at(config.places.of("axes"), "");
+        sink.push(fault.help("list fewer values, or split the matrix into several files"));
+    };
     let universe = match Universe::new(config) {
         Ok(universe) => universe,
         Err(error) => {
-            sink.push(
-                Diagnostic::new(&codes::TOO_MANY_CELLS, error.to_string())
-                    .at(config.places.of("axes"), "")
-                    .help("split the matrix into several files"),
-            );
+            too_many(error.to_string(), sink);
             return None;
         }
     };
@@ -52,17 +46,11 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
     }
     let rules = rules(config, &universe, profile, compat);
     let mut walk = Walk::new(&universe, &rules);
-    if universe.raw() > 0 {
-        walk.descend(0, 0, universe.raw());
+    if let Err(error) = walk.all() {
+        too_many(error.to_string(), sink);
+        return None;
     }
-    let mut raw = universe.raw();
-    // An include entry whose values all belong to the product changes cells of it and is none of its own.
-    let added = config.include.iter().filter(|row| universe.has_value_beyond_product(row));
-    let explicit = config.rows.iter().chain(added).map(|row| universe.cell_of(row));
-    for cell in explicit.filter(|&cell| !universe.is_in_product(cell)).collect::<BTreeSet<_>>() {
-        raw += 1;
-        walk.judge(cell);
-    }
+    let raw = universe.raw() + explicit_cells(config, &universe, &rules, &mut walk, sink);
     let Walk { mut legs, counts, .. } = walk;
     legs.sort_unstable();
     let mut excluded = Vec::new();
@@ -77,80 +65,69 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
     Some(Expansion { universe, legs, excluded, raw })
 }
 
+/// Judges the cells of `rows` and `include`; gives how many lie outside the product. An include that names every axis
+/// has the last word over the user's excludes, none over the facts, and one that changes no leg is told of.
+fn explicit_cells(config: &Config, universe: &Universe, rules: &[Rule], walk: &mut Walk<'_>, sink: &mut Sink) -> u64 {
+    let is_whole = |row: &Row| {
+        let mut axes = universe.axes().iter().filter(|column| column.product > 0);
+        axes.all(|column| row.axes.contains_key(&column.name)) || universe.has_value_beyond_product(row)
+    };
+    let (whole, partial): (Vec<_>, Vec<_>) = config.include.iter().enumerate().partition(|(_, row)| is_whole(row));
+    let whole: BTreeMap<Cell, usize> = whole.iter().map(|(number, row)| (universe.cell_of(row), *number)).collect();
+    let rows: BTreeSet<Cell> = config.rows.iter().map(|row| universe.cell_of(row)).collect();
+    let is_outside = |cell: &&Cell| !universe.is_in_product(**cell);
+    let outside: BTreeSet<Cell> = rows.iter().chain(whole.keys()).filter(is_outside).copied().collect();
+    let before = walk.legs.len();
+    for &cell in &outside {
+        walk.judge(cell, if whole.contains_key(&cell) { Asked::Facts } else { Asked::All });
+    }
+    let legs_outside = walk.legs[before..].to_vec();
+    let mut idle = BTreeMap::new();
+    for (&cell, &number) in &whole {
+        if universe.is_in_product(cell) {
+            walk.bring_back(cell);
+        }
+        if let Some(against) = walk.against(cell, Asked::Facts) {
+            idle.insert(number, (against, "the cell of this `include` entry is left out"));
+        }
+    }
+    let indexes = universe.indexes();
+    for (number, row) in partial {
+        let index = |axis: usize| indexes[axis].get(row.axes.get(&universe.axes()[axis].name)?.text.as_str()).copied();
+        let fixed: Vec<Option<usize>> = (0..universe.axes().len()).map(index).collect();
+        let has = |cell: &Cell| {
+            let fits = |(axis, index): (usize, &Option<usize>)| index.is_none_or(|i| universe.index(*cell, axis) == i);
+            fixed.iter().enumerate().all(fits)
+        };
+        if let Some(against) = walk.against_all(&fixed)
+            && !legs_outside.iter().any(has)
+        {
+            idle.insert(number, (against, "no cell is left for this `include` entry to change"));
+        }
+    }
+    for (number, ((rule, finding), message)) in idle {
+        let finding = &rules[rule].findings()[finding];
+        if finding.effect == Effect::Exclude {
+            sink.push(idle_include(config, number, message, finding));
+        }
+    }
+    outside.len() as u64
+}
+
+fn idle_include(config: &Config, number: usize, message: &str, finding: &Finding) -> Diagnostic {
+    let because = &finding.because;
+    let message = format!("{message}: {}", because.reason);
+    let diagnostic = Diagnostic::new(&codes::INCLUDE_LEFT_OUT, message)
+        .at(config.places.of(&format!("include[{number}].axes")), finding.code.name);
+    let diagnostic = match because.source.as_str() {
+        "" => diagnostic,
+        source => diagnostic.note(format!("from {source}")),
+    };
+    diagnostic.help(if because.hint.is_empty() { "remove the entry" } else { because.hint.as_str() })
+}
+
 fn order_key(row: &Excluded) -> Vec<(&String, &String)> {
     row.axes.iter().collect()
-}
-
-/// The state of the walk: the values bound so far, the legs found, and how many cells each finding took.
-struct Walk<'a> {
-    universe: &'a Universe,
-    /// Axis positions in the order of binding.
-    order: Vec<usize>,
-    /// Rules to ask once the axis at this depth is bound.
-    due: Vec<Vec<usize>>,
-    rules: &'a [Rule],
-    /// Value index per axis position.
-    bound: Vec<usize>,
-    legs: Vec<Cell>,
-    /// (rule, finding) → cells. Warnings count the cells they touch.
-    counts: BTreeMap<(usize, usize), u64>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(universe: &'a Universe, rules: &'a [Rule]) -> Self {
-        let rank = |axis: &usize| BINDING_ORDER.iter().position(|role| *role == universe.axes()[*axis].role);
-        let mut order: Vec<usize> = (0..universe.axes().len()).collect();
-        order.sort_by_key(rank);
-        let depth_of = |axis: &usize| order.iter().position(|o| o == axis).unwrap_or(0);
-        let mut due = vec![Vec::new(); order.len().max(1)];
-        for (number, rule) in rules.iter().enumerate() {
-            due[rule.axes.iter().map(depth_of).max().unwrap_or(0)].push(number);
-        }
-        let bound = vec![0; order.len()];
-        Self { universe, order, due, rules, bound, legs: Vec::new(), counts: BTreeMap::new() }
-    }
-
-    /// Binds the axis at `depth`; `rank` is the sum of the weights above, `below` the cells under this prefix.
-    fn descend(&mut self, depth: usize, rank: u64, below: u64) {
-        let axis = self.order[depth];
-        let range = self.universe.axes()[axis].product_range();
-        let below = below / range.len() as u64;
-        for index in range {
-            self.bound[axis] = index;
-            if self.is_ruled_out(depth, below) {
-                continue;
-            }
-            let rank = rank + self.universe.weight(axis, index);
-            if depth + 1 == self.order.len() {
-                self.legs.push(Cell(rank));
-            } else {
-                self.descend(depth + 1, rank, below);
-            }
-        }
-    }
-
-    /// Asks the rules due at this depth; the first that rules out takes all cells below.
-    fn is_ruled_out(&mut self, depth: usize, below: u64) -> bool {
-        for &rule in &self.due[depth] {
-            if let Some(finding) = self.rules[rule].ask(&self.bound) {
-                *self.counts.entry((rule, finding)).or_default() += below;
-                if self.rules[rule].findings()[finding].effect != Effect::Warn {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Asks every rule about one explicit cell.
-    fn judge(&mut self, cell: Cell) {
-        for axis in 0..self.bound.len() {
-            self.bound[axis] = self.universe.index(cell, axis);
-        }
-        if !(0..self.due.len()).any(|depth| self.is_ruled_out(depth, 1)) {
-            self.legs.push(cell);
-        }
-    }
 }
 
 fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded {

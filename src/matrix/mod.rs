@@ -14,6 +14,7 @@ mod expand;
 mod gfx;
 mod rules;
 mod universe;
+mod walk;
 
 pub use excluded::Excluded;
 pub use expand::{Expansion, expand};

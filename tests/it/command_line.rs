@@ -149,7 +149,10 @@ fn what_might_be_piped_has_a_form_for_programs() {
     let project = Project::new().file("m.yaml", include_str!("../../matrices/flash-attn.yaml"));
     let codes = project.run(&["explain", "--format", "json"]).exits(0).json();
     assert_eq!(codes["codes"].as_array().unwrap().len(), rock_matrix::diagnostic::registry::all().count());
-    assert_eq!(project.run(&["explain", "M001", "--format", "json"]).exits(0).json()["codes"][0]["name"], "duplicate-key");
+    assert_eq!(
+        project.run(&["explain", "M001", "--format", "json"]).exits(0).json()["codes"][0]["name"],
+        "duplicate-key"
+    );
     let checked = project.run(&["check", "m.yaml", "--format", "json"]).exits(0).json();
     assert_eq!((&checked["checked"], &checked["errors"]), (&1.into(), &0.into()));
     std::fs::create_dir_all(project.path(".rock/a-1.0")).unwrap();

@@ -121,6 +121,25 @@ fn more_cells_than_can_be_counted_are_refused_before_any_is_made() {
 }
 
 #[test]
+fn more_jobs_than_anyone_runs_are_refused_while_they_are_counted() {
+    let values = |count: u32| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let versions = |count: u32| (0..count).map(|n| format!("\"2.8.{n}\"")).collect::<Vec<_>>().join(",");
+    let mut text = format!(
+        "version: 1\ndistribution: flash-attn\nunknown: lenient\ntorch-from: host\npython-from: host\naxes:\n  flash-attn: [{}]\n  python: [\"3.12\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.1\"]\n",
+        versions(40)
+    );
+    for axis in ["opt-dim", "max-jobs"] {
+        text += &format!("  {axis}: [{}]\n", values(200_000));
+    }
+    let first = "error[P011 too-many-cells]: more than 10000000 cells are legal";
+    refused(text.as_bytes(), first);
+    let project = Project::new().file("m.yaml", &text);
+    let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
+    assert!(said.contains("\nhelp: list fewer values, or split the matrix into several files\n"), "{said}");
+    assert!(said.contains(" --> m.yaml:6:1\n"), "{said}");
+}
+
+#[test]
 fn a_huge_file_and_a_missing_one_are_refused_by_name() {
     refused(
         &vec![b'#'; 17 << 20],
@@ -275,7 +294,7 @@ fn errors_are_told_first_and_counted_all_however_much_else_is_wrong() {
     let rows: String = (0..3000)
         .map(|n| {
             format!(
-                "  - {{flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.2\", runner: box-{n}}}\n"
+                "  - {{flash-attn: \"2.8.{n}\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.2\", runner: box-{n}}}\n"
             )
         })
         .collect();

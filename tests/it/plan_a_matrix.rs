@@ -541,3 +541,61 @@ fn a_plan_warns_of_what_the_setup_of_triton_on_main_installs() {
     let warned = text.lines().filter(|line| line.contains("aiter") && line.contains("no torch")).count();
     assert_eq!(warned, 1, "{text}");
 }
+
+/// M6
+#[test]
+fn an_include_brings_back_the_cell_that_an_exclude_takes_away() {
+    let axes = "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\", \"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
+    let cell = "flash-attn: \"2.8.3\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"";
+    let exclude = "exclude: [{torch: \"2.5.1\", rocm: \"6.1\"}]\n";
+    let add = |include: &str| {
+        let text = matrix(&format!("{axes}{exclude}include:\n{include}"));
+        let project = Project::new().file("m.yaml", &text);
+        assert_eq!(project.run(&["check", "m.yaml"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
+        plan(&text)
+    };
+    let with = add(&format!("  - axes: {{{cell}}}\n    set: {{gpu: required}}\n"));
+    assert_eq!(jobs(&with).len(), 3);
+    let back = jobs(&with).iter().find(|job| job["axes"]["rocm"] == "6.1").unwrap();
+    assert_eq!((back["axes"]["python"].as_str(), back["gpu"].as_str()), (Some("3.12"), Some("required")));
+    assert_eq!(with["excluded"][0]["count"], 1, "the other cell of the exclude stays out");
+    let bare = add(&format!("  - axes: {{{cell}}}\n"));
+    assert_eq!(jobs(&bare).len(), 3, "nothing to set is no reason against it");
+    let beyond = add("  - axes: {flash-attn: \"2.8.3\", python: \"3.10\", torch: \"2.5.1\", rocm: \"6.1\"}\n");
+    assert_eq!(jobs(&beyond).len(), 3, "a cell of its own is added after the excludes as well");
+}
+
+/// M6
+#[test]
+fn an_include_says_why_its_cell_is_not_added() {
+    let axes =
+        "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.1\", \"6.2\"]\n";
+    let told = |include: &str, more: &str| {
+        let text = matrix(&format!("{axes}{more}include:\n  - {include}\n"));
+        Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(0).stderr
+    };
+    let illegal = told("{axes: {flash-attn: \"2.8.3\", python: \"3.8\", torch: \"2.5.1\", rocm: \"6.1\"}}", "");
+    let first = "warning[P032 include-left-out]: the cell of this `include` entry is left out: torch 2.5.1 has wheels for Python 3.9, 3.10, 3.11 and 3.12, not 3.8\n";
+    assert!(illegal.starts_with(first) && illegal.contains("--> m.yaml:10:12\n"), "{illegal}");
+    let partial = told("{axes: {rocm: \"6.1\"}, set: {gpu: none}}", "exclude: [{rocm: \"6.1\"}]\n");
+    assert!(
+        partial.contains("no cell is left for this `include` entry to change: excluded by the matrix file\n"),
+        "{partial}"
+    );
+    let row = "rows: [{flash-attn: \"2.8.3\", python: \"3.11\", torch: \"2.5.1\", rocm: \"6.2.4\"}]\n";
+    let changed = told("{axes: {torch: \"2.5.1\"}, set: {gpu: none}}", row);
+    assert!(!changed.contains("P032"), "{changed}");
+}
+
+#[test]
+fn ten_thousand_rows_are_compared_at_once() {
+    let mut text = matrix("unknown: lenient\ntorch-from: host\npython-from: host\nrows:\n");
+    for number in 0..10_000 {
+        text += &format!("  - {{flash-attn: \"2.8.{number}\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\"}}\n");
+    }
+    text += "  - {flash-attn: \"2.8.7\", python: \"3.12\", torch: \"2.5\", rocm: \"6.1\"}\n";
+    text += "  - {flash-attn: \"2.8.7\", python: \"3.12\", torch: \"2.5.1\", rocm: \"6.1\", gpu: none}\n";
+    let told = Project::new().file("m.yaml", &text).run(&["check", "m.yaml"]).exits(1).stderr;
+    assert!(told.contains("error[M052 cell-twice]: two rows name the same cell and disagree on `gpu`\n"), "{told}");
+    assert_eq!(told.matches("[M052").count(), 1);
+}

@@ -69,8 +69,14 @@ impl Reader<'_> {
         found
     }
 
-    /// Cells to change or add.
-    pub(super) fn includes(&mut self, nodes: &[Node], known: &Known<'_>, recipe: &str) -> Vec<Row> {
+    /// Cells to change or add, each with where it stands.
+    pub(super) fn includes<'n>(
+        &mut self,
+        nodes: &'n [Node],
+        known: &Known<'_>,
+        exclude: &[Exclude],
+        recipe: &str,
+    ) -> Vec<(Row, &'n Node)> {
         let mut found = Vec::new();
         for node in nodes {
             let given = entries(node, "axes");
@@ -92,11 +98,11 @@ impl Reader<'_> {
             }
             if !inside {
                 self.must_name_all_axes(node, &axes, known);
-            } else if entries(node, "set").is_empty() {
+            } else if entries(node, "set").is_empty() && !brings_back(&axes, known, exclude) {
                 let message = "this `include` entry changes nothing: its cells are in the product, and `set` is empty";
                 self.fault(&codes::IDLE_ENTRY, node, message, "add `set`, or remove the entry");
             }
-            found.push(Row { axes, set });
+            found.push((Row { axes, set }, node));
         }
         found
     }
@@ -110,8 +116,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Cells beside the product.
-    pub(super) fn rows(&mut self, nodes: &[Node], axes: &[Axis], naming: &Naming<'_>) -> Vec<Row> {
+    /// Cells beside the product, each with where it stands.
+    pub(super) fn rows<'n>(&mut self, nodes: &'n [Node], axes: &[Axis], naming: &Naming<'_>) -> Vec<(Row, &'n Node)> {
         let mut found = Vec::new();
         for node in nodes {
             let Some(given) = node.entries() else { continue };
@@ -143,7 +149,7 @@ impl Reader<'_> {
                 self.fault(&codes::INCOMPLETE_CELL, node, message, format!("add `{name}:` to the row"));
             }
             if sound {
-                found.push(Row { axes: row_axes, set });
+                found.push((Row { axes: row_axes, set }, node));
             }
         }
         found
@@ -264,6 +270,13 @@ impl Reader<'_> {
         }
         fits && digest_fits
     }
+}
+
+/// Whether an include names every axis of a cell that an exclude takes away.
+fn brings_back(axes: &IndexMap<String, AxisValue>, known: &Known<'_>, exclude: &[Exclude]) -> bool {
+    let has = |(name, text): (&String, &String)| axes.get(name).is_some_and(|value| value.text == *text);
+    known.axes.iter().all(|axis| axes.contains_key(&axis.name))
+        && exclude.iter().any(|exclude| exclude.axes.iter().all(has))
 }
 
 /// The value as the axis spells it: `2.5` becomes `2.5.0` where that is what the axis lists.

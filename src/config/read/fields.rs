@@ -30,7 +30,7 @@ impl Reader<'_> {
         let recipe = self.recipe(node);
         let naming = Naming { distribution: text(node, "distribution"), recipe: &recipe };
         let axes = self.axes(entries(node, "axes"), &naming);
-        let rows = self.rows(items(node, "rows"), &axes, &naming);
+        let (rows, row_nodes): (Vec<_>, Vec<_>) = self.rows(items(node, "rows"), &axes, &naming).into_iter().unzip();
         if entries(node, "axes").is_empty() && items(node, "rows").is_empty() {
             self.push(
                 Diagnostic::new(&codes::NO_CELLS, "there is nothing to build: the file has neither `axes` nor `rows`")
@@ -40,7 +40,9 @@ impl Reader<'_> {
         }
         let known = Known { axes: &axes, rows: &rows };
         let exclude = self.excludes(items(node, "exclude"), &known);
-        let include = self.includes(items(node, "include"), &known, &recipe);
+        let include = self.includes(items(node, "include"), &known, &exclude, &recipe);
+        let (include, include_nodes): (Vec<_>, Vec<_>) = include.into_iter().unzip();
+        self.twins((&rows, &row_nodes), (&include, &include_nodes));
         place_all::insert_explicit(&axes, &rows, &include, &mut places);
         if items(node, "gfx").is_empty() && node.get("gfx").is_some_and(|gfx| matches!(gfx.value, Value::List(_))) {
             let gfx = node.get("gfx")?;

@@ -45,6 +45,7 @@ pub const ALL: &[&Code] = &[
     &NO_MATRIX_FILE,
     &UNKNOWN_GFX,
     &MORE_FAULTS,
+    &CELL_TWICE,
 ];
 
 /// One key twice in one mapping.
@@ -289,4 +290,10 @@ pub const MORE_FAULTS: Code = Code::note(
     "M051",
     "more-faults",
     "There are more than a thousand faults, and the rest is only counted. Many of them usually have one cause.",
+);
+/// Two entries about one cell.
+pub const CELL_TWICE: Code = Code::error(
+    "M052",
+    "cell-twice",
+    "Two entries of `rows` or `include` name the same cell. Where they disagree, for instance on the runner, only one of them could count, and the file does not say which: that is an error. Where they agree, or each sets something else, it is a warning.\n\nJoin them into one entry, or remove one.",
 );

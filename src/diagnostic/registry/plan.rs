@@ -30,6 +30,7 @@ pub const ALL: &[&Code] = &[
     &NO_VERSION_AXIS,
     &MISSING_AXIS,
     &OUT_IS_INPUT,
+    &INCLUDE_LEFT_OUT,
     &HOST_WITHOUT_GPU,
 ];
 
@@ -97,7 +98,7 @@ pub const NO_GFX_LEFT: Code = Code::error(
 pub const TOO_MANY_CELLS: Code = Code::error(
     "P011",
     "too-many-cells",
-    "The product of the axes has more cells than 64 bits can count. Split the matrix into several files.",
+    "One matrix file may have 10 million legal cells, and those that are not legal must be ruled out in 100 million steps; the product of its axes must fit 64 bits. GitHub runs 256 jobs of one matrix, so this is far above what anyone builds, and usually one axis too many.\n\nList fewer values, or split the matrix into several files.",
 );
 /// Two jobs would produce the same wheel.
 pub const COLLIDING_WHEELS: Code = Code::error(
@@ -185,6 +186,12 @@ pub const OUT_IS_INPUT: Code = Code::error(
     "P031",
     "out-is-input",
     "`--out` names a file that this command reads, such as the matrix file itself. Writing there would lose it, so nothing was written.",
+);
+/// An include without a legal cell.
+pub const INCLUDE_LEFT_OUT: Code = Code::warning(
+    "P032",
+    "include-left-out",
+    "An `include` entry changes or adds nothing, because every cell that it names is left out. An entry that names every axis brings back a cell that `exclude` takes away; what the facts or a policy rule out stays out.",
 );
 /// `gfx: [host]` on a machine without a GPU.
 pub const HOST_WITHOUT_GPU: Code = Code::error(
