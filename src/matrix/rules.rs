@@ -1,5 +1,7 @@
 //! What rules a cell out: facts, policies and the user's excludes, each over the axes it reads.
 
+use std::collections::HashMap;
+
 use indexmap::IndexMap;
 
 use super::universe::Universe;
@@ -14,12 +16,24 @@ pub(super) struct Rule {
     /// The axes it reads, by position.
     pub(super) axes: Vec<usize>,
     /// Answers by mixed-radix number of the value indexes on `axes`; 0 is "nothing against it".
-    answers: Vec<u32>,
+    answers: Answers,
     /// What the answers mean; answer `n` is `findings[n - 1]`.
     findings: Vec<Finding>,
     /// How many values each axis has.
     sizes: Vec<usize>,
 }
+
+/// Answers by number.
+#[derive(Debug)]
+enum Answers {
+    /// One for every number.
+    All(Vec<u32>),
+    /// Those that are not 0: a few excludes over long axes would not fit otherwise.
+    Few(HashMap<usize, u32>),
+}
+
+/// How many numbers have a place each, whether something is said of them or not.
+const MOST_PLACES: usize = 1 << 16;
 
 /// Why the cells with these values are left out, or are doubtful.
 #[derive(Debug, Clone)]
@@ -50,7 +64,11 @@ impl Rule {
     #[inline]
     pub(super) fn ask(&self, indexes: &[usize]) -> Option<usize> {
         let at = self.axes.iter().zip(&self.sizes).fold(0, |at, (&axis, size)| at * size + indexes[axis]);
-        self.answers[at].checked_sub(1).map(|n| n as usize)
+        let answer = match &self.answers {
+            Answers::All(answers) => answers[at],
+            Answers::Few(answers) => answers.get(&at).copied().unwrap_or(0),
+        };
+        answer.checked_sub(1).map(|n| n as usize)
     }
 
     /// All findings, in the order of the values.
@@ -87,7 +105,7 @@ impl Rule {
                 *index = 0;
             }
         }
-        Self { axes, answers, findings, sizes }
+        Self { axes, answers: Answers::All(answers), findings, sizes }
     }
 }
 
@@ -264,27 +282,40 @@ fn policy(
     Some((&codes::ROCM_POLICY, because, Effect::Exclude))
 }
 
-fn user_excludes<'a>(config: &'a Config, universe: &'a Universe) -> impl Iterator<Item = Rule> + 'a {
-    config.exclude.iter().map(move |exclude| {
+/// One rule for all excludes that name the same axes, in the order of the file.
+fn user_excludes(config: &Config, universe: &Universe) -> Vec<Rule> {
+    let indexes = universe.indexes();
+    let mut by_axes: IndexMap<Vec<usize>, Vec<Vec<usize>>> = IndexMap::new();
+    for exclude in config.exclude.iter().filter(|exclude| !exclude.axes.is_empty()) {
         let axes: Vec<usize> =
             (0..universe.axes().len()).filter(|&a| exclude.axes.contains_key(&universe.axes()[a].name)).collect();
-        let sizes: Vec<usize> = axes.iter().map(|&axis| universe.axes()[axis].values.len()).collect();
-        let wanted: IndexMap<usize, &String> =
-            axes.iter().map(|&a| (a, &exclude.axes[&universe.axes()[a].name])).collect();
-        let index_of = |axis: usize| {
-            universe.axes()[axis].values.iter().position(|v| v.as_ref().is_some_and(|v| v.text == *wanted[&axis]))
-        };
-        let mut answers = vec![0; sizes.iter().product()];
-        let mut findings = Vec::new();
-        let indexes: Option<Vec<usize>> = axes.iter().map(|&axis| index_of(axis)).collect();
-        if let Some(indexes) = indexes.filter(|indexes| !indexes.is_empty()) {
-            let at = indexes.iter().zip(&sizes).fold(0, |at, (index, size)| at * size + index);
-            answers[at] = 1;
+        let index = |&axis: &usize| indexes[axis].get(exclude.axes[&universe.axes()[axis].name].as_str()).copied();
+        let values: Option<Vec<usize>> = axes.iter().map(index).collect();
+        if let Some(values) = values.filter(|values| !values.is_empty()) {
+            by_axes.entry(axes).or_default().push(values);
+        }
+    }
+    by_axes.into_iter().map(|(axes, excludes)| exclude_rule(universe, axes, &excludes)).collect()
+}
+
+fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) -> Rule {
+    let sizes: Vec<usize> = axes.iter().map(|&axis| universe.axes()[axis].values.len()).collect();
+    let (mut few, mut findings) = (HashMap::new(), Vec::new());
+    for indexes in excludes {
+        let at = indexes.iter().zip(&sizes).fold(0_usize, |at, (index, size)| at * size + index);
+        few.entry(at).or_insert_with(|| {
             let because =
                 Because { reason: "excluded by the matrix file".into(), hint: String::new(), source: String::new() };
-            let values = axes.iter().copied().zip(indexes).collect();
+            let values = axes.iter().copied().zip(indexes.iter().copied()).collect();
             findings.push(Finding { code: &codes::EXCLUDED_BY_USER, because, effect: Effect::Exclude, values });
-        }
-        Rule { axes, answers, findings, sizes }
-    })
+            u32::try_from(findings.len()).unwrap_or(u32::MAX)
+        });
+    }
+    let places: usize = sizes.iter().product();
+    let answers = if places > MOST_PLACES {
+        Answers::Few(few)
+    } else {
+        Answers::All((0..places).map(|at| few.get(&at).copied().unwrap_or(0)).collect())
+    };
+    Rule { axes, answers, findings, sizes }
 }

@@ -13,8 +13,8 @@ use crate::diagnostic::registry::plan as codes;
 
 /// Legal cells of one file. GitHub runs 256 jobs of a matrix, so this is thousands of workflows.
 pub(super) const MOST_LEGS: usize = 10_000_000;
-/// Values bound one by one; a walk of seconds.
-const MOST_STEPS: u64 = 100_000_000;
+/// Questions to rules about values bound one by one; a walk of seconds.
+const MOST_STEPS: u64 = 1_000_000_000;
 
 /// Axes in the order of binding: what facts constrain most comes first.
 const BINDING_ORDER: [AxisRole; 7] = [
@@ -34,7 +34,7 @@ pub(super) enum TooLarge {
     #[error("more than {MOST_LEGS} cells are legal")]
     Legs,
     /// Few legal cells, found too slowly.
-    #[error("more than {MOST_STEPS} combinations have to be looked at one by one")]
+    #[error("more than {MOST_STEPS} questions about combinations have to be asked one by one")]
     Steps,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Walk<'a> {
         let axis = self.order[depth];
         let range = self.universe.axes()[axis].product_range();
         let below = below / range.len() as u64;
-        self.steps += range.len() as u64;
+        self.steps += range.len() as u64 * (1 + self.due[depth].len() as u64);
         if self.steps > MOST_STEPS {
             return Err(TooLarge::Steps);
         }
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
         let range = fixed[axis].map_or_else(|| self.universe.axes()[axis].product_range(), |index| index..index + 1);
         let mut first = None;
         for index in range {
-            self.steps += 1;
+            self.steps += 1 + self.due[depth].len() as u64;
             self.bound[axis] = index;
             let found = match self.against_prefix(depth, Asked::All) {
                 Some(found) => found,
