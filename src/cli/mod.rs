@@ -110,8 +110,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            return match error.print() {
+                _ if error.use_stderr() => Exit::Usage,
+                Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
+                    let text = format!("error: cannot write to stdout: {fault}\n");
+                    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+                    Exit::Machine
+                }
+                _ => Exit::Done,
+            };
         }
     };
     let shell = Shell {

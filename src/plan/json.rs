@@ -29,7 +29,7 @@ const SMALL_CHUNK: usize = 32;
 
 /// A plan as read back.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a plan")]
 pub struct PlanDocument {
     /// [`VERSION`].
     pub version: u32,
@@ -55,7 +55,7 @@ pub struct PlanDocument {
 
 /// What the jobs of one matrix file share.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a matrix")]
 pub struct MatrixDocument {
     matrix: String,
     distribution: String,
@@ -72,7 +72,7 @@ pub struct MatrixDocument {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an image rule")]
 struct ImageDocument {
     repository: String,
     tag: String,
@@ -81,7 +81,7 @@ struct ImageDocument {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "container options")]
 struct DockerDocument {
     shm_size: String,
     groups: Vec<String>,
@@ -90,14 +90,14 @@ struct DockerDocument {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a repair rule")]
 struct RepairDocument {
     platform: String,
     presets: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a test rule")]
 struct TestDocument {
     runner: String,
     gpu: String,
@@ -105,7 +105,7 @@ struct TestDocument {
 
 /// One job.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a job")]
 pub struct JobDocument {
     /// The id.
     pub id: String,
@@ -152,7 +152,7 @@ pub struct JobDocument {
 
 /// A gfx target left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a dropped target")]
 pub struct DroppedDocument {
     /// The target.
     pub target: String,
@@ -162,7 +162,7 @@ pub struct DroppedDocument {
 
 /// What a build is likely to cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an estimate")]
 pub struct EstimateDocument {
     objects: u64,
     hours: f64,
@@ -173,7 +173,7 @@ pub struct EstimateDocument {
 
 /// Cells left out for one reason.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an excluded row")]
 pub struct ExcludedDocument {
     matrix: usize,
     axes: IndexMap<String, String>,
@@ -186,7 +186,7 @@ pub struct ExcludedDocument {
 
 /// Cells that share a job's wheel.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a covered row")]
 pub struct CoveredDocument {
     id: String,
     axes: IndexMap<String, Vec<String>>,
@@ -194,7 +194,7 @@ pub struct CoveredDocument {
 
 /// A part of the jobs that forms one matrix.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a shard")]
 pub struct ShardDocument {
     first: usize,
     count: usize,

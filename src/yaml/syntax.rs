@@ -7,6 +7,9 @@ use granit_parser::{ErrorKind, ScanError};
 use super::fault;
 use crate::diagnostic::{Diagnostic, Source, Span, registry::matrix as codes};
 
+/// The longest key in characters (YAML 1.2.2, section 7.4.2).
+const LONGEST_KEY: usize = 1024;
+
 /// The diagnostic of a parser's error. `text` begins `base` bytes into the source.
 pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str) -> Diagnostic {
     let marker = error.marker();
@@ -39,7 +42,11 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
                     .help("close it in the line where it opens, or indent the lines in between");
             }
             let begins_line = source.text[line_start(&source.text, at.start)..at.start].trim().is_empty();
+            let line = line_of(&source.text, at.start);
             let (message, help) = match kind {
+                ErrorKind::SimpleKeyExpected if line.find(':').is_some_and(|end| end > LONGEST_KEY) => {
+                    ("the key is longer than the 1024 characters that YAML allows".into(), "shorten it")
+                }
                 ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation
                     if begins_line && line_of(&source.text, at.start).contains(':') =>
                 {

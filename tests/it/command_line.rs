@@ -234,3 +234,11 @@ fn a_pipe_is_no_matrix_file_and_is_not_waited_for() {
     );
     assert!(said.contains("help: save what is in it as a file"), "{said}");
 }
+
+#[test]
+fn help_that_cannot_be_written_is_no_success() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Project::new().command(&["--help"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write to stdout: "));
+}

@@ -103,3 +103,11 @@ fn a_product_that_cannot_be_counted_is_refused() {
     let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
     assert!(said.contains("error[P011 too-many-cells]"), "{}", &said[..said.len().min(2000)]);
 }
+
+#[test]
+fn a_plan_that_cannot_be_read_is_told_where_and_in_words_of_ours() {
+    let text = "{\"version\":1,\n\"generator\":\"x\",\"matrices\":[],\n\"jobs\":[\n3]}";
+    let said = sound().file("p.json", text).run(&["build", "--all", "--plan", "p.json", "--dry-run"]).exits(1).stderr;
+    assert!(said.contains("is not a plan: invalid type: integer `3`, expected a job\n"), "{said}");
+    assert!(said.contains(" --> p.json:4:1\n"), "{said}");
+}

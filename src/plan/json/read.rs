@@ -9,15 +9,22 @@ use crate::plan::{DroppedGfx, Estimate, Job, Settings};
 
 /// Reads a plan back into jobs. A file that is no plan of this version is a fault.
 pub fn read_json(source: &Source, sink: &mut Sink) -> Option<Vec<Job>> {
-    let fault = |reason: String| {
+    let fault_at = |reason: String, at: usize| {
         Diagnostic::new(&codes::BAD_PLAN_FILE, format!("`{}` is not a plan: {reason}", source.path))
-            .at(source.place(0..0), "")
+            .at(source.place(at..at), "")
             .help("write it with `rock-matrix plan --format json`")
     };
+    let fault = |reason: String| fault_at(reason, 0);
     let document: PlanDocument = match serde_json::from_str(&source.text) {
         Ok(document) => document,
         Err(error) => {
-            sink.push(fault(error.to_string()));
+            let told = error.to_string();
+            // The place is told as a place.
+            let reason = told.rsplit_once(" at line ").map_or(told.as_str(), |(reason, _)| reason);
+            let line: usize =
+                source.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let at = source.text.floor_char_boundary(line + error.column().saturating_sub(1));
+            sink.push(fault_at(reason.to_owned(), at));
             return None;
         }
     };
