@@ -49,11 +49,11 @@ fn a_file_that_is_no_plan_is_not_compared_with() {
     let project = sound().file("old.json", "{}");
     let said = project.run(&["plan", "m.yaml", "--diff", "old.json"]).exits(1).stderr;
     insta::assert_snapshot!(said, @r"
-    error[P018 bad-plan-file]: `old.json` is not a plan: missing field `version` at line 1 column 2
-     --> old.json:1:1
+    error[P018 bad-plan-file]: `old.json` is not a plan: missing field `version`
+     --> old.json:1:2
       |
     1 | {}
-      | ^
+      |  ^
       |
     help: write it with `rock-matrix plan --format json`
     ");
