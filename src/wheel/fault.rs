@@ -113,7 +113,7 @@ pub enum WheelError {
         reason: String,
     },
     /// A header of METADATA or WHEEL that is missing or cannot be read.
-    #[error("{reason} in `{member}`")]
+    #[error("in `{member}`: {reason}")]
     Header {
         /// The file's name.
         member: String,

@@ -15,10 +15,14 @@ pub enum LabelRule {
 /// The version that METADATA gives, where it and the name are those of the file name. `member` is METADATA's own name.
 ///
 /// # Errors
-/// When one of the two is missing, cannot be read, or says otherwise.
+/// When METADATA is no UTF-8 text or has a single header twice, and when one of the two is missing, cannot be read, or
+/// says otherwise.
 pub fn identity(metadata: &Headers, name: &WheelName, member: &str, label: LabelRule) -> Result<Version, WheelError> {
     let member = || member.to_owned();
     let bad = |reason: String| WheelError::Header { member: member(), reason };
+    if let Some(reason) = form_faults(metadata, ONCE_IN_METADATA).into_iter().next() {
+        return Err(bad(reason));
+    }
     let value = |header: &str| match metadata.get(header) {
         Some(value) if !value.is_empty() => Ok(value.into_owned()),
         _ => Err(bad(format!("there is no `{header}`"))),
@@ -37,6 +41,21 @@ pub fn identity(metadata: &Headers, name: &WheelName, member: &str, label: Label
         return Ok(version);
     }
     Err(WheelError::Version { named: name.version.to_string(), written: text, member: member() })
+}
+
+/// Headers that METADATA has once (core metadata specification).
+pub(super) const ONCE_IN_METADATA: &[&str] =
+    &["Metadata-Version", "Name", "Version", "Summary", "Requires-Python", "License-Expression"];
+
+/// Text of another encoding, and headers that stand twice: readers disagree about which of two counts.
+pub(super) fn form_faults(headers: &Headers, once: &[&str]) -> Vec<String> {
+    let encoding = std::str::from_utf8(headers.bytes()).is_err().then(|| "the text is not UTF-8".to_owned());
+    let twice = once.iter().filter_map(|header| {
+        let mut values = headers.all(header);
+        let (first, second) = (values.next()?, values.next()?);
+        Some(format!("`{header}` stands there twice, `{first}` and `{second}`"))
+    });
+    encoding.into_iter().chain(twice).collect()
 }
 
 /// Whether two spellings name one project.

@@ -166,6 +166,7 @@ fn a_pipe_or_a_device_is_no_wheel_and_is_not_waited_for() {
         for command in [
             &["wheel", "verify", name][..],
             &["wheel", "label", name, "--local", "rocm62"],
+            &["wheel", "retag", name, "--platform-tag", "linux_x86_64"],
             &["publish", "--to", "d", name],
         ] {
             let said = project.run(command).exits(1).stderr;

@@ -265,6 +265,23 @@ fn ten_thousand_findings_of_one_kind_are_counted_not_listed() {
 
 /// W5
 #[test]
+fn what_verify_says_of_metadata_is_said_before_a_label_a_tag_and_an_index_too() {
+    for wheel in [sound().header("Version: 9"), sound().header("Author: Jos\u{e9}").in_latin_1()] {
+        let project = Project::new().bytes(&format!("dist/{NAME}"), &wheel.bytes());
+        let file = format!("dist/{NAME}");
+        for command in [
+            &["wheel", "label", &file, "--local", "rocm62", "--replace"][..],
+            &["wheel", "retag", &file, "--platform-tag", "linux_x86_64"],
+            &["index", "build", "dist"],
+        ] {
+            let said = project.run(command).exits(1).stderr;
+            assert!(said.starts_with("error[W055 bad-wheel-header]"), "{command:?}: {said}");
+        }
+        assert_eq!(project.files(), [file]);
+    }
+}
+
+#[test]
 fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
     let twice = sound().header("Version: 9").header("Name: other");
     let told = said(&twice);
@@ -272,5 +289,5 @@ fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
     assert!(told.contains("`Version` stands there twice, `2.8.3+rocm62torch2.5` and `9`"), "{told}");
     let told = said(&sound().header("Author: Jos\u{e9}").in_latin_1());
     codes(&told, &["W055 bad-wheel-header"]);
-    assert!(told.contains("it is not UTF-8"), "{told}");
+    assert!(told.contains("the text is not UTF-8"), "{told}");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::Wheel;
-use super::super::identity::is_same_distribution;
+use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
 use super::{Findings, bad_header, required};
 use crate::diagnostic::Sink;
 use crate::diagnostic::registry::wheel as codes;
@@ -21,26 +21,15 @@ pub(super) fn check(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, si
     check_purelib(wheel, name, findings, sink);
 }
 
-/// Headers that a document has once (core metadata specification; binary distribution format).
-const ONCE: [(&str, &[&str]); 2] = [
-    ("METADATA", &["Metadata-Version", "Name", "Version", "Summary", "Requires-Python", "License-Expression"]),
-    ("WHEEL", &["Wheel-Version", "Root-Is-Purelib", "Build"]),
-];
+/// Headers that WHEEL has once (binary distribution format).
+const ONCE_IN_WHEEL: &[&str] = &["Wheel-Version", "Root-Is-Purelib", "Build"];
 
-/// Text of the right encoding, and no header twice: readers disagree about which of two counts.
 fn check_form(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
-    for (file, once) in ONCE {
-        let (headers, member) =
-            (if file == "METADATA" { wheel.metadata() } else { wheel.wheel() }, wheel.dist_info_path(file));
-        if std::str::from_utf8(headers.bytes()).is_err() {
-            sink.push(bad_header(findings, &member, "it is not UTF-8".to_owned()));
-        }
-        for &header in once {
-            let values: Vec<_> = headers.all(header).collect();
-            if let [first, second, ..] = values.as_slice() {
-                let message = format!("`{header}` stands there twice, `{first}` and `{second}`");
-                sink.push(bad_header(findings, &member, message));
-            }
+    for (file, headers, once) in
+        [("METADATA", wheel.metadata(), ONCE_IN_METADATA), ("WHEEL", wheel.wheel(), ONCE_IN_WHEEL)]
+    {
+        for message in form_faults(headers, once) {
+            sink.push(bad_header(findings, &wheel.dist_info_path(file), message));
         }
     }
 }
