@@ -82,7 +82,7 @@ pub struct LabelParts {
     pub torch: Option<Version>,
     /// The first 7 hex digits of the commit built, where it is no release.
     pub git: Option<String>,
-    /// The backend's tail, `triton`; `None` for the default backend.
+    /// The backend's tail, `triton`, with what was appended to it, `triton.gfx942`; `None` for the default backend.
     pub backend: Option<String>,
     /// The C++ ABI tail, which projects write for torch up to 2.6 (later wheels have one ABI only); read, never built.
     pub cxx11abi: Option<bool>,
@@ -179,8 +179,9 @@ impl<'a> Reader<'a> {
         let git = self.git()?;
         let cxx11abi = self.cxx11abi()?;
         let rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
-        let is_word = rest.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
-        if !rest.is_empty() && (!is_word || rest.contains('.')) {
+        // What `wheel label --append` put behind it stands there too: `triton.gfx942`.
+        let is_word = |segment: &str| segment.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
+        if !rest.is_empty() && !rest.split('.').all(is_word) {
             return Err(format!("`{rest}` is no backend"));
         }
         let backend = Some(rest.to_owned()).filter(|rest| !rest.is_empty());

@@ -160,6 +160,14 @@ fn three_digits_are_ambiguous_where_a_two_digit_minor_is_known() {
 }
 
 #[test]
+fn words_appended_to_a_label_are_read_with_its_backend() {
+    let appended = read("rocm62torch2.5triton.gfx942");
+    assert_eq!(appended.parts.backend.as_deref(), Some("triton.gfx942"));
+    assert_eq!(appended.parts.label(LabelStyle::Compact).as_str(), "rocm62torch2.5triton.gfx942");
+    assert_eq!(read("rocm62torch2.5.gfx942.fat").parts.backend.as_deref(), Some("gfx942.fat"));
+}
+
+#[test]
 fn a_label_of_other_parts_is_refused_with_the_reason() {
     let reason = |label: &str| LabelParts::parse(&label.parse().unwrap(), &known()).unwrap_err().reason;
     assert_eq!(reason("cpu"), "it does not begin with `rocm` or `cu`");
@@ -167,7 +175,7 @@ fn a_label_of_other_parts_is_refused_with_the_reason() {
     assert_eq!(reason("cutorch2.5"), "no version follows `cu`");
     assert_eq!(reason("rocm62torchx"), "no torch version follows `torch`, but `x`");
     assert_eq!(reason("rocm62torch2.5git12"), "after `git` stand 7 to 40 hex digits, not `12`");
-    assert_eq!(reason("rocm62torch2.5.2triton.x"), "`triton.x` is no backend");
+    assert_eq!(reason("rocm62torch2.5.2triton.1"), "`triton.1` is no backend");
 }
 
 proptest! {
