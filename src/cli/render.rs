@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use super::jobs::{Named, Ready, check_given, image_name, named};
-use super::{Exit, Shell, load, misused};
+use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::exec::ROOT;
@@ -29,7 +29,8 @@ Examples:
   rock-matrix render docker matrices/flash-attn.yaml JOB      the container command of one job
   rock-matrix render script JOB --out .rock/JOB/build.sh      the script that it runs
   rock-matrix render script --engine local JOB                a script for this machine
-  rock-matrix render recipe --out rendered --check            whether the files are what would be rendered"
+  rock-matrix render recipe --out rendered --check            whether the files are what would be rendered
+  rock-matrix render docker --format json                     the commands of all jobs, for programs"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -56,6 +57,9 @@ struct Options {
     /// Write to this file; with several jobs, or where it ends with `/`, one file each into this folder
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
+    /// What to print: the texts, or one JSON object that has them by job
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT", conflicts_with = "out")]
+    format: Format,
     /// Write nothing; fail where the files differ from what would be written
     #[arg(long, requires = "out")]
     check: bool,
@@ -83,6 +87,14 @@ enum EngineChoice {
     Podman,
 }
 
+/// The text of one job, for programs.
+#[derive(serde::Serialize)]
+struct Rendered<'a> {
+    job: &'a str,
+    wheel: &'a str,
+    text: &'a str,
+}
+
 pub(super) fn fact(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -102,11 +114,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let (options, end): (&Options, &str) = match &args.kind {
-        None => (&args.options, "txt"),
-        Some(Kind::Docker(options)) => (options, "docker.sh"),
-        Some(Kind::Script(options)) => (options, "sh"),
-        Some(Kind::Recipe(options)) => (options, "yaml"),
+    let (options, kind, end): (&Options, &str, &str) = match &args.kind {
+        None => (&args.options, "dry-run", "txt"),
+        Some(Kind::Docker(options)) => (options, "docker", "docker.sh"),
+        Some(Kind::Script(options)) => (options, "script", "sh"),
+        Some(Kind::Recipe(options)) => (options, "recipe", "yaml"),
     };
     if options.engine == Some(EngineChoice::Local) {
         if matches!(args.kind, Some(Kind::Docker(_))) {
@@ -136,13 +148,19 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             Some(Kind::Recipe(_)) => maker.recipe(sink),
         };
         match made {
-            Ok(text) => texts.push((format!("{}.{end}", ready.job.id), text)),
+            Ok(text) => texts.push((&ready.job, text)),
             Err(faults) => sink.extend(faults),
         }
     }
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
+    if options.format == Format::Json {
+        let texts: Vec<Rendered<'_>> =
+            texts.iter().map(|(job, text)| Rendered { job: &job.id, wheel: &job.wheel, text }).collect();
+        return Ok(shell.print(&format!("{}\n", serde_json::json!({"version": 1, "kind": kind, "jobs": texts}))));
+    }
+    let texts: Vec<_> = texts.into_iter().map(|(job, text)| (format!("{}.{end}", job.id), text)).collect();
     if args.kind.is_none() {
         let text = summary(&found) + &texts.into_iter().map(|(_, text)| text).collect::<String>();
         return Ok(deliver(vec![("render.txt".to_owned(), text)], true, options, shell));

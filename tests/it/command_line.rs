@@ -153,6 +153,12 @@ fn what_might_be_piped_has_a_form_for_programs() {
         project.run(&["explain", "M001", "--format", "json"]).exits(0).json()["codes"][0]["name"],
         "duplicate-key"
     );
+    for kind in ["docker", "script", "recipe"] {
+        let made = project.run(&["render", kind, "m.yaml", "--format", "json"]).exits(0).json();
+        let jobs = made["jobs"].as_array().unwrap();
+        let one = project.run(&["render", kind, "m.yaml", jobs[0]["job"].as_str().unwrap()]).exits(0).stdout;
+        assert_eq!((&made["kind"], &jobs[0]["text"]), (&kind.into(), &one.into()));
+    }
     let checked = project.run(&["check", "m.yaml", "--format", "json"]).exits(0).json();
     assert_eq!((&checked["checked"], &checked["errors"]), (&1.into(), &0.into()));
     std::fs::create_dir_all(project.path(".rock/a-1.0")).unwrap();
