@@ -1,6 +1,6 @@
 //! Reading whole small files, and writing that never leaves half a file.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::unfinished::Unfinished;
@@ -32,7 +32,17 @@ impl FileError {
 impl From<FileError> for Diagnostic {
     fn from(error: FileError) -> Self {
         let code = if error.action == "read" { &codes::CANNOT_READ_FILE } else { &codes::CANNOT_WRITE_FILE };
-        Self::new(code, error.to_string())
+        let told = Self::new(code, error.to_string());
+        let kind = error.source.as_ref().map(std::io::Error::kind);
+        match kind {
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                told.help("make room, or name a place on another disk")
+            }
+            Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) if error.action != "read" => {
+                told.help("name a place that this user may write to")
+            }
+            _ => told,
+        }
     }
 }
 
@@ -129,7 +139,7 @@ pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<Pa
     let fault = |e| FileError::new("read", folder, e);
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(fault(error)),
     };
     let mut files = Vec::new();
@@ -191,6 +201,19 @@ mod tests {
         let error = read_text(&file, 10).unwrap_err();
         assert!(error.to_string().ends_with("it is not UTF-8: byte 0 cannot be read"), "{error}");
         assert_eq!(code(write_atomic(&file.join("inner"), b"x").unwrap_err()), "cannot-write-file");
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_told_without_the_name_of_the_moment() {
+        // The file systems of the kernel know no new files, whoever asks.
+        for place in ["/proc/rock-matrix", "/sys/rock-matrix"] {
+            let told = write_atomic(Path::new(place), b"x").unwrap_err().to_string();
+            assert!(!told.contains(".tmp") && !told.contains("at path"), "{told}");
+        }
+        let full = FileError::new("write", Path::new("x"), ErrorKind::StorageFull.into());
+        assert_eq!(Diagnostic::from(full).help.as_deref(), Some("make room, or name a place on another disk"));
+        let kept = FileError::new("write", Path::new("x"), ErrorKind::ReadOnlyFilesystem.into());
+        assert_eq!(Diagnostic::from(kept).help.as_deref(), Some("name a place that this user may write to"));
     }
 
     #[test]

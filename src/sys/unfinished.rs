@@ -28,7 +28,9 @@ impl Unfinished {
         match rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(MODE)) {
             Ok(file) => Ok(Self::Unnamed(file.into(), folder.to_owned())),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
-                tempfile::NamedTempFile::new_in(folder).map(Self::Named)
+                // Opened here: an error out of the crate tells the name of the moment, which says nothing to anybody.
+                let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+                tempfile::Builder::new().make_in(folder, open).map(Self::Named)
             }
             Err(error) => Err(error.into()),
         }
