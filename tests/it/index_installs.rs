@@ -51,21 +51,51 @@ fn installed(project: &Project, index: &str, requirement: &str) -> Result<Vec<St
 
 /// P8
 #[test]
-fn pip_takes_from_each_folder_the_wheel_of_its_torch() {
-    let project = project();
+fn pip_takes_from_each_folder_the_newest_wheel_of_its_torch_and_no_other() {
+    // An older version and a Python that nobody has stand beside the wheel that is wanted.
+    let mut project = project();
+    for (_, label) in LABELS {
+        for name in [
+            format!("flash_attn-2.8.2+{label}-py3-none-any.whl"),
+            format!("flash_attn-2.9.0+{label}-cp32-none-any.whl"),
+        ] {
+            project = project.bytes(&format!("dist/{name}"), &wheel(&name));
+        }
+    }
     let published = project.run(&["publish", "--to", "a release", "dist", "--format", "json"]).exits(0).json();
     let folders = published["indexes"].as_array().unwrap();
     assert_eq!(folders.len(), LABELS.len());
-    for (folder, label) in LABELS {
+    let root = project.root().to_str().unwrap();
+    for (number, (folder, label)) in LABELS.into_iter().enumerate() {
         let page = project.read(&format!("a release/simple/{folder}/flash-attn/index.html"));
-        assert_eq!(page.matches("<a href=").count(), 1, "{page}");
-        assert!(page.contains(&format!("2.8.3%2B{label}-")), "{page}");
-        let root = project.root().to_str().unwrap();
+        assert_eq!(page.matches("<a href=").count(), 3, "{page}");
+        let named = |label: &str| page.contains(&format!("%2B{label}-"));
+        assert_eq!(LABELS.iter().filter(|(_, one)| named(one)).collect::<Vec<_>>(), [&(folder, label)], "{page}");
         let url = folders.iter().find(|f| f["folder"] == folder).unwrap()["url"].as_str().unwrap();
         let url = url.replace("[ROOT]", root);
         assert!(url.starts_with("file:///") && url.contains("a%20release"), "{url}");
         assert_eq!(installed(&project, &url, "flash-attn"), Ok(vec![format!("flash_attn-2.8.3+{label}")]));
+        let (_, other) = LABELS[(number + 1) % LABELS.len()];
+        let refused = installed(&project, &url, &format!("flash-attn==2.8.3+{other}")).unwrap_err();
+        assert!(refused.contains("No matching distribution"), "{folder} offers {other}: {refused}");
     }
+}
+
+/// P8
+#[test]
+fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
+    let project = project();
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let wheels: Vec<String> = project.files().into_iter().filter(|file| file.starts_with("release/flash")).collect();
+    let links = wheels.iter().filter(|file| file.ends_with(".whl"));
+    let links: String =
+        links.map(|file| format!("<a href=\"../../{file}\">{}</a>", &file["release/".len()..])).collect();
+    let project = project.bytes("flat/flash-attn/index.html", format!("<!DOCTYPE html>{links}").as_bytes());
+    let flat = format!("file://{}/flat/", project.path("").display());
+    assert_eq!(installed(&project, &flat, "flash-attn").map(|names| names.len()), Ok(1));
+    let taken = installed(&project, &flat, "flash-attn").unwrap().remove(0);
+    let unfit = LABELS.iter().filter(|(_, label)| taken != format!("flash_attn-2.8.3+{label}")).count();
+    assert_eq!(unfit, LABELS.len() - 1, "one wheel for all, whatever torch there is: {taken}");
 }
 
 /// P8
