@@ -246,5 +246,5 @@ fn help_that_cannot_be_written_is_no_success() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = Project::new().command(&["--help"]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write to stdout: "));
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("error[H021 cannot-write-file]: cannot write"));
 }

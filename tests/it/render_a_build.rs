@@ -231,7 +231,10 @@ fn a_script_that_a_signal_ends_says_so_and_takes_its_stage_with_it() {
         let text = RECIPE.replace("sleep \\\"$0\\\"", "echo $$ >running; sleep 60");
         let project = tiny("x").file("recipes/tiny.yaml", &text);
         project.run(&["--recipes", "recipes", "render", "script", "m.yaml", "--out", "build.sh"]).exits(0);
-        let mut child = Command::new("bash").arg("build.sh").current_dir(project.root()).spawn().unwrap();
+        // Whoever runs the tests in the background has them ignored, and a shell cannot trap what was ignored before.
+        let mut command = Command::new("env");
+        command.args(["--default-signal", "bash", "build.sh"]).current_dir(project.root());
+        let mut child = command.spawn().unwrap();
         let running = project.path(&format!(".rock/{JOB}/running"));
         wait_until(|| std::fs::read_to_string(&running).is_ok_and(|text| text.ends_with('\n')), "the stage");
         kill_process(Pid::from_child(&child), signal).unwrap();
