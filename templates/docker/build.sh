@@ -31,13 +31,14 @@ measure() {
 }
 trap measure EXIT
 # `timeout` passes a signal on to all that it has started, and kills after 30 s what does not heed it.
-child=
 stop() {
   trap '' TERM INT HUP
-  if [ -n "$child" ]; then
+  local child
+  # Asked of the shell: a signal may come before a variable holds the process.
+  for child in $(jobs -p); do
     kill -TERM "$child" 2>/dev/null || true
     wait "$child" || true
-  fi
+  done
   exit "$1"
 }
 trap 'stop 143' TERM
@@ -68,9 +69,7 @@ run() {
     # In the background, so that signals are heeded while it runs; 0 seconds are no limit.
     status=0
     timeout --kill-after=30 "$left" "$@" </dev/null &
-    child=$!
-    wait "$child" || status=$?
-    child=
+    wait "$!" || status=$?
     [ "$status" -ne 0 ] || return 0
     # `timeout` says 124 when it ended the command, 137 when it had to kill it. The command may say so by itself, and
     # out of memory it is killed by others, so the clock is asked too.

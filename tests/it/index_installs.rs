@@ -87,7 +87,7 @@ fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
     let project = project();
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
     let wheels: Vec<String> = project.files().into_iter().filter(|file| file.starts_with("release/flash")).collect();
-    let links = wheels.iter().filter(|file| file.ends_with(".whl"));
+    let links = wheels.iter().filter(|file| file.contains(".whl"));
     let links: String =
         links.map(|file| format!("<a href=\"../../{file}\">{}</a>", &file["release/".len()..])).collect();
     let project = project.bytes("flat/flash-attn/index.html", format!("<!DOCTYPE html>{links}").as_bytes());
