@@ -12,6 +12,7 @@ use crate::diagnostic::{
     registry::{build, matrix, plan as codes},
 };
 use crate::plan::{self, Job, Options, Plan};
+use crate::recipe::container::Engine;
 
 /// A job with the recipe that builds it.
 #[derive(Debug)]
@@ -84,6 +85,33 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         jobs.push(Ready { recipe: recipe.clone(), job });
     }
     Ok(Named { plan, jobs, by_name: !names.is_empty() })
+}
+
+/// What runs the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum EngineChoice {
+    /// This machine
+    Local,
+    /// A docker container
+    Docker,
+    /// A podman container
+    Podman,
+}
+
+impl EngineChoice {
+    /// The container engine; `None` on this machine.
+    pub(super) fn container(self) -> Option<Engine> {
+        match self {
+            Self::Local => None,
+            Self::Docker => Some(Engine::Docker),
+            Self::Podman => Some(Engine::Podman),
+        }
+    }
+
+    /// The word of the command line and of records.
+    pub(super) fn word(self) -> &'static str {
+        self.container().map_or("local", Engine::program)
+    }
 }
 
 /// Refuses what is given by hand for the builds of these jobs and would do nothing, or something else than was meant:

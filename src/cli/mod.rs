@@ -37,8 +37,7 @@ pub use exit::Exit;
 pub use markdown::reference;
 pub use shell::{Folders, Format, Shell, Verbosity};
 
-use crate::diagnostic::registry::host::CANNOT_WRITE_FILE;
-use crate::diagnostic::{Diagnostic, render::human};
+use crate::diagnostic::render::human;
 use crate::sys::Environment;
 
 /// Plan, build, check and publish Python wheels for AMD GPUs from one matrix file.
@@ -115,8 +114,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
             return match error.print() {
                 _ if error.use_stderr() => Exit::Usage,
                 Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
-                    let told = Diagnostic::new(&CANNOT_WRITE_FILE, format!("cannot write to stdout: {fault}"));
-                    let text = human(&[told.help("see where the output goes")], false);
+                    let text = human(&[shell::stdout_fault(&fault)], false);
                     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
                     Exit::Machine
                 }

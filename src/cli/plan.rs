@@ -39,7 +39,10 @@ pub(super) struct Args {
     /// Fail when there are no jobs
     #[arg(long)]
     fail_empty: bool,
-    #[arg(long, help = "Write count, has_jobs and matrix_0, matrix_1, … to the file that GITHUB_OUTPUT names")]
+    #[arg(
+        long,
+        help = "Write count, has_jobs, shards, slim and matrix_0, matrix_1, … to the file that GITHUB_OUTPUT names"
+    )]
     github_output: bool,
     /// Write to this file instead of stdout
     #[arg(long, value_name = "FILE")]

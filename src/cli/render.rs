@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 
-use super::jobs::{Named, Ready, check_given, image_name, named};
+use super::jobs::{EngineChoice, Named, Ready, check_given, image_name, named};
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink};
@@ -75,16 +75,6 @@ struct Options {
     /// What a fact of the recipe is, instead of asking for it
     #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
     fact: Vec<(String, String)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum EngineChoice {
-    /// This machine
-    Local,
-    /// Docker
-    Docker,
-    /// Podman
-    Podman,
 }
 
 /// The text of one job, for programs.
@@ -226,10 +216,7 @@ impl Maker<'_> {
         sink.extend(told);
         let here = shell_variable("PWD");
         let container = Container {
-            engine: match self.options.engine {
-                Some(EngineChoice::Podman) => Engine::Podman,
-                _ => Engine::Docker,
-            },
+            engine: self.options.engine.and_then(EngineChoice::container).unwrap_or(Engine::Docker),
             image,
             devices: Devices::Absent,
             folder: &format!("{here}/{}/{}", ROOT, job.id),

@@ -65,8 +65,7 @@ impl Shell {
 
     /// Says that stdout takes nothing, such as a full disk behind it.
     pub fn no_stdout(&self, error: &std::io::Error) -> Exit {
-        let text = format!("cannot write to stdout: {error}");
-        self.report(&[Diagnostic::new(&CANNOT_WRITE_FILE, text).help("see where the output goes")]);
+        self.report(&[stdout_fault(error)]);
         Exit::Machine
     }
 
@@ -101,4 +100,9 @@ impl Shell {
         }
         if diagnostics.iter().any(Diagnostic::is_error) { Exit::Fault } else { Exit::Done }
     }
+}
+
+/// Stdout that takes nothing.
+pub(super) fn stdout_fault(error: &std::io::Error) -> Diagnostic {
+    Diagnostic::new(&CANNOT_WRITE_FILE, format!("cannot write to stdout: {error}")).help("see where the output goes")
 }

@@ -1,7 +1,7 @@
 //! Every answer that the facts have about a set of values.
 
 use super::rows::{ClaimRow, Origin};
-use super::{Because, Compat, Verdict};
+use super::{Compat, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// What is asked: whether these values go together.
@@ -101,11 +101,7 @@ impl Compat {
 
     fn package_without_a_row(&self, package: &str, version: &PackageVersion) -> Verdict {
         match self.package_backend(package, version, "") {
-            Verdict::Supported { .. } => Verdict::Unknown(Because {
-                reason: format!("no fact speaks about {package} {version}"),
-                hint: String::new(),
-                source: String::new(),
-            }),
+            Verdict::Supported { .. } => self.unknown_package(package, version),
             other => other,
         }
     }

@@ -52,11 +52,7 @@ impl Compat {
     /// Whether a package version's build accepts a target for a backend.
     pub fn package_gfx(&self, package: &str, version: &PackageVersion, backend: &str, target: &GfxTarget) -> Verdict {
         let Some(row) = self.package(package, version) else {
-            return Verdict::Unknown(Because {
-                reason: format!("no fact speaks about {package} {version}"),
-                hint: String::new(),
-                source: String::new(),
-            });
+            return self.unknown_package(package, version);
         };
         let source = self.cite(&format!("{package}.yaml"), &format!("{package} {}", row.version), &row.origin);
         let Some(list) = row.gfx.get(backend).filter(|list| !has(list, target)) else {

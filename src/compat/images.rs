@@ -55,6 +55,13 @@ impl ImageTag<'_> {
         self.rocm.as_str() == rocm.as_str()
     }
 
+    /// Whether it carries this ROCm, and this torch and Python where they are asked for.
+    pub fn has(&self, rocm: &RocmVersion, torch: Option<&Version>, python: Option<PythonVersion>) -> bool {
+        self.has_rocm(rocm)
+            && torch.is_none_or(|torch| self.torch == torch)
+            && python.is_none_or(|python| self.python == python)
+    }
+
     /// The reference: with the digest where one is known.
     pub fn reference(&self) -> String {
         let tag = format!("{}:{}", self.row.repository, self.row.tag);
@@ -90,12 +97,7 @@ impl Compat {
         torch: Option<&Version>,
         python: Option<PythonVersion>,
     ) -> Result<String, String> {
-        let fits = |image: &ImageTag<'_>| {
-            image.has_rocm(rocm)
-                && torch.is_none_or(|torch| image.torch == torch)
-                && python.is_none_or(|python| image.python == python)
-        };
-        if let Some(image) = self.images(repository).find(fits) {
+        if let Some(image) = self.images(repository).find(|image| image.has(rocm, torch, python)) {
             return Ok(image.reference());
         }
         let mut wanted = format!("ROCm {rocm}");

@@ -173,10 +173,7 @@ impl Compat {
         if !self.has_rocm(rocm) {
             return self.unknown_rocm(rocm);
         }
-        let fits = |image: &super::images::ImageTag<'_>| {
-            image.has_rocm(rocm) && image.torch == torch && python.is_none_or(|python| image.python == python)
-        };
-        match self.images(repository).find(fits) {
+        match self.images(repository).find(|image| image.has(rocm, Some(torch), python)) {
             Some(image) => Verdict::Supported { source: format!("images.yaml, tag {}", image.row.tag) },
             None => {
                 let near = self.nearest_tags(repository, rocm, Some(torch), python);
@@ -207,11 +204,7 @@ impl Compat {
             });
         }
         let Some(row) = self.package(package, version) else {
-            return Verdict::Unknown(Because {
-                reason: format!("no fact speaks about {package} {version}"),
-                hint: format!("known are {}", and(&self.known_versions(package))),
-                source: String::new(),
-            });
+            return self.unknown_package(package, version);
         };
         let source = self.cite(&file, &format!("{package} {}", row.version), &row.origin);
         if row.backends.iter().any(|known| known == backend) {
@@ -230,11 +223,7 @@ impl Compat {
     /// Whether this package version runs on this Python.
     pub fn package_python(&self, package: &str, version: &PackageVersion, python: PythonVersion) -> Verdict {
         let Some(row) = self.package(package, version) else {
-            return Verdict::Unknown(Because {
-                reason: format!("no fact speaks about {package} {version}"),
-                hint: String::new(),
-                source: String::new(),
-            });
+            return self.unknown_package(package, version);
         };
         let source = self.cite(&format!("{package}.yaml"), &format!("{package} {}", row.version), &row.origin);
         let least = row.python_min.parse::<PythonVersion>();
@@ -269,6 +258,14 @@ impl Compat {
     /// A row as people cite it: `torch.yaml, torch 2.6, checked 2026-11-21`.
     pub fn cite(&self, file: &str, row: &str, origin: &Origin) -> String {
         format!("compat/{file}, {row}, checked {}", origin.checked)
+    }
+
+    pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Verdict {
+        Verdict::Unknown(Because {
+            reason: format!("no fact speaks about {package} {version}"),
+            hint: format!("known are {}", and(&self.known_versions(package))),
+            source: String::new(),
+        })
     }
 
     fn known_versions(&self, package: &str) -> Vec<String> {

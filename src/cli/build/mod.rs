@@ -9,13 +9,12 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 
-use super::jobs::{Ready, named};
+use super::jobs::{EngineChoice, Ready, named};
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
 use crate::host::HostFacts;
-use crate::recipe::container::Engine;
 use crate::sys::{self, HostRoots, Signals, StopSignal};
 use prepare::Prepared;
 use progress::Progress;
@@ -91,31 +90,6 @@ pub(super) struct Args {
     /// What to print: a line a wheel, or build.json as one line a job
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
-}
-
-/// What runs the steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum EngineChoice {
-    /// This machine
-    Local,
-    /// A docker container
-    Docker,
-    /// A podman container
-    Podman,
-}
-
-impl EngineChoice {
-    fn container(self) -> Option<Engine> {
-        match self {
-            Self::Local => None,
-            Self::Docker => Some(Engine::Docker),
-            Self::Podman => Some(Engine::Podman),
-        }
-    }
-
-    fn word(self) -> &'static str {
-        self.container().map_or("local", Engine::program)
-    }
 }
 
 /// Runs the command.
