@@ -5,8 +5,10 @@
 pub mod diagnostic;
 pub mod yaml;
 
+pub mod bytes;
 pub mod names;
 
+pub mod elf;
 pub mod template;
 pub mod wheel;
 

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use super::FileError;
 use super::unfinished::Unfinished;
-use crate::wheel::{ReadAt, Target};
+use crate::bytes::ReadAt;
+use crate::wheel::Target;
 
 /// Shorter stretches go through memory: a call of the system costs more than copying them.
 const SHORT_BYTES: u64 = 32 << 10;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::record::Record;
-use super::{Archive, Headers, Member, ReadAt, WheelError};
+use super::{Archive, Headers, Member, WheelError};
+use crate::bytes::ReadAt;
 
 /// What is read of METADATA and WHEEL at most.
 const HEADERS_LIMIT_BYTES: u64 = 16 << 20;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::ReadAt;
+use crate::bytes::ReadAt;
 
 /// How much is copied at once where the system cannot do it.
 const COPY_BYTES: usize = 256 << 10;

@@ -1,3 +1,4 @@
+use crate::bytes::ReadAt;
 use proptest::prelude::*;
 
 use super::record::{Record, Row};

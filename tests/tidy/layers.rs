@@ -11,7 +11,9 @@ use crate::sources::{self, SourceFile};
 const LAYERS: &[(u8, &str, &[&str])] = &[
     (0, "diagnostic", &[]),
     (0, "yaml", &["diagnostic"]),
+    (1, "bytes", &[]),
     (1, "names", &[]),
+    (2, "elf", &[]),
     (2, "template", &[]),
     (2, "wheel", &[]),
     (3, "compat", &[]),

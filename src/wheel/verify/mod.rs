@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::dist_info::dist_info_folder;
-use super::{Archive, Headers, ReadAt, Wheel, WheelError};
+use super::{Archive, Headers, Wheel, WheelError};
+use crate::bytes::ReadAt;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use crate::names::WheelName;

@@ -2,12 +2,13 @@
 
 use std::io::Read;
 
-use super::super::{ReadAt, WheelError};
+use super::super::WheelError;
 use super::Member;
 use super::central::read_central;
 use super::data::MemberReader;
 use super::end::read_end;
 use super::local::check_local;
+use crate::bytes::ReadAt;
 
 /// A zip archive whose every header was checked.
 ///

@@ -2,11 +2,12 @@
 
 use std::io::{BufReader, Read};
 
-use super::super::{ReadAt, Section, WheelError};
+use super::super::WheelError;
 use super::bytes::{extra_fields, u16_at, u32_at, u64_at, without_fields};
 use super::end::End;
 use super::name::member_name;
 use super::{DosTime, FULL_16, FULL_32, Member, Method, ZIP64_FIELD};
+use crate::bytes::{ReadAt, Section};
 
 /// The fixed part of a central header (APPNOTE 4.3.12).
 const CENTRAL_BYTES: usize = 46;

@@ -4,8 +4,9 @@ use std::io::{self, BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
 
-use super::super::{ReadAt, Section, WheelError};
+use super::super::WheelError;
 use super::{Member, Method};
+use crate::bytes::{ReadAt, Section};
 
 /// How much compressed data is read at once.
 const BUFFER_BYTES: usize = 64 << 10;

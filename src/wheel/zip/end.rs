@@ -1,8 +1,9 @@
 //! The end of an archive: where its central directory lies.
 
-use super::super::{ReadAt, WheelError};
+use super::super::WheelError;
 use super::bytes::{u16_at, u32_at, u64_at};
 use super::{FULL_16, FULL_32};
+use crate::bytes::ReadAt;
 
 /// The end record without its comment (APPNOTE 4.3.16).
 const END_BYTES: usize = 22;

@@ -1,9 +1,10 @@
 //! Local headers: the second description of each member, in front of its data.
 
-use super::super::{ReadAt, WheelError};
+use super::super::WheelError;
 use super::bytes::{extra_fields, u16_at, u32_at, without_fields};
 use super::central::Wide;
 use super::{FLAG_DESCRIPTOR, FLAG_UTF8, Member, ZIP64_FIELD};
+use crate::bytes::ReadAt;
 
 /// The fixed part of a local header (APPNOTE 4.3.7).
 pub(super) const LOCAL_BYTES: usize = 30;

@@ -256,7 +256,7 @@ struct Sparse {
     size: u64,
 }
 
-impl super::super::ReadAt for Sparse {
+impl crate::bytes::ReadAt for Sparse {
     fn size_bytes(&self) -> u64 {
         self.size
     }
@@ -290,7 +290,7 @@ impl Write for Sparse {
 
 impl super::super::Target for Sparse {
     /// What is copied here is taken to be zeros.
-    fn copy_from(&mut self, _: &dyn super::super::ReadAt, _: u64, length: u64) -> std::io::Result<()> {
+    fn copy_from(&mut self, _: &dyn crate::bytes::ReadAt, _: u64, length: u64) -> std::io::Result<()> {
         self.size += length;
         Ok(())
     }

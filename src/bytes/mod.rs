@@ -1,0 +1,9 @@
+//! Bytes that are read by position: files on disk, members that were unpacked, and stretches of either.
+//!
+//! In: what `sys` opens, or memory. Out: any stretch of it, to several threads at once.
+//!
+//! **Invariant:** nothing here holds a file as a whole.
+
+mod read_at;
+
+pub use read_at::{ReadAt, Section};

@@ -1,0 +1,239 @@
+//! A file as its loader sees it.
+
+use super::{DynamicEntry, ElfError, Header, Section, Segment, segment_type, tag};
+use crate::bytes::ReadAt;
+
+/// The header, the program headers and the dynamic entries of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elf {
+    header: Header,
+    segments: Vec<Segment>,
+    dynamic: Vec<DynamicEntry>,
+    dynamic_slots: u64,
+    size: u64,
+}
+
+/// No table of dynamic entries is as large; the largest known has a few hundred.
+const MOST_DYNAMIC_BYTES: u64 = 1 << 24;
+
+impl Elf {
+    /// Reads what a loader reads first. The tables that dynamic entries lead to are read when asked for.
+    ///
+    /// # Errors
+    /// When it is no ELF file, or a table lies outside it.
+    pub fn read(source: &dyn ReadAt) -> Result<Self, ElfError> {
+        let header = Header::read(source)?;
+        let size = Segment::bytes(header.format.class);
+        let mut table = vec![0; size * usize::from(header.segment_count)];
+        let at = header.segments_offset;
+        source.read_exact_at(&mut table, at).map_err(ElfError::reading("the table of program headers", at))?;
+        let segments: Vec<Segment> = table.chunks_exact(size).map(|one| Segment::parse(header.format, one)).collect();
+        let (dynamic, dynamic_slots) = read_dynamic(source, &header, &segments)?;
+        Ok(Self { header, segments, dynamic, dynamic_slots, size: source.size_bytes() })
+    }
+
+    /// The file header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The program headers.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The segments that are mapped into memory.
+    pub fn loads(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().filter(|segment| segment.is_load())
+    }
+
+    /// The first segment of a kind.
+    pub fn segment(&self, kind: u32) -> Option<&Segment> {
+        self.segments.iter().find(|segment| segment.kind == kind)
+    }
+
+    /// The dynamic entries before the one that ends the table.
+    pub fn dynamic(&self) -> &[DynamicEntry] {
+        &self.dynamic
+    }
+
+    /// How many entries the dynamic table has room for, those after its end among them.
+    pub fn dynamic_slots(&self) -> u64 {
+        self.dynamic_slots
+    }
+
+    /// How many bytes the file has.
+    pub fn size_bytes(&self) -> u64 {
+        self.size
+    }
+
+    /// Where the bytes end that loading the file needs.
+    pub fn loaded_end(&self) -> u64 {
+        self.loads().map(Segment::file_end).max().unwrap_or_default().min(self.size)
+    }
+
+    /// The value of the first dynamic entry with this tag.
+    pub fn value(&self, tag: u64) -> Option<u64> {
+        self.dynamic.iter().find(|entry| entry.tag == tag).map(|entry| entry.value)
+    }
+
+    /// The offset in the file of an address that the file fills.
+    pub fn file_offset(&self, address: u64) -> Option<u64> {
+        self.loads().find_map(|segment| segment.file_offset(address))
+    }
+
+    /// How many bytes can be read from an address on.
+    pub(super) fn readable(&self, address: u64) -> u64 {
+        let load = self.loads().find(|load| load.file_offset(address).is_some());
+        load.map_or(0, |load| load.file_size - (address - load.address))
+    }
+
+    /// Fills a buffer from an address.
+    pub(super) fn read_address(
+        &self,
+        source: &dyn ReadAt,
+        what: &'static str,
+        address: u64,
+        buffer: &mut [u8],
+    ) -> Result<(), ElfError> {
+        let offset = self.file_offset(address).filter(|_| self.readable(address) >= buffer.len() as u64);
+        let offset = offset.ok_or(ElfError::Outside { what, offset: address, of: "what is loaded" })?;
+        source.read_exact_at(buffer, offset).map_err(ElfError::reading(what, offset))
+    }
+
+    /// A table at an address; its size is checked before room is made.
+    pub(super) fn read_table(
+        &self,
+        source: &dyn ReadAt,
+        what: &'static str,
+        address: u64,
+        size: u64,
+    ) -> Result<Vec<u8>, ElfError> {
+        let outside = ElfError::Outside { what, offset: address, of: "what is loaded" };
+        let offset = self.file_offset(address);
+        let fits = size <= self.readable(address) && offset.is_some_and(|at| at.saturating_add(size) <= self.size);
+        let Some(length) = usize::try_from(size).ok().filter(|_| fits || size == 0) else { return Err(outside) };
+        let mut table = vec![0; length];
+        if length > 0 {
+            self.read_address(source, what, address, &mut table)?;
+        }
+        Ok(table)
+    }
+
+    /// The names that dynamic entries and symbols point into.
+    ///
+    /// # Errors
+    /// When the table lies outside what is loaded.
+    pub fn strings(&self, source: &dyn ReadAt) -> Result<Strings, ElfError> {
+        let (Some(start), Some(size)) = (self.value(tag::STRTAB), self.value(tag::STRSZ)) else {
+            return Ok(Strings { bytes: Vec::new() });
+        };
+        Ok(Strings { bytes: self.read_table(source, "the dynamic strings", start, size)? })
+    }
+
+    /// The texts of all dynamic entries with this tag, in order: names of needed libraries, search paths.
+    ///
+    /// # Errors
+    /// When a text lies outside the table.
+    pub fn texts(&self, strings: &Strings, tag: u64) -> Result<Vec<String>, ElfError> {
+        let found = self.dynamic.iter().filter(|entry| entry.tag == tag);
+        found.map(|entry| strings.text(entry.value).map(str::to_owned)).collect()
+    }
+
+    /// The name of the program interpreter, where the file has one.
+    ///
+    /// # Errors
+    /// When it lies outside the file or is no text.
+    pub fn interpreter(&self, source: &dyn ReadAt) -> Result<Option<String>, ElfError> {
+        let Some(segment) = self.segment(segment_type::INTERP) else { return Ok(None) };
+        // Paths have at most 4,096 bytes (Linux, PATH_MAX).
+        let mut bytes = vec![0; usize::try_from(segment.file_size.min(4096)).unwrap_or(0)];
+        let at = segment.offset;
+        source.read_exact_at(&mut bytes, at).map_err(ElfError::reading("the program interpreter", at))?;
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let no_text = |_| ElfError::Damaged { what: "the program interpreter is no text".to_owned() };
+        std::str::from_utf8(text).map(|text| Some(text.to_owned())).map_err(no_text)
+    }
+
+    /// The section headers with their names; none where the file has none.
+    ///
+    /// # Errors
+    /// When the table lies outside the file.
+    pub fn sections(&self, source: &dyn ReadAt) -> Result<Vec<Section>, ElfError> {
+        let (format, at) = (self.header.format, self.header.sections_offset);
+        if at == 0 {
+            return Ok(Vec::new());
+        }
+        let (size, what) = (Section::bytes(format.class), "the table of section headers");
+        let mut first = vec![0; size];
+        source.read_exact_at(&mut first, at).map_err(ElfError::reading(what, at))?;
+        let first = Section::parse(format, &first);
+        // More sections than 16 bits can count are counted in the first header (gABI, `e_shnum`, `e_shstrndx`).
+        let count = if self.header.section_count == 0 { first.size } else { self.header.section_count.into() };
+        let names = if self.header.names_section == u16::MAX { first.link } else { self.header.names_section.into() };
+        let length = count.saturating_mul(size as u64);
+        let outside = ElfError::Outside { what, offset: at, of: "the file" };
+        let fits = at.checked_add(length).is_some_and(|end| end <= self.size);
+        let Some(length) = usize::try_from(length).ok().filter(|_| fits) else { return Err(outside) };
+        let mut table = vec![0; length];
+        source.read_exact_at(&mut table, at).map_err(ElfError::reading(what, at))?;
+        let mut sections: Vec<Section> = table.chunks_exact(size).map(|one| Section::parse(format, one)).collect();
+        let names = sections.get(names as usize).map(|section| (section.offset, section.size));
+        let Some((offset, size)) = names.filter(|(offset, size)| offset.saturating_add(*size) <= self.size) else {
+            return Ok(sections);
+        };
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
+        source.read_exact_at(&mut bytes, offset).map_err(ElfError::reading("the names of sections", offset))?;
+        let strings = Strings { bytes };
+        for section in &mut sections {
+            strings.text(section.name_offset.into()).unwrap_or_default().clone_into(&mut section.name);
+        }
+        Ok(sections)
+    }
+}
+
+fn read_dynamic(
+    source: &dyn ReadAt,
+    header: &Header,
+    segments: &[Segment],
+) -> Result<(Vec<DynamicEntry>, u64), ElfError> {
+    let Some(segment) = segments.iter().find(|segment| segment.kind == segment_type::DYNAMIC) else {
+        return Ok((Vec::new(), 0));
+    };
+    let what = "the dynamic table";
+    if segment.file_size > MOST_DYNAMIC_BYTES || segment.file_end() > source.size_bytes() {
+        return Err(ElfError::Outside { what, offset: segment.offset, of: "the file" });
+    }
+    let (format, word) = (header.format, header.format.word_bytes());
+    let mut table = vec![0; usize::try_from(segment.file_size).unwrap_or(0)];
+    source.read_exact_at(&mut table, segment.offset).map_err(ElfError::reading(what, segment.offset))?;
+    let entries = table.chunks_exact(2 * word);
+    let slots = entries.len() as u64;
+    let entry = |bytes: &[u8]| DynamicEntry { tag: format.word(bytes, 0), value: format.word(bytes, word) };
+    Ok((entries.map(entry).take_while(|entry| entry.tag != tag::NULL).collect(), slots))
+}
+
+/// Texts that end with a zero byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strings {
+    bytes: Vec<u8>,
+}
+
+impl Strings {
+    /// The text from an offset on.
+    ///
+    /// # Errors
+    /// When it does not end inside the table or is no UTF-8.
+    pub fn text(&self, offset: u64) -> Result<&str, ElfError> {
+        let outside = ElfError::Outside { what: "a name", offset, of: "the dynamic strings" };
+        let Some(rest) = usize::try_from(offset).ok().and_then(|at| self.bytes.get(at..)) else { return Err(outside) };
+        let Some(end) = rest.iter().position(|byte| *byte == 0) else { return Err(outside) };
+        let no_text = |_| ElfError::Damaged { what: format!("the name at {offset:#x} is no text") };
+        std::str::from_utf8(&rest[..end]).map_err(no_text)
+    }
+
+    /// All of the table.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}

@@ -1,0 +1,121 @@
+//! Numbers in the class and byte order of a file.
+
+/// How wide addresses are (gABI, `EI_CLASS`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// 32 bits.
+    Elf32,
+    /// 64 bits.
+    Elf64,
+}
+
+/// The order of the bytes of a number (gABI, `EI_DATA`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endian {
+    /// Lowest byte first.
+    Little,
+    /// Highest byte first.
+    Big,
+}
+
+/// Reads and writes numbers of one file. Positions are the caller's to check; a number beyond the end reads as 0 and
+/// is not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    /// How wide addresses are.
+    pub class: Class,
+    /// The order of bytes.
+    pub endian: Endian,
+}
+
+impl Format {
+    /// Bytes of an address, offset or size.
+    pub fn word_bytes(self) -> usize {
+        match self.class {
+            Class::Elf32 => 4,
+            Class::Elf64 => 8,
+        }
+    }
+
+    /// Whether addresses have 64 bits.
+    pub fn is_64(self) -> bool {
+        self.class == Class::Elf64
+    }
+
+    /// The 16-bit number at a position.
+    pub fn u16(self, bytes: &[u8], at: usize) -> u16 {
+        u16::try_from(self.number(bytes, at, 2)).unwrap_or_default()
+    }
+
+    /// The 32-bit number at a position.
+    pub fn u32(self, bytes: &[u8], at: usize) -> u32 {
+        u32::try_from(self.number(bytes, at, 4)).unwrap_or_default()
+    }
+
+    /// The 64-bit number at a position.
+    pub fn u64(self, bytes: &[u8], at: usize) -> u64 {
+        self.number(bytes, at, 8)
+    }
+
+    /// The address, offset or size at a position.
+    pub fn word(self, bytes: &[u8], at: usize) -> u64 {
+        self.number(bytes, at, self.word_bytes())
+    }
+
+    /// Writes a 16-bit number.
+    pub fn put_u16(self, bytes: &mut [u8], at: usize, value: u16) {
+        self.put(bytes, at, 2, u64::from(value));
+    }
+
+    /// Writes a 32-bit number.
+    pub fn put_u32(self, bytes: &mut [u8], at: usize, value: u32) {
+        self.put(bytes, at, 4, u64::from(value));
+    }
+
+    /// Writes a 64-bit number.
+    pub fn put_u64(self, bytes: &mut [u8], at: usize, value: u64) {
+        self.put(bytes, at, 8, value);
+    }
+
+    /// Writes an address, offset or size.
+    pub fn put_word(self, bytes: &mut [u8], at: usize, value: u64) {
+        self.put(bytes, at, self.word_bytes(), value);
+    }
+
+    fn number(self, bytes: &[u8], at: usize, length: usize) -> u64 {
+        let found = at.checked_add(length).and_then(|end| bytes.get(at..end)).unwrap_or_default();
+        let join = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+        match self.endian {
+            Endian::Little => found.iter().rev().fold(0, join),
+            Endian::Big => found.iter().fold(0, join),
+        }
+    }
+
+    fn put(self, bytes: &mut [u8], at: usize, length: usize, value: u64) {
+        let Some(place) = at.checked_add(length).and_then(|end| bytes.get_mut(at..end)) else { return };
+        match self.endian {
+            Endian::Little => place.copy_from_slice(&value.to_le_bytes()[..length]),
+            Endian::Big => place.copy_from_slice(&value.to_be_bytes()[8 - length..]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Endian, Format};
+
+    #[test]
+    fn numbers_are_written_as_they_are_read_and_none_beyond_the_end() {
+        for (class, endian) in [(Class::Elf32, Endian::Little), (Class::Elf64, Endian::Big)] {
+            let (format, mut bytes) = (Format { class, endian }, [0_u8; 10]);
+            format.put_u32(&mut bytes, 1, 0x0102_0304);
+            assert_eq!(bytes[1], if endian == Endian::Big { 1 } else { 4 });
+            assert_eq!(
+                (format.u32(&bytes, 1), format.u16(&bytes, 9), format.u64(&bytes, usize::MAX)),
+                (0x0102_0304, 0, 0)
+            );
+            format.put_word(&mut bytes, 8, 7);
+            assert_eq!(bytes[8..], [0, 0]);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! ELF files: what a library needs and offers.
+//!
+//! In: bytes behind [`ReadAt`](crate::bytes::ReadAt), of which only the small tables are read. Out: values.
+//! The format is that of the System V gABI, chapters 4 and 5, with the GNU extensions for symbol versions and hashes.
+//!
+//! **Invariant:** nothing here opens a path; tables are read at addresses that loadable segments map, as the dynamic
+//! loader does it, so that files without section headers are read too; no table is larger than the file.
+
+mod dynamic;
+mod error;
+mod file;
+mod format;
+mod header;
+mod note;
+mod section;
+mod segment;
+mod symbol;
+mod version;
+
+pub use dynamic::{DynamicEntry, tag};
+pub use error::ElfError;
+pub use file::{Elf, Strings};
+pub use format::{Class, Endian, Format};
+pub use header::{Header, MAGIC, is_elf, machine};
+pub use note::X86_ISA_LEVELS;
+pub use section::{Section, section_type};
+pub use segment::{Segment, segment_flag, segment_type};
+pub use symbol::{Binding, Symbol};
+pub use version::VersionNeed;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! Symbols that a file offers and needs.
+
+use super::{Class, Elf, ElfError, Format, tag};
+use crate::bytes::ReadAt;
+
+/// How a symbol binds (gABI, chapter 4, `ELF32_ST_BIND`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// Seen in one file only.
+    Local,
+    /// Must be found.
+    Global,
+    /// May be missing.
+    Weak,
+    /// Of an operating system or processor.
+    Other,
+}
+
+/// A dynamic symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Symbol {
+    /// Where its name begins among the strings.
+    pub name: u32,
+    /// How it binds.
+    pub binding: Binding,
+    /// `STT_FUNC` and the like, the low half of `st_info`.
+    pub kind: u8,
+    /// `st_shndx`; 0 where another file must define it.
+    pub section: u16,
+    /// `st_value`.
+    pub value: u64,
+}
+
+/// A function (gABI, `STT_FUNC`).
+const FUNCTION: u8 = 2;
+/// GNU's function that picks an implementation when it is loaded (`STT_GNU_IFUNC`).
+const IFUNC: u8 = 10;
+/// No more symbols are looked at than fit into what a table of this many takes.
+const MOST_SYMBOLS: u64 = 1 << 28;
+
+impl Symbol {
+    /// Bytes of a symbol of this class.
+    pub fn bytes(class: Class) -> usize {
+        match class {
+            Class::Elf32 => 16,
+            Class::Elf64 => 24,
+        }
+    }
+
+    /// Reads one from the start of these bytes.
+    pub fn parse(format: Format, bytes: &[u8]) -> Self {
+        let (info, section, value) = match format.class {
+            Class::Elf32 => (12, 14, 4),
+            Class::Elf64 => (4, 6, 8),
+        };
+        let info = bytes.get(info).copied().unwrap_or_default();
+        Self {
+            name: format.u32(bytes, 0),
+            binding: match info >> 4 {
+                0 => Binding::Local,
+                1 => Binding::Global,
+                2 => Binding::Weak,
+                _ => Binding::Other,
+            },
+            kind: info & 0xf,
+            section: format.u16(bytes, section),
+            value: format.word(bytes, value),
+        }
+    }
+
+    /// Whether another file must define it.
+    pub fn is_undefined(&self) -> bool {
+        self.section == 0
+    }
+
+    /// Whether it is a function.
+    pub fn is_function(&self) -> bool {
+        matches!(self.kind, FUNCTION | IFUNC)
+    }
+}
+
+impl Elf {
+    /// How many dynamic symbols there are, by the hash tables; the format says it nowhere else.
+    ///
+    /// # Errors
+    /// When a hash table lies outside what is loaded or does not fit together.
+    pub fn symbol_count(&self, source: &dyn ReadAt) -> Result<u64, ElfError> {
+        if let Some(hash) = self.value(tag::HASH) {
+            // s390x and alpha have entries of 8 bytes; all others of 4 (gABI, "Hash Table").
+            let wide = self.header().format.is_64() && self.header().machine == super::machine::S390;
+            let mut head = [0; 16];
+            let head = &mut head[..if wide { 16 } else { 8 }];
+            self.read_address(source, "the hash table", hash, head)?;
+            let format = self.header().format;
+            return Ok(if wide { format.u64(head, 8) } else { format.u32(head, 4).into() }.min(MOST_SYMBOLS));
+        }
+        match self.value(tag::GNU_HASH) {
+            Some(hash) => self.gnu_symbol_count(source, hash),
+            None => Ok(0),
+        }
+    }
+
+    /// GNU's table lists only what is defined; the highest chain leads to the last symbol.
+    fn gnu_symbol_count(&self, source: &dyn ReadAt, address: u64) -> Result<u64, ElfError> {
+        let (format, what) = (self.header().format, "the GNU hash table");
+        let mut head = [0; 16];
+        self.read_address(source, what, address, &mut head)?;
+        let (buckets, first) = (u64::from(format.u32(&head, 0)), u64::from(format.u32(&head, 4)));
+        let blooms = u64::from(format.u32(&head, 8));
+        let at = address.wrapping_add(16).wrapping_add(blooms.saturating_mul(format.word_bytes() as u64));
+        let table = self.read_table(source, what, at, buckets.saturating_mul(4))?;
+        let highest = table.chunks_exact(4).map(|one| u64::from(format.u32(one, 0))).max().unwrap_or_default();
+        if highest < first {
+            return Ok(first);
+        }
+        let chains = at.wrapping_add(buckets.saturating_mul(4));
+        let (mut index, mut block) = (highest, [0; 256]);
+        while index < MOST_SYMBOLS {
+            let from = chains.wrapping_add((index - first).saturating_mul(4));
+            let there = self.readable(from).min(block.len() as u64) / 4 * 4;
+            if there == 0 {
+                return Err(ElfError::Outside { what, offset: from, of: "what is loaded" });
+            }
+            let block = &mut block[..usize::try_from(there).unwrap_or(0)];
+            self.read_address(source, what, from, block)?;
+            for one in block.chunks_exact(4) {
+                index += 1;
+                if format.u32(one, 0) & 1 == 1 {
+                    return Ok(index);
+                }
+            }
+        }
+        Err(ElfError::Damaged { what: "the GNU hash table has no end".to_owned() })
+    }
+
+    /// The dynamic symbols, the first (empty) one left out.
+    ///
+    /// # Errors
+    /// When the table lies outside what is loaded.
+    pub fn symbols(&self, source: &dyn ReadAt) -> Result<Vec<Symbol>, ElfError> {
+        let Some(start) = self.value(tag::SYMTAB) else { return Ok(Vec::new()) };
+        let size = Symbol::bytes(self.header().format.class);
+        let count = self.symbol_count(source)?;
+        let table = self.read_table(source, "the dynamic symbols", start, count.saturating_mul(size as u64))?;
+        Ok(table.chunks_exact(size).skip(1).map(|one| Symbol::parse(self.header().format, one)).collect())
+    }
+
+    /// Whether the file defines a function of one of these names. Only the chains of these names are walked.
+    ///
+    /// # Errors
+    /// When a table lies outside what is loaded.
+    pub fn defines_function(&self, source: &dyn ReadAt, names: &[String]) -> Result<bool, ElfError> {
+        let Some(hash) = self.value(tag::GNU_HASH) else {
+            let strings = self.strings(source)?;
+            let symbols = self.symbols(source)?;
+            let is_it = |symbol: &Symbol| {
+                !symbol.is_undefined()
+                    && symbol.is_function()
+                    && strings.text(symbol.name.into()).is_ok_and(|text| names.iter().any(|name| name == text))
+            };
+            return Ok(symbols.iter().any(is_it));
+        };
+        let strings = self.strings(source)?;
+        for name in names {
+            if self.gnu_lookup(source, hash, name, &strings)?.is_some_and(|symbol| symbol.is_function()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn gnu_lookup(
+        &self,
+        source: &dyn ReadAt,
+        address: u64,
+        name: &str,
+        strings: &super::Strings,
+    ) -> Result<Option<Symbol>, ElfError> {
+        let (format, what) = (self.header().format, "the GNU hash table");
+        let mut head = [0; 16];
+        self.read_address(source, what, address, &mut head)?;
+        let (buckets, first, blooms) = (format.u32(&head, 0), format.u32(&head, 4), format.u32(&head, 8));
+        if buckets == 0 {
+            return Ok(None);
+        }
+        let hash = gnu_hash(name);
+        let table = address.wrapping_add(16).wrapping_add(u64::from(blooms) * format.word_bytes() as u64);
+        let mut word = [0; 4];
+        self.read_address(source, what, table.wrapping_add(u64::from(hash % buckets) * 4), &mut word)?;
+        let mut index = format.u32(&word, 0);
+        if index < first || index == 0 {
+            return Ok(None);
+        }
+        let chains = table.wrapping_add(u64::from(buckets) * 4);
+        let size = Symbol::bytes(format.class);
+        let symbols = self.value(tag::SYMTAB).unwrap_or_default();
+        loop {
+            self.read_address(source, what, chains.wrapping_add(u64::from(index - first) * 4), &mut word)?;
+            let chain = format.u32(&word, 0);
+            if chain | 1 == hash | 1 {
+                let mut entry = [0; 24];
+                let at = symbols.wrapping_add(u64::from(index) * size as u64);
+                self.read_address(source, "the dynamic symbols", at, &mut entry[..size])?;
+                let symbol = Symbol::parse(format, &entry);
+                if !symbol.is_undefined() && strings.text(symbol.name.into()).is_ok_and(|text| text == name) {
+                    return Ok(Some(symbol));
+                }
+            }
+            if chain & 1 == 1 {
+                return Ok(None);
+            }
+            index = index.checked_add(1).ok_or(ElfError::Outside { what, offset: chains, of: "what is loaded" })?;
+        }
+    }
+}
+
+/// GNU's hash of a symbol name (binutils, `bfd_elf_gnu_hash`): Bernstein's with 33 and 5381.
+fn gnu_hash(name: &str) -> u32 {
+    name.bytes().fold(5381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
+}

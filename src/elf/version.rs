@@ -1,0 +1,72 @@
+//! Versions of symbols that a file needs (LSB Core 10.7, "Symbol Versioning").
+
+use super::{Elf, ElfError, tag};
+use crate::bytes::ReadAt;
+
+/// A library of which versions are needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionNeed {
+    /// The library, by the name that it is needed under.
+    pub library: String,
+    /// The versions, such as `GLIBC_2.28`, in the order of the file.
+    pub versions: Vec<String>,
+    /// The number of each version, as symbols refer to it.
+    pub indexes: Vec<u16>,
+}
+
+/// Bytes of `Elf32_Verneed` and `Elf64_Verneed`, and of `Vernaux`.
+const ENTRY_BYTES: usize = 16;
+
+impl Elf {
+    /// What is needed of which library. The table is found as the loader finds it, by its address.
+    ///
+    /// # Errors
+    /// When the table or a name lies outside what is loaded, or the table leads round in circles.
+    pub fn version_needs(&self, source: &dyn ReadAt) -> Result<Vec<VersionNeed>, ElfError> {
+        let Some(start) = self.value(tag::VERNEED) else { return Ok(Vec::new()) };
+        let count = self.value(tag::VERNEEDNUM).unwrap_or(u64::from(u16::MAX)).min(u64::from(u16::MAX));
+        let strings = self.strings(source)?;
+        let mut needs = Vec::new();
+        let (mut at, mut left) = (start, MOST_ENTRIES);
+        for _ in 0..count {
+            let entry = self.entry(source, at)?;
+            let format = self.header().format;
+            let (versions, file) = (format.u16(&entry, 2), format.u32(&entry, 4));
+            let (first, next) = (format.u32(&entry, 8), format.u32(&entry, 12));
+            let mut need = VersionNeed {
+                library: strings.text(file.into())?.to_owned(),
+                versions: Vec::with_capacity(versions.min(64).into()),
+                indexes: Vec::new(),
+            };
+            let mut inner = at.wrapping_add(first.into());
+            for index in 0..versions {
+                left = left.checked_sub(1).ok_or_else(|| ElfError::Damaged {
+                    what: format!("more than {MOST_ENTRIES} symbol versions are needed"),
+                })?;
+                let one = self.entry(source, inner)?;
+                need.versions.push(strings.text(format.u32(&one, 8).into())?.to_owned());
+                need.indexes.push(format.u16(&one, 6));
+                let step = format.u32(&one, 12);
+                if step == 0 && index + 1 < versions {
+                    return Err(ElfError::Damaged { what: "the list of symbol versions ends too early".to_owned() });
+                }
+                inner = inner.wrapping_add(step.into());
+            }
+            needs.push(need);
+            if next == 0 {
+                break;
+            }
+            at = at.wrapping_add(next.into());
+        }
+        Ok(needs)
+    }
+
+    fn entry(&self, source: &dyn ReadAt, address: u64) -> Result<[u8; ENTRY_BYTES], ElfError> {
+        let mut entry = [0; ENTRY_BYTES];
+        self.read_address(source, "the table of needed symbol versions", address, &mut entry)?;
+        Ok(entry)
+    }
+}
+
+/// Far more than any library needs: libtorch needs fewer than a hundred.
+const MOST_ENTRIES: u32 = 100_000;
