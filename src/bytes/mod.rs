@@ -2,8 +2,10 @@
 //!
 //! In: what `sys` opens, or memory. Out: any stretch of it, to several threads at once.
 //!
-//! **Invariant:** nothing here holds a file as a whole.
+//! **Invariant:** nothing here holds a file as a whole; [`Scratch`] is room that a caller asked for.
 
 mod read_at;
+mod scratch;
 
 pub use read_at::{ReadAt, Section};
+pub use scratch::{MakeScratch, Scratch, in_memory};

@@ -1,6 +1,6 @@
 //! Symbols that a file offers and needs.
 
-use super::{Class, Elf, ElfError, Format, tag};
+use super::{Class, Elf, ElfError, Format, Strings, tag};
 use crate::bytes::ReadAt;
 
 /// How a symbol binds (gABI, chapter 4, `ELF32_ST_BIND`).
@@ -145,28 +145,32 @@ impl Elf {
         Ok(table.chunks_exact(size).skip(1).map(|one| Symbol::parse(self.header().format, one)).collect())
     }
 
-    /// Whether the file defines a function of one of these names. Only the chains of these names are walked.
+    /// The first of these names that the file defines a function of. Only the chains of these names are walked.
     ///
     /// # Errors
     /// When a table lies outside what is loaded.
-    pub fn defines_function(&self, source: &dyn ReadAt, names: &[String]) -> Result<bool, ElfError> {
+    pub fn defined_function<'n>(
+        &self,
+        source: &dyn ReadAt,
+        strings: &Strings,
+        names: &'n [String],
+    ) -> Result<Option<&'n str>, ElfError> {
         let Some(hash) = self.value(tag::GNU_HASH) else {
-            let strings = self.strings(source)?;
-            let symbols = self.symbols(source)?;
-            let is_it = |symbol: &Symbol| {
-                !symbol.is_undefined()
-                    && symbol.is_function()
-                    && strings.text(symbol.name.into()).is_ok_and(|text| names.iter().any(|name| name == text))
-            };
-            return Ok(symbols.iter().any(is_it));
+            for symbol in self.symbols(source)?.iter().filter(|symbol| !symbol.is_undefined() && symbol.is_function()) {
+                let found =
+                    strings.text(symbol.name.into()).ok().and_then(|text| names.iter().find(|name| *name == text));
+                if let Some(name) = found {
+                    return Ok(Some(name));
+                }
+            }
+            return Ok(None);
         };
-        let strings = self.strings(source)?;
         for name in names {
-            if self.gnu_lookup(source, hash, name, &strings)?.is_some_and(|symbol| symbol.is_function()) {
-                return Ok(true);
+            if self.gnu_lookup(source, hash, name, strings)?.is_some_and(|symbol| symbol.is_function()) {
+                return Ok(Some(name));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn gnu_lookup(
@@ -174,7 +178,7 @@ impl Elf {
         source: &dyn ReadAt,
         address: u64,
         name: &str,
-        strings: &super::Strings,
+        strings: &Strings,
     ) -> Result<Option<Symbol>, ElfError> {
         let (format, what) = (self.header().format, "the GNU hash table");
         let mut head = [0; 16];

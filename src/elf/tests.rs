@@ -15,7 +15,7 @@ fn a_program_of_this_machine_tells_its_libraries_and_their_versions() {
     let strings = elf.strings(&bytes).unwrap();
     let needed = elf.texts(&strings, tag::NEEDED).unwrap();
     assert!(needed.iter().any(|name| name.starts_with("libc.so")), "{needed:?}");
-    let needs = elf.version_needs(&bytes).unwrap();
+    let needs = elf.version_needs(&bytes, &strings).unwrap();
     assert!(needs.iter().all(|need| needed.contains(&need.library)), "{needs:?}");
     assert!(needs.iter().any(|need| need.versions.iter().any(|version| version.starts_with("GLIBC_2."))), "{needs:?}");
     assert!(elf.interpreter(&bytes).unwrap().is_some_and(|path| path.contains("ld")));

@@ -1,6 +1,6 @@
 //! Versions of symbols that a file needs (LSB Core 10.7, "Symbol Versioning").
 
-use super::{Elf, ElfError, tag};
+use super::{Elf, ElfError, Strings, tag};
 use crate::bytes::ReadAt;
 
 /// A library of which versions are needed.
@@ -22,10 +22,9 @@ impl Elf {
     ///
     /// # Errors
     /// When the table or a name lies outside what is loaded, or the table leads round in circles.
-    pub fn version_needs(&self, source: &dyn ReadAt) -> Result<Vec<VersionNeed>, ElfError> {
+    pub fn version_needs(&self, source: &dyn ReadAt, strings: &Strings) -> Result<Vec<VersionNeed>, ElfError> {
         let Some(start) = self.value(tag::VERNEED) else { return Ok(Vec::new()) };
         let count = self.value(tag::VERNEEDNUM).unwrap_or(u64::from(u16::MAX)).min(u64::from(u16::MAX));
-        let strings = self.strings(source)?;
         let mut needs = Vec::new();
         let (mut at, mut left) = (start, MOST_ENTRIES);
         for _ in 0..count {

@@ -32,7 +32,7 @@ pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Edits, WriteOptions, rewrite};
 pub use target::Target;
 pub use verify::verify;
-pub use zip::{Archive, DosTime, Member, MemberReader, Method, ZipWriter};
+pub use zip::{Archive, DosTime, Member, MemberReader, MemberView, Method, Observer, ZipWriter};
 
 #[cfg(test)]
 mod tests;

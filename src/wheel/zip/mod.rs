@@ -12,12 +12,14 @@ mod local;
 mod member;
 mod name;
 mod time;
+mod view;
 mod write;
 
 pub use archive::Archive;
 pub use data::MemberReader;
 pub use member::{Member, Method};
 pub use time::DosTime;
+pub use view::{MemberView, Observer};
 pub use write::{NewMember, ZipWriter};
 
 /// Marks a 16-bit count that stands in the ZIP64 record (APPNOTE 4.4.1.4).
