@@ -16,6 +16,7 @@ pub mod compat;
 pub mod config;
 pub mod host;
 
+pub mod audit;
 pub mod doctor;
 pub mod index;
 pub mod matrix;

@@ -7,6 +7,7 @@ mod environment;
 mod files;
 mod folders;
 mod host;
+mod libraries;
 mod positional;
 mod probe;
 pub mod process;
@@ -24,6 +25,7 @@ pub use folders::{
     lock, make_folder, names_in, now_s, open_log, own_ids, remove,
 };
 pub use host::{HostRoots, host_facts, topology, with_programs};
+pub use libraries::Sysroot;
 pub use positional::{Existing, PositionalFile, Saved, is_same_file, save};
 pub use probe::{Probe, find_program, probe};
 pub use signals::{Signals, StopSignal};

@@ -19,6 +19,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (3, "compat", &[]),
     (3, "config", &["compat"]),
     (3, "host", &[]),
+    (4, "audit", &[]),
     (4, "doctor", &[]),
     (4, "index", &[]),
     (4, "matrix", &[]),

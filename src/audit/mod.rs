@@ -1,0 +1,18 @@
+//! Judging a wheel: what its files need, which platforms have that, and whether its name, label and contents agree.
+//!
+//! In: a wheel's members, the policies, and the libraries of the machine behind [`MachineLibraries`]. Out: a report
+//! with findings, and what repairing takes.
+//!
+//! **Invariant:** nothing here writes, and what comes from the machine is told apart from what the wheel itself says.
+
+mod inspect;
+mod library;
+mod search;
+mod tree;
+
+pub use inspect::{FileFacts, FileKind, Reading, inspect};
+pub use library::{Extension, Library};
+pub use search::{Folder, SearchPath};
+pub use tree::{
+    Excludes, Found, Known, MachineLibraries, MachineLibrary, NoLibraries, Node, Surroundings, Tree, is_libpython, walk,
+};

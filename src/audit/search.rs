@@ -1,0 +1,104 @@
+//! Where a loader searches for libraries.
+
+use super::Library;
+
+/// The folders that a loader searches besides those that files name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchPath {
+    /// From the environment, searched before RUNPATH.
+    pub environment: Vec<String>,
+    /// From the configuration of the loader, and the folders that it trusts.
+    pub system: Vec<String>,
+}
+
+/// A folder in which a library may lie.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Folder {
+    /// A folder of the wheel, without a slash at its ends; empty for its root.
+    Wheel(String),
+    /// A folder of the machine.
+    Machine(String),
+}
+
+/// The folders of one RPATH or RUNPATH; what leads out of the wheel, and what is neither absolute nor begins with
+/// `$ORIGIN`, leads nowhere.
+pub(super) fn folders(text: &str, origin: &Folder, is_64: bool) -> Vec<Folder> {
+    text.split(':').filter_map(|entry| folder(entry, origin, is_64)).collect()
+}
+
+fn folder(entry: &str, origin: &Folder, is_64: bool) -> Option<Folder> {
+    // ld.so(8), "Rpath token expansion".
+    let entry = entry.replace("${LIB}", "$LIB").replace("$LIB", if is_64 { "lib64" } else { "lib" });
+    let entry = entry.replace("${PLATFORM}", "$PLATFORM").replace("${ORIGIN}", "$ORIGIN");
+    match entry.strip_prefix("$ORIGIN") {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => match origin {
+            Folder::Wheel(folder) => normalized(&format!("{folder}{rest}")).map(Folder::Wheel),
+            Folder::Machine(folder) => {
+                normalized(&format!("{folder}{rest}")).map(|path| Folder::Machine(format!("/{path}")))
+            }
+        },
+        _ if entry.starts_with('/') => normalized(&entry).map(|path| Folder::Machine(format!("/{path}"))),
+        _ => None,
+    }
+}
+
+/// A path without `.`, `..` and doubled slashes; `None` where it leads above its root.
+pub(super) fn normalized(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The folders that are searched for what `own` needs, where `main` is what was loaded first, in order (ld.so(8)).
+pub(super) fn search_order(main: (&Library, &Folder), own: (&Library, &Folder), path: &SearchPath) -> Vec<Folder> {
+    let expand = |text: &Option<String>, origin: &Folder, is_64| {
+        text.as_ref().map(|text| folders(text, origin, is_64)).unwrap_or_default()
+    };
+    let is_64 = main.0.header.format.is_64();
+    // RPATH does not count beside a RUNPATH.
+    let rpath = |(library, origin): (&Library, &Folder)| match library.runpath {
+        Some(_) => Vec::new(),
+        None => expand(&library.rpath, origin, is_64),
+    };
+    let runpath = |(library, origin): (&Library, &Folder)| expand(&library.runpath, origin, is_64);
+    let machine = |paths: &[String]| paths.iter().cloned().map(Folder::Machine).collect();
+    let interpreter = main.0.interpreter.as_deref().and_then(|path| path.rsplit_once('/'));
+    let beside_interpreter = interpreter.map(|(folder, _)| vec![folder.to_owned(), format!("/usr{folder}")]);
+    [
+        rpath(main),
+        rpath(own),
+        runpath(own),
+        machine(&path.environment),
+        runpath(main),
+        machine(&path.system),
+        machine(&beside_interpreter.unwrap_or_default()),
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Folder, folders, normalized};
+
+    #[test]
+    fn origin_expands_inside_the_wheel_and_what_leads_out_of_it_leads_nowhere() {
+        let origin = Folder::Wheel("pkg/lib".to_owned());
+        let found = folders("$ORIGIN:${ORIGIN}/../x:$ORIGIN/../../../y:/opt/$LIB:rel:", &origin, true);
+        let wheel = |path: &str| Folder::Wheel(path.to_owned());
+        assert_eq!(found, [wheel("pkg/lib"), wheel("pkg/x"), Folder::Machine("/opt/lib64".to_owned())]);
+        assert_eq!(folders("$ORIGINAL/x", &origin, true), []);
+        assert_eq!(
+            folders("$ORIGIN/../lib", &Folder::Machine("/opt/bin".to_owned()), true),
+            [Folder::Machine("/opt/lib".to_owned())]
+        );
+        assert_eq!((normalized("a//./b/../c"), normalized("a/../..")), (Some("a/c".to_owned()), None));
+    }
+}

@@ -1,0 +1,272 @@
+//! Which libraries a file leads to: the walk that its loader makes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::library::Library;
+use super::search::{Folder, SearchPath, search_order};
+use crate::bytes::ReadAt;
+
+/// A library of the machine.
+#[derive(Debug)]
+pub struct MachineLibrary {
+    /// Where it was found.
+    pub path: String,
+    /// The file that this path leads to, links followed.
+    pub real_path: String,
+    /// Its facts.
+    pub library: Library,
+}
+
+/// Libraries of the machine, or of a folder that stands for its root.
+pub trait MachineLibraries: Sync {
+    /// The library at a path; `None` where there is none or it is no ELF file.
+    fn read(&self, path: &str) -> Option<MachineLibrary>;
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    fn open(&self, real_path: &str) -> io::Result<Box<dyn ReadAt>>;
+}
+
+/// A machine that has none: reports do not depend on where they are made.
+#[derive(Debug, Clone, Copy)]
+pub struct NoLibraries;
+
+impl MachineLibraries for NoLibraries {
+    fn read(&self, _: &str) -> Option<MachineLibrary> {
+        None
+    }
+
+    fn open(&self, _: &str) -> io::Result<Box<dyn ReadAt>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+/// Reads each library of the machine once.
+pub struct Known<'a> {
+    libraries: &'a dyn MachineLibraries,
+    read: Mutex<BTreeMap<String, Option<Arc<MachineLibrary>>>>,
+}
+
+impl<'a> Known<'a> {
+    /// Nothing is read yet.
+    pub fn new(libraries: &'a dyn MachineLibraries) -> Self {
+        Self { libraries, read: Mutex::default() }
+    }
+
+    fn read(&self, path: &str) -> Option<Arc<MachineLibrary>> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.entry(path.to_owned()).or_insert_with(|| self.libraries.read(path).map(Arc::new)).clone()
+    }
+}
+
+impl std::fmt::Debug for Known<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Known")
+    }
+}
+
+/// Libraries that are left where they are, by shell patterns.
+#[derive(Debug, Clone, Default)]
+pub struct Excludes {
+    patterns: Vec<GlobMatcher>,
+}
+
+impl Excludes {
+    /// Patterns with `*`, `?` and `[…]`, which match needed names and whole paths of files, case counting. `*` matches
+    /// slashes too.
+    ///
+    /// # Errors
+    /// The pattern that cannot be read, and why.
+    pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, String> {
+        let build = |pattern: &str| {
+            let glob = GlobBuilder::new(pattern).literal_separator(false).backslash_escape(false).build();
+            glob.map(|glob| glob.compile_matcher()).map_err(|error| error.to_string())
+        };
+        Ok(Self { patterns: patterns.into_iter().map(build).collect::<Result<_, _>>()? })
+    }
+
+    /// The patterns that match a name or path, by their places in the list.
+    pub fn matching<'e>(&'e self, text: &'e str) -> impl Iterator<Item = usize> + 'e {
+        self.patterns.iter().enumerate().filter(move |(_, one)| one.is_match(text)).map(|(at, _)| at)
+    }
+
+    /// Whether a name or path is left where it is.
+    pub fn has(&self, text: &str) -> bool {
+        self.matching(text).next().is_some()
+    }
+}
+
+/// Where a library was found.
+#[derive(Debug, Clone)]
+pub enum Found {
+    /// In the wheel: the number of the file.
+    Wheel(usize),
+    /// On the machine.
+    Machine(Arc<MachineLibrary>),
+    /// Nowhere.
+    Nowhere,
+}
+
+/// A library that a file leads to.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Where it was found.
+    pub found: Found,
+    /// What it needs in turn, without what is left out.
+    pub needed: Vec<String>,
+}
+
+/// What one file leads to.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// What the file itself needs, without what is left out.
+    pub needed: Vec<String>,
+    /// All that was walked to, by the name it is needed under.
+    pub nodes: BTreeMap<String, Node>,
+    /// What was left out.
+    pub excluded: BTreeSet<String>,
+}
+
+/// What a walk takes place in.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The files of the wheel, with their paths.
+    pub files: &'a [(&'a str, &'a Library)],
+    /// The libraries of the machine.
+    pub known: &'a Known<'a>,
+    /// Where the loader searches.
+    pub path: &'a SearchPath,
+    /// What is left where it is.
+    pub excludes: &'a Excludes,
+    /// Libraries that every platform has: nobody looks behind them.
+    pub is_given: &'a dyn Fn(&str) -> bool,
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Surroundings({} files)", self.files.len())
+    }
+}
+
+/// Whether a name is that of a library of Python, which extension modules must not need (PEP 513).
+pub fn is_libpython(name: &str) -> bool {
+    let Some(version) = name.strip_prefix("libpython").and_then(|rest| rest.split_once(".so")).map(|(v, _)| v) else {
+        return false;
+    };
+    let Some((major, minor)) = version.split_once('.') else { return false };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(major) && digits(minor.trim_end_matches(['m', 't', 'd', 'u']))
+}
+
+/// Walks from a file of the wheel to all libraries that it leads to.
+pub fn walk(start: usize, around: Surroundings<'_>) -> Tree {
+    let (path, main) = around.files[start];
+    let origin = folder_of_member(path);
+    let mut tree = Tree { needed: Vec::new(), nodes: BTreeMap::new(), excluded: BTreeSet::new() };
+    tree.needed = expand((main, &origin), (main, &origin), around, &mut tree.nodes, &mut tree.excluded);
+    tree
+}
+
+fn folder_of_member(path: &str) -> Folder {
+    Folder::Wheel(path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned()))
+}
+
+/// What `own` needs, each found and walked to before the next, and returned without what is left out.
+fn expand(
+    main: (&Library, &Folder),
+    own: (&Library, &Folder),
+    around: Surroundings<'_>,
+    nodes: &mut BTreeMap<String, Node>,
+    excluded: &mut BTreeSet<String>,
+) -> Vec<String> {
+    // As a stack of its own: a chain of libraries may be as long as a hostile wheel makes it.
+    struct Visit {
+        name: Option<String>,
+        found: Found,
+        needed: VecDeque<String>,
+        kept: Vec<String>,
+        order: Vec<Folder>,
+    }
+    let visit = |name, found, library: &Library, origin: &Folder| Visit {
+        name,
+        found,
+        needed: library.needed.iter().cloned().collect(),
+        kept: Vec::new(),
+        order: search_order(main, (library, origin), around.path),
+    };
+    let mut stack = vec![visit(None, Found::Nowhere, own.0, own.1)];
+    loop {
+        let top = stack.last_mut().expect("the first visit returns below");
+        let Some(needed) = top.needed.pop_front() else {
+            let done = stack.pop().expect("it was the last");
+            match done.name {
+                None => return done.kept,
+                Some(name) => nodes.insert(name, Node { found: done.found, needed: done.kept }),
+            };
+            continue;
+        };
+        if excluded.contains(&needed) || around.excludes.has(&needed) {
+            excluded.insert(needed);
+            continue;
+        }
+        if nodes.contains_key(&needed) || stack.iter().any(|visit| visit.name.as_ref() == Some(&needed)) {
+            stack.last_mut().expect("it is there").kept.push(needed);
+            continue;
+        }
+        let is_leaf = is_libpython(&needed) || (around.is_given)(&needed);
+        let order = &stack.last().expect("it is there").order;
+        let found = if is_leaf { Found::Nowhere } else { find(&needed, main.0, order, around) };
+        if let Found::Machine(library) = &found
+            && around.excludes.has(&library.real_path)
+        {
+            excluded.insert(needed);
+            continue;
+        }
+        let top = stack.last_mut().expect("it is there");
+        top.kept.push(needed.clone());
+        let next = match &found {
+            Found::Nowhere => {
+                nodes.insert(needed, Node { found, needed: Vec::new() });
+                continue;
+            }
+            Found::Wheel(at) => {
+                let (path, library) = around.files[*at];
+                visit(Some(needed), found.clone(), library, &folder_of_member(path))
+            }
+            Found::Machine(machine) => {
+                let folder = machine.real_path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                visit(Some(needed), found.clone(), &machine.library, &Folder::Machine(folder.to_owned()))
+            }
+        };
+        stack.push(next);
+    }
+}
+
+fn find(name: &str, main: &Library, order: &[Folder], around: Surroundings<'_>) -> Found {
+    for folder in order {
+        match folder {
+            Folder::Wheel(folder) => {
+                let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+                let at = around.files.binary_search_by(|(other, _)| (*other).cmp(&path));
+                if let Ok(at) = at
+                    && around.files[at].1.is_loadable_by(main)
+                {
+                    return Found::Wheel(at);
+                }
+            }
+            Folder::Machine(folder) => {
+                let found = around.known.read(&format!("{}/{name}", folder.trim_end_matches('/')));
+                if let Some(found) = found.filter(|found| found.library.is_loadable_by(main)) {
+                    return Found::Machine(found);
+                }
+            }
+        }
+    }
+    Found::Nowhere
+}

@@ -1,0 +1,192 @@
+//! Shared libraries of the machine, or of a folder that stands for its root.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use super::PositionalFile;
+use crate::audit::{Library, MachineLibraries, MachineLibrary, SearchPath};
+use crate::elf::Elf;
+
+/// Libraries below a root folder; all paths in them and to them are meant below it.
+#[derive(Debug, Clone)]
+pub struct Sysroot {
+    root: PathBuf,
+}
+
+/// Links that are followed one after the other at most (Linux, `MAXSYMLINKS`).
+const MOST_LINKS: u32 = 40;
+/// Configuration files of the loader that are read at most.
+const MOST_FILES: usize = 1000;
+
+impl Sysroot {
+    /// Libraries below this folder; `/` for those of the machine itself.
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// Where the loader searches: what the environment says, and its own configuration. With folders of one's own
+    /// (`--ldpaths`) neither the configuration nor `LD_LIBRARY_PATH` counts.
+    pub fn search_path(&self, own: Option<&str>, environment: &super::Environment) -> SearchPath {
+        let list =
+            |text: &str| text.split(':').filter(|one| one.starts_with('/')).map(str::to_owned).collect::<Vec<_>>();
+        let variable = |name: &str| environment.get(name).map(list).unwrap_or_default();
+        let first = variable("AUDITWHEEL_LD_LIBRARY_PATH");
+        match own {
+            Some(own) => SearchPath { environment: first, system: list(own) },
+            None => {
+                SearchPath { environment: [first, variable("LD_LIBRARY_PATH")].concat(), system: self.system_folders() }
+            }
+        }
+    }
+
+    /// The folders that ld.so.conf names with the files that it includes, and those that the loader trusts (ld.so(8)).
+    fn system_folders(&self) -> Vec<String> {
+        let mut folders = Vec::new();
+        let mut seen = BTreeSet::new();
+        self.read_configuration(Path::new("/etc/ld.so.conf"), &mut folders, &mut seen);
+        folders.extend(["/lib", "/lib64", "/usr/lib", "/usr/lib64"].map(str::to_owned));
+        folders
+    }
+
+    fn read_configuration(&self, path: &Path, folders: &mut Vec<String>, seen: &mut BTreeSet<PathBuf>) {
+        if seen.len() >= MOST_FILES || !seen.insert(path.to_owned()) {
+            return;
+        }
+        let Some(text) = self.resolve(path).and_then(|path| std::fs::read_to_string(self.below(&path)).ok()) else {
+            return;
+        };
+        for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
+            match line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+                None if line.starts_with('/') => folders.push(line.to_owned()),
+                None => {}
+                Some(patterns) => {
+                    for pattern in patterns.split_whitespace() {
+                        for path in self.matching(path, pattern) {
+                            self.read_configuration(&path, folders, seen);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The files that a pattern of an `include` matches, sorted; only its last part may have wildcards.
+    fn matching(&self, from: &Path, pattern: &str) -> Vec<PathBuf> {
+        let whole = from.parent().unwrap_or(Path::new("/")).join(pattern);
+        let (Some(folder), Some(name)) = (whole.parent(), whole.file_name().and_then(|name| name.to_str())) else {
+            return Vec::new();
+        };
+        let Ok(glob) = globset::Glob::new(name).map(|glob| glob.compile_matcher()) else { return Vec::new() };
+        let Some(real) = self.resolve(folder) else { return Vec::new() };
+        let entries = std::fs::read_dir(self.below(&real)).into_iter().flatten().filter_map(Result::ok);
+        let mut found: Vec<PathBuf> = entries
+            .filter(|entry| glob.is_match(entry.file_name()))
+            .map(|entry| folder.join(entry.file_name()))
+            .collect();
+        found.sort();
+        found
+    }
+
+    fn below(&self, path: &Path) -> PathBuf {
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// The path without links, each of them followed below the root.
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        let mut real = PathBuf::from("/");
+        let mut left: Vec<std::ffi::OsString> = parts(path);
+        let mut links = 0;
+        while let Some(part) = left.pop() {
+            if part == ".." {
+                real.pop();
+                continue;
+            }
+            let next = real.join(&part);
+            match std::fs::read_link(self.below(&next)) {
+                Ok(target) => {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return None;
+                    }
+                    if target.is_absolute() {
+                        real = PathBuf::from("/");
+                    }
+                    left.extend(parts(&target));
+                }
+                Err(_) => real = next,
+            }
+        }
+        self.below(&real).exists().then_some(real)
+    }
+}
+
+/// The parts of a path, the first one last.
+fn parts(path: &Path) -> Vec<std::ffi::OsString> {
+    let named = path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
+    let mut parts: Vec<std::ffi::OsString> = named.map(|part| part.as_os_str().to_owned()).collect();
+    parts.reverse();
+    parts
+}
+
+impl MachineLibraries for Sysroot {
+    fn read(&self, path: &str) -> Option<MachineLibrary> {
+        let real_path = self.resolve(Path::new(path))?;
+        let file = PositionalFile::open(&self.below(&real_path)).ok()?;
+        let elf = Elf::read(&file).ok()?;
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let library = Library::read(&file, &elf, name, &|_| false).ok()?;
+        Some(MachineLibrary { path: path.to_owned(), real_path: real_path.to_str()?.to_owned(), library })
+    }
+
+    fn open(&self, real_path: &str) -> std::io::Result<Box<dyn crate::bytes::ReadAt>> {
+        let file = PositionalFile::open(&self.below(Path::new(real_path))).map_err(std::io::Error::other)?;
+        Ok(Box::new(file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sysroot;
+    use crate::audit::MachineLibraries;
+    use std::path::Path;
+
+    #[test]
+    fn links_are_followed_below_the_root_and_never_out_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("usr/lib/deep")).unwrap();
+        std::fs::create_dir_all(root.join("etc/ld.so.conf.d")).unwrap();
+        std::fs::write(root.join("usr/lib/deep/real.so.1.2"), b"no library").unwrap();
+        let link = |target: &str, at: &str| std::os::unix::fs::symlink(target, root.join(at)).unwrap();
+        link("/usr/lib", "lib");
+        link("deep/real.so.1.2", "usr/lib/one.so");
+        link("../../../../etc/passwd", "usr/lib/out.so");
+        link("round.so", "usr/lib/round.so");
+        let sysroot = Sysroot::new(root);
+        assert_eq!(sysroot.resolve(Path::new("/lib/one.so")).unwrap(), Path::new("/usr/lib/deep/real.so.1.2"));
+        assert_eq!(sysroot.resolve(Path::new("/lib/out.so")), None);
+        assert_eq!(sysroot.resolve(Path::new("/lib/round.so")), None);
+        assert!(sysroot.read("/lib/one.so").is_none(), "it is no library");
+    }
+
+    #[test]
+    fn the_configuration_of_the_loader_is_read_with_what_it_includes() {
+        let folder = tempfile::tempdir().unwrap();
+        let etc = folder.path().join("etc");
+        std::fs::create_dir_all(etc.join("ld.so.conf.d")).unwrap();
+        std::fs::write(etc.join("ld.so.conf"), "include ld.so.conf.d/*.conf\n/opt/last # why\n").unwrap();
+        std::fs::write(etc.join("ld.so.conf.d/b.conf"), "/opt/b\n").unwrap();
+        std::fs::write(etc.join("ld.so.conf.d/a.conf"), "# none\n/opt/a\ninclude /etc/ld.so.conf\n").unwrap();
+        let folders = Sysroot::new(folder.path()).system_folders();
+        assert_eq!(folders[..3], ["/opt/a", "/opt/b", "/opt/last"]);
+    }
+
+    #[test]
+    fn the_c_library_of_this_machine_is_found_and_read() {
+        let sysroot = Sysroot::new(Path::new("/"));
+        let mut path = sysroot.system_folders().into_iter().map(|folder| format!("{folder}/libc.so.6"));
+        let found = path.find_map(|path| sysroot.read(&path)).unwrap();
+        assert_eq!(found.library.soname.as_deref(), Some("libc.so.6"));
+        assert!(sysroot.open(&found.real_path).unwrap().size_bytes() > 1000);
+    }
+}
