@@ -109,6 +109,8 @@ pub enum Found {
     Wheel(usize),
     /// On the machine.
     Machine(Arc<MachineLibrary>),
+    /// Every platform has it; nobody looked.
+    Given,
     /// Nowhere.
     Nowhere,
 }
@@ -219,9 +221,12 @@ fn expand(
             stack.last_mut().expect("it is there").kept.push(needed);
             continue;
         }
-        let is_leaf = is_libpython(&needed) || (around.is_given)(&needed);
         let order = &stack.last().expect("it is there").order;
-        let found = if is_leaf { Found::Nowhere } else { find(&needed, main.0, order, around) };
+        let found = match () {
+            () if (around.is_given)(&needed) => Found::Given,
+            () if is_libpython(&needed) => Found::Nowhere,
+            () => find(&needed, main.0, order, around),
+        };
         if let Found::Machine(library) = &found
             && around.excludes.has(&library.real_path)
         {
@@ -231,7 +236,7 @@ fn expand(
         let top = stack.last_mut().expect("it is there");
         top.kept.push(needed.clone());
         let next = match &found {
-            Found::Nowhere => {
+            Found::Nowhere | Found::Given => {
                 nodes.insert(needed, Node { found, needed: Vec::new() });
                 continue;
             }

@@ -264,6 +264,20 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
         let mut row = limits.row(number, of.name.clone(), &of.origin);
         row.expect(of.value > 0, || "value: a limit is at least 1".to_owned());
     }
+    let mut presets = table("presets", tables, faults);
+    for (number, of) in tables.presets.iter().enumerate() {
+        let mut row = presets.row(number, of.name.clone(), &of.origin);
+        row.expect(!of.patterns.is_empty(), || "patterns: there is none".to_owned());
+        row.each("patterns", &of.patterns, "a pattern of shared libraries such as libhip*.so*", |one| {
+            one.contains(".so")
+        });
+    }
+    let mut sonames = table("sonames", tables, faults);
+    for (number, of) in tables.sonames.iter().enumerate() {
+        let mut row = sonames.row(number, of.soname.clone(), &of.origin);
+        row.expect(of.soname.contains(".so."), || "soname: it ends with .so. and a number".to_owned());
+        row.expect(is_numbers(&of.rocm, 1..=1), || format!("rocm: `{}` is not a major version such as 6", of.rocm));
+    }
     let mut claims = table("claims", tables, faults);
     for (number, of) in tables.claims.iter().enumerate() {
         claims.row(number, of.claim.clone(), &of.origin);
@@ -340,6 +354,19 @@ mod tests {
             "libc ubuntu 20.04: checked `2026-13-01` is not a date such as 2026-11-21",
         );
         check(|t| t.limits.push(t.limits[0].clone()), "limits jobs-per-matrix: the row stands twice");
+    }
+
+    #[test]
+    fn a_preset_has_patterns_of_libraries_and_a_soname_its_major_version() {
+        check(
+            |t| t.presets[0].patterns.push("torch".into()),
+            "presets rocm: patterns: `torch` is not a pattern of shared libraries such as libhip*.so*",
+        );
+        check(|t| t.presets[0].patterns.clear(), "presets rocm: patterns: there is none");
+        check(
+            |t| t.sonames[0].rocm = "4.5".into(),
+            "sonames libamdhip64.so.4: rocm: `4.5` is not a major version such as 6",
+        );
     }
 
     #[test]

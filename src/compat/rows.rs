@@ -32,6 +32,8 @@ pub struct Tables {
     pub libc: Vec<LibcRow>,
     pub build_costs: Vec<BuildCostRow>,
     pub limits: Vec<LimitRow>,
+    pub presets: Vec<PresetRow>,
+    pub sonames: Vec<SonameRow>,
     pub claims: Vec<ClaimRow>,
 }
 
@@ -294,6 +296,28 @@ pub struct LimitRow {
     pub origin: Origin,
 }
 
+/// A named set of libraries that repairing leaves to what the wheel is installed beside.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PresetRow {
+    pub name: String,
+    /// What they are, in words.
+    pub about: String,
+    /// Shell patterns of needed names.
+    pub patterns: Vec<String>,
+    pub origin: Origin,
+}
+
+/// The ROCm that a library of this name belongs to.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SonameRow {
+    pub soname: String,
+    /// The major version.
+    pub rocm: String,
+    pub origin: Origin,
+}
+
 /// A fact in words that code does not compute with; shown by `compat explain`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -336,5 +360,7 @@ tables_of_rows!(
     libc,
     build_costs,
     limits,
+    presets,
+    sonames,
     claims,
 );

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::rows::{GfxRow, LimitRow, Origin, PackageRow, RunnerRow, Tables, TorchRow};
+use super::rows::{GfxRow, LimitRow, Origin, PackageRow, PresetRow, RunnerRow, SonameRow, Tables, TorchRow};
 use super::{Because, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
@@ -253,6 +253,16 @@ impl Compat {
     /// A limit of GitHub by its name in the facts, `jobs-per-matrix`.
     pub fn limit(&self, name: &str) -> Option<&LimitRow> {
         self.tables.limits.iter().find(|row| row.name == name)
+    }
+
+    /// A named set of libraries that repairing leaves alone, `rocm`.
+    pub fn preset(&self, name: &str) -> Option<&PresetRow> {
+        self.tables.presets.iter().find(|row| row.name == name)
+    }
+
+    /// The row of a library of ROCm by its name, `libamdhip64.so.6`.
+    pub fn soname(&self, soname: &str) -> Option<&SonameRow> {
+        self.tables.sonames.iter().find(|row| row.soname == soname)
     }
 
     /// A row as people cite it: `torch.yaml, torch 2.6, checked 2026-11-21`.
