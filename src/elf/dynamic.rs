@@ -6,6 +6,8 @@ pub mod tag {
     pub const NULL: u64 = 0;
     /// A library that is needed, as an offset of its name.
     pub const NEEDED: u64 = 1;
+    /// The size of the relocations of the procedure linkage table in bytes.
+    pub const PLTRELSZ: u64 = 2;
     /// The address of the hash table of symbols.
     pub const HASH: u64 = 4;
     /// The address of the names.
@@ -14,6 +16,8 @@ pub mod tag {
     pub const SYMTAB: u64 = 6;
     /// The address of the relocations with addends.
     pub const RELA: u64 = 7;
+    /// The size of the relocations with addends in bytes.
+    pub const RELASZ: u64 = 8;
     /// The size of the names in bytes.
     pub const STRSZ: u64 = 10;
     /// The name of the library itself, as an offset.
@@ -22,12 +26,18 @@ pub mod tag {
     pub const RPATH: u64 = 15;
     /// The address of the relocations without addends.
     pub const REL: u64 = 17;
+    /// The size of the relocations without addends in bytes.
+    pub const RELSZ: u64 = 18;
     /// For debuggers of programs.
     pub const DEBUG: u64 = 21;
     /// The address of the relocations of the procedure linkage table.
     pub const JMPREL: u64 = 23;
     /// Where to search, after the environment, as an offset.
     pub const RUNPATH: u64 = 29;
+    /// The size of the packed relative relocations in bytes.
+    pub const RELRSZ: u64 = 35;
+    /// The address of the packed relative relocations.
+    pub const RELR: u64 = 36;
     /// The address of GNU's hash table of symbols.
     pub const GNU_HASH: u64 = 0x6fff_fef5;
     /// The address of the versions of symbols.
@@ -36,6 +46,8 @@ pub mod tag {
     pub const RELACOUNT: u64 = 0x6fff_fff9;
     /// How many relative relocations come first; a hint.
     pub const RELCOUNT: u64 = 0x6fff_fffa;
+    /// More flags (glibc, `DF_1_…`).
+    pub const FLAGS_1: u64 = 0x6fff_fffb;
     /// The address of the versions that are defined.
     pub const VERDEF: u64 = 0x6fff_fffc;
     /// How many there are.

@@ -32,12 +32,26 @@ pub enum ElfError {
         /// What does not fit.
         what: String,
     },
+    /// It cannot be edited without guessing.
+    #[error("it cannot be edited: {why}")]
+    Refused {
+        /// What stands in the way.
+        why: String,
+    },
+    /// An edit would have left a fault that was not there; nothing is to be written.
+    #[error("an edit would damage it: {0}")]
+    Harmful(super::LayoutFault),
     /// The bytes cannot be read.
     #[error("it cannot be read: {0}")]
     Read(#[source] io::Error),
 }
 
 impl ElfError {
+    /// What cannot be edited.
+    pub(super) fn refused(why: impl Into<String>) -> Self {
+        Self::Refused { why: why.into() }
+    }
+
     /// A table that ends too early is damage; anything else is the machine's fault.
     pub(super) fn reading(what: &'static str, offset: u64) -> impl Fn(io::Error) -> Self {
         move |error| match error.kind() {

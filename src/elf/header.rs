@@ -133,4 +133,19 @@ impl Header {
         }
         Ok(header)
     }
+
+    /// Writes where the program headers are into the bytes of a file header.
+    pub(super) fn put_segments(format: Format, bytes: &mut [u8], offset: u64, count: u16) {
+        let word = format.word_bytes();
+        format.put_word(bytes, 24 + word, offset);
+        format.put_u16(bytes, 24 + 3 * word + 8, count);
+    }
+
+    /// Writes where the section headers are into the bytes of a file header.
+    pub(super) fn put_sections(format: Format, bytes: &mut [u8], offset: u64, count: u16, names: u16) {
+        let word = format.word_bytes();
+        format.put_word(bytes, 24 + 2 * word, offset);
+        format.put_u16(bytes, 24 + 3 * word + 12, count);
+        format.put_u16(bytes, 24 + 3 * word + 14, names);
+    }
 }

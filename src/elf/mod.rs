@@ -1,4 +1,4 @@
-//! ELF files: what a library needs and offers.
+//! ELF files: what a library needs and offers, and edits of it that append.
 //!
 //! In: bytes behind [`ReadAt`](crate::bytes::ReadAt), of which only the small tables are read. Out: values.
 //! The format is that of the System V gABI, chapters 4 and 5, with the GNU extensions for symbol versions and hashes.
@@ -7,25 +7,33 @@
 //! loader does it, so that files without section headers are read too; no table is larger than the file.
 
 mod dynamic;
+mod edit;
 mod error;
 mod file;
 mod format;
 mod header;
 mod note;
+mod patch;
 mod section;
 mod segment;
+mod strip;
 mod symbol;
+mod verify;
 mod version;
 
 pub use dynamic::{DynamicEntry, tag};
+pub use edit::{ElfEdits, SearchPath, edit};
 pub use error::ElfError;
 pub use file::{Elf, Strings};
 pub use format::{Class, Endian, Format};
 pub use header::{Header, MAGIC, is_elf, machine};
 pub use note::X86_ISA_LEVELS;
+pub use patch::{Patch, Patched};
 pub use section::{Section, section_type};
 pub use segment::{Segment, segment_flag, segment_type};
+pub use strip::strip;
 pub use symbol::{Binding, Symbol};
+pub use verify::{LayoutFault, verify};
 pub use version::VersionNeed;
 
 #[cfg(test)]

@@ -68,6 +68,11 @@ impl Symbol {
         }
     }
 
+    /// Writes the value into the bytes of a symbol.
+    pub(super) fn put_value(format: Format, bytes: &mut [u8], value: u64) {
+        format.put_word(bytes, if format.is_64() { 8 } else { 4 }, value);
+    }
+
     /// Whether another file must define it.
     pub fn is_undefined(&self) -> bool {
         self.section == 0
