@@ -12,6 +12,7 @@ mod gfx;
 mod images;
 pub mod pages;
 pub mod patch;
+pub mod policy;
 pub mod refresh;
 pub mod rows;
 mod store;

@@ -3,6 +3,7 @@
 //! **Invariant:** after the edge there are no bare strings for versions, tags, targets or hashes; nothing here knows
 //! which versions exist.
 
+mod arch;
 mod digest;
 mod distribution;
 mod gfx;
@@ -14,6 +15,7 @@ mod wheel_identity;
 mod wheel_name;
 mod wheel_tag;
 
+pub use arch::{Arch, ArchError};
 pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use gfx::{GfxTarget, GfxTargetError};

@@ -3,7 +3,16 @@
 use super::super::Code;
 
 /// Every `K` code, in order.
-pub const ALL: &[&Code] = &[&BAD_TABLE, &BAD_ROW, &NO_TABLES, &CANNOT_FETCH, &UNKNOWN_TABLE, &BAD_QUESTION];
+pub const ALL: &[&Code] = &[
+    &BAD_TABLE,
+    &BAD_ROW,
+    &NO_TABLES,
+    &CANNOT_FETCH,
+    &UNKNOWN_TABLE,
+    &BAD_QUESTION,
+    &BAD_POLICY_FILE,
+    &POLICY_SHRINKS,
+];
 
 /// A facts file that does not follow the tables.
 pub const BAD_TABLE: Code = Code::error(
@@ -40,4 +49,16 @@ pub const BAD_QUESTION: Code = Code::error(
     "K006",
     "bad-question",
     "`compat explain` takes AXIS=VALUE pairs that some fact joins: torch with rocm, torch with python, flash-attn with backend or python.",
+);
+/// A policy file that cannot be read as one.
+pub const BAD_POLICY_FILE: Code = Code::error(
+    "K007",
+    "bad-policy-file",
+    "A file of platform policies names a policy or an architecture that there cannot be, or gives two policies one name or one priority.\n\nThe file has the form of auditwheel's policy files: a list of objects with `name`, `aliases`, `priority`, `symbol_versions` (architecture, prefix, versions), `lib_whitelist` and `blacklist`. `linux` has priority 0; a higher number means that more systems meet the policy.",
+);
+/// A policy that permits less than an older one.
+pub const POLICY_SHRINKS: Code = Code::error(
+    "K008",
+    "policy-shrinks",
+    "A policy lacks a library or a symbol version that a policy of higher priority permits. By PEP 600 a wheel that meets a policy meets every later one, so libraries and symbol versions are only added from one policy to the next.",
 );
