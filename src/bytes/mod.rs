@@ -4,8 +4,12 @@
 //!
 //! **Invariant:** nothing here holds a file as a whole; [`Scratch`] is room that a caller asked for.
 
+mod beside;
+mod budget;
 mod read_at;
 mod scratch;
 
+pub use beside::{PIECE_BYTES, Passage, beside};
+pub use budget::{Budget, Share};
 pub use read_at::{ReadAt, Section};
 pub use scratch::{MakeScratch, Scratch, in_memory};

@@ -1,0 +1,104 @@
+//! Making bytes in one thread while another one looks at them.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+/// How much is passed on at once: pieces stay in the cache of the processor between the two threads. Inflating into
+/// pieces of 64 KiB is slower, and so is one of 1 MiB.
+pub const PIECE_BYTES: usize = 256 << 10;
+/// How many pieces there are, so that neither thread waits for a moment's delay of the other.
+const PIECES: usize = 4;
+
+/// Calls `make` here, and `see` in another thread with each piece that is passed on, in the same order. All of them were
+/// seen when this returns.
+///
+/// ```
+/// use rock_matrix::bytes::beside;
+/// let mut sum = 0_u64;
+/// beside(&mut |bytes| sum += bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>(), |passage| {
+///     passage.copy(&[1, 2]);
+///     passage.copy(&[3]);
+/// });
+/// assert_eq!(sum, 6);
+/// ```
+pub fn beside<R>(see: &mut (dyn FnMut(&[u8]) + Send), make: impl FnOnce(&mut Passage) -> R) -> R {
+    let (full, pieces) = sync_channel::<(Vec<u8>, usize)>(PIECES);
+    let (back, free) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || look(see, &pieces, &back));
+        make(&mut Passage { full, free, made: 0 })
+    })
+}
+
+fn look(see: &mut (dyn FnMut(&[u8]) + Send), pieces: &Receiver<(Vec<u8>, usize)>, back: &Sender<Vec<u8>>) {
+    for (piece, length) in pieces {
+        see(&piece[..length]);
+        // Nobody takes it back when the last piece was made.
+        let _ = back.send(piece);
+    }
+}
+
+/// The way of pieces to the thread that looks at them.
+#[derive(Debug)]
+pub struct Passage {
+    full: SyncSender<(Vec<u8>, usize)>,
+    free: Receiver<Vec<u8>>,
+    made: usize,
+}
+
+impl Passage {
+    /// A piece of [`PIECE_BYTES`] to fill, with whatever it held before; waits until one is free.
+    pub fn piece(&mut self) -> Vec<u8> {
+        if let Ok(piece) = self.free.try_recv() {
+            return piece;
+        }
+        if self.made < PIECES {
+            self.made += 1;
+            return vec![0; PIECE_BYTES];
+        }
+        // Without a thread that looks there is none to wait for; its panic shows where the threads meet.
+        self.free.recv().unwrap_or_else(|_| vec![0; PIECE_BYTES])
+    }
+
+    /// Passes on the first `length` bytes of a piece.
+    pub fn pass(&mut self, piece: Vec<u8>, length: usize) {
+        let length = length.min(piece.len());
+        let _ = self.full.send((piece, length));
+    }
+
+    /// Passes on bytes that lie elsewhere.
+    pub fn copy(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(PIECE_BYTES) {
+            let mut piece = self.piece();
+            piece[..part.len()].copy_from_slice(part);
+            self.pass(piece, part.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PIECE_BYTES, beside};
+
+    #[test]
+    fn all_is_seen_once_in_order_and_before_the_end() {
+        let content: Vec<u8> = (0..=250).cycle().take(9 * PIECE_BYTES + 7).collect();
+        let mut seen = Vec::new();
+        let answer = beside(&mut |bytes| seen.extend_from_slice(bytes), |passage| {
+            for part in content.chunks(100_000) {
+                passage.copy(part);
+            }
+            let mut piece = passage.piece();
+            assert_eq!(piece.len(), PIECE_BYTES);
+            piece[..3].copy_from_slice(b"end");
+            passage.pass(piece, 3);
+            7
+        });
+        assert!(answer == 7 && seen[..content.len()] == content && seen[content.len()..] == *b"end");
+    }
+
+    #[test]
+    #[should_panic(expected = "a scoped thread panicked")]
+    fn a_panic_of_the_one_that_looks_is_not_lost() {
+        beside(&mut |_| panic!("no"), |passage| (0..99).for_each(|_| passage.copy(b"x")));
+    }
+}

@@ -1,0 +1,185 @@
+//! How many bytes work in parallel may hold at once.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Room in memory that workers share.
+///
+/// The sum of what is held is never more than the limit, except that one share larger than the limit is given while
+/// nothing else is held. Those who wait are served in the order in which they came, so a large share is not passed
+/// over for ever by small ones.
+///
+/// Whoever holds a share must not wait for work that takes another one: it could wait for itself. In rayon, that is
+/// any parallel work inside.
+///
+/// ```
+/// use rock_matrix::bytes::Budget;
+/// let budget = Budget::new(100);
+/// let first = budget.take(60);
+/// assert!(budget.try_take(60).is_none());
+/// drop(first);
+/// assert!(budget.try_take(5000).is_some(), "alone, it may be larger");
+/// ```
+#[derive(Debug)]
+pub struct Budget {
+    limit_bytes: u64,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    held_bytes: u64,
+    /// Shares given and not yet given back.
+    shares: u64,
+    /// The number that the next to come gets, and the one whose turn it is.
+    next_ticket: u64,
+    serving: u64,
+}
+
+/// A share of a budget; dropping it gives it back.
+#[derive(Debug)]
+#[must_use = "the share is given back where it is dropped"]
+pub struct Share<'b> {
+    budget: &'b Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    /// A budget of so many bytes.
+    pub fn new(limit_bytes: u64) -> Self {
+        Self { limit_bytes, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Takes a share, and waits until there is room for it.
+    pub fn take(&self, bytes: u64) -> Share<'_> {
+        let mut state = self.state();
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        while state.serving != ticket || !self.has_room(&state, bytes) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.serving += 1;
+        self.changed.notify_all();
+        self.give(&mut state, bytes)
+    }
+
+    /// Takes a share where there is room for it and nobody waits.
+    pub fn try_take(&self, bytes: u64) -> Option<Share<'_>> {
+        let mut state = self.state();
+        let is_free = state.serving == state.next_ticket && self.has_room(&state, bytes);
+        is_free.then(|| self.give(&mut state, bytes))
+    }
+
+    /// How many bytes are held.
+    pub fn held_bytes(&self) -> u64 {
+        self.state().held_bytes
+    }
+
+    fn has_room(&self, state: &State, bytes: u64) -> bool {
+        state.shares == 0 || state.held_bytes.checked_add(bytes).is_some_and(|sum| sum <= self.limit_bytes)
+    }
+
+    fn give(&self, state: &mut State, bytes: u64) -> Share<'_> {
+        state.held_bytes += bytes;
+        state.shares += 1;
+        Share { budget: self, bytes }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        let mut state = self.budget.state();
+        state.held_bytes -= self.bytes;
+        state.shares -= 1;
+        self.budget.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use proptest::prelude::*;
+
+    use super::Budget;
+
+    #[test]
+    fn who_came_first_is_served_first() {
+        let budget = Budget::new(10);
+        let order = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            let first = budget.take(10);
+            let waiting = |tickets: u64| {
+                while budget.state().next_ticket < tickets {
+                    std::thread::yield_now();
+                }
+            };
+            // The second is too large to go before the first gives back; the third would fit beside nothing else.
+            for (name, bytes, tickets) in [("second", 9, 2), ("third", 2, 3)] {
+                let (budget, order) = (&budget, &order);
+                scope.spawn(move || {
+                    let share = budget.take(bytes);
+                    order.lock().unwrap().push(name);
+                    drop(share);
+                });
+                waiting(tickets);
+            }
+            assert!(budget.try_take(0).is_none(), "others wait");
+            drop(first);
+        });
+        assert_eq!((order.into_inner().unwrap(), budget.held_bytes()), (vec!["second", "third"], 0));
+    }
+
+    #[test]
+    fn sums_beyond_what_a_number_holds_do_not_fit() {
+        let budget = Budget::new(u64::MAX);
+        let _first = budget.take(u64::MAX);
+        assert!(budget.try_take(1).is_none());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn workers_hold_no_more_than_the_limit_unless_one_is_alone(
+            limit in 0..100_u64,
+            sizes in proptest::collection::vec(0..160_u64, 0..60),
+            workers in 1..5_usize,
+        ) {
+            let budget = Budget::new(limit);
+            let jobs = Mutex::new(sizes.clone());
+            let held = Mutex::new(Vec::<u64>::new());
+            let worst = Mutex::new(Vec::<u64>::new());
+            std::thread::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(|| loop {
+                        let Some(bytes) = jobs.lock().unwrap().pop() else { break };
+                        let share = budget.take(bytes);
+                        {
+                            let mut held = held.lock().unwrap();
+                            held.push(bytes);
+                            let mut worst = worst.lock().unwrap();
+                            if held.iter().sum::<u64>() > worst.iter().sum() {
+                                worst.clone_from(&held);
+                            }
+                        }
+                        std::thread::yield_now();
+                        let mut now = held.lock().unwrap();
+                        let at = now.iter().position(|one| *one == bytes).unwrap();
+                        now.swap_remove(at);
+                        drop(now);
+                        drop(share);
+                    });
+                }
+            });
+            let worst = worst.into_inner().unwrap();
+            prop_assert!(worst.len() <= 1 || worst.iter().sum::<u64>() <= limit, "{:?} of {}", worst, limit);
+            prop_assert_eq!(budget.held_bytes(), 0);
+            prop_assert!(jobs.into_inner().unwrap().is_empty());
+        }
+    }
+}
