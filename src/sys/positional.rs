@@ -129,6 +129,14 @@ impl Target for FileTarget<'_> {
         }
         Ok(())
     }
+
+    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+        if back_bytes > self.position || bytes.len() as u64 > back_bytes {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.writer.flush()?;
+        self.writer.get_ref().write_all_at(bytes, self.position - back_bytes)
+    }
 }
 
 /// What to do where a file of the name is there and has other content.
@@ -250,6 +258,8 @@ mod tests {
                 target.copy_from(&source, 7, 200_000)?;
                 target.write_all(b"mid")?;
                 target.copy_from(&source, 0, 100)?;
+                target.rewrite(103, b"new")?;
+                assert!(target.rewrite(999_999, b"x").is_err() && target.rewrite(1, b"xx").is_err());
                 assert!(target.copy_from(&source, 299_999, 100_000).is_err(), "there is less");
                 Ok(())
             };
@@ -257,7 +267,7 @@ mod tests {
         })
         .unwrap();
         let written = std::fs::read(&to).unwrap();
-        let expect = [b"head".as_slice(), &content[7..200_007], b"mid", &content[..100]].concat();
+        let expect = [b"head".as_slice(), &content[7..200_007], b"new", &content[..100]].concat();
         assert_eq!(written[..expect.len()], expect);
     }
 

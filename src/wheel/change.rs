@@ -5,12 +5,12 @@ use crate::diagnostic::Diagnostic;
 use crate::names::WheelName;
 
 /// A wheel under another name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Change {
     /// The new file name.
     pub name: WheelName,
     /// What changes inside.
-    pub edits: Edits,
+    pub edits: Edits<'static>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
 }

@@ -156,6 +156,14 @@ pub enum WheelError {
         /// Its name.
         member: String,
     },
+    /// A member whose row of RECORD has no hash, or one that may not be used.
+    #[error("{}", weak_hash_message(listed))]
+    WeakHash {
+        /// Its name.
+        member: String,
+        /// The hash as written.
+        listed: String,
+    },
     /// There is a label, and neither replacing nor appending was asked for.
     #[error("the wheel has the label `{label}` already")]
     HasLabel {
@@ -165,6 +173,15 @@ pub enum WheelError {
     /// The wheel cannot be read from where it lies.
     #[error("cannot read the wheel: {0}")]
     Read(#[source] io::Error),
+    /// What a new member shall hold cannot be read.
+    #[error("cannot read what `{member}` shall hold: {source}")]
+    ReadContent {
+        /// Its name.
+        member: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The wheel cannot be written to where it shall lie.
     #[error("cannot write the wheel: {0}")]
     Write(#[source] io::Error),
@@ -177,7 +194,7 @@ impl WheelError {
         match self {
             Self::HasLabel { .. } => diagnostic.help("use `--replace` for another label, or `--append` to add to it"),
             Self::Version { .. } | Self::Name { .. } => diagnostic.help("give the file the name it was built with"),
-            Self::RecordMismatch { .. } | Self::NotInRecord { .. } => {
+            Self::RecordMismatch { .. } | Self::NotInRecord { .. } | Self::WeakHash { .. } => {
                 diagnostic.help("`rock-matrix wheel verify WHEEL` tells all of it; build or download the wheel again")
             }
             Self::NotAZip(_) => diagnostic.help("build or download the wheel again"),
@@ -207,8 +224,9 @@ impl WheelError {
             Self::Name { .. } => &codes::NAME_MISMATCH,
             Self::RecordMismatch { .. } => &codes::RECORD_MISMATCH,
             Self::NotInRecord { .. } => &codes::MEMBER_NOT_IN_RECORD,
+            Self::WeakHash { .. } => &codes::WEAK_RECORD_HASH,
             Self::HasLabel { .. } => &codes::HAS_LABEL,
-            Self::Read(_) => &host::CANNOT_READ_FILE,
+            Self::Read(_) | Self::ReadContent { .. } => &host::CANNOT_READ_FILE,
             Self::Write(_) => &host::CANNOT_WRITE_FILE,
         }
     }
@@ -229,6 +247,8 @@ impl WheelError {
             | Self::Name { member, .. }
             | Self::RecordMismatch { member, .. }
             | Self::NotInRecord { member }
+            | Self::WeakHash { member, .. }
+            | Self::ReadContent { member, .. }
             | Self::Version { member, .. } => Place::Member { wheel: wheel.to_owned(), member: member.clone() },
             _ => Place::File(wheel.into()),
         }
@@ -239,5 +259,13 @@ fn dist_info_message(found: &[String]) -> String {
     match found {
         [] => "there is no `.dist-info` folder at the top".to_owned(),
         _ => format!("there are {} `.dist-info` folders at the top: {}", found.len(), found.join(", ")),
+    }
+}
+
+/// What is said of a row without a hash that may be used.
+pub(super) fn weak_hash_message(listed: &str) -> String {
+    match listed.split('=').next().unwrap_or_default() {
+        "" => "RECORD has no hash of it".to_owned(),
+        name => format!("RECORD has a hash of it that may not be used, `{name}`"),
     }
 }

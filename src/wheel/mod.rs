@@ -10,9 +10,12 @@
 
 mod change;
 mod dist_info;
+mod edits;
 mod fault;
 mod headers;
 mod identity;
+mod in_order;
+mod progress;
 pub mod record;
 mod relabel;
 mod retag;
@@ -20,19 +23,22 @@ mod rewrite;
 mod target;
 mod verify;
 mod version_string;
+mod vouch;
 pub mod zip;
 
 pub use change::Change;
 pub use dist_info::{Wheel, read_metadata};
+pub use edits::{Added, Edits};
 pub use fault::WheelError;
 pub use headers::Headers;
 pub use identity::{LabelRule, identity};
+pub use progress::{Progress, Watch};
 pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
-pub use rewrite::{Edits, WriteOptions, rewrite};
+pub use rewrite::{Rehash, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use target::Target;
-pub use verify::verify;
-pub use zip::{Archive, DosTime, Member, MemberReader, MemberView, Method, Observer, ZipWriter};
+pub use verify::{verify, verify_watched};
+pub use zip::{Archive, Content, DosTime, Member, MemberReader, MemberView, Method, Observer, ZipWriter};
 
 #[cfg(test)]
 mod tests;

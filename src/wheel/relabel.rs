@@ -48,7 +48,7 @@ pub fn relabel(
     let mut metadata = wheel.metadata().clone();
     metadata.set("Version", std::slice::from_ref(&text));
     if metadata != *wheel.metadata() {
-        edits.replaced.insert(wheel.dist_info_path("METADATA"), metadata.bytes().to_vec());
+        edits.replaced.insert(wheel.dist_info_path("METADATA"), metadata.bytes().to_vec().into());
     }
     let old = wheel.dist_info().trim_end_matches(".dist-info");
     let new = format!("{}-{version}", old.rsplit_once('-').map_or(old, |(stem, _)| stem));

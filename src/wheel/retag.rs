@@ -99,7 +99,7 @@ pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Chang
     }
     let mut edits = Edits::default();
     if headers != *wheel.wheel() {
-        edits.replaced.insert(wheel.dist_info_path("WHEEL"), headers.bytes().to_vec());
+        edits.replaced.insert(wheel.dist_info_path("WHEEL"), headers.bytes().to_vec().into());
     }
     Ok(Change { name: new, edits, findings: Vec::new() })
 }

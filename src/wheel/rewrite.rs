@@ -2,134 +2,266 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{Hasher, Record, Row};
-use super::zip::NewMember;
-use super::{Archive, DosTime, Member, Method, Target, Wheel, WheelError, ZipWriter};
+use rayon::prelude::*;
 
-/// What changes in a wheel; names are those in the old one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Edits {
-    /// New names of top-level folders.
-    pub renamed_folders: BTreeMap<String, String>,
-    /// New contents of members.
-    pub replaced: BTreeMap<String, Vec<u8>>,
-    /// Members left out.
-    pub removed: BTreeSet<String>,
-}
+use super::edits::Edits;
+use super::progress::{Meter, Watch};
+use super::record::{Record, Row};
+use super::vouch::doubt;
+use super::zip::{Entry, NewMember, Told, check_name, write_entries};
+use super::{Archive, Content, DosTime, Member, Method, Target, Wheel, WheelError, ZipWriter};
 
-impl Edits {
-    /// Whether nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.renamed_folders.is_empty() && self.replaced.is_empty() && self.removed.is_empty()
-    }
-
-    fn new_name(&self, name: &str) -> String {
-        let renamed = name.split_once('/').and_then(|(top, rest)| Some((self.renamed_folders.get(top)?, rest)));
-        renamed.map_or_else(|| name.to_owned(), |(top, rest)| format!("{top}/{rest}"))
-    }
-}
+/// Less than this is checked at once: the threads of the pool take longer to start.
+const SMALL_BYTES: u64 = 1 << 20;
 
 /// How a wheel is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOptions {
     /// Compression of changed members: 0 stores, 1 to 9 deflates ever harder.
     pub level: u32,
-    /// One time for all members; without it each keeps its own.
+    /// One time for all members; without it each keeps its own, and new ones have 1980-01-01.
     pub time: Option<DosTime>,
+    /// What becomes of members that do not change.
+    pub unchanged: Unchanged,
+    /// What the rows of RECORD rest on.
+    pub rehash: Rehash,
+}
+
+/// What becomes of members that do not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unchanged {
+    /// Their compressed bytes are copied.
+    Copied,
+    /// They are compressed anew.
+    Recompressed,
+}
+
+/// What the rows of RECORD rest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rehash {
+    /// Every member is read and held against its row.
+    All,
+    /// Rows of members that do not change are taken as they are.
+    TrustRecord,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { level: 6, time: None }
+        Self { level: 6, time: None, unchanged: Unchanged::Copied, rehash: Rehash::TrustRecord }
     }
 }
 
-/// Members in the order of the new wheel: as in the old one, with dist-info last.
-struct Part<'m> {
-    member: &'m Member,
-    name: String,
-}
-
-/// Writes the wheel with these edits, and tells how many bytes it has.
-///
-/// Members that do not change keep their compressed bytes, and their rows of RECORD as they were. Signatures of RECORD are left out, since they sign the old one. RECORD is the last member. The same input
-/// gives the same bytes.
+/// Writes the wheel with these edits, and tells how many bytes it has. See [`rewrite_watched`].
 ///
 /// # Errors
-/// When a member cannot be read or the target not be written, when a renamed folder falls on one that is there, and
-/// when RECORD does not list a member or contradicts one that changes: a new RECORD would hide that.
+/// Those of [`rewrite_watched`].
 pub fn rewrite(
     wheel: &Wheel<'_>,
-    edits: &Edits,
+    edits: &Edits<'_>,
     options: &WriteOptions,
     target: &mut dyn Target,
 ) -> Result<u64, WheelError> {
+    rewrite_watched(wheel, edits, options, target, &|_| {})
+}
+
+/// Writes the wheel with these edits, tells how many bytes it has, and meanwhile how far it has come.
+///
+/// Members keep their order; added ones follow, then dist-info with what is added to it, and RECORD is the last.
+/// Members that do not change keep their compressed bytes, and their rows of RECORD as they were. Signatures of RECORD
+/// are left out, since they sign the old one. The same input gives the same bytes.
+///
+/// # Errors
+/// When a member cannot be read or the target not be written; when an edit is about a member that is not there, or
+/// gives a name that is taken or unsafe; and when RECORD does not list a member, or contradicts one that changes or is
+/// hashed again: a new RECORD would hide that.
+pub fn rewrite_watched(
+    wheel: &Wheel<'_>,
+    edits: &Edits<'_>,
+    options: &WriteOptions,
+    target: &mut dyn Target,
+    watch: &Watch<'_>,
+) -> Result<u64, WheelError> {
+    let parts = parts(wheel, edits)?;
+    let doubted: Vec<&Part<'_>> = parts.iter().filter(|part| part.is_doubted(options)).collect();
+    let read_bytes: u64 = doubted.iter().filter_map(|part| part.member).map(Member::size_bytes).sum();
+    let written_bytes: u64 = parts.iter().map(|part| part.work_bytes(options)).sum();
+    let meter = Meter::new(read_bytes + written_bytes, watch);
     let archive = wheel.archive();
-    let record_name = wheel.dist_info_path("RECORD");
-    let parts = parts(wheel, edits, &record_name)?;
-    let old_rows: BTreeMap<&str, &Row> = wheel.record().rows.iter().rev().map(|row| (row.path.as_str(), row)).collect();
-    let mut record = Record::default();
     let mut writer = ZipWriter::new(target);
-    for part in &parts {
-        let old_row = old_rows.get(part.member.name()).copied();
-        if let Some(content) = edits.replaced.get(part.member.name()) {
-            check_old(archive, part.member, old_row)?;
-            writer.add(&part.name, content, &like(part.member, options))?;
-            record.rows.push(Row::of_content(&part.name, content));
-            continue;
-        }
-        writer.copy(archive, part.member, &part.name, options.time.unwrap_or(part.member.time()))?;
-        if part.member.is_folder() {
-            continue;
-        }
-        let row = old_row.ok_or_else(|| WheelError::NotInRecord { member: part.member.name().to_owned() })?;
-        record.rows.push(Row { path: part.name.clone(), ..row.clone() });
-    }
-    let record_member = archive.member(&record_name).ok_or(WheelError::Missing { member: record_name.clone() })?;
+    let hashes = if read_bytes < SMALL_BYTES {
+        check(&doubted, archive, &meter)?;
+        write(&parts, archive, options, &mut writer, &meter)?
+    } else {
+        let mut checked = Ok(());
+        let written = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| checked = check_in_parallel(&doubted, archive, &meter));
+            write(&parts, archive, options, &mut writer, &meter)
+        });
+        checked?;
+        written?
+    };
+    let record = record(&parts, hashes);
+    let record_name = wheel.dist_info_path("RECORD");
+    let member = archive.member(&record_name).ok_or(WheelError::Missing { member: record_name.clone() })?;
     let new_name = edits.new_name(&record_name);
-    record.rows.push(Row::bare(&new_name));
-    writer.add(&new_name, &record.to_bytes(), &like(record_member, options))?;
+    let bytes = Record { rows: record.chain([Row::bare(&new_name)]).collect() }.to_bytes();
+    writer.add(&new_name, &bytes, &like(member, options))?;
     writer.finish()
 }
 
-fn parts<'m>(wheel: &'m Wheel<'_>, edits: &Edits, record_name: &str) -> Result<Vec<Part<'m>>, WheelError> {
-    let signatures = [wheel.dist_info_path("RECORD.jws"), wheel.dist_info_path("RECORD.p7s")];
-    let dist_info = wheel.dist_info_path("");
-    let is_left_out = |name: &String| name == record_name || signatures.contains(name) || edits.removed.contains(name);
-    let mut parts = Vec::new();
-    for member in wheel.archive().members() {
-        let name = edits.new_name(member.name());
-        if name != member.name() && wheel.archive().member(&name).is_some() {
-            return Err(WheelError::Duplicate { member: name });
-        }
-        if !is_left_out(&member.name().to_owned()) {
-            parts.push(Part { member, name });
+/// A member of the new wheel.
+struct Part<'p> {
+    /// The one that it was.
+    member: Option<&'p Member>,
+    name: String,
+    /// What it will hold, where that changes.
+    content: Option<&'p Content<'p>>,
+    /// The mode of an added one.
+    unix_mode: u32,
+    row: Option<&'p Row>,
+}
+
+impl Part<'_> {
+    /// Whether RECORD must vouch for its old content.
+    ///
+    /// What changes must have been what RECORD says, or its new row would vouch for what nobody vouched for.
+    fn is_doubted(&self, options: &WriteOptions) -> bool {
+        let is_asked = self.content.is_some() || options.rehash == Rehash::All;
+        is_asked && self.member.is_some_and(|member| !member.is_folder())
+    }
+
+    fn is_copied(&self, options: &WriteOptions) -> bool {
+        self.content.is_none() && (options.unchanged == Unchanged::Copied || self.member.is_some_and(Member::is_folder))
+    }
+
+    /// How much is copied, or read for it.
+    fn work_bytes(&self, options: &WriteOptions) -> u64 {
+        match (self.content, self.member) {
+            (Some(content), _) => content.size_bytes(),
+            (None, Some(member)) if self.is_copied(options) => member.compressed_bytes(),
+            (None, member) => member.map_or(0, Member::size_bytes),
         }
     }
-    parts.sort_by_key(|part| part.member.name().starts_with(&dist_info));
+}
+
+/// The members of the new wheel but RECORD, in their order.
+fn parts<'p>(wheel: &'p Wheel<'_>, edits: &'p Edits<'_>) -> Result<Vec<Part<'p>>, WheelError> {
+    let archive = wheel.archive();
+    if let Some(missing) = edits.expected().find(|name| archive.member(name).is_none()) {
+        return Err(WheelError::Missing { member: missing.clone() });
+    }
+    let unsigned = ["RECORD", "RECORD.jws", "RECORD.p7s"].map(|file| wheel.dist_info_path(file));
+    let rows: BTreeMap<&str, &Row> = wheel.record().rows.iter().rev().map(|row| (row.path.as_str(), row)).collect();
+    let mut parts = Vec::new();
+    for member in archive.members() {
+        let name = member.name();
+        if unsigned.iter().any(|one| one == name) || edits.removed.contains(name) {
+            continue;
+        }
+        let row = rows.get(name).copied();
+        if row.is_none() && !member.is_folder() {
+            return Err(WheelError::NotInRecord { member: name.to_owned() });
+        }
+        let content = edits.replaced.get(name);
+        parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row });
+    }
+    for (name, added) in &edits.added {
+        let (name, content) = (edits.new_name(name), Some(&added.content));
+        parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None });
+    }
+    check_names(&parts, &edits.new_name(&unsigned[0]))?;
+    let dist_info = edits.new_name(&wheel.dist_info_path(""));
+    parts.sort_by_key(|part| part.name.starts_with(&dist_info));
     Ok(parts)
 }
 
-/// A changed member keeps mode and time, and stays stored where it was.
+/// No name is given twice, and new ones may be unpacked.
+fn check_names(parts: &[Part<'_>], record: &str) -> Result<(), WheelError> {
+    let mut names = BTreeSet::from([record]);
+    for part in parts {
+        check_name(&part.name)?;
+        if !names.insert(&part.name) {
+            return Err(WheelError::Duplicate { member: part.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// A changed member keeps mode and time, and stays stored where it was unless all are compressed anew.
 fn like(member: &Member, options: &WriteOptions) -> NewMember {
+    let stays_stored = member.method() == Method::Stored && options.unchanged == Unchanged::Copied;
     NewMember {
         unix_mode: member.unix_mode(),
         time: options.time.unwrap_or(member.time()),
-        level: if member.method() == Method::Stored { 0 } else { options.level },
+        level: if stays_stored { 0 } else { options.level },
     }
 }
 
-/// What is about to change must be what RECORD says, or its new row would vouch for what nobody vouched for.
-fn check_old(archive: &Archive<'_>, member: &Member, row: Option<&Row>) -> Result<(), WheelError> {
-    let name = || member.name().to_owned();
-    let row = row.ok_or_else(|| WheelError::NotInRecord { member: name() })?;
-    let Some(mut hasher) = Hasher::for_hash(&row.hash) else {
-        return Err(WheelError::NotInRecord { member: name() });
-    };
-    archive.reader(member).each(&mut vec![0; 64 << 10], |bytes| hasher.update(bytes))?;
-    let actual = hasher.finish();
-    if actual == row.hash.trim_end_matches('=') {
-        return Ok(());
-    }
-    Err(WheelError::RecordMismatch { member: name(), listed: row.hash.clone(), actual })
+fn check(parts: &[&Part<'_>], archive: &Archive<'_>, meter: &Meter<'_>) -> Result<(), WheelError> {
+    parts.iter().try_for_each(|part| check_part(part, archive, meter))
+}
+
+/// Checks members in parallel, the largest first; of several faults the first in the archive is told.
+fn check_in_parallel(parts: &[&Part<'_>], archive: &Archive<'_>, meter: &Meter<'_>) -> Result<(), WheelError> {
+    let mut largest_first: Vec<(usize, &&Part<'_>)> = parts.iter().enumerate().collect();
+    largest_first.sort_by_key(|(_, part)| std::cmp::Reverse(part.member.map_or(0, Member::size_bytes)));
+    let faults = largest_first.into_iter().par_bridge().filter_map(|(place, part)| {
+        let fault = check_part(part, archive, meter).err()?;
+        Some((place, fault))
+    });
+    faults.min_by_key(|(place, _)| *place).map_or(Ok(()), |(_, fault)| Err(fault))
+}
+
+fn check_part(part: &Part<'_>, archive: &Archive<'_>, meter: &Meter<'_>) -> Result<(), WheelError> {
+    let Some(member) = part.member else { return Ok(()) };
+    doubt(archive, member, part.row, meter)?.map_or(Ok(()), |doubt| Err(doubt.into_error(member)))
+}
+
+/// Writes all but RECORD; new rows by name.
+fn write(
+    parts: &[Part<'_>],
+    archive: &Archive<'_>,
+    options: &WriteOptions,
+    writer: &mut ZipWriter<'_>,
+    meter: &Meter<'_>,
+) -> Result<BTreeMap<String, Row>, WheelError> {
+    let entries = parts.iter().map(|part| {
+        let name = part.name.as_str().into();
+        match (part.member, part.content) {
+            (Some(member), None) if part.is_copied(options) => {
+                let time = options.time.unwrap_or(member.time());
+                Entry::Copy { archive, member, name, time }
+            }
+            (Some(member), content) => {
+                let content = content.cloned().unwrap_or(Content::Member(archive, member));
+                Entry::New { name, content, options: like(member, options) }
+            }
+            (None, content) => {
+                let time = options.time.unwrap_or(DosTime::FIRST);
+                let content = content.cloned().unwrap_or(Content::Bytes(Vec::new().into()));
+                Entry::New {
+                    name,
+                    content,
+                    options: NewMember { unix_mode: part.unix_mode, time, level: options.level },
+                }
+            }
+        }
+    });
+    let mut rows = BTreeMap::new();
+    write_entries(writer, entries, |told| match told {
+        Told::Done(bytes) => meter.add(bytes),
+        Told::New { name, sha256, size_bytes } => {
+            let row = Row::of(&name, sha256, size_bytes);
+            rows.insert(name, row);
+        }
+    })?;
+    Ok(rows)
+}
+
+/// The rows in the order of the members. What only was compressed anew keeps its row.
+fn record<'p>(parts: &'p [Part<'_>], mut hashes: BTreeMap<String, Row>) -> impl Iterator<Item = Row> + 'p {
+    parts.iter().filter_map(move |part| match (part.content, part.row) {
+        (None, Some(row)) => Some(Row { path: part.name.clone(), ..row.clone() }),
+        _ => hashes.remove(&part.name),
+    })
 }

@@ -25,9 +25,22 @@ pub trait Target: Write {
         }
         Ok(())
     }
+
+    /// Writes over bytes that were written `back_bytes` ago; what is written next goes behind the end as before.
+    ///
+    /// # Errors
+    /// When not so much was written yet, or the system cannot write.
+    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
-impl Target for Vec<u8> {}
+impl Target for Vec<u8> {
+    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+        let start = usize::try_from(back_bytes).ok().and_then(|back| self.len().checked_sub(back));
+        let place = start.and_then(|start| self.get_mut(start..start.checked_add(bytes.len())?));
+        place.ok_or(io::ErrorKind::InvalidInput)?.copy_from_slice(bytes);
+        Ok(())
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -40,5 +53,15 @@ mod tests {
         target.copy_from(&source, 3, 600_000).unwrap();
         assert_eq!(target, source[3..600_003]);
         assert!(target.copy_from(&source, 699_999, 2).is_err());
+    }
+
+    #[test]
+    fn bytes_are_written_over_where_some_are_and_nowhere_else() {
+        let mut target = b"head: ?? tail".to_vec();
+        target.rewrite(7, b"ok").unwrap();
+        assert_eq!(target, b"head: ok tail");
+        for (back, bytes) in [(14, b"x".as_slice()), (1, b"xx"), (u64::MAX, b"")] {
+            assert!(target.rewrite(back, bytes).is_err(), "{back}");
+        }
     }
 }

@@ -509,6 +509,10 @@ impl Target for Holes {
         source.read_exact_at(&mut bytes, offset)?;
         self.write_all(&bytes)
     }
+
+    fn rewrite(&mut self, _: u64, _: &[u8]) -> std::io::Result<()> {
+        Err(std::io::Error::other("a label changes no large member"))
+    }
 }
 
 /// A wheel in which an empty stored member was given a size.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::super::record::{Hasher, Row};
+use super::super::fault::weak_hash_message;
+use super::super::progress::Meter;
+use super::super::record::Row;
+use super::super::vouch::{Doubt, doubt};
 use super::super::{Archive, Member, Wheel, WheelError};
 use super::Findings;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Sink};
-
-/// How much of a member is held at once.
-pub(super) const BUFFER_BYTES: usize = 256 << 10;
 
 /// What is odd about the container, though it can be read.
 pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
@@ -29,7 +29,7 @@ pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: 
 }
 
 /// Reads every member, and compares what is read with RECORD.
-pub(super) fn check_record(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+pub(super) fn check_record(wheel: &Wheel<'_>, findings: &Findings, meter: &Meter<'_>, sink: &mut Sink) {
     let rows = rows(wheel, findings, sink);
     let archive = wheel.archive();
     for path in rows.keys().filter(|path| archive.member(path).is_none() && !is_unhashed(wheel, path)) {
@@ -38,19 +38,11 @@ pub(super) fn check_record(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Si
     }
     let mut members: Vec<&Member> = archive.members().iter().collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
-    let found: Vec<Diagnostic> = members
-        .into_iter()
-        .par_bridge()
-        .map_init(
-            || vec![0; BUFFER_BYTES],
-            |buffer, member| match check_member(wheel, member, rows.get(member.name()).copied(), buffer) {
-                Ok(found) => found.map(|(code, message)| findings.member(code, member.name(), message)),
-                Err(error) => Some(error.diagnostic(&findings.wheel)),
-            },
-        )
-        .flatten()
-        .collect();
-    sink.extend(found);
+    let check = |member| match check_member(wheel, member, rows.get(member.name()).copied(), meter) {
+        Ok(found) => found.map(|(code, message)| findings.member(code, member.name(), message)),
+        Err(error) => Some(error.diagnostic(&findings.wheel)),
+    };
+    sink.extend(members.into_iter().par_bridge().filter_map(check).collect::<Vec<Diagnostic>>());
 }
 
 /// Rows by path; two of one path are told.
@@ -72,34 +64,20 @@ fn is_unhashed(wheel: &Wheel<'_>, path: &str) -> bool {
 
 type Found = Option<(&'static crate::diagnostic::Code, String)>;
 
-fn check_member(wheel: &Wheel<'_>, member: &Member, row: Option<&Row>, buffer: &mut [u8]) -> Result<Found, WheelError> {
-    let reader = wheel.archive().reader(member);
-    let row = match row {
-        Some(row) if !is_unhashed(wheel, member.name()) => row,
-        _ => {
-            reader.each(buffer, |_| {})?;
-            let is_listed = row.is_some() || member.is_folder() || is_unhashed(wheel, member.name());
-            return Ok((!is_listed).then(|| {
-                (&codes::MEMBER_NOT_IN_RECORD, "RECORD does not list it, so nothing vouches for it".to_owned())
-            }));
+fn check_member(wheel: &Wheel<'_>, member: &Member, row: Option<&Row>, meter: &Meter<'_>) -> Result<Found, WheelError> {
+    let is_unhashed = is_unhashed(wheel, member.name());
+    Ok(match doubt(wheel.archive(), member, row.filter(|_| !is_unhashed), meter)? {
+        None => None,
+        Some(Doubt::NotListed) if is_unhashed || member.is_folder() => None,
+        Some(Doubt::NotListed) => {
+            Some((&codes::MEMBER_NOT_IN_RECORD, "RECORD does not list it, so nothing vouches for it".to_owned()))
         }
-    };
-    let Some(mut hasher) = Hasher::for_hash(&row.hash) else {
-        reader.each(buffer, |_| {})?;
-        let hash = row.hash.split('=').next().unwrap_or_default();
-        let message = match hash {
-            "" => "RECORD has no hash of it".to_owned(),
-            hash => format!("RECORD has a hash of it that may not be used, `{hash}`"),
-        };
-        return Ok(Some((&codes::WEAK_RECORD_HASH, message)));
-    };
-    reader.each(buffer, |bytes| hasher.update(bytes))?;
-    let actual = hasher.finish();
-    Ok(if actual != row.hash.trim_end_matches('=') {
-        Some((&codes::RECORD_MISMATCH, format!("RECORD says `{}`, and it is `{actual}`", row.hash)))
-    } else if row.size.parse() != Ok(member.size_bytes()) {
-        Some((&codes::RECORD_MISMATCH, format!("RECORD says `{}` bytes, and it has {}", row.size, member.size_bytes())))
-    } else {
-        None
+        Some(Doubt::WeakHash { listed }) => Some((&codes::WEAK_RECORD_HASH, weak_hash_message(&listed))),
+        Some(Doubt::OtherHash { listed, actual }) => {
+            Some((&codes::RECORD_MISMATCH, format!("RECORD says `{listed}`, and it is `{actual}`")))
+        }
+        Some(Doubt::OtherSize { listed, actual }) => {
+            Some((&codes::RECORD_MISMATCH, format!("RECORD says `{listed}` bytes, and it has {actual}")))
+        }
     })
 }

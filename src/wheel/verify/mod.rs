@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::dist_info::dist_info_folder;
+use super::progress::{Meter, Watch};
 use super::{Archive, Headers, Wheel, WheelError};
 use crate::bytes::ReadAt;
 use crate::diagnostic::registry::wheel as codes;
@@ -19,18 +20,23 @@ use crate::names::WheelName;
 ///
 /// Everything found is told, except that a container that cannot be read hides all else.
 pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
+    verify_watched(source, name, &|_| {})
+}
+
+/// The same as [`verify`], and tells meanwhile how much of the members' contents was read.
+pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
     match Wheel::open(source) {
         Ok(wheel) => {
             members::check_container(wheel.archive(), &findings, &mut sink);
-            members::check_record(&wheel, &findings, &mut sink);
+            members::check_record(&wheel, &findings, &meter(wheel.archive(), watch), &mut sink);
             metadata::check(&wheel, name, &findings, &mut sink);
         }
         Err(error) => {
             sink.push(error.diagnostic(&findings.wheel));
             if let Ok(archive) = Archive::open(source) {
-                without_dist_info(&archive, &error, &findings, &mut sink);
+                without_dist_info(&archive, &error, &findings, &meter(&archive, watch), &mut sink);
             }
         }
     }
@@ -59,7 +65,13 @@ fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
 }
 
 /// What can be checked of a wheel whose dist-info cannot be read as a whole.
-fn without_dist_info(archive: &Archive<'_>, error: &WheelError, findings: &Findings, sink: &mut Sink) {
+fn without_dist_info(
+    archive: &Archive<'_>,
+    error: &WheelError,
+    findings: &Findings,
+    meter: &Meter<'_>,
+    sink: &mut Sink,
+) {
     members::check_container(archive, findings, sink);
     let told = match error {
         WheelError::Corrupt { member, .. } => member.as_str(),
@@ -69,7 +81,7 @@ fn without_dist_info(archive: &Archive<'_>, error: &WheelError, findings: &Findi
         .members()
         .par_iter()
         .filter(|member| member.name() != told)
-        .filter_map(|member| archive.reader(member).each(&mut vec![0; members::BUFFER_BYTES], |_| {}).err())
+        .filter_map(|member| archive.stream(member, &mut |bytes| meter.add(bytes.len() as u64)).err())
         .map(|error| error.diagnostic(&findings.wheel))
         .collect();
     sink.extend(faults);
@@ -79,6 +91,10 @@ fn without_dist_info(archive: &Archive<'_>, error: &WheelError, findings: &Findi
             sink.push(WheelError::Missing { member }.diagnostic(&findings.wheel));
         }
     }
+}
+
+fn meter<'w>(archive: &Archive<'_>, watch: &'w Watch<'w>) -> Meter<'w> {
+    Meter::new(archive.members().iter().map(|member| member.size_bytes()).sum(), watch)
 }
 
 /// Makes findings placed in one wheel.

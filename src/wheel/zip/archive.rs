@@ -3,12 +3,15 @@
 use std::io::Read;
 
 use super::super::WheelError;
-use super::Member;
 use super::central::read_central;
 use super::data::MemberReader;
 use super::end::read_end;
 use super::local::check_local;
-use crate::bytes::ReadAt;
+use super::{Member, Observer};
+use crate::bytes::{PIECE_BYTES, ReadAt, beside};
+
+/// A member of this size takes much longer to read than a thread to start.
+const LONG_BYTES: u64 = 4 << 20;
 
 /// A zip archive whose every header was checked.
 ///
@@ -80,6 +83,22 @@ impl<'a> Archive<'a> {
     /// The content of a member as a stream; size and CRC-32 are checked at its end.
     pub fn reader<'m>(&'m self, member: &'m Member) -> MemberReader<'m> {
         MemberReader::new(self.source, member)
+    }
+
+    /// Shows the content of a member to an observer, piece by piece; size and CRC-32 are checked at its end.
+    ///
+    /// A large one is inflated here while the observer looks at it in another thread, so that hashing takes no time of
+    /// its own. Several observers are one function that calls them.
+    ///
+    /// # Errors
+    /// When the content is damaged or cannot be read; the observer saw what came before.
+    pub fn stream(&self, member: &Member, see: &mut Observer<'_>) -> Result<(), WheelError> {
+        let reader = self.reader(member);
+        if member.size_bytes <= LONG_BYTES {
+            let length = usize::try_from(member.size_bytes).unwrap_or(PIECE_BYTES).clamp(1, PIECE_BYTES);
+            return reader.each(&mut vec![0; length], see);
+        }
+        beside(see, |passage| reader.pass(passage))
     }
 
     /// The whole content of a small member.

@@ -6,7 +6,7 @@ use flate2::bufread::DeflateDecoder;
 
 use super::super::WheelError;
 use super::{Member, Method};
-use crate::bytes::{ReadAt, Section};
+use crate::bytes::{Passage, ReadAt, Section};
 
 /// How much compressed data is read at once.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -61,6 +61,24 @@ impl<'m> MemberReader<'m> {
                 Ok(0) => return Ok(()),
                 Ok(read) => take(&buffer[..read]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.fault(error)),
+            }
+        }
+    }
+
+    /// Passes the content on to another thread.
+    pub(super) fn pass(mut self, passage: &mut Passage) -> Result<(), WheelError> {
+        loop {
+            let mut piece = passage.piece();
+            let read = loop {
+                match self.read(&mut piece) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    read => break read,
+                }
+            };
+            match read {
+                Ok(0) => return Ok(()),
+                Ok(read) => passage.pass(piece, read),
                 Err(error) => return Err(self.fault(error)),
             }
         }

@@ -34,6 +34,11 @@ pub(super) fn member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError
     }
 }
 
+/// Checks the name of a new member.
+pub(in super::super) fn check_name(name: &str) -> Result<(), WheelError> {
+    member_name(name.as_bytes(), FLAG_UTF8).map(drop)
+}
+
 /// The upper half of code page 437, the code of names without the UTF-8 mark (APPNOTE, appendix D).
 const UPPER_HALF: &str = "\
 ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";

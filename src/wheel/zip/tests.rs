@@ -294,6 +294,13 @@ impl super::super::Target for Sparse {
         self.size += length;
         Ok(())
     }
+
+    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> std::io::Result<()> {
+        let start = self.size - back_bytes;
+        let (_, stretch) = self.stretches.iter_mut().find(|(at, _)| *at == start).unwrap();
+        stretch[..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
 }
 
 const LARGE: u64 = 5 << 30;

@@ -1,0 +1,36 @@
+//! How far reading or writing a wheel has come.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How much of the bytes to read and write is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes done.
+    pub done_bytes: u64,
+    /// All bytes; the same in every report.
+    pub total_bytes: u64,
+}
+
+/// Is told of progress, in no particular order and from several threads. The last report of work that ends well has
+/// all bytes done.
+pub type Watch<'w> = dyn Fn(Progress) + Sync + 'w;
+
+/// Counts what is done.
+pub(super) struct Meter<'w> {
+    done_bytes: AtomicU64,
+    total_bytes: u64,
+    watch: &'w Watch<'w>,
+}
+
+impl<'w> Meter<'w> {
+    pub(super) fn new(total_bytes: u64, watch: &'w Watch<'w>) -> Self {
+        Self { done_bytes: AtomicU64::new(0), total_bytes, watch }
+    }
+
+    pub(super) fn add(&self, bytes: u64) {
+        if bytes > 0 {
+            let done_bytes = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            (self.watch)(Progress { done_bytes, total_bytes: self.total_bytes });
+        }
+    }
+}

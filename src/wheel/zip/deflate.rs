@@ -1,0 +1,116 @@
+//! Deflating: small contents as wholes, large ones in blocks that do not wait for each other.
+
+use std::io;
+
+use flate2::{Compress, Compression, FlushCompress, Status};
+
+/// What a block may refer back to (RFC 1951, section 2): the window of deflate.
+pub(super) const WINDOW_BYTES: usize = 32 << 10;
+
+/// Where a block stands in its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Others follow: it ends at a whole byte, with an empty stored block (RFC 1951, section 3.2.4).
+    Inner,
+    /// The stream ends with it.
+    Last,
+}
+
+/// One block deflated; blocks one after the other make one stream.
+///
+/// `before` is what stands before the block, at most [`WINDOW_BYTES`] of it, so that it compresses as if all were one.
+pub(super) fn block(content: &[u8], before: &[u8], level: u32, place: Place) -> io::Result<Vec<u8>> {
+    let mut compress = Compress::new(Compression::new(level.min(9)), false);
+    if !before.is_empty() {
+        compress.set_dictionary(before).map_err(io::Error::other)?;
+    }
+    let flush = match place {
+        Place::Inner => FlushCompress::Sync,
+        Place::Last => FlushCompress::Finish,
+    };
+    // Data that does not compress grows by five bytes for each stored block.
+    let mut deflated = Vec::with_capacity(content.len() + content.len() / 1000 + 256);
+    loop {
+        let taken = usize::try_from(compress.total_in()).expect("it is part of a slice");
+        let status = compress.compress_vec(&content[taken..], &mut deflated, flush).map_err(io::Error::other)?;
+        let is_all_taken = compress.total_in() == content.len() as u64;
+        let has_room = deflated.len() < deflated.capacity();
+        match (place, status) {
+            (Place::Last, Status::StreamEnd) => return Ok(deflated),
+            // Room that is left shows that nothing waits inside (zlib.h, `deflate`).
+            (Place::Inner, _) if is_all_taken && has_room => return Ok(deflated),
+            _ => deflated.reserve(deflated.len() / 4 + 4096),
+        }
+    }
+}
+
+/// A content deflated as a whole, or `None` where that is not shorter.
+pub(super) fn whole(content: &[u8], level: u32) -> io::Result<Option<Vec<u8>>> {
+    if level == 0 {
+        return Ok(None);
+    }
+    let deflated = block(content, &[], level, Place::Last)?;
+    Ok((deflated.len() < content.len()).then_some(deflated))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn inflated(deflated: &[u8]) -> Vec<u8> {
+        let mut content = Vec::new();
+        flate2::bufread::DeflateDecoder::new(deflated).read_to_end(&mut content).unwrap();
+        content
+    }
+
+    fn in_blocks(content: &[u8], length: usize, level: u32) -> Vec<u8> {
+        let mut deflated = Vec::new();
+        for start in (0..content.len()).step_by(length) {
+            let end = content.len().min(start + length);
+            let place = if end == content.len() { Place::Last } else { Place::Inner };
+            let before = &content[start.saturating_sub(WINDOW_BYTES)..start];
+            deflated.extend(block(&content[start..end], before, level, place).unwrap());
+        }
+        deflated
+    }
+
+    #[test]
+    fn blocks_know_what_stands_before_them() {
+        // Only a repetition across the boundary makes the second block short.
+        let noise: Vec<u8> = (0..20_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]).collect();
+        let content = [noise.as_slice(), &noise].concat();
+        let deflated = in_blocks(&content, noise.len(), 6);
+        assert_eq!(inflated(&deflated), content);
+        assert!(deflated.len() < noise.len() + 2000, "{}", deflated.len());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn blocks_joined_inflate_to_the_content(
+            parts in proptest::collection::vec((any::<u64>(), 0..40_000_usize, 0..3_u8), 1..6),
+            length in 1..70_000_usize,
+            level in 1..10_u32,
+        ) {
+            let content: Vec<u8> = parts.iter().flat_map(|(seed, length, kind)| {
+                let mut state = *seed | 1;
+                let kind = *kind;
+                (0..*length).map(move |_| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    let byte = state.to_le_bytes()[3];
+                    match kind { 0 => byte, 1 => byte & 3, _ => 0 }
+                })
+            }).collect();
+            prop_assume!(!content.is_empty());
+            let length = length.max(content.len() / 60 + 1);
+            prop_assert!(inflated(&in_blocks(&content, length, level)) == content);
+        }
+    }
+}
