@@ -37,4 +37,6 @@ pub use verify::{LayoutFault, verify};
 pub use version::VersionNeed;
 
 #[cfg(test)]
+mod sample;
+#[cfg(test)]
 mod tests;

@@ -98,13 +98,15 @@ fn tables(sections: &[Section], stays: impl Fn(&Section) -> bool) -> (Vec<Sectio
     let links = |index: u32| sections.get(index as usize).is_some_and(&stays);
     let mut table: Vec<Section> = sections
         .iter()
-        .map(|section| match stays(section) {
-            true => Section {
+        .map(|section| {
+            if !stays(section) {
+                return Section::default();
+            }
+            Section {
                 name_offset: if section.name.is_empty() { 0 } else { place(&section.name) },
                 link: if links(section.link) { section.link } else { 0 },
                 ..section.clone()
-            },
-            false => Section::default(),
+            }
         })
         .collect();
     let own = Section { name_offset: place(NAMES), kind: section_type::STRTAB, align: 1, ..Section::default() };
@@ -145,4 +147,140 @@ fn append(
     patch.replace(0, &old, &bytes);
     patch.append(end, tail);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{self, Headers, Sample, library, program};
+    use super::super::{Elf, ElfEdits, Patched, SearchPath, edit, machine, verify};
+    use super::strip;
+    use crate::bytes::ReadAt;
+
+    fn names(source: &dyn ReadAt) -> Vec<String> {
+        let sections = Elf::read(source).unwrap().sections(source).unwrap();
+        sections.into_iter().skip(1).map(|section| section.name).collect()
+    }
+
+    #[test]
+    fn what_is_not_loaded_goes_and_what_is_loaded_stays_where_it_is() {
+        for sample in sample::all() {
+            let source = sample.build();
+            let patch = strip(&source).unwrap();
+            let stripped = Patched::new(&source, &patch);
+            assert_eq!(verify(&stripped), []);
+            let expected = [
+                ".hash",
+                ".dynsym",
+                ".gnu.version",
+                ".gnu.version_r",
+                ".dynstr",
+                ".hip_fatbin",
+                ".dynamic",
+                ".data",
+                ".shstrtab",
+            ];
+            assert_eq!(names(&stripped), expected);
+            let (before, after) = (Elf::read(&source).unwrap(), Elf::read(&stripped).unwrap());
+            assert_eq!((before.segments(), before.dynamic()), (after.segments(), after.dynamic()));
+            let end = usize::try_from(before.loaded_end()).unwrap();
+            let (old, new) = (sample::bytes(&source), sample::bytes(&stripped));
+            assert_eq!(old[64..end], new[64..end]);
+            assert!(new.len() + 500 < old.len());
+            let sections = before.sections(&source).unwrap();
+            let left = after.sections(&stripped).unwrap();
+            assert_eq!(
+                left[..left.len() - 1]
+                    .iter()
+                    .map(|one| (one.address, one.offset, one.size, one.link, one.info))
+                    .collect::<Vec<_>>(),
+                sections[..left.len() - 1]
+                    .iter()
+                    .map(|one| (one.address, one.offset, one.size, one.link, one.info))
+                    .collect::<Vec<_>>()
+            );
+            assert!(strip(&stripped).unwrap().is_empty(), "the second time, nothing is left to drop");
+        }
+    }
+
+    #[test]
+    fn a_stripped_file_is_edited_and_an_edited_one_stays_whole() {
+        let rpath = ElfEdits { rpath: SearchPath::Rpath("$ORIGIN/x.libs".to_owned()), ..ElfEdits::default() };
+        let at_end = Headers::AtEnd { spare: 0, gap: 0x20_0000 };
+        for sample in [library(), program(), Sample { headers: at_end, ..library() }] {
+            let source = sample.build();
+            let cut = strip(&source).unwrap();
+            let stripped = Patched::new(&source, &cut);
+            let patch = edit(&stripped, &rpath).unwrap();
+            assert_eq!(verify(&Patched::new(&stripped, &patch)), []);
+
+            let patch = edit(&source, &rpath).unwrap();
+            let edited = Patched::new(&source, &patch);
+            let cut = strip(&edited).unwrap();
+            let late = Patched::new(&edited, &cut);
+            assert_eq!(verify(&late), []);
+            assert_eq!(Elf::read(&late).unwrap().segments(), Elf::read(&edited).unwrap().segments());
+        }
+    }
+
+    #[test]
+    fn code_for_gpus_stays_even_where_it_is_not_loaded_and_numbers_of_sections_stay() {
+        let source = library().build();
+        let mut bytes = sample::bytes(&source);
+        let elf = Elf::read(&source).unwrap();
+        let sections = elf.sections(&source).unwrap();
+        let debug = sections.iter().position(|section| section.name == ".debug_info").unwrap();
+        let names_at = usize::try_from(sections[usize::from(elf.header().names_section)].offset).unwrap();
+        let at = names_at + sections[debug].name_offset as usize;
+        bytes[at..at + 12].copy_from_slice(b".hip_fatbin\0");
+        let patch = strip(&bytes).unwrap();
+        let stripped = Patched::new(&bytes, &patch);
+        let left = Elf::read(&stripped).unwrap().sections(&stripped).unwrap();
+        assert_eq!((left[debug].name.as_str(), left[debug].offset), (".hip_fatbin", sections[debug].offset));
+        assert_eq!(left[debug - 1], super::Section::default(), "the place of one that was dropped");
+        let mut kept = vec![0; 500];
+        stripped.read_exact_at(&mut kept, left[debug].offset).unwrap();
+        assert_eq!(kept, [7; 500]);
+    }
+
+    #[test]
+    fn a_library_of_5_gib_is_cut_without_being_held() {
+        let source = Sample { fat: 5 << 30, ..library() }.build();
+        let patch = strip(&source).unwrap();
+        assert!(patch.kept_bytes() > 5 << 30 && patch.tail().1.len() < 4096 && patch.overwrites().len() < 10);
+        assert_eq!(verify(&Patched::new(&source, &patch)), []);
+    }
+
+    #[test]
+    fn objects_and_code_objects_and_files_without_sections_are_left_alone() {
+        for sample in [
+            Sample { kind: 1, ..library() },
+            Sample { machine: machine::AMDGPU, ..library() },
+            Sample { has_sections: false, ..library() },
+        ] {
+            assert!(strip(&sample.build()).unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn another_file_behind_the_end_is_not_lost() {
+        let mut bytes = sample::bytes(&library().build());
+        bytes.extend([0; 4096]);
+        assert!(!strip(&bytes).unwrap().is_empty());
+        bytes.extend(b"PK");
+        let message = strip(&bytes).unwrap_err().to_string();
+        assert_eq!(message, "it cannot be edited: 4098 bytes follow its end, which stripping would lose");
+    }
+
+    #[test]
+    fn a_damaged_file_is_stripped_or_refused_but_never_a_panic() {
+        let whole = sample::bytes(&library().build());
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] = 0xff;
+            if let Ok(patch) = strip(&bytes) {
+                let _ = verify(&Patched::new(&bytes, &patch));
+            }
+            let _ = strip(&whole[..at].to_vec());
+        }
+    }
 }

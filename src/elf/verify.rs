@@ -305,3 +305,209 @@ fn ends(strings: &Strings, offset: u64) -> bool {
     let rest = usize::try_from(offset).ok().and_then(|at| strings.bytes().get(at..));
     rest.is_some_and(|rest| rest.contains(&0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{self, Headers, Sample, library, program};
+    use super::super::{DynamicEntry, Elf, Header, Segment, segment_type, tag};
+    use super::verify;
+    use crate::bytes::ReadAt;
+
+    /// A file of which program headers and dynamic entries are changed.
+    fn changed(sample: &Sample, change: impl Fn(&mut Vec<Segment>, &mut Vec<DynamicEntry>)) -> Vec<u8> {
+        let source = sample.build();
+        let (elf, mut bytes) = (Elf::read(&source).unwrap(), sample::bytes(&source));
+        let format = elf.header().format;
+        let (mut segments, mut entries) = (elf.segments().to_vec(), elf.dynamic().to_vec());
+        change(&mut segments, &mut entries);
+        let dynamic = usize::try_from(elf.segment(segment_type::DYNAMIC).unwrap().offset).unwrap();
+        for (index, entry) in entries.into_iter().enumerate() {
+            format.put_word(&mut bytes, dynamic + index * 16, entry.tag);
+            format.put_word(&mut bytes, dynamic + index * 16 + 8, entry.value);
+        }
+        let at = usize::try_from(elf.header().segments_offset).unwrap();
+        let table: Vec<u8> = segments.iter().flat_map(|segment| segment.to_bytes(format)).collect();
+        bytes[at..at + table.len()].copy_from_slice(&table);
+        bytes
+    }
+
+    fn told(source: &dyn ReadAt) -> Vec<String> {
+        verify(source).iter().map(ToString::to_string).collect()
+    }
+
+    fn load(segments: &mut [Segment], index: usize) -> &mut Segment {
+        segments.iter_mut().filter(|segment| segment.is_load()).nth(index).unwrap()
+    }
+
+    fn kpack() -> Sample {
+        Sample { headers: Headers::AtEnd { spare: 2, gap: 0x20_0000 }, ..library() }
+    }
+
+    #[test]
+    fn good_files_have_no_fault() {
+        for sample in sample::all() {
+            assert_eq!(told(&sample.build()), [""; 0]);
+            assert_eq!(told(&Sample { is_program: true, ..sample.clone() }.build()), [""; 0]);
+            assert_eq!(told(&Sample { has_sections: false, headers: kpack().headers, ..sample }.build()), [""; 0]);
+        }
+        assert_eq!(told(&b"text".to_vec()), ["it cannot be read as its loader reads it: it is no ELF file"]);
+    }
+
+    /// patchelf 0.17.2 and 0.18.0 on kpack-split libraries: the headers go back to 64, `PT_PHDR` goes below zero.
+    #[test]
+    fn program_headers_that_patchelf_moved_below_zero_are_known() {
+        let mut bytes = changed(&kpack(), |segments, _| segments[0].address = 0xffff_ffff_fff7_9040);
+        assert_eq!(
+            told(&bytes),
+            [
+                "PT_PHDR says that the program headers are loaded to 0xfffffffffff79040, where no segment is, as patchelf \
+              0.18 and before leave files whose program headers are not at their start"
+            ]
+        );
+        let elf = Elf::read(&bytes).unwrap();
+        let (from, size) = (usize::try_from(elf.header().segments_offset).unwrap(), elf.segments().len() * 56);
+        bytes.copy_within(from..from + size, 64);
+        Header::put_segments(elf.header().format, &mut bytes, 64, u16::try_from(elf.segments().len()).unwrap());
+        assert!(told(&bytes).iter().any(|fault| fault.ends_with("in the file, the file header at 0x40")));
+    }
+
+    /// The same: the last segment ends behind the file.
+    #[test]
+    fn a_segment_that_ends_behind_the_file_is_a_fault() {
+        let bytes = changed(&kpack(), |segments, _| {
+            let last = load(segments, 2);
+            (last.file_size, last.memory_size) = (last.file_size + 1, last.memory_size + 1);
+        });
+        assert!(told(&bytes)[0].starts_with("the segment at 0x2"), "{:?}", told(&bytes));
+        assert!(told(&bytes)[0].contains(" ends at "));
+    }
+
+    /// patchelf makes room for strings by a writable segment before all others.
+    #[test]
+    fn a_program_that_starts_writable_is_a_fault_and_a_library_is_not() {
+        let writable = |segments: &mut Vec<Segment>, _: &mut Vec<DynamicEntry>| load(segments, 0).flags = 6;
+        let expected = "the first segment of the program can be written, for which Linux 4.18 kills it";
+        assert_eq!(told(&changed(&program(), writable)), [expected]);
+        assert_eq!(told(&changed(&library(), writable)), [""; 0]);
+    }
+
+    #[test]
+    fn program_headers_that_old_kernels_look_for_elsewhere_are_a_fault_of_programs() {
+        let move_up = |segments: &mut Vec<Segment>, _: &mut Vec<DynamicEntry>| {
+            segments[0].address += 0x1_0000;
+            load(segments, 2).address += 0x1_0000;
+        };
+        let sample = Sample { is_program: true, ..kpack() };
+        let offset = Elf::read(&sample.build()).unwrap().header().segments_offset;
+        let expected = format!(
+            "Linux before 5.18 takes {offset:#x} for the address of the program headers, which is {:#x}",
+            offset + 0x1_0000
+        );
+        assert_eq!(told(&changed(&sample, move_up)), [expected]);
+        assert_eq!(told(&changed(&kpack(), move_up)), [""; 0]);
+    }
+
+    /// `strip` after patchelf, and the alignments of patchelf 0.18.0.
+    #[test]
+    fn segments_that_loaders_cannot_map_are_faults() {
+        let align = |align| changed(&library(), move |segments, _| load(segments, 1).align = align);
+        let second = *Elf::read(&library().build()).unwrap().loads().nth(1).unwrap();
+        let at = second.address;
+        assert_eq!(
+            told(&align(0x1_0000)),
+            [format!("the segment at {at:#x} cannot be mapped from {:#x} in pages of 0x10000", second.offset)]
+        );
+        for odd in [8, 0, 0x3000] {
+            let seen: u64 = if odd == 0 { 1 } else { odd };
+            assert_eq!(
+                told(&align(odd)),
+                [format!("the segment at {at:#x} is aligned to {seen:#x}, which is no whole number of pages")]
+            );
+        }
+        let shrinks = changed(&library(), |segments, _| load(segments, 1).memory_size = 3);
+        assert_eq!(
+            told(&shrinks),
+            [format!("the segment at {at:#x} has {} bytes in the file but 3 in memory", second.file_size)]
+        );
+    }
+
+    #[test]
+    fn segments_out_of_order_or_on_top_of_each_other_are_faults() {
+        let order = changed(&library(), |segments, _| segments.swap(0, 1));
+        assert!(told(&order)[0].starts_with("the segment at 0x0 comes after one at 0x1"), "{:?}", told(&order));
+        let overlap = changed(&library(), |segments, _| load(segments, 0).memory_size = 0x2000);
+        assert!(told(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"), "{:?}", told(&overlap));
+    }
+
+    #[test]
+    fn program_headers_that_are_not_loaded_or_cut_off_are_faults() {
+        let short = changed(&program(), |segments, _| segments[0].file_size -= 56);
+        assert_eq!(told(&short), ["PT_PHDR has 280 bytes, the program headers 336"]);
+        let elsewhere = changed(&program(), |segments, _| segments[0].offset += 8);
+        assert_eq!(
+            told(&elsewhere),
+            ["PT_PHDR says that the program headers are at 0x48 in the file, the file header at 0x40"]
+        );
+        let outside = changed(&program(), |segments, _| segments[0].address = 0x9_0000);
+        assert_eq!(
+            told(&outside),
+            ["PT_PHDR says that the program headers are loaded to 0x90000, where no segment is"]
+        );
+        let none = changed(&Sample { is_program: true, ..kpack() }, |segments, _| {
+            segments[0].kind = 0;
+            load(segments, 2).kind = 0;
+        });
+        assert!(told(&none)[0].ends_with("are not all in one loaded segment"), "{:?}", told(&none));
+    }
+
+    /// `strip` drops strings that patchelf or an edit has put behind everything else.
+    #[test]
+    fn tables_that_are_not_loaded_are_faults() {
+        let set = |tag: u64, value: u64| {
+            let source = changed(&library(), move |_, entries| {
+                for entry in entries.iter_mut().filter(|entry| entry.tag == tag) {
+                    entry.value = value;
+                }
+            });
+            told(&source).first().cloned().unwrap_or_default()
+        };
+        assert!(set(tag::STRTAB, 0x50_0000).starts_with("the table of names at 0x500000, with "));
+        assert!(set(tag::STRSZ, 0x50_0000).ends_with("with 5242880 bytes, is not in one loaded segment"));
+        assert!(set(tag::SYMTAB, 0x50_0000).starts_with("the table of symbols at 0x500000"));
+        assert!(set(tag::HASH, 0x50_0000).starts_with("the hash table at 0x500000"));
+        assert!(set(tag::VERNEED, 0x50_0000).starts_with("the versions that are needed at 0x500000"));
+        assert!(set(tag::SONAME, 0x5000).starts_with("the SONAME at 0x5000 does not end within the "));
+        assert!(set(tag::NEEDED, 0x5000).starts_with("the name of a needed library at 0x5000"));
+        let nowhere = changed(&library(), |segments, _| segments[2].address += 0x10_0000);
+        assert!(told(&nowhere)[0].starts_with("the dynamic table, of "));
+    }
+
+    /// An editor that renames what is needed, but not of what versions are needed: glibc stops on an assertion.
+    #[test]
+    fn versions_of_a_library_that_is_not_needed_are_a_fault() {
+        let sample = Sample { needed: vec!["libc.so.6", "libfoo-renamed.so.1"], ..library() };
+        let expected = "symbol versions are needed of `libfoo.so.1`, but the library itself is not";
+        assert_eq!(told(&sample.build()), [expected]);
+    }
+
+    #[test]
+    fn section_headers_outside_of_the_file_are_a_fault() {
+        let source = library().build();
+        let (elf, mut bytes) = (Elf::read(&source).unwrap(), sample::bytes(&source));
+        let count = elf.header().section_count;
+        Header::put_sections(elf.header().format, &mut bytes, source.size_bytes(), count, count - 1);
+        assert!(told(&bytes)[0].starts_with("the section headers cannot be read: the table of section headers at "));
+    }
+
+    #[test]
+    fn a_damaged_file_is_never_a_panic() {
+        let whole = sample::bytes(&program().build());
+        for at in 0..whole.len() {
+            for value in [0, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                let _ = told(&bytes);
+            }
+        }
+    }
+}

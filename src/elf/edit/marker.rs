@@ -5,12 +5,13 @@ use crate::bytes::ReadAt;
 
 /// Bytes of the mark: the head of a note with the name `RMX` and no description (gABI, "Note Section").
 pub(super) const BYTES: usize = 16;
-const NAME: [u8; 4] = *b"RMX\0";
+const NAME: [u8; NAME_BYTES as usize] = *b"RMX\0";
+const NAME_BYTES: u32 = 4;
 
 /// The mark. Behind it lies a table of program headers with room for so many, or none.
 pub(super) fn bytes(format: Format, capacity: u32) -> [u8; BYTES] {
     let mut mark = [0; BYTES];
-    format.put_u32(&mut mark, 0, NAME.len() as u32);
+    format.put_u32(&mut mark, 0, NAME_BYTES);
     format.put_u32(&mut mark, 8, capacity);
     mark[12..].copy_from_slice(&NAME);
     mark

@@ -72,3 +72,6 @@ fn check(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> Result<(), ElfError> 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
