@@ -29,6 +29,14 @@ pub enum FileKind {
     Device,
 }
 
+/// The libraries among files, with their paths.
+pub(super) fn libraries(files: &[FileFacts]) -> impl Iterator<Item = (&str, &Library)> {
+    files.iter().filter_map(|file| match &file.kind {
+        FileKind::Library(library) => Some((file.path.as_str(), library.as_ref())),
+        _ => None,
+    })
+}
+
 /// How a wheel is read.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {

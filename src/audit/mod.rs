@@ -5,14 +5,24 @@
 //!
 //! **Invariant:** nothing here writes, and what comes from the machine is told apart from what the wheel itself says.
 
+mod findings;
 mod inspect;
+mod json;
 mod library;
+mod report;
 mod search;
+mod select;
 mod tree;
+mod verdict;
 
+pub use findings::numbers;
 pub use inspect::{FileFacts, FileKind, Reading, inspect};
+pub use json::{Document, FindingView, Readers};
 pub use library::{Extension, Library};
+pub use report::{Judged, Report, policies_for, report};
 pub use search::{Folder, SearchPath};
+pub use select::{Selected, arch_of, select};
 pub use tree::{
     Excludes, Found, Known, MachineLibraries, MachineLibrary, NoLibraries, Node, Surroundings, Tree, is_libpython, walk,
 };
+pub use verdict::{Judging, Reference, Verdict, Versions, judge};

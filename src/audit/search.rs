@@ -42,6 +42,18 @@ fn folder(entry: &str, origin: &Folder, is_64: bool) -> Option<Folder> {
     }
 }
 
+/// Where a member lies once the wheel is installed, below site-packages: what `NAME.data/platlib` and `purelib` hold
+/// goes to the top (binary distribution format, "The .data directory").
+pub(super) fn installed(path: &str) -> &str {
+    let inner = path.split_once('/').filter(|(top, _)| is_data(top)).map(|(_, inner)| inner);
+    inner.and_then(|inner| inner.strip_prefix("platlib/").or_else(|| inner.strip_prefix("purelib/"))).unwrap_or(path)
+}
+
+/// Whether a folder at the top of a wheel is the one whose parts are installed elsewhere.
+pub(super) fn is_data(folder: &str) -> bool {
+    folder.strip_suffix(".data").is_some()
+}
+
 /// A path without `.`, `..` and doubled slashes; `None` where it leads above its root.
 pub(super) fn normalized(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();

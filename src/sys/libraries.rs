@@ -91,6 +91,27 @@ impl Sysroot {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
+    /// The file that a path leads to, named through the folder it was found in: links that folders are stay.
+    fn follow(&self, path: &Path) -> Option<PathBuf> {
+        let mut path = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            let folder = path.parent()?;
+            let Ok(target) = std::fs::read_link(self.below(&self.resolve(folder)?.join(path.file_name()?))) else {
+                return Some(path);
+            };
+            let joined = parts(&folder.join(target)).into_iter().rev();
+            path = joined.fold(PathBuf::from("/"), |mut path, part| {
+                if part == ".." {
+                    path.pop();
+                } else {
+                    path.push(part);
+                }
+                path
+            });
+        }
+        None
+    }
+
     /// The path without links, each of them followed below the root.
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
@@ -130,16 +151,18 @@ fn parts(path: &Path) -> Vec<std::ffi::OsString> {
 
 impl MachineLibraries for Sysroot {
     fn read(&self, path: &str) -> Option<MachineLibrary> {
-        let real_path = self.resolve(Path::new(path))?;
-        let file = PositionalFile::open(&self.below(&real_path)).ok()?;
+        let file = PositionalFile::open(&self.below(&self.resolve(Path::new(path))?)).ok()?;
         let elf = Elf::read(&file).ok()?;
         let name = path.rsplit('/').next().unwrap_or(path);
         let library = Library::read(&file, &elf, name, &|_| false).ok()?;
+        let real_path = self.follow(Path::new(path))?;
         Some(MachineLibrary { path: path.to_owned(), real_path: real_path.to_str()?.to_owned(), library })
     }
 
     fn open(&self, real_path: &str) -> std::io::Result<Box<dyn crate::bytes::ReadAt>> {
-        let file = PositionalFile::open(&self.below(Path::new(real_path))).map_err(std::io::Error::other)?;
+        let file =
+            PositionalFile::open(&self.below(&self.resolve(Path::new(real_path)).ok_or(std::io::ErrorKind::NotFound)?))
+                .map_err(std::io::Error::other)?;
         Ok(Box::new(file))
     }
 }
@@ -164,6 +187,7 @@ mod tests {
         link("round.so", "usr/lib/round.so");
         let sysroot = Sysroot::new(root);
         assert_eq!(sysroot.resolve(Path::new("/lib/one.so")).unwrap(), Path::new("/usr/lib/deep/real.so.1.2"));
+        assert_eq!(sysroot.follow(Path::new("/lib/one.so")).unwrap(), Path::new("/lib/deep/real.so.1.2"));
         assert_eq!(sysroot.resolve(Path::new("/lib/out.so")), None);
         assert_eq!(sysroot.resolve(Path::new("/lib/round.so")), None);
         assert!(sysroot.read("/lib/one.so").is_none(), "it is no library");

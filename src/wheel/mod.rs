@@ -37,7 +37,7 @@ pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use target::Target;
-pub use verify::{verify, verify_watched};
+pub use verify::{check_metadata, verify, verify_watched};
 pub use zip::{Archive, Content, DosTime, Member, MemberReader, MemberView, Method, Observer, ZipWriter};
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn five_broken_wheels_have_five_messages() {
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
     help: require `torch` without a version
 
-    error[W053 tag-mismatch]: WHEEL says `Tag: cp311-cp311-manylinux_2_28_x86_64`, and the file's name cp311-cp311-linux_x86_64
+    error[R103 tag-mismatch]: WHEEL says `Tag: cp311-cp311-manylinux_2_28_x86_64`, and the file's name cp311-cp311-linux_x86_64
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/WHEEL
 
     error[W054 purelib-mismatch]: WHEEL says `Root-Is-Purelib: true` in a wheel for `linux_x86_64`
@@ -91,7 +91,7 @@ fn every_fault_of_a_wheel_is_told_in_one_run() {
             "W052 torch-requirement",
             "W055 bad-wheel-header",
             "W021 record-names-no-member",
-            "W053 tag-mismatch",
+            "R103 tag-mismatch",
             "W055 bad-wheel-header",
             "W020 member-not-in-record",
         ],

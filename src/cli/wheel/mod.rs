@@ -1,8 +1,10 @@
 //! `wheel`: look at built wheels, and give them another label or other tags.
 
+mod judging;
 mod label;
 mod output;
 mod retag;
+mod show;
 mod verify;
 
 use std::path::Path;
@@ -24,6 +26,7 @@ pub(super) struct Args {
 enum Command {
     Label(label::Args),
     Retag(retag::Args),
+    Show(show::Args),
     Verify(verify::Args),
 }
 
@@ -32,6 +35,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
         Command::Label(args) => label::run(args, shell),
         Command::Retag(args) => retag::run(args, shell),
+        Command::Show(args) => show::run(args, shell),
         Command::Verify(args) => verify::run(args, shell),
     }
 }

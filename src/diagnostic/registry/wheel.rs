@@ -26,10 +26,11 @@ pub const ALL: &[&Code] = &[
     &RECORD_MISMATCH,
     &BAD_RECORD,
     &WEAK_RECORD_HASH,
+    &UNKNOWN_PRESET,
+    &BAD_PATTERN,
     &NAME_MISMATCH,
     &VERSION_MISMATCH,
     &TORCH_REQUIREMENT,
-    &TAG_MISMATCH,
     &PURELIB_MISMATCH,
     &BAD_WHEEL_HEADER,
     &OTHER_VERSION_STRING,
@@ -171,6 +172,18 @@ pub const WEAK_RECORD_HASH: Code = Code::error(
     "weak-record-hash",
     "Hashes in `RECORD` are SHA-256 or stronger. MD5, SHA-1 and unknown ones may not be used, so nothing vouches for the file.",
 );
+/// A set of libraries that does not exist.
+pub const UNKNOWN_PRESET: Code = Code::error(
+    "W030",
+    "unknown-preset",
+    "`--exclude-preset` names a set of libraries that repairing leaves alone. The sets are rows of the facts: `rock-matrix compat list presets`.",
+);
+/// A pattern that cannot be read.
+pub const BAD_PATTERN: Code = Code::error(
+    "W032",
+    "bad-pattern",
+    "Patterns of libraries are shell patterns: `*` stands for any letters, `?` for one, `[ab]` for one of those in it.",
+);
 /// Another distribution.
 pub const NAME_MISMATCH: Code = Code::error(
     "W050",
@@ -188,12 +201,6 @@ pub const TORCH_REQUIREMENT: Code = Code::error(
     "W052",
     "torch-requirement",
     "The label says which torch the wheel was built against, and `Requires-Dist` allows only others: the wheel would be installed beside a torch that it cannot be loaded with.\n\nRequire `torch` without a version, and let the label and the index folder choose it. A pin that fits the label is accepted.",
-);
-/// Other tags.
-pub const TAG_MISMATCH: Code = Code::error(
-    "W053",
-    "tag-mismatch",
-    "The `Tag` and `Build` lines in `WHEEL` do not say the same as the file's name. Installers go by the name; tools that look inside go by `WHEEL`.\n\n`rock-matrix wheel retag` changes both.",
 );
 /// Purelib and platform contradict each other.
 pub const PURELIB_MISMATCH: Code = Code::error(

@@ -6,6 +6,7 @@ use super::super::Wheel;
 use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
 use super::{Findings, bad_header, required};
 use crate::diagnostic::Sink;
+use crate::diagnostic::registry::rocm::TAG_MISMATCH;
 use crate::diagnostic::registry::wheel as codes;
 use crate::names::{LabelParts, Version, WheelName};
 
@@ -159,7 +160,7 @@ fn check_tags(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &m
     } else if written != named {
         let list = |tags: &BTreeSet<String>| tags.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let message = format!("WHEEL says `Tag: {}`, and the file's name {}", list(&written), list(&named));
-        sink.push(findings.member(&codes::TAG_MISMATCH, &member, message));
+        sink.push(findings.member(&TAG_MISMATCH, &member, message));
     }
     let build = wheel.wheel().get("Build").filter(|build| !build.is_empty());
     if build.as_deref() != name.build.as_deref() {
@@ -167,7 +168,7 @@ fn check_tags(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &m
             |build: Option<&str>| build.map_or("no build tag".to_owned(), |build| format!("the build tag `{build}`"));
         let message =
             format!("WHEEL has {}, and the file's name {}", word(build.as_deref()), word(name.build.as_deref()));
-        sink.push(findings.member(&codes::TAG_MISMATCH, &member, message));
+        sink.push(findings.member(&TAG_MISMATCH, &member, message));
     }
 }
 

@@ -43,6 +43,14 @@ pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) 
     shortened(sink.finish(), &findings)
 }
 
+/// Checks METADATA and WHEEL against the file name; members are not read.
+pub fn check_metadata(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
+    let findings = Findings { wheel: name.to_string() };
+    let mut sink = Sink::new();
+    metadata::check(wheel, name, &findings, &mut sink);
+    shortened(sink.finish(), &findings)
+}
+
 /// How many findings of one code are told; the rest is counted.
 const SHOWN: usize = 50;
 

@@ -2,6 +2,7 @@
 //! outputs kept in files.
 
 mod bless;
+pub mod elf;
 pub mod pages;
 mod pip;
 mod project;

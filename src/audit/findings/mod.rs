@@ -1,0 +1,68 @@
+//! What a person should know about a wheel, each with its place.
+
+mod label;
+mod paths;
+mod rocm;
+mod tags;
+
+pub(super) use rocm::rocm_majors;
+
+use super::inspect::{FileFacts, libraries};
+use super::library::Library;
+use super::tree::Excludes;
+use super::verdict::Verdict;
+use crate::compat::Compat;
+use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::names::{LabelParts, WheelName};
+
+/// What findings are made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    /// The name of the wheel's file.
+    pub name: &'a WheelName,
+    /// Its files that hold machine code, by path.
+    pub files: &'a [FileFacts],
+    /// The verdict; none for a wheel without libraries.
+    pub verdict: Option<&'a Verdict<'a>>,
+    /// Whether WHEEL says `Root-Is-Purelib: true`.
+    pub is_purelib: bool,
+    /// The facts.
+    pub compat: &'a Compat,
+    /// Search paths from the root that are allowed.
+    pub allowed_paths: &'a Excludes,
+}
+
+/// Everything that can be said of a wheel's libraries without asking for expectations.
+pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
+    let mut found = tags::findings(subject);
+    found.extend(paths::findings(subject));
+    found.extend(rocm::findings(subject));
+    found.extend(label::findings(subject));
+    found
+}
+
+impl<'a> Subject<'a> {
+    fn libraries(&self) -> impl Iterator<Item = (&'a str, &'a Library)> + use<'a> {
+        libraries(self.files)
+    }
+
+    fn on_wheel(&self, code: &'static Code, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, message).at(Place::File(self.name.to_string().into()), "")
+    }
+
+    fn on_member(&self, code: &'static Code, member: &str, message: impl Into<String>) -> Diagnostic {
+        let place = Place::Member { wheel: self.name.to_string(), member: member.to_owned() };
+        Diagnostic::new(code, message).at(place, "")
+    }
+
+    /// What the label says, where it has the parts of a label.
+    fn label(&self) -> Option<LabelParts> {
+        let label = self.name.label()?;
+        LabelParts::parse(&label, &self.compat.rocm_versions()).ok().map(|parsed| parsed.parts)
+    }
+}
+
+/// The numbers of a version, `GLIBC_2.28` or `2.28`, which compare as versions do.
+pub fn numbers(version: &str) -> Vec<u32> {
+    version.rsplit('_').next().unwrap_or(version).split('.').map(|part| part.parse().unwrap_or_default()).collect()
+}

@@ -1,0 +1,210 @@
+//! A report as other programs read it: the keys of auditwheel's `show --json`, and our own beside them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::inspect::FileKind;
+use super::report::Report;
+use super::tree::Found;
+use super::verdict::Verdict;
+use crate::diagnostic::{Diagnostic, Place};
+
+/// The version of the document, auditwheel's and ours.
+const VERSION: u32 = 1;
+
+/// What `wheel show --json` prints for one wheel.
+#[derive(Debug, Clone, Serialize)]
+pub struct Document {
+    version: u32,
+    wheel: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pure: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    verdict: Option<VerdictView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rock: Option<Own>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct VerdictView {
+    overall_tag: String,
+    sym_tag: String,
+    pyfpe: bool,
+    ucs2: bool,
+    unsupported_isa: bool,
+    versioned_symbols: BTreeMap<String, Vec<String>>,
+    external_libs: BTreeMap<String, Option<String>>,
+    policy_upgrades: BTreeMap<String, Upgrade>,
+}
+
+/// What keeps a wheel from a policy.
+#[derive(Debug, Clone, Serialize)]
+struct Upgrade {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    libs_to_eliminate: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    blacklisted_symbols: BTreeMap<String, Vec<String>>,
+}
+
+/// What no other program says.
+#[expect(clippy::struct_field_names, reason = "the keys are those that readers know")]
+#[derive(Debug, Clone, Serialize)]
+struct Own {
+    claimed_tags: Vec<String>,
+    claimed_ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_sym_tag: Option<String>,
+    findings: Vec<FindingView>,
+    elf: BTreeMap<String, FileView>,
+    rocm_sonames: BTreeMap<String, Vec<String>>,
+    excluded: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct FileView {
+    needed: Vec<String>,
+    soname: Option<String>,
+    rpath: Option<String>,
+    runpath: Option<String>,
+    max_versions: BTreeMap<String, String>,
+}
+
+/// A finding, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct FindingView {
+    code: &'static str,
+    name: &'static str,
+    severity: String,
+    path: Option<String>,
+    message: String,
+    help: Option<String>,
+}
+
+impl FindingView {
+    /// The finding without its place in the wheel's own folder.
+    pub fn new(finding: &Diagnostic) -> Self {
+        let path = finding.labels.iter().find_map(|label| match &label.place {
+            Place::Member { member, .. } => Some(member.clone()),
+            _ => None,
+        });
+        Self {
+            code: finding.code.id,
+            name: finding.code.name,
+            severity: finding.severity.to_string(),
+            path,
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+        }
+    }
+}
+
+/// Whose readers a document is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Those that know our key.
+    Own,
+    /// Those that take auditwheel's keys and no other.
+    Auditwheel,
+}
+
+impl Document {
+    /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong with it.
+    pub fn new(report: &Report<'_>, readers: Readers) -> Self {
+        let is_damaged = report.verdict.is_none() && !report.files.is_empty();
+        Self {
+            version: VERSION,
+            wheel: report.name.to_string(),
+            pure: Some(report.verdict.is_none() && !is_damaged),
+            error: is_damaged.then(|| "no library of the wheel can be judged".to_owned()),
+            verdict: report.verdict.as_ref().map(VerdictView::new),
+            rock: (readers == Readers::Own).then(|| Own::new(report)),
+        }
+    }
+
+    /// The document of a wheel that cannot be read.
+    pub fn of_fault(wheel: &str, error: String) -> Self {
+        Self { version: VERSION, wheel: wheel.to_owned(), pure: None, error: Some(error), verdict: None, rock: None }
+    }
+}
+
+impl VerdictView {
+    fn new(verdict: &Verdict<'_>) -> Self {
+        let upgrades = verdict.references.iter().filter(|one| one.policy.priority() > verdict.overall.priority());
+        let upgrade = |one: &super::verdict::Reference<'_>| {
+            let lists = |(library, symbols): (&String, &std::collections::BTreeSet<String>)| {
+                (library.clone(), symbols.iter().cloned().collect())
+            };
+            Upgrade {
+                libs_to_eliminate: one.libraries.keys().cloned().collect(),
+                blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
+            }
+        };
+        let external = verdict.references.first().map(|one| &one.libraries);
+        Self {
+            overall_tag: verdict.overall.tag(),
+            sym_tag: verdict.symbols.tag(),
+            pyfpe: verdict.uses_pyfpe,
+            ucs2: verdict.uses_ucs2,
+            unsupported_isa: verdict.isa.is_linux(),
+            versioned_symbols: verdict
+                .versions
+                .iter()
+                .map(|(library, versions)| (library.clone(), versions.iter().cloned().collect()))
+                .collect(),
+            external_libs: external
+                .into_iter()
+                .flatten()
+                .map(|(name, found)| match found {
+                    Found::Machine(machine) => (name.clone(), Some(machine.real_path.clone())),
+                    _ => (name.clone(), None),
+                })
+                .collect(),
+            policy_upgrades: upgrades
+                .filter(|one| !one.libraries.is_empty() || !one.forbidden.is_empty())
+                .map(|one| (one.policy.tag(), upgrade(one)))
+                .collect(),
+        }
+    }
+}
+
+impl Own {
+    fn new(report: &Report<'_>) -> Self {
+        let mut elf = BTreeMap::new();
+        for file in &report.files {
+            let FileKind::Library(library) = &file.kind else { continue };
+            let mut max_versions: BTreeMap<String, String> = BTreeMap::new();
+            for version in library.versions.iter().flat_map(|need| &need.versions) {
+                let Some((prefix, number)) = version.split_once('_') else { continue };
+                let entry = max_versions.entry(prefix.to_owned()).or_insert_with(|| number.to_owned());
+                if super::findings::numbers(entry) < super::findings::numbers(number) {
+                    number.clone_into(entry);
+                }
+            }
+            let view = FileView {
+                needed: library.needed.clone(),
+                soname: library.soname.clone(),
+                rpath: library.rpath.clone(),
+                runpath: library.runpath.clone(),
+                max_versions,
+            };
+            elf.insert(file.path.clone(), view);
+        }
+        let excluded = report.verdict.iter().flat_map(|verdict| verdict.trees.values()).flat_map(|tree| &tree.excluded);
+        Self {
+            claimed_tags: report.name.platform.tags().to_vec(),
+            claimed_ok: !report.findings.iter().any(|finding| finding.code.id == "R101" || finding.code.id == "R102"),
+            own_sym_tag: report.verdict.as_ref().map(|verdict| verdict.own_symbols.tag()),
+            findings: report.findings.iter().map(FindingView::new).collect(),
+            elf,
+            rocm_sonames: report
+                .rocm
+                .iter()
+                .map(|(major, names)| (major.clone(), names.iter().cloned().collect()))
+                .collect(),
+            excluded: excluded.cloned().collect::<std::collections::BTreeSet<_>>().into_iter().collect(),
+        }
+    }
+}

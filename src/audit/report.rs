@@ -1,0 +1,83 @@
+//! Everything that is known of one wheel.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::findings::{Subject, findings, rocm_majors};
+use super::inspect::FileFacts;
+use super::select::Selected;
+use super::tree::Excludes;
+use super::verdict::{Judging, Verdict, judge};
+use crate::compat::Compat;
+use crate::compat::policy::{Family, Policies, PolicyFile};
+use crate::diagnostic::Diagnostic;
+use crate::names::{Arch, WheelName};
+
+/// A wheel judged.
+#[derive(Debug)]
+pub struct Report<'p> {
+    /// The name of its file.
+    pub name: WheelName,
+    /// Its files that hold machine code, by path.
+    pub files: Vec<FileFacts>,
+    /// Its architecture.
+    pub arch: Option<Arch>,
+    /// The verdict; none for a wheel without libraries.
+    pub verdict: Option<Verdict<'p>>,
+    /// The major versions of ROCm that its libraries were linked against, with the names that tell.
+    pub rocm: BTreeMap<String, BTreeSet<String>>,
+    /// What a person should know.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The policies by which a wheel is judged; those of glibc where nothing tells its C library.
+///
+/// musl has no symbol versions, so nothing inside a wheel tells its policies apart: it is the one that the name claims,
+/// or the newest.
+pub fn policies_for(selected: &Selected, name: &WheelName, file: Option<&PolicyFile>) -> Option<Policies> {
+    let arch = selected.arch?;
+    let family = selected.family.unwrap_or(Family::Manylinux);
+    let policies = match file {
+        Some(file) => Policies::from_file(file, family, arch),
+        None => Policies::builtin(family, arch),
+    };
+    if family != Family::Musllinux {
+        return Some(policies);
+    }
+    let claimed = name.platform.tags().iter().filter_map(|tag| policies.for_tag(tag)).find(|one| !one.is_linux());
+    Some(policies.only(claimed.unwrap_or(policies.lowest())))
+}
+
+/// What a report takes besides the files of the wheel.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    /// The facts.
+    pub compat: &'a Compat,
+    /// Search paths from the root that are allowed.
+    pub allowed_paths: &'a Excludes,
+    /// Whether WHEEL says `Root-Is-Purelib: true`.
+    pub is_purelib: bool,
+}
+
+/// Judges a wheel by its files. Without policies, or without a library that counts, there is no verdict.
+pub fn report<'p>(
+    name: &WheelName,
+    files: Vec<FileFacts>,
+    selected: Selected,
+    judging: Option<Judging<'p>>,
+    judged: Judged<'_>,
+) -> Report<'p> {
+    let has_libraries = !selected.considered.is_empty();
+    let verdict = judging.filter(|_| has_libraries).map(|judging| judge(&files, &selected.considered, judging));
+    let subject = Subject {
+        name,
+        files: &files,
+        verdict: verdict.as_ref(),
+        is_purelib: judged.is_purelib,
+        compat: judged.compat,
+        allowed_paths: judged.allowed_paths,
+    };
+    let mut all = selected.findings;
+    all.extend(findings(subject));
+    let rocm = rocm_majors(subject);
+    Report { name: name.clone(), arch: selected.arch, verdict, rocm, findings: all, files }
+}

@@ -1,0 +1,110 @@
+//! Which files of a wheel count, and for which architecture and C library.
+
+use super::inspect::{FileFacts, FileKind};
+use super::library::Library;
+use crate::compat::policy::Family;
+use crate::diagnostic::registry::elf as codes;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::elf::{Class, Endian, Header};
+use crate::names::{Arch, WheelName};
+
+/// What a wheel is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selected {
+    /// The architecture; `None` for a wheel without libraries.
+    pub arch: Option<Arch>,
+    /// The C library, where something tells it.
+    pub family: Option<Family>,
+    /// The numbers of the files that count.
+    pub considered: Vec<usize>,
+    /// What was left out, and why.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The libraries of a wheel that fit together: of the architecture that the file name says, or else the first one.
+pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
+    let tags = name.platform.tags();
+    let mut selected = Selected {
+        arch: tags.iter().find_map(|tag| Arch::of_platform_tag(tag)),
+        family: tags.iter().find_map(|tag| Family::of_platform_tag(tag)),
+        considered: Vec::new(),
+        findings: Vec::new(),
+    };
+    for (number, file) in files.iter().enumerate() {
+        let place = Place::Member { wheel: name.to_string(), member: file.path.clone() };
+        let finding = |code, message: String| Diagnostic::new(code, message).at(place.clone(), "");
+        let library = match &file.kind {
+            FileKind::Library(library) => library,
+            FileKind::Damaged(reason) => {
+                selected.findings.push(finding(&codes::DAMAGED_ELF, format!("no ELF file: {reason}")));
+                continue;
+            }
+            FileKind::Device => continue,
+        };
+        if file.path.split('/').rev().skip(1).any(|part| part == "purelib") {
+            selected.findings.push(finding(&codes::ELF_IN_PURELIB, "a library below `purelib`".to_owned()));
+        }
+        let Some(arch) = arch_of(&library.header) else {
+            let message = format!("a library for machine {}, which no wheel is for", library.header.machine);
+            selected.findings.push(finding(&codes::OTHER_ARCHITECTURE, message));
+            continue;
+        };
+        let expected = *selected.arch.get_or_insert(arch);
+        if arch != expected {
+            let message = format!("a library for {arch} in a wheel for {expected}");
+            selected.findings.push(finding(&codes::OTHER_ARCHITECTURE, message));
+            continue;
+        }
+        match (family_of(library, &file.path), selected.family) {
+            (Some(own), Some(expected)) if own != expected => {
+                let message = format!("a library for {} in a wheel for {}", own.as_str(), expected.as_str());
+                selected.findings.push(finding(&codes::OTHER_LIBC, message));
+            }
+            (own, known) => {
+                selected.family = known.or(own);
+                selected.considered.push(number);
+            }
+        }
+    }
+    let is_unknown = selected.family.is_none();
+    let extension = selected.considered.iter().find(|at| match &files[**at].kind {
+        FileKind::Library(library) => library.extension.is_some(),
+        _ => false,
+    });
+    if let Some(at) = extension.filter(|_| is_unknown) {
+        let place = Place::Member { wheel: name.to_string(), member: files[*at].path.clone() };
+        let message = "an extension module, and nothing tells its C library".to_owned();
+        selected.findings.push(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place, ""));
+    }
+    selected
+}
+
+/// The architecture that a file header is for.
+pub fn arch_of(header: &Header) -> Option<Arch> {
+    let class = match header.format.class {
+        Class::Elf32 => 1,
+        Class::Elf64 => 2,
+    };
+    let data = match header.format.endian {
+        Endian::Little => 1,
+        Endian::Big => 2,
+    };
+    Arch::from_elf(header.machine, class, data, header.flags)
+}
+
+/// The C library that a file is for: by its interpreter, by what it needs, and by the ending of its name, which Python
+/// gives extension modules (PEP 3149, and PEP 656 for musl).
+fn family_of(library: &Library, path: &str) -> Option<Family> {
+    if let Some(interpreter) = &library.interpreter {
+        let name = interpreter.rsplit('/').next().unwrap_or_default();
+        return Some(if name.starts_with("ld-musl-") { Family::Musllinux } else { Family::Manylinux });
+    }
+    let is_glibc = |name: &String| name == "libc.so.6" || name.starts_with("ld-linux-") || name.starts_with("ld64.so.");
+    let is_musl = |name: &String| name.starts_with("libc.musl-") || name.starts_with("ld-musl-");
+    match library.needed.iter().find(|name| is_glibc(name) || is_musl(name)) {
+        Some(name) => Some(if is_musl(name) { Family::Musllinux } else { Family::Manylinux }),
+        None if path.ends_with("-linux-musl.so") || path.ends_with("-linux-musleabihf.so") => Some(Family::Musllinux),
+        None if path.ends_with("-linux-gnu.so") || path.ends_with("-linux-gnueabihf.so") => Some(Family::Manylinux),
+        None => None,
+    }
+}

@@ -1,0 +1,177 @@
+//! What a wheel is judged with, as options say it, and the judging itself.
+
+use std::path::PathBuf;
+
+use super::WheelFile;
+use crate::audit::{
+    self, Excludes, Judged, Judging, Known, MachineLibraries, NoLibraries, Reading, Report, SearchPath, policies_for,
+};
+use crate::cli::{Exit, Shell, load};
+use crate::compat::Compat;
+use crate::compat::policy::{Family, Policies, PolicyFile};
+use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::{Diagnostic, Sink, Source, nearest};
+use crate::names::Arch;
+use crate::sys::{self, Sysroot};
+use crate::wheel::{Wheel, check_metadata};
+
+/// What is read at most of a file of patterns or policies.
+const LIMIT_BYTES: u64 = 16 << 20;
+
+/// Options of every command that judges.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// Search libraries in these folders, joined with colons, and in no configured ones
+    #[arg(long, value_name = "DIRS")]
+    ldpaths: Option<String>,
+    /// Search libraries below this folder, as if it were the root
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    sysroot: PathBuf,
+    /// Search no libraries on this machine: the result is the same everywhere
+    #[arg(long, conflicts_with_all = ["ldpaths", "sysroot"])]
+    no_host_libs: bool,
+    /// Leave libraries of this name or path where they are; a shell pattern
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// Leave a known set of libraries where it is: rocm, torch, cuda or jax
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    exclude_preset: Vec<String>,
+    /// Leave libraries where they are, one pattern a line
+    #[arg(long, value_name = "FILE")]
+    exclude_file: Option<PathBuf>,
+    /// Judge by the policies of this file, in auditwheel's form
+    #[arg(long, value_name = "FILE")]
+    policy_file: Option<PathBuf>,
+    /// Take libraries that need a level of x86-64 above the first
+    #[arg(long)]
+    disable_isa_ext_check: bool,
+    /// Allow search paths from the root that match; a shell pattern
+    #[arg(long, value_name = "GLOB")]
+    allow_rpath: Vec<String>,
+}
+
+/// What wheels are judged with, gathered once.
+pub(super) struct Judge {
+    pub(super) compat: Compat,
+    libraries: Box<dyn MachineLibraries>,
+    path: SearchPath,
+    excludes: Excludes,
+    allowed_paths: Excludes,
+    policy_file: Option<PolicyFile>,
+    checks_isa: bool,
+}
+
+impl Options {
+    /// Gathers what the options name.
+    ///
+    /// # Errors
+    /// The exit of the command, after telling which presets do not exist and what cannot be read.
+    pub(super) fn judge(&self, shell: &Shell) -> Result<Judge, Exit> {
+        let compat = load::compat(shell)?;
+        let mut sink = Sink::new();
+        let mut patterns = self.exclude.clone();
+        for name in &self.exclude_preset {
+            match compat.preset(name) {
+                Some(preset) => patterns.extend(preset.patterns.iter().cloned()),
+                None => {
+                    let known: Vec<&str> = compat.tables().presets.iter().map(|row| row.name.as_str()).collect();
+                    let near = nearest::nearest(name, known.iter().copied());
+                    let message = nearest::with_nearest(format!("there is no preset `{name}`"), near);
+                    sink.push(
+                        Diagnostic::new(&codes::UNKNOWN_PRESET, message)
+                            .help(format!("known are {}", known.join(", "))),
+                    );
+                }
+            }
+        }
+        if let Some(file) = &self.exclude_file {
+            match sys::read_text(file, LIMIT_BYTES) {
+                Ok(text) => patterns.extend(pattern_lines(&text)),
+                Err(fault) => sink.push(fault.into()),
+            }
+        }
+        let mut excludes = |patterns: &[String]| {
+            Excludes::new(patterns.iter().map(String::as_str)).unwrap_or_else(|reason| {
+                sink.push(Diagnostic::new(&codes::BAD_PATTERN, reason).help("shell patterns have `*`, `?` and `[…]`"));
+                Excludes::default()
+            })
+        };
+        let (excludes, allowed_paths) = (excludes(&patterns), excludes(&self.allow_rpath));
+        let policy_file = self.policy_file.as_ref().and_then(|path| match sys::read_text(path, LIMIT_BYTES) {
+            Ok(text) => PolicyFile::read(&Source::new(path.display().to_string(), text), &mut sink),
+            Err(fault) => {
+                sink.push(fault.into());
+                None
+            }
+        });
+        let found = sink.finish();
+        if found.iter().any(Diagnostic::is_error) {
+            return Err(super::report(shell, &found));
+        }
+        let sysroot = Sysroot::new(&self.sysroot);
+        let (libraries, path): (Box<dyn MachineLibraries>, SearchPath) = if self.no_host_libs {
+            (Box::new(NoLibraries), SearchPath::default())
+        } else {
+            let path = sysroot.search_path(self.ldpaths.as_deref(), &shell.environment);
+            (Box::new(sysroot), path)
+        };
+        let checks_isa = !self.disable_isa_ext_check;
+        Ok(Judge { compat, libraries, path, excludes, allowed_paths, policy_file, checks_isa })
+    }
+}
+
+/// Patterns of a file: one a line, without empty lines and those that begin with `#`.
+fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned)
+}
+
+impl Judge {
+    /// Judges a wheel and hands the report on.
+    ///
+    /// # Errors
+    /// Every fault that keeps the wheel from being read.
+    pub(super) fn with_report<R>(
+        &self,
+        file: &WheelFile,
+        take: impl FnOnce(&Wheel<'_>, &Report<'_>) -> R,
+    ) -> Result<R, Vec<Diagnostic>> {
+        let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
+        let wheel = Wheel::open(&file.file).map_err(|error| vec![fault(error)])?;
+        let blacklisted = self.asked_symbols(file);
+        let asked = |symbol: &str| blacklisted.contains(symbol);
+        let reading = Reading { asked: &asked, make_scratch: &sys::scratch };
+        let files = audit::inspect(wheel.archive(), reading)
+            .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
+        let selected = audit::select(&file.name, &files);
+        let policies = policies_for(&selected, &file.name, self.policy_file.as_ref());
+        let known = Known::new(self.libraries.as_ref());
+        let judging = policies.as_ref().map(|policies| Judging {
+            policies,
+            known: &known,
+            path: &self.path,
+            excludes: &self.excludes,
+            checks_isa: self.checks_isa,
+        });
+        let purelib = wheel.wheel().get("Root-Is-Purelib");
+        let judged = Judged {
+            compat: &self.compat,
+            allowed_paths: &self.allowed_paths,
+            is_purelib: purelib.is_some_and(|value| value.eq_ignore_ascii_case("true")),
+        };
+        let mut report = audit::report(&file.name, files, selected, judging, judged);
+        report.findings.extend(check_metadata(&wheel, &file.name));
+        Ok(take(&wheel, &report))
+    }
+
+    /// The undefined symbols that policies and facts ask about.
+    fn asked_symbols(&self, file: &WheelFile) -> std::collections::BTreeSet<String> {
+        let tags = file.name.platform.tags();
+        let family = tags.iter().find_map(|tag| Family::of_platform_tag(tag)).unwrap_or(Family::Manylinux);
+        let arch = tags.iter().find_map(|tag| Arch::of_platform_tag(tag)).unwrap_or(Arch::X86_64);
+        let policies = match &self.policy_file {
+            Some(file) => Policies::from_file(file, family, arch),
+            None => Policies::builtin(family, arch),
+        };
+        policies.blacklisted_symbols().map(str::to_owned).collect()
+    }
+}

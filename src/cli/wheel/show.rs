@@ -1,0 +1,160 @@
+//! `wheel show`: which platforms have what wheels need, and what their names claim.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::judging::{Judge, Options};
+use super::{Format, report};
+use crate::audit::{Document, FileKind, Found, Readers, Report};
+use crate::cli::{Exit, Shell};
+use crate::diagnostic::{Diagnostic, Severity, counted};
+use crate::wheel::Wheel;
+
+/// Show which platforms have what wheels need, and whether their names tell the truth
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exits with 0 when a verdict was printed, whatever it is; `wheel check` fails on findings.
+
+Examples:
+  rock-matrix wheel show dist/*.whl
+  rock-matrix wheel show built.whl --no-host-libs           the same everywhere
+  rock-matrix wheel show built.whl --exclude-preset rocm,torch
+  rock-matrix wheel show built.whl --json                   auditwheel's keys, and ours under `rock`
+  rock-matrix wheel show built.whl --json=auditwheel        auditwheel's keys alone")]
+pub(super) struct Args {
+    /// The wheels
+    #[arg(required = true, value_name = "WHEEL")]
+    wheels: Vec<PathBuf>,
+    #[command(flatten)]
+    options: Options,
+    /// Print JSON, one line a wheel
+    #[arg(long, value_name = "READERS", num_args = 0..=1, require_equals = true, default_missing_value = "own")]
+    json: Option<JsonReaders>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT", conflicts_with = "json")]
+    format: Format,
+    /// Taken for auditwheel's sake: a wheel without libraries is no failure here
+    #[arg(long, hide = true)]
+    allow_pure_python_wheel: bool,
+}
+
+/// Whose readers JSON is for.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum JsonReaders {
+    /// Those that know our key `rock`
+    Own,
+    /// Those that take auditwheel's keys and no other
+    Auditwheel,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let judge = match args.options.judge(shell) {
+        Ok(judge) => judge,
+        Err(exit) => return exit,
+    };
+    let readers = match (args.json, args.format) {
+        (Some(JsonReaders::Auditwheel), _) => Some(Readers::Auditwheel),
+        (Some(JsonReaders::Own), _) | (None, Format::Json) => Some(Readers::Own),
+        (None, Format::Human) => None,
+    };
+    let mut all = Vec::new();
+    for path in &args.wheels {
+        let (text, found) = show(path, &judge, readers);
+        if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
+            return exit;
+        }
+        all.extend(found);
+    }
+    report(shell, &all)
+}
+
+/// The text for one wheel, and the faults that kept it from being judged, or what a person should know.
+fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> (String, Vec<Diagnostic>) {
+    let opened = super::open(path).map_err(|fault| vec![fault]);
+    let shown = opened.and_then(|file| {
+        judge.with_report(&file, |wheel, report| match readers {
+            Some(readers) => (json(&Document::new(report, readers)), Vec::new()),
+            None => (human(wheel, report), as_remarks(&report.findings)),
+        })
+    });
+    shown.unwrap_or_else(|faults| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let text = match (readers, faults.first()) {
+            (Some(_), Some(first)) => json(&Document::of_fault(&name, first.message.clone())),
+            _ => String::new(),
+        };
+        (text, faults)
+    })
+}
+
+/// A verdict is no failure: what `check` would fail on is told and does not end with 1.
+fn as_remarks(findings: &[Diagnostic]) -> Vec<Diagnostic> {
+    let soft = |finding: &Diagnostic| {
+        let severity = finding.severity.max(Severity::Warning);
+        finding.clone().severity(severity)
+    };
+    findings.iter().map(soft).collect()
+}
+
+fn json(document: &Document) -> String {
+    serde_json::to_string(document).expect("texts, lists and maps of texts serialise") + "\n"
+}
+
+/// How wide the words before the facts are.
+const WIDTH: usize = 10;
+
+fn line(text: &mut String, word: &str, fact: &str) {
+    let _ = writeln!(text, "  {word:WIDTH$}{fact}");
+}
+
+fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
+    let libraries = report.files.iter().filter(|file| matches!(file.kind, FileKind::Library(_))).count();
+    let unpacked: u64 = wheel.archive().members().iter().map(crate::wheel::Member::size_bytes).sum();
+    let mut text = format!("{}\n", report.name);
+    let Some(verdict) = &report.verdict else {
+        line(&mut text, "platform", "any: it holds no machine code");
+        return text;
+    };
+    let size = format!("{}.{} MB", unpacked / 1_000_000, unpacked / 100_000 % 10);
+    line(&mut text, "holds", &format!("{} in {size}", counted(libraries, "ELF file")));
+    let claimed = report.name.platform.tags().join(", ");
+    line(&mut text, "claims", &claimed);
+    line(&mut text, "platform", &verdict.overall.tag());
+    line(&mut text, "symbols", &symbols(report));
+    let external = verdict.references.first().map(|one| &one.libraries);
+    for (number, (name, found)) in external.into_iter().flatten().enumerate() {
+        let place = match found {
+            Found::Machine(machine) => format!("{name} => {}", machine.real_path),
+            _ => format!("{name}, not found here"),
+        };
+        line(&mut text, if number == 0 { "needs" } else { "" }, &place);
+    }
+    let rocm: Vec<String> = report
+        .rocm
+        .iter()
+        .map(|(major, names)| format!("{major}, by {}", names.iter().next().map_or("", String::as_str)))
+        .collect();
+    if !rocm.is_empty() {
+        line(&mut text, "ROCm", &rocm.join("; "));
+    }
+    text
+}
+
+/// The policy that the wheel's own symbols allow, and the newest version of each prefix.
+fn symbols(report: &Report<'_>) -> String {
+    let Some(verdict) = &report.verdict else { return String::new() };
+    let mut newest: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
+    for version in verdict.own_versions.values().flatten() {
+        let Some((prefix, _)) = version.split_once('_') else { continue };
+        let entry = newest.entry(prefix).or_insert(version);
+        if crate::audit::numbers(entry) < crate::audit::numbers(version) {
+            *entry = version;
+        }
+    }
+    let versions: Vec<&str> = newest.into_values().collect();
+    match versions.as_slice() {
+        [] => verdict.own_symbols.tag(),
+        versions => format!("{}: {}", verdict.own_symbols.tag(), versions.join(", ")),
+    }
+}

@@ -1,0 +1,37 @@
+//! The `E` codes: ELF files in wheels.
+
+use super::super::Code;
+
+/// Every `E` code, in order.
+pub const ALL: &[&Code] = &[&DAMAGED_ELF, &ELF_IN_PURELIB, &OTHER_ARCHITECTURE, &OTHER_LIBC, &UNKNOWN_LIBC];
+
+/// An ELF file that cannot be read.
+pub const DAMAGED_ELF: Code = Code::warning(
+    "E001",
+    "damaged-elf",
+    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it.",
+);
+/// A library in the folder of pure Python code.
+pub const ELF_IN_PURELIB: Code = Code::error(
+    "E002",
+    "elf-in-purelib",
+    "A library lies below a folder `purelib`, which installers put where code for every platform goes. Build the wheel as a platform wheel.",
+);
+/// A library for another processor.
+pub const OTHER_ARCHITECTURE: Code = Code::warning(
+    "E003",
+    "other-architecture",
+    "A library is for another processor than the wheel's file name, or the wheel's first library, says. It was left out of the judgement.",
+);
+/// A library for another C library.
+pub const OTHER_LIBC: Code = Code::warning(
+    "E004",
+    "other-libc",
+    "A library needs another C library than the others: glibc and musl do not mix in one process. It was left out of the judgement.",
+);
+/// An extension module without a C library.
+pub const UNKNOWN_LIBC: Code = Code::error(
+    "E005",
+    "unknown-libc",
+    "Nothing tells whether an extension module is for glibc or musl: not what it needs, not its interpreter, not its file name, not the wheel's. Name the platform in the file name of the wheel.",
+);

@@ -1,0 +1,281 @@
+//! Showing which platforms have what a wheel needs, and whether its name tells the truth.
+
+use serde_json::Value;
+
+use crate::support::elf::Library;
+use crate::support::{Project, Wheel};
+
+const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+/// What every library made of C needs.
+const LIBC: &str = "libc.so.6";
+
+/// The report of a wheel, by our JSON, on a machine without libraries.
+#[track_caller]
+fn report(wheel: &Wheel) -> Value {
+    shown(wheel, &["--no-host-libs"])
+}
+
+#[track_caller]
+fn shown(wheel: &Wheel, more: &[&str]) -> Value {
+    let project = Project::new().bytes(wheel.name(), &wheel.bytes());
+    let arguments = [&["wheel", "show", wheel.name(), "--json"], more].concat();
+    serde_json::from_str(&project.run(&arguments).exits(0).stdout).unwrap()
+}
+
+/// The codes of a report's findings, sorted, each once.
+fn codes(report: &Value) -> Vec<String> {
+    let mut codes: Vec<String> = report["rock"]["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["code"].as_str().unwrap().to_owned())
+        .collect();
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+fn extension() -> Library {
+    Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"])
+}
+
+fn wheel(library: &Library) -> Wheel {
+    Wheel::named(NAME).executable("demo/_demo.so", library.build())
+}
+
+/// Asserts that a finding appears with one library and is absent with another.
+#[track_caller]
+fn appears(code: &str, with: &Wheel, without: &Wheel) {
+    let (with, without) = (report(with), report(without));
+    assert!(codes(&with).iter().any(|one| one == code), "{code} in {with:#}");
+    assert!(!codes(&without).iter().any(|one| one == code), "{code} in {without:#}");
+}
+
+/// W2
+#[test]
+fn the_newest_symbol_decides_the_platform() {
+    for (version, tag) in [
+        ("GLIBC_2.2.5", "manylinux_2_5_x86_64"),
+        ("GLIBC_2.10", "manylinux_2_12_x86_64"),
+        ("GLIBC_2.14", "manylinux_2_17_x86_64"),
+        ("GLIBC_2.28", "manylinux_2_28_x86_64"),
+        ("GLIBC_2.32", "manylinux_2_34_x86_64"),
+        ("GLIBC_2.38", "manylinux_2_38_x86_64"),
+        ("GLIBC_2.99", "linux_x86_64"),
+        ("GLIBC_PRIVATE", "linux_x86_64"),
+    ] {
+        let report = report(&wheel(&Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5", version])));
+        assert_eq!((&report["overall_tag"], &report["sym_tag"]), (&tag.into(), &tag.into()), "{version}");
+        assert_eq!(report["rock"]["own_sym_tag"], tag);
+        assert_eq!(report["rock"]["elf"]["demo/_demo.so"]["needed"], serde_json::json!([LIBC]));
+    }
+    let report = report(&wheel(&extension().needs("libamdhip64.so.6", &["hip_4.2"])));
+    assert_eq!(report["sym_tag"], "manylinux_2_17_x86_64", "versions of libraries that no policy names do not count");
+    assert_eq!(report["versioned_symbols"]["libamdhip64.so.6"], serde_json::json!(["hip_4.2"]));
+}
+
+#[test]
+fn libraries_of_no_platform_keep_a_wheel_from_every_policy() {
+    let wheel = wheel(&extension().needs("libamdhip64.so.6", &[]).needs("libtorch.so", &[]).needs("libz.so.1", &[]));
+    let plain = report(&wheel);
+    assert_eq!(plain["overall_tag"], "linux_x86_64");
+    assert_eq!(plain["external_libs"], serde_json::json!({"libamdhip64.so.6": null, "libtorch.so": null}));
+    let upgrade = &plain["policy_upgrades"]["manylinux_2_41_x86_64"]["libs_to_eliminate"];
+    assert_eq!(*upgrade, serde_json::json!(["libamdhip64.so.6", "libtorch.so"]));
+    assert_eq!(plain["rock"]["rocm_sonames"], serde_json::json!({"6": ["libamdhip64.so.6"]}));
+    let excluded = shown(&wheel, &["--no-host-libs", "--exclude-preset", "rocm,torch"]);
+    assert_eq!(excluded["overall_tag"], "manylinux_2_17_x86_64");
+    assert_eq!(excluded["rock"]["excluded"], serde_json::json!(["libamdhip64.so.6", "libtorch.so"]));
+}
+
+#[test]
+fn libraries_beside_each_other_in_the_wheel_are_found_through_their_search_paths() {
+    let inner = Library::new().soname("libinner.so.1").needs("libelse.so.3", &[]).build();
+    let outer = extension().needs("libinner.so.1", &[]).rpath("$ORIGIN/../demo.libs");
+    let beside =
+        Wheel::named(NAME).executable("demo/_demo.so", outer.build()).executable("demo.libs/libinner.so.1", inner);
+    let report = report(&beside);
+    assert_eq!(
+        report["external_libs"],
+        serde_json::json!({"libelse.so.3": null}),
+        "what it needs in turn is not there"
+    );
+}
+
+#[test]
+fn libraries_of_a_folder_that_stands_for_the_root_raise_what_is_needed() {
+    let project = Project::new()
+        .bytes(NAME, &wheel(&extension().needs("libhost.so.1", &[])).bytes())
+        .bytes("root/opt/libhost.so.1.2", &Library::new().soname("libhost.so.1").needs(LIBC, &["GLIBC_2.34"]).build())
+        .file("root/etc/ld.so.conf", "/opt\n");
+    std::os::unix::fs::symlink("libhost.so.1.2", project.path("root/opt/libhost.so.1")).unwrap();
+    let run = project.run(&["wheel", "show", NAME, "--json", "--sysroot", "root"]).exits(0);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["external_libs"], serde_json::json!({"libhost.so.1": "/opt/libhost.so.1.2"}));
+    assert_eq!(
+        (&report["sym_tag"], &report["rock"]["own_sym_tag"]),
+        (&"manylinux_2_34_x86_64".into(), &"manylinux_2_17_x86_64".into())
+    );
+    let other = project.run(&["wheel", "show", NAME, "--json", "--sysroot", "root", "--ldpaths", "/none"]).exits(0);
+    assert_eq!(serde_json::from_str::<Value>(&other.stdout).unwrap()["external_libs"]["libhost.so.1"], Value::Null);
+}
+
+#[test]
+fn symbols_that_older_systems_lack_in_spite_of_their_version_are_counted() {
+    let weak = Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"]);
+    let report = report(&wheel(&weak.undefined("__cxa_thread_atexit_impl")));
+    assert_eq!(report["overall_tag"], "manylinux_2_24_x86_64");
+    let forbidden = &report["policy_upgrades"]["manylinux_2_17_x86_64"]["blacklisted_symbols"];
+    assert_eq!(*forbidden, serde_json::json!({LIBC: ["__cxa_thread_atexit_impl"]}));
+}
+
+/// W3
+#[test]
+fn a_name_that_claims_more_than_the_symbols_allow_is_found_out() {
+    let named = |tag: &str| Wheel::named(&format!("demo-1.0-cp312-cp312-{tag}.whl"));
+    let with = |tag: &str, version: &str| {
+        named(tag).executable("demo/_demo.so", Library::extension("_demo").needs(LIBC, &[version]).build())
+    };
+    appears("R101", &with("manylinux_2_28_x86_64", "GLIBC_2.34"), &with("manylinux_2_34_x86_64", "GLIBC_2.34"));
+    appears("R101", &with("manylinux1_x86_64", "GLIBC_2.17"), &with("manylinux2014_x86_64", "GLIBC_2.17"));
+    // A version that no policy describes is judged by the one before it.
+    appears("R101", &with("manylinux_2_29_x86_64", "GLIBC_2.34"), &with("manylinux_2_29_x86_64", "GLIBC_2.28"));
+    let report = report(&with("manylinux_2_28_x86_64", "GLIBC_2.34"));
+    assert_eq!(report["rock"]["claimed_ok"], false);
+}
+
+#[test]
+fn machine_code_in_a_wheel_for_any_platform_is_found() {
+    let any = Wheel::named("demo-1.0-py3-none-any.whl");
+    appears("R102", &any.executable("demo/_demo.so", extension().build()), &wheel(&extension()));
+    let purelib = wheel(&extension()).edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
+    appears("R104", &purelib, &wheel(&extension()));
+}
+
+#[test]
+fn search_paths_that_lead_elsewhere_are_found() {
+    let paths = |path: &str| wheel(&extension().runpath(path));
+    appears("R110", &paths("/opt/rocm/lib"), &paths("$ORIGIN/../demo.libs"));
+    appears("R110", &paths("lib"), &paths("$ORIGIN"));
+    appears("R113", &paths("$ORIGIN/../../.."), &paths("$ORIGIN/../_rocm_sdk_core/lib"));
+    appears("R114", &paths("$ORIGIN::$ORIGIN/x"), &paths("$ORIGIN:$ORIGIN/x"));
+    let allowed = shown(&paths("/opt/rocm/lib"), &["--no-host-libs", "--allow-rpath", "/opt/rocm*"]);
+    assert_eq!(codes(&allowed), Vec::<String>::new());
+}
+
+#[test]
+fn the_runtime_in_the_wheel_and_runtimes_of_two_releases_are_found() {
+    let runtime = Library::new().soname("libamdhip64-1a2b3c4d.so.6");
+    let vendored = wheel(&extension()).executable("demo.libs/libamdhip64-1a2b3c4d.so.6", runtime.build());
+    appears("R111", &vendored, &wheel(&extension().needs("libamdhip64.so.6", &[])));
+    let two = |path: &str| {
+        wheel(&extension().needs("libamdhip64.so.6", &[]))
+            .executable(path, Library::new().needs("libamdhip64.so.7", &[]).build())
+    };
+    appears("R112", &two("demo/_other.so"), &two("demo/_other_rocm7.so"));
+}
+
+#[test]
+fn a_label_that_the_sonames_contradict_is_found() {
+    let labelled = |soname: &str| {
+        Wheel::named("demo-1.0+rocm62torch2.5-cp312-cp312-linux_x86_64.whl")
+            .executable("demo/_demo.so", extension().needs(soname, &[]).build())
+    };
+    appears("R125", &labelled("libamdhip64.so.7"), &labelled("libamdhip64.so.6"));
+    appears("R125", &labelled("librocblas.so.5"), &labelled("libunknown.so.5"));
+}
+
+#[test]
+fn files_that_do_not_fit_are_left_out_and_named() {
+    let damaged = wheel(&extension()).file("demo/broken.so", b"\x7fELF\x02\x01\x01 and no more".to_vec());
+    appears("E001", &damaged, &wheel(&extension()));
+    let purelib = wheel(&extension()).executable("demo-1.0.data/purelib/x.so", extension().build());
+    appears("E002", &purelib, &wheel(&extension()));
+    let mut other = extension().build();
+    other[18] = 183;
+    appears("E003", &wheel(&extension()).executable("demo/arm.so", other), &wheel(&extension()));
+    let musl = Library::new().needs("libc.musl-x86_64.so.1", &[]);
+    appears("E004", &wheel(&extension()).executable("demo/musl.so", musl.build()), &wheel(&extension()));
+    let bare = Library::extension("_demo");
+    appears("E005", &wheel(&bare), &wheel(&extension()));
+}
+
+#[test]
+fn a_wheel_of_musl_is_judged_by_its_own_policies() {
+    let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]);
+    let named =
+        |tag: &str| Wheel::named(&format!("demo-1.0-cp312-cp312-{tag}.whl")).executable("demo/_demo.so", musl.build());
+    assert_eq!(report(&named("musllinux_1_1_x86_64"))["overall_tag"], "musllinux_1_1_x86_64");
+    assert_eq!(report(&named("linux_x86_64"))["overall_tag"], "musllinux_1_2_x86_64");
+}
+
+#[test]
+fn a_level_of_x86_64_above_the_first_is_for_no_platform() {
+    // NT_GNU_PROPERTY_TYPE_0 with GNU_PROPERTY_X86_ISA_1_NEEDED and the bit of x86-64-v3.
+    let note = "
+        .section .note.gnu.property,\"a\",@note
+        .p2align 3
+        .long 4, 16, 5
+        .asciz \"GNU\"
+        .long 0xc0008002, 4, 4, 0
+    ";
+    let library = extension().assembly(note);
+    let checked = report(&wheel(&library));
+    assert_eq!((&checked["overall_tag"], &checked["unsupported_isa"]), (&"linux_x86_64".into(), &true.into()));
+    let unchecked = shown(&wheel(&library), &["--no-host-libs", "--disable-isa-ext-check"]);
+    assert_eq!(unchecked["overall_tag"], "manylinux_2_17_x86_64");
+}
+
+#[test]
+fn a_wheel_without_libraries_is_no_failure() {
+    let name = "demo-1.0-py3-none-any.whl";
+    let project = Project::new().bytes(name, &Wheel::named(name).file("demo/bait.py", b"\x7fELF".to_vec()).bytes());
+    let run = project.run(&["wheel", "show", name, "--json=auditwheel"]).exits(0);
+    assert_eq!(run.stdout, "{\"version\":1,\"wheel\":\"demo-1.0-py3-none-any.whl\",\"pure\":true}\n");
+    let text = project.run(&["wheel", "show", name]).exits(0).stdout;
+    assert_eq!(text, "demo-1.0-py3-none-any.whl\n  platform  any: it holds no machine code\n");
+}
+
+#[test]
+fn a_person_reads_the_verdict_and_what_is_wrong() {
+    let name = "demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl";
+    let library = Library::extension("_demo")
+        .needs(LIBC, &["GLIBC_2.17", "GLIBC_2.34"])
+        .needs("libamdhip64.so.6", &["hip_4.2"])
+        .runpath("/opt/rocm/lib");
+    let project = Project::new().bytes(name, &Wheel::named(name).executable("demo/_demo.so", library.build()).bytes());
+    let run = project.run(&["wheel", "show", name, "--no-host-libs"]).exits(0);
+    insta::assert_snapshot!(run.stdout + &run.stderr, @r"
+    demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl
+      holds     1 ELF file in 0.0 MB
+      claims    manylinux_2_17_x86_64
+      platform  linux_x86_64
+      symbols   manylinux_2_34_x86_64: GLIBC_2.34, hip_4.2
+      needs     libamdhip64.so.6, not found here
+      ROCm      6, by libamdhip64.so.6
+    warning[R101 false-platform-tag]: the name claims `manylinux_2_17_x86_64`, and `demo/_demo.so` needs GLIBC_2.34, which it does not have
+    --> demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl
+    help: its own symbols allow `manylinux_2_34_x86_64`
+
+    warning[R110 absolute-rpath]: RUNPATH names `/opt/rocm/lib`, which other machines do not have
+    --> demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl: demo/_demo.so
+    help: drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path from `$ORIGIN`
+    ");
+}
+
+#[test]
+fn what_cannot_be_judged_with_is_told_at_once() {
+    let project = Project::new().bytes(NAME, &wheel(&extension()).bytes());
+    let run = project
+        .run(&["wheel", "show", NAME, "--exclude-preset", "rock", "--exclude", "lib[", "--policy-file", "none.json"])
+        .exits(1);
+    insta::assert_snapshot!(run.stderr, @r"
+    error[H020 cannot-read-file]: cannot read `none.json`: No such file or directory (os error 2)
+
+    error[W030 unknown-preset]: there is no preset `rock`; did you mean `rocm`?
+    help: known are rocm, torch, cuda, jax
+
+    error[W032 bad-pattern]: error parsing glob 'lib[': unclosed character class; missing ']'
+    help: shell patterns have `*`, `?` and `[…]`
+    ");
+}
