@@ -33,9 +33,12 @@ fn main() {
     fixed_address();
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     std::fs::write(out.join("recipes.json"), recipes(Path::new("matrices/recipes"))).expect("OUT_DIR can be written");
-    let tables = facts(Path::new("matrices/compat"));
-    let bytes = postcard::to_stdvec(&tables).expect("tables of texts and numbers serialise");
-    std::fs::write(out.join("facts.bin"), bytes).expect("OUT_DIR can be written");
+    let mut tables = facts(Path::new("matrices/compat"));
+    let torch_abi = tables.take_torch_abi();
+    for (name, part) in [("facts.bin", &tables), ("torch-abi.bin", &torch_abi)] {
+        let bytes = postcard::to_stdvec(part).expect("tables of texts and numbers serialise");
+        std::fs::write(out.join(name), bytes).expect("OUT_DIR can be written");
+    }
     for (path, text) in yaml_files(Path::new("matrices/compat/policies")) {
         let name = path.file_stem().expect("a file with an extension has a stem");
         let bytes = policies(&path, &text, &tables.sources);

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn list(compat: &Compat, table: Option<&str>, format: Format, shell: &Shell) -> Exit {
-    let Ok(serde_json::Value::Object(tables)) = serde_json::to_value(compat.tables()) else { return Exit::Machine };
+    let Ok(serde_json::Value::Object(tables)) = serde_json::to_value(compat.all_tables()) else { return Exit::Machine };
     let Some(name) = table else {
         let count = |rows: &serde_json::Value| {
             rows.as_array().map_or_else(|| rows.as_object().map_or(0, serde_json::Map::len), Vec::len)

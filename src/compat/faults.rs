@@ -98,6 +98,7 @@ pub fn find(tables: &Tables) -> Vec<Fault> {
     packages(tables, &mut faults);
     machines(tables, &mut faults);
     words(tables, &mut faults);
+    torch_abi(tables, &mut faults);
     faults
 }
 
@@ -284,6 +285,38 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
     }
 }
 
+fn torch_abi(tables: &Tables, faults: &mut Vec<Fault>) {
+    let minor = |text: &str| -> Option<Vec<u32>> {
+        text.split('.').map(|part| part.parse().ok()).collect::<Option<_>>().filter(|_| is_numbers(text, 2..=2))
+    };
+    let mut read = table("torch-abi-read", tables, faults);
+    for (number, of) in tables.torch_abi_read.iter().enumerate() {
+        let mut row = read.row(number, of.torch.clone(), &of.origin);
+        row.expect(minor(&of.torch).is_some(), || "a row is named by major and minor, such as 2.6".to_owned());
+        let follows = number == 0 || minor(&tables.torch_abi_read[number - 1].torch) < minor(&of.torch);
+        row.expect(follows, || "the row before it is of a later minor".to_owned());
+        row.expect(!of.wheels.is_empty(), || "wheels: a minor was read from at least one".to_owned());
+    }
+    let known: Vec<&str> = tables.torch_abi_read.iter().map(|row| row.torch.as_str()).collect();
+    let at = |text: &str| known.iter().position(|minor| *minor == text);
+    let mut symbols = BTreeSet::new();
+    let mut abi = table("torch-abi", tables, faults);
+    for (number, of) in tables.torch_abi.iter().enumerate() {
+        let name = format!("{} {} {}", of.library, of.since, of.until).trim_end().to_owned();
+        let mut row = abi.row(number, name, &of.origin);
+        for minor in [&of.since, &of.until].into_iter().filter(|minor| !minor.is_empty() && at(minor).is_none()) {
+            row.expect(false, || format!("`{minor}` is not in the table torch-abi-read"));
+        }
+        row.expect(!of.since.is_empty(), || "since: a row has a first minor".to_owned());
+        let ends = at(&of.since).zip(at(&of.until)).is_none_or(|(since, until)| since <= until);
+        row.expect(ends, || format!("until: `{}` is before `{}`", of.until, of.since));
+        row.expect(!of.symbols.is_empty(), || "symbols: a row has at least one".to_owned());
+        for symbol in &of.symbols {
+            row.expect(symbols.insert(symbol), || format!("another row has `{symbol}`"));
+        }
+    }
+}
+
 /// Numbers with dots, without leading zeros, so many of them.
 fn is_numbers(text: &str, count: std::ops::RangeInclusive<usize>) -> bool {
     let number = |part: &str| {
@@ -416,6 +449,27 @@ mod tests {
             |t| t.packages[3].commit = "0251105".into(),
             "packages flash-attn 2.8.4: it has neither a tag nor a commit of 40 hex digits",
         );
+    }
+
+    #[test]
+    fn a_symbol_of_torch_stands_in_one_row_between_minors_that_were_read() {
+        let check = |change: fn(&mut Tables), expect: &str| {
+            let mut tables = Compat::embedded().all_tables();
+            change(&mut tables);
+            let faults: Vec<String> = find(&tables).iter().map(|fault| fault.message.clone()).collect();
+            assert_eq!(faults, [expect]);
+        };
+        check(|t| t.torch_abi[0].until = "2.99".into(), "`2.99` is not in the table torch-abi-read");
+        check(
+            |t| (t.torch_abi[0].since, t.torch_abi[0].until) = ("2.3".into(), "2.2".into()),
+            "until: `2.2` is before `2.3`",
+        );
+        check(
+            |t| (t.torch_abi[0].symbols, t.torch_abi[1].symbols) = (vec!["_Z1fv".into()], vec!["_Z1fv".into()]),
+            "another row has `_Z1fv`",
+        );
+        check(|t| t.torch_abi[0].symbols.clear(), "symbols: a row has at least one");
+        check(|t| t.torch_abi_read.swap(3, 4), "the row before it is of a later minor");
     }
 
     #[test]

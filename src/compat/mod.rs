@@ -16,9 +16,11 @@ pub mod policy;
 pub mod refresh;
 pub mod rows;
 mod store;
+mod torch_abi;
 mod verdict;
 
 pub use explain::{Answer, Question};
 pub use images::ImageTag;
 pub use store::Compat;
+pub use torch_abi::{TorchEvidence, TorchFit};
 pub use verdict::{Because, Verdict};

@@ -35,6 +35,8 @@ pub struct Tables {
     pub presets: Vec<PresetRow>,
     pub sonames: Vec<SonameRow>,
     pub claims: Vec<ClaimRow>,
+    pub torch_abi_read: Vec<TorchAbiReadRow>,
+    pub torch_abi: Vec<TorchAbiRow>,
 }
 
 /// Where a fact comes from.
@@ -327,6 +329,33 @@ pub struct ClaimRow {
     pub origin: Origin,
 }
 
+/// A torch minor whose exported symbols were read.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TorchAbiReadRow {
+    /// `2.6`.
+    pub torch: String,
+    /// Version and architecture, `2.6.0 aarch64`.
+    pub wheels: Vec<String>,
+    pub origin: Origin,
+}
+
+/// Symbols that a library of torch exports in some minors only.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TorchAbiRow {
+    /// `libc10.so`.
+    pub library: String,
+    /// First minor that has them.
+    pub since: String,
+    /// Last minor that has them; empty: the newest that was read still does.
+    #[serde(default)]
+    pub until: String,
+    /// Mangled names.
+    pub symbols: Vec<String>,
+    pub origin: Origin,
+}
+
 macro_rules! tables_of_rows {
     ($($table:ident),+ $(,)?) => {
         impl Tables {
@@ -342,6 +371,16 @@ macro_rules! tables_of_rows {
             }
         }
     };
+}
+
+impl Tables {
+    /// Takes out the tables that only a judge of wheels asks for, so that no other command decodes them.
+    #[must_use]
+    pub fn take_torch_abi(&mut self) -> Self {
+        let (torch_abi_read, torch_abi) =
+            (std::mem::take(&mut self.torch_abi_read), std::mem::take(&mut self.torch_abi));
+        Self { torch_abi_read, torch_abi, ..Self::default() }
+    }
 }
 
 tables_of_rows!(
@@ -363,4 +402,6 @@ tables_of_rows!(
     presets,
     sonames,
     claims,
+    torch_abi_read,
+    torch_abi,
 );

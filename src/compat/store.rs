@@ -3,15 +3,22 @@
 use std::sync::OnceLock;
 
 use super::rows::{GfxRow, LimitRow, Origin, PackageRow, PresetRow, RunnerRow, SonameRow, Tables, TorchRow};
+use super::torch_abi::TorchSymbols;
 use super::{Because, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/facts.bin"));
+/// The tables of `torch-abi.yaml`, which only a judge of wheels asks for.
+const TORCH_ABI: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/torch-abi.bin"));
 
 /// The facts.
 #[derive(Debug, Clone)]
 pub struct Compat {
     tables: Tables,
+    /// Tables that are decoded when they are first asked for; empty where `tables` has them.
+    apart: Option<OnceLock<Tables>>,
+    /// Symbols of torch by name, made when they are first asked for.
+    pub(super) torch_symbols: OnceLock<TorchSymbols>,
     /// Versions of the tables in parsed form, made when they are first asked for.
     parsed: OnceLock<Parsed>,
 }
@@ -31,12 +38,12 @@ impl Compat {
     /// The facts shipped with the program; no YAML is parsed for them.
     pub fn embedded() -> Self {
         let tables = postcard::from_bytes(EMBEDDED).expect("the build script wrote these tables with the same types");
-        Self::new(tables)
+        Self { apart: Some(OnceLock::new()), ..Self::new(tables) }
     }
 
     /// Facts read from elsewhere.
     pub fn new(tables: Tables) -> Self {
-        Self { tables, parsed: OnceLock::new() }
+        Self { tables, apart: None, torch_symbols: OnceLock::new(), parsed: OnceLock::new() }
     }
 
     pub(super) fn parsed(&self) -> &Parsed {
@@ -52,9 +59,25 @@ impl Compat {
         })
     }
 
-    /// Every row.
+    /// Every row but those of `torch-abi.yaml`.
     pub fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// The rows of `torch-abi.yaml`.
+    pub fn torch_abi_tables(&self) -> &Tables {
+        let decode =
+            || postcard::from_bytes(TORCH_ABI).expect("the build script wrote these tables with the same types");
+        self.apart.as_ref().map_or(&self.tables, |apart| apart.get_or_init(decode))
+    }
+
+    /// Every row there is.
+    pub fn all_tables(&self) -> Tables {
+        let mut all = self.tables.clone();
+        if self.apart.is_some() {
+            all.merge(self.torch_abi_tables().clone());
+        }
+        all
     }
 
     /// The row of a torch version's minor, whatever the patch.
@@ -370,7 +393,7 @@ mod tests {
         for path in paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml")) {
             tables.merge(serde_yaml::from_str(&read(path)).unwrap());
         }
-        assert_eq!(*Compat::embedded().tables(), tables);
+        assert_eq!(Compat::embedded().all_tables(), tables);
     }
 
     /// M3
