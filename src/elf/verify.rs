@@ -47,6 +47,12 @@ pub enum LayoutFault {
         /// What the table has.
         needed: u64,
     },
+    /// glibc takes what is behind another segment for the program headers.
+    #[error("glibc takes zeros behind the segment at {address:#x} for the program headers, as no PT_PHDR names them")]
+    HeadersMistaken {
+        /// The address of the segment whose last page reaches so far.
+        address: u64,
+    },
     /// Old kernels look for the program headers of a program in the wrong place.
     #[error("Linux before 5.18 takes {taken:#x} for the address of the program headers, which is {address:#x}")]
     HeadersForNewKernels {
@@ -161,6 +167,25 @@ fn patchelf(wrapped: bool) -> &'static str {
 /// The least alignment of segments that all loaders of glibc take: the smallest page.
 const PAGE: u64 = 4096;
 
+/// The largest page that Linux has on the machine of a file: 64 KiB, but for x86.
+pub(super) fn largest_page(elf: &Elf) -> u64 {
+    match elf.header().machine {
+        machine::I386 | machine::X86_64 => PAGE,
+        _ => 0x1_0000,
+    }
+}
+
+/// The first segment of which the pages reach over the program headers, where its bytes do not (glibc,
+/// `elf/dl-load.h`, `_dl_postprocess_loadcmd`).
+fn mistaken(elf: &Elf, offset: u64, end: u64) -> Option<&Segment> {
+    let first = elf.loads().find(|load| {
+        let page = largest_page(elf).min(load.align.max(PAGE));
+        let pages = load.file_end().checked_next_multiple_of(page).unwrap_or(u64::MAX);
+        load.offset / page * page <= offset && end <= pages
+    });
+    first.filter(|load| offset < load.offset || load.file_end() < end)
+}
+
 /// All faults of a file's layout; none for a file that loaders take.
 pub fn verify(source: &dyn ReadAt) -> Vec<LayoutFault> {
     let elf = match Elf::read(source) {
@@ -209,6 +234,8 @@ fn headers(elf: &Elf, faults: &mut Vec<LayoutFault>) {
         }
     } else if cover.is_none() && is_loaded_by_kernel {
         faults.push(LayoutFault::HeadersNotLoaded { offset, end });
+    } else if let Some(load) = mistaken(elf, offset, end) {
+        faults.push(LayoutFault::HeadersMistaken { address: load.address });
     }
     if let (Some(cover), Some(first)) = (cover.filter(|_| is_loaded_by_kernel), elf.loads().next()) {
         let address = cover.address.wrapping_add(offset - cover.offset);
@@ -434,7 +461,8 @@ mod tests {
     #[test]
     fn segments_out_of_order_or_on_top_of_each_other_are_faults() {
         let order = changed(&library(), |segments, _| segments.swap(0, 1));
-        assert!(told(&order)[0].starts_with("the segment at 0x0 comes after one at 0x1"), "{:?}", told(&order));
+        let expected = "the segment at 0x0 comes after one at 0x1";
+        assert!(told(&order).iter().any(|fault| fault.starts_with(expected)), "{:?}", told(&order));
         let overlap = changed(&library(), |segments, _| load(segments, 0).memory_size = 0x2000);
         assert!(told(&overlap)[0].ends_with("begins before the one below it ends, at 0x2000"), "{:?}", told(&overlap));
     }
@@ -458,6 +486,31 @@ mod tests {
             load(segments, 2).kind = 0;
         });
         assert!(told(&none)[0].ends_with("are not all in one loaded segment"), "{:?}", told(&none));
+    }
+
+    /// Without a `PT_PHDR`, glibc goes by pages: dl_iterate_phdr tells of zeros, and exceptions end the program.
+    #[test]
+    fn program_headers_on_the_last_page_of_another_segment_are_a_fault() {
+        let sample = Sample { headers: Headers::AtEnd { spare: 0, gap: 0 }, ..library() };
+        let bytes = changed(&sample, |segments, _| segments[0].kind = 0);
+        assert_eq!(told(&bytes), [""; 0], "they have a page of their own");
+        let elf = Elf::read(&bytes).unwrap();
+        let (format, from) = (elf.header().format, usize::try_from(elf.header().segments_offset).unwrap());
+        let (count, size) = (elf.segments().len(), elf.segments().len() * 56);
+        // Into the first page of the file, behind all that is in it.
+        let end = usize::try_from(elf.header().sections_offset).unwrap() + 0x500;
+        let mut near = bytes.clone();
+        near[end..end + size].copy_from_slice(&bytes[from..from + size]);
+        let mut cover = elf.segments()[3];
+        assert!(cover.is_load());
+        cover.offset = end as u64;
+        cover.address += (end % 4096) as u64;
+        near[end + 3 * 56..end + 4 * 56].copy_from_slice(&cover.to_bytes(format));
+        Header::put_segments(format, &mut near, end as u64, u16::try_from(count).unwrap());
+        assert_eq!(
+            told(&near),
+            ["glibc takes zeros behind the segment at 0x0 for the program headers, as no PT_PHDR names them"]
+        );
     }
 
     /// `strip` drops strings that patchelf or an edit has put behind everything else.

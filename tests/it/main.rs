@@ -12,6 +12,7 @@ mod cancel_a_build;
 mod command_line;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
+mod edit_an_elf;
 mod expansion_is_exact;
 mod facts_of_versions;
 mod index_installs;

@@ -4,7 +4,7 @@ use super::super::{DynamicEntry, Elf, ElfError, Segment, segment_flag, segment_t
 use super::change::{Change, is_program};
 use super::{Names, marker, pointers, room};
 use crate::bytes::ReadAt;
-use crate::elf::{Class, Header, Patch};
+use crate::elf::{Class, Header, Patch, verify::largest_page};
 
 /// Entries that a dynamic table has left when it is moved. GNU ld leaves as many (binutils, `--spare-dynamic-tags`).
 const SPARE_ENTRIES: usize = 5;
@@ -12,7 +12,7 @@ const SPARE_ENTRIES: usize = 5;
 const SPARE_HEADERS: usize = 4;
 /// What is appended begins at offsets and addresses that are multiples of it.
 const ALIGN: u64 = 16;
-/// Pages are at least as large on all machines that wheels are made for.
+/// Pages are at least as large on all machines that wheels are made for, and exactly as large on x86.
 const LEAST_PAGE: u64 = 4096;
 /// Programs whose memory is so much larger than their file are refused, as zeros would have to fill the difference.
 const MOST_PADDING_BYTES: u64 = 1 << 30;
@@ -112,8 +112,12 @@ impl<'a> Cursor<'a> {
         Ok(Self { elf, offset: elf.size_bytes(), top, align, distance: exact.then_some(distance) })
     }
 
-    fn next(&mut self, size: u64) -> Result<Place, ElfError> {
-        let (mut address, mut offset) = (align_up(self.top, self.align)?, align_up(self.offset, ALIGN)?);
+    /// The next segment. Where it holds the program headers, it begins on a page of the file of its own: without a
+    /// `PT_PHDR`, glibc takes the first segment for theirs whose pages, not bytes, reach so far (`elf/dl-load.h`,
+    /// `_dl_postprocess_loadcmd`), and finds the zeros of that segment.
+    fn next(&mut self, size: u64, holds_headers: bool) -> Result<Place, ElfError> {
+        let start = if holds_headers { largest_page(self.elf).min(self.align) } else { ALIGN };
+        let (mut address, mut offset) = (align_up(self.top, self.align)?, align_up(self.offset, start)?);
         match self.distance {
             Some(distance) => {
                 let there = address.wrapping_sub(distance);
@@ -184,7 +188,7 @@ impl Layout {
         let mut added = Vec::new();
         if change.moves {
             let slots = (change.entries.len() + 1 + SPARE_ENTRIES) as u64;
-            let place = cursor.next(slots * 2 * format.word_bytes() as u64)?;
+            let place = cursor.next(slots * 2 * format.word_bytes() as u64, false)?;
             self.dynamic = Some(place);
             added.push(cursor.segment(place, segment_flag::READ | segment_flag::WRITE));
         }
@@ -194,7 +198,7 @@ impl Layout {
             let table = capacity * Segment::bytes(format.class);
             let start = (marker::BYTES + table) as u64;
             let length = if names.has_grown() { names.bytes().len() as u64 } else { 0 };
-            let place = cursor.next(start + length)?;
+            let place = cursor.next(start + length, !in_place)?;
             let part =
                 |from: u64, size: u64| Place { offset: place.offset + from, address: place.address + from, size };
             if !in_place {

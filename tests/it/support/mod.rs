@@ -3,6 +3,7 @@
 
 mod bless;
 pub mod elf;
+pub mod linked;
 pub mod pages;
 mod pip;
 mod project;
