@@ -488,7 +488,7 @@ mod tests {
         assert!(told(&none)[0].ends_with("are not all in one loaded segment"), "{:?}", told(&none));
     }
 
-    /// Without a `PT_PHDR`, glibc goes by pages: dl_iterate_phdr tells of zeros, and exceptions end the program.
+    /// Without a `PT_PHDR`, glibc goes by pages: `dl_iterate_phdr` tells of zeros, and exceptions end the program.
     #[test]
     fn program_headers_on_the_last_page_of_another_segment_are_a_fault() {
         let sample = Sample { headers: Headers::AtEnd { spare: 0, gap: 0 }, ..library() };
