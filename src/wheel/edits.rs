@@ -51,11 +51,13 @@ impl Edits<'_> {
             && self.added.is_empty()
     }
 
-    /// The name in the new wheel.
+    /// The name of a member in the new wheel.
     pub(super) fn new_name(&self, name: &str) -> String {
-        if let Some(renamed) = self.renamed.get(name) {
-            return renamed.clone();
-        }
+        self.renamed.get(name).cloned().unwrap_or_else(|| self.in_new_folder(name))
+    }
+
+    /// A name in the new wheel of what lies in this folder of the old one.
+    pub(super) fn in_new_folder(&self, name: &str) -> String {
         let renamed = name.split_once('/').and_then(|(top, rest)| Some((self.renamed_folders.get(top)?, rest)));
         renamed.map_or_else(|| name.to_owned(), |(top, rest)| format!("{top}/{rest}"))
     }

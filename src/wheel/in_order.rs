@@ -103,7 +103,7 @@ impl<'b, R> Waiting<'b, R> {
                 Ok(done) => Self::Done(done, Some(share)),
                 Err(_) => Self::Running(result, share),
             },
-            done => done,
+            done @ Self::Done(..) => done,
         }
     }
 
@@ -146,7 +146,10 @@ mod tests {
                 held.fetch_sub(n % 7, Ordering::Relaxed);
                 n * n
             };
-            let emit = |square| if square == 9801 { Err("99".to_owned()) } else { Ok(found.push(square)) };
+            let emit = |square| {
+                found.push(square);
+                if square == 9801 { Err("99".to_owned()) } else { Ok(()) }
+            };
             in_order(room, next, work, emit).map(|()| found)
         })
     }
@@ -155,9 +158,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn results_come_in_order_whatever_the_threads_and_the_room(count in 0..90_u64, limit in 0..30, threads in 1..5) {
+        fn results_come_in_order_whatever_the_threads_and_the_room(count in 0..90_u64, limit in 0..30_u64, threads in 1..5_usize) {
             let expect: Vec<u64> = (0..count).map(|n| n * n).collect();
-            prop_assert_eq!(squares(count, limit as u64, threads as usize), Ok(expect));
+            prop_assert_eq!(squares(count, limit, threads), Ok(expect));
         }
     }
 

@@ -166,7 +166,7 @@ fn parts<'p>(wheel: &'p Wheel<'_>, edits: &'p Edits<'_>) -> Result<Vec<Part<'p>>
         parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row });
     }
     for (name, added) in &edits.added {
-        let (name, content) = (edits.new_name(name), Some(&added.content));
+        let (name, content) = (edits.in_new_folder(name), Some(&added.content));
         parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None });
     }
     check_names(&parts, &edits.new_name(&unsigned[0]))?;

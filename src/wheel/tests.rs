@@ -6,6 +6,11 @@ use super::zip::NewMember;
 use super::*;
 use crate::names::{LocalLabel, WheelName};
 
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod rewriting;
+
 const NAME: &str = "flash_attn-2.8.3-cp311-cp311-linux_x86_64.whl";
 
 fn wheel_bytes(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {

@@ -421,6 +421,31 @@ fn python_reads_what_is_written() {
     }
 }
 
+/// Blocks that were compressed apart are one stream to others.
+#[test]
+fn python_reads_members_compressed_in_blocks() {
+    let old = Wheel::named(PLAIN).file("big.txt", "old").bytes();
+    let wheel = rock_matrix::wheel::Wheel::open(&old).unwrap();
+    let lines: Vec<u8> = (0..1_300_000).flat_map(|number: u32| format!("{number}\n").into_bytes()).collect();
+    assert!(lines.len() > 8 << 20, "{}", lines.len());
+    let mut edits = rock_matrix::wheel::Edits::default();
+    edits.replaced.insert("big.txt".to_owned(), lines.as_slice().into());
+    let mut bytes = Vec::new();
+    rewrite(&wheel, &edits, &WriteOptions::default(), &mut bytes).unwrap();
+    let project = Project::new().bytes(PLAIN, &bytes);
+    project.run(&["wheel", "verify", PLAIN]).exits(0);
+    let script = "import sys, zipfile\n\
+                  with zipfile.ZipFile(sys.argv[1]) as z:\n\
+                  \x20   assert z.testzip() is None\n\
+                  \x20   print(z.read('big.txt') == b''.join(b'%d\\n' % n for n in range(1300000)))\n";
+    match Command::new("python3").args(["-c", script]).arg(project.path(PLAIN)).output() {
+        Ok(done) => assert_eq!(String::from_utf8_lossy(&done.stdout), "True\n", "{done:?}"),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "skipped: python3 cannot be started: {error}");
+        }
+    }
+}
+
 #[test]
 fn a_wheel_of_5_gib_is_labelled_by_copying_and_found_by_other_readers() {
     let name = "large-1-py3-none-any.whl";

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::dist_info::dist_info_folder;
 use super::progress::{Meter, Watch};
-use super::{Archive, Headers, Wheel, WheelError};
+use super::{Archive, Headers, Member, Wheel, WheelError};
 use crate::bytes::ReadAt;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
@@ -102,7 +102,7 @@ fn without_dist_info(
 }
 
 fn meter<'w>(archive: &Archive<'_>, watch: &'w Watch<'w>) -> Meter<'w> {
-    Meter::new(archive.members().iter().map(|member| member.size_bytes()).sum(), watch)
+    Meter::new(archive.members().iter().map(Member::size_bytes).sum(), watch)
 }
 
 /// Makes findings placed in one wheel.

@@ -373,6 +373,54 @@ fn seventy_thousand_members_need_a_zip64_count_and_are_found() {
     assert!(theirs.by_name("m65536").is_ok());
 }
 
+/// An archive of one member that was begun with a size, and of one behind it; nothing of the size is written but this.
+fn begun(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
+    let mut sparse = Sparse::default();
+    let mut writer = ZipWriter::new(&mut sparse);
+    let options = NewMember { level, ..NewMember::default() };
+    let begun = writer.begin("big", size_bytes, &options).unwrap();
+    writer.more(b"xyz").unwrap();
+    let hole = data_bytes.saturating_sub(3);
+    writer.skip(hole).unwrap();
+    writer.end(begun, 7).unwrap();
+    writer.add("last", b"2", &options).unwrap();
+    let length = writer.finish().unwrap();
+    assert_eq!(length, sparse.size);
+    sparse
+}
+
+#[test]
+fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
+    for (size, level, data) in [
+        (9 << 20, 6, 3),
+        (LARGE, 6, 3),
+        (LARGE, 0, LARGE),
+        (LARGE, 6, LARGE + 99),
+        // It might have grown beyond 4 GiB, and did not; or did.
+        ((4 << 30) - 2, 6, 3),
+        ((4 << 30) - 2, 6, (4 << 30) + 7),
+    ] {
+        let sparse = begun(size, level, data);
+        let archive = Archive::open(&sparse).unwrap();
+        let big = &archive.members()[0];
+        let found = (big.size_bytes(), big.compressed_bytes(), big.crc32(), big.has_inexact_zip64());
+        assert_eq!(found, (size, data, 7, false));
+        assert_eq!(archive.read(&archive.members()[1], 9).unwrap(), b"2");
+        let central = sparse.stretches.iter().map(|(_, bytes)| bytes).find(|bytes| bytes.starts_with(CENTRAL)).unwrap();
+        let has_field = bytes::u16_at(central, 30) > 0;
+        assert_eq!(has_field, size >= u64::from(FULL_32) || data >= u64::from(FULL_32), "{size} {data}");
+    }
+}
+
+#[test]
+fn data_that_outgrows_the_room_of_its_header_is_an_error() {
+    let mut sparse = Sparse::default();
+    let mut writer = ZipWriter::new(&mut sparse);
+    let begun = writer.begin("big", 100, &NewMember::default()).unwrap();
+    writer.skip(5 << 30).unwrap();
+    assert!(writer.end(begun, 7).is_err());
+}
+
 fn contents() -> impl Strategy<Value = Vec<(String, Vec<u8>, u32)>> {
     let content = prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..400),
