@@ -2,6 +2,7 @@
 //! outputs kept in files.
 
 mod bless;
+pub mod bundle;
 pub mod elf;
 pub mod linked;
 pub mod pages;

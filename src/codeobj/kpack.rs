@@ -1,0 +1,204 @@
+//! Archives of code objects outside of libraries, and what names them (rocm-kpack; `TheRock` RFC 0008, "Multi-Architecture
+//! Packaging with Kpack").
+
+use super::bytes::{u32_at, u64_at};
+use super::msgpack::Reader;
+use super::target::Target;
+use crate::bytes::ReadAt;
+
+/// What an archive begins with.
+const MAGIC: &[u8; 4] = b"KPAK";
+/// Magic, version, offset of the table of contents.
+const HEADER_BYTES: usize = 16;
+/// The largest table of contents that is read. It has some hundred bytes a library.
+const MOST_TABLE_BYTES: u64 = 64 << 20;
+/// In a search path, stands for the processor of the machine.
+const PROCESSOR_WORD: &str = "@GFXARCH@";
+
+/// Why an archive cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum KpackError {
+    /// It does not begin as one.
+    #[error("it is no kpack archive")]
+    Magic,
+    /// The table of contents lies outside of the file, or is too large.
+    #[error("its table of contents at {offset:#x} cannot lie in its {size_bytes} bytes")]
+    Table {
+        /// Where it is said to begin.
+        offset: u64,
+        /// The size of the file.
+        size_bytes: u64,
+    },
+    /// The table of contents, or a reference, is no `MessagePack` of the right form.
+    #[error("its {0} is damaged")]
+    Damaged(&'static str),
+    /// The bytes cannot be read.
+    #[error("it cannot be read: {0}")]
+    Read(#[source] std::io::Error),
+}
+
+/// What the table of contents of an archive says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kpack {
+    /// The version of the format.
+    pub version: u32,
+    /// The targets that it holds code for, sorted.
+    pub targets: Vec<Target>,
+    /// The libraries and programs that its code belongs to, as [`KpackReference::kernel_name`] names them, sorted.
+    pub kernel_names: Vec<String>,
+}
+
+impl Kpack {
+    /// Whether the first bytes of a file are those of an archive.
+    pub fn is_kpack(head: &[u8]) -> bool {
+        head.starts_with(MAGIC)
+    }
+
+    /// Reads the table of contents.
+    ///
+    /// # Errors
+    /// When it is no archive, is damaged, or cannot be read.
+    pub fn read(source: &dyn ReadAt) -> Result<Self, KpackError> {
+        let size_bytes = source.size_bytes();
+        if size_bytes < HEADER_BYTES as u64 {
+            return Err(KpackError::Magic);
+        }
+        let mut header = [0; HEADER_BYTES];
+        source.read_exact_at(&mut header, 0).map_err(KpackError::Read)?;
+        let version = u32_at(&header, 4).filter(|_| Self::is_kpack(&header)).ok_or(KpackError::Magic)?;
+        let offset = u64_at(&header, 8).unwrap_or_default();
+        let length = size_bytes.checked_sub(offset).filter(|length| (1..=MOST_TABLE_BYTES).contains(length));
+        let length = length.filter(|_| offset >= HEADER_BYTES as u64).and_then(|length| usize::try_from(length).ok());
+        let mut table = vec![0; length.ok_or(KpackError::Table { offset, size_bytes })?];
+        source.read_exact_at(&mut table, offset).map_err(KpackError::Read)?;
+        Self::parse_table(version, &table).ok_or(KpackError::Damaged("table of contents"))
+    }
+
+    fn parse_table(version: u32, table: &[u8]) -> Option<Self> {
+        let (mut targets, mut kernel_names) = (None, Vec::new());
+        Reader::new(table).map(|key, mut value| {
+            match key {
+                b"gfx_arches" => targets = Some(value.strings()?),
+                b"toc" => value.map(|name, _| {
+                    kernel_names.push(String::from_utf8_lossy(name).into_owned());
+                    Some(())
+                })?,
+                _ => {}
+            }
+            Some(())
+        })?;
+        let mut targets: Vec<Target> = targets?.iter().map(|text| Target::from_text(text)).collect();
+        targets.sort();
+        targets.dedup();
+        kernel_names.sort();
+        Some(Self { version, targets, kernel_names })
+    }
+}
+
+/// What a library says of the archives that hold its code: the content of the section `.rocm_kpack_ref`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KpackReference {
+    /// Under which name its code is in the archives.
+    pub kernel_name: String,
+    /// Where the archives are, from the folder of the library on; `@GFXARCH@` stands for a target.
+    pub search_paths: Vec<String>,
+}
+
+impl KpackReference {
+    /// Reads the content of the section; bytes after it are padding.
+    ///
+    /// # Errors
+    /// When it is no `MessagePack` map with both fields.
+    pub fn parse(bytes: &[u8]) -> Result<Self, KpackError> {
+        let (mut kernel_name, mut search_paths) = (None, None);
+        let read = Reader::new(bytes).map(|key, mut value| {
+            match key {
+                b"kernel_name" => kernel_name = Some(value.string()?),
+                b"kpack_search_paths" => search_paths = Some(value.strings()?),
+                _ => {}
+            }
+            Some(())
+        });
+        let damaged = KpackError::Damaged("reference to archives");
+        match (read, kernel_name, search_paths) {
+            (Some(()), Some(kernel_name), Some(search_paths)) => Ok(Self { kernel_name, search_paths }),
+            _ => Err(damaged),
+        }
+    }
+
+    /// The target that a file would hold code for if it is one of the archives: the text in place of `@GFXARCH@`,
+    /// empty where a path has none. `None` where it is no such file. Both paths are from one root on, with `/`.
+    pub fn matched<'p>(&self, library: &str, archive: &'p str) -> Option<&'p str> {
+        let folder = library.rsplit_once('/').map_or("", |(folder, _)| folder);
+        self.search_paths.iter().find_map(|path| {
+            let path = without_dots(&format!("{folder}/{path}"));
+            let Some((before, after)) = path.split_once(PROCESSOR_WORD) else {
+                return (path == archive).then_some("");
+            };
+            let target = archive.strip_prefix(before)?.strip_suffix(after)?;
+            (!target.is_empty() && !target.contains('/')).then_some(target)
+        })
+    }
+}
+
+/// A path without `.` and `..`; what would leave the root stays there.
+fn without_dots(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::{kpack, kpack_reference};
+    use super::{Kpack, KpackReference};
+    use crate::codeobj::{ContainerKind, Inventory};
+
+    #[test]
+    fn an_archive_tells_its_targets_and_whose_code_it_holds() {
+        let bytes = kpack(&["gfx1100", "gfx942", "gfx90a:xnack+"], &["lib/librocblas.so.5", "lib/libhipblas.so.3"]);
+        let read = Kpack::read(&bytes).unwrap();
+        let targets: Vec<String> = read.targets.iter().map(ToString::to_string).collect();
+        assert_eq!((read.version, targets), (1, ["gfx90a:xnack+", "gfx942", "gfx1100"].map(str::to_owned).to_vec()));
+        assert_eq!(read.kernel_names, ["lib/libhipblas.so.3", "lib/librocblas.so.5"]);
+        let inventory = Inventory::of_kpack(&read, bytes.len() as u64);
+        assert!(inventory.kinds().contains(&ContainerKind::Kpack) && inventory.targets().len() == 3);
+        for length in 0..bytes.len() {
+            assert!(Kpack::read(&bytes[..length].to_vec()).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_hostile_table_is_an_error() {
+        let check = |offset: u64, table: &[u8], expect: &str| {
+            let bytes = [&b"KPAK\x01\0\0\0"[..], &offset.to_le_bytes(), table].concat();
+            assert_eq!(Kpack::read(&bytes).unwrap_err().to_string(), expect);
+        };
+        check(16, b"\x80", "its table of contents is damaged");
+        check(16, b"\xdf\xff\xff\xff\xff", "its table of contents is damaged");
+        check(16, b"\x81\xaagfx_arches\xdd\xff\xff\xff\xff", "its table of contents is damaged");
+        check(0, b"\x80", "its table of contents at 0x0 cannot lie in its 17 bytes");
+        check(17, b"\x80", "its table of contents at 0x11 cannot lie in its 17 bytes");
+        check(u64::MAX, b"\x80", "its table of contents at 0xffffffffffffffff cannot lie in its 17 bytes");
+    }
+
+    #[test]
+    fn a_reference_leads_from_the_folder_of_the_library() {
+        let bytes = kpack_reference("lib/librocblas.so.5", &["../.kpack/blas_lib_@GFXARCH@.kpack", "own.kpack"]);
+        let padded = [bytes.clone(), vec![0; 7]].concat();
+        let reference = KpackReference::parse(&padded).unwrap();
+        assert_eq!(reference.kernel_name, "lib/librocblas.so.5");
+        let matched = |archive| reference.matched("_rocm_sdk/lib/librocblas.so.5", archive);
+        assert_eq!(matched("_rocm_sdk/.kpack/blas_lib_gfx942.kpack"), Some("gfx942"));
+        assert_eq!(matched("_rocm_sdk/.kpack/blas_lib_.kpack"), None);
+        assert_eq!(matched("_rocm_sdk/.kpack/other_gfx942.kpack"), None);
+        assert_eq!(matched("_rocm_sdk/lib/own.kpack"), Some(""));
+        assert!((0..bytes.len()).all(|length| KpackReference::parse(&bytes[..length]).is_err()));
+    }
+}
