@@ -9,17 +9,21 @@ mod findings;
 mod inspect;
 mod json;
 mod library;
+mod repair;
 mod report;
+mod sbom;
 mod search;
 mod select;
 mod tree;
 mod verdict;
 
-pub use findings::numbers;
+pub use findings::{is_of_torch, numbers};
 pub use inspect::{FileFacts, FileKind, Reading, inspect};
 pub use json::{Document, FindingView, Readers};
 pub use library::{Extension, Library};
+pub use repair::{Digests, Graft, Plan, Platform, Repair, Wanted, grafted_name, plan};
 pub use report::{Judged, Report, policies_for, report};
+pub use sbom::{SBOM, sbom};
 pub use search::{Folder, SearchPath};
 pub use select::{Selected, arch_of, select};
 pub use tree::{

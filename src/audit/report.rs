@@ -29,6 +29,13 @@ pub struct Report<'p> {
     pub findings: Vec<Diagnostic>,
 }
 
+impl Report<'_> {
+    /// The libraries of the wheel, with their paths.
+    pub fn libraries(&self) -> impl Iterator<Item = (&str, &super::library::Library)> {
+        super::inspect::libraries(&self.files)
+    }
+}
+
 /// The policies by which a wheel is judged; those of glibc where nothing tells its C library.
 ///
 /// musl has no symbol versions, so nothing inside a wheel tells its policies apart: it is the one that the name claims,

@@ -8,6 +8,7 @@ mod files;
 mod folders;
 mod host;
 mod libraries;
+mod owners;
 mod positional;
 mod probe;
 pub mod process;
@@ -27,6 +28,7 @@ pub use folders::{
 };
 pub use host::{HostRoots, host_facts, topology, with_programs};
 pub use libraries::Sysroot;
+pub use owners::Owners;
 pub use positional::{Existing, PositionalFile, Saved, is_same_file, save};
 pub use probe::{Probe, find_program, probe};
 pub use scratch::scratch;

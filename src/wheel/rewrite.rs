@@ -119,6 +119,8 @@ struct Part<'p> {
     /// The mode of an added one.
     unix_mode: u32,
     row: Option<&'p Row>,
+    /// Whether RECORD may say nothing of its old content.
+    is_unvouched: bool,
 }
 
 impl Part<'_> {
@@ -127,11 +129,13 @@ impl Part<'_> {
     /// What changes must have been what RECORD says, or its new row would vouch for what nobody vouched for.
     fn is_doubted(&self, options: &WriteOptions) -> bool {
         let is_asked = self.content.is_some() || options.rehash == Rehash::All;
-        is_asked && self.member.is_some_and(|member| !member.is_folder())
+        is_asked && !self.is_unvouched && self.member.is_some_and(|member| !member.is_folder())
     }
 
     fn is_copied(&self, options: &WriteOptions) -> bool {
-        self.content.is_none() && (options.unchanged == Unchanged::Copied || self.member.is_some_and(Member::is_folder))
+        self.content.is_none()
+            && !self.is_unvouched
+            && (options.unchanged == Unchanged::Copied || self.member.is_some_and(Member::is_folder))
     }
 
     /// How much is copied, or read for it.
@@ -163,11 +167,12 @@ fn parts<'p>(wheel: &'p Wheel<'_>, edits: &'p Edits<'_>) -> Result<Vec<Part<'p>>
             return Err(WheelError::NotInRecord { member: name.to_owned() });
         }
         let content = edits.replaced.get(name);
-        parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row });
+        let is_unvouched = row.is_some_and(|row| row.hash.is_empty()) && edits.unvouched.contains(name);
+        parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row, is_unvouched });
     }
     for (name, added) in &edits.added {
         let (name, content) = (edits.in_new_folder(name), Some(&added.content));
-        parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None });
+        parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None, is_unvouched: false });
     }
     check_names(&parts, &edits.new_name(&unsigned[0]))?;
     let dist_info = edits.new_name(&wheel.dist_info_path(""));
@@ -261,7 +266,7 @@ fn write(
 /// The rows in the order of the members. What only was compressed anew keeps its row.
 fn record<'p>(parts: &'p [Part<'_>], mut hashes: BTreeMap<String, Row>) -> impl Iterator<Item = Row> + 'p {
     parts.iter().filter_map(move |part| match (part.content, part.row) {
-        (None, Some(row)) => Some(Row { path: part.name.clone(), ..row.clone() }),
+        (None, Some(row)) if !part.is_unvouched => Some(Row { path: part.name.clone(), ..row.clone() }),
         _ => hashes.remove(&part.name),
     })
 }

@@ -22,6 +22,7 @@ mod mistakes_in_matrices;
 mod plan_a_matrix;
 mod publish_to_a_folder;
 mod render_a_build;
+mod repair_a_wheel;
 mod show_a_wheel;
 mod support;
 mod verify_a_wheel;

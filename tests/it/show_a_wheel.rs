@@ -185,6 +185,21 @@ fn a_label_that_the_sonames_contradict_is_found() {
     appears("R125", &labelled("librocblas.so.5"), &labelled("libunknown.so.5"));
 }
 
+/// W7
+#[test]
+fn a_label_that_the_undefined_symbols_of_torch_contradict_is_found() {
+    // `c10::ValueError::ValueError(c10::SourceLocation, std::string)`, exported since torch 2.13.
+    let symbol = "_ZN3c1010ValueErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+    let labelled = |torch: &str| {
+        Wheel::named(&format!("demo-1.0+rocm6.2torch{torch}-cp312-cp312-linux_x86_64.whl"))
+            .executable("demo/_demo.so", extension().needs("libc10.so", &[]).undefined(symbol).build())
+    };
+    appears("R125", &labelled("2.5"), &labelled("2.13"));
+    let found = report(&labelled("2.5"));
+    let message = &found["rock"]["findings"][0]["message"];
+    assert_eq!(message, "the label says torch 2.5, and the symbols needed of torch are those of 2.13 to 2.15");
+}
+
 #[test]
 fn files_that_do_not_fit_are_left_out_and_named() {
     let damaged = wheel(&extension()).file("demo/broken.so", b"\x7fELF\x02\x01\x01 and no more".to_vec());

@@ -5,7 +5,9 @@ mod paths;
 mod rocm;
 mod tags;
 
+pub use label::is_of_torch;
 pub(super) use rocm::rocm_majors;
+pub(super) use tags::offenders;
 
 use super::inspect::{FileFacts, libraries};
 use super::library::Library;

@@ -64,7 +64,7 @@ fn false_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Option
 }
 
 /// Files and the versions that they need and a policy does not have, the newest first, one for each file and prefix.
-fn offenders<'f>(files: &'f [FileFacts], policy: Policy<'_>) -> Vec<(&'f str, &'f str)> {
+pub(in crate::audit) fn offenders<'f>(files: &'f [FileFacts], policy: Policy<'_>) -> Vec<(&'f str, &'f str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     for (path, library) in libraries(files) {
         let mut worst: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();

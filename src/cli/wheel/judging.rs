@@ -1,11 +1,13 @@
 //! What a wheel is judged with, as options say it, and the judging itself.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::WheelFile;
 use crate::audit::{
     self, Excludes, Judged, Judging, Known, MachineLibraries, NoLibraries, Reading, Report, SearchPath, policies_for,
 };
+use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
@@ -54,6 +56,8 @@ pub(super) struct Options {
 pub(super) struct Judge {
     pub(super) compat: Compat,
     libraries: Box<dyn MachineLibraries>,
+    root: PathBuf,
+    given: Vec<String>,
     path: SearchPath,
     excludes: Excludes,
     allowed_paths: Excludes,
@@ -116,7 +120,8 @@ impl Options {
             (Box::new(sysroot), path)
         };
         let checks_isa = !self.disable_isa_ext_check;
-        Ok(Judge { compat, libraries, path, excludes, allowed_paths, policy_file, checks_isa })
+        let (root, given) = (self.sysroot.clone(), self.exclude.clone());
+        Ok(Judge { compat, libraries, root, given, path, excludes, allowed_paths, policy_file, checks_isa })
     }
 }
 
@@ -126,6 +131,34 @@ fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
 }
 
 impl Judge {
+    /// The bytes of a library of the machine.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn open(&self, real_path: &str) -> std::io::Result<Box<dyn ReadAt>> {
+        self.libraries.open(real_path)
+    }
+
+    /// The folder that stands for the machine's root.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The patterns of `--exclude` that left out one of these libraries.
+    pub(super) fn matched(&self, excluded: &BTreeSet<String>) -> BTreeSet<usize> {
+        excluded.iter().flat_map(|name| self.excludes.matching(name)).filter(|at| *at < self.given.len()).collect()
+    }
+
+    /// Patterns of `--exclude` that left nothing out.
+    pub(super) fn unmatched(&self, matched: &BTreeSet<usize>) -> Vec<Diagnostic> {
+        let idle = self.given.iter().enumerate().filter(|(at, _)| !matched.contains(at));
+        idle.map(|(_, pattern)| {
+            Diagnostic::new(&codes::UNMATCHED_EXCLUDE, format!("`--exclude {pattern}` left nothing out"))
+                .help("patterns match whole names: end them with `.so*`")
+        })
+        .collect()
+    }
+
     /// Judges a wheel and hands the report on.
     ///
     /// # Errors
@@ -138,7 +171,7 @@ impl Judge {
         let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
         let wheel = Wheel::open(&file.file).map_err(|error| vec![fault(error)])?;
         let blacklisted = self.asked_symbols(file);
-        let asked = |symbol: &str| blacklisted.contains(symbol);
+        let asked = |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol);
         let reading = Reading { asked: &asked, make_scratch: &sys::scratch };
         let files = audit::inspect(wheel.archive(), reading)
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;

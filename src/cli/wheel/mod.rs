@@ -1,8 +1,10 @@
 //! `wheel`: look at built wheels, and give them another label or other tags.
 
+mod edited;
 mod judging;
 mod label;
 mod output;
+mod repair;
 mod retag;
 mod show;
 mod verify;
@@ -25,6 +27,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Label(label::Args),
+    Repair(Box<repair::Args>),
     Retag(retag::Args),
     Show(show::Args),
     Verify(verify::Args),
@@ -34,6 +37,7 @@ enum Command {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
         Command::Label(args) => label::run(args, shell),
+        Command::Repair(args) => repair::run(args, shell),
         Command::Retag(args) => retag::run(args, shell),
         Command::Show(args) => show::run(args, shell),
         Command::Verify(args) => verify::run(args, shell),

@@ -96,7 +96,7 @@ fn write(
 }
 
 /// The time for all members, where the environment gives one.
-fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
+pub(super) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
     text.map(|text| {
         text.parse().map(DosTime::from_epoch_s).map_err(|_| {
             let message = format!("`SOURCE_DATE_EPOCH` is `{text}`, which is no whole number of seconds");

@@ -3,7 +3,15 @@
 use super::super::Code;
 
 /// Every `E` code, in order.
-pub const ALL: &[&Code] = &[&DAMAGED_ELF, &ELF_IN_PURELIB, &OTHER_ARCHITECTURE, &OTHER_LIBC, &UNKNOWN_LIBC];
+pub const ALL: &[&Code] = &[
+    &DAMAGED_ELF,
+    &ELF_IN_PURELIB,
+    &OTHER_ARCHITECTURE,
+    &OTHER_LIBC,
+    &UNKNOWN_LIBC,
+    &NEEDS_LIBPYTHON,
+    &UNEDITABLE_ELF,
+];
 
 /// An ELF file that cannot be read.
 pub const DAMAGED_ELF: Code = Code::warning(
@@ -34,4 +42,16 @@ pub const UNKNOWN_LIBC: Code = Code::error(
     "E005",
     "unknown-libc",
     "Nothing tells whether an extension module is for glibc or musl: not what it needs, not its interpreter, not its file name, not the wheel's. Name the platform in the file name of the wheel.",
+);
+/// An extension module that is linked to Python's library.
+pub const NEEDS_LIBPYTHON: Code = Code::warning(
+    "E006",
+    "needs-libpython",
+    "An extension module needs Python's own library. The interpreter that loads the module has these symbols already, and many interpreters have no such library, so the module does not load there (PEP 513). Repairing removes the entry; link without `-lpythonX.Y`.",
+);
+/// A library that cannot be changed.
+pub const UNEDITABLE_ELF: Code = Code::error(
+    "E007",
+    "uneditable-elf",
+    "A library had to be changed, and its layout leaves no way to do so without moving bytes, or is damaged already. Nothing was written.\n\nTake the library as the linker made it: tools that edited it before may have left it in this state. `rock-matrix wheel verify` tells what is wrong with its layout.",
 );

@@ -27,6 +27,7 @@ pub const ALL: &[&Code] = &[
     &BAD_RECORD,
     &WEAK_RECORD_HASH,
     &UNKNOWN_PRESET,
+    &UNMATCHED_EXCLUDE,
     &BAD_PATTERN,
     &NAME_MISMATCH,
     &VERSION_MISMATCH,
@@ -38,6 +39,10 @@ pub const ALL: &[&Code] = &[
     &OUTPUT_EXISTS,
     &OUTPUT_IS_INPUT,
     &BAD_SOURCE_DATE,
+    &UNKNOWN_PLATFORM,
+    &PLATFORM_OUT_OF_REACH,
+    &LIBRARY_NOT_FOUND,
+    &GRAFTS_FORBIDDEN,
 ];
 
 /// Not a zip archive.
@@ -178,6 +183,12 @@ pub const UNKNOWN_PRESET: Code = Code::error(
     "unknown-preset",
     "`--exclude-preset` names a set of libraries that repairing leaves alone. The sets are rows of the facts: `rock-matrix compat list presets`.",
 );
+/// A pattern that left nothing out.
+pub const UNMATCHED_EXCLUDE: Code = Code::warning(
+    "W031",
+    "unmatched-exclude",
+    "A pattern of `--exclude` matched no library that the wheel needs. Patterns match whole names, so `libamdhip64.so` does not match `libamdhip64.so.6`: end it with `.so*`.",
+);
 /// A pattern that cannot be read.
 pub const BAD_PATTERN: Code = Code::error(
     "W032",
@@ -243,4 +254,28 @@ pub const BAD_SOURCE_DATE: Code = Code::error(
     "W063",
     "bad-source-date",
     "`SOURCE_DATE_EPOCH` must be a whole number of seconds since 1970-01-01 UTC. Members get that time; zip archives hold times from 1980 to 2107 in steps of two seconds, and others are moved to the nearest of these.",
+);
+/// A platform that no policy describes.
+pub const UNKNOWN_PLATFORM: Code = Code::error(
+    "W070",
+    "unknown-platform",
+    "`--plat` names a platform by its tag, such as `manylinux_2_28_x86_64`, `manylinux2014_x86_64`, or `auto` for the best that the wheel can be. The platforms are those of PEP 513, 571, 599, 600 and 656 for the architecture of the wheel.",
+);
+/// A platform that repairing cannot reach.
+pub const PLATFORM_OUT_OF_REACH: Code = Code::error(
+    "W071",
+    "platform-out-of-reach",
+    "Repairing brings libraries along. It cannot make the wheel's own files need older symbols than they were linked against, so a wheel fits no platform that lacks them.\n\nBuild in an older image, or repair for a newer platform.",
+);
+/// A library that should come along and is nowhere.
+pub const LIBRARY_NOT_FOUND: Code = Code::error(
+    "W072",
+    "library-not-found",
+    "A library that the platform need not have is needed by a file of the wheel, and lies neither in the wheel nor where the loader of this machine searches.\n\nInstall it, say where it lies, or leave it out with `--exclude` where another package brings it.",
+);
+/// Libraries that would come along.
+pub const GRAFTS_FORBIDDEN: Code = Code::error(
+    "W073",
+    "grafts-forbidden",
+    "The wheel needs libraries that its platform need not have, and `--no-graft` says that none may be brought along. Exclude those that another package brings, or link without them.",
 );

@@ -24,7 +24,17 @@ pub struct MemberView<'m, 'o> {
     archive: &'m Archive<'m>,
     member: &'m Member,
     make_scratch: &'m MakeScratch<'m>,
+    keeping: Keeping,
     state: Mutex<State<'m, 'o>>,
+}
+
+/// What of a member stays once it streamed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeping {
+    /// The beginning, and what was read.
+    Tables,
+    /// The last piece.
+    LastPiece,
 }
 
 struct State<'m, 'o> {
@@ -56,7 +66,12 @@ impl<'m, 'o> MemberView<'m, 'o> {
             stretches: Vec::new(),
             whole: None,
         };
-        Self { archive, member, make_scratch, state: Mutex::new(state) }
+        Self { archive, member, make_scratch, keeping: Keeping::Tables, state: Mutex::new(state) }
+    }
+
+    /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
+    pub fn forward(archive: &'m Archive<'m>, member: &'m Member, make_scratch: &'m MakeScratch<'m>) -> Self {
+        Self { keeping: Keeping::LastPiece, ..Self::new(archive, member, make_scratch, None) }
     }
 
     /// Lets all bytes before a position stream by.
@@ -65,7 +80,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// When the content is damaged or cannot be read.
     pub fn stream_to(&self, position: u64) -> Result<(), WheelError> {
         let mut state = self.state();
-        let result = state.stream_to(position.min(self.member.size_bytes()), None);
+        let result = state.stream_to(position.min(self.member.size_bytes()), self.keep_until(), None);
         result.map_err(|error| state.reader.fault(error))
     }
 
@@ -75,7 +90,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// When the content is damaged or cannot be read.
     pub fn finish(&self) -> Result<(), WheelError> {
         let mut state = self.state();
-        let result = state.stream_to(u64::MAX, None);
+        let result = state.stream_to(u64::MAX, self.keep_until(), None);
         result.map_err(|error| state.reader.fault(error))
     }
 
@@ -87,6 +102,13 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// How much has streamed by.
     pub fn position(&self) -> u64 {
         self.state().position
+    }
+
+    fn keep_until(&self) -> u64 {
+        match self.keeping {
+            Keeping::Tables => KEPT_BYTES,
+            Keeping::LastPiece => 0,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State<'m, 'o>> {
@@ -121,12 +143,12 @@ impl ReadAt for MemberView<'_, '_> {
             state.whole = Some(whole);
             return Ok(length);
         }
-        state.stream_to(offset, None)?;
+        state.stream_to(offset, self.keep_until(), None)?;
         // A copy of its own, and not `buffer`: a short read in a long list is served from it the next time.
         let mut stretch = Vec::new();
-        state.stream_to(end, Some((offset, &mut stretch)))?;
+        state.stream_to(end, self.keep_until(), Some((offset, &mut stretch)))?;
         buffer.copy_from_slice(&stretch[..length]);
-        if state.position > KEPT_BYTES {
+        if state.position > KEPT_BYTES && self.keeping == Keeping::Tables {
             state.stretches.push((offset, stretch));
         }
         Ok(length)
@@ -152,7 +174,7 @@ impl State<'_, '_> {
     }
 
     /// Reads on until the position, or the end, and puts aside what is from the offset on.
-    fn stream_to(&mut self, position: u64, mut aside: Option<(u64, &mut Vec<u8>)>) -> io::Result<()> {
+    fn stream_to(&mut self, position: u64, keep_until: u64, mut aside: Option<(u64, &mut Vec<u8>)>) -> io::Result<()> {
         if let Some((offset, bytes)) = &mut aside {
             // What the last piece holds of it already.
             let start = self.position - self.piece_length as u64;
@@ -177,7 +199,7 @@ impl State<'_, '_> {
             if let Some(observer) = &mut self.observer {
                 observer(piece);
             }
-            if self.position < KEPT_BYTES {
+            if self.position < keep_until {
                 self.beginning.extend_from_slice(piece);
             }
             if let Some((offset, bytes)) = &mut aside {

@@ -12,6 +12,7 @@ use std::process::Command;
 pub struct Library {
     soname: String,
     needs: Vec<(String, Vec<String>)>,
+    linked: Vec<String>,
     undefined: Vec<String>,
     exports: Vec<String>,
     assembly: String,
@@ -46,6 +47,12 @@ impl Library {
         let mut versions: Vec<String> = versions.iter().map(|one| (*one).to_owned()).collect();
         versions.dedup();
         self.needs.push((soname.to_owned(), versions));
+        self
+    }
+
+    /// A library that it needs without using it.
+    pub fn linked(mut self, soname: &str) -> Self {
+        self.linked.push(soname.to_owned());
         self
     }
 
@@ -96,6 +103,7 @@ impl Library {
                 let _ = write!(calls, "{symbol}();");
             }
         }
+        inputs.extend(self.linked.iter().map(|soname| stand_in(folder.path(), soname, &[])));
         for symbol in &self.undefined {
             let _ = writeln!(code, "void f_{0}(void) __asm__(\"{symbol}\");", calls.len());
             let place = calls.len();

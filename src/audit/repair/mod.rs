@@ -1,0 +1,129 @@
+//! What repairing a wheel takes: which platform it then is for, which libraries come along, what changes in which file.
+
+mod graft;
+mod rpath;
+mod tags;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::inspect::{FileFacts, FileKind};
+use super::tree::{MachineLibrary, is_libpython};
+use super::verdict::Verdict;
+use crate::diagnostic::Diagnostic;
+use crate::elf::{ElfEdits, SearchPath};
+use crate::names::WheelName;
+
+pub use graft::grafted_name;
+pub use tags::{Platform, Wanted};
+
+/// How a wheel is repaired.
+#[derive(Debug, Clone)]
+pub struct Repair {
+    /// The platform to reach.
+    pub wanted: Wanted,
+    /// Whether a better platform that the wheel also fits is left out of the name.
+    pub only_wanted: bool,
+    /// Whether claims that the symbols contradict stay in the name.
+    pub keeps_claims: bool,
+    /// Whether the platform tags stay as they are.
+    pub keeps_tags: bool,
+    /// What is added to the distribution's name for the folder of libraries, `.libs`.
+    pub folder_ending: String,
+    /// Whether search paths of files that need nothing else are mended, too.
+    pub mends_paths: bool,
+}
+
+/// A library that comes along.
+#[derive(Debug, Clone)]
+pub struct Graft {
+    /// Where it is taken from.
+    pub library: Arc<MachineLibrary>,
+    /// The names it is needed under.
+    pub needed_as: BTreeSet<String>,
+    /// Its name in the wheel.
+    pub name: String,
+    /// The first 8 digits of its SHA-256 stand in the name; this is all of it, in hexadecimal.
+    pub digest: String,
+    /// What changes in it.
+    pub edits: ElfEdits,
+}
+
+/// What repairing comes down to.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The platforms of the new name.
+    pub platform: Platform,
+    /// The folder of the libraries that come along.
+    pub folder: String,
+    /// The libraries that come along, by their names in the wheel.
+    pub grafts: Vec<Graft>,
+    /// What changes in files of the wheel, by path.
+    pub edits: BTreeMap<String, ElfEdits>,
+    /// Programs that move out of the folder of scripts: old path and new.
+    pub moved: BTreeMap<String, String>,
+    /// What a person should know.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Reads the digest of a library of the machine: SHA-256 in hexadecimal.
+pub type Digests<'a> = dyn FnMut(&MachineLibrary) -> Result<String, Diagnostic> + 'a;
+
+/// Decides what repairing a wheel takes.
+///
+/// # Errors
+/// When the wanted platform cannot be reached, with the file and symbol in the way, and when a library is found nowhere,
+/// with who needs it.
+pub fn plan(
+    name: &WheelName,
+    files: &[FileFacts],
+    verdict: &Verdict<'_>,
+    repair: &Repair,
+    digests: &mut Digests<'_>,
+) -> Result<Plan, Vec<Diagnostic>> {
+    let platform = tags::choose(name, files, verdict, repair)?;
+    let folder = format!("{}{}", name.distribution, repair.folder_ending);
+    let mut findings = platform.findings.clone();
+    let needs = graft::needs(name, files, verdict, &platform.policy)?;
+    let grafts = graft::grafts(&needs, digests)?;
+    let new_names: BTreeMap<String, String> = grafts
+        .iter()
+        .flat_map(|graft| graft.needed_as.iter().map(|needed| (needed.clone(), graft.name.clone())))
+        .collect();
+
+    let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
+    for (number, file) in files.iter().enumerate() {
+        let FileKind::Library(library) = &file.kind else { continue };
+        if !verdict.trees.contains_key(&number) {
+            continue;
+        }
+        let mut own = ElfEdits::default();
+        for needed in &library.needed {
+            if let Some(new) = new_names.get(needed).filter(|new| *new != needed) {
+                own.rename_needed.insert(needed.clone(), new.clone());
+            }
+            if library.extension.is_some() && is_libpython(needed) {
+                own.remove_needed.insert(needed.clone());
+                findings.push(graft::libpython_removed(name, &file.path, needed));
+            }
+        }
+        let leads_out = needs.users.contains(&number);
+        let installed = match rpath::program_outside(&file.path, name) {
+            Some(new) if leads_out => {
+                moved.insert(file.path.clone(), new.clone());
+                new
+            }
+            _ => file.path.clone(),
+        };
+        own.rpath = match (leads_out, repair.mends_paths) {
+            (true, _) => SearchPath::Rpath(rpath::with_folder(library, &installed, &folder)),
+            (false, true) => rpath::mended(library),
+            (false, false) => SearchPath::Keep,
+        };
+        if own != ElfEdits::default() {
+            edits.insert(file.path.clone(), own);
+        }
+    }
+    let grafts = graft::with_edits(grafts, &new_names);
+    Ok(Plan { platform, folder, grafts, edits, moved, findings })
+}

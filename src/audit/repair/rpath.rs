@@ -1,0 +1,78 @@
+//! Search paths that stay inside the wheel.
+
+use crate::audit::library::Library;
+use crate::audit::search::{installed, is_data, normalized};
+use crate::elf::SearchPath;
+use crate::names::WheelName;
+
+/// A program below `NAME.data/scripts`, which is installed nobody knows where: the path in the wheel that it moves to
+/// when it needs libraries of the wheel.
+pub(super) fn program_outside(path: &str, name: &WheelName) -> Option<String> {
+    let (top, inner) = path.split_once('/')?;
+    let script = inner.strip_prefix("scripts/").filter(|_| is_data(top))?;
+    Some(format!("{}.scripts/{script}", name.distribution))
+}
+
+/// The search path of a file that needs libraries of the folder: its own entries that lead to places in the wheel, then
+/// the folder.
+pub(super) fn with_folder(library: &Library, path: &str, folder: &str) -> String {
+    let mut entries = kept(library, path);
+    let own = installed(path);
+    let depth = own.matches('/').count();
+    let up = if depth == 0 { String::new() } else { format!("/{}", vec![".."; depth].join("/")) };
+    let entry = format!("$ORIGIN{up}/{folder}");
+    if !entries.contains(&entry) {
+        entries.push(entry);
+    }
+    entries.join(":")
+}
+
+/// Entries that lead from the file to a place in the wheel, each once.
+fn kept(library: &Library, path: &str) -> Vec<String> {
+    let own = installed(path);
+    let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let text = library.runpath.as_ref().or(library.rpath.as_ref()).map_or("", String::as_str);
+    let mut entries: Vec<String> = Vec::new();
+    for entry in text.split(':') {
+        let rest = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}"));
+        let is_inside = rest
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+            .is_some_and(|rest| normalized(&format!("{folder}{rest}")).is_some());
+        if is_inside && !entries.iter().any(|one| one == entry) {
+            entries.push(entry.to_owned());
+        }
+    }
+    entries
+}
+
+/// The search path without entries from the root, relative and empty ones.
+pub(super) fn mended(library: &Library) -> SearchPath {
+    let (text, is_runpath) = match (&library.runpath, &library.rpath) {
+        (Some(text), _) => (text, true),
+        (None, Some(text)) => (text, false),
+        (None, None) => return SearchPath::Keep,
+    };
+    let kept: Vec<&str> =
+        text.split(':').filter(|entry| entry.starts_with("$ORIGIN") || entry.starts_with("${ORIGIN}")).collect();
+    let mended = kept.join(":");
+    match (mended.is_empty(), is_runpath) {
+        _ if mended == *text => SearchPath::Keep,
+        (true, _) => SearchPath::Clear,
+        (false, true) => SearchPath::Runpath(mended),
+        (false, false) => SearchPath::Rpath(mended),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{installed, program_outside};
+
+    #[test]
+    fn files_of_data_are_installed_at_the_top_and_programs_move_into_the_wheel() {
+        assert_eq!(installed("x-1.data/platlib/pkg/a.so"), "pkg/a.so");
+        assert_eq!(installed("pkg/a.so"), "pkg/a.so");
+        let name = "x-1-py3-none-any.whl".parse().unwrap();
+        assert_eq!(program_outside("x-1.data/scripts/tool", &name).as_deref(), Some("x.scripts/tool"));
+        assert_eq!(program_outside("pkg/tool", &name), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! Which platforms a repaired wheel is for.
+
+use super::Repair;
+use crate::audit::findings::offenders;
+use crate::audit::inspect::FileFacts;
+use crate::audit::verdict::Verdict;
+use crate::compat::policy::Policy;
+use crate::diagnostic::registry::{rocm, wheel as codes};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::names::{TagSet, WheelName};
+
+/// The platform that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// The best that the wheel can be.
+    Best,
+    /// This one, by its tag.
+    Tag(String),
+}
+
+/// What was chosen.
+#[derive(Debug, Clone)]
+pub struct Platform {
+    /// The name of the policy whose libraries need not come along.
+    pub policy: String,
+    /// The platform tags of the new name.
+    pub tags: TagSet,
+    /// Claims that were dropped, and why.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The highest policy that needs no more libraries from elsewhere than the wanted one, or than any: an older platform is
+/// not worth a library more.
+fn graft_policy<'p>(verdict: &Verdict<'p>, wanted: Option<Policy<'p>>) -> Policy<'p> {
+    let real = || verdict.references.iter().filter(|one| !one.policy.is_linux());
+    let count =
+        real().filter(|one| wanted.is_none_or(|wanted| one.policy == wanted)).map(|one| one.libraries.len()).min();
+    let fits = |one: &&crate::audit::Reference<'p>| count.is_some_and(|count| one.libraries.len() <= count);
+    real().find(fits).map_or(verdict.policies.linux(), |one| one.policy)
+}
+
+pub(super) fn choose(
+    name: &WheelName,
+    files: &[FileFacts],
+    verdict: &Verdict<'_>,
+    repair: &Repair,
+) -> Result<Platform, Vec<Diagnostic>> {
+    let on_wheel = |code, message: String| Diagnostic::new(code, message).at(Place::File(name.to_string().into()), "");
+    let python =
+        if verdict.uses_pyfpe || verdict.uses_ucs2 { verdict.policies.linux() } else { verdict.policies.highest() };
+    let limits = [
+        (verdict.symbols, "symbols"),
+        (verdict.forbidden, "symbols that it does not offer"),
+        (verdict.isa, "a level of x86-64 above the first"),
+        (python, "Python 2"),
+    ];
+    let most =
+        limits.iter().map(|(policy, _)| *policy).min_by_key(Policy::priority).unwrap_or(verdict.policies.linux());
+    let wanted = match &repair.wanted {
+        Wanted::Best => None,
+        Wanted::Tag(tag) => Some(verdict.policies.get(tag).ok_or_else(|| {
+            let known: Vec<String> = verdict.policies.iter().map(|policy| policy.tag()).collect();
+            let message = format!("there is no platform `{tag}` for this wheel");
+            vec![on_wheel(&codes::UNKNOWN_PLATFORM, message).help(format!("known are {}", known.join(", ")))]
+        })?),
+    };
+    let graft = graft_policy(verdict, wanted);
+    let best = if graft.priority() < most.priority() { graft } else { most };
+    let chosen = wanted.unwrap_or(if best.is_linux() { verdict.policies.lowest() } else { best });
+    if chosen.priority() > most.priority() {
+        return Err(vec![refusal(name, files, verdict, chosen, &limits)]);
+    }
+    let policies: Vec<Policy<'_>> =
+        if best.priority() > chosen.priority() && !repair.only_wanted { vec![best, chosen] } else { vec![chosen] };
+    let first = policies.first().copied().unwrap_or(chosen);
+    let mut findings = Vec::new();
+    if repair.keeps_tags {
+        return Ok(Platform { policy: first.name().to_owned(), tags: name.platform.clone(), findings });
+    }
+    let mut tags: Vec<String> = policies.iter().flat_map(Policy::tags).collect();
+    for tag in name.platform.tags().iter().filter(|tag| !tags.contains(tag)).cloned().collect::<Vec<_>>() {
+        let claimed = verdict.policies.for_tag(&tag);
+        let is_false = claimed.is_some_and(|claimed| claimed.priority() > most.priority());
+        if tag == verdict.policies.linux().tag() || tag == "any" {
+            continue;
+        }
+        if is_false && !repair.keeps_claims {
+            let message = format!("the name claims `{tag}`, which its symbols do not allow; it was dropped");
+            findings.push(on_wheel(&rocm::FALSE_PLATFORM_TAG, message).severity(crate::diagnostic::Severity::Warning));
+        } else {
+            tags.push(tag);
+        }
+    }
+    tags.sort();
+    let tags =
+        tags.join(".").parse::<TagSet>().map_err(|error| vec![on_wheel(&codes::BAD_WHEEL_NAME, error.to_string())])?;
+    Ok(Platform { policy: first.name().to_owned(), tags, findings })
+}
+
+fn refusal(
+    name: &WheelName,
+    files: &[FileFacts],
+    verdict: &Verdict<'_>,
+    chosen: Policy<'_>,
+    limits: &[(Policy<'_>, &str)],
+) -> Diagnostic {
+    let on_wheel = |message: String| {
+        Diagnostic::new(&codes::PLATFORM_OUT_OF_REACH, message).at(Place::File(name.to_string().into()), "")
+    };
+    let tag = chosen.tag();
+    let of_symbols = verdict.symbols.priority() < chosen.priority();
+    if let Some((path, version)) = offenders(files, chosen).first().filter(|_| of_symbols) {
+        return on_wheel(format!("`{tag}` is out of reach: `{path}` needs {version}, which it does not have"))
+            .help(format!("build in an older image, or repair for `{}`", verdict.symbols.tag()));
+    }
+    let reference = verdict.references.iter().find(|one| one.policy == chosen);
+    if of_symbols {
+        let libraries: Vec<&str> = reference.iter().flat_map(|one| one.libraries.keys()).map(String::as_str).collect();
+        return on_wheel(format!(
+            "`{tag}` is out of reach: a library that would come along needs newer symbols: {}",
+            libraries.join(", ")
+        ))
+        .help("exclude it with `--exclude`, or repair where these libraries are older, or below `--sysroot`");
+    }
+    if let Some((library, symbols)) = reference.and_then(|one| one.forbidden.iter().next()) {
+        let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
+        return on_wheel(format!("`{tag}` is out of reach: it does not offer {} of {library}", symbols.join(", ")));
+    }
+    let reason =
+        limits.iter().find(|(policy, _)| policy.priority() < chosen.priority()).map_or("symbols", |(_, why)| why);
+    on_wheel(format!("`{tag}` is out of reach: the wheel needs {reason}"))
+}

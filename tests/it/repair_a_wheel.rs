@@ -1,0 +1,369 @@
+//! Repairing wheels: libraries come along, names tell the truth, and what comes out loads.
+
+use std::io::Read as _;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::elf::Library;
+use crate::support::{Project, Wheel};
+
+const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+const LIBC: &str = "libc.so.6";
+
+fn extension() -> Library {
+    Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"])
+}
+
+fn wheel(library: &Library) -> Wheel {
+    Wheel::named(NAME).executable("demo/_demo.so", library.build())
+}
+
+/// A project with a wheel, and a folder `root` that stands for a machine with libraries in `/opt`.
+fn project(wheel: &Wheel, libraries: &[(&str, &Library)]) -> Project {
+    let project = Project::new().bytes(wheel.name(), &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
+    libraries
+        .iter()
+        .fold(project, |project, (name, library)| project.bytes(&format!("root/opt/{name}"), &library.build()))
+}
+
+/// Repairs the wheel; tells the plan and the members of the result.
+#[track_caller]
+fn repaired(project: &Project, more: &[&str]) -> (Value, Vec<(String, Vec<u8>)>) {
+    let arguments = [&["wheel", "repair", NAME, "--json", "--sysroot", "root", "-w", "out"], more].concat();
+    let run = project.run(&arguments).exits(0);
+    let plan: Value = serde_json::from_str(&run.stdout).unwrap();
+    let path = project.path(plan["wheel"].as_str().unwrap());
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+    let members = (0..archive.len()).map(|number| {
+        let mut member = archive.by_index(number).unwrap();
+        let mut content = Vec::new();
+        member.read_to_end(&mut content).unwrap();
+        (member.name().unwrap().into_owned(), content)
+    });
+    (plan, members.collect())
+}
+
+fn member<'m>(members: &'m [(String, Vec<u8>)], name: &str) -> &'m [u8] {
+    let found = members.iter().find(|(other, _)| other == name);
+    &found.unwrap_or_else(|| panic!("{name} in {:?}", members.iter().map(|(name, _)| name).collect::<Vec<_>>())).1
+}
+
+/// The dynamic entries as readelf prints them.
+fn dynamic(bytes: &[u8]) -> String {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    let output = Command::new("readelf").arg("-dW").arg(file.path()).output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_library_of_the_machine_comes_along_under_a_name_of_its_own_and_all_of_it_loads() {
+    let deep = Library::new().soname("libdeep.so.2").exports("deep_answer");
+    let host = Library::new().soname("libhost.so.1").needs("libdeep.so.2", &[]).exports("of_libhost_so_1");
+    let deep = deep.exports("of_libdeep_so_2");
+    let project = project(
+        &wheel(&Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[])),
+        &[("libhost.so.1", &host), ("libdeep.so.2", &deep)],
+    );
+    let (plan, members) = repaired(&project, &[]);
+    let grafts: Vec<&str> =
+        plan["grafts"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(grafts.len(), 2, "{plan:#}");
+    assert!(grafts[0].starts_with("demo.libs/libdeep-") && grafts[0].ends_with(".so.2"), "{grafts:?}");
+    let own = dynamic(member(&members, "demo/_demo.so"));
+    let host_name = grafts[1].rsplit('/').next().unwrap();
+    assert!(own.contains(host_name) && !own.contains("[libhost.so.1]"), "{own}");
+    assert!(own.contains("(RPATH)") && own.contains("[$ORIGIN/../demo.libs]"), "{own}");
+    let along = dynamic(member(&members, grafts[1]));
+    assert!(along.contains(&format!("Library soname: [{host_name}]")) && along.contains("[$ORIGIN]"), "{along}");
+
+    assert_loads(&project, &members);
+}
+
+/// Unpacks the members, loads the extension in another process with all symbols bound at once, and calls it.
+#[track_caller]
+fn assert_loads(project: &Project, members: &[(String, Vec<u8>)]) {
+    let folder = project.path("installed");
+    for (name, content) in members {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let code = format!(
+        "import ctypes; lib = ctypes.CDLL({:?}); assert lib.PyInit__demo() == 42; lib.call_everything(); print('called')",
+        folder.join("demo/_demo.so").to_str().unwrap()
+    );
+    let output = Command::new("python3").args(["-c", &code]).env("LD_BIND_NOW", "1").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "called\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn what_came_along_stands_in_a_bill_and_the_result_is_a_sound_wheel() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let library = extension().needs("libhost.so.1", &[]).needs("libamdhip64.so.6", &[]);
+    let project = project(&wheel(&library), &[("libhost.so.1.2", &host)]);
+    std::os::unix::fs::symlink("libhost.so.1.2", project.path("root/opt/libhost.so.1")).unwrap();
+    let (plan, members) = repaired(&project, &["--exclude-preset", "rocm"]);
+    let bill: Value =
+        serde_json::from_slice(member(&members, "demo-1.0.dist-info/sboms/rock-matrix.cdx.json")).unwrap();
+    assert_eq!(bill["bomFormat"], "CycloneDX");
+    assert_eq!(bill["components"][0]["name"], "libhost.so.1.2");
+    assert_eq!(bill["components"][0]["hashes"][0]["content"], plan["grafts"][0]["sha256"]);
+    assert_eq!(
+        bill["components"][1],
+        serde_json::json!({"type": "library", "name": "libamdhip64.so.6", "scope": "excluded"})
+    );
+    let name = plan["wheel"].as_str().unwrap();
+    assert!(name.ends_with("manylinux2014_x86_64.manylinux_2_17_x86_64.whl"), "{name}");
+    assert_eq!(members.last().unwrap().0, "demo-1.0.dist-info/RECORD");
+    project.run(&["wheel", "verify", name]).exits(0);
+    let shown =
+        project.run(&["wheel", "show", name, "--json", "--sysroot", "root", "--exclude-preset", "rocm"]).exits(0);
+    assert_eq!(serde_json::from_str::<Value>(&shown.stdout).unwrap()["overall_tag"], "manylinux_2_17_x86_64");
+}
+
+#[test]
+fn two_runs_give_the_same_bytes_and_the_second_says_that_it_is_there() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let (first, _) = repaired(&project, &[]);
+    let (second, _) = repaired(&project, &[]);
+    assert_eq!((&first["written"], &second["written"]), (&true.into(), &false.into()));
+    let elsewhere = |epoch: &str, folder: &str| {
+        let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "-w", folder];
+        let output = project.command(&arguments).env("SOURCE_DATE_EPOCH", epoch).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        std::fs::read(project.path(out.trim())).unwrap()
+    };
+    assert_eq!(elsewhere("1700000001", "a"), elsewhere("1700000000", "b"), "zip has two-second steps");
+    assert_ne!(elsewhere("1700000000", "c"), elsewhere("1600000000", "d"));
+}
+
+/// W1
+#[test]
+fn the_presets_match_versioned_names_and_nothing_of_them_comes_along() {
+    let library = extension()
+        .needs("libamdhip64.so.7", &[])
+        .needs("libtorch_cpu.so", &[])
+        .needs("libc10_hip.so", &[])
+        .needs("libhipblaslt.so.1", &[]);
+    let host = Library::new().soname("libamdhip64.so.7");
+    let project = project(&wheel(&library), &[("libamdhip64.so.7", &host)]);
+    let (plan, members) = repaired(&project, &["--exclude-preset", "rocm,torch", "--no-graft"]);
+    assert_eq!(plan["grafts"], serde_json::json!([]));
+    assert_eq!(
+        plan["excluded"],
+        serde_json::json!(["libamdhip64.so.7", "libc10_hip.so", "libhipblaslt.so.1", "libtorch_cpu.so"])
+    );
+    assert_eq!(member(&members, "demo/_demo.so"), library.build(), "not a byte of it changes");
+}
+
+#[test]
+fn a_library_that_would_come_along_is_refused_where_none_may() {
+    let host = Library::new().soname("libhost.so.1");
+    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--no-graft", "-w", "out"]).exits(1);
+    insta::assert_snapshot!(run.stderr, @r"
+    error[W073 grafts-forbidden]: 1 library would come along: libhost.so.1
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl
+    help: leave them out with `--exclude` or `--exclude-preset`
+    ");
+    assert!(!project.path("out").exists());
+    project
+        .run(&["wheel", "repair", NAME, "--sysroot", "root", "--no-graft", "--exclude", "libhost*", "-w", "out"])
+        .exits(0);
+}
+
+#[test]
+fn a_library_that_is_nowhere_is_named_with_who_needs_it() {
+    let project = project(&wheel(&extension().needs("libgone.so.1", &[]).needs("libaway.so.2", &[])), &[]);
+    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(1);
+    insta::assert_snapshot!(run.stderr, @r"
+    error[W072 library-not-found]: `libaway.so.2` is found nowhere, and demo/_demo.so needs it
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl
+    help: say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`
+
+    error[W072 library-not-found]: `libgone.so.1` is found nowhere, and demo/_demo.so needs it
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl
+    help: say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`
+    ");
+}
+
+/// W3
+#[test]
+fn a_platform_out_of_reach_is_refused_with_the_file_and_the_symbol() {
+    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5", "GLIBC_2.32"]);
+    let project = project(&wheel(&library), &[]);
+    let plat = |plat: &str| project.run(&["wheel", "repair", NAME, "--no-host-libs", "--plat", plat, "-w", "out"]);
+    insta::assert_snapshot!(plat("manylinux_2_28_x86_64").exits(1).stderr, @r"
+    error[W071 platform-out-of-reach]: `manylinux_2_28_x86_64` is out of reach: `demo/_demo.so` needs GLIBC_2.32, which it does not have
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl
+    help: build in an older image, or repair for `manylinux_2_34_x86_64`
+    ");
+    assert!(plat("manylinux_3_1_x86_64").exits(1).stderr.starts_with("error[W070 unknown-platform]"));
+    plat("manylinux_2_34_x86_64").exits(0);
+}
+
+#[test]
+fn a_platform_older_than_wanted_is_named_too_unless_only_the_wanted_one_is() {
+    let project = project(&wheel(&extension()), &[]);
+    let tags = |more: &[&str]| repaired(&project, more).0["platform_tags"].clone();
+    let both = serde_json::json!(["manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64"]);
+    assert_eq!(tags(&["--plat", "manylinux_2_28_x86_64"]), both);
+    assert_eq!(tags(&["--plat", "manylinux_2_28_x86_64", "--only-plat"]), serde_json::json!(["manylinux_2_28_x86_64"]));
+    assert_eq!(tags(&["--no-update-tags"]), serde_json::json!(["linux_x86_64"]));
+}
+
+#[test]
+fn a_false_claim_is_dropped_and_a_true_one_stays() {
+    let name = "demo-1.0-cp312-cp312-manylinux_2_24_x86_64.manylinux_2_38_x86_64.whl";
+    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
+    let project = Project::new().bytes(name, &Wheel::named(name).executable("demo/_demo.so", library.build()).bytes());
+    let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"]).exits(0);
+    assert_eq!(run.stdout, "out/demo-1.0-cp312-cp312-manylinux_2_34_x86_64.manylinux_2_38_x86_64.whl\n");
+    assert!(
+        run.stderr.starts_with("warning[R101 false-platform-tag]: the name claims `manylinux_2_24_x86_64`"),
+        "{}",
+        run.stderr
+    );
+    let kept = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out", "--keep-claimed-tags"]).exits(0);
+    assert!(kept.stdout.contains("manylinux_2_24_x86_64"), "{}", kept.stdout);
+}
+
+#[test]
+fn a_wheel_without_libraries_is_copied_and_nothing_fails() {
+    let name = "demo-1.0-py3-none-any.whl";
+    let bytes = Wheel::named(name).bytes();
+    let project = Project::new().bytes(name, &bytes);
+    let run = project.run(&["wheel", "repair", name, "-w", "out"]).exits(0);
+    assert_eq!(run.stdout, "out/demo-1.0-py3-none-any.whl\n");
+    assert_eq!(std::fs::read(project.path("out/demo-1.0-py3-none-any.whl")).unwrap(), bytes);
+}
+
+#[test]
+fn pythons_library_is_needed_no_longer() {
+    let library = extension().needs("libpython3.12.so.1.0", &[]);
+    let project = project(&wheel(&library), &[]);
+    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(0);
+    assert!(run.stderr.starts_with("warning[E006 needs-libpython]"), "{}", run.stderr);
+    let (plan, members) = repaired(&project, &[]);
+    assert_eq!(plan["edits"][0]["remove_needed"], serde_json::json!(["libpython3.12.so.1.0"]));
+    assert!(!dynamic(member(&members, "demo/_demo.so")).contains("libpython"));
+}
+
+#[test]
+fn a_program_among_the_scripts_moves_into_the_wheel_when_it_needs_libraries() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let program = Library::program().needs("libhost.so.1", &[]).needs(LIBC, &["GLIBC_2.17"]).build();
+    let wheel = Wheel::named(NAME).executable("demo-1.0.data/scripts/tool", program);
+    let project = project(&wheel, &[("libhost.so.1", &host)]);
+    let (plan, members) = repaired(&project, &[]);
+    assert_eq!(plan["moved"], serde_json::json!({"demo-1.0.data/scripts/tool": "demo.scripts/tool"}));
+    assert!(dynamic(member(&members, "demo.scripts/tool")).contains("[$ORIGIN/../demo.libs]"));
+    let script = String::from_utf8(member(&members, "demo-1.0.data/scripts/tool").to_vec()).unwrap();
+    assert!(script.starts_with("#!python\n") && script.contains("\"demo.scripts\", \"tool\""), "{script}");
+}
+
+#[test]
+fn search_paths_of_the_builder_are_dropped_on_demand_and_with_a_graft() {
+    let library = extension().runpath("/opt/rocm/lib:$ORIGIN/../more:");
+    let project = project(&wheel(&library), &[]);
+    let (plan, members) = repaired(&project, &["--fix-rpath"]);
+    assert_eq!(plan["edits"][0]["rpath"], "$ORIGIN/../more");
+    assert!(
+        dynamic(member(&members, "demo/_demo.so")).contains("(RUNPATH)            Library runpath: [$ORIGIN/../more]")
+    );
+    std::fs::remove_dir_all(project.path("out")).unwrap();
+    assert_eq!(repaired(&project, &[]).0["edits"], serde_json::json!([]));
+}
+
+#[test]
+fn stripping_comes_before_editing_and_the_result_loads() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1").flag("-g");
+    let library = Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[]).flag("-g");
+    let project = project(&wheel(&library), &[("libhost.so.1", &host)]);
+    let (_, members) = repaired(&project, &["--strip"]);
+    let stripped = member(&members, "demo/_demo.so");
+    let file = project.path("stripped.so");
+    std::fs::write(&file, stripped).unwrap();
+    let output = Command::new("readelf").args(["-SW"]).arg(&file).output().unwrap();
+    let sections = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        sections.contains(".dynsym") && !sections.contains(".debug") && !sections.contains(".symtab"),
+        "{sections}"
+    );
+}
+
+#[test]
+fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
+    let host = Library::new().soname("libhost.so.1");
+    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--dry-run", "-w", "out"]).exits(0);
+    let hashless = regex::Regex::new("-[0-9a-f]{8}").unwrap();
+    insta::assert_snapshot!(hashless.replace_all(&run.stdout, "-HASH"), @r"
+    graft  /opt/libhost.so.1 as demo.libs/libhost-HASH.so.1
+    edit   demo/_demo.so
+             needs libhost-HASH.so.1 in place of libhost.so.1
+             searches $ORIGIN/../demo.libs
+    out/demo-1.0-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
+    ");
+    assert!(!project.path("out").exists());
+}
+
+#[test]
+fn a_library_without_a_hash_gets_one_and_is_told() {
+    let bare = wheel(&extension()).edit("RECORD", |text| {
+        let bare =
+            |line: &str| if line.contains("_demo.so") { "demo/_demo.so,,\n".to_owned() } else { format!("{line}\n") };
+        text.lines().map(bare).collect()
+    });
+    let run = project(&bare, &[]).run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out"]).exits(0);
+    assert!(
+        run.stderr.starts_with("warning[W024 weak-record-hash]: RECORD had no hash of it, and gets one"),
+        "{}",
+        run.stderr
+    );
+    let project = project(&bare, &[]);
+    let (plan, _) = repaired(&project, &[]);
+    project.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+}
+
+#[test]
+fn a_label_is_set_in_the_same_go() {
+    let project = project(&wheel(&extension()), &[]);
+    let (plan, members) = repaired(&project, &["--relabel", "rocm62"]);
+    assert_eq!(plan["wheel"], "out/demo-1.0+rocm62-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl");
+    assert!(
+        String::from_utf8_lossy(member(&members, "demo-1.0+rocm62.dist-info/METADATA"))
+            .contains("Version: 1.0+rocm62\n")
+    );
+    project.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+}
+
+#[test]
+fn a_pattern_that_left_nothing_out_is_told() {
+    let project = project(&wheel(&extension().needs("libamdhip64.so.6", &[])), &[]);
+    let arguments =
+        ["wheel", "repair", NAME, "--no-host-libs", "--exclude", "libamdhip64.so", "--exclude", "libamd*", "-w", "out"];
+    let run = project.run(&arguments).exits(0);
+    insta::assert_snapshot!(run.stderr, @r"
+    warning[W031 unmatched-exclude]: `--exclude libamdhip64.so` left nothing out
+    help: patterns match whole names: end them with `.so*`
+    ");
+}
+
+#[test]
+fn a_library_with_a_layout_that_cannot_be_changed_is_refused_and_nothing_is_written() {
+    let mut bytes = extension().needs("libhost.so.1", &[]).build();
+    // The first loaded segment claims to lie where nothing fits its alignment.
+    let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
+    let load = (0..20).map(|entry| table + 56 * entry).find(|at| bytes[*at] == 1).unwrap();
+    bytes[load + 48..load + 56].copy_from_slice(&0x1001_u64.to_le_bytes());
+    let host = Library::new().soname("libhost.so.1");
+    let project = project(&Wheel::named(NAME).executable("demo/_demo.so", bytes), &[("libhost.so.1", &host)]);
+    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(1);
+    assert!(run.stderr.starts_with("error[E007 uneditable-elf]: it cannot be changed safely"), "{}", run.stderr);
+    assert!(!project.path("out").exists());
+}
