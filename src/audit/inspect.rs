@@ -1,13 +1,18 @@
 //! Reading a wheel: the facts of every file that a loader or a GPU would take.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use rayon::prelude::*;
 
 use super::library::Library;
 use crate::bytes::{MakeScratch, ReadAt};
-use crate::elf::{Elf, ElfError, is_elf, machine};
-use crate::wheel::{Archive, Member, MemberView, WheelError};
+use crate::codeobj::{
+    self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackReference, Scanner, SourceKind,
+};
+use crate::elf::{self, Elf, ElfError, LayoutFault, is_elf, machine};
+use crate::wheel::{Archive, Member, MemberView, Observer, WheelError};
 
-/// A file of a wheel that holds machine code.
+/// A file of a wheel that holds machine code, or code for GPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileFacts {
     /// Its path in the wheel.
@@ -16,6 +21,10 @@ pub struct FileFacts {
     pub size_bytes: u64,
     /// What it is.
     pub kind: FileKind,
+    /// The code for GPUs in it; empty where nobody looked.
+    pub inventory: Inventory,
+    /// What is wrong with its layout, where that was asked for.
+    pub layout_faults: Vec<LayoutFault>,
 }
 
 /// What a file is.
@@ -25,8 +34,21 @@ pub enum FileKind {
     Library(Box<Library>),
     /// A file that begins as an ELF file and cannot be read as one: why.
     Damaged(String),
-    /// Code for a GPU.
+    /// Code for a GPU, in a file of its own.
     Device,
+    /// A library for Windows.
+    Windows,
+    /// Data, a bundle or an archive with code for GPUs.
+    Data,
+    /// A text that is compiled on a user's machine.
+    Source(SourceKind),
+}
+
+impl FileKind {
+    /// Whether a processor or a GPU runs what is in it as it is.
+    pub fn is_machine_code(&self) -> bool {
+        matches!(self, Self::Library(_) | Self::Device | Self::Windows)
+    }
 }
 
 /// The libraries among files, with their paths.
@@ -40,6 +62,8 @@ pub(super) fn libraries(files: &[FileFacts]) -> impl Iterator<Item = (&str, &Lib
 /// How a wheel is read.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
+    /// How much is looked at of code for GPUs, and of layouts.
+    pub look: Look,
     /// Which undefined symbols are kept.
     pub asked: &'a (dyn Fn(&str) -> bool + Sync),
     /// Where a member goes that must be read out of order.
@@ -50,6 +74,17 @@ impl std::fmt::Debug for Reading<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Reading")
     }
+}
+
+/// How much is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// What loaders need.
+    Libraries,
+    /// Code for GPUs, too, by the tables of its bundles.
+    Tables,
+    /// All of each file: the header of every code object, and whether loaders take the layout.
+    Everything,
 }
 
 /// What the first bytes of a file are looked at for.
@@ -87,25 +122,146 @@ fn inspect_member(
     member: &Member,
     reading: Reading<'_>,
 ) -> Result<Option<FileFacts>, WheelError> {
-    let view = MemberView::new(archive, member, reading.make_scratch, None);
+    let depth = if reading.look == Look::Everything { Depth::Everything } else { Depth::Tables };
+    let scanner = Mutex::new(Scanner::new(depth));
+    let observer: Option<Box<Observer<'_>>> = match reading.look {
+        Look::Libraries => None,
+        _ => Some(Box::new(|piece| lock(&scanner).feed(piece))),
+    };
+    let view = MemberView::new(archive, member, reading.make_scratch, observer);
     let mut head = vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
     view.read_exact_at(&mut head, 0).map_err(|error| view.fault(error))?;
-    if !is_elf(&head) {
-        return Ok(None);
-    }
-    let kind = match read_library(&view, member.name(), reading) {
-        Ok(kind) => kind,
-        Err(ElfError::Read(error)) => return Err(view.fault(error)),
-        Err(error) => FileKind::Damaged(error.to_string()),
+    let mut facts = FileFacts {
+        path: member.name().to_owned(),
+        size_bytes: member.size_bytes(),
+        kind: FileKind::Data,
+        inventory: Inventory::default(),
+        layout_faults: Vec::new(),
     };
-    Ok(Some(FileFacts { path: member.name().to_owned(), size_bytes: member.size_bytes(), kind }))
+    let layout = if is_elf(&head) {
+        match read_elf(&view, &scanner, &mut facts, reading) {
+            Ok(layout) => layout,
+            Err(Unread::Member(error)) => return Err(error),
+            Err(Unread::Elf(ElfError::Read(error))) => return Err(view.fault(error)),
+            Err(Unread::Elf(error)) => {
+                facts.kind = FileKind::Damaged(error.to_string());
+                None
+            }
+        }
+    } else if reading.look == Look::Libraries {
+        return Ok(None);
+    } else {
+        match other_file(&view, &head, &mut facts) {
+            Other::Searched(layout) => Some(layout),
+            Other::Told => None,
+            Other::Unrelated => return Ok(None),
+        }
+    };
+    let reference = layout.as_ref().and_then(FileLayout::kpack_reference);
+    if let Some(layout) = layout {
+        view.finish()?;
+        facts.inventory = std::mem::replace(&mut *lock(&scanner), Scanner::new(depth)).finish(&layout);
+    }
+    if let Some(stretch) = reference {
+        let mut bytes = vec![0; usize::try_from(stretch.size_bytes.min(LARGEST_REFERENCE_BYTES)).unwrap_or(0)];
+        view.read_exact_at(&mut bytes, stretch.offset).map_err(|error| view.fault(error))?;
+        match KpackReference::parse(&bytes) {
+            Ok(reference) => facts.inventory.kpack_references.push(reference),
+            Err(error) => facts.inventory.damages.push(Damage { offset: stretch.offset, reason: error.to_string() }),
+        }
+    }
+    Ok(Some(facts))
 }
 
-fn read_library(source: &dyn ReadAt, path: &str, reading: Reading<'_>) -> Result<FileKind, ElfError> {
-    let elf = Elf::read(source)?;
-    if elf.header().machine == machine::AMDGPU {
-        return Ok(FileKind::Device);
+/// The section that names archives of code objects has a few paths; more is not read.
+const LARGEST_REFERENCE_BYTES: u64 = 1 << 20;
+
+fn lock(scanner: &Mutex<Scanner>) -> MutexGuard<'_, Scanner> {
+    scanner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Why an ELF file could not be read.
+enum Unread {
+    Member(WheelError),
+    Elf(ElfError),
+}
+
+impl From<WheelError> for Unread {
+    fn from(error: WheelError) -> Self {
+        Self::Member(error)
     }
-    let file_name = path.rsplit('/').next().unwrap_or(path);
-    Ok(FileKind::Library(Box::new(Library::read(source, &elf, file_name, reading.asked)?)))
+}
+
+impl From<ElfError> for Unread {
+    fn from(error: ElfError) -> Self {
+        Self::Elf(error)
+    }
+}
+
+/// Reads an ELF file. A layout is told where there may be code for GPUs: then all of the file is to be read.
+fn read_elf(
+    view: &MemberView<'_, '_>,
+    scanner: &Mutex<Scanner>,
+    facts: &mut FileFacts,
+    reading: Reading<'_>,
+) -> Result<Option<FileLayout>, Unread> {
+    let elf = Elf::read(view)?;
+    facts.kind = if elf.header().machine == machine::AMDGPU {
+        FileKind::Device
+    } else {
+        let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
+        FileKind::Library(Box::new(Library::read(view, &elf, file_name, reading.asked)?))
+    };
+    if reading.look == Look::Libraries {
+        return Ok(None);
+    }
+    if reading.look == Look::Everything && facts.kind != FileKind::Device {
+        facts.layout_faults = elf::verify(view);
+    }
+    // What no loader maps holds no code for GPUs either: symbols and debug sections need not be unpacked.
+    view.stream_to(elf.loaded_end())?;
+    if !lock(scanner).has_candidates() {
+        return Ok(None);
+    }
+    Ok(Some(FileLayout::of_elf(&elf, &elf.sections(view)?)))
+}
+
+/// A file that is no ELF file.
+enum Other {
+    /// It has nothing to do with machine code.
+    Unrelated,
+    /// What it holds is told by its name or its first bytes.
+    Told,
+    /// It must be searched.
+    Searched(FileLayout),
+}
+
+/// What a file is that is no ELF file.
+fn other_file(view: &MemberView<'_, '_>, head: &[u8], facts: &mut FileFacts) -> Other {
+    if FileLayout::is_pe(head) {
+        let Some(layout) = FileLayout::of_pe(view) else { return Other::Unrelated };
+        facts.kind = FileKind::Windows;
+        return Other::Searched(layout);
+    }
+    if Kpack::is_kpack(head) {
+        match Kpack::read(view) {
+            Ok(kpack) => facts.inventory = Inventory::of_kpack(&kpack, facts.size_bytes),
+            Err(error) => facts.inventory.damages.push(Damage { offset: 0, reason: error.to_string() }),
+        }
+        return Other::Told;
+    }
+    if codeobj::is_bundle(head) {
+        return Other::Searched(FileLayout::other());
+    }
+    if let Some(data) = DataFile::of_path(&facts.path) {
+        facts.inventory = Inventory::of_data(&data, facts.size_bytes);
+        return Other::Told;
+    }
+    match SourceKind::of_path(&facts.path) {
+        Some(kind) => {
+            facts.kind = FileKind::Source(kind);
+            Other::Told
+        }
+        None => Other::Unrelated,
+    }
 }

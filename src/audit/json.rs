@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::inspect::FileKind;
+use super::inspect::{FileFacts, FileKind};
 use super::report::Report;
 use super::tree::Found;
 use super::verdict::Verdict;
+use crate::codeobj::{Inventory, Union};
 use crate::diagnostic::{Diagnostic, Place};
 
 /// The version of the document, auditwheel's and ours.
@@ -59,6 +60,7 @@ struct Own {
     own_sym_tag: Option<String>,
     findings: Vec<FindingView>,
     elf: BTreeMap<String, FileView>,
+    gfx: GfxDocument,
     rocm_sonames: BTreeMap<String, Vec<String>>,
     excluded: Vec<String>,
 }
@@ -199,12 +201,97 @@ impl Own {
             own_sym_tag: report.verdict.as_ref().map(|verdict| verdict.own_symbols.tag()),
             findings: report.findings.iter().map(FindingView::new).collect(),
             elf,
+            gfx: GfxDocument::new(&report.files),
             rocm_sonames: report
                 .rocm
                 .iter()
                 .map(|(major, names)| (major.clone(), names.iter().cloned().collect()))
                 .collect(),
             excluded: excluded.cloned().collect::<std::collections::BTreeSet<_>>().into_iter().collect(),
+        }
+    }
+}
+
+/// The code for GPUs in a wheel, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct GfxDocument {
+    targets: Vec<String>,
+    bundles: u64,
+    code_object_versions: Vec<u8>,
+    packed_bytes: u64,
+    raw_bytes: u64,
+    sources: u64,
+    files: BTreeMap<String, GfxFile>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct GfxFile {
+    containers: Vec<String>,
+    places: Vec<String>,
+    bundles: u64,
+    wrappers: u64,
+    targets: BTreeMap<String, GfxTotals>,
+    code_object_versions: Vec<u8>,
+    packed_bytes: u64,
+    raw_bytes: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct GfxTotals {
+    objects: u64,
+    bytes: u64,
+}
+
+impl GfxDocument {
+    /// The document of the files of a wheel.
+    pub fn new(files: &[FileFacts]) -> Self {
+        let mut union = Union::default();
+        let mut by_path = BTreeMap::new();
+        for file in files {
+            match &file.kind {
+                FileKind::Source(kind) => union.count_source(*kind),
+                _ => union.merge(&file.inventory),
+            }
+            if !file.inventory.is_empty() {
+                by_path.insert(file.path.clone(), GfxFile::new(&file.inventory));
+            }
+        }
+        Self {
+            targets: union.targets.keys().map(ToString::to_string).collect(),
+            bundles: union.bundles,
+            code_object_versions: union.code_object_versions.iter().copied().collect(),
+            packed_bytes: union.packed_bytes,
+            raw_bytes: union.raw_bytes,
+            sources: union.sources.values().sum(),
+            files: by_path,
+        }
+    }
+
+    /// The targets of all files, sorted.
+    pub fn targets(&self) -> &[String] {
+        &self.targets
+    }
+}
+
+impl GfxFile {
+    fn new(inventory: &Inventory) -> Self {
+        let places: std::collections::BTreeSet<String> =
+            inventory.containers.iter().map(|container| container.place.to_string()).collect();
+        Self {
+            containers: inventory.kinds().iter().map(ToString::to_string).collect(),
+            places: places.into_iter().collect(),
+            bundles: inventory.bundles().count() as u64,
+            wrappers: inventory.wrappers,
+            targets: inventory
+                .targets()
+                .into_iter()
+                .map(|(target, totals)| {
+                    (target.to_string(), GfxTotals { objects: totals.objects, bytes: totals.bytes })
+                })
+                .collect(),
+            code_object_versions: inventory.code_object_versions().into_iter().collect(),
+            packed_bytes: inventory.packed_bytes(),
+            raw_bytes: inventory.raw_bytes(),
         }
     }
 }

@@ -17,9 +17,9 @@ mod select;
 mod tree;
 mod verdict;
 
-pub use findings::{is_of_torch, numbers};
-pub use inspect::{FileFacts, FileKind, Reading, inspect};
-pub use json::{Document, FindingView, Readers};
+pub use findings::{is_of_torch, numbers, unexpected};
+pub use inspect::{FileFacts, FileKind, Look, Reading, inspect};
+pub use json::{Document, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};
 pub use repair::{Digests, Graft, Plan, Platform, Repair, Wanted, grafted_name, plan};
 pub use report::{Judged, Report, policies_for, report};

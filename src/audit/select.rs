@@ -39,7 +39,7 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
                 selected.findings.push(finding(&codes::DAMAGED_ELF, format!("no ELF file: {reason}")));
                 continue;
             }
-            FileKind::Device => continue,
+            _ => continue,
         };
         if file.path.split('/').rev().skip(1).any(|part| part == "purelib") {
             selected.findings.push(finding(&codes::ELF_IN_PURELIB, "a library below `purelib`".to_owned()));

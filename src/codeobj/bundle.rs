@@ -4,6 +4,11 @@ use super::bytes::u64_at;
 use super::entry::{Entry, EntryId, MOST_ID_BYTES};
 use super::flags::{HEAD_BYTES, parse_code_object};
 
+/// Whether a file begins as a bundle, compressed or not.
+pub fn is_bundle(head: &[u8]) -> bool {
+    head.starts_with(MAGIC) || head.starts_with(super::compressed::MAGIC)
+}
+
 /// What every bundle begins with (clang, "Offload Bundler", "Bundled Binary File Layout").
 pub(super) const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
 /// The magic and the number of entries.

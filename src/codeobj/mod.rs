@@ -21,7 +21,7 @@ mod msgpack;
 mod scan;
 mod target;
 
-pub use bundle::BundleFault;
+pub use bundle::{BundleFault, is_bundle};
 pub use compressed::{CompressedFault, CompressedHeader, Method};
 pub use data::{DataFile, DataKind, SourceKind};
 pub use entry::{Entry, EntryId, OffloadKind};

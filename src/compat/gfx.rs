@@ -49,6 +49,12 @@ impl Compat {
         })
     }
 
+    /// The first ROCm that reads generic targets, and with them code objects of version 6.
+    pub fn first_rocm_with_generic_targets(&self) -> Option<RocmVersion> {
+        let rows = self.tables().gfx_since.iter().filter(|row| row.gfx.ends_with("-generic"));
+        rows.filter_map(|row| row.rocm.parse::<RocmVersion>().ok()).min()
+    }
+
     /// Whether a package version's build accepts a target for a backend.
     pub fn package_gfx(&self, package: &str, version: &PackageVersion, backend: &str, target: &GfxTarget) -> Verdict {
         let Some(row) = self.package(package, version) else {

@@ -15,6 +15,7 @@ mod doctor_on_this_machine;
 mod edit_an_elf;
 mod expansion_is_exact;
 mod facts_of_versions;
+mod gfx_of_a_wheel;
 mod index_installs;
 mod label_a_wheel;
 mod mistakes_around_plans;

@@ -1,10 +1,12 @@
 //! What a person should know about a wheel, each with its place.
 
+mod gfx;
 mod label;
 mod paths;
 mod rocm;
 mod tags;
 
+pub use gfx::unexpected;
 pub use label::is_of_torch;
 pub(super) use rocm::rocm_majors;
 pub(super) use tags::offenders;
@@ -40,6 +42,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     found.extend(paths::findings(subject));
     found.extend(rocm::findings(subject));
     found.extend(label::findings(subject));
+    found.extend(gfx::findings(subject));
     found
 }
 

@@ -1,7 +1,7 @@
 //! What the file name promises against what the files need.
 
 use super::{Subject, numbers};
-use crate::audit::inspect::{FileFacts, FileKind, libraries};
+use crate::audit::inspect::{FileFacts, libraries};
 use crate::audit::search::is_data;
 use crate::audit::verdict::Verdict;
 use crate::compat::policy::Policy;
@@ -14,12 +14,8 @@ const SHOWN: usize = 3;
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if subject.name.is_any_platform() {
-        let code: Vec<&str> = subject
-            .files
-            .iter()
-            .filter(|file| !matches!(file.kind, FileKind::Damaged(_)))
-            .map(|file| file.path.as_str())
-            .collect();
+        let code: Vec<&str> =
+            subject.files.iter().filter(|file| file.kind.is_machine_code()).map(|file| file.path.as_str()).collect();
         if let Some(first) = code.first() {
             let message = match code.len() {
                 1 => format!("the name says any platform, and `{first}` is machine code"),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::WheelFile;
 use crate::audit::{
-    self, Excludes, Judged, Judging, Known, MachineLibraries, NoLibraries, Reading, Report, SearchPath, policies_for,
+    self, Excludes, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report, SearchPath,
+    policies_for,
 };
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, load};
@@ -63,6 +64,7 @@ pub(super) struct Judge {
     allowed_paths: Excludes,
     policy_file: Option<PolicyFile>,
     checks_isa: bool,
+    look: Look,
 }
 
 impl Options {
@@ -70,7 +72,7 @@ impl Options {
     ///
     /// # Errors
     /// The exit of the command, after telling which presets do not exist and what cannot be read.
-    pub(super) fn judge(&self, shell: &Shell) -> Result<Judge, Exit> {
+    pub(super) fn judge(&self, look: Look, shell: &Shell) -> Result<Judge, Exit> {
         let compat = load::compat(shell)?;
         let mut sink = Sink::new();
         let mut patterns = self.exclude.clone();
@@ -121,7 +123,7 @@ impl Options {
         };
         let checks_isa = !self.disable_isa_ext_check;
         let (root, given) = (self.sysroot.clone(), self.exclude.clone());
-        Ok(Judge { compat, libraries, root, given, path, excludes, allowed_paths, policy_file, checks_isa })
+        Ok(Judge { compat, libraries, root, given, path, excludes, allowed_paths, policy_file, checks_isa, look })
     }
 }
 
@@ -172,7 +174,7 @@ impl Judge {
         let wheel = Wheel::open(&file.file).map_err(|error| vec![fault(error)])?;
         let blacklisted = self.asked_symbols(file);
         let asked = |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol);
-        let reading = Reading { asked: &asked, make_scratch: &sys::scratch };
+        let reading = Reading { look: self.look, asked: &asked, make_scratch: &sys::scratch };
         let files = audit::inspect(wheel.archive(), reading)
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
         let selected = audit::select(&file.name, &files);

@@ -1,6 +1,8 @@
 //! `wheel`: look at built wheels, and give them another label or other tags.
 
+mod check;
 mod edited;
+mod gfx;
 mod judging;
 mod label;
 mod output;
@@ -26,6 +28,8 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Check(Box<check::Args>),
+    Gfx(gfx::Args),
     Label(label::Args),
     Repair(Box<repair::Args>),
     Retag(retag::Args),
@@ -36,6 +40,8 @@ enum Command {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
+        Command::Check(args) => check::run(args, shell),
+        Command::Gfx(args) => gfx::run(args, shell),
         Command::Label(args) => label::run(args, shell),
         Command::Repair(args) => repair::run(args, shell),
         Command::Retag(args) => retag::run(args, shell),

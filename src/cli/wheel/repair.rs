@@ -9,7 +9,7 @@ use super::edited::{Edited, Strip, patches};
 use super::judging::{Judge, Options};
 use super::output::source_date;
 use super::{Printing, WheelFile, report};
-use crate::audit::{self, Plan, Repair, Report, SBOM, Wanted};
+use crate::audit::{self, Look, Plan, Repair, Report, SBOM, Wanted};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::registry::{elf as elf_codes, wheel as codes};
@@ -114,7 +114,7 @@ struct Done {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.judge(shell) {
+    let judge = match args.options.judge(Look::Libraries, shell) {
         Ok(judge) => judge,
         Err(exit) => return exit,
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::judging::{Judge, Options};
 use super::{Format, report};
-use crate::audit::{Document, FileKind, Found, Readers, Report};
+use crate::audit::{Document, FileKind, Found, GfxDocument, Look, Readers, Report};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::wheel::Wheel;
@@ -49,7 +49,7 @@ enum JsonReaders {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.judge(shell) {
+    let judge = match args.options.judge(Look::Tables, shell) {
         Ok(judge) => judge,
         Err(exit) => return exit,
     };
@@ -129,6 +129,10 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
             _ => format!("{name}, not found here"),
         };
         line(&mut text, if number == 0 { "needs" } else { "" }, &place);
+    }
+    let gfx = GfxDocument::new(&report.files);
+    if !gfx.targets().is_empty() {
+        line(&mut text, "gfx", &gfx.targets().join(" "));
     }
     let rocm: Vec<String> = report
         .rocm

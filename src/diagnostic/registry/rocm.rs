@@ -13,7 +13,18 @@ pub const ALL: &[&Code] = &[
     &TWO_ROCM_MAJORS,
     &RPATH_LEAVES_WHEEL,
     &EMPTY_RPATH_ENTRY,
+    &GFX_NOT_AS_EXPECTED,
+    &GFX_SETS_DIFFER,
+    &NO_DEVICE_CODE,
+    &GFX_MISLABELLED,
+    &COMPRESSED_BUNDLE,
     &LABEL_NOT_IN_CONTENTS,
+    &NEW_CODE_OBJECT,
+    &WRAPPERS_DIFFER,
+    &KPACK_MISSING,
+    &DAMAGED_LAYOUT,
+    &DAMAGED_CODE_OBJECTS,
+    &WHEEL_TOO_LARGE,
 ];
 
 /// A platform that the symbols do not allow.
@@ -70,9 +81,75 @@ pub const EMPTY_RPATH_ENTRY: Code = Code::error(
     "empty-rpath-entry",
     "An empty entry of RPATH or RUNPATH, from a colon at an end or two in a row, makes the loader search the folder in which the program was started. Whoever writes files there decides what is loaded.\n\nMend the link options, or let `rock-matrix wheel repair --fix-rpath` drop the entry.",
 );
+/// Other GPU targets than expected.
+pub const GFX_NOT_AS_EXPECTED: Code = Code::error(
+    "R120",
+    "gfx-not-as-expected",
+    "The code objects in the wheel are not for the gfx targets that the plan, or `--expect`, names: one is missing, so nothing runs on these GPUs, or one is there that nobody asked for.\n\nLook at the variables that the build reads for its targets, such as `PYTORCH_ROCM_ARCH`, and at the ones that were really compiled with `rock-matrix wheel gfx`.",
+);
+/// Files for different GPU targets.
+pub const GFX_SETS_DIFFER: Code = Code::warning(
+    "R121",
+    "gfx-sets-differ",
+    "Libraries of one wheel carry code for different sets of gfx targets. On a GPU that only some of them know, the wheel works until it reaches the others.",
+);
+/// HIP code without code for any GPU.
+pub const NO_DEVICE_CODE: Code = Code::error(
+    "R122",
+    "no-device-code",
+    "A library was compiled with HIP, and its bundles hold no code object. It loads, and every kernel launch fails.\n\nThe build probably ran without a list of targets on a machine without a GPU: set it, for example `PYTORCH_ROCM_ARCH=gfx942;gfx1100`.",
+);
+/// A code object for another target than its entry says.
+pub const GFX_MISLABELLED: Code = Code::error(
+    "R123",
+    "gfx-mislabelled",
+    "The entry of a bundle names one gfx target, and the code object behind it is for another (`e_flags` of its ELF header). The runtime picks it by its entry, and the GPU refuses it or computes nonsense.\n\nCompile the file again; tools that edit bundles can do this.",
+);
+/// Compressed code objects.
+pub const COMPRESSED_BUNDLE: Code = Code::note(
+    "R124",
+    "compressed-bundle",
+    "The code objects are compressed. A HIP runtime reads the form of its own compiler and older ones: version 2 needs ROCm 6.2 or later, version 3 ROCm 7.1 or later.",
+);
 /// A label that the contents contradict.
 pub const LABEL_NOT_IN_CONTENTS: Code = Code::error(
     "R125",
     "label-not-in-contents",
     "The local version label names a ROCm, torch or Python that the libraries of the wheel were not built for: the SONAMEs they need are of another major version, or symbols are of another torch.\n\nBuild against what the label says, or give the label that is true with `rock-matrix wheel label`.",
+);
+/// Code objects newer than the label's ROCm.
+pub const NEW_CODE_OBJECT: Code = Code::warning(
+    "R126",
+    "new-code-object",
+    "Code objects of version 6 and generic targets are read by ROCm 6.3 and later. The label says an older one.",
+);
+/// Bundles that nothing registers.
+pub const WRAPPERS_DIFFER: Code = Code::warning(
+    "R127",
+    "wrappers-differ",
+    "A library has one wrapper for each bundle in `.hip_fatbin`, by which it registers the kernels when it is loaded. Their numbers differ: some kernels are never registered, or a wrapper leads nowhere.",
+);
+/// Split-off code objects that are not there.
+pub const KPACK_MISSING: Code = Code::error(
+    "R130",
+    "kpack-missing",
+    "The code objects of a library were split off into `.kpack` files, and the wheel holds the one without the other: a reference to an archive that is not there, or an archive that nothing refers to.\n\nName the wheels of one release together, so that device wheels are seen beside their libraries.",
+);
+/// A library that loaders refuse or crash on.
+pub const DAMAGED_LAYOUT: Code = Code::error(
+    "R131",
+    "damaged-layout",
+    "The program headers of a library contradict each other or the file. Editing it with a tool that assumes where they lie does this, above all to libraries whose code objects were split off.\n\nTake the library as the linker made it, and edit it with `rock-matrix wheel repair`, which moves no byte of it.",
+);
+/// A wheel larger than where it goes takes.
+pub const WHEEL_TOO_LARGE: Code = Code::error(
+    "R140",
+    "wheel-too-large",
+    "The wheel is larger than the limit given with `--max-size`. The public index takes 100 MB a file unless a project asks for more; a release on GitHub takes less than 2 GiB.\n\nBuild for fewer gfx targets, compress code objects (`--offload-compress`), or strip the libraries.",
+);
+/// Code objects that cannot be read.
+pub const DAMAGED_CODE_OBJECTS: Code = Code::error(
+    "R132",
+    "damaged-code-objects",
+    "A bundle, a code object or an archive of them begins as one and cannot be read as one: it is cut off, or was changed by a tool that did not know what it is. The runtime fails on it when a kernel of it is first needed.\n\nTake the library as the compiler made it.",
 );

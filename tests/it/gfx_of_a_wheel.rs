@@ -1,0 +1,199 @@
+//! For which GPUs a wheel holds code, and the gates that this and all else must pass.
+
+use serde_json::Value;
+
+use crate::support::bundle::{self, part};
+use crate::support::elf::Library;
+use crate::support::{Project, Wheel};
+
+const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+/// Machine numbers (LLVM AMDGPU usage, "AMDGPU ELF Header `e_flags`").
+const GFX90A: (&str, u32) = ("gfx90a", 0x3f);
+const GFX942: (&str, u32) = ("gfx942", 0x4c);
+const GFX1100: (&str, u32) = ("gfx1100", 0x41);
+
+/// A library with this section of bundles and so many wrappers.
+fn library(fatbin: Vec<u8>, wrappers: usize) -> Vec<u8> {
+    bundle::library(&[part(".hip_fatbin", fatbin), part(".hipFatBinSegment", bundle::wrappers(wrappers, *b"FPIH"))])
+}
+
+fn wheel(library: Vec<u8>) -> Wheel {
+    Wheel::named(NAME).executable("demo/_demo.so", library)
+}
+
+#[track_caller]
+fn gfx(wheel: &Wheel, more: &[&str]) -> Value {
+    let project = Project::new().bytes(wheel.name(), &wheel.bytes());
+    let arguments = [&["wheel", "gfx", wheel.name(), "--json"], more].concat();
+    serde_json::from_str::<Value>(&project.run(&arguments).exits(0).stdout).unwrap()["gfx"].take()
+}
+
+/// The codes that `wheel check` gives, and how bad they are.
+#[track_caller]
+fn checked(wheel: &Wheel, more: &[&str]) -> Vec<String> {
+    let project = Project::new().bytes(wheel.name(), &wheel.bytes());
+    let arguments = [&["wheel", "check", wheel.name(), "--json", "--no-host-libs"], more].concat();
+    let output = project.command(&arguments).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    let is_bad = findings.iter().any(|finding| finding["severity"] == "error");
+    assert_eq!((output.status.code(), document["ok"].as_bool()), (Some(i32::from(is_bad)), Some(!is_bad)));
+    findings.iter().map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
+}
+
+#[track_caller]
+fn appears(code: &str, with: &Wheel, without: &Wheel, more: &[&str]) {
+    let (with, without) = (checked(with, more), checked(without, more));
+    assert!(with.iter().any(|one| one == code), "{code} in {with:?}");
+    assert!(!without.iter().any(|one| one == code), "{code} in {without:?}");
+}
+
+#[test]
+fn bundles_of_every_form_are_listed_with_their_targets() {
+    let raw = bundle::hip_bundle(&[GFX90A, GFX942], 4096);
+    for (fatbin, kind) in [
+        (raw.clone(), "bundle"),
+        (bundle::compressed(&raw, 1, 0), "ccob1"),
+        (bundle::compressed(&raw, 2, 1), "ccob2"),
+        (bundle::compressed(&raw, 3, 1), "ccob3"),
+    ] {
+        let found = gfx(&wheel(library(fatbin, 1)), &[]);
+        assert_eq!(found["targets"], serde_json::json!(["gfx90a", "gfx942"]), "{kind}");
+        let file = &found["files"]["demo/_demo.so"];
+        assert_eq!(
+            (&file["containers"], &file["places"]),
+            (&serde_json::json!([kind]), &serde_json::json!([".hip_fatbin"]))
+        );
+        assert_eq!((&file["bundles"], &file["wrappers"]), (&1.into(), &1.into()));
+        assert_eq!(file["targets"]["gfx942"], serde_json::json!({"objects": 1, "bytes": 4096}));
+    }
+}
+
+#[test]
+fn code_outside_the_section_in_files_of_its_own_and_in_names_is_listed() {
+    let embedded = bundle::library(&[part(".rodata", bundle::hip_bundle(&[GFX1100], 512))]);
+    let all = wheel(embedded)
+        .file("demo/kernel.co", bundle::code_object(0x3f, 2, 256))
+        .file("demo/bundle.hipfb", bundle::hip_bundle(&[GFX942], 256))
+        .file("demo/library/TensileLibrary_Type_HH_gfx1201.dat", vec![1, 2, 3, 4])
+        .file("demo/kernel.hip", "__global__ void k() {}".as_bytes().to_vec())
+        .executable("demo/windows.dll", bundle::pe_library(&[part(".hip_fat", bundle::hip_bundle(&[GFX90A], 256))]));
+    let found = gfx(&all, &[]);
+    assert_eq!(found["targets"], serde_json::json!(["gfx90a", "gfx942", "gfx1100", "gfx1201"]));
+    assert_eq!(found["files"]["demo/_demo.so"]["places"], serde_json::json!(["embedded"]));
+    assert_eq!(found["files"]["demo/kernel.co"]["containers"], serde_json::json!(["elf"]));
+    assert_eq!(found["sources"], 1);
+}
+
+#[test]
+fn text_that_only_looks_like_a_bundle_is_no_code() {
+    let bait = bundle::library(&[part(".rodata", b"__CLANG_OFFLOAD_BUNDLE__ CCOB \x7fELF and so on".repeat(50))]);
+    let found = gfx(&wheel(bait), &[]);
+    assert_eq!((&found["targets"], &found["files"]), (&serde_json::json!([]), &serde_json::json!({})));
+}
+
+#[test]
+fn a_person_reads_targets_file_by_file() {
+    let raw = bundle::hip_bundle(&[GFX90A, GFX942], 4096);
+    let project = Project::new().bytes(NAME, &wheel(library(bundle::compressed(&raw, 2, 0), 1)).bytes());
+    let text = project.run(&["wheel", "gfx", NAME, "--fast"]).exits(0).stdout;
+    let sizes = regex::Regex::new("[0-9]+ bytes for").unwrap();
+    insta::assert_snapshot!(sizes.replace(&text, "N bytes for"), @r"
+    demo-1.0-cp312-cp312-linux_x86_64.whl
+      targets   gfx90a gfx942
+      demo/_demo.so: 1 container in ccob2, N bytes for 8448 unpacked
+        gfx90a                  1 object, 4096 bytes
+        gfx942                  1 object, 4096 bytes
+    ");
+}
+
+/// W4
+#[test]
+fn targets_other_than_expected_fail() {
+    let both = wheel(library(bundle::hip_bundle(&[GFX90A, GFX942], 512), 1));
+    let one = wheel(library(bundle::hip_bundle(&[GFX90A], 512), 1));
+    appears("R120", &one, &both, &["--expect", "gfx942,gfx90a"]);
+    appears("R120", &both, &one, &["--expect", "gfx90a"]);
+    appears("R120", &wheel(Library::extension("_demo").linked("libc.so.6").build()), &one, &["--expect", "gfx90a"]);
+    let project = Project::new().bytes(NAME, &one.bytes());
+    let run = project.run(&["wheel", "gfx", NAME, "--expect", "gfx942"]).exits(1);
+    insta::assert_snapshot!(run.stderr, @r"
+    error[R120 gfx-not-as-expected]: gfx942 is missing, and gfx90a was not asked for
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl: demo/_demo.so
+    ");
+}
+
+#[test]
+fn what_is_wrong_with_code_for_gpus_is_found() {
+    let sound = || wheel(library(bundle::hip_bundle(&[GFX90A, GFX942], 512), 1));
+    let with = |fatbin: Vec<u8>, wrappers: usize| wheel(library(fatbin, wrappers));
+    let other = || library(bundle::hip_bundle(&[GFX90A], 512), 1);
+    appears("R121", &sound().executable("demo/_other.so", other()), &sound(), &[]);
+    appears("R122", &with(bundle::hip_bundle(&[], 512), 1), &sound(), &[]);
+    appears("R123", &with(bundle::hip_bundle(&[("gfx90a", 0x4c)], 512), 1), &sound(), &[]);
+    let compressed = bundle::compressed(&bundle::hip_bundle(&[GFX90A], 512), 3, 1);
+    appears("R124", &with(compressed.clone(), 1), &sound(), &[]);
+    appears("R127", &with(bundle::hip_bundle(&[GFX90A], 512), 3), &sound(), &[]);
+    let cut = compressed[..compressed.len() - 9].to_vec();
+    appears("R132", &with(cut, 1), &sound(), &[]);
+    let labelled = |label: &str, target: (&str, u32)| {
+        Wheel::named(&format!("demo-1.0+{label}-cp312-cp312-linux_x86_64.whl"))
+            .executable("demo/_demo.so", library(bundle::hip_bundle(&[target], 512), 1))
+    };
+    let generic = ("gfx11-generic", 0x54);
+    appears("R126", &labelled("rocm6.1", generic), &labelled("rocm6.4", generic), &[]);
+    appears("R126", &labelled("rocm6.1", generic), &labelled("rocm6.1", GFX90A), &[]);
+}
+
+#[test]
+fn archives_of_code_objects_belong_to_libraries_that_name_them() {
+    let split = || {
+        bundle::library(&[
+            part(".rocm_kpack_ref", bundle::kpack_reference("demo", &["../.kpack/demo_@GFXARCH@.kpack"])),
+            part(".hipFatBinSegment", bundle::wrappers(1, *b"HIPK")),
+        ])
+    };
+    let whole = wheel(split()).file(".kpack/demo_gfx942.kpack", bundle::kpack(&["gfx942"], &["demo"]));
+    appears("R130", &wheel(split()), &whole, &[]);
+    appears("R130", &wheel(split()).file("other.kpack", bundle::kpack(&["gfx942"], &["demo"])), &whole, &[]);
+    assert_eq!(gfx(&whole, &[])["targets"], serde_json::json!(["gfx942"]));
+}
+
+#[test]
+fn a_layout_that_loaders_refuse_is_found() {
+    let sound = Library::extension("_demo").linked("libc.so.6").build();
+    let mut broken = sound.clone();
+    let table = usize::try_from(u64::from_le_bytes(broken[32..40].try_into().unwrap())).unwrap();
+    let load = (0..20).map(|entry| table + 56 * entry).rfind(|at| broken[*at] == 1).unwrap();
+    // The last loaded segment claims more bytes than the file has.
+    broken[load + 34] = 0x70;
+    broken[load + 42] = 0x70;
+    appears("R131", &wheel(broken), &wheel(sound), &[]);
+}
+
+#[test]
+fn every_gate_is_in_one_check_and_what_is_known_may_be_allowed() {
+    let name = "demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl";
+    let library = Library::extension("_demo").needs("libc.so.6", &["GLIBC_2.34"]).needs("libamdhip64.so.7", &[]);
+    let wheel = Wheel::named(name)
+        .executable("demo/_demo.so", library.runpath("/opt/rocm/lib").build())
+        .edit("RECORD", |text| text.replacen("sha256=", "sha256=A", 1));
+    assert_eq!(checked(&wheel, &["--max-size", "100B"]), ["W022", "R101", "R110", "R125", "R140"]);
+    assert_eq!(checked(&wheel, &["--max-size", "100MB"]).len(), 4);
+    let project = Project::new().bytes(name, &wheel.bytes());
+    let allow = ["wheel", "check", name, "--no-host-libs", "--allow", "R101,absolute-rpath,w022,label-not-in-contents"];
+    let run = project.run(&allow).exits(0);
+    assert_eq!(run.stdout, format!("ok     {name}\n"));
+}
+
+#[test]
+fn packages_of_the_sdk_carry_rocm_on_purpose() {
+    let name = "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl";
+    let runtime = Library::new().soname("libamdhip64.so.7").linked("libc.so.6");
+    let wheel = Wheel::named(name).executable("_rocm_sdk_core/lib/libamdhip64.so.7", runtime.build());
+    let project = Project::new().bytes(name, &wheel.bytes());
+    let usual = project.run(&["wheel", "check", name, "--no-host-libs"]).exits(0);
+    assert!(usual.stderr.contains("warning[R111 vendored-rocm]"), "{}", usual.stderr);
+    let sdk = project.run(&["wheel", "check", name, "--no-host-libs", "--profile", "sdk"]).exits(0);
+    assert!(!sdk.stderr.contains("warning"), "{}", sdk.stderr);
+}
