@@ -105,6 +105,7 @@ pub(super) struct Finds {
     pub(super) limits: BTreeSet<Limit>,
     baits: usize,
     entries: usize,
+    unpacked: usize,
 }
 
 impl Finds {
@@ -115,7 +116,7 @@ impl Finds {
             Found::NotCompressed(_) => (true, 0),
             Found::Object { .. } => (false, 1),
         };
-        if is_bait && self.baits == MOST_BAITS || self.candidates.len() == MOST_FOUND {
+        if is_bait && self.baits == MOST_BAITS {
             self.limits.insert(Limit::Containers);
         } else if self.entries + entries > MOST_ENTRIES {
             self.limits.insert(Limit::Entries);
@@ -124,6 +125,15 @@ impl Finds {
             self.entries += entries;
             self.candidates.push(Candidate { offset, what });
         }
+    }
+
+    /// Whether nothing more is begun: whatever the file says, the work that it makes has an end.
+    fn is_full(&mut self) -> bool {
+        if self.candidates.len() >= MOST_FOUND || self.unpacked == MOST_FOUND {
+            self.limits.insert(Limit::Containers);
+            return true;
+        }
+        self.limits.contains(&Limit::Entries)
     }
 }
 
@@ -309,6 +319,10 @@ impl Scanner {
 
     /// Looks at what a pattern was found in.
     fn begin(&mut self, offset: u64, pattern: usize, head: &[u8]) {
+        let is_wrapper = pattern > 2;
+        if !is_wrapper && self.finds.is_full() {
+            return;
+        }
         match pattern {
             0 if self.bundles.len() == MOST_OPEN => {
                 self.finds.limits.insert(Limit::OverlappingBundles);
@@ -316,6 +330,7 @@ impl Scanner {
             0 => self.bundles.push((offset, BundleReader::new(Reads::Heads))),
             1 => match CompressedHeader::parse(head) {
                 Ok(header) => {
+                    self.finds.unpacked += 1;
                     let reads = if self.depth == Depth::Tables { Reads::Table } else { Reads::Heads };
                     self.unpacker = Some((offset, Unpacker::new(header, reads)));
                 }

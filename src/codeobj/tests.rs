@@ -311,6 +311,11 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
         assert_eq!(inventory.damages.len(), 1, "the same words are told once");
     }
 
+    // Real code, more of it than is counted.
+    let many = hip_bundle(&[("gfx942", 0x4c)], 64).repeat(70_000);
+    let inventory = scan(&fatbin(many, 1));
+    assert_eq!((inventory.containers.len(), inventory.limits.len()), (65_536, 1));
+
     let baits = b"CCOB\x09\0\0\0".repeat(5000);
     assert!(scan(&fatbin(baits, 1)).limits.contains(&Limit::Containers));
     let inventory = scan(&library(&[part(".hipFatBinSegment", wrappers(70_000, *b"FPIH"))]));
