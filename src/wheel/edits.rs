@@ -16,8 +16,6 @@ pub struct Edits<'c> {
     pub replaced: BTreeMap<String, Content<'c>>,
     /// Members left out.
     pub removed: BTreeSet<String>,
-    /// Members that RECORD lists without a hash; what they hold is taken as it is, and gets one.
-    pub unvouched: BTreeSet<String>,
     /// Members that were not there.
     pub added: BTreeMap<String, Added<'c>>,
 }

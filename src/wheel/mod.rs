@@ -35,7 +35,7 @@ pub use identity::{LabelRule, identity};
 pub use progress::{Progress, Watch};
 pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
-pub use rewrite::{Rehash, Unchanged, WriteOptions, rewrite, rewrite_watched};
+pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use target::Target;
 pub use verify::{check_metadata, verify, verify_watched};
 pub use zip::{Archive, Content, DosTime, Member, MemberReader, MemberView, Method, Observer, ZipWriter};

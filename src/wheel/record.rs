@@ -96,6 +96,11 @@ impl Hasher {
         }
     }
 
+    /// The function of new rows.
+    pub fn sha256() -> Self {
+        Self::Sha256(Sha256::new())
+    }
+
     /// Takes more of the content.
     pub fn update(&mut self, bytes: &[u8]) {
         match self {

@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::edits::Edits;
+use super::fault::weak_hash_message;
 use super::progress::{Meter, Watch};
 use super::record::{Record, Row};
-use super::vouch::doubt;
+use super::vouch::{Doubt, doubt, other_size};
 use super::zip::{Entry, NewMember, Told, check_name, write_entries};
 use super::{Archive, Content, DosTime, Member, Method, Target, Wheel, WheelError, ZipWriter};
+use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity};
 
 /// Less than this is checked at once: the threads of the pool take longer to start.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -39,15 +42,41 @@ pub enum Unchanged {
 /// What the rows of RECORD rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rehash {
-    /// Every member is read and held against its row.
+    /// Every member is read and held against its row. One whose row has no hash, or one that may not be used, gets
+    /// a row with SHA-256.
     All,
-    /// Rows of members that do not change are taken as they are.
+    /// What changes is held against its row, which must have a hash; all other rows are taken as they are.
+    Changed,
+    /// The same, and what changes may have a row without a hash, or with one that may not be used.
     TrustRecord,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { level: 6, time: None, unchanged: Unchanged::Copied, rehash: Rehash::TrustRecord }
+        Self { level: 6, time: None, unchanged: Unchanged::Copied, rehash: Rehash::Changed }
+    }
+}
+
+/// What became of a wheel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The size of the new one.
+    pub size_bytes: u64,
+    /// Members whose old rows had no hash, or one that may not be used, with that hash; their new rows have SHA-256.
+    pub weak_hashes: BTreeMap<String, String>,
+}
+
+impl Rewritten {
+    /// What a person should know of the wheel of this name.
+    pub fn findings(&self, wheel: &str) -> Vec<Diagnostic> {
+        let Some((member, listed)) = self.weak_hashes.first_key_value() else { return Vec::new() };
+        let message = match self.weak_hashes.len() {
+            1 => weak_hash_message(listed),
+            count => format!("RECORD has no hash that may be used of {count} members, of which this is the first"),
+        };
+        let place = Place::Member { wheel: wheel.to_owned(), member: member.clone() };
+        let finding = Diagnostic::new(&codes::WEAK_RECORD_HASH, message).severity(Severity::Warning);
+        vec![finding.at(place, "the new RECORD has SHA-256, of the bytes as they were found")]
     }
 }
 
@@ -61,10 +90,10 @@ pub fn rewrite(
     options: &WriteOptions,
     target: &mut dyn Target,
 ) -> Result<u64, WheelError> {
-    rewrite_watched(wheel, edits, options, target, &|_| {})
+    rewrite_watched(wheel, edits, options, target, &|_| {}).map(|written| written.size_bytes)
 }
 
-/// Writes the wheel with these edits, tells how many bytes it has, and meanwhile how far it has come.
+/// Writes the wheel with these edits, tells what became of it, and meanwhile how far it has come.
 ///
 /// Members keep their order; added ones follow, then dist-info with what is added to it, and RECORD is the last.
 /// Members that do not change keep their compressed bytes, and their rows of RECORD as they were. Signatures of RECORD
@@ -80,7 +109,7 @@ pub fn rewrite_watched(
     options: &WriteOptions,
     target: &mut dyn Target,
     watch: &Watch<'_>,
-) -> Result<u64, WheelError> {
+) -> Result<Rewritten, WheelError> {
     let parts = parts(wheel, edits)?;
     let doubted: Vec<&Part<'_>> = parts.iter().filter(|part| part.is_doubted(options)).collect();
     let read_bytes: u64 = doubted.iter().filter_map(|part| part.member).map(Member::size_bytes).sum();
@@ -88,25 +117,25 @@ pub fn rewrite_watched(
     let meter = Meter::new(read_bytes + written_bytes, watch);
     let archive = wheel.archive();
     let mut writer = ZipWriter::new(target);
-    let hashes = if read_bytes < SMALL_BYTES {
-        check(&doubted, archive, &meter)?;
-        write(&parts, archive, options, &mut writer, &meter)?
+    let checking = Checking { archive, rehash: options.rehash, meter: &meter };
+    let (mended, made) = if read_bytes < SMALL_BYTES {
+        (checking.all(&doubted)?, write(&parts, archive, options, &mut writer, &meter)?)
     } else {
-        let mut checked = Ok(());
-        let written = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| checked = check_in_parallel(&doubted, archive, &meter));
+        let mut mended = Ok(BTreeMap::new());
+        let made = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| mended = checking.all_in_parallel(&doubted));
             write(&parts, archive, options, &mut writer, &meter)
         });
-        checked?;
-        written?
+        (mended?, made?)
     };
-    let record = record(&parts, hashes);
     let record_name = wheel.dist_info_path("RECORD");
     let member = archive.member(&record_name).ok_or(WheelError::Missing { member: record_name.clone() })?;
     let new_name = edits.new_name(&record_name);
-    let bytes = Record { rows: record.chain([Row::bare(&new_name)]).collect() }.to_bytes();
-    writer.add(&new_name, &bytes, &like(member, options))?;
-    writer.finish()
+    let rows = parts.iter().filter_map(|part| part.new_row(&made, &mended)).chain([Row::bare(&new_name)]).collect();
+    writer.add(&new_name, &Record { rows }.to_bytes(), &like(member, options))?;
+    let size_bytes = writer.finish()?;
+    let weak_hashes = mended.into_iter().map(|(name, weak)| (name.to_owned(), weak.listed)).collect();
+    Ok(Rewritten { size_bytes, weak_hashes })
 }
 
 /// A member of the new wheel.
@@ -119,8 +148,6 @@ struct Part<'p> {
     /// The mode of an added one.
     unix_mode: u32,
     row: Option<&'p Row>,
-    /// Whether RECORD may say nothing of its old content.
-    is_unvouched: bool,
 }
 
 impl Part<'_> {
@@ -129,13 +156,22 @@ impl Part<'_> {
     /// What changes must have been what RECORD says, or its new row would vouch for what nobody vouched for.
     fn is_doubted(&self, options: &WriteOptions) -> bool {
         let is_asked = self.content.is_some() || options.rehash == Rehash::All;
-        is_asked && !self.is_unvouched && self.member.is_some_and(|member| !member.is_folder())
+        is_asked && self.member.is_some_and(|member| !member.is_folder())
+    }
+
+    /// Its row of the new RECORD; folders have none. What is only compressed anew keeps its own.
+    fn new_row(&self, made: &BTreeMap<String, Row>, mended: &Mended<'_>) -> Option<Row> {
+        let (path, Some(old), None) = (self.name.clone(), self.row, self.content) else {
+            return made.get(&self.name).cloned();
+        };
+        match self.member.and_then(|member| mended.get(member.name())) {
+            Some(weak) => Some(Row { path, hash: weak.actual.clone(), size: weak.size_bytes.to_string() }),
+            None => Some(Row { path, ..old.clone() }),
+        }
     }
 
     fn is_copied(&self, options: &WriteOptions) -> bool {
-        self.content.is_none()
-            && !self.is_unvouched
-            && (options.unchanged == Unchanged::Copied || self.member.is_some_and(Member::is_folder))
+        self.content.is_none() && (options.unchanged == Unchanged::Copied || self.member.is_some_and(Member::is_folder))
     }
 
     /// How much is copied, or read for it.
@@ -167,12 +203,11 @@ fn parts<'p>(wheel: &'p Wheel<'_>, edits: &'p Edits<'_>) -> Result<Vec<Part<'p>>
             return Err(WheelError::NotInRecord { member: name.to_owned() });
         }
         let content = edits.replaced.get(name);
-        let is_unvouched = row.is_some_and(|row| row.hash.is_empty()) && edits.unvouched.contains(name);
-        parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row, is_unvouched });
+        parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row });
     }
     for (name, added) in &edits.added {
         let (name, content) = (edits.in_new_folder(name), Some(&added.content));
-        parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None, is_unvouched: false });
+        parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None });
     }
     check_names(&parts, &edits.new_name(&unsigned[0]))?;
     let dist_info = edits.new_name(&wheel.dist_info_path(""));
@@ -202,24 +237,58 @@ fn like(member: &Member, options: &WriteOptions) -> NewMember {
     }
 }
 
-fn check(parts: &[&Part<'_>], archive: &Archive<'_>, meter: &Meter<'_>) -> Result<(), WheelError> {
-    parts.iter().try_for_each(|part| check_part(part, archive, meter))
+/// Members whose rows have no hash that may be used.
+type Mended<'p> = BTreeMap<&'p str, Weak>;
+
+struct Weak {
+    /// The hash as written.
+    listed: String,
+    /// The SHA-256 that it should have.
+    actual: String,
+    size_bytes: u64,
 }
 
-/// Checks members in parallel, the largest first; of several faults the first in the archive is told.
-fn check_in_parallel(parts: &[&Part<'_>], archive: &Archive<'_>, meter: &Meter<'_>) -> Result<(), WheelError> {
-    let mut largest_first: Vec<(usize, &&Part<'_>)> = parts.iter().enumerate().collect();
-    largest_first.sort_by_key(|(_, part)| std::cmp::Reverse(part.member.map_or(0, Member::size_bytes)));
-    let faults = largest_first.into_iter().par_bridge().filter_map(|(place, part)| {
-        let fault = check_part(part, archive, meter).err()?;
-        Some((place, fault))
-    });
-    faults.min_by_key(|(place, _)| *place).map_or(Ok(()), |(_, fault)| Err(fault))
+/// Holds members against RECORD.
+struct Checking<'c> {
+    archive: &'c Archive<'c>,
+    rehash: Rehash,
+    meter: &'c Meter<'c>,
 }
 
-fn check_part(part: &Part<'_>, archive: &Archive<'_>, meter: &Meter<'_>) -> Result<(), WheelError> {
-    let Some(member) = part.member else { return Ok(()) };
-    doubt(archive, member, part.row, meter)?.map_or(Ok(()), |doubt| Err(doubt.into_error(member)))
+impl Checking<'_> {
+    fn all<'p>(&self, parts: &[&Part<'p>]) -> Result<Mended<'p>, WheelError> {
+        parts.iter().filter_map(|part| self.one(part).transpose()).collect()
+    }
+
+    /// The largest first; of several faults the first in the archive is told.
+    fn all_in_parallel<'p>(&self, parts: &[&Part<'p>]) -> Result<Mended<'p>, WheelError> {
+        let mut largest_first: Vec<(usize, &&Part<'p>)> = parts.iter().enumerate().collect();
+        largest_first.sort_by_key(|(_, part)| std::cmp::Reverse(part.member.map_or(0, Member::size_bytes)));
+        let found = largest_first.into_iter().par_bridge();
+        let mut found: Vec<_> = found.filter_map(|(place, part)| Some((place, self.one(part).transpose()?))).collect();
+        found.sort_by_key(|(place, _)| *place);
+        found.into_iter().map(|(_, one)| one).collect()
+    }
+
+    /// The member, where it has no hash and may get one.
+    fn one<'p>(&self, part: &Part<'p>) -> Result<Option<(&'p str, Weak)>, WheelError> {
+        let Some(member) = part.member else { return Ok(None) };
+        let refused = match doubt(self.archive, member, part.row, self.meter)? {
+            None => return Ok(None),
+            Some(Doubt::WeakHash { listed, actual }) if self.rehash != Rehash::Changed => {
+                let row = part.row.filter(|row| !row.size.is_empty());
+                match row.and_then(|row| other_size(member, row)) {
+                    None => {
+                        let weak = Weak { listed, actual, size_bytes: member.size_bytes() };
+                        return Ok(Some((member.name(), weak)));
+                    }
+                    Some(other) => other,
+                }
+            }
+            Some(doubt) => doubt,
+        };
+        Err(refused.into_error(member))
+    }
 }
 
 /// Writes all but RECORD; new rows by name.
@@ -261,12 +330,4 @@ fn write(
         }
     })?;
     Ok(rows)
-}
-
-/// The rows in the order of the members. What only was compressed anew keeps its row.
-fn record<'p>(parts: &'p [Part<'_>], mut hashes: BTreeMap<String, Row>) -> impl Iterator<Item = Row> + 'p {
-    parts.iter().filter_map(move |part| match (part.content, part.row) {
-        (None, Some(row)) if !part.is_unvouched => Some(Row { path: part.name.clone(), ..row.clone() }),
-        _ => hashes.remove(&part.name),
-    })
 }

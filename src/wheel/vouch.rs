@@ -13,6 +13,8 @@ pub(super) enum Doubt {
     WeakHash {
         /// The hash as written.
         listed: String,
+        /// The SHA-256 that it should have.
+        actual: String,
     },
     /// Its hash is another.
     OtherHash {
@@ -36,7 +38,7 @@ impl Doubt {
         let member = member.name().to_owned();
         match self {
             Self::NotListed => WheelError::NotInRecord { member },
-            Self::WeakHash { listed } => WheelError::WeakHash { member, listed },
+            Self::WeakHash { listed, .. } => WheelError::WeakHash { member, listed },
             Self::OtherHash { listed, actual } => WheelError::RecordMismatch { member, listed, actual },
             Self::OtherSize { listed, actual } => {
                 WheelError::RecordMismatch { member, listed: counted(&listed), actual: counted(&actual.to_string()) }
@@ -59,22 +61,28 @@ pub(super) fn doubt(
     row: Option<&Row>,
     meter: &Meter<'_>,
 ) -> Result<Option<Doubt>, WheelError> {
-    let mut hasher = row.and_then(|row| Hasher::for_hash(&row.hash));
+    let known = row.and_then(|row| Hasher::for_hash(&row.hash));
+    let is_known = known.is_some();
+    let mut hasher = row.map(|_| known.unwrap_or_else(Hasher::sha256));
     archive.stream(member, &mut |bytes| {
         if let Some(hasher) = &mut hasher {
             hasher.update(bytes);
         }
         meter.add(bytes.len() as u64);
     })?;
-    let (Some(row), Some(hasher)) = (row, hasher) else {
-        return Ok(Some(row.map_or(Doubt::NotListed, |row| Doubt::WeakHash { listed: row.hash.clone() })));
-    };
-    let actual = hasher.finish();
-    Ok(if actual != row.hash.trim_end_matches('=') {
-        Some(Doubt::OtherHash { listed: row.hash.clone(), actual })
-    } else if row.size.parse() != Ok(member.size_bytes()) {
-        Some(Doubt::OtherSize { listed: row.size.clone(), actual: member.size_bytes() })
+    let (Some(row), Some(hasher)) = (row, hasher) else { return Ok(Some(Doubt::NotListed)) };
+    let (listed, actual) = (row.hash.clone(), hasher.finish());
+    Ok(if !is_known {
+        Some(Doubt::WeakHash { listed, actual })
+    } else if actual != listed.trim_end_matches('=') {
+        Some(Doubt::OtherHash { listed, actual })
     } else {
-        None
+        other_size(member, row)
     })
+}
+
+/// Whether the size in a row is another.
+pub(super) fn other_size(member: &Member, row: &Row) -> Option<Doubt> {
+    let (listed, actual) = (row.size.clone(), member.size_bytes());
+    (listed.parse() != Ok(actual)).then_some(Doubt::OtherSize { listed, actual })
 }

@@ -13,7 +13,7 @@ use crate::audit::{self, Look, Plan, Repair, Report, SBOM, Wanted};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::registry::{elf as elf_codes, wheel as codes};
-use crate::diagnostic::{Diagnostic, Place, Severity, counted};
+use crate::diagnostic::{Diagnostic, Place, counted};
 use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, Owners, Saved};
 use crate::template;
@@ -324,18 +324,6 @@ fn apply(
         edits.renamed.insert(old.clone(), new.clone());
         edits.added.insert(old.clone(), Added::executable(starter(new)));
     }
-    let is_bare = |path: &str| {
-        let mut rows = wheel.record().rows.iter();
-        rows.any(|row| row.path == path && row.hash.is_empty())
-    };
-    let own = wheel.dist_info_path("RECORD");
-    let files = archive.members().iter().filter(|member| !member.is_folder() && !member.name().starts_with(&own));
-    edits.unvouched = files.map(|member| member.name().to_owned()).filter(|path| is_bare(path)).collect();
-    for path in &edits.unvouched {
-        let place = Place::Member { wheel: file.shown.clone(), member: path.clone() };
-        let told = Diagnostic::new(&codes::WEAK_RECORD_HASH, "RECORD had no hash of it, and gets one".to_owned());
-        done.findings.push(told.severity(Severity::Warning).at(place, ""));
-    }
     if !plan.grafts.is_empty() {
         let mut owners = Owners::new(judge.root());
         let owners: Vec<Option<String>> =
@@ -349,11 +337,14 @@ fn apply(
         unchanged: if args.recompress { Unchanged::Recompressed } else { Unchanged::Copied },
         rehash: if args.trust_record { Rehash::TrustRecord } else { Rehash::All },
     };
+    let mut mended = Vec::new();
     let write = |target: &mut dyn wheel::Target| {
-        let written = wheel::rewrite(wheel, &edits, &options, target);
-        written.map(drop).map_err(|error| error.diagnostic(&file.shown))
+        let written = wheel::rewrite_watched(wheel, &edits, &options, target, &|_| {});
+        mended = written.map_err(|error| error.diagnostic(&file.shown))?.findings(&file.shown);
+        Ok(())
     };
     done.saved = Some(save(&done.out, args, write)?);
+    done.findings.extend(mended);
     Ok(done)
 }
 

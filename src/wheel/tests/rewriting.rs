@@ -258,8 +258,6 @@ fn rows_are_trusted_or_held_against_every_member() {
     let hash = "a.py,sha256=";
     for (from, to, expect) in [
         (hash, "a.py,sha256=A", "W022: RECORD says `sha256=A"),
-        ("b/c.so,sha256", "b/c.so,md5", "W024: RECORD has a hash of it that may not be used, `md5`"),
-        ("b/c.so,sha256", "b/c.so,sha1", "W024: RECORD has a hash of it that may not be used, `sha1`"),
         (",99\n", ",98\n", "W022: RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`"),
     ] {
         let bytes = with_record(from, to);
@@ -272,6 +270,56 @@ fn rows_are_trusted_or_held_against_every_member() {
         assert_eq!(told, "W020: RECORD does not list `a.py`, so nothing vouches for it");
     }
     assert_eq!(outcome(&small(), Rehash::All), Ok(()));
+}
+
+#[test]
+fn a_row_without_a_hash_that_may_be_used_gets_one_and_that_is_told() {
+    let mend = |bytes: &Vec<u8>, rehash| {
+        let (wheel, mut out) = (Wheel::open(bytes).unwrap(), Vec::new());
+        let options = WriteOptions { rehash, ..WriteOptions::default() };
+        let done = rewrite_watched(&wheel, &Edits::default(), &options, &mut out, &|_| {}).unwrap();
+        (done.findings("w.whl"), out)
+    };
+    for (wrong, expect) in [
+        ("b/c.so,md5=", "RECORD has a hash of it that may not be used, `md5`"),
+        ("b/c.so,sha1=", "RECORD has a hash of it that may not be used, `sha1`"),
+        ("b/c.so,=", "RECORD has no hash of it"),
+    ] {
+        let bytes = with_record("b/c.so,sha256=", wrong);
+        let (found, out) = mend(&bytes, Rehash::All);
+        assert_eq!((found[0].code.id, found[0].is_error(), found[0].message.as_str()), ("W024", false, expect));
+        assert_eq!(Wheel::open(&out).unwrap().record(), Wheel::open(&small()).unwrap().record());
+        sound(&out);
+        let (found, out) = mend(&bytes, Rehash::TrustRecord);
+        assert_eq!(found, []);
+        assert_eq!(Wheel::open(&out).unwrap().record(), Wheel::open(&bytes).unwrap().record());
+
+        // What changes must have a hash, unless RECORD is mended or trusted.
+        let mut edits = Edits::default();
+        edits.replaced.insert("b/c.so".to_owned(), vec![1].into());
+        let fault = rewritten(&bytes, &edits, &WriteOptions::default()).unwrap_err().diagnostic("w.whl");
+        assert_eq!((fault.code.id, fault.is_error(), fault.message.as_str()), ("W024", true, expect));
+        for rehash in [Rehash::All, Rehash::TrustRecord] {
+            sound(&rewritten(&bytes, &edits, &WriteOptions { rehash, ..WriteOptions::default() }).unwrap());
+        }
+    }
+    assert_eq!(mend(&small(), Rehash::All).0, []);
+    let text = String::from_utf8(Wheel::open(&small()).unwrap().record().to_bytes()).unwrap();
+    let (_, out) = mend(&with_record(text.lines().next().unwrap(), "a.py,,"), Rehash::All);
+    assert_eq!(Wheel::open(&out).unwrap().record(), Wheel::open(&small()).unwrap().record());
+    let (found, _) = mend(&with_record("sha256=", "md5="), Rehash::All);
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn a_row_without_a_hash_and_with_another_size_is_a_mismatch() {
+    let old = with_record("b/c.so,sha256=", "b/c.so,md5=");
+    let text = String::from_utf8(Wheel::open(&old).unwrap().record().to_bytes()).unwrap();
+    let row = text.lines().find(|line| line.starts_with("b/c.so")).unwrap().to_owned();
+    let bytes = with_record(&row.replace("md5=", "sha256="), "b/c.so,,98");
+    let all = WriteOptions { rehash: Rehash::All, ..WriteOptions::default() };
+    let fault = rewritten(&bytes, &Edits::default(), &all).unwrap_err();
+    assert_eq!(fault.to_string(), "RECORD says `98 bytes` of `b/c.so`, and it is `99 bytes`");
 }
 
 #[test]

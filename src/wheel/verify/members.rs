@@ -72,7 +72,7 @@ fn check_member(wheel: &Wheel<'_>, member: &Member, row: Option<&Row>, meter: &M
         Some(Doubt::NotListed) => {
             Some((&codes::MEMBER_NOT_IN_RECORD, "RECORD does not list it, so nothing vouches for it".to_owned()))
         }
-        Some(Doubt::WeakHash { listed }) => Some((&codes::WEAK_RECORD_HASH, weak_hash_message(&listed))),
+        Some(Doubt::WeakHash { listed, .. }) => Some((&codes::WEAK_RECORD_HASH, weak_hash_message(&listed))),
         Some(Doubt::OtherHash { listed, actual }) => {
             Some((&codes::RECORD_MISMATCH, format!("RECORD says `{listed}`, and it is `{actual}`")))
         }
