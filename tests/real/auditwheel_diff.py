@@ -1,0 +1,198 @@
+"""Compares `wheel show` and `wheel repair` with auditwheel, on wheels made with gcc and on wheels of the command line.
+
+What may differ is read from the tables of docs/auditwheel.md whose rows begin with the name of a case and the keys that
+differ. A difference that is not listed fails, and so does a listed one that is none.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+import auditwheel_cases
+
+# What auditwheel's readers are told.
+KEYS = ["overall_tag", "sym_tag", "pyfpe", "ucs2", "unsupported_isa", "versioned_symbols", "external_libs", "policy_upgrades"]
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What one program did with one wheel."""
+
+    shown: dict
+    code: int
+    repair_code: int | None = None
+    repaired: pathlib.Path | None = None
+    said: str = ""
+
+
+def run(argv, environment, cwd=None):
+    done = subprocess.run([str(one) for one in argv], env=environment, cwd=cwd, capture_output=True, text=True, check=False)
+    return done
+
+
+def environment_of(case, place):
+    """The environment without what leads a loader elsewhere, and what the case adds; `{outside}` is its folder."""
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("LD_", "AUDITWHEEL_"))}
+    added = {name: value.format(outside=place / "outside") for name, value in case.environment.items()}
+    return {**base, **added}
+
+
+def judge(program, case, wheel, place, out):
+    options = [option.format(outside=place / "outside") for option in case.options]
+    environment = environment_of(case, place)
+    done = run([*program, "show", "--json", *options, wheel], environment)
+    shown = json.loads(done.stdout) if done.stdout.strip() else {}
+    outcome = Outcome(shown, done.returncode, said=done.stderr)
+    if case.repairs:
+        more = [option.format(outside=place / "outside") for option in case.repair_options]
+        done = run([*program, "repair", *options, *more, "-w", out, wheel], environment)
+        outcome.repair_code = done.returncode
+        outcome.said += done.stderr + done.stdout
+        outcome.repaired = next(iter(sorted(out.glob("*.whl"))), None) if out.exists() else None
+    return outcome
+
+
+def platforms(path):
+    return sorted(path.name.removesuffix(".whl").rsplit("-", 1)[1].split("."))
+
+
+def members(path):
+    """Names of members; lists of parts are each program's own."""
+    with zipfile.ZipFile(path) as archive:
+        return sorted(name for name in archive.namelist() if "/sboms/" not in name and not name.endswith("/"))
+
+
+def differences(ours, theirs):
+    """What each said, by key, where it is not the same."""
+    found = {}
+    if ("error" in theirs.shown) != ("error" in ours.shown) or not theirs.shown:
+        found["error"] = (ours.shown.get("error"), theirs.shown.get("error") or theirs.said[-300:])
+    else:
+        for key in KEYS:
+            if ours.shown.get(key) != theirs.shown.get(key):
+                found[key] = (ours.shown.get(key), theirs.shown.get(key))
+    if (ours.code == 0) != (theirs.code == 0):
+        found["exit"] = (ours.code, theirs.code)
+    if theirs.repair_code is None:
+        return found
+    if (ours.repair_code == 0) != (theirs.repair_code == 0):
+        found["repair"] = (f"{ours.repair_code}: {ours.said[-600:]}", f"{theirs.repair_code}: {theirs.said[-600:]}")
+    elif ours.repaired and theirs.repaired:
+        for key, look in (("platforms", platforms), ("members", members)):
+            if look(ours.repaired) != look(theirs.repaired):
+                found[key] = (look(ours.repaired), look(theirs.repaired))
+    elif bool(ours.repaired) != bool(theirs.repaired):
+        found["written"] = (ours.repaired, theirs.repaired)
+    return found
+
+
+def installs_and_works(case, wheel, place):
+    """Why the repaired wheel is of no use: pip does not take it, or what it holds does not load."""
+    site, python = place / "site", pathlib.Path(sys.executable)
+    where = ["install", "--target", site]
+    if case.in_environment:
+        run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], os.environ)
+        python = place / "venv/bin/python"
+        where = ["--python", python, "install"]
+    quiet = ["-q", "--isolated", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"]
+    installed = run([sys.executable, "-m", "pip", *where, *quiet, wheel], os.environ)
+    if installed.returncode != 0:
+        return f"pip does not install it: {installed.stderr[-500:]}"
+    outside, hidden = place / "outside", place / "hidden"
+    if outside.exists() and not case.keeps_outside:
+        outside.rename(hidden)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "LD_BIND_NOW": "1"}
+    if case.keeps_outside:
+        environment["LD_LIBRARY_PATH"] = str(outside)
+    faults = []
+    for statement in case.works:
+        done = run([python, "-c", statement.format(site=site)], environment, cwd=place)
+        if done.returncode != 0:
+            faults.append(f"{statement}: {done.returncode} {done.stderr[-500:]}")
+    if hidden.exists():
+        hidden.rename(outside)
+    return "; ".join(faults)
+
+
+def compare(case, wheel, place, programs):
+    rock, auditwheel = programs
+    place.mkdir(parents=True, exist_ok=True)
+    ours = judge([rock, "wheel"], case, wheel, place, place / "ours")
+    theirs = judge([auditwheel], case, wheel, place, place / "theirs")
+    found = differences(ours, theirs)
+    fault = ""
+    if ours.repaired and case.works:
+        fault = installs_and_works(case, ours.repaired, place)
+    if ours.repaired:
+        checked = run([rock, "wheel", "verify", ours.repaired], os.environ)
+        if checked.returncode != 0:
+            fault += f"\nverify: {checked.stdout}{checked.stderr}"
+    return case.name, found, fault
+
+
+def listed(page):
+    """Keys that may differ, by case: rows `| `case`, `case` | `key`, `key` | reason |`."""
+    rows = {}
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| `") else []
+        if len(cells) == 3 and cells[2]:
+            keys = set(re.findall(r"`([^`]+)`", cells[1]))
+            for name in re.findall(r"`([^`]+)`", cells[0]):
+                rows.setdefault(name, set()).update(keys)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rock", required=True, type=pathlib.Path)
+    parser.add_argument("--auditwheel", required=True, type=pathlib.Path)
+    parser.add_argument("--differences", required=True, type=pathlib.Path)
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    parser.add_argument("--only", action="append", help="the case of this name only")
+    parser.add_argument("wheels", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    work = options.work.resolve()
+    programs = (options.rock.resolve(), options.auditwheel)
+    may_differ = listed(options.differences)
+
+    shop = auditwheel_cases.Shop(work / "made", sysconfig.get_paths()["include"])
+    cases = [(case, shop) for case in auditwheel_cases.cases()]
+    cases += [(auditwheel_cases.Case(path.name.split("-")[0], repairs=False), path) for path in options.wheels]
+    if options.only:
+        cases = [(case, source) for case, source in cases if case.name in options.only]
+
+    def one(job):
+        case, source = job
+        place = work / case.name
+        place.mkdir(parents=True, exist_ok=True)
+        return compare(case, source if isinstance(source, pathlib.Path) else source.make(case, place), place, programs)
+
+    failed = 0
+    seen = set()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, found, fault in pool.map(one, cases):
+            allowed = may_differ.get(name, set())
+            seen.add(name)
+            wrong = [f"{key}: ours {mine!r}, auditwheel's {other!r}" for key, (mine, other) in found.items() if key not in allowed]
+            wrong += [f"{key} is listed as different and is the same" for key in sorted(allowed - found.keys())]
+            wrong += [fault] if fault else []
+            failed += bool(wrong)
+            print(f"{'FAIL' if wrong else 'same' if not allowed else 'differs as listed'}: {name}", flush=True)
+            for line in wrong:
+                print(f"    {line}", flush=True)
+    unknown = sorted(may_differ.keys() - seen) if not options.only else []
+    for name in unknown:
+        print(f"FAIL: {name} is listed and is no case")
+    print(f"{len(cases)} wheels, {failed + len(unknown)} failed")
+    sys.exit(1 if failed or unknown else 0)
+
+
+main()
