@@ -387,7 +387,8 @@ words! {
     /// A check that a built wheel must pass.
     Gate { /// It has the name that the plan expects.
         Name = "name", /// Container, RECORD and METADATA are right, before a label is set and after it.
-        Verify = "verify" }
+        Verify = "verify", /// Its label, platforms, libraries and code for GPUs agree with each other and with the plan.
+        Check = "check" }
 }
 
 impl<'de> serde::Deserialize<'de> for Gate {

@@ -1,6 +1,7 @@
 //! Building on this machine: what a person sees, and what lies there afterwards.
 
 use crate::support::Wheel;
+use crate::support::elf::Library;
 use crate::support::toy::{JOB, Toy, WHEEL, all_gone, wait, wait_until};
 
 const TAKE: &str = "mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; echo build >>order";
@@ -287,6 +288,24 @@ fn a_wheel_that_does_not_verify_is_refused_and_kept() {
     assert!(stderr.contains(&format!("the wheel stays at .rock/{JOB}/dist/{WHEEL}")), "{stderr}");
     assert!(!toy.path("dist").join(WHEEL).exists());
     assert_eq!(toy.record()["outcome"], "refused");
+}
+
+#[test]
+fn a_wheel_whose_contents_are_not_those_of_the_plan_is_refused() {
+    let toy = Toy::building(TAKE).recipe("  record:", "  gates: [name, verify, check]\n  record:");
+    let with = |soname: &str| {
+        let library = Library::extension("_toy").linked("libc.so.6").linked(soname);
+        toy.write(&format!("wheels/{WHEEL}"), &Wheel::named(WHEEL).executable("toy/_toy.so", library.build()).bytes());
+    };
+    with("libamdhip64.so.7");
+    let (_, stderr) = toy.build(1, &[]);
+    assert!(stderr.contains("error[R120 gfx-not-as-expected]: there is no code for a GPU"), "{stderr}");
+    assert!(stderr.contains("the label says ROCm 6.2, and `libamdhip64.so.7` is of ROCm 7"), "{stderr}");
+    assert!(stderr.contains("did not pass the gate `check`"), "{stderr}");
+    assert!(!toy.path("dist").join(WHEEL).exists());
+    let output = toy.command(&["plan", "--format", "json"]).output().unwrap();
+    let plan = String::from_utf8(output.stdout).unwrap();
+    assert!(plan.contains("\"gates\":[\"name\",\"verify\",\"check\"]"), "{plan}");
 }
 
 /// W5

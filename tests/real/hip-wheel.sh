@@ -20,6 +20,28 @@ for target_id in gfx906 gfx90a gfx1030; do
   grep -qaF "amdgcn-amd-amdhsa--$target_id" "$module" || fail "no code object for $target_id in $module"
 done
 
+step "its targets are those of the matrix file, and each gate is passed"
+said=$(rock wheel gfx "$wheel")
+expect_match "wheel gfx" 'targets +gfx906 gfx90a gfx1030' "$said"
+rock wheel check --no-host-libs "$wheel" --expect gfx906,gfx90a,gfx1030
+if rock wheel check --no-host-libs "$wheel" --expect gfx906,gfx942; then fail "a target is missing, and the check passed"; fi
+
+step "repair leaves the runtime where it is, and drops nothing"
+rock wheel repair "$wheel" --exclude-preset rocm --no-graft -w "$work/wheelhouse"
+repaired=$(find "$work/wheelhouse" -name '*.whl')
+expect_match "the repaired name" 'manylinux' "$repaired"
+rock wheel check --no-host-libs "$repaired" --expect gfx906,gfx90a,gfx1030
+
+step "repair without that brings the runtime along, and it still loads"
+rock wheel repair "$wheel" -w "$work/grafted"
+grafted=$(find "$work/grafted" -name '*.whl')
+"$host_python" -m zipfile -l "$grafted" | grep -q 'libs/libamdhip64-' || fail "the runtime did not come along"
+said=$(rock wheel check --no-host-libs "$grafted" 2>&1)
+expect_match "what is said of it" 'R111 vendored-rocm' "$said"
+"$host_python" -m venv "$work/grafted-venv"
+"$work/grafted-venv/bin/pip" install -q --no-deps --no-index "$grafted"
+LD_BIND_NOW=1 "$work/grafted-venv/bin/python" -c 'import rmx_vecadd'
+
 step "it imports, and says that there is no device"
 "$host_python" -m venv "$work/venv"
 "$work/venv/bin/pip" install -q --no-deps --no-index "$wheel"

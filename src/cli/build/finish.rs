@@ -3,12 +3,14 @@
 use super::Args;
 use super::prepare::{Prepared, shown};
 use super::progress::span;
-use crate::cli::{Exit, Format, Shell};
-use crate::config::Gate;
-use crate::diagnostic::registry::build as codes;
+use crate::cli::wheel::gate;
+use crate::cli::{Exit, Format, Shell, load};
+use crate::config::{Gate, TorchFrom};
+use crate::diagnostic::registry::{build as codes, rocm as rocm_codes};
 use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::exec::{self, Built, BuiltWheel, CollectFault, Collected, Outcome};
 use crate::names::{LocalLabel, WheelName, WheelNameError};
+use crate::plan::Job;
 use crate::recipe::measure::{MEASURED_FILE, Measurements};
 use crate::sys::{self, Existing, PositionalFile};
 use crate::wheel::{self, ExistingLabel, Wheel, WheelError, WriteOptions};
@@ -102,6 +104,9 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<BuiltWheel, Und
     if verified {
         verify(&found, shell)?;
     }
+    if job.job.gates.contains(&Gate::Check) {
+        check(&found, &job.job, shell)?;
+    }
     Ok(exec::copy_out(&found.path, &found.name, &args.out)?)
 }
 
@@ -124,13 +129,30 @@ fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared) -> Result<Col
 /// Refuses a wheel whose container, RECORD or METADATA is wrong; remarks are shown.
 fn verify(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
-    let mut told = wheel::verify(&file, &name);
+    pass(found, Gate::Verify, wheel::verify(&file, &name), shell)
+}
+
+/// Refuses a wheel whose label, platforms, libraries or code for GPUs are not those of the plan; remarks are shown.
+fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered> {
+    let (name, file) = open(found)?;
+    let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
+    let told = match gate(&file, &name, compat, &job.gfx) {
+        Ok(told) | Err(told) => told,
+    };
+    // A build against the torch of this machine has the label that was asked for, and its record says what was there.
+    let is_asked_for =
+        |one: &Diagnostic| one.code == &rocm_codes::LABEL_NOT_IN_CONTENTS && job.settings.torch_from == TorchFrom::Host;
+    let soft = |one: Diagnostic| if is_asked_for(&one) { one.severity(Severity::Warning) } else { one };
+    pass(found, Gate::Check, told.into_iter().map(soft).collect(), shell)
+}
+
+fn pass(found: &Collected, gate: Gate, mut told: Vec<Diagnostic>, shell: &Shell) -> Result<(), Undelivered> {
     let errors = told.iter().filter(|one| one.is_error()).count();
     if errors == 0 {
         shell.report(&told);
         return Ok(());
     }
-    let message = format!("`{}` did not pass the gate `{}`: {}", found.name, Gate::Verify, counted(errors, "fault"));
+    let message = format!("`{}` did not pass the gate `{gate}`: {}", found.name, counted(errors, "fault"));
     told.push(
         Diagnostic::new(&codes::WHEEL_REFUSED, message)
             .note(format!("the wheel stays at {}", shown(&found.path, shell)))

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn check(file: &WheelFile, args: &Args, judge: &Judge) -> Result<(Vec<String>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let whole = wheel::verify(&file.file, &file.name);
-    let told = judge.with_report(file, |_, report| {
+    let told = judge.with_report(&file.file, &file.shown, &file.name, |_, report| {
         let mut found = report.findings.clone();
         if !args.expect.is_empty() {
             found.extend(audit::unexpected(&file.shown, &report.files, &args.expect));

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::WheelFile;
 use crate::audit::{
     self, Excludes, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report, SearchPath,
     policies_for,
@@ -14,8 +13,8 @@ use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Sink, Source, nearest};
-use crate::names::Arch;
-use crate::sys::{self, Sysroot};
+use crate::names::{Arch, GfxTarget, WheelName};
+use crate::sys::{self, PositionalFile, Sysroot};
 use crate::wheel::{Wheel, check_metadata};
 
 /// What is read at most of a file of patterns or policies.
@@ -127,6 +126,38 @@ impl Options {
     }
 }
 
+/// Judges a built wheel, the same way on every machine: what keeps it from being delivered, and what a person should
+/// know. Code for GPUs must be there for these targets, and for no others, where the wheel is for one platform.
+///
+/// # Errors
+/// Every fault that keeps the wheel from being read.
+pub(in crate::cli) fn gate(
+    file: &PositionalFile,
+    name: &WheelName,
+    compat: Compat,
+    expected: &[GfxTarget],
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let judge = Judge {
+        compat,
+        libraries: Box::new(NoLibraries),
+        root: PathBuf::new(),
+        given: Vec::new(),
+        path: SearchPath::default(),
+        excludes: Excludes::default(),
+        allowed_paths: Excludes::default(),
+        policy_file: None,
+        checks_isa: true,
+        look: Look::Everything,
+    };
+    judge.with_report(file, &name.to_string(), name, |_, report| {
+        let mut found = report.findings.clone();
+        if !expected.is_empty() && !name.is_any_platform() {
+            found.extend(audit::unexpected(&name.to_string(), &report.files, expected));
+        }
+        found
+    })
+}
+
 /// Patterns of a file: one a line, without empty lines and those that begin with `#`.
 fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned)
@@ -167,18 +198,20 @@ impl Judge {
     /// Every fault that keeps the wheel from being read.
     pub(super) fn with_report<R>(
         &self,
-        file: &WheelFile,
+        file: &PositionalFile,
+        shown: &str,
+        name: &WheelName,
         take: impl FnOnce(&Wheel<'_>, &Report<'_>) -> R,
     ) -> Result<R, Vec<Diagnostic>> {
-        let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
-        let wheel = Wheel::open(&file.file).map_err(|error| vec![fault(error)])?;
-        let blacklisted = self.asked_symbols(file);
+        let fault = |error: crate::wheel::WheelError| error.diagnostic(shown);
+        let wheel = Wheel::open(file).map_err(|error| vec![fault(error)])?;
+        let blacklisted = self.asked_symbols(name);
         let asked = |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol);
         let reading = Reading { look: self.look, asked: &asked, make_scratch: &sys::scratch };
         let files = audit::inspect(wheel.archive(), reading)
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
-        let selected = audit::select(&file.name, &files);
-        let policies = policies_for(&selected, &file.name, self.policy_file.as_ref());
+        let selected = audit::select(name, &files);
+        let policies = policies_for(&selected, name, self.policy_file.as_ref());
         let known = Known::new(self.libraries.as_ref());
         let judging = policies.as_ref().map(|policies| Judging {
             policies,
@@ -193,14 +226,14 @@ impl Judge {
             allowed_paths: &self.allowed_paths,
             is_purelib: purelib.is_some_and(|value| value.eq_ignore_ascii_case("true")),
         };
-        let mut report = audit::report(&file.name, files, selected, judging, judged);
-        report.findings.extend(check_metadata(&wheel, &file.name));
+        let mut report = audit::report(name, files, selected, judging, judged);
+        report.findings.extend(check_metadata(&wheel, name));
         Ok(take(&wheel, &report))
     }
 
     /// The undefined symbols that policies and facts ask about.
-    fn asked_symbols(&self, file: &WheelFile) -> std::collections::BTreeSet<String> {
-        let tags = file.name.platform.tags();
+    fn asked_symbols(&self, name: &WheelName) -> std::collections::BTreeSet<String> {
+        let tags = name.platform.tags();
         let family = tags.iter().find_map(|tag| Family::of_platform_tag(tag)).unwrap_or(Family::Manylinux);
         let arch = tags.iter().find_map(|tag| Arch::of_platform_tag(tag)).unwrap_or(Arch::X86_64);
         let policies = match &self.policy_file {

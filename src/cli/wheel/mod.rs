@@ -11,6 +11,8 @@ mod retag;
 mod show;
 mod verify;
 
+pub(super) use judging::gate;
+
 use std::path::Path;
 
 use super::{Exit, Format, Shell};

@@ -150,7 +150,7 @@ fn repair_all(args: &Args, judge: &Judge, shell: &Shell) -> Exit {
 }
 
 fn repair(file: &WheelFile, path: &Path, args: &Args, judge: &Judge, shell: &Shell) -> Result<Done, Vec<Diagnostic>> {
-    judge.with_report(file, |wheel, report| {
+    judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
         let refused = report.findings.iter().filter(|finding| finding.code.id.starts_with('E') && finding.is_error());
         let refused: Vec<Diagnostic> = refused.cloned().collect();
         if !refused.is_empty() {

@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> (String, Vec<Diagnostic>) {
     let opened = super::open(path).map_err(|fault| vec![fault]);
     let shown = opened.and_then(|file| {
-        judge.with_report(&file, |wheel, report| match readers {
+        judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| match readers {
             Some(readers) => (json(&Document::new(report, readers)), Vec::new()),
             None => (human(wheel, report), as_remarks(&report.findings)),
         })
