@@ -3,6 +3,7 @@
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck disable=SC2119
 needs
 
 step "a content of 5 GiB is compressed in blocks, found by another reader, and verified"
