@@ -47,6 +47,9 @@ pub enum Extension {
 const UNDEFINED_KINDS: [u8; 2] = [0, 2];
 /// The floating-point handler of Python 2.
 const PYFPE: [&str; 3] = ["PyFPE_jbuf", "PyFPE_dummy", "PyFPE_counter"];
+/// Far more than any file has. Each needed library is searched in each folder of the path.
+const MOST_NEEDED: usize = 4096;
+const MOST_PATH_BYTES: usize = 1 << 16;
 
 impl Library {
     /// Reads the facts of a file. `file_name` is the last part of its path; `asked` tells which undefined symbols are
@@ -76,8 +79,20 @@ impl Library {
             uses_ucs2: false,
             isa_level: elf.x86_isa_needed(source)?,
         };
+        library.check_sizes()?;
         library.read_undefined(source, elf, &strings, asked)?;
         Ok(library)
+    }
+
+    fn check_sizes(&self) -> Result<(), ElfError> {
+        let damaged = |what: String| Err(ElfError::Damaged { what });
+        if self.needed.len() > MOST_NEEDED {
+            return damaged(format!("it needs {} libraries, more than {MOST_NEEDED}", self.needed.len()));
+        }
+        match self.rpath.iter().chain(&self.runpath).find(|path| path.len() > MOST_PATH_BYTES) {
+            Some(path) => damaged(format!("its search path has {} bytes, more than {MOST_PATH_BYTES}", path.len())),
+            None => Ok(()),
+        }
     }
 
     fn read_undefined(

@@ -1,5 +1,7 @@
 //! Which files of a wheel count, and for which architecture and C library.
 
+use std::collections::BTreeSet;
+
 use super::inspect::{FileFacts, FileKind};
 use super::library::Library;
 use crate::compat::policy::Family;
@@ -66,6 +68,11 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
             }
         }
     }
+    if let Some(message) = tangle(files, &selected.considered) {
+        let place = Place::File(name.to_string().into());
+        selected.findings.push(Diagnostic::new(&codes::TOO_MANY_LIBRARIES, message).at(place, ""));
+        selected.considered.clear();
+    }
     let is_unknown = selected.family.is_none();
     let extension = selected.considered.iter().find(|at| match &files[**at].kind {
         FileKind::Library(library) => library.extension.is_some(),
@@ -77,6 +84,21 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         selected.findings.push(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place, ""));
     }
     selected
+}
+
+/// What is kept at most of all that libraries lead to: as many as 700 libraries of which each leads to all of them.
+const MOST_NODES: usize = 1 << 19;
+/// How often at most a needed library is looked for.
+const MOST_EDGES: usize = 1 << 25;
+
+/// Why so many libraries cannot be judged: each leads to all that others need, and that grows with the square of them.
+fn tangle(files: &[FileFacts], considered: &[usize]) -> Option<String> {
+    let needed = || super::inspect::libraries(files).flat_map(|(_, library)| &library.needed);
+    let edges = needed().count();
+    let names = needed().collect::<BTreeSet<_>>().len();
+    let roots = considered.len();
+    let is_large = roots.saturating_mul(names) > MOST_NODES || roots.saturating_mul(edges) > MOST_EDGES;
+    is_large.then(|| format!("its {roots} libraries need {names} others, too many to follow from each"))
 }
 
 /// The architecture that a file header is for.

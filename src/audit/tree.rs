@@ -203,21 +203,26 @@ fn expand(
         order: search_order(main, (library, origin), around.path),
     };
     let mut stack = vec![visit(None, Found::Nowhere, own.0, own.1)];
+    // The names on the stack.
+    let mut begun: BTreeSet<String> = BTreeSet::new();
     loop {
         let top = stack.last_mut().expect("the first visit returns below");
         let Some(needed) = top.needed.pop_front() else {
             let done = stack.pop().expect("it was the last");
             match done.name {
                 None => return done.kept,
-                Some(name) => nodes.insert(name, Node { found: done.found, needed: done.kept }),
-            };
+                Some(name) => {
+                    begun.remove(&name);
+                    nodes.insert(name, Node { found: done.found, needed: done.kept });
+                }
+            }
             continue;
         };
         if excluded.contains(&needed) || around.excludes.has(&needed) {
             excluded.insert(needed);
             continue;
         }
-        if nodes.contains_key(&needed) || stack.iter().any(|visit| visit.name.as_ref() == Some(&needed)) {
+        if nodes.contains_key(&needed) || begun.contains(&needed) {
             stack.last_mut().expect("it is there").kept.push(needed);
             continue;
         }
@@ -249,6 +254,7 @@ fn expand(
                 visit(Some(needed), found.clone(), &machine.library, &Folder::Machine(folder.to_owned()))
             }
         };
+        begun.extend(next.name.clone());
         stack.push(next);
     }
 }

@@ -1,6 +1,6 @@
 //! A file as its loader sees it.
 
-use super::{DynamicEntry, ElfError, Header, Section, Segment, segment_type, tag};
+use super::{DynamicEntry, ElfError, Header, Section, Segment, Strings, segment_type, tag};
 use crate::bytes::ReadAt;
 
 /// The header, the program headers and the dynamic entries of a file.
@@ -15,6 +15,12 @@ pub struct Elf {
 
 /// No table of dynamic entries is as large; the largest known has a few hundred.
 const MOST_DYNAMIC_BYTES: u64 = 1 << 24;
+/// Linux runs no file with more bytes of program headers (`fs/binfmt_elf.c`, `load_elf_phdrs`); linkers write about ten.
+const MOST_SEGMENT_BYTES: usize = 1 << 16;
+/// No table is as large: libtorch has 15 MB of names.
+const MOST_TABLE_BYTES: u64 = 256 << 20;
+/// So much room is made at once. A file that says that it is larger than it is ends before more is made.
+const PIECE_BYTES: usize = 16 << 20;
 
 impl Elf {
     /// Reads what a loader reads first. The tables that dynamic entries lead to are read when asked for.
@@ -25,6 +31,10 @@ impl Elf {
         let header = Header::read(source)?;
         let size = Segment::bytes(header.format.class);
         let mut table = vec![0; size * usize::from(header.segment_count)];
+        if table.len() > MOST_SEGMENT_BYTES {
+            let what = format!("it has {} program headers, more than any loader takes", header.segment_count);
+            return Err(ElfError::Damaged { what });
+        }
         let at = header.segments_offset;
         source.read_exact_at(&mut table, at).map_err(ElfError::reading("the table of program headers", at))?;
         let segments: Vec<Segment> = table.chunks_exact(size).map(|one| Segment::parse(header.format, one)).collect();
@@ -112,12 +122,11 @@ impl Elf {
         let outside = ElfError::Outside { what, offset: address, of: "what is loaded" };
         let offset = self.file_offset(address);
         let fits = size <= self.readable(address) && offset.is_some_and(|at| at.saturating_add(size) <= self.size);
-        let Some(length) = usize::try_from(size).ok().filter(|_| fits || size == 0) else { return Err(outside) };
-        let mut table = vec![0; length];
-        if length > 0 {
-            self.read_address(source, what, address, &mut table)?;
+        match offset {
+            Some(offset) if fits => read_bytes(source, what, offset, size),
+            _ if size == 0 => Ok(Vec::new()),
+            _ => Err(outside),
         }
-        Ok(table)
     }
 
     /// The names that dynamic entries and symbols point into.
@@ -126,9 +135,9 @@ impl Elf {
     /// When the table lies outside what is loaded.
     pub fn strings(&self, source: &dyn ReadAt) -> Result<Strings, ElfError> {
         let (Some(start), Some(size)) = (self.value(tag::STRTAB), self.value(tag::STRSZ)) else {
-            return Ok(Strings { bytes: Vec::new() });
+            return Ok(Strings::new(Vec::new()));
         };
-        Ok(Strings { bytes: self.read_table(source, "the dynamic strings", start, size)? })
+        Ok(Strings::new(self.read_table(source, "the dynamic strings", start, size)?))
     }
 
     /// The texts of all dynamic entries with this tag, in order: names of needed libraries, search paths.
@@ -174,22 +183,36 @@ impl Elf {
         let length = count.saturating_mul(size as u64);
         let outside = ElfError::Outside { what, offset: at, of: "the file" };
         let fits = at.checked_add(length).is_some_and(|end| end <= self.size);
-        let Some(length) = usize::try_from(length).ok().filter(|_| fits) else { return Err(outside) };
-        let mut table = vec![0; length];
-        source.read_exact_at(&mut table, at).map_err(ElfError::reading(what, at))?;
+        if !fits {
+            return Err(outside);
+        }
+        let table = read_bytes(source, what, at, length)?;
         let mut sections: Vec<Section> = table.chunks_exact(size).map(|one| Section::parse(format, one)).collect();
         let names = sections.get(names as usize).map(|section| (section.offset, section.size));
         let Some((offset, size)) = names.filter(|(offset, size)| offset.saturating_add(*size) <= self.size) else {
             return Ok(sections);
         };
-        let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
-        source.read_exact_at(&mut bytes, offset).map_err(ElfError::reading("the names of sections", offset))?;
-        let strings = Strings { bytes };
+        let strings = Strings::new(read_bytes(source, "the names of sections", offset, size)?);
         for section in &mut sections {
             strings.text(section.name_offset.into()).unwrap_or_default().clone_into(&mut section.name);
         }
         Ok(sections)
     }
+}
+
+/// Bytes of the file from an offset on. Room is made as they come.
+fn read_bytes(source: &dyn ReadAt, what: &'static str, offset: u64, size: u64) -> Result<Vec<u8>, ElfError> {
+    let length = usize::try_from(size).ok().filter(|_| size <= MOST_TABLE_BYTES);
+    let too_large = || ElfError::Damaged { what: format!("{what} would have {size} bytes, more than any file has") };
+    let length = length.ok_or_else(too_large)?;
+    let mut bytes = Vec::new();
+    while bytes.len() < length {
+        let start = bytes.len();
+        bytes.resize(length.min(start + PIECE_BYTES), 0);
+        let at = offset + start as u64;
+        source.read_exact_at(&mut bytes[start..], at).map_err(ElfError::reading(what, at))?;
+    }
+    Ok(bytes)
 }
 
 fn read_dynamic(
@@ -211,29 +234,4 @@ fn read_dynamic(
     let slots = entries.len() as u64;
     let entry = |bytes: &[u8]| DynamicEntry { tag: format.word(bytes, 0), value: format.word(bytes, word) };
     Ok((entries.map(entry).take_while(|entry| entry.tag != tag::NULL).collect(), slots))
-}
-
-/// Texts that end with a zero byte.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Strings {
-    bytes: Vec<u8>,
-}
-
-impl Strings {
-    /// The text from an offset on.
-    ///
-    /// # Errors
-    /// When it does not end inside the table or is no UTF-8.
-    pub fn text(&self, offset: u64) -> Result<&str, ElfError> {
-        let outside = ElfError::Outside { what: "a name", offset, of: "the dynamic strings" };
-        let Some(rest) = usize::try_from(offset).ok().and_then(|at| self.bytes.get(at..)) else { return Err(outside) };
-        let Some(end) = rest.iter().position(|byte| *byte == 0) else { return Err(outside) };
-        let no_text = |_| ElfError::Damaged { what: format!("the name at {offset:#x} is no text") };
-        std::str::from_utf8(&rest[..end]).map_err(no_text)
-    }
-
-    /// All of the table.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
 }

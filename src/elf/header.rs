@@ -145,6 +145,8 @@ impl Header {
     pub(super) fn put_sections(format: Format, bytes: &mut [u8], offset: u64, count: u16, names: u16) {
         let word = format.word_bytes();
         format.put_word(bytes, 24 + 2 * word, offset);
+        let size = u16::try_from(super::Section::bytes(format.class)).expect("it is 40 or 64");
+        format.put_u16(bytes, 24 + 3 * word + 10, size);
         format.put_u16(bytes, 24 + 3 * word + 12, count);
         format.put_u16(bytes, 24 + 3 * word + 14, names);
     }

@@ -16,6 +16,7 @@ mod note;
 mod patch;
 mod section;
 mod segment;
+mod strings;
 mod strip;
 mod symbol;
 mod verify;
@@ -24,19 +25,23 @@ mod version;
 pub use dynamic::{DynamicEntry, tag};
 pub use edit::{ElfEdits, SearchPath, edit};
 pub use error::ElfError;
-pub use file::{Elf, Strings};
+pub use file::Elf;
 pub use format::{Class, Endian, Format};
 pub use header::{Header, MAGIC, is_elf, machine};
 pub use note::X86_ISA_LEVELS;
 pub use patch::{Patch, Patched};
 pub use section::{Section, section_type};
 pub use segment::{Segment, segment_flag, segment_type};
+pub use strings::Strings;
 pub use strip::strip;
 pub use symbol::{Binding, Symbol};
 pub use verify::{LayoutFault, verify};
 pub use version::VersionNeed;
 
-#[cfg(test)]
+#[cfg(fuzzing)]
+pub use sample::made as made_for_fuzzing;
+
+#[cfg(any(test, fuzzing))]
 mod sample;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! Small libraries and programs made by hand, of every class and byte order, for the tests of this module.
+//! Small libraries and programs made by hand, of every class and byte order, for the tests of this module and for fuzzing.
+#![expect(clippy::unwrap_used, reason = "a builder that fails has failed the test")]
 
 use std::io;
 
@@ -78,8 +79,33 @@ pub(super) fn library() -> Sample {
 }
 
 /// A program for x86-64.
+#[cfg(test)]
 pub(super) fn program() -> Sample {
     Sample { is_program: true, texts: vec![], numbers: vec![(tag::DEBUG, 0)], ..library() }
+}
+
+/// A small file of the kind that these bytes choose, whatever they are.
+#[cfg(fuzzing)]
+pub fn made(choices: [u8; 8]) -> Vec<u8> {
+    let [kind, program, headers, gap, unused, room, entries, nulls] = choices;
+    let kinds = all();
+    let mut sample = kinds[usize::from(kind) % kinds.len()].clone();
+    sample.is_program = program & 1 != 0;
+    sample.has_sections = program & 2 == 0;
+    (sample.kind, sample.base) = if program & 4 == 0 { (3, 0) } else { (2, 0x40_0000) };
+    let gap = [0, 0x1_0000, 0x20_0000][usize::from(gap) % 3];
+    if headers & 1 != 0 && !(sample.is_program && gap > 0) {
+        sample.headers = Headers::AtEnd { spare: usize::from(headers >> 1) % 6, gap };
+    }
+    sample.unused_headers = usize::from(unused) % 4;
+    sample.room = u64::from(room);
+    let texts = [(tag::RUNPATH, "/opt:$ORIGIN"), (tag::RPATH, "$ORIGIN/lib"), (tag::SONAME, "libsample.so")];
+    let numbers = [(tag::DEBUG, 0), (tag::RELACOUNT, 3), (tag::RELCOUNT, 1)];
+    let chosen = |at: usize| entries >> at & 1 != 0;
+    sample.texts = texts.into_iter().enumerate().filter(|(at, _)| chosen(*at)).map(|(_, one)| one).collect();
+    sample.numbers = numbers.into_iter().enumerate().filter(|(at, _)| chosen(at + 3)).map(|(_, one)| one).collect();
+    sample.nulls = 1 + usize::from(nulls) % 6;
+    bytes(&sample.build())
 }
 
 /// A file of which only what is not zero is in memory.

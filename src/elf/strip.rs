@@ -161,6 +161,23 @@ mod tests {
         sections.into_iter().skip(1).map(|section| section.name).collect()
     }
 
+    /// The size of an entry counts only where the file header counts entries.
+    #[test]
+    fn a_file_that_counts_its_sections_elsewhere_can_be_read_when_it_is_stripped() {
+        let source = library().build();
+        let mut bytes = sample::bytes(&source);
+        let elf = Elf::read(&source).unwrap();
+        let at = usize::try_from(elf.header().sections_offset).unwrap();
+        let count = u64::from(elf.header().section_count);
+        // `sh_size` of the first header, `e_shentsize` and `e_shnum`.
+        bytes[at + 32..at + 40].copy_from_slice(&count.to_le_bytes());
+        bytes[58..62].fill(0);
+        assert_eq!(names(&bytes).len() as u64 + 1, count);
+        let patch = strip(&bytes).unwrap();
+        assert!(!patch.is_empty());
+        assert_eq!(names(&Patched::new(&bytes, &patch)), names(&Patched::new(&source, &strip(&source).unwrap())));
+    }
+
     #[test]
     fn what_is_not_loaded_goes_and_what_is_loaded_stays_where_it_is() {
         for sample in sample::all() {

@@ -37,6 +37,8 @@ const FUNCTION: u8 = 2;
 const IFUNC: u8 = 10;
 /// No more symbols are looked at than fit into what a table of this many takes.
 const MOST_SYMBOLS: u64 = 1 << 28;
+/// Linkers make about as many chains as symbols; one of so many has been made to take time.
+const MOST_LINKS: u32 = 1 << 16;
 
 impl Symbol {
     /// Bytes of a symbol of this class.
@@ -203,7 +205,7 @@ impl Elf {
         let chains = table.wrapping_add(u64::from(buckets) * 4);
         let size = Symbol::bytes(format.class);
         let symbols = self.value(tag::SYMTAB).unwrap_or_default();
-        loop {
+        for _ in 0..MOST_LINKS {
             self.read_address(source, what, chains.wrapping_add(u64::from(index - first) * 4), &mut word)?;
             let chain = format.u32(&word, 0);
             if chain | 1 == hash | 1 {
@@ -220,6 +222,7 @@ impl Elf {
             }
             index = index.checked_add(1).ok_or(ElfError::Outside { what, offset: chains, of: "what is loaded" })?;
         }
+        Err(ElfError::Damaged { what: format!("a chain of the GNU hash table has more than {MOST_LINKS} links") })
     }
 }
 

@@ -3,7 +3,9 @@
 //! In: a file behind [`ReadAt`]. Out: all faults of its layout. The rules are those of the System V gABI, chapter 5,
 //! as glibc's loader (`elf/dl-load.c`, `elf/dl-version.c`) and Linux (`fs/binfmt_elf.c`) rely on them.
 
-use super::{Class, Elf, ElfError, Segment, Strings, machine, segment_flag, segment_type, tag};
+use std::collections::BTreeSet;
+
+use super::{Class, Elf, ElfError, Segment, machine, segment_flag, segment_type, tag};
 use crate::bytes::ReadAt;
 
 /// One thing in the layout of a file for which a loader refuses it or crashes.
@@ -316,21 +318,17 @@ fn names(elf: &Elf, source: &dyn ReadAt, faults: &mut Vec<LayoutFault>) {
             tag::RUNPATH => "the RUNPATH",
             _ => continue,
         };
-        if !ends(&strings, entry.value) {
+        if !strings.ends(entry.value) {
             faults.push(LayoutFault::NameOutside { what, offset: entry.value, size });
         }
     }
     let (Ok(needed), Ok(needs)) = (elf.texts(&strings, tag::NEEDED), elf.version_needs(source, &strings)) else {
         return;
     };
+    let needed: BTreeSet<String> = needed.into_iter().collect();
     for need in needs.into_iter().filter(|need| !needed.contains(&need.library)) {
         faults.push(LayoutFault::VersionsOfNothing { library: need.library });
     }
-}
-
-fn ends(strings: &Strings, offset: u64) -> bool {
-    let rest = usize::try_from(offset).ok().and_then(|at| strings.bytes().get(at..));
-    rest.is_some_and(|rest| rest.contains(&0))
 }
 
 #[cfg(test)]

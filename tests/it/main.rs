@@ -16,6 +16,7 @@ mod edit_an_elf;
 mod expansion_is_exact;
 mod facts_of_versions;
 mod gfx_of_a_wheel;
+mod hostile_wheels;
 mod index_installs;
 mod label_a_wheel;
 mod mistakes_around_plans;

@@ -81,6 +81,9 @@ pub(crate) fn all() -> Vec<SourceFile> {
     files
 }
 
+/// What stands before modules of tests, and of builders that fuzzing uses, too.
+const ONLY_FOR_TESTS: [&str; 2] = ["#[cfg(test)]", "#[cfg(any(test, fuzzing))]"];
+
 /// The files of modules that a file declares for tests only.
 fn test_modules(file: &SourceFile) -> Vec<String> {
     let folder = match file.path.rsplit_once('/') {
@@ -88,7 +91,7 @@ fn test_modules(file: &SourceFile) -> Vec<String> {
         _ => file.path.strip_suffix(".rs").unwrap_or(&file.path),
     };
     let lines: Vec<&str> = file.text.lines().collect();
-    let declared = lines.windows(2).filter(|pair| pair[0] == "#[cfg(test)]").filter_map(|pair| {
+    let declared = lines.windows(2).filter(|pair| ONLY_FOR_TESTS.contains(&pair[0])).filter_map(|pair| {
         let declaration = pair[1].strip_prefix("pub ").unwrap_or(pair[1]);
         declaration.strip_prefix("mod ")?.strip_suffix(';')
     });

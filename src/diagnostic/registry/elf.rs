@@ -11,6 +11,7 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_LIBC,
     &NEEDS_LIBPYTHON,
     &UNEDITABLE_ELF,
+    &TOO_MANY_LIBRARIES,
 ];
 
 /// An ELF file that cannot be read.
@@ -54,4 +55,10 @@ pub const UNEDITABLE_ELF: Code = Code::error(
     "E007",
     "uneditable-elf",
     "A library had to be changed, and its layout leaves no way to do so without moving bytes, or is damaged already. Nothing was written.\n\nTake the library as the linker made it: tools that edited it before may have left it in this state. `rock-matrix wheel verify` tells what is wrong with its layout.",
+);
+/// More libraries than can be followed.
+pub const TOO_MANY_LIBRARIES: Code = Code::error(
+    "E008",
+    "too-many-libraries",
+    "The wheel has so many libraries, and they need so many others, that what each of them leads to cannot be held in memory: a thousand libraries that lead to a thousand are a million. No real wheel comes near. None of them was judged.",
 );

@@ -4,6 +4,7 @@
 mod bless;
 pub mod bundle;
 pub mod elf;
+pub mod hostile;
 pub mod linked;
 pub mod pages;
 mod pip;

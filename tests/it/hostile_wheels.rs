@@ -1,0 +1,324 @@
+//! Wheels made to do harm: whatever they are, a command ends with an error that has a code, has written nothing, and
+//! took little memory and time.
+
+use std::io::{Cursor, Write};
+
+use zip::write::SimpleFileOptions;
+
+use crate::support::hostile::{Bounds, RawElf, bounded};
+use crate::support::{Project, Wheel};
+
+const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+const BOUNDS: Bounds = Bounds { address_mib: 768, cpu_s: 60 };
+
+const LOCAL: &[u8] = b"PK\x03\x04";
+const CENTRAL: &[u8] = b"PK\x01\x02";
+
+/// Every command that reads a whole wheel.
+fn commands() -> [Vec<&'static str>; 7] {
+    [
+        vec!["wheel", "show", NAME, "--no-host-libs"],
+        vec!["wheel", "check", NAME, "--no-host-libs"],
+        vec!["wheel", "gfx", NAME],
+        vec!["wheel", "verify", NAME],
+        vec!["wheel", "repair", NAME, "--no-host-libs", "-w", "fixed"],
+        vec!["wheel", "label", NAME, "--local", "rocm62", "-w", "out"],
+        vec!["wheel", "retag", NAME, "--platform-tag", "manylinux_2_28_x86_64", "-w", "out"],
+    ]
+}
+
+/// Asserts that each command refuses the wheel with this code and leaves everything as it was.
+#[track_caller]
+fn refused(bytes: &[u8], code: &str) {
+    refused_by(&commands(), bytes, code);
+}
+
+#[track_caller]
+fn refused_by(commands: &[Vec<&str>], bytes: &[u8], code: &str) {
+    let project = Project::new().bytes(NAME, bytes);
+    for command in commands {
+        let done = bounded(&project, BOUNDS, command, 1);
+        assert!(done.stderr.starts_with(&format!("error[{code}")), "{command:?}: {}", done.stderr);
+        assert!(done.stdout.is_empty() || done.stdout.starts_with("failed "), "{command:?}: {}", done.stdout);
+        assert_eq!(project.files(), [NAME], "{command:?}");
+        assert!(std::fs::read(project.path(NAME)).unwrap() == bytes, "{command:?}");
+    }
+}
+
+fn sound() -> Wheel {
+    Wheel::named(NAME).executable("demo/_demo.so", RawElf::default().build())
+}
+
+/// The positions of all headers of a kind.
+fn headers(bytes: &[u8], kind: &[u8]) -> Vec<usize> {
+    bytes.windows(kind.len()).enumerate().filter(|(_, window)| *window == kind).map(|(at, _)| at).collect()
+}
+
+fn put(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+#[test]
+fn a_sound_wheel_is_taken_by_every_command_within_the_bounds() {
+    let project = Project::new().bytes(NAME, &sound().bytes());
+    for command in commands() {
+        bounded(&project, BOUNDS, &command, 0);
+    }
+    assert_eq!(project.files().len(), 4, "repaired, labelled and retagged");
+}
+
+#[test]
+fn a_wheel_cut_off_where_a_structure_begins_or_ends_is_refused() {
+    let bytes = sound().bytes();
+    let (locals, centrals) = (headers(&bytes, LOCAL), headers(&bytes, CENTRAL));
+    let last = *locals.last().unwrap();
+    let end = bytes.len() - 22;
+    for length in [0, 4, 30, locals[1], locals[1] + 30, last, centrals[0], centrals[0] + 46, centrals[1], end, end + 21]
+    {
+        refused(&bytes[..length], "W001 not-a-zip");
+    }
+}
+
+#[test]
+fn members_that_lead_elsewhere_are_refused() {
+    for name in ["../evil.py", "/etc/evil.py", "demo/../../evil.py", "demo\\evil.py", "C:evil.py"] {
+        refused(&sound().file(name, "x").bytes(), "W006 unsafe-member-name");
+    }
+    let mut link = sound().file("demo/link.so", "_demo.so").bytes();
+    let at = headers(&link, CENTRAL)[2];
+    link[at + 40..at + 42].copy_from_slice(&0o120_777_u16.to_le_bytes());
+    refused(&link, "W010 symlink-member");
+}
+
+/// The two hundred entries of the table of contents all lead to the same data: what unpacks to 200 times as much.
+#[test]
+fn members_that_share_their_data_are_refused() {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for number in 100..300 {
+        writer.start_file(format!("m{number}"), SimpleFileOptions::default()).unwrap();
+        writer.write_all(&[0; 20_000]).unwrap();
+    }
+    let mut bytes = writer.finish().unwrap().into_inner();
+    for at in headers(&bytes, CENTRAL) {
+        put(&mut bytes, at + 42, 0);
+    }
+    refused(&bytes, "W008 headers-differ");
+}
+
+/// A wheel whose METADATA and module unpack to more than the headers say, or to less.
+#[test]
+fn sizes_that_lie_are_told_and_make_no_room() {
+    let bytes = sound().file("demo/data.bin", vec![0; 3_000_000]).bytes();
+    let number =
+        headers(&bytes, CENTRAL).into_iter().position(|at| bytes[at + 46..].starts_with(b"demo/data.bin")).unwrap();
+    for said in [100, 3_000_001, 0xffff_fffe] {
+        let mut lying = bytes.clone();
+        put(&mut lying, headers(&bytes, LOCAL)[number] + 22, said);
+        put(&mut lying, headers(&bytes, CENTRAL)[number] + 24, said);
+        let project = Project::new().bytes(NAME, &lying);
+        let done = bounded(&project, BOUNDS, &["wheel", "verify", NAME], 1);
+        assert!(done.stderr.contains("error[W012 corrupt-member]"), "{said}: {}", done.stderr);
+    }
+}
+
+/// The headers of a small member say 4 GiB, and the library in it that its tables have 3 GiB of it.
+#[test]
+fn a_library_that_claims_gigabytes_makes_no_room_for_them() {
+    let large = 3 << 30;
+    let elf = RawElf { said_loaded: Some(large), said_strings: Some(large - 4096), ..RawElf::default() };
+    let mut bytes = Wheel::named(NAME).executable("demo/_demo.so", elf.build()).bytes();
+    let at = (headers(&bytes, LOCAL)[1], headers(&bytes, CENTRAL)[1]);
+    put(&mut bytes, at.0 + 22, 0xffff_fff0);
+    put(&mut bytes, at.1 + 24, 0xffff_fff0);
+    let project = Project::new().bytes(NAME, &bytes);
+    let done = bounded(&project, BOUNDS, &["wheel", "show", NAME, "--no-host-libs"], 0);
+    assert!(done.stderr.contains("[E001 damaged-elf]"), "{}", done.stderr);
+    bounded(&project, BOUNDS, &["wheel", "verify", NAME], 1);
+}
+
+/// Zeros deflate to a thousandth of their size.
+#[test]
+fn bombs_stream_through_little_memory() {
+    let mut library = RawElf::default().build();
+    library.resize(300 << 20, 0);
+    let bytes = Wheel::named(NAME).executable("demo/_demo.so", library).file("demo/zeros", vec![0; 50 << 20]).bytes();
+    assert!(bytes.len() < 1 << 20);
+    let project = Project::new().bytes(NAME, &bytes);
+    for command in commands() {
+        bounded(&project, BOUNDS, &command, 0);
+    }
+}
+
+#[test]
+fn text_files_of_dist_info_that_are_bombs_are_not_read() {
+    // `gfx` reads none of them.
+    let readers: Vec<Vec<&str>> = commands().into_iter().filter(|command| command[1] != "gfx").collect();
+    for file in ["METADATA", "WHEEL", "RECORD"] {
+        let bytes = sound().edit(file, |text| text + &"\n".repeat(100 << 20)).bytes();
+        refused_by(&readers, &bytes, "W017 member-too-large");
+    }
+}
+
+#[test]
+fn seventy_thousand_members_are_no_matter() {
+    let info = "demo-1.0.dist-info";
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let mut record = String::new();
+    let mut add = |name: &str, content: &str| {
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+    };
+    for number in 0..70_000 {
+        let name = format!("demo/m{number}.txt");
+        add(&name, "");
+        record.push_str(&format!("{name},sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n"));
+    }
+    let texts = [
+        ("METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"),
+        ("WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n"),
+    ];
+    for (file, text) in texts {
+        let name = format!("{info}/{file}");
+        add(&name, text);
+        let row = rock_matrix::wheel::record::Row::of_content(&name, text.as_bytes());
+        record.push_str(&format!("{name},{},{}\n", row.hash, row.size));
+    }
+    record.push_str(&format!("{info}/RECORD,,\n"));
+    add(&format!("{info}/RECORD"), &record);
+    let project = Project::new().bytes(NAME, &writer.finish().unwrap().into_inner());
+    for command in commands() {
+        bounded(&project, BOUNDS, &command, 0);
+    }
+    let labelled = "out/demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl";
+    bounded(&project, BOUNDS, &["wheel", "verify", labelled], 0);
+}
+
+/// What `show` says of a wheel with this library, which must not take long.
+#[track_caller]
+fn told_of(elf: &RawElf) -> String {
+    let bytes = Wheel::named(NAME).executable("demo/_demo.so", elf.build()).bytes();
+    let project = Project::new().bytes(NAME, &bytes);
+    bounded(&project, BOUNDS, &["wheel", "show", NAME, "--no-host-libs"], 0).stderr
+}
+
+#[track_caller]
+fn damaged(elf: &RawElf, reason: &str) {
+    let told = told_of(elf);
+    assert!(told.contains("[E001 damaged-elf]") && told.contains(reason), "{told}");
+}
+
+const NEEDED: u64 = 1;
+const HASH: u64 = 4;
+const SYMTAB: u64 = 6;
+const RPATH: u64 = 15;
+const GNU_HASH: u64 = 0x6fff_fef5;
+const VERNEED: u64 = 0x6fff_fffe;
+const VERNEEDNUM: u64 = 0x6fff_ffff;
+
+#[test]
+fn counts_of_symbols_that_no_file_holds_are_damage() {
+    let symbols = (SYMTAB, vec![0; 240]);
+    let hash = [1_u32, u32::MAX, 0, 0].map(u32::to_le_bytes).concat();
+    damaged(&RawElf { tables: vec![symbols.clone(), (HASH, hash)], ..RawElf::default() }, "the dynamic symbols");
+    // The last bucket leads far away.
+    let far = [1_u32, 1, 0, 0, 0x0fff_0000].map(u32::to_le_bytes).concat();
+    damaged(&RawElf { tables: vec![symbols.clone(), (GNU_HASH, far)], ..RawElf::default() }, "the GNU hash table");
+    let buckets = [u32::MAX, 1, 0, 0].map(u32::to_le_bytes).concat();
+    damaged(&RawElf { tables: vec![symbols, (GNU_HASH, buckets)], ..RawElf::default() }, "the GNU hash table");
+}
+
+/// One chain that holds every bucket, and never the name that is looked for.
+#[test]
+fn a_chain_of_a_million_links_is_not_walked() {
+    let mut table = [1_u32, 1, 0, 0, 1].map(u32::to_le_bytes).concat();
+    table.extend(vec![0; 4 << 20]);
+    table.extend(1_u32.to_le_bytes());
+    let elf = RawElf { tables: vec![(SYMTAB, vec![0; 25 << 20]), (GNU_HASH, table)], ..RawElf::default() };
+    damaged(&elf, "a chain of the GNU hash table has more than 65536 links");
+}
+
+#[test]
+fn symbol_versions_that_overlap_or_lead_away_are_damage() {
+    let entry = |versions: u16, first: u32, next: u32| {
+        [&[1, 0][..], &versions.to_le_bytes(), &[0; 4], &first.to_le_bytes(), &next.to_le_bytes()].concat()
+    };
+    let elf = |table: Vec<u8>| RawElf {
+        tables: vec![(VERNEED, table)],
+        entries: vec![(VERNEEDNUM, u64::MAX)],
+        ..RawElf::default()
+    };
+    // Each entry has 65,535 versions, which are the entries that follow, each one byte after the other.
+    let overlapping = [entry(u16::MAX, 1, 1), vec![1; 200_000]].concat();
+    assert!(told_of(&elf(overlapping)).contains("[E001 damaged-elf]"));
+    let repeated = entry(1000, 16, 16).repeat(2000);
+    assert!(told_of(&elf(repeated)).contains("[E001 damaged-elf]"));
+    assert!(told_of(&elf(entry(1, 16, u32::MAX))).contains("[E001 damaged-elf]"));
+    damaged(&elf(entry(0, 16, u32::MAX)), "the table of needed symbol versions");
+}
+
+#[test]
+fn a_hundred_thousand_needed_libraries_are_too_many() {
+    let entries = (0..100_000).map(|number| (NEEDED, 1 + number)).collect();
+    let strings = "a\0".repeat(60_000).into_bytes();
+    damaged(&RawElf { entries, strings, ..RawElf::default() }, "it needs 100000 libraries, more than 4096");
+}
+
+/// Each of a hundred thousand names is a megabyte long, and all of them are the same megabyte.
+#[test]
+fn names_that_overlap_take_no_memory() {
+    let strings = vec![b'a'; 1 << 20];
+    let entries = (0..100_000).map(|number| (NEEDED, 1 + number)).collect();
+    damaged(
+        &RawElf { entries, strings: strings.clone(), ..RawElf::default() },
+        "its names overlap more than names can",
+    );
+    let symbol = [&1_u32.to_le_bytes()[..], &[0x12, 0, 0, 0], &[0; 16]].concat();
+    let hash = [1_u32, 100_001, 0, 0].map(u32::to_le_bytes).concat();
+    let tables = vec![(SYMTAB, symbol.repeat(100_001)), (HASH, hash)];
+    damaged(&RawElf { strings, tables, ..RawElf::default() }, "its names overlap more than names can");
+}
+
+#[test]
+fn search_paths_and_program_headers_without_end_are_damage() {
+    let strings = "$ORIGIN/a:".repeat(100_000).into_bytes();
+    damaged(
+        &RawElf { entries: vec![(RPATH, 1)], strings, ..RawElf::default() },
+        "its search path has 1000000 bytes, more than 65536",
+    );
+    // Notes, each a megabyte long, and all of them the same megabyte.
+    let elf = RawElf { strings: vec![0; 2 << 20], segments: vec![(4, 0, 1 << 20); 60_000], ..RawElf::default() };
+    damaged(&elf, "it has 60002 program headers, more than any loader takes");
+    // As many as may be.
+    let elf = RawElf { strings: vec![0; 2 << 20], segments: vec![(4, 0, 1 << 20); 1000], ..RawElf::default() };
+    assert!(!told_of(&elf).contains("E001"));
+}
+
+/// A wheel of libraries of which each needs the next one, and the last one the first.
+fn circle(count: usize) -> Wheel {
+    (0..count).fold(Wheel::named(NAME).stored(), |wheel, number| {
+        let next = format!("lib{}.so\0$ORIGIN", (number + 1) % count);
+        let path = next.find('$').unwrap() as u64;
+        let elf =
+            RawElf { strings: next.into_bytes(), entries: vec![(NEEDED, 1), (RPATH, path + 1)], ..RawElf::default() };
+        wheel.executable(&format!("demo/lib{number}.so"), elf.build())
+    })
+}
+
+#[test]
+fn libraries_that_need_each_other_in_a_circle_are_judged() {
+    for count in [1, 3, 200] {
+        let project = Project::new().bytes(NAME, &circle(count).bytes());
+        let done = bounded(&project, BOUNDS, &["wheel", "show", NAME, "--no-host-libs", "--json"], 0).json();
+        assert_eq!(done["external_libs"], serde_json::json!({}), "{count}");
+        assert_eq!(done["rock"]["findings"], serde_json::json!([]), "{count}");
+    }
+}
+
+#[test]
+fn a_circle_of_thousands_of_libraries_is_an_error_and_fills_no_memory() {
+    let project = Project::new().bytes(NAME, &circle(3000).bytes());
+    let told = bounded(&project, BOUNDS, &["wheel", "show", NAME, "--no-host-libs"], 0).stderr;
+    assert!(told.contains("[E008 too-many-libraries]: its 3000 libraries need 3000 others"), "{told}");
+    let told = told_of(&RawElf { entries: vec![(NEEDED, 1); 4096], strings: b"libx.so".to_vec(), ..RawElf::default() });
+    assert!(!told.contains("E008"), "{told}");
+}
