@@ -16,11 +16,15 @@ ci:
 real STAGE:
     ./scripts/test --only {{STAGE}}
 
+# Look for inputs that break a reader of foreign bytes: just fuzz elf 1200
+fuzz TARGET *ARGS:
+    ./scripts/fuzz {{TARGET}} {{ARGS}}
+
 # Formatting and lints, as CI denies them
 lint:
     cargo fmt --all --check
     cargo clippy --locked --all-targets -- -D warnings
-    shellcheck -x scripts/quickstart scripts/test scripts/chroot-check .ci/run tests/real/*.sh
+    shellcheck -x scripts/quickstart scripts/test scripts/fuzz scripts/chroot-check .ci/run tests/real/*.sh
 
 # Format the code
 fmt:

@@ -1,0 +1,26 @@
+//! What each fuzz target does with the bytes that it gets.
+//!
+//! In: any bytes. Out: nothing; a panic, a hang or too much memory is the finding.
+//!
+//! **Invariant:** a target opens no file and asks no machine, so that an input does the same everywhere.
+
+mod audit;
+mod code;
+mod elf;
+mod elf_edit;
+mod text;
+mod zip;
+
+/// Makes code for GPUs, as the tests do.
+#[path = "../../tests/it/support/bundle.rs"]
+pub mod made;
+
+pub use audit::audit;
+pub use code::{bundle, ccob, kpack};
+pub use elf::elf;
+pub use elf_edit::{CHOICES, elf_edit};
+pub use text::{metadata, record, wheel_name};
+pub use zip::zip;
+
+/// The name of the wheel that inputs are the contents of.
+pub const WHEEL: &str = "demo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl";
