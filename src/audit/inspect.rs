@@ -5,12 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::library::Library;
-use crate::bytes::{MakeScratch, ReadAt};
+use crate::bytes::{Budget, MakeScratch, ReadAt};
 use crate::codeobj::{
     self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackReference, Scanner, SourceKind,
 };
 use crate::elf::{self, Elf, ElfError, LayoutFault, is_elf, machine};
-use crate::wheel::{Archive, Member, MemberView, Observer, WheelError};
+use crate::wheel::{Archive, Member, MemberView, Meter, Observer, Watch, WheelError};
 
 /// A file of a wheel that holds machine code, or code for GPUs.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +68,8 @@ pub struct Reading<'a> {
     pub asked: &'a (dyn Fn(&str) -> bool + Sync),
     /// Where a member goes that must be read out of order.
     pub make_scratch: &'a MakeScratch<'a>,
+    /// Is told how far it has come.
+    pub watch: &'a Watch<'a>,
 }
 
 impl std::fmt::Debug for Reading<'_> {
@@ -81,6 +83,8 @@ impl std::fmt::Debug for Reading<'_> {
 pub enum Look {
     /// What loaders need.
     Libraries,
+    /// The same, and whether loaders take the layout.
+    Layouts,
     /// Code for GPUs, too, by the tables of its bundles.
     Tables,
     /// All of each file: the header of every code object, and whether loaders take the layout.
@@ -90,6 +94,9 @@ pub enum Look {
 /// What the first bytes of a file are looked at for.
 const HEAD_BYTES: usize = 64;
 
+/// What all others may hold while the largest member is read.
+const BESIDE_BYTES: u64 = 48 << 20;
+
 /// The facts of every file of the wheel that holds machine code, by path. Members are read in parallel, the largest
 /// first, each only as far as its tables need.
 ///
@@ -98,8 +105,17 @@ const HEAD_BYTES: usize = 64;
 pub fn inspect(archive: &Archive<'_>, reading: Reading<'_>) -> Result<Vec<FileFacts>, Vec<WheelError>> {
     let mut members: Vec<&Member> = archive.members().iter().filter(|member| may_hold_code(member)).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
-    let read: Vec<Result<Option<FileFacts>, WheelError>> =
-        members.par_iter().with_max_len(1).map(|member| inspect_member(archive, member, reading)).collect();
+    let meter = Meter::new(members.iter().map(|member| member.size_bytes()).sum(), reading.watch);
+    let largest = members.first().map_or(0, |member| MemberView::held_bytes(member));
+    let budget = Budget::new(largest + BESIDE_BYTES);
+    let inspect = |member: &&Member| {
+        let share = budget.take(MemberView::held_bytes(member));
+        let facts = inspect_member(archive, member, reading);
+        drop(share);
+        meter.add(member.size_bytes());
+        facts
+    };
+    let read: Vec<Result<Option<FileFacts>, WheelError>> = members.par_iter().with_max_len(1).map(inspect).collect();
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for one in read {
         match one {
@@ -125,7 +141,7 @@ fn inspect_member(
     let depth = if reading.look == Look::Everything { Depth::Everything } else { Depth::Tables };
     let scanner = Mutex::new(Scanner::new(depth));
     let observer: Option<Box<Observer<'_>>> = match reading.look {
-        Look::Libraries => None,
+        Look::Libraries | Look::Layouts => None,
         _ => Some(Box::new(|piece| lock(&scanner).feed(piece))),
     };
     let view = MemberView::new(archive, member, reading.make_scratch, observer);
@@ -148,7 +164,7 @@ fn inspect_member(
                 None
             }
         }
-    } else if reading.look == Look::Libraries {
+    } else if matches!(reading.look, Look::Libraries | Look::Layouts) {
         return Ok(None);
     } else {
         match other_file(&view, &head, &mut facts) {
@@ -212,11 +228,11 @@ fn read_elf(
         let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
         FileKind::Library(Box::new(Library::read(view, &elf, file_name, reading.asked)?))
     };
-    if reading.look == Look::Libraries {
-        return Ok(None);
-    }
-    if reading.look == Look::Everything && facts.kind != FileKind::Device {
+    if matches!(reading.look, Look::Layouts | Look::Everything) && facts.kind != FileKind::Device {
         facts.layout_faults = elf::verify(view);
+    }
+    if matches!(reading.look, Look::Libraries | Look::Layouts) {
+        return Ok(None);
     }
     // What no loader maps holds no code for GPUs either: symbols and debug sections need not be unpacked.
     view.stream_to(elf.loaded_end())?;

@@ -32,7 +32,7 @@ pub use edits::{Added, Edits};
 pub use fault::WheelError;
 pub use headers::Headers;
 pub use identity::{LabelRule, identity};
-pub use progress::{Progress, Watch};
+pub use progress::{Meter, Progress, Watch};
 pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};

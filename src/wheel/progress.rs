@@ -16,21 +16,29 @@ pub struct Progress {
 pub type Watch<'w> = dyn Fn(Progress) + Sync + 'w;
 
 /// Counts what is done.
-pub(super) struct Meter<'w> {
+pub struct Meter<'w> {
     done_bytes: AtomicU64,
     total_bytes: u64,
     watch: &'w Watch<'w>,
 }
 
 impl<'w> Meter<'w> {
-    pub(super) fn new(total_bytes: u64, watch: &'w Watch<'w>) -> Self {
+    /// Nothing is done yet.
+    pub fn new(total_bytes: u64, watch: &'w Watch<'w>) -> Self {
         Self { done_bytes: AtomicU64::new(0), total_bytes, watch }
     }
 
-    pub(super) fn add(&self, bytes: u64) {
+    /// So much more is done.
+    pub fn add(&self, bytes: u64) {
         if bytes > 0 {
             let done_bytes = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
             (self.watch)(Progress { done_bytes, total_bytes: self.total_bytes });
         }
+    }
+}
+
+impl std::fmt::Debug for Meter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Meter({} of {})", self.done_bytes.load(Ordering::Relaxed), self.total_bytes)
     }
 }

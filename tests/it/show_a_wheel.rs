@@ -294,3 +294,45 @@ fn what_cannot_be_judged_with_is_told_at_once() {
     help: shell patterns have `*`, `?` and `[…]`
     ");
 }
+
+/// W3
+#[test]
+fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
+    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
+    let project = Project::new().bytes(NAME, &wheel(&library).bytes());
+    let retag = |more: &[&str]| {
+        let arguments = [&["wheel", "retag", NAME, "--platform-tag", "manylinux_2_28_x86_64"], more].concat();
+        project.run(&arguments)
+    };
+    let refused = retag(&[]).exits(1);
+    insta::assert_snapshot!(refused.stderr, @r"
+    error[R101 false-platform-tag]: the name claims `manylinux_2_28_x86_64`, and `demo/_demo.so` needs GLIBC_2.34, which it does not have
+    --> demo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl
+    help: say that it is meant with `--force`
+    ");
+    assert_eq!(refused.stdout, "");
+    assert!(retag(&["--force"]).exits(0).stderr.starts_with("warning[R101"));
+    project.run(&["wheel", "retag", NAME, "--platform-tag", "manylinux_2_34_x86_64"]).exits(0);
+}
+
+/// W3
+#[test]
+fn a_label_that_the_libraries_contradict_is_refused_where_that_is_asked_for() {
+    let library = extension().needs("libamdhip64.so.7", &[]);
+    let project = Project::new().bytes(NAME, &wheel(&library).bytes());
+    let label = |label: &str| project.run(&["wheel", "label", NAME, "--local", label, "--check-label"]);
+    assert!(label("rocm62").exits(1).stderr.starts_with("error[R125 label-not-in-contents]"));
+    label("rocm70").exits(0);
+}
+
+/// W2
+#[test]
+fn a_layout_that_loaders_refuse_is_a_fault_of_the_wheel() {
+    let mut broken = extension().build();
+    let table = usize::try_from(u64::from_le_bytes(broken[32..40].try_into().unwrap())).unwrap();
+    let load = (0..20).map(|entry| table + 56 * entry).rfind(|at| broken[*at] == 1).unwrap();
+    (broken[load + 34], broken[load + 42]) = (0x70, 0x70);
+    let project = Project::new().bytes(NAME, &Wheel::named(NAME).executable("demo/_demo.so", broken).bytes());
+    let run = project.run(&["wheel", "verify", NAME]).exits(1);
+    assert!(run.stderr.contains("error[R131 damaged-layout]"), "{}", run.stderr);
+}

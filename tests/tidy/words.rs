@@ -77,6 +77,10 @@ fn machine_faults(file: &SourceFile) -> Vec<String> {
     let mut faults = Vec::new();
     for pattern in patterns {
         for found in Regex::new(pattern).unwrap().find_iter(&file.text) {
+            // A version may begin like an address, and goes on.
+            if file.text[found.end()..].starts_with('.') && found.as_str().ends_with(|c: char| c.is_ascii_digit()) {
+                continue;
+            }
             faults.push(format!("{}: `{}` is of one machine", file.path, found.as_str()));
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::bar::{Bar, Watchers};
 use super::judging::{Judge, Options};
 use super::{Format, Printing, WheelFile, report};
 use crate::audit::{self, FindingView, GfxDocument, Look};
@@ -82,7 +83,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut all = Vec::new();
     let mut printed = Exit::Done;
     for path in &args.wheels {
-        let checked = super::open(path).map_err(|fault| vec![fault]).and_then(|file| check(&file, args, &judge));
+        let checked = super::open(path)
+            .map_err(|fault| vec![fault])
+            .and_then(|file| check(&file, args, &judge, Watchers::of(shell)));
         let (targets, found) = checked.unwrap_or_else(|faults| (Vec::new(), faults));
         let text = match args.printing.format() {
             Format::Human => human(path, &targets, &found),
@@ -97,8 +100,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn check(file: &WheelFile, args: &Args, judge: &Judge) -> Result<(Vec<String>, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let whole = wheel::verify(&file.file, &file.name);
+fn check(
+    file: &WheelFile,
+    args: &Args,
+    judge: &Judge,
+    watchers: Watchers,
+) -> Result<(Vec<String>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let bar = Bar::new(watchers, &file.shown);
+    let whole = wheel::verify_watched(&file.file, &file.name, &|progress| bar.tell(progress));
+    drop(bar);
     let told = judge.with_report(&file.file, &file.shown, &file.name, |_, report| {
         let mut found = report.findings.clone();
         if !args.expect.is_empty() {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::bar::{Bar, Watchers};
 use super::{Format, Printing, report};
 use crate::audit::{self, FileFacts, FileKind, GfxDocument, Look, Reading};
 use crate::cli::{Exit, Shell};
@@ -41,7 +42,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut all = Vec::new();
     for path in &args.wheels {
-        let files = match inspect(path, args) {
+        let files = match inspect(path, args, shell) {
             Ok(files) => files,
             Err(faults) => {
                 all.extend(faults);
@@ -66,12 +67,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     report(shell, &all)
 }
 
-fn inspect(path: &Path, args: &Args) -> Result<Vec<FileFacts>, Vec<Diagnostic>> {
+fn inspect(path: &Path, args: &Args, shell: &Shell) -> Result<Vec<FileFacts>, Vec<Diagnostic>> {
     let file = super::open(path).map_err(|fault| vec![fault])?;
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
     let archive = Archive::open(&file.file).map_err(|error| vec![fault(error)])?;
+    let bar = Bar::new(Watchers::of(shell), &file.shown);
     let look = if args.fast { Look::Tables } else { Look::Everything };
-    let reading = Reading { look, asked: &|_| false, make_scratch: &sys::scratch };
+    let reading =
+        Reading { look, asked: &|_| false, make_scratch: &sys::scratch, watch: &|progress| bar.tell(progress) };
     audit::inspect(&archive, reading).map_err(|faults| faults.into_iter().map(fault).collect())
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::bar::{Bar, Watchers};
 use crate::audit::{
     self, Excludes, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report, SearchPath,
     policies_for,
@@ -11,11 +12,12 @@ use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
-use crate::diagnostic::registry::wheel as codes;
-use crate::diagnostic::{Diagnostic, Sink, Source, nearest};
+use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest};
+use crate::elf::LayoutFault;
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{self, PositionalFile, Sysroot};
-use crate::wheel::{Wheel, check_metadata};
+use crate::wheel::{Archive, Wheel, check_metadata};
 
 /// What is read at most of a file of patterns or policies.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -64,6 +66,7 @@ pub(super) struct Judge {
     policy_file: Option<PolicyFile>,
     checks_isa: bool,
     look: Look,
+    watchers: Watchers,
 }
 
 impl Options {
@@ -122,7 +125,19 @@ impl Options {
         };
         let checks_isa = !self.disable_isa_ext_check;
         let (root, given) = (self.sysroot.clone(), self.exclude.clone());
-        Ok(Judge { compat, libraries, root, given, path, excludes, allowed_paths, policy_file, checks_isa, look })
+        Ok(Judge {
+            compat,
+            libraries,
+            root,
+            given,
+            path,
+            excludes,
+            allowed_paths,
+            policy_file,
+            checks_isa,
+            look,
+            watchers: Watchers::of(shell),
+        })
     }
 }
 
@@ -148,6 +163,7 @@ pub(in crate::cli) fn gate(
         policy_file: None,
         checks_isa: true,
         look: Look::Everything,
+        watchers: Watchers::Nobody,
     };
     judge.with_report(file, &name.to_string(), name, |_, report| {
         let mut found = report.findings.clone();
@@ -156,6 +172,22 @@ pub(in crate::cli) fn gate(
         }
         found
     })
+}
+
+/// Libraries of a wheel that loaders refuse or crash on. A wheel that cannot be read has none: that is told elsewhere.
+pub(super) fn layouts(file: &PositionalFile, name: &WheelName, watchers: Watchers) -> Vec<Diagnostic> {
+    let bar = Bar::new(watchers, &name.to_string());
+    let watch = |progress| bar.tell(progress);
+    let reading = Reading { look: Look::Layouts, asked: &|_| false, make_scratch: &sys::scratch, watch: &watch };
+    let Ok(archive) = Archive::open(file) else { return Vec::new() };
+    let files = audit::inspect(&archive, reading).unwrap_or_default();
+    let of_file = |file: &audit::FileFacts| {
+        let place = Place::Member { wheel: name.to_string(), member: file.path.clone() };
+        let finding =
+            |fault: &LayoutFault| Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "");
+        file.layout_faults.iter().map(finding).collect::<Vec<_>>()
+    };
+    files.iter().flat_map(of_file).collect()
 }
 
 /// Patterns of a file: one a line, without empty lines and those that begin with `#`.
@@ -207,7 +239,13 @@ impl Judge {
         let wheel = Wheel::open(file).map_err(|error| vec![fault(error)])?;
         let blacklisted = self.asked_symbols(name);
         let asked = |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol);
-        let reading = Reading { look: self.look, asked: &asked, make_scratch: &sys::scratch };
+        let bar = Bar::new(self.watchers, shown);
+        let reading = Reading {
+            look: self.look,
+            asked: &asked,
+            make_scratch: &sys::scratch,
+            watch: &|progress| bar.tell(progress),
+        };
         let files = audit::inspect(wheel.archive(), reading)
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
         let selected = audit::select(name, &files);

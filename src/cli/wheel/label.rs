@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use super::Printing;
+use super::judging::gate;
 use super::output::{self, Destination};
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Shell, load};
+use crate::diagnostic::registry::rocm as codes;
 use crate::names::LocalLabel;
 use crate::wheel::{ExistingLabel, relabel};
 
@@ -18,7 +20,8 @@ Examples:
   rock-matrix wheel label dist/flash_attn-2.8.3-py3-none-any.whl --local rocm62torch2.5triton
   rock-matrix wheel label built.whl --local rocm62torch2.5 -w wheelhouse
   rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace     another label
-  rock-matrix wheel label built.whl --local gfx942 --append               after the one it has")]
+  rock-matrix wheel label built.whl --local gfx942 --append               after the one it has
+  rock-matrix wheel label built.whl --local rocm62 --check-label          only where its libraries agree")]
 pub(super) struct Args {
     /// The wheel
     wheel: PathBuf,
@@ -31,6 +34,9 @@ pub(super) struct Args {
     /// Put it behind the label that is there
     #[arg(long)]
     append: bool,
+    /// Refuse a label that the libraries of the wheel contradict
+    #[arg(long)]
+    check_label: bool,
     #[command(flatten)]
     destination: Destination,
     #[command(flatten)]
@@ -44,7 +50,19 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (_, true) => ExistingLabel::Append,
         _ => ExistingLabel::Refuse,
     };
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return exit,
+    };
     output::change(&args.wheel, &args.destination, &args.printing, shell, |wheel, file| {
-        relabel(wheel, &file.name, &args.local, existing).map_err(|error| error.diagnostic(&file.shown))
+        let changed =
+            relabel(wheel, &file.name, &args.local, existing).map_err(|error| error.diagnostic(&file.shown))?;
+        if args.check_label {
+            let found = gate(&file.file, &changed.name, compat, &[]).unwrap_or_default();
+            if let Some(finding) = found.into_iter().find(|one| one.code == &codes::LABEL_NOT_IN_CONTENTS) {
+                return Err(finding);
+            }
+        }
+        Ok(changed)
     })
 }

@@ -1,5 +1,6 @@
 //! `wheel`: look at built wheels, and give them another label or other tags.
 
+mod bar;
 mod check;
 mod edited;
 mod gfx;

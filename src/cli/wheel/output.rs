@@ -20,6 +20,13 @@ pub(super) struct Destination {
     force: bool,
 }
 
+impl Destination {
+    /// Whether what is refused otherwise is meant.
+    pub(super) fn is_forced(&self) -> bool {
+        self.force
+    }
+}
+
 /// Opens a wheel, decides what changes, writes the new wheel and says where it is.
 pub(super) fn change(
     path: &Path,

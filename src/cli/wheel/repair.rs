@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::bar::{Bar, Watchers};
 use super::edited::{Edited, Strip, patches};
 use super::judging::{Judge, Options};
 use super::output::source_date;
@@ -337,9 +338,10 @@ fn apply(
         unchanged: if args.recompress { Unchanged::Recompressed } else { Unchanged::Copied },
         rehash: if args.trust_record { Rehash::TrustRecord } else { Rehash::All },
     };
+    let bar = Bar::new(Watchers::of(shell), &done.name.to_string());
     let mut mended = Vec::new();
     let write = |target: &mut dyn wheel::Target| {
-        let written = wheel::rewrite_watched(wheel, &edits, &options, target, &|_| {});
+        let written = wheel::rewrite_watched(wheel, &edits, &options, target, &|progress| bar.tell(progress));
         mended = written.map_err(|error| error.diagnostic(&file.shown))?.findings(&file.shown);
         Ok(())
     };

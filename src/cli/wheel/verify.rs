@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::bar::{Bar, Watchers};
 use super::{Format, Printing, report};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::registry::wheel as codes;
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut all = Vec::new();
     let mut printed = Exit::Done;
     for path in &args.wheels {
-        let found = check(path);
+        let found = check(path, shell);
         let text = match args.printing.format() {
             Format::Human => human(path, &found),
             Format::Json => json(path, &found),
@@ -44,12 +45,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn check(path: &Path) -> Vec<Diagnostic> {
+fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
     let wheel = match super::open(path) {
         Ok(wheel) => wheel,
         Err(fault) => return vec![fault],
     };
-    let mut found = wheel::verify(&wheel.file, &wheel.name);
+    let bar = Bar::new(Watchers::of(shell), &wheel.shown);
+    let mut found = wheel::verify_watched(&wheel.file, &wheel.name, &|progress| bar.tell(progress));
+    found.extend(super::judging::layouts(&wheel.file, &wheel.name, Watchers::of(shell)));
     if wheel.shown.contains('%') {
         let message = format!("the file is named `{}`, percent-encoded as in an address", wheel.shown);
         found.push(

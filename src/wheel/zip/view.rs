@@ -12,6 +12,8 @@ use crate::bytes::{MakeScratch, ReadAt, Scratch};
 const PIECE_BYTES: usize = 256 << 10;
 /// How much of the beginning is kept: there the tables of libraries lie.
 const KEPT_BYTES: u64 = 32 << 20;
+/// What a view holds besides what it keeps: a piece, compressed data, and the state of inflating.
+const OWN_BYTES: u64 = 1 << 20;
 
 /// Sees the bytes that stream by, each once and in order.
 pub type Observer<'o> = dyn FnMut(&[u8]) + Send + 'o;
@@ -72,6 +74,11 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
     pub fn forward(archive: &'m Archive<'m>, member: &'m Member, make_scratch: &'m MakeScratch<'m>) -> Self {
         Self { keeping: Keeping::LastPiece, ..Self::new(archive, member, make_scratch, None) }
+    }
+
+    /// How many bytes a view of a member holds at most, unless it is read out of order.
+    pub fn held_bytes(member: &Member) -> u64 {
+        member.size_bytes().min(KEPT_BYTES) + OWN_BYTES
     }
 
     /// Lets all bytes before a position stream by.

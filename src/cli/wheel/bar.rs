@@ -1,0 +1,62 @@
+//! How far a wheel has been read or written, on a terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::Shell;
+use crate::cli::shell::Verbosity;
+use crate::wheel::Progress;
+
+/// Less than this is done before anybody could read how far it is.
+const SHOWN_FROM_BYTES: u64 = 64 << 20;
+
+/// Whether somebody watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watchers {
+    /// A person at a terminal.
+    Person,
+    /// Nobody, or a log.
+    Nobody,
+}
+
+impl Watchers {
+    /// Who watches what this shell says.
+    pub(super) fn of(shell: &Shell) -> Self {
+        let moves = shell.environment.stderr_is_terminal && shell.verbosity == Verbosity::Normal;
+        if moves { Self::Person } else { Self::Nobody }
+    }
+}
+
+/// A line that moves while a large wheel is worked on, and is taken away at the end.
+pub(super) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    /// A line for the wheel of this name.
+    pub(super) fn new(watchers: Watchers, name: &str) -> Self {
+        if watchers == Watchers::Nobody {
+            return Self(None);
+        }
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let template = "{bar:24} {bytes}/{total_bytes}  {wide_msg}";
+        bar.set_style(ProgressStyle::with_template(template).expect("the template is sound"));
+        bar.set_message(name.to_owned());
+        Self(Some(bar))
+    }
+
+    /// So far it has come.
+    pub(super) fn tell(&self, progress: Progress) {
+        let Some(bar) = self.0.as_ref().filter(|_| progress.total_bytes >= SHOWN_FROM_BYTES) else { return };
+        if bar.length() != Some(progress.total_bytes) {
+            bar.set_length(progress.total_bytes);
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        }
+        bar.set_position(progress.done_bytes.max(bar.position()));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
