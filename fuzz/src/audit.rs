@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use rock_matrix::audit::{
-    Document, Excludes, Judged, Judging, Known, NoLibraries, Readers, Reading, SearchPath, inspect, policies_for,
+    Document, Excludes, Judged, Judging, Known, Look, NoLibraries, Readers, Reading, SearchPath, inspect, policies_for,
     report, select,
 };
 use rock_matrix::bytes::in_memory;
@@ -29,7 +29,8 @@ pub fn audit(bytes: &[u8]) {
     let name: WheelName = WHEEL.parse().expect("it is a wheel's name");
     let archive = Archive::open(&wheel).expect("it was just written");
     let asked = |symbol: &str| symbol.len() % 2 == 0;
-    let files = inspect(&archive, Reading { asked: &asked, make_scratch: &in_memory }).expect("no member is damaged");
+    let reading = Reading { asked: &asked, make_scratch: &in_memory, look: Look::Everything };
+    let files = inspect(&archive, reading).expect("no member is damaged");
     let selected = select(&name, &files);
     let policies = policies_for(&selected, &name, None);
     let (known, path, excludes) = (Known::new(&NoLibraries), SearchPath::default(), Excludes::default());

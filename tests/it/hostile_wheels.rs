@@ -96,7 +96,7 @@ fn members_that_share_their_data_are_refused() {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for number in 100..300 {
         writer.start_file(format!("m{number}"), SimpleFileOptions::default()).unwrap();
-        writer.write_all(&[0; 20_000]).unwrap();
+        writer.write_all(&vec![0; 20_000]).unwrap();
     }
     let mut bytes = writer.finish().unwrap().into_inner();
     for at in headers(&bytes, CENTRAL) {
@@ -260,7 +260,7 @@ fn symbol_versions_that_overlap_or_lead_away_are_damage() {
 fn a_hundred_thousand_needed_libraries_are_too_many() {
     let entries = (0..100_000).map(|number| (NEEDED, 1 + number)).collect();
     let strings = "a\0".repeat(60_000).into_bytes();
-    damaged(&RawElf { entries, strings, ..RawElf::default() }, "it needs 100000 libraries, more than 4096");
+    damaged(&RawElf { strings, entries, ..RawElf::default() }, "it needs 100000 libraries, more than 4096");
 }
 
 /// Each of a hundred thousand names is a megabyte long, and all of them are the same megabyte.
@@ -269,7 +269,7 @@ fn names_that_overlap_take_no_memory() {
     let strings = vec![b'a'; 1 << 20];
     let entries = (0..100_000).map(|number| (NEEDED, 1 + number)).collect();
     damaged(
-        &RawElf { entries, strings: strings.clone(), ..RawElf::default() },
+        &RawElf { strings: strings.clone(), entries, ..RawElf::default() },
         "its names overlap more than names can",
     );
     let symbol = [&1_u32.to_le_bytes()[..], &[0x12, 0, 0, 0], &[0; 16]].concat();
