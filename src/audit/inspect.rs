@@ -5,12 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::library::Library;
-use crate::bytes::{Budget, MakeScratch, ReadAt};
+use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, beside};
 use crate::codeobj::{
     self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackReference, Scanner, SourceKind,
 };
 use crate::elf::{self, Elf, ElfError, LayoutFault, is_elf, machine};
-use crate::wheel::{Archive, Member, MemberView, Meter, Observer, Watch, WheelError};
+use crate::wheel::{Archive, Member, MemberView, Meter, Observer, Vouching, Watch, WheelError};
 
 /// A file of a wheel that holds machine code, or code for GPUs.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub struct FileFacts {
     pub inventory: Inventory,
     /// What is wrong with its layout, where that was asked for.
     pub layout_faults: Vec<LayoutFault>,
+    /// Whether all of it was read, and is what RECORD says.
+    pub is_vouched: bool,
 }
 
 /// What a file is.
@@ -70,6 +72,8 @@ pub struct Reading<'a> {
     pub make_scratch: &'a MakeScratch<'a>,
     /// Is told how far it has come.
     pub watch: &'a Watch<'a>,
+    /// RECORD, where large libraries are to be held against it on the way.
+    pub vouching: Option<&'a Vouching<'a>>,
 }
 
 impl std::fmt::Debug for Reading<'_> {
@@ -139,11 +143,85 @@ fn inspect_member(
     reading: Reading<'_>,
 ) -> Result<Option<FileFacts>, WheelError> {
     let depth = if reading.look == Look::Everything { Depth::Everything } else { Depth::Tables };
+    let scans = !matches!(reading.look, Look::Libraries | Look::Layouts);
     let scanner = Mutex::new(Scanner::new(depth));
-    let observer: Option<Box<Observer<'_>>> = match reading.look {
-        Look::Libraries | Look::Layouts => None,
-        _ => Some(Box::new(|piece| lock(&scanner).feed(piece))),
+    let mut hasher = reading.vouching.and_then(|vouching| vouching.hasher(member));
+    let is_watched = scans || hasher.is_some();
+    let holds = hasher.is_some();
+    let mut see = |bytes: &[u8]| {
+        if scans {
+            lock(&scanner).feed(bytes);
+        }
+        if let Some(hasher) = &mut hasher {
+            hasher.update(bytes);
+        }
     };
+    let read = |watching: Option<Watching<'_, '_>>| {
+        let sight = Sight { watching: watching.map(Mutex::new), scanner: &scanner, depth, reads_all: holds };
+        read_member(archive, member, reading, &sight)
+    };
+    let mut facts = match is_watched {
+        false => read(None)?,
+        true if member.size_bytes() < LONG_BYTES => read(Some(Watching::Here(&mut see)))?,
+        true => beside(&mut see, |passage| read(Some(Watching::Beside(passage))))?,
+    };
+    if let (Some(facts), Some(vouching), Some(hasher)) = (&mut facts, reading.vouching, hasher) {
+        facts.is_vouched = vouching.agrees(member, hasher);
+    }
+    Ok(facts)
+}
+
+/// How much of what follows the loaded part of a library is kept: tables of a million symbols take 24 bytes for each
+/// (gABI, `Elf64_Sym`).
+const KEPT_BEHIND_BYTES: u64 = 24 << 20;
+
+/// A member of this size takes much longer to read than a thread to start.
+const LONG_BYTES: u64 = 4 << 20;
+
+/// Who sees the bytes of a member as they pass by.
+enum Watching<'w, 's> {
+    /// The thread that reads them.
+    Here(&'w mut (dyn FnMut(&[u8]) + Send + 's)),
+    /// Another one.
+    Beside(&'w mut Passage),
+}
+
+/// What reading a member is watched with.
+struct Sight<'s, 'w, 'f> {
+    watching: Option<Mutex<Watching<'w, 'f>>>,
+    scanner: &'s Mutex<Scanner>,
+    depth: Depth,
+    /// Whether all of what holds code is read.
+    reads_all: bool,
+}
+
+impl Sight<'_, '_, '_> {
+    fn see(&self, piece: &[u8]) {
+        match self.watching.as_ref().map(lock).as_deref_mut() {
+            Some(Watching::Here(see)) => see(piece),
+            Some(Watching::Beside(passage)) => passage.copy(piece),
+            None => {}
+        }
+    }
+
+    /// The scanner, once it has seen all that passed by.
+    fn scanner(&self) -> MutexGuard<'_, Scanner> {
+        if let Some(Watching::Beside(passage)) = self.watching.as_ref().map(lock).as_deref_mut() {
+            passage.settle();
+        }
+        lock(self.scanner)
+    }
+}
+
+/// Reads a member as far as its tables need, or as a whole where that is asked for.
+fn read_member(
+    archive: &Archive<'_>,
+    member: &Member,
+    reading: Reading<'_>,
+    sight: &Sight<'_, '_, '_>,
+) -> Result<Option<FileFacts>, WheelError> {
+    let see = |piece: &[u8]| sight.see(piece);
+    let observer: Option<Box<Observer<'_>>> = if sight.watching.is_some() { Some(Box::new(see)) } else { None };
     let view = MemberView::new(archive, member, reading.make_scratch, observer);
     let mut head = vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
     view.read_exact_at(&mut head, 0).map_err(|error| view.fault(error))?;
@@ -153,9 +231,10 @@ fn inspect_member(
         kind: FileKind::Data,
         inventory: Inventory::default(),
         layout_faults: Vec::new(),
+        is_vouched: false,
     };
     let layout = if is_elf(&head) {
-        match read_elf(&view, &scanner, &mut facts, reading) {
+        match read_elf(&view, sight, &mut facts, reading) {
             Ok(layout) => layout,
             Err(Unread::Member(error)) => return Err(error),
             Err(Unread::Elf(ElfError::Read(error))) => return Err(view.fault(error)),
@@ -176,7 +255,7 @@ fn inspect_member(
     let reference = layout.as_ref().and_then(FileLayout::kpack_reference);
     if let Some(layout) = layout {
         view.finish()?;
-        facts.inventory = std::mem::replace(&mut *lock(&scanner), Scanner::new(depth)).finish(&layout);
+        facts.inventory = std::mem::replace(&mut *sight.scanner(), Scanner::new(sight.depth)).finish(&layout);
     }
     if let Some(stretch) = reference {
         let mut bytes = vec![0; usize::try_from(stretch.size_bytes.min(LARGEST_REFERENCE_BYTES)).unwrap_or(0)];
@@ -186,14 +265,17 @@ fn inspect_member(
             Err(error) => facts.inventory.damages.push(Damage { offset: stretch.offset, reason: error.to_string() }),
         }
     }
+    if sight.reads_all {
+        view.finish()?;
+    }
     Ok(Some(facts))
 }
 
 /// The section that names archives of code objects has a few paths; more is not read.
 const LARGEST_REFERENCE_BYTES: u64 = 1 << 20;
 
-fn lock(scanner: &Mutex<Scanner>) -> MutexGuard<'_, Scanner> {
-    scanner.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why an ELF file could not be read.
@@ -217,7 +299,7 @@ impl From<ElfError> for Unread {
 /// Reads an ELF file. A layout is told where there may be code for GPUs: then all of the file is to be read.
 fn read_elf(
     view: &MemberView<'_, '_>,
-    scanner: &Mutex<Scanner>,
+    sight: &Sight<'_, '_, '_>,
     facts: &mut FileFacts,
     reading: Reading<'_>,
 ) -> Result<Option<FileLayout>, Unread> {
@@ -236,9 +318,16 @@ fn read_elf(
     }
     // What no loader maps holds no code for GPUs either: symbols and debug sections need not be unpacked.
     view.stream_to(elf.loaded_end())?;
-    if !lock(scanner).has_candidates() {
+    if !sight.scanner().has_candidates() {
         return Ok(None);
     }
+    // The table of sections ends the file, and their names may lie before tables of symbols as large as the code. What
+    // follows the loaded part is kept, so that the names need not be unpacked a second time.
+    let position = view.position();
+    let behind = view.size_bytes().saturating_sub(position).min(KEPT_BEHIND_BYTES);
+    let mut kept = vec![0; usize::try_from(behind).unwrap_or(0)];
+    view.read_exact_at(&mut kept, position).map_err(ElfError::Read)?;
+    drop(kept);
     Ok(Some(FileLayout::of_elf(&elf, &elf.sections(view)?)))
 }
 

@@ -25,7 +25,7 @@ pub fn beside<R>(see: &mut (dyn FnMut(&[u8]) + Send), make: impl FnOnce(&mut Pas
     let (back, free) = channel();
     std::thread::scope(|scope| {
         scope.spawn(move || look(see, &pieces, &back));
-        make(&mut Passage { full, free, made: 0 })
+        make(&mut Passage { full, free, spare: Vec::new(), made: 0 })
     })
 }
 
@@ -42,13 +42,14 @@ fn look(see: &mut (dyn FnMut(&[u8]) + Send), pieces: &Receiver<(Vec<u8>, usize)>
 pub struct Passage {
     full: SyncSender<(Vec<u8>, usize)>,
     free: Receiver<Vec<u8>>,
+    spare: Vec<Vec<u8>>,
     made: usize,
 }
 
 impl Passage {
     /// A piece of [`PIECE_BYTES`] to fill, with whatever it held before; waits until one is free.
     pub fn piece(&mut self) -> Vec<u8> {
-        if let Ok(piece) = self.free.try_recv() {
+        if let Some(piece) = self.spare.pop().or_else(|| self.free.try_recv().ok()) {
             return piece;
         }
         if self.made < PIECES {
@@ -63,6 +64,15 @@ impl Passage {
     pub fn pass(&mut self, piece: Vec<u8>, length: usize) {
         let length = length.min(piece.len());
         let _ = self.full.send((piece, length));
+    }
+
+    /// Waits until all that was passed on was seen.
+    pub fn settle(&mut self) {
+        while self.spare.len() < self.made {
+            // Without a thread that looks there is nothing to wait for.
+            let Ok(piece) = self.free.recv() else { return };
+            self.spare.push(piece);
+        }
     }
 
     /// Passes on bytes that lie elsewhere.
@@ -94,6 +104,21 @@ mod tests {
             7
         });
         assert!(answer == 7 && seen[..content.len()] == content && seen[content.len()..] == *b"end");
+    }
+
+    #[test]
+    fn what_was_passed_on_was_seen_once_it_has_settled() {
+        let seen = std::sync::atomic::AtomicUsize::new(0);
+        let mut count = |bytes: &[u8]| {
+            seen.fetch_add(bytes.len(), std::sync::atomic::Ordering::SeqCst);
+        };
+        beside(&mut count, |passage| {
+            for round in 1..20 {
+                passage.copy(&vec![0; PIECE_BYTES * 2 + 1]);
+                passage.settle();
+                assert_eq!(seen.load(std::sync::atomic::Ordering::SeqCst), round * (PIECE_BYTES * 2 + 1));
+            }
+        });
     }
 
     #[test]

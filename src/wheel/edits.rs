@@ -16,6 +16,8 @@ pub struct Edits<'c> {
     pub replaced: BTreeMap<String, Content<'c>>,
     /// Members left out.
     pub removed: BTreeSet<String>,
+    /// Members whose old content was held against RECORD by [`Vouching`](super::Vouching): it is not read for that again.
+    pub vouched: BTreeSet<String>,
     /// Members that were not there.
     pub added: BTreeMap<String, Added<'c>>,
 }

@@ -38,6 +38,7 @@ pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use target::Target;
 pub use verify::{check_metadata, verify, verify_watched};
+pub use vouch::Vouching;
 pub use zip::{Archive, Content, DosTime, Member, MemberReader, MemberView, Method, Observer, ZipWriter};
 
 #[cfg(test)]

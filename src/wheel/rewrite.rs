@@ -148,6 +148,8 @@ struct Part<'p> {
     /// The mode of an added one.
     unix_mode: u32,
     row: Option<&'p Row>,
+    /// Whether RECORD is known to vouch for its old content.
+    is_vouched: bool,
 }
 
 impl Part<'_> {
@@ -156,7 +158,7 @@ impl Part<'_> {
     /// What changes must have been what RECORD says, or its new row would vouch for what nobody vouched for.
     fn is_doubted(&self, options: &WriteOptions) -> bool {
         let is_asked = self.content.is_some() || options.rehash == Rehash::All;
-        is_asked && self.member.is_some_and(|member| !member.is_folder())
+        is_asked && !self.is_vouched && self.member.is_some_and(|member| !member.is_folder())
     }
 
     /// Its row of the new RECORD; folders have none. What is only compressed anew keeps its own.
@@ -203,11 +205,12 @@ fn parts<'p>(wheel: &'p Wheel<'_>, edits: &'p Edits<'_>) -> Result<Vec<Part<'p>>
             return Err(WheelError::NotInRecord { member: name.to_owned() });
         }
         let content = edits.replaced.get(name);
-        parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row });
+        let is_vouched = edits.vouched.contains(name);
+        parts.push(Part { member: Some(member), name: edits.new_name(name), content, unix_mode: 0, row, is_vouched });
     }
     for (name, added) in &edits.added {
         let (name, content) = (edits.in_new_folder(name), Some(&added.content));
-        parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None });
+        parts.push(Part { member: None, name, content, unix_mode: added.unix_mode, row: None, is_vouched: false });
     }
     check_names(&parts, &edits.new_name(&unsigned[0]))?;
     let dist_info = edits.new_name(&wheel.dist_info_path(""));

