@@ -226,8 +226,16 @@ impl Scanner {
 
     /// Whether there is anything to judge. Asked after the bytes that are loaded into memory: if not, the rest of the
     /// file holds nothing that counts, and need not be fed.
+    ///
+    /// Text that only looks like a bundle counts where there are wrappers: then it may be a damaged bundle.
     pub fn has_candidates(&self) -> bool {
-        !self.finds.candidates.is_empty()
+        let is_sound = |candidate: &Candidate| match &candidate.what {
+            Found::Bundle(reader) => reader.fault().is_none(),
+            Found::Compressed(bundle) => bundle.reader.fault().is_none(),
+            Found::NotCompressed(_) => false,
+            Found::Object { .. } => true,
+        };
+        self.finds.candidates.iter().any(is_sound)
             || !self.finds.wrappers.is_empty()
             || !self.bundles.is_empty()
             || self.unpacker.is_some()

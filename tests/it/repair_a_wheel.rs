@@ -191,6 +191,18 @@ fn a_library_that_is_nowhere_is_named_with_who_needs_it() {
     ");
 }
 
+#[test]
+fn a_damaged_library_is_no_wheel_without_libraries() {
+    let name = "demo-1.0-py3-none-any.whl";
+    let damaged = Wheel::named(name).file("demo/broken.so", b"\x7fELF\x02\x01\x01 and no more".to_vec());
+    let project = Project::new().bytes(name, &damaged.bytes());
+    for command in ["repair", "check"] {
+        let run = project.run(&["wheel", command, name]).exits(1);
+        assert!(run.stderr.contains("error[E001 damaged-elf]"), "{}", run.stderr);
+    }
+    assert!(!project.path("wheelhouse").exists());
+}
+
 /// W3
 #[test]
 fn a_platform_out_of_reach_is_refused_with_the_file_and_the_symbol() {

@@ -15,10 +15,10 @@ pub const ALL: &[&Code] = &[
 ];
 
 /// An ELF file that cannot be read.
-pub const DAMAGED_ELF: Code = Code::warning(
+pub const DAMAGED_ELF: Code = Code::error(
     "E001",
     "damaged-elf",
-    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it.",
+    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it: `show` only tells it, `check` and `repair` fail.",
 );
 /// A library in the folder of pure Python code.
 pub const ELF_IN_PURELIB: Code = Code::error(

@@ -15,6 +15,12 @@ const KEPT_BYTES: u64 = 32 << 20;
 /// What a view holds besides what it keeps: a piece, compressed data, and the state of inflating.
 const OWN_BYTES: u64 = 1 << 20;
 
+/// How much is kept before and behind a piece in which the names of sections were seen.
+const BESIDE_BYTES: usize = 64 << 10;
+/// A name that stands among the names of sections, and hardly anywhere else. Their table lies behind what is loaded and
+/// may lie before tables that are larger than all else (lld puts it there), while what leads to it comes last.
+const SECTION_NAME: &[u8] = b".shstrtab\0";
+
 /// Sees the bytes that stream by, each once and in order.
 pub type Observer<'o> = dyn FnMut(&[u8]) + Send + 'o;
 
@@ -46,7 +52,11 @@ struct State<'m, 'o> {
     beginning: Vec<u8>,
     piece: Vec<u8>,
     piece_length: usize,
+    /// The end of the piece before this one.
+    before: Vec<u8>,
     stretches: Vec<(u64, Vec<u8>)>,
+    /// Whether the last stretch is one that the next piece continues.
+    is_continued: bool,
     whole: Option<Box<dyn Scratch>>,
 }
 
@@ -65,7 +75,9 @@ impl<'m, 'o> MemberView<'m, 'o> {
             beginning: Vec::new(),
             piece: Vec::new(),
             piece_length: 0,
+            before: Vec::new(),
             stretches: Vec::new(),
+            is_continued: false,
             whole: None,
         };
         Self { archive, member, make_scratch, keeping: Keeping::Tables, state: Mutex::new(state) }
@@ -209,6 +221,9 @@ impl State<'_, '_> {
             if self.position < keep_until {
                 self.beginning.extend_from_slice(piece);
             }
+            if self.position >= keep_until && keep_until > 0 {
+                keep_names(piece, self.position, &mut self.before, &mut self.stretches, &mut self.is_continued);
+            }
             if let Some((offset, bytes)) = &mut aside {
                 let from = usize::try_from(offset.saturating_sub(self.position)).unwrap_or(usize::MAX);
                 bytes.extend_from_slice(piece.get(from..).unwrap_or_default());
@@ -217,6 +232,27 @@ impl State<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Keeps a piece with the names of sections, and what lies beside it.
+fn keep_names(
+    piece: &[u8],
+    position: u64,
+    before: &mut Vec<u8>,
+    stretches: &mut Vec<(u64, Vec<u8>)>,
+    is_continued: &mut bool,
+) {
+    if *is_continued && let Some((_, last)) = stretches.last_mut() {
+        last.extend_from_slice(&piece[..piece.len().min(BESIDE_BYTES)]);
+        *is_continued = false;
+    }
+    if memchr::memmem::find(piece, SECTION_NAME).is_some() {
+        let start = position - before.len() as u64;
+        stretches.push((start, [before.as_slice(), piece].concat()));
+        *is_continued = true;
+    }
+    before.clear();
+    before.extend_from_slice(&piece[piece.len().saturating_sub(BESIDE_BYTES)..]);
 }
 
 impl std::fmt::Debug for MemberView<'_, '_> {
