@@ -171,10 +171,6 @@ fn inspect_member(
     Ok(facts)
 }
 
-/// How much of what follows the loaded part of a library is kept: tables of a million symbols take 24 bytes for each
-/// (gABI, `Elf64_Sym`).
-const KEPT_BEHIND_BYTES: u64 = 24 << 20;
-
 /// A member of this size takes much longer to read than a thread to start.
 const LONG_BYTES: u64 = 4 << 20;
 
@@ -321,13 +317,6 @@ fn read_elf(
     if !sight.scanner().has_candidates() {
         return Ok(None);
     }
-    // The table of sections ends the file, and their names may lie before tables of symbols as large as the code. What
-    // follows the loaded part is kept, so that the names need not be unpacked a second time.
-    let position = view.position();
-    let behind = view.size_bytes().saturating_sub(position).min(KEPT_BEHIND_BYTES);
-    let mut kept = vec![0; usize::try_from(behind).unwrap_or(0)];
-    view.read_exact_at(&mut kept, position).map_err(ElfError::Read)?;
-    drop(kept);
     Ok(Some(FileLayout::of_elf(&elf, &elf.sections(view)?)))
 }
 
