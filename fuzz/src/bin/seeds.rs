@@ -78,7 +78,7 @@ fn compiled(flags: &[&str]) -> io::Result<Vec<u8>> {
     if status.success() { bytes } else { Err(io::ErrorKind::Other.into()) }
 }
 
-fn edits(library: &[u8], program: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+fn edits(library: &[u8], program: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
     // Bits: a name, a rename, a removal, two for the search path, a long name.
     let choices = [
         [0b01_0011, 4, 1, 4, 0, 6, 0],
@@ -101,18 +101,18 @@ fn edits(library: &[u8], program: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 const TARGETS: [(&str, u32); 3] = [("gfx942", 0x54c), ("gfx90a:sramecc+:xnack-", 0xe3f), ("gfx1100", 0x41)];
 
 /// Bundles alone, in libraries with what leads to them, and text that only looks like one.
-fn bundles() -> impl Iterator<Item = Vec<u8>> {
+fn bundles() -> impl Iterator<Item = Vec<u8>> + use<> {
     let bundle = code::hip_bundle(&TARGETS, 128);
     let two = code::concatenated(&[bundle.clone(), code::hip_bundle(&TARGETS[1..], 64)], 256);
     let wrapped = [
         code::part(".rodata", b"text __CLANG_OFFLOAD_BUNDLE__ and CCOB".to_vec()),
         code::part(".hip_fatbin", two.clone()),
-        code::part(".hipFatBinSegment", code::wrappers(2, b"FPIH")),
+        code::part(".hipFatBinSegment", code::wrappers(2, *b"FPIH")),
     ];
     let packed = [
         code::part(".hip_fatbin", code::compressed(&bundle, 2, 1)),
         code::part(".rocm_kpack_ref", code::kpack_reference("blas", &["../.kpack/blas_@GFXARCH@.kpack"])),
-        code::part(".hipFatBinSegment", code::wrappers(1, b"HIPK")),
+        code::part(".hipFatBinSegment", code::wrappers(1, *b"HIPK")),
     ];
     let windows = [code::part(".hip_fat", bundle.clone())];
     let files = [
@@ -127,7 +127,7 @@ fn bundles() -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// Every version and method, made here from a bundle, and as data that was compressed before.
-fn compressed() -> impl Iterator<Item = Vec<u8>> {
+fn compressed() -> impl Iterator<Item = Vec<u8>> + use<> {
     let bundle = code::hip_bundle(&TARGETS, 96);
     (0..6).flat_map(move |number: u8| {
         let kind = number % 3 | number / 3 << 2;
@@ -138,13 +138,13 @@ fn compressed() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-fn archives() -> impl Iterator<Item = Vec<u8>> {
+fn archives() -> impl Iterator<Item = Vec<u8>> + use<> {
     let references = code::kpack_reference("blas", &["../.kpack/blas_@GFXARCH@.kpack", ".kpack/x.kpack"]);
     [code::kpack(&["gfx942", "gfx1100"], &["blas", "fft"]), code::kpack(&[], &[]), references].into_iter()
 }
 
 /// Archives: empty, small, a whole wheel.
-fn wheels(library: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+fn wheels(library: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
     let info = "demo-1.0.dist-info";
     let tags = WHEEL.trim_end_matches(".whl").trim_start_matches("demo-1.0-");
     let files = [
