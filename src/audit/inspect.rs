@@ -306,18 +306,28 @@ fn read_elf(
         let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
         FileKind::Library(Box::new(Library::read(view, &elf, file_name, reading.asked)?))
     };
+    let scans = !matches!(reading.look, Look::Libraries | Look::Layouts);
+    let layout = if scans { device_layout(view, &elf, sight)? } else { None };
+    // Last, because section headers end the file: what lies before them has streamed by then.
     if matches!(reading.look, Look::Layouts | Look::Everything) && facts.kind != FileKind::Device {
         facts.layout_faults = elf::verify(view);
     }
-    if matches!(reading.look, Look::Libraries | Look::Layouts) {
-        return Ok(None);
-    }
+    Ok(layout)
+}
+
+/// The layout of a file in which there may be code for GPUs.
+fn device_layout(
+    view: &MemberView<'_, '_>,
+    elf: &Elf,
+    sight: &Sight<'_, '_, '_>,
+) -> Result<Option<FileLayout>, Unread> {
     // What no loader maps holds no code for GPUs either: symbols and debug sections need not be unpacked.
     view.stream_to(elf.loaded_end())?;
+    view.keep_section_names();
     if !sight.scanner().has_candidates() {
         return Ok(None);
     }
-    Ok(Some(FileLayout::of_elf(&elf, &elf.sections(view)?)))
+    Ok(Some(FileLayout::of_elf(elf, &elf.sections(view)?)))
 }
 
 /// A file that is no ELF file.

@@ -55,6 +55,8 @@ struct State<'m, 'o> {
     /// The end of the piece before this one.
     before: Vec<u8>,
     stretches: Vec<(u64, Vec<u8>)>,
+    /// Whether names of sections are looked for.
+    keeps_names: bool,
     /// Whether the last stretch is one that the next piece continues.
     is_continued: bool,
     whole: Option<Box<dyn Scratch>>,
@@ -77,6 +79,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
             piece_length: 0,
             before: Vec::new(),
             stretches: Vec::new(),
+            keeps_names: false,
             is_continued: false,
             whole: None,
         };
@@ -101,6 +104,12 @@ impl<'m, 'o> MemberView<'m, 'o> {
         let mut state = self.state();
         let result = state.stream_to(position.min(self.member.size_bytes()), self.keep_until(), None);
         result.map_err(|error| state.reader.fault(error))
+    }
+
+    /// Keeps the names of sections when they stream by from here on. Asked for behind what is loaded: code objects for
+    /// GPUs are ELF files too, and have such names of their own.
+    pub fn keep_section_names(&self) {
+        self.state().keeps_names = true;
     }
 
     /// Lets all of it stream by, and checks size and CRC-32.
@@ -221,7 +230,7 @@ impl State<'_, '_> {
             if self.position < keep_until {
                 self.beginning.extend_from_slice(piece);
             }
-            if self.position >= keep_until && keep_until > 0 {
+            if self.keeps_names {
                 keep_names(piece, self.position, &mut self.before, &mut self.stretches, &mut self.is_continued);
             }
             if let Some((offset, bytes)) = &mut aside {
