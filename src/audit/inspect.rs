@@ -95,6 +95,13 @@ pub enum Look {
     Everything,
 }
 
+impl Look {
+    /// Whether code for GPUs is looked for.
+    fn scans(self) -> bool {
+        matches!(self, Self::Tables | Self::Everything)
+    }
+}
+
 /// What the first bytes of a file are looked at for.
 const HEAD_BYTES: usize = 64;
 
@@ -143,7 +150,7 @@ fn inspect_member(
     reading: Reading<'_>,
 ) -> Result<Option<FileFacts>, WheelError> {
     let depth = if reading.look == Look::Everything { Depth::Everything } else { Depth::Tables };
-    let scans = !matches!(reading.look, Look::Libraries | Look::Layouts);
+    let scans = reading.look.scans();
     let scanner = Mutex::new(Scanner::new(depth));
     let mut hasher = reading.vouching.and_then(|vouching| vouching.hasher(member));
     let is_watched = scans || hasher.is_some();
@@ -239,7 +246,7 @@ fn read_member(
                 None
             }
         }
-    } else if matches!(reading.look, Look::Libraries | Look::Layouts) {
+    } else if !reading.look.scans() {
         return Ok(None);
     } else {
         match other_file(&view, &head, &mut facts) {
@@ -306,8 +313,7 @@ fn read_elf(
         let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
         FileKind::Library(Box::new(Library::read(view, &elf, file_name, reading.asked)?))
     };
-    let scans = !matches!(reading.look, Look::Libraries | Look::Layouts);
-    let layout = if scans { device_layout(view, &elf, sight)? } else { None };
+    let layout = if reading.look.scans() { device_layout(view, &elf, sight)? } else { None };
     // Last, because section headers end the file: what lies before them has streamed by then.
     if matches!(reading.look, Look::Layouts | Look::Everything) && facts.kind != FileKind::Device {
         facts.layout_faults = elf::verify(view);

@@ -115,7 +115,8 @@ pub enum Readers {
 impl Document {
     /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong with it.
     pub fn new(report: &Report<'_>, readers: Readers) -> Self {
-        let is_damaged = report.verdict.is_none() && !report.files.is_empty();
+        let unjudged = |file: &FileFacts| matches!(file.kind, FileKind::Library(_) | FileKind::Damaged(_));
+        let is_damaged = report.verdict.is_none() && report.files.iter().any(unjudged);
         Self {
             version: VERSION,
             wheel: report.name.to_string(),

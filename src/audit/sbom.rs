@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::repair::Plan;
-use crate::names::WheelName;
+use crate::names::{DistributionName, WheelName, percent_encode};
 
 /// Where it lies in dist-info (PEP 770).
 pub const SBOM: &str = "sboms/rock-matrix.cdx.json";
@@ -18,12 +18,10 @@ pub fn sbom<'e>(
     owners: &[Option<String>],
     excluded: impl IntoIterator<Item = &'e str>,
 ) -> Vec<u8> {
-    let root = format!(
-        "pkg:pypi/{}@{}",
-        name.distribution.to_lowercase().replace('_', "-"),
-        encoded(&name.version.to_string())
-    );
-    let file_name = encoded(&name.to_string());
+    let project = name.distribution.parse::<DistributionName>();
+    let project = project.map_or_else(|_| name.distribution.clone(), |project| project.normalized());
+    let root = format!("pkg:pypi/{}@{}", project, percent_encode(name.version.to_string()));
+    let file_name = percent_encode(name.to_string());
     let mut components: Vec<Value> = Vec::new();
     let mut references: Vec<Value> = Vec::new();
     for (graft, owner) in plan.grafts.iter().zip(owners) {
@@ -63,9 +61,4 @@ pub fn sbom<'e>(
     let mut text = serde_json::to_vec_pretty(&document).expect("texts, lists and maps of texts serialise");
     text.push(b'\n');
     text
-}
-
-/// A `+` is a space to those who read addresses.
-fn encoded(text: &str) -> String {
-    text.replace('%', "%25").replace('+', "%2B")
 }

@@ -133,6 +133,8 @@ pub struct Tree {
     pub nodes: BTreeMap<String, Node>,
     /// What was left out.
     pub excluded: BTreeSet<String>,
+    /// The patterns that left it out, by their places in the list.
+    pub matched: BTreeSet<usize>,
 }
 
 /// What a walk takes place in.
@@ -170,8 +172,9 @@ pub fn is_libpython(name: &str) -> bool {
 pub fn walk(start: usize, around: Surroundings<'_>) -> Tree {
     let (path, main) = around.files[start];
     let origin = folder_of_member(path);
-    let mut tree = Tree { needed: Vec::new(), nodes: BTreeMap::new(), excluded: BTreeSet::new() };
-    tree.needed = expand((main, &origin), (main, &origin), around, &mut tree.nodes, &mut tree.excluded);
+    let mut tree =
+        Tree { needed: Vec::new(), nodes: BTreeMap::new(), excluded: BTreeSet::new(), matched: BTreeSet::new() };
+    tree.needed = expand((main, &origin), (main, &origin), around, &mut tree);
     tree
 }
 
@@ -184,9 +187,9 @@ fn expand(
     main: (&Library, &Folder),
     own: (&Library, &Folder),
     around: Surroundings<'_>,
-    nodes: &mut BTreeMap<String, Node>,
-    excluded: &mut BTreeSet<String>,
+    tree: &mut Tree,
 ) -> Vec<String> {
+    let Tree { nodes, excluded, matched, .. } = tree;
     // As a stack of its own: a chain of libraries may be as long as a hostile wheel makes it.
     struct Visit {
         name: Option<String>,
@@ -219,6 +222,7 @@ fn expand(
             continue;
         };
         if excluded.contains(&needed) || around.excludes.has(&needed) {
+            matched.extend(around.excludes.matching(&needed));
             excluded.insert(needed);
             continue;
         }
@@ -235,6 +239,7 @@ fn expand(
         if let Found::Machine(library) = &found
             && around.excludes.has(&library.real_path)
         {
+            matched.extend(around.excludes.matching(&library.real_path));
             excluded.insert(needed);
             continue;
         }

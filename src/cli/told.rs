@@ -6,7 +6,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Format;
-use crate::index::{Folder, IndexFile, percent_encode};
+use crate::index::{Folder, IndexFile};
+use crate::names::percent_encode;
 use crate::publish::{Change, Changes, INDEX, Release};
 
 /// The address of a folder on this machine, with a slash at its end.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::escape::percent_encode;
+use crate::names::percent_encode;
 
 /// Where the files lie.
 #[derive(Debug, Clone, PartialEq, Eq)]

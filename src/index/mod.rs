@@ -19,7 +19,6 @@ mod links;
 mod order;
 mod pages;
 
-pub use escape::percent_encode;
 pub use file::{CoreMetadata, FileKind, IndexFile, Yanked};
 pub use folder::Folder;
 pub use landing::GENERATOR;

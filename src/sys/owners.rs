@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::names::percent_encode;
+
 /// Packages below a root folder.
 #[derive(Debug)]
 pub struct Owners {
@@ -44,7 +46,7 @@ impl Owners {
         let status = self.root.join("var/lib/dpkg/status");
         let versions = self.versions.get_or_insert_with(|| stanzas(&status, ["Package", "Version", "Architecture"]));
         let (version, arch) = versions.get(&package)?;
-        Some(format!("pkg:deb/{}/{package}@{}?arch={arch}", self.distribution, encoded(version)))
+        Some(format!("pkg:deb/{}/{package}@{}?arch={arch}", self.distribution, percent_encode(version)))
     }
 
     /// apk keeps one file for all: `P:` and `V:` of a package, `F:` a folder and `R:` a file in it.
@@ -66,7 +68,7 @@ impl Owners {
                 return Some(format!(
                     "pkg:apk/{}/{package}@{}?arch={}",
                     self.distribution,
-                    encoded(version),
+                    percent_encode(version),
                     value("A")?
                 ));
             }
@@ -96,17 +98,6 @@ fn stanzas(path: &Path, keys: [&str; 3]) -> BTreeMap<String, (String, String)> {
     };
     let of_stanza = |stanza: &str| Some((value(stanza, keys[0])?, (value(stanza, keys[1])?, value(stanza, keys[2])?)));
     text.split("\n\n").filter_map(of_stanza).collect()
-}
-
-/// A version in a package URL: all but unreserved letters and colons is percent-encoded (purl specification).
-fn encoded(version: &str) -> String {
-    version.bytes().fold(String::new(), |mut text, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => text.push(byte.into()),
-            _ => text.push_str(&format!("%{byte:02X}")),
-        }
-        text
-    })
 }
 
 #[cfg(test)]

@@ -363,6 +363,14 @@ fn a_pattern_that_left_nothing_out_is_told() {
 }
 
 #[test]
+fn a_pattern_that_left_a_library_out_by_its_path_is_not_idle() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "--exclude", "/opt/*", "--no-graft", "-w", "out"];
+    assert_eq!(project.run(&arguments).exits(0).stderr, "");
+}
+
+#[test]
 fn a_library_with_a_layout_that_cannot_be_changed_is_refused_and_nothing_is_written() {
     let mut bytes = extension().needs("libhost.so.1", &[]).build();
     // The first loaded segment claims to lie where nothing fits its alignment.

@@ -248,7 +248,7 @@ fn a_wheel_without_libraries_is_no_failure() {
     let run = project.run(&["wheel", "show", name, "--json=auditwheel"]).exits(0);
     assert_eq!(run.stdout, "{\"version\":1,\"wheel\":\"demo-1.0-py3-none-any.whl\",\"pure\":true}\n");
     let text = project.run(&["wheel", "show", name]).exits(0).stdout;
-    assert_eq!(text, "demo-1.0-py3-none-any.whl\n  platform  any: it holds no machine code\n");
+    assert_eq!(text, "demo-1.0-py3-none-any.whl\n  platform  any: it holds no libraries to judge\n");
 }
 
 #[test]
@@ -335,4 +335,31 @@ fn a_layout_that_loaders_refuse_is_a_fault_of_the_wheel() {
     let project = Project::new().bytes(NAME, &Wheel::named(NAME).executable("demo/_demo.so", broken).bytes());
     let run = project.run(&["wheel", "verify", NAME]).exits(1);
     assert!(run.stderr.contains("error[R131 damaged-layout]"), "{}", run.stderr);
+}
+
+#[test]
+fn a_wheel_with_data_or_sources_alone_is_no_damaged_one() {
+    let name = "demo-1.0-py3-none-any.whl";
+    let data = Wheel::named(name)
+        .file("demo/kernel.hip", b"__global__ void k() {}".to_vec())
+        .file("demo/library/TensileLibrary_Type_HH_gfx1201.dat", vec![1, 2, 3, 4]);
+    let shown = report(&data);
+    assert_eq!((&shown["pure"], &shown["error"]), (&true.into(), &Value::Null), "{shown:#}");
+    assert_eq!(shown["rock"]["gfx"]["targets"], serde_json::json!(["gfx1201"]));
+}
+
+#[test]
+fn a_policy_file_takes_the_place_of_the_shipped_policies() {
+    let policies = r#"[
+      {"name": "linux", "aliases": [], "priority": 0, "symbol_versions": {}, "lib_whitelist": [], "blacklist": {}},
+      {"name": "manylinux_2_77", "aliases": [], "priority": 9, "symbol_versions": {"x86_64": {"GLIBC": ["2.17"]}},
+       "lib_whitelist": ["libc.so.6", "libown.so.1"], "blacklist": {}}
+    ]"#;
+    let own = wheel(&extension().needs("libown.so.1", &[]));
+    let project = Project::new().bytes(NAME, &own.bytes()).file("policies.json", policies);
+    let run =
+        project.run(&["wheel", "show", NAME, "--json", "--no-host-libs", "--policy-file", "policies.json"]).exits(0);
+    let shown: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(shown["overall_tag"], "manylinux_2_77_x86_64");
+    assert_eq!(report(&own)["overall_tag"], "linux_x86_64");
 }

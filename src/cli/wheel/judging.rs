@@ -214,11 +214,6 @@ impl Judge {
         &self.root
     }
 
-    /// The patterns of `--exclude` that left out one of these libraries.
-    pub(super) fn matched(&self, excluded: &BTreeSet<String>) -> BTreeSet<usize> {
-        excluded.iter().flat_map(|name| self.excludes.matching(name)).filter(|at| *at < self.given.len()).collect()
-    }
-
     /// Patterns of `--exclude` that left nothing out.
     pub(super) fn unmatched(&self, matched: &BTreeSet<usize>) -> Vec<Diagnostic> {
         let idle = self.given.iter().enumerate().filter(|(at, _)| !matched.contains(at));

@@ -110,6 +110,8 @@ struct Done {
     saved: Option<Saved>,
     plan: Option<Plan>,
     excluded: BTreeSet<String>,
+    /// The patterns that left something out, by their places.
+    matched: BTreeSet<usize>,
     findings: Vec<Diagnostic>,
 }
 
@@ -135,7 +137,7 @@ fn repair_all(args: &Args, judge: &Judge, shell: &Shell) -> Exit {
     for path in &args.wheels {
         match super::open(path).map_err(|fault| vec![fault]).and_then(|file| repair(&file, path, args, judge, shell)) {
             Ok(done) => {
-                matched.extend(judge.matched(&done.excluded));
+                matched.extend(done.matched.iter().copied());
                 let text = match args.printing.format() {
                     Format::Human => human(&done, args),
                     Format::Json => json(&done, path),
@@ -176,7 +178,9 @@ fn repair(file: &WheelFile, path: &Path, args: &Args, judge: &Judge, shell: &She
             return Err(vec![forbidden(file, &plan)]);
         }
         let excluded: BTreeSet<String> = verdict.trees.values().flat_map(|tree| tree.excluded.clone()).collect();
-        apply(file, wheel, report, plan, excluded, path, args, judge, shell)
+        let mut done = apply(file, wheel, report, plan, excluded, path, args, judge, shell)?;
+        done.matched = verdict.trees.values().flat_map(|tree| tree.matched.iter().copied()).collect();
+        Ok(done)
     })?
 }
 
@@ -194,8 +198,8 @@ fn copied(file: &WheelFile, path: &Path, args: &Args, shell: &Shell) -> Result<D
         Some(save(&out, args, write)?)
     };
     shell.say(&format!("{} holds no libraries: nothing to repair", path.display()));
-    let (plan, excluded, findings) = (None, BTreeSet::new(), Vec::new());
-    Ok(Done { name: file.name.clone(), out, saved, plan, excluded, findings })
+    let (excluded, matched) = (BTreeSet::new(), BTreeSet::new());
+    Ok(Done { name: file.name.clone(), out, saved, plan: None, excluded, matched, findings: Vec::new() })
 }
 
 fn save(
@@ -271,6 +275,7 @@ fn apply(
         saved: None,
         findings: plan.findings.clone(),
         excluded,
+        matched: BTreeSet::new(),
         plan: Some(plan),
     };
     if args.dry_run {

@@ -113,7 +113,8 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     let unpacked: u64 = wheel.archive().members().iter().map(crate::wheel::Member::size_bytes).sum();
     let mut text = format!("{}\n", report.name);
     let Some(verdict) = &report.verdict else {
-        line(&mut text, "platform", "any: it holds no machine code");
+        line(&mut text, "platform", "any: it holds no libraries to judge");
+        gfx_line(&mut text, report);
         return text;
     };
     let size = format!("{}.{} MB", unpacked / 1_000_000, unpacked / 100_000 % 10);
@@ -130,10 +131,7 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
         };
         line(&mut text, if number == 0 { "needs" } else { "" }, &place);
     }
-    let gfx = GfxDocument::new(&report.files);
-    if !gfx.targets().is_empty() {
-        line(&mut text, "gfx", &gfx.targets().join(" "));
-    }
+    gfx_line(&mut text, report);
     let rocm: Vec<String> = report
         .rocm
         .iter()
@@ -143,6 +141,13 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
         line(&mut text, "ROCm", &rocm.join("; "));
     }
     text
+}
+
+fn gfx_line(text: &mut String, report: &Report<'_>) {
+    let gfx = GfxDocument::new(&report.files);
+    if !gfx.targets().is_empty() {
+        line(text, "gfx", &gfx.targets().join(" "));
+    }
 }
 
 /// The policy that the wheel's own symbols allow, and the newest version of each prefix.
