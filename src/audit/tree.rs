@@ -182,6 +182,15 @@ fn folder_of_member(path: &str) -> Folder {
     Folder::Wheel(path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned()))
 }
 
+/// One library on the way down: what it is named, what of its needs is still to be looked for, and what was kept.
+struct Visit {
+    name: Option<String>,
+    found: Found,
+    needed: VecDeque<String>,
+    kept: Vec<String>,
+    order: Vec<Folder>,
+}
+
 /// What `own` needs, each found and walked to before the next, and returned without what is left out.
 fn expand(
     main: (&Library, &Folder),
@@ -190,14 +199,6 @@ fn expand(
     tree: &mut Tree,
 ) -> Vec<String> {
     let Tree { nodes, excluded, matched, .. } = tree;
-    // As a stack of its own: a chain of libraries may be as long as a hostile wheel makes it.
-    struct Visit {
-        name: Option<String>,
-        found: Found,
-        needed: VecDeque<String>,
-        kept: Vec<String>,
-        order: Vec<Folder>,
-    }
     let visit = |name, found, library: &Library, origin: &Folder| Visit {
         name,
         found,
@@ -205,6 +206,7 @@ fn expand(
         kept: Vec::new(),
         order: search_order(main, (library, origin), around.path),
     };
+    // As a stack of its own: a chain of libraries may be as long as a hostile wheel makes it.
     let mut stack = vec![visit(None, Found::Nowhere, own.0, own.1)];
     // The names on the stack.
     let mut begun: BTreeSet<String> = BTreeSet::new();
