@@ -26,26 +26,47 @@ impl Sysroot {
 
     /// Where the loader searches: what the environment says, and its own configuration. With folders of one's own
     /// (`--ldpaths`) neither the configuration nor `LD_LIBRARY_PATH` counts.
+    ///
+    /// A folder that is not named from the root is one below the current folder, and an empty name is the current folder
+    /// itself (ld.so(8), "`LD_LIBRARY_PATH`"); below another root, the current folder is that root.
     pub fn search_path(&self, own: Option<&str>, environment: &super::Environment) -> SearchPath {
-        let list =
-            |text: &str| text.split(':').filter(|one| one.starts_with('/')).map(str::to_owned).collect::<Vec<_>>();
-        let variable = |name: &str| environment.get(name).map(list).unwrap_or_default();
+        let current = if self.root == Path::new("/") { environment.current_dir.to_str() } else { Some("/") };
+        let list = |text: &str, separators: &[char]| folders(text, separators, current);
+        // The loader takes semicolons for colons in the environment.
+        let variable = |name: &str| environment.get(name).map(|text| list(text, &[':', ';'])).unwrap_or_default();
         let first = variable("AUDITWHEEL_LD_LIBRARY_PATH");
         match own {
-            Some(own) => SearchPath { environment: first, system: list(own) },
+            Some(own) => SearchPath { environment: first, system: list(own, &[':']) },
             None => {
                 SearchPath { environment: [first, variable("LD_LIBRARY_PATH")].concat(), system: self.system_folders() }
             }
         }
     }
 
-    /// The folders that ld.so.conf names with the files that it includes, and those that the loader trusts (ld.so(8)).
+    /// The folders that ld.so.conf names with the files that it includes, and those that the loader trusts (ld.so(8));
+    /// where musl's loader is the only one, those of its own file, or the ones it searches without (musl, `ldso/dynlink.c`).
     fn system_folders(&self) -> Vec<String> {
+        if let Some(folders) = self.folders_of_musl() {
+            return folders;
+        }
         let mut folders = Vec::new();
         let mut seen = BTreeSet::new();
         self.read_configuration(Path::new("/etc/ld.so.conf"), &mut folders, &mut seen);
         folders.extend(["/lib", "/lib64", "/usr/lib", "/usr/lib64"].map(str::to_owned));
         folders
+    }
+
+    fn folders_of_musl(&self) -> Option<Vec<String>> {
+        let is_there = |path: &str| self.resolve(Path::new(path)).is_some();
+        let etc = Path::new("/etc");
+        let is_musl = !is_there("/etc/ld.so.conf") && !self.matching(&etc.join("x"), "/lib/ld-musl-*.so.1").is_empty();
+        if !is_musl {
+            return None;
+        }
+        let own = self.matching(&etc.join("x"), "ld-musl-*.path").into_iter().next();
+        let text = own.and_then(|path| std::fs::read_to_string(self.below(&self.resolve(&path)?)).ok());
+        let text = text.unwrap_or_else(|| "/lib:/usr/local/lib:/usr/lib".to_owned());
+        Some(folders(&text, &[':', '\n'], None))
     }
 
     fn read_configuration(&self, path: &Path, folders: &mut Vec<String>, seen: &mut BTreeSet<PathBuf>) {
@@ -141,6 +162,32 @@ impl Sysroot {
     }
 }
 
+/// The folders of a list, each from the root; without a current folder those that are not are left out, as is what cannot
+/// be told here: `$ORIGIN`, which is where the program lies.
+fn folders(text: &str, separators: &[char], current: Option<&str>) -> Vec<String> {
+    let folder = |name: &str| match current {
+        _ if name.contains('$') => None,
+        _ if name.starts_with('/') => Some(name.to_owned()),
+        current => current.map(|current| without_dots(&format!("{current}/{name}"))),
+    };
+    let names = text.split(|letter| separators.contains(&letter));
+    // An empty text is no list of one empty name.
+    names.filter(|_| !text.is_empty()).filter_map(folder).collect()
+}
+
+/// A path from the root without `.` and `..`, as it is written: links are not followed.
+fn without_dots(path: &str) -> String {
+    let parts = path.split('/').fold(Vec::new(), |mut parts, part| {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+        parts
+    });
+    format!("/{}", parts.join("/"))
+}
+
 /// The parts of a path, the first one last.
 fn parts(path: &Path) -> Vec<std::ffi::OsString> {
     let named = path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
@@ -169,7 +216,7 @@ impl MachineLibraries for Sysroot {
 
 #[cfg(test)]
 mod tests {
-    use super::Sysroot;
+    use super::{Sysroot, folders};
     use crate::audit::MachineLibraries;
     use std::path::Path;
 
@@ -203,6 +250,36 @@ mod tests {
         std::fs::write(etc.join("ld.so.conf.d/a.conf"), "# none\n/opt/a\ninclude /etc/ld.so.conf\n").unwrap();
         let folders = Sysroot::new(folder.path()).system_folders();
         assert_eq!(folders[..3], ["/opt/a", "/opt/b", "/opt/last"]);
+    }
+
+    #[test]
+    fn folders_that_are_not_named_from_the_root_are_below_the_current_one() {
+        let check =
+            |text: &str, expect: &[&str]| assert_eq!(folders(text, &[':', ';'], Some("/work")), expect, "{text}");
+        check("", &[]);
+        check("/opt/a:/opt/b", &["/opt/a", "/opt/b"]);
+        check("libs:../more;./here", &["/work/libs", "/more", "/work/here"]);
+        check("/opt/a:", &["/opt/a", "/work"]);
+        check("$ORIGIN/lib:/x", &["/x"]);
+        assert_eq!(folders("libs", &[':'], Some("/")), ["/libs"]);
+        assert_eq!(folders("libs::/x", &[':'], None), ["/x"]);
+    }
+
+    #[test]
+    fn a_root_with_musls_loader_alone_is_searched_as_that_loader_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        file("lib/ld-musl-x86_64.so.1", "the loader");
+        let sysroot = Sysroot::new(folder.path());
+        assert_eq!(sysroot.system_folders(), ["/lib", "/usr/local/lib", "/usr/lib"]);
+        file("etc/ld-musl-x86_64.path", "/lib\n/opt/lib:/usr/lib\n");
+        assert_eq!(sysroot.system_folders(), ["/lib", "/opt/lib", "/usr/lib"]);
+        file("etc/ld.so.conf", "/opt/glibc\n");
+        assert_eq!(sysroot.system_folders()[0], "/opt/glibc");
     }
 
     #[test]
