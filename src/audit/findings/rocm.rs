@@ -46,18 +46,22 @@ fn split(soname: &str) -> Option<(&str, u32)> {
     Some((base, version.split('.').next()?.parse().ok()?))
 }
 
+/// Libraries of ROCm in several major versions, needed or in the wheel, within one of its variants or outside of all.
 fn two_majors(subject: Subject<'_>, is_rocm: &Excludes) -> Vec<Diagnostic> {
-    let mut users: BTreeMap<&str, BTreeMap<u32, &str>> = BTreeMap::new();
-    for (path, library) in subject.libraries().filter(|(path, _)| !is_variant(path)) {
-        for needed in library.needed.iter().filter(|needed| is_rocm.has(needed)) {
-            if let Some((base, major)) = split(needed) {
-                users.entry(base).or_default().entry(major).or_insert(path);
-            }
+    let mut users: BTreeMap<(&str, String), BTreeMap<u32, &str>> = BTreeMap::new();
+    for (path, library) in subject.libraries() {
+        let own = library.soname.as_deref().map(without_hash);
+        let names = library.needed.iter().map(|needed| without_hash(needed)).chain(own);
+        for (base, major) in names.filter(|name| is_rocm.has(name)).filter_map(|name| {
+            let (base, major) = split(&name)?;
+            Some((base.to_owned(), major))
+        }) {
+            users.entry((variant(path), base)).or_default().entry(major).or_insert(path);
         }
     }
     let several = users.into_iter().filter(|(_, majors)| majors.len() > 1);
     several
-        .map(|(base, majors)| {
+        .map(|((_, base), majors)| {
             let list: Vec<String> =
                 majors.iter().map(|(major, path)| format!("`{base}.so.{major}` by {path}")).collect();
             subject.on_wheel(&codes::TWO_ROCM_MAJORS, format!("needed are {}", list.join(" and ")))
@@ -65,10 +69,18 @@ fn two_majors(subject: Subject<'_>, is_rocm: &Excludes) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Whether a file is one of several that are loaded one at a time, told by `_rocmNN` in its path.
-fn is_variant(path: &str) -> bool {
-    path.match_indices("_rocm")
-        .any(|(at, word)| path[at + word.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
+/// What stands before the number of a variant.
+const VARIANT: &str = "_rocm";
+
+/// Of which variant a file is, of several that are loaded one at a time: the number in `_rocmNN` of its path. Empty for
+/// what is loaded with all of them.
+fn variant(path: &str) -> &str {
+    let number = |at: usize| {
+        let rest = &path[at + VARIANT.len()..];
+        let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        (end > 0).then_some(&rest[..end])
+    };
+    path.match_indices(VARIANT).find_map(|(at, _)| number(at)).unwrap_or_default()
 }
 
 /// The major versions of ROCm that the libraries of a wheel were linked against, each with a library's name that tells.
@@ -84,7 +96,7 @@ pub(in crate::audit) fn rocm_majors(subject: Subject<'_>) -> BTreeMap<String, BT
 
 #[cfg(test)]
 mod tests {
-    use super::{is_variant, split, without_hash};
+    use super::{split, variant, without_hash};
 
     #[test]
     fn names_are_taken_apart() {
@@ -92,6 +104,7 @@ mod tests {
         assert_eq!(split("libc10.so"), None);
         assert_eq!(without_hash("libamdhip64-1a2b3c4d.so.6"), "libamdhip64.so.6");
         assert_eq!(without_hash("libfoo-bar.so"), "libfoo-bar.so");
-        assert_eq!((is_variant("x/lib_rocm62/a.so"), is_variant("x/_rocm_sdk_core/a.so")), (true, false));
+        assert_eq!(variant("x/_rocm_sdk_core/lib_rocm62/a.so"), "62");
+        assert_eq!(variant("x/_rocm_sdk_core/a.so"), "");
     }
 }

@@ -67,7 +67,7 @@ pub const VENDORED_ROCM: Code = Code::warning(
 pub const TWO_ROCM_MAJORS: Code = Code::error(
     "R112",
     "two-rocm-majors",
-    "Files of the wheel need one library of ROCm in two major versions. Both would be loaded into one process.\n\nBuild all of the wheel against one release. Variants that are loaded one at a time are told by `_rocmNN` in their names.",
+    "One library of ROCm is needed by files of the wheel, or lies in it, in two major versions. Both would be loaded into one process.\n\nBuild all of the wheel against one release. Variants that are loaded one at a time are told by `_rocmNN` in their paths; within one of them, one release counts.",
 );
 /// A search path out of site-packages.
 pub const RPATH_LEAVES_WHEEL: Code = Code::warning(
@@ -115,7 +115,7 @@ pub const COMPRESSED_BUNDLE: Code = Code::note(
 pub const LABEL_NOT_IN_CONTENTS: Code = Code::error(
     "R125",
     "label-not-in-contents",
-    "The local version label names a ROCm, torch or Python that the libraries of the wheel were not built for: the SONAMEs they need are of another major version, or symbols are of another torch.\n\nBuild against what the label says, or give the label that is true with `rock-matrix wheel label`.",
+    "The file name says what the libraries of the wheel were not built for. Its local version label names a ROCm whose major version is not that of the SONAMEs they need, a torch or a C++ ABI that is not that of the symbols they need, other gfx targets than those they hold code for, or the backend `triton`, whose kernels are compiled where they run, beside compiled ones; or its Python tag is not that of its extension modules.\n\nBuild against what the name says, or give the one that is true with `rock-matrix wheel label` or `retag`.",
 );
 /// Code objects newer than the label's ROCm.
 pub const NEW_CODE_OBJECT: Code = Code::warning(
@@ -133,7 +133,7 @@ pub const WRAPPERS_DIFFER: Code = Code::warning(
 pub const KPACK_MISSING: Code = Code::error(
     "R130",
     "kpack-missing",
-    "The code objects of a library were split off into `.kpack` files, and the wheel holds the one without the other: a reference to an archive that is not there, or an archive that nothing refers to.\n\nName the wheels of one release together, so that device wheels are seen beside their libraries.",
+    "The code objects of a library were split off into `.kpack` files, and the wheels of the command line hold the one without the other: a reference to an archive that is not there, or an archive that nothing refers to. Paths are those below site-packages, where all wheels of a release are installed.\n\nName the wheels of one release together, so that device wheels are seen beside their libraries.",
 );
 /// A library that loaders refuse or crash on.
 pub const DAMAGED_LAYOUT: Code = Code::error(
@@ -145,7 +145,7 @@ pub const DAMAGED_LAYOUT: Code = Code::error(
 pub const WHEEL_TOO_LARGE: Code = Code::error(
     "R140",
     "wheel-too-large",
-    "The wheel is larger than the limit given with `--max-size`. The public index takes 100 MB a file unless a project asks for more; a release on GitHub takes less than 2 GiB.\n\nBuild for fewer gfx targets, compress code objects (`--offload-compress`), or strip the libraries.",
+    "The wheel is larger than the limit given with `--max-size`, or than what a release on GitHub takes, under 2 GiB, where none is given. That PyPI takes 100 MiB a file, unless a project asks for more, is a remark. Both are rows of the facts: `rock-matrix compat list limits`.\n\nBuild for fewer gfx targets, compress code objects (`--offload-compress`), or strip the libraries.",
 );
 /// Code objects that cannot be read.
 pub const DAMAGED_CODE_OBJECTS: Code = Code::error(
