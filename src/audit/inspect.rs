@@ -19,6 +19,8 @@ pub struct FileFacts {
     pub path: String,
     /// Its size.
     pub size_bytes: u64,
+    /// CRC-32 of its content.
+    pub crc32: u32,
     /// What it is.
     pub kind: FileKind,
     /// The code for GPUs in it; empty where nobody looked.
@@ -231,6 +233,7 @@ fn read_member(
     let mut facts = FileFacts {
         path: member.name().to_owned(),
         size_bytes: member.size_bytes(),
+        crc32: member.crc32(),
         kind: FileKind::Data,
         inventory: Inventory::default(),
         layout_faults: Vec::new(),

@@ -1,9 +1,10 @@
 //! A report as other programs read it: the keys of auditwheel's `show --json`, and our own beside them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::findings::{Archive, SplitCode, archives_of};
 use super::inspect::{FileFacts, FileKind};
 use super::report::Report;
 use super::tree::Found;
@@ -127,6 +128,16 @@ impl Document {
         }
     }
 
+    /// The same with what only the wheels beside it tell: findings, and where code lies that was split off.
+    #[must_use]
+    pub fn among(mut self, files: &[FileFacts], wheels: &[SplitCode], findings: &[Diagnostic]) -> Self {
+        if let Some(own) = &mut self.rock {
+            own.findings.extend(findings.iter().map(FindingView::new));
+            own.gfx = GfxDocument::among(&self.wheel, files, wheels);
+        }
+        self
+    }
+
     /// The document of a wheel that cannot be read.
     pub fn of_fault(wheel: &str, error: String) -> Self {
         Self { version: VERSION, wheel: wheel.to_owned(), pure: None, error: Some(error), verdict: None, rock: None }
@@ -137,9 +148,8 @@ impl VerdictView {
     fn new(verdict: &Verdict<'_>) -> Self {
         let upgrades = verdict.references.iter().filter(|one| one.policy.priority() > verdict.overall.priority());
         let upgrade = |one: &super::verdict::Reference<'_>| {
-            let lists = |(library, symbols): (&String, &std::collections::BTreeSet<String>)| {
-                (library.clone(), symbols.iter().cloned().collect())
-            };
+            let lists =
+                |(library, symbols): (&String, &BTreeSet<String>)| (library.clone(), symbols.iter().cloned().collect());
             Upgrade {
                 libs_to_eliminate: one.libraries.keys().cloned().collect(),
                 blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
@@ -208,7 +218,7 @@ impl Own {
                 .iter()
                 .map(|(major, names)| (major.clone(), names.iter().cloned().collect()))
                 .collect(),
-            excluded: excluded.cloned().collect::<std::collections::BTreeSet<_>>().into_iter().collect(),
+            excluded: excluded.cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         }
     }
 }
@@ -222,6 +232,9 @@ pub struct GfxDocument {
     packed_bytes: u64,
     raw_bytes: u64,
     sources: u64,
+    /// Targets whose code lies in other wheels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    elsewhere: Vec<String>,
     files: BTreeMap<String, GfxFile>,
 }
 
@@ -235,6 +248,15 @@ struct GfxFile {
     code_object_versions: Vec<u8>,
     packed_bytes: u64,
     raw_bytes: u64,
+    /// By target, where code that was split off lies.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    archives: BTreeMap<String, Vec<ArchiveView>>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ArchiveView {
+    wheel: String,
+    path: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -264,19 +286,45 @@ impl GfxDocument {
             packed_bytes: union.packed_bytes,
             raw_bytes: union.raw_bytes,
             sources: union.sources.values().sum(),
+            elsewhere: Vec::new(),
             files: by_path,
         }
+    }
+
+    /// The document of the files of a wheel, with the archives of these wheels that its libraries refer to.
+    pub fn among(wheel: &str, files: &[FileFacts], wheels: &[SplitCode]) -> Self {
+        let mut document = Self::new(files);
+        let mut elsewhere = BTreeSet::new();
+        for file in files {
+            let found = archives_of(&file.path, &file.inventory.kpack_references, wheels);
+            let is_other = |archives: &BTreeSet<Archive>| archives.iter().all(|archive| archive.wheel != wheel);
+            elsewhere.extend(found.iter().filter(|(_, archives)| is_other(archives)).map(|(target, _)| target.clone()));
+            if let Some(view) = document.files.get_mut(&file.path) {
+                let archive = |one: Archive| ArchiveView { wheel: one.wheel, path: one.path };
+                view.archives = found
+                    .into_iter()
+                    .map(|(target, archives)| (target.to_string(), archives.into_iter().map(archive).collect()))
+                    .collect();
+            }
+        }
+        document.elsewhere = elsewhere.iter().map(ToString::to_string).collect();
+        document
     }
 
     /// The targets of all files, sorted.
     pub fn targets(&self) -> &[String] {
         &self.targets
     }
+
+    /// The targets for which libraries of the wheel have code in other wheels, sorted.
+    pub fn elsewhere(&self) -> &[String] {
+        &self.elsewhere
+    }
 }
 
 impl GfxFile {
     fn new(inventory: &Inventory) -> Self {
-        let places: std::collections::BTreeSet<String> =
+        let places: BTreeSet<String> =
             inventory.containers.iter().map(|container| container.place.to_string()).collect();
         Self {
             containers: inventory.kinds().iter().map(ToString::to_string).collect(),
@@ -293,6 +341,7 @@ impl GfxFile {
             code_object_versions: inventory.code_object_versions().into_iter().collect(),
             packed_bytes: inventory.packed_bytes(),
             raw_bytes: inventory.raw_bytes(),
+            archives: BTreeMap::new(),
         }
     }
 }

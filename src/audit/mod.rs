@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** nothing here writes, and what comes from the machine is told apart from what the wheel itself says.
 
+mod copies;
 mod findings;
 mod inspect;
 mod json;
@@ -17,7 +18,8 @@ mod select;
 mod tree;
 mod verdict;
 
-pub use findings::{is_of_torch, numbers, unexpected};
+pub use copies::{Needless, needless_copies};
+pub use findings::{Archive, SplitCode, archives_of, is_of_torch, missing_archives, numbers, too_large, unexpected};
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect};
 pub use json::{Document, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};

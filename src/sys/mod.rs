@@ -31,6 +31,6 @@ pub use libraries::Sysroot;
 pub use owners::Owners;
 pub use positional::{Existing, PositionalFile, Saved, is_same_file, save};
 pub use probe::{Probe, find_program, probe};
-pub use scratch::scratch;
+pub use scratch::{Room, scratch};
 pub use signals::{Signals, StopSignal};
 pub use swap::{FolderSwap, Listed, Staging, real_path, tree};

@@ -3,21 +3,59 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
+use super::FileError;
 use crate::bytes::{ReadAt, Scratch};
 
 /// Up to here it is memory; more goes to a file without a name, in the folder for temporary files.
 const IN_MEMORY_BYTES: u64 = 512 << 20;
 
-/// Room for so many bytes.
+/// Room for so many bytes, in the folder for temporary files where it is no memory.
 ///
 /// # Errors
 /// When no temporary file can be made.
 pub fn scratch(size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
-    if size_bytes <= IN_MEMORY_BYTES {
-        return Ok(Box::new(Vec::with_capacity(usize::try_from(size_bytes).unwrap_or(0))));
+    Room::default().scratch(size_bytes)
+}
+
+/// The folder for what memory is not to hold.
+#[derive(Debug, Clone, Default)]
+pub struct Room {
+    folder: Option<PathBuf>,
+}
+
+impl Room {
+    /// A folder of one's own, or the one for temporary files (`TMPDIR`).
+    ///
+    /// # Errors
+    /// When no file can be made in a folder of one's own.
+    pub fn new(folder: Option<&Path>) -> Result<Self, FileError> {
+        let room = Self { folder: folder.map(Path::to_owned) };
+        if let Some(folder) = folder {
+            room.file().map_err(|error| FileError::new("write to", folder, error))?;
+        }
+        Ok(room)
     }
-    Ok(Box::new(Spilled { file: tempfile::tempfile()?, size: 0 }))
+
+    /// Room for so many bytes.
+    ///
+    /// # Errors
+    /// When no file can be made.
+    pub fn scratch(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
+        if size_bytes <= IN_MEMORY_BYTES {
+            return Ok(Box::new(Vec::with_capacity(usize::try_from(size_bytes).unwrap_or(0))));
+        }
+        Ok(Box::new(Spilled { file: self.file()?, size: 0 }))
+    }
+
+    /// A file without a name: it is gone when it is closed.
+    fn file(&self) -> io::Result<File> {
+        match &self.folder {
+            Some(folder) => tempfile::tempfile_in(folder),
+            None => tempfile::tempfile(),
+        }
+    }
 }
 
 struct Spilled {
@@ -45,7 +83,7 @@ impl Scratch for Spilled {
 
 #[cfg(test)]
 mod tests {
-    use super::scratch;
+    use super::{Room, scratch};
 
     #[test]
     fn much_goes_to_a_file_and_reads_back() {
@@ -57,5 +95,17 @@ mod tests {
             room.read_exact_at(&mut read, 6).unwrap();
             assert_eq!((&read, room.size_bytes()), (b"second", 12));
         }
+    }
+
+    #[test]
+    fn a_folder_of_ones_own_is_tried_at_once_and_left_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::fs::create_dir(folder.path().join("real")).unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        let mut room = Room::new(Some(&link)).unwrap().scratch(1 << 30).unwrap();
+        room.append(b"bytes").unwrap();
+        assert_eq!(std::fs::read_dir(&link).unwrap().count(), 0);
+        assert!(Room::new(Some(&folder.path().join("none"))).is_err());
     }
 }

@@ -143,20 +143,88 @@ fn what_is_wrong_with_code_for_gpus_is_found() {
     let generic = ("gfx11-generic", 0x54);
     appears("R126", &labelled("rocm6.1", generic), &labelled("rocm6.4", generic), &[]);
     appears("R126", &labelled("rocm6.1", generic), &labelled("rocm6.1", GFX90A), &[]);
+    appears("R125", &labelled("rocm6.4.gfx942", GFX90A), &labelled("rocm6.4.gfx90a", GFX90A), &[]);
+    appears("R125", &labelled("gfx942", GFX90A), &labelled("gfx942", GFX942), &[]);
+    appears("R125", &labelled("rocm6.4torch2.5triton", GFX90A), &labelled("rocm6.4torch2.5ck", GFX90A), &[]);
 }
 
 #[test]
 fn archives_of_code_objects_belong_to_libraries_that_name_them() {
-    let split = || {
-        bundle::library(&[
-            part(".rocm_kpack_ref", bundle::kpack_reference("demo", &["../.kpack/demo_@GFXARCH@.kpack"])),
-            part(".hipFatBinSegment", bundle::wrappers(1, *b"HIPK")),
-        ])
-    };
+    let split = split_library;
     let whole = wheel(split()).file(".kpack/demo_gfx942.kpack", bundle::kpack(&["gfx942"], &["demo"]));
     appears("R130", &wheel(split()), &whole, &[]);
     appears("R130", &wheel(split()).file("other.kpack", bundle::kpack(&["gfx942"], &["demo"])), &whole, &[]);
     assert_eq!(gfx(&whole, &[])["targets"], serde_json::json!(["gfx942"]));
+}
+
+/// A library whose code lies in archives beside its folder.
+fn split_library() -> Vec<u8> {
+    bundle::library(&[
+        part(".rocm_kpack_ref", bundle::kpack_reference("demo", &["../.kpack/demo_@GFXARCH@.kpack"])),
+        part(".hipFatBinSegment", bundle::wrappers(1, *b"HIPK")),
+    ])
+}
+
+/// A wheel of one target, which holds nothing but archives for another wheel's libraries.
+fn device_wheel(target: &str, archive: &str) -> Wheel {
+    Wheel::named(&format!("demo_device_{target}-1.0-py3-none-any.whl"))
+        .file(archive, bundle::kpack(&[target], &["demo"]))
+}
+
+#[test]
+fn archives_may_lie_in_other_wheels_of_the_command_line() {
+    let host = wheel(split_library());
+    let devices = [
+        ("gfx942", ".kpack/demo_gfx942.kpack"),
+        ("gfx1100", "demo_device_gfx1100-1.0.data/platlib/.kpack/demo_gfx1100.kpack"),
+    ]
+    .map(|(target, archive)| device_wheel(target, archive));
+    let stray = device_wheel("gfx1201", ".kpack/other_gfx1201.kpack");
+    let wheels = [&host, &devices[0], &devices[1], &stray];
+    let project = wheels.iter().fold(Project::new(), |project, wheel| project.bytes(wheel.name(), &wheel.bytes()));
+    let documents = |arguments: &[&str]| -> Vec<Value> {
+        let output = project.command(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let lists = |findings: &Value| -> Vec<String> {
+        let of_code = findings.as_array().unwrap().iter().filter(|one| one["code"] == "R130" || one["code"] == "R120");
+        of_code.map(|one| format!("{} {}", one["code"].as_str().unwrap(), one["path"].as_str().unwrap())).collect()
+    };
+    let [host, first, second, stray] = wheels.map(Wheel::name);
+    let checked = |arguments: &[&str]| -> Vec<Vec<String>> {
+        let start = ["wheel", "check", "--json", "--no-host-libs"];
+        documents(&[&start, arguments].concat()).iter().map(|one| lists(&one["findings"])).collect()
+    };
+    assert_eq!(checked(&[host]), [["R130 demo/_demo.so"]]);
+    assert_eq!(checked(&[first]), [[""; 0]]);
+    assert_eq!(checked(&[host, first, second]), [[""; 0]; 3]);
+    assert_eq!(checked(&[stray, host, first]), [vec!["R130 .kpack/other_gfx1201.kpack"], vec![], vec![]]);
+    assert_eq!(checked(&[host, first, second, "--expect", "gfx942,gfx1100"]), [[""; 0]; 3]);
+    assert_eq!(checked(&[host, first, "--expect", "gfx942,gfx1100"]), [vec!["R120 demo/_demo.so"], vec![]]);
+
+    let shown = |arguments: &[&str]| documents(&[&["wheel", "show", "--json", "--no-host-libs"], arguments].concat());
+    assert_eq!(lists(&shown(&[host])[0]["rock"]["findings"]), ["R130 demo/_demo.so"]);
+    let both = shown(&[host, first]);
+    assert_eq!(lists(&both[0]["rock"]["findings"]), [""; 0]);
+    assert_eq!(both[0]["rock"]["gfx"]["elsewhere"], serde_json::json!(["gfx942"]));
+
+    let listed = documents(&["wheel", "gfx", "--json", host, first, second]);
+    assert_eq!(listed[0]["gfx"]["targets"], serde_json::json!([]));
+    assert_eq!(listed[0]["gfx"]["elsewhere"], serde_json::json!(["gfx942", "gfx1100"]));
+    let archives = &listed[0]["gfx"]["files"]["demo/_demo.so"]["archives"];
+    assert_eq!(archives["gfx942"], serde_json::json!([{"wheel": first, "path": ".kpack/demo_gfx942.kpack"}]));
+    let text = project.run(&["wheel", "gfx", host, first]).exits(0).stdout;
+    insta::assert_snapshot!(text, @r"
+    demo-1.0-cp312-cp312-linux_x86_64.whl
+      targets   none
+      elsewhere gfx942
+      demo/_demo.so: code split off
+        gfx942                  .kpack/demo_gfx942.kpack of demo_device_gfx942-1.0-py3-none-any.whl
+    demo_device_gfx942-1.0-py3-none-any.whl
+      targets   gfx942
+      .kpack/demo_gfx942.kpack: 1 container in kpack, 149 bytes
+        gfx942                  0 objects, 0 bytes
+    ");
 }
 
 #[test]

@@ -173,6 +173,55 @@ fn the_runtime_in_the_wheel_and_runtimes_of_two_releases_are_found() {
             .executable(path, Library::new().needs("libamdhip64.so.7", &[]).build())
     };
     appears("R112", &two("demo/_other.so"), &two("demo/_other_rocm7.so"));
+    // A variant of its own kind goes with one release, too.
+    let variant = |other: &str| {
+        wheel(&extension())
+            .executable("demo/lib_rocm6/a.so", Library::new().needs("libamdhip64.so.6", &[]).build())
+            .executable(other, Library::new().needs("libamdhip64.so.7", &[]).build())
+    };
+    appears("R112", &variant("demo/lib_rocm6/b.so"), &variant("demo/lib_rocm7/b.so"));
+    // What is in the wheel counts as what is needed of it.
+    let beside = |soname: &str| {
+        wheel(&extension().needs("libamdhip64.so.6", &[]))
+            .executable("demo/libamdhip64.so", Library::new().soname(soname).build())
+    };
+    appears("R112", &beside("libamdhip64.so.7"), &beside("libamdhip64.so.6"));
+}
+
+#[test]
+fn one_library_under_several_names_is_found() {
+    let library = |text: &str| Library::new().soname("libx.so.1").linked(LIBC).exports(text).build();
+    let with = |second: Vec<u8>| {
+        wheel(&extension()).executable("demo/libx.so", library("one")).executable("demo/libx.so.1", second)
+    };
+    appears("W041", &with(library("one")), &with(library("two")));
+    let size = library("one").len();
+    let found = report(&with(library("one")).executable("demo/libx.so.1.2.3", library("one")));
+    let finding = found["rock"]["findings"].as_array().unwrap().iter().find(|one| one["code"] == "W041").unwrap();
+    assert_eq!(finding["message"], format!("it is in the wheel 3 times, {} bytes more than once takes", 2 * size));
+    assert_eq!(finding["path"], "demo/libx.so");
+}
+
+#[test]
+fn folders_are_searched_from_the_one_the_program_is_started_in() {
+    let host = Library::new().soname("libhost.so.1").build();
+    let wheel = wheel(&extension().needs("libhost.so.1", &[]));
+    let project = Project::new().bytes(NAME, &wheel.bytes()).bytes("libs/libhost.so.1", &host);
+    let found = |more: &[&str], variable: Option<&str>| {
+        let arguments = [&["wheel", "show", NAME, "--json"], more].concat();
+        let mut command = project.command(&arguments);
+        if let Some(value) = variable {
+            command.env("LD_LIBRARY_PATH", value);
+        }
+        let document: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        document["external_libs"]["libhost.so.1"].clone()
+    };
+    let there = Value::from(std::fs::canonicalize(project.path("libs/libhost.so.1")).unwrap().to_str().unwrap());
+    assert_eq!(found(&[], None), Value::Null);
+    assert_eq!(found(&[], Some("none:libs")), there);
+    assert_eq!(found(&["--ldpaths", "none/../libs"], None), there);
+    assert_eq!(found(&["--ldpaths", "none"], Some("libs")), Value::Null, "they take the place of the variable");
+    assert_eq!(found(&["--sysroot", ".", "--ldpaths", "libs"], None), "/libs/libhost.so.1");
 }
 
 #[test]
@@ -198,6 +247,31 @@ fn a_label_that_the_undefined_symbols_of_torch_contradict_is_found() {
     let found = report(&labelled("2.5"));
     let message = &found["rock"]["findings"][0]["message"];
     assert_eq!(message, "the label says torch 2.5, and the symbols needed of torch are those of 2.13 to 2.15");
+}
+
+#[test]
+fn a_label_that_the_abi_of_torchs_symbols_contradicts_is_found() {
+    let old = "_ZN3c106detail14torchCheckFailEPKcS2_jRKSs";
+    let new = "_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+    let labelled = |abi: &str, symbol: &str| {
+        Wheel::named(&format!("demo-1.0+rocm6.2torch2.5cxx11abi{abi}-cp312-cp312-linux_x86_64.whl"))
+            .executable("demo/_demo.so", extension().needs("libc10.so", &[]).undefined(symbol).build())
+    };
+    appears("R125", &labelled("true", old), &labelled("true", new));
+    appears("R125", &labelled("false", new), &labelled("false", old));
+}
+
+#[test]
+fn extension_modules_for_another_python_than_the_name_says_are_found() {
+    let module = |python: &str| format!("demo/_demo.cpython-{python}-x86_64-linux-gnu.so");
+    let with = |pythons: &[&str]| {
+        pythons.iter().fold(Wheel::named(NAME), |wheel, python| wheel.executable(&module(python), extension().build()))
+    };
+    appears("R125", &with(&["311"]), &with(&["312"]));
+    appears("R125", &with(&["311"]), &with(&["311", "312"]));
+    let any = |name: &str| Wheel::named(name).executable(&module("311"), extension().build());
+    appears("R125", &with(&["310"]), &any("demo-1.0-cp38-abi3-linux_x86_64.whl"));
+    appears("R125", &with(&["310"]), &any("demo-1.0-py3-none-linux_x86_64.whl"));
 }
 
 #[test]
@@ -362,4 +436,14 @@ fn a_policy_file_takes_the_place_of_the_shipped_policies() {
     let shown: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(shown["overall_tag"], "manylinux_2_77_x86_64");
     assert_eq!(report(&own)["overall_tag"], "linux_x86_64");
+}
+
+#[test]
+fn a_folder_for_what_memory_does_not_hold_is_tried_at_once() {
+    let project = Project::new().bytes(NAME, &wheel(&extension()).bytes()).file("room/.keep", "");
+    project.run(&["wheel", "show", NAME, "--work-dir", "room"]).exits(0);
+    for command in ["show", "check", "gfx", "repair"] {
+        let run = project.run(&["wheel", command, NAME, "--work-dir", "none"]).exits(3);
+        assert!(run.stderr.contains("cannot write to `none`"), "{}", run.stderr);
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Subject;
+use super::split::{SplitCode, archives_of};
 use crate::audit::inspect::FileFacts;
 use crate::codeobj::{Container, ContainerKind, Target};
 use crate::diagnostic::registry::rocm as codes;
@@ -16,7 +17,6 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = subject.files.iter().flat_map(|file| of_file(subject, file)).collect();
     found.extend(sets_differ(subject));
     found.extend(too_new(subject));
-    found.extend(archives(subject));
     found
 }
 
@@ -102,41 +102,20 @@ fn is_before(one: &RocmVersion, other: &RocmVersion) -> bool {
     one.parts() < other.parts()
 }
 
-/// Libraries whose code objects were split off need archives beside them, and archives need such a library.
-fn archives(subject: Subject<'_>) -> Vec<Diagnostic> {
-    let is_archive = |file: &&FileFacts| file.inventory.kinds().contains(&ContainerKind::Kpack);
-    let archives: Vec<&FileFacts> = subject.files.iter().filter(is_archive).collect();
-    let users: Vec<&FileFacts> =
-        subject.files.iter().filter(|file| !file.inventory.kpack_references.is_empty()).collect();
-    let mut found = Vec::new();
-    for file in &users {
-        for reference in &file.inventory.kpack_references {
-            if !archives.iter().any(|archive| reference.matched(&file.path, &archive.path).is_some()) {
-                let message =
-                    format!("its code objects lie in {}, which is not there", reference.search_paths.join(" or "));
-                found.push(subject.on_member(&codes::KPACK_MISSING, &file.path, message));
-            }
-        }
-    }
-    for archive in archives {
-        let is_used = |file: &&FileFacts| {
-            file.inventory.kpack_references.iter().any(|one| one.matched(&file.path, &archive.path).is_some())
-        };
-        // Wheels of one target hold archives for libraries of another wheel.
-        if !users.is_empty() && !users.iter().any(is_used) {
-            let message = "no library refers to this archive of code objects";
-            found.push(subject.on_member(&codes::KPACK_MISSING, &archive.path, message));
-        }
-    }
-    found
-}
-
-/// What is missing or too much against what was asked for.
-pub fn unexpected(subject_name: &str, files: &[FileFacts], expected: &[GfxTarget]) -> Vec<Diagnostic> {
+/// What is missing or too much against what was asked for, in files with bundles and in those whose code lies in
+/// archives of these wheels.
+pub fn unexpected(
+    subject_name: &str,
+    files: &[FileFacts],
+    wheels: &[SplitCode],
+    expected: &[GfxTarget],
+) -> Vec<Diagnostic> {
     let place =
         |path: &str| crate::diagnostic::Place::Member { wheel: subject_name.to_owned(), member: path.to_owned() };
     let expected: BTreeSet<Target> = expected.iter().cloned().map(Target::Gfx).collect();
-    let with_code: Vec<&FileFacts> = files.iter().filter(|file| file.inventory.bundles().next().is_some()).collect();
+    let has_code =
+        |file: &&FileFacts| file.inventory.bundles().next().is_some() || !file.inventory.kpack_references.is_empty();
+    let with_code: Vec<&FileFacts> = files.iter().filter(has_code).collect();
     if with_code.is_empty() && !expected.is_empty() && !files.iter().any(|file| !targets(file).is_empty()) {
         let message = format!("there is no code for a GPU, and expected is {}", list(&expected));
         let finding = Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message);
@@ -144,7 +123,8 @@ pub fn unexpected(subject_name: &str, files: &[FileFacts], expected: &[GfxTarget
     }
     let mut found = Vec::new();
     for file in with_code {
-        let own = targets(file);
+        let mut own = targets(file);
+        own.extend(archives_of(&file.path, &file.inventory.kpack_references, wheels).into_keys());
         let missing: Vec<&Target> = expected.difference(&own).collect();
         let extra: Vec<&Target> = own.difference(&expected).collect();
         let mut parts = Vec::new();

@@ -1,14 +1,19 @@
 //! What a person should know about a wheel, each with its place.
 
+mod copies;
 mod gfx;
 mod label;
 mod paths;
 mod rocm;
+mod size;
+mod split;
 mod tags;
 
 pub use gfx::unexpected;
 pub use label::is_of_torch;
 pub(super) use rocm::rocm_majors;
+pub use size::too_large;
+pub use split::{Archive, SplitCode, archives_of, missing_archives};
 pub(super) use tags::offenders;
 
 use super::inspect::{FileFacts, libraries};
@@ -36,13 +41,14 @@ pub(super) struct Subject<'a> {
     pub allowed_paths: &'a Excludes,
 }
 
-/// Everything that can be said of a wheel's libraries without asking for expectations.
+/// Everything that can be said of a wheel's libraries without asking for expectations, or for other wheels.
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found = tags::findings(subject);
     found.extend(paths::findings(subject));
     found.extend(rocm::findings(subject));
     found.extend(label::findings(subject));
     found.extend(gfx::findings(subject));
+    found.extend(copies::findings(subject));
     found
 }
 

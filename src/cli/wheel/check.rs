@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use super::bar::{Bar, Watchers};
 use super::judging::{Judge, Options};
 use super::{Format, Printing, WheelFile, report};
-use crate::audit::{self, FindingView, GfxDocument, Look};
+use crate::audit::{self, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell};
-use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, Place, Severity, counted};
+use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::names::GfxTarget;
 use crate::wheel;
 
@@ -23,7 +22,8 @@ Examples:
   rock-matrix wheel check built.whl --expect gfx90a,gfx942
   rock-matrix wheel check built.whl --max-size 100MB
   rock-matrix wheel check built.whl --allow R110,R113       known, and not to fail on
-  rock-matrix wheel check rocm_sdk_core.whl --profile sdk")]
+  rock-matrix wheel check rocm_sdk_core.whl --profile sdk
+  rock-matrix wheel check libraries.whl device_gfx942.whl   code split off into archives of other wheels")]
 pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]
@@ -31,7 +31,7 @@ pub(super) struct Args {
     /// The gfx targets that every file with bundles must hold code for, and no others
     #[arg(long, value_name = "TARGETS", value_delimiter = ',')]
     expect: Vec<GfxTarget>,
-    /// The largest file that is taken, in bytes, MB or GB
+    /// The largest file that is taken, in bytes, MB or GB [default: what a release on GitHub takes, under 2 GiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_size: Option<u64>,
     /// Findings not to fail on, by code or name
@@ -80,13 +80,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(judge) => judge,
         Err(exit) => return exit,
     };
+    let mut checked: Vec<Checked> = args.wheels.iter().map(|path| look(path, &judge, shell)).collect();
+    let splits: Vec<SplitCode> = checked.iter_mut().map(|one| std::mem::take(&mut one.split)).collect();
+    let missing = audit::missing_archives(&splits);
     let mut all = Vec::new();
     let mut printed = Exit::Done;
-    for path in &args.wheels {
-        let checked = super::open(path)
-            .map_err(|fault| vec![fault])
-            .and_then(|file| check(&file, args, &judge, Watchers::of(shell)));
-        let (targets, found) = checked.unwrap_or_else(|faults| (Vec::new(), faults));
+    for (one, missing) in checked.into_iter().zip(missing) {
+        let (path, targets) = (one.path, one.targets.clone());
+        let found = judged(one, args, &splits, missing, &judge);
         let text = match args.printing.format() {
             Format::Human => human(path, &targets, &found),
             Format::Json => json(path, &targets, &found),
@@ -100,35 +101,75 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     }
 }
 
-fn check(
-    file: &WheelFile,
-    args: &Args,
-    judge: &Judge,
-    watchers: Watchers,
-) -> Result<(Vec<String>, Vec<Diagnostic>), Vec<Diagnostic>> {
+/// What a look at one wheel told.
+struct Checked<'p> {
+    path: &'p Path,
+    shown: String,
+    size_bytes: u64,
+    targets: Vec<String>,
+    /// The files with code for GPUs, unless the wheel cannot be read.
+    files: Option<Vec<FileFacts>>,
+    split: SplitCode,
+    found: Vec<Diagnostic>,
+}
+
+fn look<'p>(path: &'p Path, judge: &Judge, shell: &Shell) -> Checked<'p> {
+    let mut checked = Checked {
+        path,
+        shown: String::new(),
+        size_bytes: 0,
+        targets: Vec::new(),
+        files: None,
+        split: SplitCode::default(),
+        found: Vec::new(),
+    };
+    match super::open(path) {
+        Ok(file) => look_into(&file, judge, Watchers::of(shell), &mut checked),
+        Err(fault) => checked.found.push(fault),
+    }
+    checked
+}
+
+fn look_into(file: &WheelFile, judge: &Judge, watchers: Watchers, checked: &mut Checked<'_>) {
+    checked.shown.clone_from(&file.shown);
+    checked.size_bytes = file.file.size_bytes();
     let bar = Bar::new(watchers, &file.shown);
     let whole = wheel::verify_watched(&file.file, &file.name, &|progress| bar.tell(progress));
     drop(bar);
     let told = judge.with_report(&file.file, &file.shown, &file.name, |_, report| {
-        let mut found = report.findings.clone();
-        if !args.expect.is_empty() {
-            found.extend(audit::unexpected(&file.shown, &report.files, &args.expect));
-        }
-        (GfxDocument::new(&report.files).targets().to_vec(), found)
+        let targets = GfxDocument::new(&report.files).targets().to_vec();
+        let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
+        let split = SplitCode::new(&file.shown, &report.files);
+        (targets, with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone())
     });
-    let (targets, judged) = match told {
-        Ok(told) => told,
+    checked.found = match told {
+        Ok((targets, files, split, judged)) => {
+            (checked.targets, checked.files, checked.split) = (targets, Some(files), split);
+            // METADATA is looked at by both.
+            let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
+            whole.into_iter().chain(fresh).collect()
+        }
         // What keeps a wheel from being read is among the faults of the container already.
-        Err(_) if whole.iter().any(Diagnostic::is_error) => return Err(whole),
-        Err(faults) => return Err(faults),
+        Err(_) if whole.iter().any(Diagnostic::is_error) => whole,
+        Err(faults) => faults,
     };
-    // METADATA is looked at by both.
-    let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
-    let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).collect();
-    if let Some(most) = args.max_size.filter(|most| file.file.size_bytes() > *most) {
-        let message = format!("it has {} bytes, and at most {most} are taken", file.file.size_bytes());
-        let place = Place::File(file.shown.as_str().into());
-        found.push(Diagnostic::new(&codes::WHEEL_TOO_LARGE, message).at(place, ""));
+}
+
+/// What was found, with what only all wheels together and the options tell.
+fn judged(
+    checked: Checked<'_>,
+    args: &Args,
+    splits: &[SplitCode],
+    missing: Vec<Diagnostic>,
+    judge: &Judge,
+) -> Vec<Diagnostic> {
+    let mut found = checked.found;
+    if let Some(files) = &checked.files {
+        found.extend(missing);
+        if !args.expect.is_empty() {
+            found.extend(audit::unexpected(&checked.shown, files, splits, &args.expect));
+        }
+        found.extend(audit::too_large(&checked.shown, checked.size_bytes, args.max_size, &judge.compat));
     }
     let allowed = |finding: &Diagnostic| {
         let by_profile = args.profile == Profile::Sdk && SDK_ALLOWS.contains(&finding.code.id);
@@ -136,7 +177,7 @@ fn check(
         by_profile || args.allow.iter().any(named)
     };
     let soft = |finding: Diagnostic| if allowed(&finding) { finding.severity(Severity::Note) } else { finding };
-    Ok((targets, found.into_iter().map(soft).collect()))
+    found.into_iter().map(soft).collect()
 }
 
 fn human(path: &Path, targets: &[String], found: &[Diagnostic]) -> String {

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
+use super::judging::Work;
 use super::{Format, Printing, report};
-use crate::audit::{self, FileFacts, FileKind, GfxDocument, Look, Reading};
+use crate::audit::{self, FileFacts, FileKind, GfxDocument, Look, Reading, SplitCode};
 use crate::cli::{Exit, Shell};
 use crate::codeobj::SourceKind;
 use crate::diagnostic::{Diagnostic, counted};
 use crate::names::GfxTarget;
-use crate::sys;
+use crate::sys::Room;
 use crate::wheel::Archive;
 
 /// List for which GPUs wheels hold code, file by file
@@ -23,6 +24,7 @@ Examples:
   rock-matrix wheel gfx dist/*.whl
   rock-matrix wheel gfx built.whl --expect gfx90a,gfx942,gfx1100
   rock-matrix wheel gfx built.whl --fast                    the tables of bundles alone
+  rock-matrix wheel gfx libraries.whl device_gfx942.whl     code split off into archives of other wheels
   rock-matrix wheel gfx built.whl --json")]
 pub(super) struct Args {
     /// The wheels
@@ -35,39 +37,44 @@ pub(super) struct Args {
     #[arg(long)]
     fast: bool,
     #[command(flatten)]
+    work: Work,
+    #[command(flatten)]
     printing: Printing,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let mut all = Vec::new();
+    let room = match args.work.room() {
+        Ok(room) => room,
+        Err(fault) => return report(shell, &[fault]),
+    };
+    let (mut wheels, mut all) = (Vec::new(), Vec::new());
     for path in &args.wheels {
-        let files = match inspect(path, args, shell) {
-            Ok(files) => files,
-            Err(faults) => {
-                all.extend(faults);
-                continue;
-            }
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match inspect(path, args, &room, shell) {
+            Ok(files) => wheels.push((path.file_name().unwrap_or_default().to_string_lossy(), files)),
+            Err(faults) => all.extend(faults),
+        }
+    }
+    let splits: Vec<SplitCode> = wheels.iter().map(|(name, files)| SplitCode::new(name, files)).collect();
+    for (name, files) in &wheels {
+        let document = GfxDocument::among(name, files, &splits);
         let text = match args.printing.format() {
-            Format::Human => human(&name, &files),
+            Format::Human => human(name, files, &splits, &document),
             Format::Json => {
-                let document = serde_json::json!({"version": 1, "wheel": name, "gfx": GfxDocument::new(&files)});
-                format!("{document}\n")
+                format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "gfx": document}))
             }
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
         }
         if !args.expect.is_empty() {
-            all.extend(audit::unexpected(&name, &files, &args.expect));
+            all.extend(audit::unexpected(name, files, &splits, &args.expect));
         }
     }
     report(shell, &all)
 }
 
-fn inspect(path: &Path, args: &Args, shell: &Shell) -> Result<Vec<FileFacts>, Vec<Diagnostic>> {
+fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Result<Vec<FileFacts>, Vec<Diagnostic>> {
     let file = super::open(path).map_err(|fault| vec![fault])?;
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
     let archive = Archive::open(&file.file).map_err(|error| vec![fault(error)])?;
@@ -76,20 +83,22 @@ fn inspect(path: &Path, args: &Args, shell: &Shell) -> Result<Vec<FileFacts>, Ve
     let reading = Reading {
         look,
         asked: &|_| false,
-        make_scratch: &sys::scratch,
+        make_scratch: &|size_bytes| room.scratch(size_bytes),
         vouching: None,
         watch: &|progress| bar.tell(progress),
     };
     audit::inspect(&archive, reading).map_err(|faults| faults.into_iter().map(fault).collect())
 }
 
-fn human(name: &str, files: &[FileFacts]) -> String {
-    let document = GfxDocument::new(files);
+fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDocument) -> String {
     let mut text = format!("{name}\n");
     let targets = document.targets();
     let all = if targets.is_empty() { "none".to_owned() } else { targets.join(" ") };
     let _ = writeln!(text, "  targets   {all}");
-    for file in files.iter().filter(|file| !file.inventory.is_empty()) {
+    if !document.elsewhere().is_empty() {
+        let _ = writeln!(text, "  elsewhere {}", document.elsewhere().join(" "));
+    }
+    for file in files.iter().filter(|file| !file.inventory.containers.is_empty()) {
         let inventory = &file.inventory;
         let kinds: Vec<String> = inventory.kinds().iter().map(ToString::to_string).collect();
         let _ = writeln!(
@@ -108,6 +117,16 @@ fn human(name: &str, files: &[FileFacts]) -> String {
         for (target, totals) in inventory.targets() {
             let objects = counted(totals.objects, "object");
             let _ = writeln!(text, "    {:24}{objects}, {} bytes", target.to_string(), totals.bytes);
+        }
+    }
+    for file in files.iter().filter(|file| !file.inventory.kpack_references.is_empty()) {
+        let _ = writeln!(text, "  {}: code split off", file.path);
+        for (target, archives) in audit::archives_of(&file.path, &file.inventory.kpack_references, splits) {
+            let shown = |one: &audit::Archive| {
+                if one.wheel == name { one.path.clone() } else { format!("{} of {}", one.path, one.wheel) }
+            };
+            let archives: Vec<String> = archives.iter().map(shown).collect();
+            let _ = writeln!(text, "    {:24}{}", target.to_string(), archives.join(" and "));
         }
     }
     let sources = files.iter().filter(|file| matches!(file.kind, FileKind::Source(SourceKind::Source))).count();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::bar::{Bar, Watchers};
 use crate::audit::{
     self, Excludes, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report, SearchPath,
-    policies_for,
+    SplitCode, policies_for,
 };
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, load};
@@ -16,7 +16,7 @@ use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest};
 use crate::elf::LayoutFault;
 use crate::names::{Arch, GfxTarget, WheelName};
-use crate::sys::{self, PositionalFile, Sysroot};
+use crate::sys::{self, PositionalFile, Room, Sysroot};
 use crate::wheel::{Archive, Vouching, Wheel, check_metadata};
 
 /// What is read at most of a file of patterns or policies.
@@ -52,6 +52,27 @@ pub(super) struct Options {
     /// Allow search paths from the root that match; a shell pattern
     #[arg(long, value_name = "GLOB")]
     allow_rpath: Vec<String>,
+    #[command(flatten)]
+    work: Work,
+}
+
+/// Where members go that must be read out of order.
+#[derive(Debug, clap::Args)]
+pub(super) struct Work {
+    /// Put members of more than 512 MiB that must be read out of order into this folder [default: the one for temporary
+    /// files]
+    #[arg(long, value_name = "DIR")]
+    work_dir: Option<PathBuf>,
+}
+
+impl Work {
+    /// The folder, where files can be made in it.
+    ///
+    /// # Errors
+    /// When none can.
+    pub(super) fn room(&self) -> Result<Room, Diagnostic> {
+        Ok(Room::new(self.work_dir.as_deref())?)
+    }
 }
 
 /// What wheels are judged with, gathered once.
@@ -67,6 +88,7 @@ pub(super) struct Judge {
     checks_isa: bool,
     look: Look,
     watchers: Watchers,
+    pub(super) room: Room,
     /// Whether large libraries are held against RECORD while they are read.
     pub(super) vouches: bool,
 }
@@ -114,6 +136,10 @@ impl Options {
                 None
             }
         });
+        let room = self.work.room().unwrap_or_else(|fault| {
+            sink.push(fault);
+            Room::default()
+        });
         let found = sink.finish();
         if found.iter().any(Diagnostic::is_error) {
             return Err(super::report(shell, &found));
@@ -139,6 +165,7 @@ impl Options {
             checks_isa,
             look,
             watchers: Watchers::of(shell),
+            room,
             vouches: false,
         })
     }
@@ -167,13 +194,18 @@ pub(in crate::cli) fn gate(
         checks_isa: true,
         look: Look::Everything,
         watchers: Watchers::Nobody,
+        room: Room::default(),
         vouches: false,
     };
     judge.with_report(file, &name.to_string(), name, |_, report| {
+        let shown = name.to_string();
+        let splits = [SplitCode::new(&shown, &report.files)];
         let mut found = report.findings.clone();
+        found.extend(audit::missing_archives(&splits).into_iter().flatten());
         if !expected.is_empty() && !name.is_any_platform() {
-            found.extend(audit::unexpected(&name.to_string(), &report.files, expected));
+            found.extend(audit::unexpected(&shown, &report.files, &splits, expected));
         }
+        found.extend(audit::too_large(&shown, file.size_bytes(), None, &judge.compat));
         found
     })
 }
@@ -244,7 +276,7 @@ impl Judge {
         let reading = Reading {
             look: self.look,
             asked: &asked,
-            make_scratch: &sys::scratch,
+            make_scratch: &|size_bytes| self.room.scratch(size_bytes),
             vouching: vouching.as_ref(),
             watch: &|progress| bar.tell(progress),
         };

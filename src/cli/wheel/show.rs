@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::judging::{Judge, Options};
 use super::{Format, report};
-use crate::audit::{Document, FileKind, Found, GfxDocument, Look, Readers, Report};
+use crate::audit::{self, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report, SplitCode};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::wheel::Wheel;
@@ -58,33 +58,74 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (Some(JsonReaders::Own), _) | (None, Format::Json) => Some(Readers::Own),
         (None, Format::Human) => None,
     };
-    let mut all = Vec::new();
-    for path in &args.wheels {
-        let (text, found) = show(path, &judge, readers);
-        if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
-            return exit;
+    let (mut all, mut waiting) = (Vec::new(), Vec::new());
+    for (number, path) in args.wheels.iter().enumerate() {
+        waiting.push(show(path, &judge, readers));
+        let is_last = number + 1 == args.wheels.len();
+        // Where code was split off, the wheels that follow tell whether it is there.
+        if is_last || waiting.iter().all(|shown: &Shown| shown.split.is_empty()) {
+            for (text, found) in told(std::mem::take(&mut waiting)) {
+                if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
+                    return exit;
+                }
+                all.extend(found);
+            }
         }
-        all.extend(found);
     }
     report(shell, &all)
 }
 
-/// The text for one wheel, and the faults that kept it from being judged, or what a person should know.
-fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> (String, Vec<Diagnostic>) {
+/// What is shown of one wheel.
+struct Shown {
+    what: What,
+    found: Vec<Diagnostic>,
+    split: SplitCode,
+}
+
+/// The form in which a wheel is shown.
+enum What {
+    Text(String),
+    /// A document, and the files with code for GPUs that other wheels have to do with.
+    Document(Box<Document>, Vec<FileFacts>),
+}
+
+/// The texts for these wheels, in order, with what a person should know of each.
+fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
+    let splits: Vec<SplitCode> = waiting.iter().map(|shown| shown.split.clone()).collect();
+    let missing = audit::missing_archives(&splits);
+    let one = |(shown, missing): (Shown, Vec<Diagnostic>)| match shown.what {
+        What::Text(text) => (text, [shown.found, as_remarks(&missing)].concat()),
+        What::Document(document, _) if shown.split.is_empty() => (json(&document), shown.found),
+        What::Document(document, files) => (json(&document.among(&files, &splits, &missing)), shown.found),
+    };
+    waiting.into_iter().zip(missing).map(one).collect()
+}
+
+/// What is shown of a wheel: the verdict with what a person should know, or the faults that kept it from being judged.
+fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
     let opened = super::open(path).map_err(|fault| vec![fault]);
     let shown = opened.and_then(|file| {
-        judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| match readers {
-            Some(readers) => (json(&Document::new(report, readers)), Vec::new()),
-            None => (human(wheel, report), as_remarks(&report.findings)),
+        judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
+            let split = SplitCode::new(&file.shown, &report.files);
+            let (what, found) = match readers {
+                Some(readers) => {
+                    let files = report.files.iter().filter(|file| !split.is_empty() && !file.inventory.is_empty());
+                    (What::Document(Box::new(Document::new(report, readers)), files.cloned().collect()), Vec::new())
+                }
+                None => (What::Text(human(wheel, report)), as_remarks(&report.findings)),
+            };
+            Shown { what, found, split }
         })
     });
-    shown.unwrap_or_else(|faults| {
+    shown.unwrap_or_else(|found| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let text = match (readers, faults.first()) {
-            (Some(_), Some(first)) => json(&Document::of_fault(&name, first.message.clone())),
-            _ => String::new(),
+        let what = match (readers, found.first()) {
+            (Some(_), Some(first)) => {
+                What::Document(Box::new(Document::of_fault(&name, first.message.clone())), Vec::new())
+            }
+            _ => What::Text(String::new()),
         };
-        (text, faults)
+        Shown { what, found, split: SplitCode::default() }
     })
 }
 

@@ -29,6 +29,7 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_PRESET,
     &UNMATCHED_EXCLUDE,
     &BAD_PATTERN,
+    &COPIED_LIBRARY,
     &NAME_MISMATCH,
     &VERSION_MISMATCH,
     &TORCH_REQUIREMENT,
@@ -194,6 +195,12 @@ pub const BAD_PATTERN: Code = Code::error(
     "W032",
     "bad-pattern",
     "Patterns of libraries are shell patterns: `*` stands for any letters, `?` for one, `[ab]` for one of those in it.",
+);
+/// One library under several names.
+pub const COPIED_LIBRARY: Code = Code::warning(
+    "W041",
+    "copied-library",
+    "The same library is in the wheel several times. A wheel cannot hold links, so a chain such as `libx.so`, `libx.so.1` and `libx.so.1.2.3` becomes that many files. They take space, and a process that asks for two of the names loads the library twice, with two sets of its variables.\n\nPackage the file under its SONAME alone, or let `rock-matrix wheel repair --dedup-sonames` drop the copies whose names stand in no file of the wheel.",
 );
 /// Another distribution.
 pub const NAME_MISMATCH: Code = Code::error(
