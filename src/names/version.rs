@@ -92,7 +92,10 @@ impl Version {
 
 impl FromStr for Version {
     type Err = VersionError;
+
+    /// White space around a version is no part of it (PEP 440, "Leading and Trailing Whitespace").
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
         let parsed = pep440_rs::Version::from_str(text)
             .map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })?;
         Ok(Self { text: text.to_owned(), parsed })
@@ -171,6 +174,12 @@ mod tests {
         assert_eq!((short.as_str(), long.as_str()), ("2.5", "2.5.0"));
         assert!("2.10".parse::<Version>().unwrap() > "2.9".parse().unwrap());
         assert_eq!("2.10.0".parse::<Version>().unwrap().minor(), "2.10");
+    }
+
+    #[test]
+    fn white_space_around_a_version_is_no_part_of_it() {
+        let version: Version = " 2.5.1+rocm6.2\r\n".parse().unwrap();
+        assert_eq!((version.as_str(), version.local()), ("2.5.1+rocm6.2", Some("rocm6.2")));
     }
 
     #[test]

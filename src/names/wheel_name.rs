@@ -102,7 +102,10 @@ impl FromStr for WheelName {
         if name.parse::<DistributionName>().is_err() {
             return Err(fault(format!("`{name}` is no distribution name")));
         }
-        let Ok(version) = version.parse::<Version>() else { return Err(fault(wrong_version(&parts))) };
+        // A version may have white space around it, and the name of a file with a version may not.
+        let is_close = |text: &&str| !text.contains(char::is_whitespace);
+        let version = Some(version).filter(is_close).and_then(|text| text.parse::<Version>().ok());
+        let Some(version) = version else { return Err(fault(wrong_version(&parts))) };
         if let Some(build) = build
             && !(build.starts_with(|c: char| c.is_ascii_digit())
                 && build.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')))
@@ -226,6 +229,12 @@ mod tests {
         assert_eq!(reason("a-one-py3-none-any.whl"), "`one` is no PEP 440 version");
         assert_eq!(reason("../a-1-py3-none-any.whl"), "`../a` is no distribution name");
         assert!(reason("a-1-py3--any.whl").starts_with("`` is not a set of wheel tags"));
+    }
+
+    #[test]
+    fn white_space_beside_the_version_is_refused() {
+        assert_eq!(reason("a-1+b\r-py3-none-any.whl"), "`1+b\r` is no PEP 440 version");
+        assert_eq!(reason("a- 1-py3-none-any.whl"), "` 1` is no PEP 440 version");
     }
 
     #[test]
