@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::library::Library;
 use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, beside};
 use crate::codeobj::{
-    self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackReference, Scanner, SourceKind,
+    self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference, Scanner, SourceKind,
 };
 use crate::elf::{self, Elf, ElfError, LayoutFault, is_elf, machine};
 use crate::wheel::{Archive, Member, MemberView, Meter, Observer, Vouching, Watch, WheelError};
@@ -264,10 +264,9 @@ fn read_member(
         facts.inventory = std::mem::replace(&mut *sight.scanner(), Scanner::new(sight.depth)).finish(&layout);
     }
     if let Some(stretch) = reference {
-        let mut bytes = vec![0; usize::try_from(stretch.size_bytes.min(LARGEST_REFERENCE_BYTES)).unwrap_or(0)];
-        view.read_exact_at(&mut bytes, stretch.offset).map_err(|error| view.fault(error))?;
-        match KpackReference::parse(&bytes) {
+        match KpackReference::read(&view, stretch) {
             Ok(reference) => facts.inventory.kpack_references.push(reference),
+            Err(KpackError::Read(error)) => return Err(view.fault(error)),
             Err(error) => facts.inventory.damages.push(Damage { offset: stretch.offset, reason: error.to_string() }),
         }
     }
@@ -276,9 +275,6 @@ fn read_member(
     }
     Ok(Some(facts))
 }
-
-/// The section that names archives of code objects has a few paths; more is not read.
-const LARGEST_REFERENCE_BYTES: u64 = 1 << 20;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -2,6 +2,7 @@
 //! Packaging with Kpack").
 
 use super::bytes::{u32_at, u64_at};
+use super::layout::Stretch;
 use super::msgpack::Reader;
 use super::target::Target;
 use crate::bytes::ReadAt;
@@ -12,6 +13,8 @@ const MAGIC: &[u8; 4] = b"KPAK";
 const HEADER_BYTES: usize = 16;
 /// The largest table of contents that is read. It has some hundred bytes a library.
 const MOST_TABLE_BYTES: u64 = 64 << 20;
+/// How much is read of a reference. It has a few paths.
+const MOST_REFERENCE_BYTES: u64 = 1 << 20;
 /// In a search path, stands for the processor of the machine.
 const PROCESSOR_WORD: &str = "@GFXARCH@";
 
@@ -105,6 +108,19 @@ pub struct KpackReference {
 }
 
 impl KpackReference {
+    /// Reads the section that lies here in a file.
+    ///
+    /// # Errors
+    /// When it reaches beyond the end of the file, is damaged, or cannot be read.
+    pub fn read(source: &dyn ReadAt, stretch: Stretch) -> Result<Self, KpackError> {
+        if stretch.end() > source.size_bytes() {
+            return Err(KpackError::Damaged("reference to archives"));
+        }
+        let mut bytes = vec![0; usize::try_from(stretch.size_bytes.min(MOST_REFERENCE_BYTES)).unwrap_or(0)];
+        source.read_exact_at(&mut bytes, stretch.offset).map_err(KpackError::Read)?;
+        Self::parse(&bytes)
+    }
+
     /// Reads the content of the section; bytes after it are padding.
     ///
     /// # Errors
@@ -157,7 +173,7 @@ fn without_dots(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::build::{kpack, kpack_reference};
-    use super::{Kpack, KpackReference};
+    use super::{Kpack, KpackReference, Stretch};
     use crate::codeobj::{ContainerKind, Inventory};
 
     #[test]
@@ -200,5 +216,17 @@ mod tests {
         assert_eq!(matched("_rocm_sdk/.kpack/other_gfx942.kpack"), None);
         assert_eq!(matched("_rocm_sdk/lib/own.kpack"), Some(""));
         assert!((0..bytes.len()).all(|length| KpackReference::parse(&bytes[..length]).is_err()));
+    }
+
+    #[test]
+    fn a_reference_that_reaches_beyond_its_file_is_damage_and_no_fault_of_the_machine() {
+        let bytes = [vec![0; 9], kpack_reference("blas", &["own.kpack"])].concat();
+        let size_bytes = bytes.len() as u64 - 9;
+        let read = |offset, size_bytes| KpackReference::read(&bytes, Stretch { offset, size_bytes });
+        assert_eq!(read(9, size_bytes).unwrap().search_paths, ["own.kpack"]);
+        for (offset, size_bytes) in [(9, size_bytes + 1), (10, size_bytes), (u64::MAX, 1), (1, u64::MAX)] {
+            let error = read(offset, size_bytes).unwrap_err();
+            assert_eq!(error.to_string(), "its reference to archives is damaged", "{size_bytes} from {offset} on");
+        }
     }
 }
