@@ -29,7 +29,8 @@ pub fn audit(bytes: &[u8]) {
     let name: WheelName = WHEEL.parse().expect("it is a wheel's name");
     let archive = Archive::open(&wheel).expect("it was just written");
     let asked = |symbol: &str| symbol.len() % 2 == 0;
-    let reading = Reading { asked: &asked, make_scratch: &in_memory, look: Look::Everything, watch: &|_| {} };
+    let look = Look::Everything;
+    let reading = Reading { asked: &asked, make_scratch: &in_memory, look, watch: &|_| {}, vouching: None };
     let files = inspect(&archive, reading).expect("no member is damaged");
     let selected = select(&name, &files);
     let policies = policies_for(&selected, &name, None);

@@ -154,8 +154,8 @@ fn check_growth(source: &[u8], bytes: &[u8], faults: &[LayoutFault]) {
     let elf = read(source);
     let align = elf.loads().map(|load| load.align).max().unwrap_or_default();
     let end = elf.loads().map(Segment::memory_end).max().unwrap_or_default();
-    let room = usize::try_from(end.saturating_add(align * 2)).unwrap_or(usize::MAX);
+    let room = usize::try_from(end.saturating_add(align.saturating_mul(2))).unwrap_or(usize::MAX);
     if faults.is_empty() && align <= 1 << 16 {
-        assert!(bytes.len() < source.len().max(room) + (1 << 20), "{} to {}", source.len(), bytes.len());
+        assert!(bytes.len() < source.len().max(room).saturating_add(1 << 20), "{} to {}", source.len(), bytes.len());
     }
 }

@@ -23,4 +23,6 @@ pub use text::{metadata, record, wheel_name};
 pub use zip::zip;
 
 /// The name of the wheel that inputs are the contents of.
-pub const WHEEL: &str = "demo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl";
+pub const WHEEL: &str = "demo-1.0+rocm62torch2.5-cp312-cp312-manylinux_2_28_x86_64.whl";
+/// The folder in it that describes it.
+pub const INFO: &str = "demo-1.0+rocm62torch2.5.dist-info";

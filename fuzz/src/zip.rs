@@ -1,17 +1,23 @@
 //! Reading archives and wheels.
 
 use rock_matrix::bytes::{ReadAt, in_memory};
-use rock_matrix::wheel::{Archive, MemberView, Wheel, read_metadata, verify};
+use rock_matrix::wheel::record::{Record, Row};
+use rock_matrix::wheel::zip::NewMember;
+use rock_matrix::wheel::{Archive, MemberView, Wheel, ZipWriter, read_metadata, verify};
 
-use crate::WHEEL;
+use crate::{INFO, WHEEL};
 
 /// What is read of one member, and how many members are.
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_MEMBERS: usize = 16;
 
-/// Reads the members of an archive in each way there is, which must agree, and verifies it as a wheel.
+/// Reads the members of an archive in each way there is, which must agree, and verifies it as a wheel. What does not
+/// begin as an archive is the text of a wheel's files: only so are sums right whatever the text says.
 pub fn zip(bytes: &[u8]) {
-    let source = bytes.to_vec();
+    let source = match bytes.split_first() {
+        Some((choice @ 0..=1, texts)) => wheel(texts, *choice == 0),
+        _ => bytes.to_vec(),
+    };
     let found = verify(&source, &WHEEL.parse().expect("it is a wheel's name"));
     let archive = match Archive::open(&source) {
         Ok(archive) => archive,
@@ -56,4 +62,28 @@ pub fn zip(bytes: &[u8]) {
     if let Ok(wheel) = Wheel::open(&source) {
         assert!(archive.member(&wheel.dist_info_path("RECORD")).is_some());
     }
+}
+
+/// A wheel of METADATA, WHEEL, RECORD and another file, split by a byte that is in no text.
+fn wheel(texts: &[u8], is_recorded: bool) -> Vec<u8> {
+    let mut parts = texts.splitn(4, |byte| *byte == 0xff);
+    let mut files: Vec<(String, &[u8])> = Vec::new();
+    for name in ["METADATA", "WHEEL"] {
+        files.push((format!("{INFO}/{name}"), parts.next().unwrap_or_default()));
+    }
+    let mut record = parts.next().unwrap_or_default().to_vec();
+    files.push(("demo/__init__.py".to_owned(), parts.next().unwrap_or_default()));
+    let path = format!("{INFO}/RECORD");
+    if is_recorded {
+        let rows = files.iter().map(|(name, content)| Row::of_content(name, content));
+        record = Record { rows: rows.chain([Row::bare(&path)]).collect() }.to_bytes();
+    }
+    files.push((path, &record));
+    let mut bytes = Vec::new();
+    let mut writer = ZipWriter::new(&mut bytes);
+    for (name, content) in &files {
+        writer.add(name, content, &NewMember { level: 1, ..NewMember::default() }).expect("memory takes everything");
+    }
+    writer.finish().expect("memory takes everything");
+    bytes
 }

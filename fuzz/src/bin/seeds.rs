@@ -2,6 +2,8 @@
 //!
 //! All of them are made here, by the builders of the library and by the C compiler of the machine.
 
+// What counts coverage in everything that is linked here is part of libFuzzer.
+use libfuzzer_sys as _;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +12,8 @@ use rock_matrix::elf::made_for_fuzzing;
 use rock_matrix::wheel::ZipWriter;
 use rock_matrix::wheel::record::{Record, Row};
 use rock_matrix::wheel::zip::NewMember;
-use rock_matrix_fuzz::{CHOICES, WHEEL, made as code};
+use rock_matrix_fuzz::made::{self as code, Part};
+use rock_matrix_fuzz::{CHOICES, INFO, WHEEL};
 
 fn main() -> io::Result<()> {
     let folder = std::env::args_os().nth(1).ok_or(io::ErrorKind::InvalidInput)?;
@@ -18,16 +21,15 @@ fn main() -> io::Result<()> {
     let library = compiled(&["-shared", "-fPIC", "-Wl,-soname,libdemo.so,-rpath,$ORIGIN/../lib"])?;
     let program = compiled(&["-pie", "-fPIE", "-Wl,-rpath,/opt/lib"])?;
     let made: Vec<Vec<u8>> = MADE.iter().map(|choices| made_for_fuzzing(*choices)).collect();
-    let files: Vec<&Vec<u8>> = made.iter().chain([&library, &program]).collect();
+    let linked = [&library, &program];
 
-    let elf = files.iter().map(|file| (*file).clone());
-    write(folder, "elf", elf)?;
-    write(folder, "elf_edit", edits(&library, &program))?;
-    let pairs = files.windows(2).step_by(3).map(|pair| {
-        let length = u16::try_from(pair[0].len()).expect("it is small");
-        [&length.to_le_bytes(), pair[0].as_slice(), pair[1]].concat()
-    });
-    write(folder, "audit", pairs)?;
+    write(folder, "elf", made.iter().cloned())?;
+    write_linked(folder, "elf", linked.map(Clone::clone))?;
+    write(folder, "elf_edit", made_edits())?;
+    write_linked(folder, "elf_edit", linked.map(|file| edits_of(file)))?;
+    let with_code = [code::library(&wrapped()), code::library(&packed())];
+    write(folder, "audit", made.windows(2).step_by(3).map(|two| pair(&two[0], &two[1])))?;
+    write_linked(folder, "audit", [pair(&library, &with_code[0]), pair(&with_code[1], &program)])?;
     write(folder, "zip", wheels(&made[1]))?;
     write(folder, "bundle", bundles())?;
     write(folder, "ccob", compressed())?;
@@ -37,6 +39,7 @@ fn main() -> io::Result<()> {
     write(folder, "wheel_name", NAMES.iter().map(|text| text.as_bytes().to_vec()))
 }
 
+/// Writes what is the same on every machine.
 fn write(folder: &Path, target: &str, seeds: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
     let folder = folder.join(target);
     std::fs::create_dir_all(&folder)?;
@@ -44,6 +47,20 @@ fn write(folder: &Path, target: &str, seeds: impl Iterator<Item = Vec<u8>>) -> i
         std::fs::write(folder.join(format!("{number:02}")), seed)?;
     }
     Ok(())
+}
+
+/// Writes what the C compiler of a machine had a part in.
+fn write_linked(folder: &Path, target: &str, seeds: [Vec<u8>; 2]) -> io::Result<()> {
+    for (name, seed) in ["linked-library", "linked-program"].into_iter().zip(seeds) {
+        std::fs::write(folder.join(target).join(name), seed)?;
+    }
+    Ok(())
+}
+
+/// Two files as the target `audit` takes them.
+fn pair(first: &[u8], second: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(first.len()).expect("it is small");
+    [&length.to_le_bytes(), first, second].concat()
 }
 
 /// Files of every class and byte order, libraries and programs, with their program headers at both ends.
@@ -78,24 +95,25 @@ fn compiled(flags: &[&str]) -> io::Result<Vec<u8>> {
     if status.success() { bytes } else { Err(io::ErrorKind::Other.into()) }
 }
 
-fn edits(library: &[u8], program: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
-    // Bits: a name, a rename, a removal, two for the search path, a long name.
-    let choices = [
-        [0b01_0011, 4, 1, 4, 0, 6, 0],
-        [0b01_1000, 2, 0, 0, 0, 5, 0],
-        [0b00_1100, 0, 0, 0, 1, 7, 0],
-        [0b11_0000, 90, 0, 0, 0, 6, 0],
-    ];
-    let made = MADE.into_iter().enumerate().map(move |(number, kind)| {
-        let (first, second) = (choices[number % 4], choices[(number + 1) % 4]);
+/// Bits: a name, a rename, a removal, two for the search path, a long name. What they choose follows.
+const EDITS: [[u8; 7]; 4] = [
+    [0b01_0011, 4, 1, 4, 0, 6, 0],
+    [0b01_1000, 2, 0, 0, 0, 5, 0],
+    [0b00_1100, 0, 0, 0, 1, 7, 0],
+    [0b11_0000, 90, 0, 0, 0, 6, 0],
+];
+
+fn made_edits() -> impl Iterator<Item = Vec<u8>> {
+    MADE.into_iter().enumerate().map(|(number, kind)| {
+        let (first, second) = (EDITS[number % 4], EDITS[(number + 1) % 4]);
         [&[0][..], &kind, &first, &second, &[0]].concat()
-    });
-    let whole = [library, program].into_iter().map(move |file| {
-        let seed = [&[1][..], &[0; 8], &choices[0], &choices[3], &[0], file].concat();
-        assert_eq!(seed.len(), CHOICES + file.len());
-        seed
-    });
-    made.chain(whole)
+    })
+}
+
+fn edits_of(file: &[u8]) -> Vec<u8> {
+    let seed = [&[1][..], &[0; 8], &EDITS[0], &EDITS[3], &[0], file].concat();
+    assert_eq!(seed.len(), CHOICES + file.len());
+    seed
 }
 
 const TARGETS: [(&str, u32); 3] = [("gfx942", 0x54c), ("gfx90a:sramecc+:xnack-", 0xe3f), ("gfx1100", 0x41)];
@@ -103,27 +121,38 @@ const TARGETS: [(&str, u32); 3] = [("gfx942", 0x54c), ("gfx90a:sramecc+:xnack-",
 /// Bundles alone, in libraries with what leads to them, and text that only looks like one.
 fn bundles() -> impl Iterator<Item = Vec<u8>> + use<> {
     let bundle = code::hip_bundle(&TARGETS, 128);
-    let two = code::concatenated(&[bundle.clone(), code::hip_bundle(&TARGETS[1..], 64)], 256);
-    let wrapped = [
-        code::part(".rodata", b"text __CLANG_OFFLOAD_BUNDLE__ and CCOB".to_vec()),
-        code::part(".hip_fatbin", two.clone()),
-        code::part(".hipFatBinSegment", code::wrappers(2, *b"FPIH")),
-    ];
-    let packed = [
-        code::part(".hip_fatbin", code::compressed(&bundle, 2, 1)),
-        code::part(".rocm_kpack_ref", code::kpack_reference("blas", &["../.kpack/blas_@GFXARCH@.kpack"])),
-        code::part(".hipFatBinSegment", code::wrappers(1, *b"HIPK")),
-    ];
     let windows = [code::part(".hip_fat", bundle.clone())];
     let files = [
         bundle,
-        two,
-        code::library(&wrapped),
-        code::library(&packed),
+        two_bundles(),
+        code::library(&wrapped()),
+        code::library(&packed()),
         code::pe_library(&windows),
         code::code_object(0x54c, 3, 192),
     ];
     files.into_iter().map(|file| [&[0, 6, 63, 200, 1, 17, 99, 31][..], &file].concat())
+}
+
+fn two_bundles() -> Vec<u8> {
+    code::concatenated(&[code::hip_bundle(&TARGETS, 128), code::hip_bundle(&TARGETS[1..], 64)], 256)
+}
+
+/// The sections of a library with bundles.
+fn wrapped() -> [Part; 3] {
+    [
+        code::part(".rodata", b"text __CLANG_OFFLOAD_BUNDLE__ and CCOB".to_vec()),
+        code::part(".hip_fatbin", two_bundles()),
+        code::part(".hipFatBinSegment", code::wrappers(2, *b"FPIH")),
+    ]
+}
+
+/// The sections of a library with a compressed bundle, and with code in an archive beside it.
+fn packed() -> [Part; 3] {
+    [
+        code::part(".hip_fatbin", code::compressed(&code::hip_bundle(&TARGETS, 128), 2, 1)),
+        code::part(".rocm_kpack_ref", code::kpack_reference("blas", &["../.kpack/blas_@GFXARCH@.kpack"])),
+        code::part(".hipFatBinSegment", code::wrappers(1, *b"HIPK")),
+    ]
 }
 
 /// Every version and method, made here from a bundle, and as data that was compressed before.
@@ -143,27 +172,81 @@ fn archives() -> impl Iterator<Item = Vec<u8>> + use<> {
     [code::kpack(&["gfx942", "gfx1100"], &["blas", "fft"]), code::kpack(&[], &[]), references].into_iter()
 }
 
-/// Archives: empty, small, a whole wheel.
+/// Archives: empty, small, a whole wheel; with what only other writers write; the text files of a wheel alone.
 fn wheels(library: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
-    let info = "demo-1.0.dist-info";
-    let tags = WHEEL.trim_end_matches(".whl").trim_start_matches("demo-1.0-");
+    let tags = WHEEL.trim_end_matches(".whl").split_once("-cp").map_or("", |(_, tags)| tags);
+    let headers = format!("Wheel-Version: 1.0\nGenerator: seeds\nRoot-Is-Purelib: false\nTag: cp{tags}\n");
+    let metadata = HEADERS[0].as_bytes().to_vec();
     let files = [
         ("demo/__init__.py".to_owned(), b"\"\"\"A module.\"\"\"\n".repeat(20)),
         ("demo/_demo.so".to_owned(), library.to_vec()),
-        (format!("{info}/METADATA"), HEADERS[0].as_bytes().to_vec()),
-        (
-            format!("{info}/WHEEL"),
-            format!("Wheel-Version: 1.0\nGenerator: seeds\nRoot-Is-Purelib: false\nTag: {tags}\n").into_bytes(),
-        ),
+        (format!("{INFO}/METADATA"), metadata.clone()),
+        (format!("{INFO}/WHEEL"), headers.clone().into_bytes()),
     ];
     let mut rows: Vec<Row> = files.iter().map(|(path, content)| Row::of_content(path, content)).collect();
-    rows.push(Row::bare(&format!("{info}/RECORD")));
-    let record = (format!("{info}/RECORD"), Record { rows }.to_bytes());
+    rows.push(Row::bare(&format!("{INFO}/RECORD")));
+    let record = (format!("{INFO}/RECORD"), Record { rows }.to_bytes());
     let whole: Vec<(String, Vec<u8>)> = files.into_iter().chain([record]).collect();
     let small = vec![("a/".to_owned(), Vec::new()), ("a/b".to_owned(), b"content".to_vec())];
+    let odd = [Odd::Descriptors, Odd::Wide].map(|odd| odd_zip(&whole[2..], odd));
+    let parts = [metadata.as_slice(), headers.as_bytes(), RECORDS[0].as_bytes(), b"a/b"];
+    let texts = [0_u8, 1].map(|choice| [&[choice][..], &parts.join(&0xff)].concat());
     [(Vec::new(), 0), (small.clone(), 0), (small, 9), (whole.clone(), 6), (whole, 0)]
-        .into_iter()
         .map(|(files, level)| zipped(&files, level))
+        .into_iter()
+        .chain(odd)
+        .chain(texts)
+}
+
+/// What an archive may have, and our own writer leaves out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Odd {
+    /// Sizes behind the data (APPNOTE 4.3.9), a comment, and extra fields.
+    Descriptors,
+    /// ZIP64 fields and records that nothing needs (APPNOTE 4.5.3, 4.3.14 and 4.3.15).
+    Wide,
+}
+
+/// An archive of stored members.
+fn odd_zip(files: &[(String, Vec<u8>)], odd: Odd) -> Vec<u8> {
+    let (mut bytes, mut central) = (Vec::new(), Vec::new());
+    let number = |value: usize| u32::try_from(value).expect("it is small").to_le_bytes();
+    let half = |value: usize| u16::try_from(value).expect("it is small").to_le_bytes();
+    let is_wide = odd == Odd::Wide;
+    for (name, content) in files {
+        let (offset, crc, size) = (bytes.len(), crc32fast::hash(content).to_le_bytes(), content.len() as u64);
+        let slots = if is_wide { [0xff; 8].to_vec() } else { [number(content.len()); 2].concat() };
+        // The extended timestamp of Info-ZIP has nothing to do with sizes.
+        let extra = match odd {
+            Odd::Descriptors => b"UT\x05\0\x03\0\0\0\0".to_vec(),
+            Odd::Wide => [&[1, 0, 16, 0][..], &size.to_le_bytes(), &size.to_le_bytes()].concat(),
+        };
+        let common = |sums: &[u8]| {
+            let flags = if is_wide { [0, 0] } else { [8, 0] };
+            let lengths = [half(name.len()), half(extra.len())].concat();
+            [&[45, 0], &flags[..], &[0, 0, 0, 0, 0x21, 0], sums, &lengths].concat()
+        };
+        let sums = [&crc[..], &slots].concat();
+        bytes.extend_from_slice(b"PK\x03\x04");
+        bytes.extend(common(if is_wide { &sums } else { &[0; 12] }));
+        bytes.extend([name.as_bytes(), &extra, content].concat());
+        if !is_wide {
+            bytes.extend([&b"PK\x07\x08"[..], &sums].concat());
+        }
+        central.extend([&b"PK\x01\x02-\x03"[..], &common(&sums), &[0; 10], &number(offset)].concat());
+        central.extend([name.as_bytes(), &extra].concat());
+    }
+    let (offset, length, count) = (bytes.len(), central.len(), files.len());
+    bytes.extend(central);
+    if is_wide {
+        let end = bytes.len() as u64;
+        bytes.extend([&b"PK\x06\x06"[..], &44_u64.to_le_bytes(), &[45, 3, 45, 0], &[0; 8]].concat());
+        bytes.extend([count, count, length, offset].map(|value| (value as u64).to_le_bytes()).concat());
+        bytes.extend([&b"PK\x06\x07\0\0\0\0"[..], &end.to_le_bytes(), &[1, 0, 0, 0]].concat());
+    }
+    bytes.extend([&b"PK\x05\x06\0\0\0\0"[..], &half(count), &half(count), &number(length), &number(offset)].concat());
+    bytes.extend_from_slice(b"\x07\0comment");
+    bytes
 }
 
 fn zipped(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {
@@ -184,7 +267,7 @@ const RECORDS: [&str; 3] = [
 ];
 
 const HEADERS: [&str; 4] = [
-    "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\nRequires-Dist: torch (>=2.5)\n\nA description.\n",
+    "Metadata-Version: 2.1\nName: demo\nVersion: 1.0+rocm62torch2.5\nRequires-Dist: torch (>=2.5,!=2.5.1)\n\nA description.\n",
     "Wheel-Version: 1.0\r\nRoot-Is-Purelib: false\r\nTag:  cp312-cp312-linux_x86_64\r\nTag: cp312-abi3-any\r\n",
     "name: demo\n\tmore\nNo header\nVersion\n: x\nVersion: 1",
     "\n\nbody",
