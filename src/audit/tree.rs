@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use super::library::Library;
 use super::search::{Folder, SearchPath, search_order};
@@ -74,7 +74,21 @@ impl std::fmt::Debug for Known<'_> {
 /// Libraries that are left where they are, by shell patterns.
 #[derive(Debug, Clone, Default)]
 pub struct Excludes {
-    patterns: Vec<GlobMatcher>,
+    patterns: Vec<Pattern>,
+}
+
+/// A shell pattern that is made ready once a text begins as it does: presets have many, and most match nothing.
+#[derive(Debug, Clone)]
+struct Pattern {
+    begins: String,
+    glob: Glob,
+    matcher: OnceLock<GlobMatcher>,
+}
+
+impl Pattern {
+    fn is_match(&self, text: &str) -> bool {
+        text.starts_with(&self.begins) && self.matcher.get_or_init(|| self.glob.compile_matcher()).is_match(text)
+    }
 }
 
 impl Excludes {
@@ -86,7 +100,8 @@ impl Excludes {
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, String> {
         let build = |pattern: &str| {
             let glob = GlobBuilder::new(pattern).literal_separator(false).backslash_escape(false).build();
-            glob.map(|glob| glob.compile_matcher()).map_err(|error| error.to_string())
+            let begins = pattern.split(['*', '?', '[', ']', '{', '}', '\\', '!']).next().unwrap_or_default().to_owned();
+            glob.map(|glob| Pattern { begins, glob, matcher: OnceLock::new() }).map_err(|error| error.to_string())
         };
         Ok(Self { patterns: patterns.into_iter().map(build).collect::<Result<_, _>>()? })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Match, packed};
 
@@ -144,6 +145,9 @@ enum Finder {
     Automaton(AhoCorasick),
 }
 
+/// The same for every file.
+static FINDER: LazyLock<Finder> = LazyLock::new(Finder::new);
+
 impl Finder {
     fn new() -> Self {
         match packed::Config::new().builder().extend(PATTERNS).build() {
@@ -163,7 +167,6 @@ impl Finder {
 /// Looks at one file. The same bytes in pieces of any size give the same inventory.
 pub struct Scanner {
     depth: Depth,
-    finder: Finder,
     /// The bytes from `cursor` on that wait for those after them.
     carry: Vec<u8>,
     /// Up to where all was looked at.
@@ -184,7 +187,6 @@ impl Scanner {
     pub fn new(depth: Depth) -> Self {
         Self {
             depth,
-            finder: Finder::new(),
             carry: Vec::new(),
             cursor: 0,
             search_from: 0,
@@ -239,7 +241,7 @@ impl Scanner {
             || !self.finds.wrappers.is_empty()
             || !self.bundles.is_empty()
             || self.unpacker.is_some()
-            || self.finder.find(&self.carry).is_some()
+            || FINDER.find(&self.carry).is_some()
     }
 
     /// What counts of it all, now that the layout of the file is known.
@@ -269,7 +271,7 @@ impl Scanner {
             let hit = if self.search_from.max(self.cursor) < stop {
                 let from = index(self.search_from.max(self.cursor));
                 let reach = (index(stop) + bundle::MAGIC.len() - 1).min(window.len());
-                let found = self.finder.find(&window[from..reach]);
+                let found = FINDER.find(&window[from..reach]);
                 found
                     .map(|found| (from + found.start(), found.pattern().as_usize()))
                     .filter(|(at, _)| *at < index(stop))
