@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::library::Library;
-use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, beside};
+use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, Spare, beside};
 use crate::codeobj::{
     self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference, Scanner, SourceKind,
 };
@@ -107,8 +107,12 @@ impl Look {
 /// What the first bytes of a file are looked at for.
 const HEAD_BYTES: usize = 64;
 
-/// What all others may hold while the largest member is read.
-const BESIDE_BYTES: u64 = 48 << 20;
+/// What all others may hold beside as much as the largest member has.
+const BESIDE_BYTES: u64 = 32 << 20;
+/// What the largest member may hold, if it must be read out of order.
+const MOST_BYTES: u64 = 512 << 20;
+/// What may wait to be used again.
+const SPARE_BYTES: usize = 12 << 20;
 
 /// The facts of every file of the wheel that holds machine code, by path. Members are read in parallel, the largest
 /// first, each only as far as its tables need.
@@ -119,12 +123,22 @@ pub fn inspect(archive: &Archive<'_>, reading: Reading<'_>) -> Result<Vec<FileFa
     let mut members: Vec<&Member> = archive.members().iter().filter(|member| may_hold_code(member)).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     let meter = Meter::new(members.iter().map(|member| member.size_bytes()).sum(), reading.watch);
-    let largest = members.first().map_or(0, |member| MemberView::held_bytes(member));
+    let largest = members.first().map_or(0, |member| member.size_bytes()).min(MOST_BYTES);
     let budget = Budget::new(largest + BESIDE_BYTES);
+    let spare = Spare::new(SPARE_BYTES);
     let inspect = |member: &&Member| {
         let share = budget.take(MemberView::held_bytes(member));
-        let facts = inspect_member(archive, member, reading);
-        drop(share);
+        // A member that must be read out of order takes memory where there is room for it, else a file.
+        let more = Mutex::new(Vec::new());
+        let make_scratch = |size_bytes: u64| match budget.try_take(size_bytes) {
+            Some(share) => {
+                lock(&more).push(share);
+                (reading.make_scratch)(size_bytes)
+            }
+            None => (reading.make_scratch)(u64::MAX),
+        };
+        let facts = inspect_member(archive, member, Reading { make_scratch: &make_scratch, ..reading }, &spare);
+        drop((share, more));
         meter.add(member.size_bytes());
         facts
     };
@@ -150,6 +164,7 @@ fn inspect_member(
     archive: &Archive<'_>,
     member: &Member,
     reading: Reading<'_>,
+    spare: &Spare,
 ) -> Result<Option<FileFacts>, WheelError> {
     let depth = if reading.look == Look::Everything { Depth::Everything } else { Depth::Tables };
     let scans = reading.look.scans();
@@ -166,7 +181,7 @@ fn inspect_member(
         }
     };
     let read = |watching: Option<Watching<'_, '_>>| {
-        let sight = Sight { watching: watching.map(Mutex::new), scanner: &scanner, depth, reads_all: holds };
+        let sight = Sight { watching: watching.map(Mutex::new), scanner: &scanner, depth, reads_all: holds, spare };
         read_member(archive, member, reading, &sight)
     };
     let mut facts = match is_watched {
@@ -181,7 +196,7 @@ fn inspect_member(
 }
 
 /// A member of this size takes much longer to read than a thread to start.
-const LONG_BYTES: u64 = 4 << 20;
+const LONG_BYTES: u64 = 32 << 20;
 
 /// Who sees the bytes of a member as they pass by.
 enum Watching<'w, 's> {
@@ -198,6 +213,7 @@ struct Sight<'s, 'w, 'f> {
     depth: Depth,
     /// Whether all of what holds code is read.
     reads_all: bool,
+    spare: &'s Spare,
 }
 
 impl Sight<'_, '_, '_> {
@@ -227,7 +243,7 @@ fn read_member(
 ) -> Result<Option<FileFacts>, WheelError> {
     let see = |piece: &[u8]| sight.see(piece);
     let observer: Option<Box<Observer<'_>>> = if sight.watching.is_some() { Some(Box::new(see)) } else { None };
-    let view = MemberView::new(archive, member, reading.make_scratch, observer);
+    let view = MemberView::new(archive, member, reading.make_scratch, observer).with_spare(sight.spare);
     let mut head = vec![0; HEAD_BYTES.min(usize::try_from(member.size_bytes()).unwrap_or(HEAD_BYTES))];
     view.read_exact_at(&mut head, 0).map_err(|error| view.fault(error))?;
     let mut facts = FileFacts {

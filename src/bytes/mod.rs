@@ -8,8 +8,10 @@ mod beside;
 mod budget;
 mod read_at;
 mod scratch;
+mod spare;
 
 pub use beside::{PIECE_BYTES, Passage, beside};
 pub use budget::{Budget, Share};
 pub use read_at::{ReadAt, Section};
 pub use scratch::{MakeScratch, Scratch, in_memory};
+pub use spare::{Buffer, Spare};

@@ -21,7 +21,7 @@ impl Scratch for Vec<u8> {
     }
 }
 
-/// Makes room for so many bytes.
+/// Makes room for so many bytes; `u64::MAX` asks for room that is not in memory.
 pub type MakeScratch<'a> = dyn Fn(u64) -> io::Result<Box<dyn Scratch>> + Sync + 'a;
 
 /// Room in memory, whatever the size.

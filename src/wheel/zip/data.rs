@@ -6,10 +6,51 @@ use flate2::bufread::DeflateDecoder;
 
 use super::super::WheelError;
 use super::{Member, Method};
-use crate::bytes::{Passage, ReadAt, Section};
+use crate::bytes::{Buffer, Passage, ReadAt, Section, Spare};
 
 /// How much compressed data is read at once.
 const BUFFER_BYTES: usize = 64 << 10;
+
+/// A deflated member up to this size is inflated at once where all of it is wanted: by a library that needs both ends in
+/// memory, and two thirds of the time.
+const WHOLE_BYTES: u64 = 32 << 20;
+/// What no way of deflating adds to a content: five bytes for each stored block (RFC 1951, 3.2.4), and there are few.
+const MOST_ADDED_BYTES: u64 = 64 << 10;
+
+/// Whether a member may be inflated at once.
+pub(super) fn is_inflated_at_once(member: &Member) -> bool {
+    member.method == Method::Deflated
+        && member.size_bytes <= WHOLE_BYTES
+        && member.compressed_bytes <= member.size_bytes + MOST_ADDED_BYTES
+}
+
+/// The whole content of a member, at the beginning of a buffer; its size and CRC-32 are those of its headers. Whether
+/// bytes follow the compressed data is only seen by a [`MemberReader`].
+///
+/// # Errors
+/// When the content is damaged or cannot be read.
+pub(super) fn inflate<'s>(source: &dyn ReadAt, member: &Member, spare: &'s Spare) -> io::Result<Buffer<'s>> {
+    let damaged = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason.to_owned());
+    let length = |size_bytes| usize::try_from(size_bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory));
+    let mut content = spare.take(length(member.size_bytes)?);
+    let mut compressed = spare.take(length(member.compressed_bytes)?);
+    let (content_room, compressed_room) =
+        (&mut content[..length(member.size_bytes)?], &mut compressed[..length(member.compressed_bytes)?]);
+    source.read_exact_at(compressed_room, member.data_offset)?;
+    match libdeflater::Decompressor::new().deflate_decompress(compressed_room, content_room) {
+        Ok(made) if made == content_room.len() => {}
+        Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        Err(libdeflater::DecompressionError::InsufficientSpace) => return Err(damaged(MORE)),
+        Err(libdeflater::DecompressionError::BadData) => return Err(io::ErrorKind::InvalidInput.into()),
+    }
+    if crc32fast::hash(content_room) != member.crc32 {
+        return Err(damaged(OTHER_CRC));
+    }
+    Ok(content)
+}
+
+const MORE: &str = "there is more of it than its header says";
+const OTHER_CRC: &str = "its CRC-32 is not the one in its header";
 
 /// Reads the content of a member and checks that it has the size and CRC-32 of its headers.
 #[derive(Debug)]
@@ -95,7 +136,7 @@ impl<'m> MemberReader<'m> {
         self.is_checked = true;
         let damaged = |reason: &str| Err(io::Error::new(io::ErrorKind::InvalidData, reason.to_owned()));
         if self.raw(&mut [0])? > 0 {
-            return damaged("there is more of it than its header says");
+            return damaged(MORE);
         }
         if let Data::Deflated(decoder) = &self.data
             && decoder.total_in() != self.member.compressed_bytes
@@ -103,7 +144,7 @@ impl<'m> MemberReader<'m> {
             return damaged("bytes follow its compressed data");
         }
         if self.crc.clone().finalize() != self.member.crc32 {
-            return damaged("its CRC-32 is not the one in its header");
+            return damaged(OTHER_CRC);
         }
         Ok(())
     }

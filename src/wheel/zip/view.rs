@@ -4,13 +4,13 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::WheelError;
+use super::data::{inflate, is_inflated_at_once};
 use super::{Archive, Member, MemberReader};
-use crate::bytes::{MakeScratch, ReadAt, Scratch};
+use crate::bytes::{Buffer, MakeScratch, PIECE_BYTES, ReadAt, Scratch, Spare};
 
-/// How much streams by at once. Pieces of this size stay in the cache of the processor: a member of 513 MB inflates
-/// in a half to an eighth of the time that it takes into memory of its own.
-const PIECE_BYTES: usize = 256 << 10;
-/// How much of the beginning is kept: there the tables of libraries lie.
+/// The first piece is small: most members are only looked at.
+const FIRST_BYTES: usize = 4 << 10;
+/// How much of the beginning is kept of larger ones: there the tables of libraries lie.
 const KEPT_BYTES: u64 = 32 << 20;
 /// What a view holds besides what it keeps: a piece, compressed data, and the state of inflating.
 const OWN_BYTES: u64 = 1 << 20;
@@ -21,17 +21,21 @@ const BESIDE_BYTES: usize = 64 << 10;
 /// may lie before tables that are larger than all else (lld puts it there), while what leads to it comes last.
 const SECTION_NAME: &[u8] = b".shstrtab\0";
 
+/// Of buffers that were taken for one view alone none is kept.
+static NOT_USED_AGAIN: Spare = Spare::new(0);
+
 /// Sees the bytes that stream by, each once and in order.
 pub type Observer<'o> = dyn FnMut(&[u8]) + Send + 'o;
 
 /// A member that is inflated only as far as it is read.
 ///
-/// The beginning and each stretch that was read are kept. To read elsewhere before what streamed by is to inflate the
-/// member a second time, as a whole, into room of its own.
+/// A small one is inflated as a whole. Of a large one the beginning and each stretch that was read are kept. To read
+/// elsewhere before what streamed by is to inflate the member a second time, as a whole, into room of its own.
 pub struct MemberView<'m, 'o> {
     archive: &'m Archive<'m>,
     member: &'m Member,
     make_scratch: &'m MakeScratch<'m>,
+    spare: &'m Spare,
     keeping: Keeping,
     state: Mutex<State<'m, 'o>>,
 }
@@ -45,12 +49,23 @@ enum Keeping {
     LastPiece,
 }
 
+/// What streaming by needs to know of its view.
+#[derive(Clone, Copy)]
+struct Ways<'m> {
+    archive: &'m Archive<'m>,
+    member: &'m Member,
+    spare: &'m Spare,
+    keeping: Keeping,
+}
+
 struct State<'m, 'o> {
     reader: MemberReader<'m>,
     observer: Option<Box<Observer<'o>>>,
     position: u64,
+    /// All of it, where it is inflated as a whole.
+    all: Option<Buffer<'m>>,
     beginning: Vec<u8>,
-    piece: Vec<u8>,
+    piece: Option<Buffer<'m>>,
     piece_length: usize,
     /// The end of the piece before this one.
     before: Vec<u8>,
@@ -74,8 +89,9 @@ impl<'m, 'o> MemberView<'m, 'o> {
             reader: archive.reader(member),
             observer,
             position: 0,
+            all: None,
             beginning: Vec::new(),
-            piece: Vec::new(),
+            piece: None,
             piece_length: 0,
             before: Vec::new(),
             stretches: Vec::new(),
@@ -83,7 +99,14 @@ impl<'m, 'o> MemberView<'m, 'o> {
             is_continued: false,
             whole: None,
         };
-        Self { archive, member, make_scratch, keeping: Keeping::Tables, state: Mutex::new(state) }
+        let keeping = Keeping::Tables;
+        Self { archive, member, make_scratch, spare: &NOT_USED_AGAIN, keeping, state: Mutex::new(state) }
+    }
+
+    /// Takes its buffers from these, and leaves them there.
+    #[must_use]
+    pub fn with_spare(self, spare: &'m Spare) -> Self {
+        Self { spare, ..self }
     }
 
     /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
@@ -93,7 +116,8 @@ impl<'m, 'o> MemberView<'m, 'o> {
 
     /// How many bytes a view of a member holds at most, unless it is read out of order.
     pub fn held_bytes(member: &Member) -> u64 {
-        member.size_bytes().min(KEPT_BYTES) + OWN_BYTES
+        let compressed_bytes = if is_inflated_at_once(member) { member.compressed_bytes() } else { 0 };
+        member.size_bytes().min(KEPT_BYTES) + compressed_bytes + OWN_BYTES
     }
 
     /// Lets all bytes before a position stream by.
@@ -102,7 +126,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// When the content is damaged or cannot be read.
     pub fn stream_to(&self, position: u64) -> Result<(), WheelError> {
         let mut state = self.state();
-        let result = state.stream_to(position.min(self.member.size_bytes()), self.keep_until(), None);
+        let result = state.stream_to(position.min(self.member.size_bytes()), self.ways(), None);
         result.map_err(|error| state.reader.fault(error))
     }
 
@@ -118,7 +142,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// When the content is damaged or cannot be read.
     pub fn finish(&self) -> Result<(), WheelError> {
         let mut state = self.state();
-        let result = state.stream_to(u64::MAX, self.keep_until(), None);
+        let result = state.stream_to(u64::MAX, self.ways(), None);
         result.map_err(|error| state.reader.fault(error))
     }
 
@@ -132,11 +156,8 @@ impl<'m, 'o> MemberView<'m, 'o> {
         self.state().position
     }
 
-    fn keep_until(&self) -> u64 {
-        match self.keeping {
-            Keeping::Tables => KEPT_BYTES,
-            Keeping::LastPiece => 0,
-        }
+    fn ways(&self) -> Ways<'m> {
+        Ways { archive: self.archive, member: self.member, spare: self.spare, keeping: self.keeping }
     }
 
     fn state(&self) -> MutexGuard<'_, State<'m, 'o>> {
@@ -171,10 +192,13 @@ impl ReadAt for MemberView<'_, '_> {
             state.whole = Some(whole);
             return Ok(length);
         }
-        state.stream_to(offset, self.keep_until(), None)?;
+        state.stream_to(offset, self.ways(), None)?;
         // A copy of its own, and not `buffer`: a short read in a long list is served from it the next time.
         let mut stretch = Vec::new();
-        state.stream_to(end, self.keep_until(), Some((offset, &mut stretch)))?;
+        state.stream_to(end, self.ways(), Some((offset, &mut stretch)))?;
+        if state.all.is_some() {
+            return state.read_kept(buffer, offset).map(|_| length);
+        }
         buffer.copy_from_slice(&stretch[..length]);
         if state.position > KEPT_BYTES && self.keeping == Keeping::Tables {
             state.stretches.push((offset, stretch));
@@ -183,15 +207,17 @@ impl ReadAt for MemberView<'_, '_> {
     }
 }
 
-impl State<'_, '_> {
+impl<'m> State<'m, '_> {
     fn read_kept(&self, buffer: &mut [u8], offset: u64) -> io::Result<bool> {
         if let Some(whole) = &self.whole {
             return whole.read_exact_at(buffer, offset).map(|()| true);
         }
         let piece_start = self.position - self.piece_length as u64;
-        let kept = [(0, self.beginning.as_slice()), (piece_start, &self.piece[..self.piece_length])];
+        let all = self.all.as_deref().map(|bytes| (0, bytes));
+        let piece = self.piece.as_deref().map(|bytes| (piece_start, &bytes[..self.piece_length]));
+        let kept = all.into_iter().chain([(0, self.beginning.as_slice())]).chain(piece);
         let stretches = self.stretches.iter().map(|(start, bytes)| (*start, bytes.as_slice()));
-        for (start, bytes) in kept.into_iter().chain(stretches) {
+        for (start, bytes) in kept.chain(stretches) {
             let Some(from) = offset.checked_sub(start).and_then(|from| usize::try_from(from).ok()) else { continue };
             if let Some(found) = from.checked_add(buffer.len()).and_then(|to| bytes.get(from..to)) {
                 buffer.copy_from_slice(found);
@@ -202,18 +228,25 @@ impl State<'_, '_> {
     }
 
     /// Reads on until the position, or the end, and puts aside what is from the offset on.
-    fn stream_to(&mut self, position: u64, keep_until: u64, mut aside: Option<(u64, &mut Vec<u8>)>) -> io::Result<()> {
+    fn stream_to(&mut self, position: u64, ways: Ways<'m>, mut aside: Option<(u64, &mut Vec<u8>)>) -> io::Result<()> {
+        if ways.keeping == Keeping::Tables && position > FIRST_BYTES as u64 && is_inflated_at_once(ways.member) {
+            return self.inflate_at_once(position, ways);
+        }
         if let Some((offset, bytes)) = &mut aside {
             // What the last piece holds of it already.
             let start = self.position - self.piece_length as u64;
             let from = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
-            bytes.extend_from_slice(self.piece[..self.piece_length].get(from..).unwrap_or_default());
+            let piece = self.piece.as_deref().unwrap_or_default();
+            bytes.extend_from_slice(piece[..self.piece_length].get(from..).unwrap_or_default());
         }
-        // The first piece is small: most members are only looked at.
-        self.piece.resize(PIECE_BYTES, 0);
+        let is_kept = |position| ways.keeping == Keeping::Tables && position < KEPT_BYTES;
         while self.position < position {
-            let most = if self.position == 0 { 4096 } else { PIECE_BYTES };
-            let read = match io::Read::read(&mut self.reader, &mut self.piece[..most]) {
+            let most = if is_kept(self.position) && self.position == 0 { FIRST_BYTES } else { PIECE_BYTES };
+            let piece = match &mut self.piece {
+                Some(piece) if piece.len() >= most => piece,
+                piece => piece.insert(ways.spare.take(most)),
+            };
+            let read = match io::Read::read(&mut self.reader, &mut piece[..most]) {
                 Ok(0) => return Ok(()),
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -223,11 +256,11 @@ impl State<'_, '_> {
                 }
             };
             self.piece_length = read;
-            let piece = &self.piece[..read];
+            let piece = &piece[..read];
             if let Some(observer) = &mut self.observer {
                 observer(piece);
             }
-            if self.position < keep_until {
+            if is_kept(self.position) {
                 self.beginning.extend_from_slice(piece);
             }
             if self.keeps_names {
@@ -239,6 +272,21 @@ impl State<'_, '_> {
             }
             self.position += read as u64;
         }
+        Ok(())
+    }
+
+    /// Inflates all of it, unless that was done, and lets what is before the position pass by the observer.
+    fn inflate_at_once(&mut self, position: u64, ways: Ways<'m>) -> io::Result<()> {
+        let all = match &mut self.all {
+            Some(all) => all,
+            all => all.insert(inflate(ways.archive.source(), ways.member, ways.spare)?),
+        };
+        let to = position.min(ways.member.size_bytes());
+        let place = |position| usize::try_from(position).unwrap_or(usize::MAX);
+        if let (Some(observer), Some(passing)) = (&mut self.observer, all.get(place(self.position)..place(to))) {
+            passing.chunks(PIECE_BYTES).for_each(observer);
+        }
+        self.position = self.position.max(to);
         Ok(())
     }
 }
@@ -296,6 +344,38 @@ mod tests {
         assert_eq!((&buffer[..], view.position() < 5000), (&content[..100], true));
         view.read_exact_at(&mut buffer, 1_000_000).unwrap();
         assert_eq!((&buffer[..], view.position() < 2_000_000), (&content[1_000_000..1_000_100], true));
+    }
+
+    #[test]
+    fn a_small_member_reads_as_a_large_one_does_and_is_checked_as_a_whole() {
+        let content: Vec<u8> = (0..3_000_000_u32).map(|at| (at / 100).to_le_bytes()[(at % 2) as usize]).collect();
+        let mut bytes = Vec::new();
+        let mut writer = ZipWriter::new(&mut bytes);
+        writer.add("lib.so", &content, &NewMember { level: 1, ..NewMember::default() }).unwrap();
+        writer.finish().unwrap();
+        let archive = Archive::open(&bytes).unwrap();
+        let (spare, seen) = (Spare::new(1 << 20), Mutex::new(Vec::new()));
+        for last in [2_500_000, 17] {
+            seen.lock().unwrap().clear();
+            let see = |piece: &[u8]| seen.lock().unwrap().extend_from_slice(piece);
+            let member = &archive.members()[0];
+            let view = MemberView::new(&archive, member, &in_memory, Some(Box::new(see))).with_spare(&spare);
+            for offset in [0, 2_999_990, 4000, last] {
+                let mut buffer = vec![0; (content.len() - offset).min(5000)];
+                view.read_exact_at(&mut buffer, offset as u64).unwrap();
+                assert!(buffer == content[offset..offset + buffer.len()], "at {offset}");
+            }
+            view.stream_to(1_000_000).unwrap();
+            assert!(view.position() >= 1_000_000 && seen.lock().unwrap().len() as u64 == view.position());
+            assert!(view.read_exact_at(&mut [0; 20], 2_999_990).is_err(), "it ends before");
+            view.finish().unwrap();
+            assert!(*seen.lock().unwrap() == content, "each byte once, in order");
+        }
+        let at = bytes.len() / 2;
+        bytes[at] ^= 0x10;
+        let archive = Archive::open(&bytes).unwrap();
+        let view = MemberView::new(&archive, &archive.members()[0], &in_memory, None);
+        assert!(matches!(view.finish(), Err(WheelError::Corrupt { .. })));
     }
 
     #[test]
