@@ -3,6 +3,7 @@
 use std::io;
 
 use flate2::{Compress, Compression, FlushCompress, Status};
+use libdeflater::{CompressionError, CompressionLvl, Compressor};
 
 /// What a block may refer back to (RFC 1951, section 2): the window of deflate.
 pub(super) const WINDOW_BYTES: usize = 32 << 10;
@@ -45,12 +46,20 @@ pub(super) fn block(content: &[u8], before: &[u8], level: u32, place: Place) -> 
 }
 
 /// A content deflated as a whole, or `None` where that is not shorter.
-pub(super) fn whole(content: &[u8], level: u32) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn whole(content: &[u8], level: u32) -> Option<Vec<u8>> {
     if level == 0 {
-        return Ok(None);
+        return None;
     }
-    let deflated = block(content, &[], level, Place::Last)?;
-    Ok((deflated.len() < content.len()).then_some(deflated))
+    // Twice as fast as in blocks, at the same levels of effort (libdeflate.h, `libdeflate_alloc_compressor`).
+    let level = i32::try_from(level.min(9)).ok().and_then(|level| CompressionLvl::new(level).ok()).unwrap_or_default();
+    let mut deflated = vec![0; content.len()];
+    match Compressor::new(level).deflate_compress(content, &mut deflated) {
+        Ok(length) if length < content.len() => {
+            deflated.truncate(length);
+            Some(deflated)
+        }
+        Ok(_) | Err(CompressionError::InsufficientSpace) => None,
+    }
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ const LARGE_BYTES: u64 = 8 << 20;
 /// How much of a content a block has. What it could not refer back to without a dictionary costs less than a
 /// thousandth; ending at a whole byte costs five bytes.
 const BLOCK_BYTES: usize = 1 << 20;
-/// What deflating holds beside content and result (zconf.h, "memory requirements"): 256 KiB at the default sizes, and
-/// tables.
-const DEFLATE_BYTES: u64 = 320 << 10;
+/// What deflating holds beside content and result: of libdeflate about 900 KiB, of zlib 256 KiB (zconf.h, "memory
+/// requirements").
+const DEFLATE_BYTES: u64 = 1 << 20;
 /// Smaller contents in memory are compressed at once: a thread would take longer to hear of them.
 const SMALL_BYTES: usize = 64 << 10;
 /// What each thread may hold: the largest content that is compressed as a whole, its result, and the next.
@@ -288,7 +288,7 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
             let bytes = content.read(&name)?;
             let (sha256, size_bytes) = (Digest::new(Sha256::digest(&bytes).into()), bytes.len() as u64);
             let told = Told::New { name: name.to_string(), sha256, size_bytes };
-            Ok(Made::Whole { name, packed: Packed::new(bytes, options.level)?, options, told })
+            Ok(Made::Whole { name, packed: Packed::new(bytes, options.level), options, told })
         }
         Task::Block(mut block) => {
             let mut crc = crc32fast::Hasher::new();

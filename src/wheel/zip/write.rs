@@ -48,12 +48,12 @@ pub(super) struct Packed<'c> {
 
 impl<'c> Packed<'c> {
     /// Compresses a content, unless that makes it no shorter.
-    pub(super) fn new(content: Cow<'c, [u8]>, level: u32) -> Result<Self, WheelError> {
+    pub(super) fn new(content: Cow<'c, [u8]>, level: u32) -> Self {
         let (crc32, size_bytes) = (crc32fast::hash(&content), content.len() as u64);
-        Ok(match deflate::whole(&content, level).map_err(WheelError::Write)? {
+        match deflate::whole(&content, level) {
             Some(data) => Self { data: data.into(), method: Method::Deflated, crc32, size_bytes },
             None => Self { data: content, method: Method::Stored, crc32, size_bytes },
-        })
+        }
     }
 }
 
@@ -123,7 +123,7 @@ impl<'t> ZipWriter<'t> {
     /// # Errors
     /// When the target cannot be written.
     pub fn add(&mut self, name: &str, content: &[u8], options: &NewMember) -> Result<(), WheelError> {
-        self.append(name, &Packed::new(content.into(), options.level)?, options)
+        self.append(name, &Packed::new(content.into(), options.level), options)
     }
 
     /// Adds a member that was compressed elsewhere.
