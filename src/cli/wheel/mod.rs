@@ -2,7 +2,6 @@
 
 mod bar;
 mod check;
-mod edited;
 mod gfx;
 mod judging;
 mod label;

@@ -1,0 +1,141 @@
+//! The repaired wheel: what changes in its members, what comes along, and the writing of it.
+
+use std::collections::BTreeSet;
+
+use super::edited::{Edited, Strip, patches};
+use super::{Done, Job, save};
+use crate::audit::{self, Plan, Report, SBOM};
+use crate::cli::wheel::bar::{Bar, Watchers};
+use crate::diagnostic::registry::elf as elf_codes;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::sys::{self, Owners};
+use crate::template;
+use crate::wheel::{self, Added, Content, DosTime, Edits, MemberView, Rehash, Unchanged, Wheel, WriteOptions};
+
+/// What a wheel is made with.
+pub(super) struct Making<'m> {
+    pub(super) job: &'m Job<'m>,
+    pub(super) wheel: &'m Wheel<'m>,
+    pub(super) report: &'m Report<'m>,
+    pub(super) plan: &'m Plan,
+    /// The time of all members.
+    pub(super) time: Option<DosTime>,
+}
+
+/// Files with their changes, by their paths.
+type Files<'f> = Vec<(String, Edited<'f>)>;
+
+impl Making<'_> {
+    /// Writes the wheel of the plan, with these edits of dist-info.
+    pub(super) fn write<'e>(&'e self, edits: Edits<'e>, done: &mut Done) -> Result<(), Vec<Diagnostic>> {
+        let Job { file, args, shell, .. } = *self.job;
+        let (members, mut faults) = self.members();
+        let (grafts, more) = self.grafts();
+        faults.extend(more);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let edits = self.edits(edits, &members, &grafts, done);
+        let options = WriteOptions {
+            level: args.zip_compression_level,
+            time: self.time,
+            unchanged: if args.recompress { Unchanged::Recompressed } else { Unchanged::Copied },
+            rehash: if args.trust_record { Rehash::TrustRecord } else { Rehash::All },
+        };
+        let bar = Bar::new(Watchers::of(shell), &done.name.to_string());
+        let mut mended = Vec::new();
+        let write = |target: &mut dyn wheel::Target| {
+            let written = wheel::rewrite_watched(self.wheel, &edits, &options, target, &|progress| bar.tell(progress));
+            mended = written.map_err(|error| error.diagnostic(&file.shown))?.findings(&file.shown);
+            Ok(())
+        };
+        done.saved = Some(save(&done.out, args, write)?);
+        done.findings.extend(mended);
+        Ok(())
+    }
+
+    /// Files of the wheel in which something changes, and those that cannot be changed.
+    fn members(&self) -> (Files<'_>, Vec<Diagnostic>) {
+        let archive = self.wheel.archive();
+        let stripped = self.report.libraries().map(|(path, _)| path).filter(|_| self.job.args.strip);
+        let paths: BTreeSet<&str> = self.plan.edits.keys().map(String::as_str).chain(stripped).collect();
+        let (mut files, mut faults) = (Vec::new(), Vec::new());
+        for path in paths {
+            let Some(member) = archive.member(path) else { continue };
+            let edits = self.plan.edits.get(path).cloned().unwrap_or_default();
+            let view = MemberView::new(archive, member, &sys::scratch, None);
+            match patches(&view, &edits, self.strip()) {
+                Ok(patches) if patches.is_empty() => {}
+                Ok(patches) => {
+                    let base = MemberView::forward(archive, member, &sys::scratch);
+                    files.push((path.to_owned(), Edited::new(Box::new(base), patches)));
+                }
+                Err(error) => faults.push(self.uneditable(path, &error)),
+            }
+        }
+        (files, faults)
+    }
+
+    /// Libraries that come along, with what changes in them, and those that cannot be changed.
+    fn grafts(&self) -> (Files<'_>, Vec<Diagnostic>) {
+        let (mut files, mut faults) = (Vec::new(), Vec::new());
+        for graft in &self.plan.grafts {
+            let path = &graft.library.real_path;
+            let made = self.job.judge.open(path).map_err(|error| error.to_string()).and_then(|source| {
+                let patches =
+                    patches(source.as_ref(), &graft.edits, self.strip()).map_err(|error| error.to_string())?;
+                Ok(Edited::new(source, patches))
+            });
+            match made {
+                Ok(edited) => files.push((format!("{}/{}", self.plan.folder, graft.name), edited)),
+                Err(error) => faults.push(self.uneditable(path, &error)),
+            }
+        }
+        (files, faults)
+    }
+
+    fn strip(&self) -> Strip {
+        if self.job.args.strip { Strip::Debug } else { Strip::Nothing }
+    }
+
+    fn uneditable(&self, path: &str, error: &dyn std::fmt::Display) -> Diagnostic {
+        let place = Place::Member { wheel: self.job.file.shown.clone(), member: path.to_owned() };
+        Diagnostic::new(&elf_codes::UNEDITABLE_ELF, format!("it cannot be changed safely: {error}")).at(place, "")
+    }
+
+    /// Everything that changes in the wheel, its bill of what came along among it.
+    fn edits<'e>(&self, mut edits: Edits<'e>, members: &'e Files<'_>, grafts: &'e Files<'_>, done: &Done) -> Edits<'e> {
+        let plan = self.plan;
+        edits.replaced.extend(members.iter().map(|(path, edited)| (path.clone(), Content::Source(edited))));
+        let along = grafts.iter().map(|(path, edited)| (path.clone(), Added::executable(Content::Source(edited))));
+        edits.added.extend(along);
+        for (old, new) in &plan.moved {
+            edits.renamed.insert(old.clone(), new.clone());
+            edits.added.insert(old.clone(), Added::executable(starter(new)));
+        }
+        if !plan.grafts.is_empty() {
+            let mut owners = Owners::new(self.job.judge.root());
+            let owners: Vec<Option<String>> =
+                plan.grafts.iter().map(|graft| owners.package_url(&graft.library.real_path)).collect();
+            let bill = audit::sbom(&done.name, plan, &owners, done.excluded.iter().map(String::as_str));
+            edits.added.insert(self.wheel.dist_info_path(SBOM), Added::plain(bill));
+        }
+        let vouched = self.report.files.iter().filter(|file| file.is_vouched);
+        edits.vouched = vouched.map(|file| file.path.clone()).collect();
+        edits
+    }
+}
+
+/// The script that starts a program which moved into the wheel.
+fn starter(path: &str) -> Vec<u8> {
+    #[derive(serde::Serialize)]
+    struct View {
+        folder: String,
+        name: String,
+    }
+    let (folder, name) = path.split_once('/').unwrap_or(("", path));
+    let quoted = |text: &str| serde_json::to_string(text).expect("a text serialises");
+    let view = View { folder: quoted(folder), name: quoted(name) };
+    let text = include_str!("../../../../templates/wheel/program.py");
+    template::render("program.py", text, &view).expect("the template is sound").into_bytes()
+}
