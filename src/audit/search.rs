@@ -1,6 +1,7 @@
 //! Where a loader searches for libraries.
 
 use super::Library;
+use crate::names::without_dots;
 
 /// The folders that a loader searches besides those that files name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,12 +33,12 @@ fn folder(entry: &str, origin: &Folder, is_64: bool) -> Option<Folder> {
     let entry = entry.replace("${PLATFORM}", "$PLATFORM").replace("${ORIGIN}", "$ORIGIN");
     match entry.strip_prefix("$ORIGIN") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => match origin {
-            Folder::Wheel(folder) => normalized(&format!("{folder}{rest}")).map(Folder::Wheel),
+            Folder::Wheel(folder) => without_dots(&format!("{folder}{rest}")).map(Folder::Wheel),
             Folder::Machine(folder) => {
-                normalized(&format!("{folder}{rest}")).map(|path| Folder::Machine(format!("/{path}")))
+                without_dots(&format!("{folder}{rest}")).map(|path| Folder::Machine(format!("/{path}")))
             }
         },
-        _ if entry.starts_with('/') => normalized(&entry).map(|path| Folder::Machine(format!("/{path}"))),
+        _ if entry.starts_with('/') => without_dots(&entry).map(|path| Folder::Machine(format!("/{path}"))),
         _ => None,
     }
 }
@@ -52,21 +53,6 @@ pub(super) fn installed(path: &str) -> &str {
 /// Whether a folder at the top of a wheel is the one whose parts are installed elsewhere.
 pub(super) fn is_data(folder: &str) -> bool {
     folder.strip_suffix(".data").is_some()
-}
-
-/// A path without `.`, `..` and doubled slashes; `None` where it leads above its root.
-pub(super) fn normalized(path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 /// The folders that are searched for what `own` needs, where `main` is what was loaded first, in order (ld.so(8)).
@@ -98,7 +84,7 @@ pub(super) fn search_order(main: (&Library, &Folder), own: (&Library, &Folder), 
 
 #[cfg(test)]
 mod tests {
-    use super::{Folder, folders, normalized};
+    use super::{Folder, folders};
 
     #[test]
     fn origin_expands_inside_the_wheel_and_what_leads_out_of_it_leads_nowhere() {
@@ -111,6 +97,5 @@ mod tests {
             folders("$ORIGIN/../lib", &Folder::Machine("/opt/bin".to_owned()), true),
             [Folder::Machine("/opt/lib".to_owned())]
         );
-        assert_eq!((normalized("a//./b/../c"), normalized("a/../..")), (Some("a/c".to_owned()), None));
     }
 }

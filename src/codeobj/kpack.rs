@@ -6,6 +6,7 @@ use super::layout::Stretch;
 use super::msgpack::Reader;
 use super::target::Target;
 use crate::bytes::ReadAt;
+use crate::names::without_dots;
 
 /// What an archive begins with.
 const MAGIC: &[u8; 4] = b"KPAK";
@@ -147,7 +148,7 @@ impl KpackReference {
     pub fn matched<'p>(&self, library: &str, archive: &'p str) -> Option<&'p str> {
         let folder = library.rsplit_once('/').map_or("", |(folder, _)| folder);
         self.search_paths.iter().find_map(|path| {
-            let path = without_dots(&format!("{folder}/{path}"));
+            let path = without_dots(&format!("{folder}/{path}"))?;
             let Some((before, after)) = path.split_once(PROCESSOR_WORD) else {
                 return (path == archive).then_some("");
             };
@@ -155,19 +156,6 @@ impl KpackReference {
             (!target.is_empty() && !target.contains('/')).then_some(target)
         })
     }
-}
-
-/// A path without `.` and `..`; what would leave the root stays there.
-fn without_dots(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod digest;
 mod distribution;
 mod gfx;
 mod label;
+mod path;
 mod percent;
 mod python;
 mod rocm;
@@ -23,6 +24,7 @@ pub use gfx::{GfxTarget, GfxTargetError};
 pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, is_compact_unambiguous,
 };
+pub use path::without_dots;
 pub use percent::percent_encode;
 pub use python::{PythonVersion, PythonVersionError};
 pub use rocm::{RocmVersion, RocmVersionError};

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rock_matrix::names::without_dots;
+
 use crate::none;
 use crate::sources::{self, SourceFile};
 
@@ -43,21 +45,9 @@ fn link_faults(file: &SourceFile, exists: impl Fn(&str) -> bool) -> Vec<String> 
     let targets = link.captures_iter(&file.text).map(|found| found[1].to_owned());
     let local = targets.filter(|target| !target.contains("://") && !target.starts_with("mailto:"));
     local
-        .filter(|target| !exists(&normal(&format!("{folder}/{target}"))))
+        .filter(|target| !without_dots(&format!("{folder}/{target}")).is_some_and(|path| exists(&path)))
         .map(|target| format!("{}: the link to `{target}` leads nowhere", file.path))
         .collect()
-}
-
-fn normal(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 fn pages() -> Vec<SourceFile> {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Subject;
-use crate::audit::search::{installed, normalized};
+use crate::audit::search::installed;
 use crate::diagnostic::registry::rocm as codes;
 use crate::diagnostic::{Diagnostic, counted};
+use crate::names::without_dots;
 
 /// One finding for each kind of fault and each text, which builds give to many files at once.
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
@@ -68,7 +69,7 @@ fn some(entries: &[&str]) -> String {
 fn leaves(member: &str, rest: &str) -> bool {
     let installed = installed(member);
     let folder = installed.rsplit_once('/').map_or("", |(folder, _)| folder);
-    normalized(&format!("{folder}{rest}")).is_none()
+    without_dots(&format!("{folder}{rest}")).is_none()
 }
 
 #[cfg(test)]

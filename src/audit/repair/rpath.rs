@@ -1,9 +1,9 @@
 //! Search paths that stay inside the wheel.
 
 use crate::audit::library::Library;
-use crate::audit::search::{installed, is_data, normalized};
+use crate::audit::search::{installed, is_data};
 use crate::elf::SearchPath;
-use crate::names::WheelName;
+use crate::names::{WheelName, without_dots};
 
 /// A program below `NAME.data/scripts`, which is installed nobody knows where: the path in the wheel that it moves to
 /// when it needs libraries of the wheel.
@@ -37,7 +37,7 @@ fn kept(library: &Library, path: &str) -> Vec<String> {
         let rest = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}"));
         let is_inside = rest
             .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-            .is_some_and(|rest| normalized(&format!("{folder}{rest}")).is_some());
+            .is_some_and(|rest| without_dots(&format!("{folder}{rest}")).is_some());
         if is_inside && !entries.iter().any(|one| one == entry) {
             entries.push(entry.to_owned());
         }
