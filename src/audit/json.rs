@@ -15,8 +15,8 @@ use crate::diagnostic::{Diagnostic, Place};
 /// The version of the document, auditwheel's and ours.
 const VERSION: u32 = 1;
 
-/// What `wheel show --json` prints for one wheel.
-#[derive(Debug, Clone, Serialize)]
+/// What `wheel show --json` prints for one wheel. What is not known of it has no key.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Document {
     version: u32,
     wheel: String,
@@ -24,22 +24,24 @@ pub struct Document {
     pure: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    verdict: Option<VerdictView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overall_tag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sym_tag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pyfpe: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ucs2: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsupported_isa: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versioned_symbols: Option<BTreeMap<String, Vec<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_libs: Option<BTreeMap<String, Option<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy_upgrades: Option<BTreeMap<String, Upgrade>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rock: Option<Own>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct VerdictView {
-    overall_tag: String,
-    sym_tag: String,
-    pyfpe: bool,
-    ucs2: bool,
-    unsupported_isa: bool,
-    versioned_symbols: BTreeMap<String, Vec<String>>,
-    external_libs: BTreeMap<String, Option<String>>,
-    policy_upgrades: BTreeMap<String, Upgrade>,
 }
 
 /// What keeps a wheel from a policy.
@@ -118,13 +120,17 @@ impl Document {
     pub fn new(report: &Report<'_>, readers: Readers) -> Self {
         let unjudged = |file: &FileFacts| matches!(file.kind, FileKind::Library(_) | FileKind::Damaged(_));
         let is_damaged = report.verdict.is_none() && report.files.iter().any(unjudged);
-        Self {
+        let document = Self {
             version: VERSION,
             wheel: report.name.to_string(),
             pure: Some(report.verdict.is_none() && !is_damaged),
             error: is_damaged.then(|| "no library of the wheel can be judged".to_owned()),
-            verdict: report.verdict.as_ref().map(VerdictView::new),
             rock: (readers == Readers::Own).then(|| Own::new(report)),
+            ..Self::default()
+        };
+        match &report.verdict {
+            Some(verdict) => document.judged(verdict),
+            None => document,
         }
     }
 
@@ -140,45 +146,37 @@ impl Document {
 
     /// The document of a wheel that cannot be read.
     pub fn of_fault(wheel: &str, error: String) -> Self {
-        Self { version: VERSION, wheel: wheel.to_owned(), pure: None, error: Some(error), verdict: None, rock: None }
+        Self { version: VERSION, wheel: wheel.to_owned(), error: Some(error), ..Self::default() }
     }
-}
 
-impl VerdictView {
-    fn new(verdict: &Verdict<'_>) -> Self {
+    /// With the keys of a verdict.
+    fn judged(self, verdict: &Verdict<'_>) -> Self {
         let upgrades = verdict.references.iter().filter(|one| one.policy.priority() > verdict.overall.priority());
-        let upgrade = |one: &super::verdict::Reference<'_>| {
-            let lists =
-                |(library, symbols): (&String, &BTreeSet<String>)| (library.clone(), symbols.iter().cloned().collect());
-            Upgrade {
-                libs_to_eliminate: one.libraries.keys().cloned().collect(),
-                blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
-            }
+        let lists = |(library, names): (&String, &BTreeSet<String>)| (library.clone(), names.iter().cloned().collect());
+        let upgrade = |one: &super::verdict::Reference<'_>| Upgrade {
+            libs_to_eliminate: one.libraries.keys().cloned().collect(),
+            blacklisted_symbols: one.forbidden.iter().map(lists).collect(),
         };
         let external = verdict.references.first().map(|one| &one.libraries);
+        let place = |(name, found): (&String, &Found)| match found {
+            Found::Machine(machine) => (name.clone(), Some(machine.real_path.clone())),
+            _ => (name.clone(), None),
+        };
         Self {
-            overall_tag: verdict.overall.tag(),
-            sym_tag: verdict.symbols.tag(),
-            pyfpe: verdict.uses_pyfpe,
-            ucs2: verdict.uses_ucs2,
-            unsupported_isa: verdict.isa.is_linux(),
-            versioned_symbols: verdict
-                .versions
-                .iter()
-                .map(|(library, versions)| (library.clone(), versions.iter().cloned().collect()))
-                .collect(),
-            external_libs: external
-                .into_iter()
-                .flatten()
-                .map(|(name, found)| match found {
-                    Found::Machine(machine) => (name.clone(), Some(machine.real_path.clone())),
-                    _ => (name.clone(), None),
-                })
-                .collect(),
-            policy_upgrades: upgrades
-                .filter(|one| !one.libraries.is_empty() || !one.forbidden.is_empty())
-                .map(|one| (one.policy.tag(), upgrade(one)))
-                .collect(),
+            overall_tag: Some(verdict.overall.tag()),
+            sym_tag: Some(verdict.symbols.tag()),
+            pyfpe: Some(verdict.uses_pyfpe),
+            ucs2: Some(verdict.uses_ucs2),
+            unsupported_isa: Some(verdict.isa.is_linux()),
+            versioned_symbols: Some(verdict.versions.iter().map(lists).collect()),
+            external_libs: Some(external.into_iter().flatten().map(place).collect()),
+            policy_upgrades: Some(
+                upgrades
+                    .filter(|one| !one.libraries.is_empty() || !one.forbidden.is_empty())
+                    .map(|one| (one.policy.tag(), upgrade(one)))
+                    .collect(),
+            ),
+            ..self
         }
     }
 }
