@@ -120,7 +120,20 @@ const SPARE_BYTES: usize = 12 << 20;
 /// # Errors
 /// Every member that is damaged or cannot be read.
 pub fn inspect(archive: &Archive<'_>, reading: Reading<'_>) -> Result<Vec<FileFacts>, Vec<WheelError>> {
-    let mut members: Vec<&Member> = archive.members().iter().filter(|member| may_hold_code(member)).collect();
+    inspect_some(archive, reading, &|_| true)
+}
+
+/// The same as [`inspect`], for some of the members.
+///
+/// # Errors
+/// Every one of them that is damaged or cannot be read.
+pub fn inspect_some(
+    archive: &Archive<'_>,
+    reading: Reading<'_>,
+    is_asked: &dyn Fn(&Member) -> bool,
+) -> Result<Vec<FileFacts>, Vec<WheelError>> {
+    let is_read = |member: &&Member| may_hold_code(member) && is_asked(member);
+    let mut members: Vec<&Member> = archive.members().iter().filter(is_read).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     let meter = Meter::new(members.iter().map(|member| member.size_bytes()).sum(), reading.watch);
     let largest = members.first().map_or(0, |member| member.size_bytes()).min(MOST_BYTES);

@@ -20,12 +20,12 @@ mod verdict;
 
 pub use copies::{Needless, needless_copies};
 pub use findings::{Archive, SplitCode, archives_of, is_of_torch, missing_archives, numbers, too_large, unexpected};
-pub use inspect::{FileFacts, FileKind, Look, Reading, inspect};
+pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};
-pub use repair::{Digests, Graft, Plan, Platform, Repair, Wanted, grafted_name, plan};
+pub use repair::{Digests, Graft, Made, Plan, Platform, Repair, Wanted, grafted_name, plan, shortfalls};
 pub use report::{Judged, Report, policies_for, report};
-pub use sbom::{SBOM, sbom};
+pub use sbom::{sbom, sbom_path};
 pub use search::{Folder, SearchPath};
 pub use select::{Selected, arch_of, select};
 pub use tree::{

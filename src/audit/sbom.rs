@@ -5,8 +5,13 @@ use serde_json::{Value, json};
 use super::repair::Plan;
 use crate::names::{DistributionName, WheelName, percent_encode};
 
-/// Where it lies in dist-info (PEP 770).
-pub const SBOM: &str = "sboms/rock-matrix.cdx.json";
+/// Where the bill of a wheel's first repair lies in dist-info, or of another (PEP 770).
+pub fn sbom_path(repair: usize) -> String {
+    match repair {
+        0 | 1 => "sboms/rock-matrix.cdx.json".to_owned(),
+        more => format!("sboms/rock-matrix-{more}.cdx.json"),
+    }
+}
 
 /// The bill of a repaired wheel. `owners` holds the package URL of each library that came along, in order, where one is
 /// known; `excluded` names what was left to others.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::inspect::{FileFacts, FileKind};
 use super::library::Library;
-use super::search::SearchPath;
+use super::search::{SearchPath, installed};
 use super::tree::{Excludes, Found, Known, Surroundings, Tree, is_libpython, walk};
 use crate::compat::policy::{Need, Policies, Policy, is_loader};
 
@@ -40,8 +40,8 @@ pub struct Reference<'p> {
 /// What is known of the platforms that a wheel runs on.
 #[derive(Debug, Clone)]
 pub struct Verdict<'p> {
-    /// The policies that it was judged by.
-    pub policies: &'p Policies,
+    /// What it was judged with.
+    pub judging: Judging<'p>,
     /// The highest policy that the wheel meets as it is.
     pub overall: Policy<'p>,
     /// The highest policy that has the versions of symbols, those of libraries of the machine among them.
@@ -85,14 +85,16 @@ fn best_for<'p>(policies: &'p Policies, versions: &Versions) -> Policy<'p> {
 pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>) -> Verdict<'p> {
     let all: Vec<Policy<'p>> = judging.policies.iter().collect();
     let (linux, highest) = (judging.policies.linux(), judging.policies.highest());
-    let mut beside: Vec<(&str, &Library)> = Vec::new();
-    let mut numbers: Vec<usize> = Vec::new();
+    // Where loaders find them, which is not where they lie in the wheel.
+    let mut placed: Vec<(&str, usize, &Library)> = Vec::new();
     for (at, file) in files.iter().enumerate() {
         if let FileKind::Library(library) = &file.kind {
-            beside.push((&file.path, library));
-            numbers.push(at);
+            placed.push((installed(&file.path), at, library));
         }
     }
+    placed.sort_by_key(|(path, at, _)| (*path, *at));
+    let beside: Vec<(&str, &Library)> = placed.iter().map(|(path, _, library)| (*path, *library)).collect();
+    let places: BTreeMap<usize, usize> = placed.iter().enumerate().map(|(place, (_, at, _))| (*at, place)).collect();
     let given = |name: &str| !highest.is_linux() && highest.permits_library(name);
     let around = Surroundings {
         files: &beside,
@@ -101,9 +103,8 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
         excludes: judging.excludes,
         is_given: &given,
     };
-    let place = |at: usize| numbers.binary_search(&at).ok();
     let chosen: Vec<(usize, &Library)> =
-        considered.iter().filter_map(|at| place(*at)).map(|place| (place, beside[place].1)).collect();
+        considered.iter().filter_map(|at| places.get(at)).map(|place| (*place, beside[*place].1)).collect();
     let mut trees: BTreeMap<usize, Tree> = chosen.iter().map(|(at, _)| (*at, walk(*at, around))).collect();
     mend(&mut trees, &chosen);
 
@@ -142,9 +143,9 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
     let uses_ucs2 = chosen.iter().any(|(_, library)| library.uses_ucs2);
     let python = if uses_pyfpe || uses_ucs2 { linux } else { highest };
     let overall = [forbidden, isa, python, libraries].into_iter().fold(symbols, lower);
-    let back = |at: usize| numbers[at];
+    let back = |place: usize| placed[place].1;
     Verdict {
-        policies: judging.policies,
+        judging,
         overall,
         symbols,
         own_symbols: best_for(judging.policies, &own_versions),
@@ -270,7 +271,25 @@ fn isa_policy<'p>(
     policy
 }
 
-impl Verdict<'_> {
+impl<'p> Verdict<'p> {
+    /// The highest policy that bringing libraries along can reach: what stands in the way of higher ones is in the files
+    /// themselves.
+    pub fn reach(&self) -> Policy<'p> {
+        self.limits().into_iter().map(|(policy, _)| policy).fold(self.judging.policies.highest(), lower)
+    }
+
+    /// The highest policies that what is in the files allows, and what that is.
+    pub(super) fn limits(&self) -> [(Policy<'p>, &'static str); 4] {
+        let policies = self.judging.policies;
+        let python = if self.uses_pyfpe || self.uses_ucs2 { policies.linux() } else { policies.highest() };
+        [
+            (self.symbols, "symbols"),
+            (self.forbidden, "symbols that it does not offer"),
+            (self.isa, "a level of x86-64 above the first"),
+            (python, "Python 2"),
+        ]
+    }
+
     /// Names of Python's library that extension modules need and must not.
     pub fn libpython(&self) -> BTreeSet<&str> {
         self.trees.values().flat_map(|tree| &tree.needed).map(String::as_str).filter(|one| is_libpython(one)).collect()

@@ -169,6 +169,19 @@ pub fn save<E: From<FileError>>(
     existing: Existing,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
 ) -> Result<Saved, E> {
+    save_checked(path, existing, write, |_| Ok(()))
+}
+
+/// The same as [`save`]; what was written is looked at before it has its name.
+///
+/// # Errors
+/// When the file cannot be written, or `write` or `check` fails; nothing is left behind then.
+pub fn save_checked<E: From<FileError>>(
+    path: &Path,
+    existing: Existing,
+    write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
+    check: impl FnOnce(&PositionalFile) -> Result<(), E>,
+) -> Result<Saved, E> {
     let fault = |e| FileError::new("write", path, e);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -180,7 +193,9 @@ pub fn save<E: From<FileError>>(
     let mut target = FileTarget { writer, copies_inside: true, position: 0, begun: 0 };
     write(&mut target)?;
     target.flush().map_err(fault)?;
+    let size = target.position;
     drop(target);
+    check(&PositionalFile { file: unfinished.file().try_clone().map_err(fault)?, size })?;
     match File::open(path) {
         Ok(present) if is_same(unfinished.file(), &present).map_err(fault)? => return Ok(Saved::Same),
         Ok(_) if existing == Existing::Keep => return Ok(Saved::Kept),

@@ -54,7 +54,7 @@ impl Edits<'_> {
     }
 
     /// The name of a member in the new wheel.
-    pub(super) fn new_name(&self, name: &str) -> String {
+    pub fn new_name(&self, name: &str) -> String {
         self.renamed.get(name).cloned().unwrap_or_else(|| self.in_new_folder(name))
     }
 

@@ -38,7 +38,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
 
 /// The finding about a claimed platform tag that the symbols of the wheel's own files do not allow.
 fn false_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Option<Diagnostic> {
-    let claimed = verdict.policies.for_tag(tag).filter(|claimed| !claimed.is_linux())?;
+    let claimed = verdict.judging.policies.for_tag(tag).filter(|claimed| !claimed.is_linux())?;
     if claimed.priority() <= verdict.own_symbols.priority() {
         return None;
     }

@@ -1,6 +1,7 @@
 //! What repairing a wheel takes: which platform it then is for, which libraries come along, what changes in which file.
 
 mod graft;
+mod result;
 mod rpath;
 mod tags;
 
@@ -15,6 +16,7 @@ use crate::elf::{ElfEdits, SearchPath};
 use crate::names::WheelName;
 
 pub use graft::grafted_name;
+pub use result::{Made, shortfalls};
 pub use tags::{Platform, Wanted};
 
 /// How a wheel is repaired.
@@ -91,6 +93,10 @@ pub fn plan(
         .flat_map(|graft| graft.needed_as.iter().map(|needed| (needed.clone(), graft.name.clone())))
         .collect();
 
+    let along = |number: usize, needed: &String| {
+        let mut own = verdict.by_file[&number].iter().filter(|one| one.policy.name() == platform.policy);
+        new_names.get(needed).filter(|_| own.any(|one| one.libraries.contains_key(needed)))
+    };
     let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
     for (number, file) in files.iter().enumerate() {
         let FileKind::Library(library) = &file.kind else { continue };
@@ -99,7 +105,7 @@ pub fn plan(
         }
         let mut own = ElfEdits::default();
         for needed in &library.needed {
-            if let Some(new) = new_names.get(needed).filter(|new| *new != needed) {
+            if let Some(new) = along(number, needed).filter(|new| *new != needed) {
                 own.rename_needed.insert(needed.clone(), new.clone());
             }
             if library.extension.is_some() && is_libpython(needed) {

@@ -36,7 +36,7 @@ fn graft_policy<'p>(verdict: &Verdict<'p>, wanted: Option<Policy<'p>>) -> Policy
     let count =
         real().filter(|one| wanted.is_none_or(|wanted| one.policy == wanted)).map(|one| one.libraries.len()).min();
     let fits = |one: &&crate::audit::Reference<'p>| count.is_some_and(|count| one.libraries.len() <= count);
-    real().find(fits).map_or(verdict.policies.linux(), |one| one.policy)
+    real().find(fits).map_or(verdict.judging.policies.linux(), |one| one.policy)
 }
 
 pub(super) fn choose(
@@ -46,42 +46,33 @@ pub(super) fn choose(
     repair: &Repair,
 ) -> Result<Platform, Vec<Diagnostic>> {
     let on_wheel = |code, message: String| Diagnostic::new(code, message).at(Place::File(name.to_string().into()), "");
-    let python =
-        if verdict.uses_pyfpe || verdict.uses_ucs2 { verdict.policies.linux() } else { verdict.policies.highest() };
-    let limits = [
-        (verdict.symbols, "symbols"),
-        (verdict.forbidden, "symbols that it does not offer"),
-        (verdict.isa, "a level of x86-64 above the first"),
-        (python, "Python 2"),
-    ];
-    let most =
-        limits.iter().map(|(policy, _)| *policy).min_by_key(Policy::priority).unwrap_or(verdict.policies.linux());
+    let (policies, most) = (verdict.judging.policies, verdict.reach());
     let wanted = match &repair.wanted {
         Wanted::Best => None,
-        Wanted::Tag(tag) => Some(verdict.policies.get(tag).ok_or_else(|| {
-            let known: Vec<String> = verdict.policies.iter().map(|policy| policy.tag()).collect();
+        Wanted::Tag(tag) => Some(policies.get(tag).ok_or_else(|| {
+            let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
             let message = format!("there is no platform `{tag}` for this wheel");
             vec![on_wheel(&codes::UNKNOWN_PLATFORM, message).help(format!("known are {}", known.join(", ")))]
         })?),
     };
     let graft = graft_policy(verdict, wanted);
     let best = if graft.priority() < most.priority() { graft } else { most };
-    let chosen = wanted.unwrap_or(if best.is_linux() { verdict.policies.lowest() } else { best });
+    let chosen = wanted.unwrap_or(if best.is_linux() { policies.lowest() } else { best });
     if chosen.priority() > most.priority() {
-        return Err(vec![refusal(name, files, verdict, chosen, &limits)]);
+        return Err(vec![refusal(name, files, verdict, chosen)]);
     }
-    let policies: Vec<Policy<'_>> =
+    let reached: Vec<Policy<'_>> =
         if best.priority() > chosen.priority() && !repair.only_wanted { vec![best, chosen] } else { vec![chosen] };
-    let first = policies.first().copied().unwrap_or(chosen);
+    let first = reached.first().copied().unwrap_or(chosen);
     let mut findings = Vec::new();
     if repair.keeps_tags {
         return Ok(Platform { policy: first.name().to_owned(), tags: name.platform.clone(), findings });
     }
-    let mut tags: Vec<String> = policies.iter().flat_map(Policy::tags).collect();
+    let mut tags: Vec<String> = reached.iter().flat_map(Policy::tags).collect();
     for tag in name.platform.tags().iter().filter(|tag| !tags.contains(tag)).cloned().collect::<Vec<_>>() {
-        let claimed = verdict.policies.for_tag(&tag);
+        let claimed = policies.for_tag(&tag);
         let is_false = claimed.is_some_and(|claimed| claimed.priority() > most.priority());
-        if tag == verdict.policies.linux().tag() || tag == "any" {
+        if tag == policies.linux().tag() || tag == "any" {
             continue;
         }
         if is_false && !repair.keeps_claims {
@@ -97,13 +88,7 @@ pub(super) fn choose(
     Ok(Platform { policy: first.name().to_owned(), tags, findings })
 }
 
-fn refusal(
-    name: &WheelName,
-    files: &[FileFacts],
-    verdict: &Verdict<'_>,
-    chosen: Policy<'_>,
-    limits: &[(Policy<'_>, &str)],
-) -> Diagnostic {
+fn refusal(name: &WheelName, files: &[FileFacts], verdict: &Verdict<'_>, chosen: Policy<'_>) -> Diagnostic {
     let on_wheel = |message: String| {
         Diagnostic::new(&codes::PLATFORM_OUT_OF_REACH, message).at(Place::File(name.to_string().into()), "")
     };
@@ -126,6 +111,7 @@ fn refusal(
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
         return on_wheel(format!("`{tag}` is out of reach: it does not offer {} of {library}", symbols.join(", ")));
     }
+    let limits = verdict.limits();
     let reason =
         limits.iter().find(|(policy, _)| policy.priority() < chosen.priority()).map_or("symbols", |(_, why)| why);
     on_wheel(format!("`{tag}` is out of reach: the wheel needs {reason}"))

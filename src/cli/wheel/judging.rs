@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
 use crate::audit::{
-    self, Excludes, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report, SearchPath,
-    SplitCode, policies_for,
+    self, Excludes, FileFacts, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report,
+    SearchPath, SplitCode, policies_for,
 };
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, load};
@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest};
 use crate::elf::LayoutFault;
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{self, PositionalFile, Room, Sysroot};
-use crate::wheel::{Archive, Vouching, Wheel, check_metadata};
+use crate::wheel::{Archive, Member, Vouching, Wheel, WheelError, check_metadata};
 
 /// What is read at most of a file of patterns or policies.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -267,10 +267,9 @@ impl Judge {
         name: &WheelName,
         take: impl FnOnce(&Wheel<'_>, &Report<'_>) -> R,
     ) -> Result<R, Vec<Diagnostic>> {
-        let fault = |error: crate::wheel::WheelError| error.diagnostic(shown);
+        let fault = |error: WheelError| error.diagnostic(shown);
         let wheel = Wheel::open(file).map_err(|error| vec![fault(error)])?;
-        let blacklisted = self.asked_symbols(name);
-        let asked = |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol);
+        let asked = self.asked_symbols(name);
         let bar = Bar::new(self.watchers, shown);
         let vouching = self.vouches.then(|| Vouching::new(wheel.record()));
         let reading = Reading {
@@ -303,8 +302,29 @@ impl Judge {
         Ok(take(&wheel, &report))
     }
 
-    /// The undefined symbols that policies and facts ask about.
-    fn asked_symbols(&self, name: &WheelName) -> std::collections::BTreeSet<String> {
+    /// The facts of some members of a wheel, which are held against its RECORD on the way. `name` is that of the wheel
+    /// it was made of.
+    ///
+    /// # Errors
+    /// Every member that cannot be read.
+    pub(super) fn facts(
+        &self,
+        wheel: &Wheel<'_>,
+        name: &WheelName,
+        is_asked: &dyn Fn(&Member) -> bool,
+    ) -> Result<Vec<FileFacts>, Vec<WheelError>> {
+        let reading = Reading {
+            look: Look::Libraries,
+            asked: &self.asked_symbols(name),
+            make_scratch: &|size_bytes| self.room.scratch(size_bytes),
+            vouching: Some(&Vouching::new(wheel.record())),
+            watch: &|_| {},
+        };
+        audit::inspect_some(wheel.archive(), reading, is_asked)
+    }
+
+    /// Whether policies and facts ask about an undefined symbol.
+    fn asked_symbols(&self, name: &WheelName) -> impl Fn(&str) -> bool + Sync + use<> {
         let tags = name.platform.tags();
         let family = tags.iter().find_map(|tag| Family::of_platform_tag(tag)).unwrap_or(Family::Manylinux);
         let arch = tags.iter().find_map(|tag| Arch::of_platform_tag(tag)).unwrap_or(Arch::X86_64);
@@ -312,6 +332,7 @@ impl Judge {
             Some(file) => Policies::from_file(file, family, arch),
             None => Policies::builtin(family, arch),
         };
-        policies.blacklisted_symbols().map(str::to_owned).collect()
+        let blacklisted: BTreeSet<String> = policies.blacklisted_symbols().map(str::to_owned).collect();
+        move |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol)
     }
 }

@@ -44,6 +44,7 @@ pub const ALL: &[&Code] = &[
     &PLATFORM_OUT_OF_REACH,
     &LIBRARY_NOT_FOUND,
     &GRAFTS_FORBIDDEN,
+    &UNSOUND_RESULT,
 ];
 
 /// Not a zip archive.
@@ -285,4 +286,10 @@ pub const GRAFTS_FORBIDDEN: Code = Code::error(
     "W073",
     "grafts-forbidden",
     "The wheel needs libraries that its platform need not have, and `--no-graft` says that none may be brought along. Exclude those that another package brings, or link without them.",
+);
+/// A repaired wheel that is not what was planned.
+pub const UNSOUND_RESULT: Code = Code::error(
+    "W074",
+    "unsound-result",
+    "A repaired wheel is judged again before it gets its name: every edited library must be as it was planned, every library that came along must be found from where it is installed, none that was needed may be lost, and the platforms of the name must have the rest. This one is not so, and nothing was written.\n\nThis is a fault of rock-matrix or a library at the edge of what can be edited, such as one whose search path has no room for another entry. Please report it with the output of `--dry-run`.",
 );

@@ -415,3 +415,30 @@ fn a_content_of_5_gib_goes_through_a_few_megabytes_of_memory() {
     assert_eq!(theirs.by_name("libs/big.so").unwrap().size(), 5 << 30);
     sound(&out);
 }
+
+#[test]
+fn members_that_were_copied_are_known_under_any_name_and_all_others_are_read_again() {
+    let old = small();
+    let mut edits = Edits::default();
+    edits.replaced.insert("a.py".to_owned(), b"y = 2\n".to_vec().into());
+    edits.renamed.insert("b/c.so".to_owned(), "d/c.so".to_owned());
+    edits.added.insert("e.so".to_owned(), Added::executable(vec![5; 50]));
+    let mut new = rewritten(&old, &edits, &WriteOptions::default()).unwrap();
+    sound(&new);
+    let name: WheelName = NAME.parse().unwrap();
+    {
+        let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());
+        let carried = Carried::new(&before, &after);
+        let known: Vec<&str> =
+            after.archive().members().iter().filter(|member| carried.has(member)).map(Member::name).collect();
+        assert_eq!(known, ["d/c.so", &format!("{DIST_INFO}/METADATA"), &format!("{DIST_INFO}/WHEEL")]);
+        assert_eq!(verify_some(&after, &name, &|member| carried.has(member)), []);
+    }
+    // The data of what was replaced, behind its local header.
+    let at = new.windows(4).position(|bytes| bytes == b"a.py").unwrap() + 5;
+    new[at] ^= 1;
+    let (before, after) = (Wheel::open(&old).unwrap(), Wheel::open(&new).unwrap());
+    let carried = Carried::new(&before, &after);
+    assert_eq!(verify_some(&after, &name, &|member| carried.has(member)).len(), 1);
+    assert_eq!(verify_some(&after, &name, &|_| true), []);
+}

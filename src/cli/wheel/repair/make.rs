@@ -3,14 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::edited::{Edited, Strip, patches};
-use super::{Done, Job, save};
-use crate::audit::{self, Plan, Report, SBOM};
+use super::{Done, Faults, Job, save};
+use crate::audit::{self, Made, Plan, Report};
+use crate::bytes::MakeScratch;
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::diagnostic::registry::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::sys::{self, Owners};
+use crate::names::WheelName;
+use crate::sys::{Owners, PositionalFile};
 use crate::template;
-use crate::wheel::{self, Added, Content, DosTime, Edits, MemberView, Rehash, Unchanged, Wheel, WriteOptions};
+use crate::wheel::{
+    self, Added, Carried, Content, DosTime, Edits, MemberView, Rehash, Unchanged, Wheel, WheelError, WriteOptions,
+};
 
 /// What a wheel is made with.
 pub(super) struct Making<'m> {
@@ -18,6 +22,8 @@ pub(super) struct Making<'m> {
     pub(super) wheel: &'m Wheel<'m>,
     pub(super) report: &'m Report<'m>,
     pub(super) plan: &'m Plan,
+    /// Where members go that must be read out of order.
+    pub(super) make_scratch: &'m MakeScratch<'m>,
     /// The time of all members.
     pub(super) time: Option<DosTime>,
 }
@@ -46,12 +52,43 @@ impl Making<'_> {
         let mut mended = Vec::new();
         let write = |target: &mut dyn wheel::Target| {
             let written = wheel::rewrite_watched(self.wheel, &edits, &options, target, &|progress| bar.tell(progress));
-            mended = written.map_err(|error| error.diagnostic(&file.shown))?.findings(&file.shown);
+            let fault = |error: WheelError| Faults(vec![error.diagnostic(&file.shown)]);
+            mended = written.map_err(fault)?.findings(&file.shown);
             Ok(())
         };
-        done.saved = Some(save(&done.out, args, write)?);
+        let check = |made: &PositionalFile| match self.faults(made, &done.name, &edits) {
+            none if none.is_empty() => Ok(()),
+            faults => Err(Faults(faults)),
+        };
+        done.saved = Some(save(&done.out, args, write, check)?);
         done.findings.extend(mended);
         Ok(())
+    }
+
+    /// What is wrong with a wheel that was written. Only what is not of the old wheel is read.
+    fn faults(&self, made: &PositionalFile, name: &WheelName, edits: &Edits<'_>) -> Vec<Diagnostic> {
+        let shown = name.to_string();
+        let fault = |error: WheelError| error.diagnostic(&shown);
+        let new = match Wheel::open(made) {
+            Ok(new) => new,
+            Err(error) => return vec![fault(error)],
+        };
+        let carried = Carried::new(self.wheel, &new);
+        let files = match self.job.judge.facts(&new, &self.job.file.name, &|member| !carried.has(member)) {
+            Ok(files) => files,
+            Err(errors) => return errors.into_iter().map(fault).collect(),
+        };
+        let vouched: BTreeSet<String> =
+            files.iter().filter(|file| file.is_vouched).map(|file| file.path.clone()).collect();
+        let mut faults =
+            wheel::verify_some(&new, name, &|member| carried.has(member) || vouched.contains(member.name()));
+        // What was wrong with the old wheel was told.
+        let told: BTreeSet<&str> = self.report.findings.iter().map(|finding| finding.code.id).collect();
+        faults.retain(|fault| fault.is_error() && !told.contains(fault.code.id));
+        let new_path = |path: &str| edits.new_name(path);
+        let made = Made { name, archive: new.archive(), files, removed: &edits.removed, new_path: &new_path };
+        faults.extend(audit::shortfalls(self.report, self.plan, made));
+        faults
     }
 
     /// Files of the wheel in which something changes, and those that cannot be changed.
@@ -63,11 +100,11 @@ impl Making<'_> {
         for path in paths {
             let Some(member) = archive.member(path) else { continue };
             let edits = self.plan.edits.get(path).cloned().unwrap_or_default();
-            let view = MemberView::new(archive, member, &sys::scratch, None);
+            let view = MemberView::new(archive, member, self.make_scratch, None);
             match patches(&view, &edits, self.strip()) {
                 Ok(patches) if patches.is_empty() => {}
                 Ok(patches) => {
-                    let base = MemberView::forward(archive, member, &sys::scratch);
+                    let base = MemberView::forward(archive, member, self.make_scratch);
                     files.push((path.to_owned(), Edited::new(Box::new(base), patches)));
                 }
                 Err(error) => faults.push(self.uneditable(path, &error)),
@@ -118,7 +155,10 @@ impl Making<'_> {
             let owners: Vec<Option<String>> =
                 plan.grafts.iter().map(|graft| owners.package_url(&graft.library.real_path)).collect();
             let bill = audit::sbom(&done.name, plan, &owners, done.excluded.iter().map(String::as_str));
-            edits.added.insert(self.wheel.dist_info_path(SBOM), Added::plain(bill));
+            // An earlier repair has left its own.
+            let paths = (1..).map(|repair| self.wheel.dist_info_path(&audit::sbom_path(repair)));
+            let free = paths.into_iter().find(|path| self.wheel.archive().member(path).is_none());
+            edits.added.insert(free.expect("archives have an end"), Added::plain(bill));
         }
         let vouched = self.report.files.iter().filter(|file| file.is_vouched);
         edits.vouched = vouched.map(|file| file.path.clone()).collect();

@@ -19,7 +19,7 @@ use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, counted};
 use crate::names::{LocalLabel, WheelName};
-use crate::sys::{self, Existing, Saved};
+use crate::sys::{self, Existing, PositionalFile, Saved};
 use crate::wheel::{self, Change, ExistingLabel, Retag, TagChange, Wheel, relabel, retag};
 
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for what it is
@@ -192,7 +192,8 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
                 let fault = Diagnostic::new(&codes::OUTPUT_IS_INPUT, message);
                 return Err(vec![fault.help("give another folder with `-w DIR`")]);
             }
-            let making = make::Making { job, wheel, report, plan: &plan, time };
+            let make_scratch = |size_bytes| job.judge.room.scratch(size_bytes);
+            let making = make::Making { job, wheel, report, plan: &plan, make_scratch: &make_scratch, time };
             making.write(renamed.edits, &mut done)?;
         }
         done.plan = Some(plan);
@@ -265,23 +266,33 @@ fn copied(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
     } else {
         let write = |target: &mut dyn wheel::Target| {
             let size = file.file.size_bytes();
-            let fault = |error| Diagnostic::from(sys::FileError::new("write", &out, error));
-            target.copy_from(&file.file, 0, size).map_err(fault)
+            Ok(target.copy_from(&file.file, 0, size).map_err(|error| sys::FileError::new("write", &out, error))?)
         };
-        Some(save(&out, args, write)?)
+        Some(save(&out, args, write, |_| Ok(()))?)
     };
     shell.say(&format!("{} holds no libraries: nothing to repair", path.display()));
     let (excluded, matched) = (BTreeSet::new(), BTreeSet::new());
     Ok(Done { name: file.name.clone(), out, saved, plan: None, excluded, matched, findings: Vec::new() })
 }
 
+/// Why a wheel was not written.
+struct Faults(Vec<Diagnostic>);
+
+impl From<sys::FileError> for Faults {
+    fn from(error: sys::FileError) -> Self {
+        Self(vec![error.into()])
+    }
+}
+
+/// Writes a wheel, which has no name before it was checked.
 fn save(
     out: &Path,
     args: &Args,
-    write: impl FnOnce(&mut dyn wheel::Target) -> Result<(), Diagnostic>,
+    write: impl FnOnce(&mut dyn wheel::Target) -> Result<(), Faults>,
+    check: impl FnOnce(&PositionalFile) -> Result<(), Faults>,
 ) -> Result<Saved, Vec<Diagnostic>> {
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
-    let saved = sys::save::<Diagnostic>(out, existing, write).map_err(|fault| vec![fault])?;
+    let saved = sys::save_checked::<Faults>(out, existing, write, check).map_err(|Faults(faults)| faults)?;
     if saved == Saved::Kept {
         let message = format!("`{}` is there and has other content", out.display());
         let place = Place::File(out.display().to_string().into());
