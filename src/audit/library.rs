@@ -1,6 +1,6 @@
 //! What an ELF file needs, offers and demands.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bytes::ReadAt;
 use crate::elf::{Binding, Elf, ElfError, Header, Strings, VersionNeed, tag};
@@ -22,6 +22,8 @@ pub struct Library {
     pub runpath: Option<String>,
     /// The versions of symbols that it needs.
     pub versions: Vec<VersionNeed>,
+    /// For each of these versions, the first symbol that it is needed for.
+    pub version_users: BTreeMap<String, String>,
     /// For which Python it is an extension module.
     pub extension: Option<Extension>,
     /// Undefined symbols that were asked about.
@@ -73,6 +75,7 @@ impl Library {
             rpath: text(tag::RPATH)?,
             runpath: text(tag::RUNPATH)?,
             versions: elf.version_needs(source, &strings)?,
+            version_users: BTreeMap::new(),
             extension: extension(source, elf, &strings, file_name)?,
             undefined: BTreeSet::new(),
             uses_pyfpe: false,
@@ -102,8 +105,21 @@ impl Library {
         strings: &Strings,
         asked: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<(), ElfError> {
-        for symbol in elf.symbols(source)?.iter().filter(|symbol| symbol.is_undefined()) {
+        let symbols = elf.symbols(source)?;
+        let numbers = match elf.symbol_versions(source, symbols.len()) {
+            // No policy asks which symbol it is that needs a version.
+            Err(ElfError::Outside { .. }) => Vec::new(),
+            numbers => numbers?,
+        };
+        let mut unused: BTreeMap<u16, &str> = BTreeMap::new();
+        for need in &self.versions {
+            unused.extend(need.indexes.iter().copied().zip(need.versions.iter().map(String::as_str)));
+        }
+        for (at, symbol) in symbols.iter().enumerate().filter(|(_, symbol)| symbol.is_undefined()) {
             let name = strings.text(symbol.name.into())?;
+            if let Some(version) = numbers.get(at).filter(|_| !unused.is_empty()).and_then(|at| unused.remove(at)) {
+                self.version_users.insert(version.to_owned(), name.to_owned());
+            }
             if self.extension.is_some() && UNDEFINED_KINDS.contains(&symbol.kind) {
                 self.uses_pyfpe |= PYFPE.contains(&name);
                 let is_narrow = symbol.is_function() && name.contains("PyUnicodeUCS2_");

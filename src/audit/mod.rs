@@ -10,6 +10,7 @@ mod findings;
 mod inspect;
 mod json;
 mod library;
+mod obstacles;
 mod repair;
 mod report;
 mod sbom;
@@ -23,6 +24,7 @@ pub use findings::{Archive, SplitCode, archives_of, is_of_torch, missing_archive
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};
+pub use obstacles::{Obstacles, obstacles};
 pub use repair::{Digests, Graft, Made, Plan, Platform, Repair, Wanted, grafted_name, plan, shortfalls};
 pub use report::{Judged, Report, policies_for, report};
 pub use sbom::{sbom, sbom_path};

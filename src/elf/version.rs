@@ -60,6 +60,19 @@ impl Elf {
         Ok(needs)
     }
 
+    /// The number of the version of each of the first dynamic symbols, the empty one left out: 0 and 1 are no version,
+    /// others are those of [`VersionNeed::indexes`]. Empty where the file has no versions.
+    ///
+    /// # Errors
+    /// When the table lies outside what is loaded.
+    pub fn symbol_versions(&self, source: &dyn ReadAt, symbols: usize) -> Result<Vec<u16>, ElfError> {
+        let Some(start) = self.value(tag::VERSYM) else { return Ok(Vec::new()) };
+        let size = (symbols as u64).saturating_add(1).saturating_mul(2);
+        let table = self.read_table(source, "the versions of symbols", start, size)?;
+        let numbers = table.chunks_exact(2).skip(1).map(|one| self.header().format.u16(one, 0) & !HIDDEN);
+        Ok(numbers.collect())
+    }
+
     fn entry(&self, source: &dyn ReadAt, address: u64) -> Result<[u8; ENTRY_BYTES], ElfError> {
         let mut entry = [0; ENTRY_BYTES];
         self.read_address(source, "the table of needed symbol versions", address, &mut entry)?;
@@ -67,5 +80,7 @@ impl Elf {
     }
 }
 
+/// The bit of a version that is not the default one (LSB Core 10.7.2).
+const HIDDEN: u16 = 0x8000;
 /// Far more than any library needs: libtorch needs fewer than a hundred.
 const MOST_ENTRIES: u32 = 100_000;

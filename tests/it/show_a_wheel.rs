@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::elf::Library;
+use crate::support::elf::{Library, NEEDS_X86_64_V3};
 use crate::support::{Project, Wheel};
 
 const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
@@ -300,15 +300,7 @@ fn a_wheel_of_musl_is_judged_by_its_own_policies() {
 
 #[test]
 fn a_level_of_x86_64_above_the_first_is_for_no_platform() {
-    // NT_GNU_PROPERTY_TYPE_0 with GNU_PROPERTY_X86_ISA_1_NEEDED and the bit of x86-64-v3.
-    let note = "
-        .section .note.gnu.property,\"a\",@note
-        .p2align 3
-        .long 4, 16, 5
-        .asciz \"GNU\"
-        .long 0xc0008002, 4, 4, 0
-    ";
-    let library = extension().assembly(note);
+    let library = extension().assembly(NEEDS_X86_64_V3);
     let checked = report(&wheel(&library));
     assert_eq!((&checked["overall_tag"], &checked["unsupported_isa"]), (&"linux_x86_64".into(), &true.into()));
     let unchecked = shown(&wheel(&library), &["--no-host-libs", "--disable-isa-ext-check"]);
@@ -340,6 +332,7 @@ fn a_person_reads_the_verdict_and_what_is_wrong() {
       claims    manylinux_2_17_x86_64
       platform  linux_x86_64
       symbols   manylinux_2_34_x86_64: GLIBC_2.34, hip_4.2
+      next      manylinux_2_41_x86_64 lacks libamdhip64.so.6, which demo/_demo.so needs
       needs     libamdhip64.so.6, not found here
       ROCm      6, by libamdhip64.so.6
     warning[R101 false-platform-tag]: the name claims `manylinux_2_17_x86_64`, and `demo/_demo.so` needs GLIBC_2.34, which it does not have
@@ -350,6 +343,37 @@ fn a_person_reads_the_verdict_and_what_is_wrong() {
     --> demo-1.0+rocm62-cp312-cp312-manylinux_2_17_x86_64.whl: demo/_demo.so
     help: drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path from `$ORIGIN`
     ");
+}
+
+#[test]
+fn a_person_reads_which_file_and_symbol_keep_it_from_the_next_platform() {
+    let next = |wheel: &Wheel| {
+        let project = Project::new().bytes(NAME, &wheel.bytes());
+        let text = project.run(&["wheel", "show", NAME, "--no-host-libs"]).exits(0).stdout;
+        let lines = text.lines().skip_while(|line| !line.starts_with("  next"));
+        lines.take_while(|line| line.starts_with("  next") || line.starts_with("    ")).collect::<Vec<_>>().join("\n")
+    };
+    let newer = |module: &str, versions: &[&str]| Library::extension(module).needs(LIBC, versions).build();
+    let two = wheel(&Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5", "GLIBC_2.33"]))
+        .executable("demo/_other.so", newer("_other", &["GLIBC_2.33"]))
+        .executable("demo/_third.so", newer("_third", &["GLIBC_2.32"]));
+    insta::assert_snapshot!(next(&two), @r"
+      next      manylinux_2_31_x86_64 lacks GLIBC_2.33, which demo/_demo.so (and 1 other file) needs for `of_libc_so_6_GLIBC_2_33`
+                                            GLIBC_2.32, which demo/_third.so needs for `of_libc_so_6_GLIBC_2_32`
+    ");
+    let many =
+        ["a", "b", "c", "d", "e"].iter().fold(extension(), |library, one| library.needs(&format!("lib{one}.so"), &[]));
+    insta::assert_snapshot!(next(&wheel(&many)), @r"
+      next      manylinux_2_41_x86_64 lacks liba.so, which demo/_demo.so needs
+                                            libb.so, which demo/_demo.so needs
+                                            libc.so, which demo/_demo.so needs
+                                            and 2 more
+    ");
+    let late = Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5"]).undefined("__cxa_thread_atexit_impl");
+    insta::assert_snapshot!(next(&wheel(&late)), @"  next      manylinux_2_17_x86_64 lacks `__cxa_thread_atexit_impl`, which demo/_demo.so calls");
+    let fast = extension().assembly(NEEDS_X86_64_V3);
+    insta::assert_snapshot!(next(&wheel(&fast)), @"  next      manylinux_2_41_x86_64 lacks a level of x86-64 above the first, which demo/_demo.so needs");
+    assert_eq!(next(&wheel(&Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5"]))), "");
 }
 
 #[test]

@@ -277,6 +277,7 @@ mod tests {
                 versions: vec!["GLIBC_2.17".to_owned()],
                 indexes: vec![2],
             }],
+            version_users: BTreeMap::new(),
             extension: Some(Extension::Python3),
             undefined: BTreeSet::new(),
             uses_pyfpe: false,

@@ -142,6 +142,8 @@ fn json(document: &Document) -> String {
     serde_json::to_string(document).expect("texts, lists and maps of texts serialise") + "\n"
 }
 
+/// How many reasons against a platform are named; the rest is counted.
+const SHOWN: usize = 3;
 /// How wide the words before the facts are.
 const WIDTH: usize = 10;
 
@@ -164,6 +166,14 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     line(&mut text, "claims", &claimed);
     line(&mut text, "platform", &verdict.overall.tag());
     line(&mut text, "symbols", &symbols(report));
+    if let Some(next) = audit::obstacles(&report.files, verdict) {
+        let hidden = next.reasons.len().saturating_sub(SHOWN);
+        let more = (hidden > 0).then(|| format!("and {hidden} more"));
+        for (number, reason) in next.reasons.iter().take(SHOWN).chain(&more).enumerate() {
+            let word = if number == 0 { format!("{} lacks ", next.tag) } else { " ".repeat(next.tag.len() + 7) };
+            line(&mut text, if number == 0 { "next" } else { "" }, &(word + reason));
+        }
+    }
     let external = verdict.references.first().map(|one| &one.libraries);
     for (number, (name, found)) in external.into_iter().flatten().enumerate() {
         let place = match found {

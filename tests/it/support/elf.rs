@@ -7,6 +7,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+/// A note that says that x86-64-v3 is needed: `NT_GNU_PROPERTY_TYPE_0` with `GNU_PROPERTY_X86_ISA_1_NEEDED`.
+pub const NEEDS_X86_64_V3: &str = "
+    .section .note.gnu.property,\"a\",@note
+    .p2align 3
+    .long 4, 16, 5
+    .asciz \"GNU\"
+    .long 0xc0008002, 4, 4, 0
+";
+
 /// A library to be made.
 #[derive(Debug, Clone, Default)]
 pub struct Library {
