@@ -25,6 +25,7 @@ mod plan_a_matrix;
 mod publish_to_a_folder;
 mod render_a_build;
 mod repair_a_wheel;
+mod repaired_wheels_load;
 mod show_a_wheel;
 mod support;
 mod verify_a_wheel;

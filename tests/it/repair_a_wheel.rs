@@ -1,6 +1,7 @@
 //! Repairing wheels: libraries come along, names tell the truth, and what comes out loads.
 
 use std::io::Read as _;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -8,19 +9,19 @@ use serde_json::Value;
 use crate::support::elf::Library;
 use crate::support::{Project, Wheel};
 
-const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
-const LIBC: &str = "libc.so.6";
+pub const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+pub const LIBC: &str = "libc.so.6";
 
 fn extension() -> Library {
     Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"])
 }
 
-fn wheel(library: &Library) -> Wheel {
+pub fn wheel(library: &Library) -> Wheel {
     Wheel::named(NAME).executable("demo/_demo.so", library.build())
 }
 
 /// A project with a wheel, and a folder `root` that stands for a machine with libraries in `/opt`.
-fn project(wheel: &Wheel, libraries: &[(&str, &Library)]) -> Project {
+pub fn project(wheel: &Wheel, libraries: &[(&str, &Library)]) -> Project {
     let project = Project::new().bytes(wheel.name(), &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
     libraries
         .iter()
@@ -29,22 +30,26 @@ fn project(wheel: &Wheel, libraries: &[(&str, &Library)]) -> Project {
 
 /// Repairs the wheel; tells the plan and the members of the result.
 #[track_caller]
-fn repaired(project: &Project, more: &[&str]) -> (Value, Vec<(String, Vec<u8>)>) {
+pub fn repaired(project: &Project, more: &[&str]) -> (Value, Vec<(String, Vec<u8>)>) {
     let arguments = [&["wheel", "repair", NAME, "--json", "--sysroot", "root", "-w", "out"], more].concat();
     let run = project.run(&arguments).exits(0);
     let plan: Value = serde_json::from_str(&run.stdout).unwrap();
-    let path = project.path(plan["wheel"].as_str().unwrap());
-    let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+    let members = members_of(&project.path(plan["wheel"].as_str().unwrap()));
+    (plan, members)
+}
+
+pub fn members_of(wheel: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(wheel).unwrap()).unwrap();
     let members = (0..archive.len()).map(|number| {
         let mut member = archive.by_index(number).unwrap();
         let mut content = Vec::new();
         member.read_to_end(&mut content).unwrap();
         (member.name().unwrap().into_owned(), content)
     });
-    (plan, members.collect())
+    members.collect()
 }
 
-fn member<'m>(members: &'m [(String, Vec<u8>)], name: &str) -> &'m [u8] {
+pub fn member<'m>(members: &'m [(String, Vec<u8>)], name: &str) -> &'m [u8] {
     let found = members.iter().find(|(other, _)| other == name);
     &found.unwrap_or_else(|| panic!("{name} in {:?}", members.iter().map(|(name, _)| name).collect::<Vec<_>>())).1
 }
@@ -59,10 +64,9 @@ fn dynamic(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_library_of_the_machine_comes_along_under_a_name_of_its_own_and_all_of_it_loads() {
-    let deep = Library::new().soname("libdeep.so.2").exports("deep_answer");
+fn a_library_of_the_machine_comes_along_under_a_name_of_its_own() {
+    let deep = Library::new().soname("libdeep.so.2").runpath("/opt");
     let host = Library::new().soname("libhost.so.1").needs("libdeep.so.2", &[]).exports("of_libhost_so_1");
-    let deep = deep.exports("of_libdeep_so_2");
     let project = project(
         &wheel(&Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[])),
         &[("libhost.so.1", &host), ("libdeep.so.2", &deep)],
@@ -78,25 +82,7 @@ fn a_library_of_the_machine_comes_along_under_a_name_of_its_own_and_all_of_it_lo
     assert!(own.contains("(RPATH)") && own.contains("[$ORIGIN/../demo.libs]"), "{own}");
     let along = dynamic(member(&members, grafts[1]));
     assert!(along.contains(&format!("Library soname: [{host_name}]")) && along.contains("[$ORIGIN]"), "{along}");
-
-    assert_loads(&project, &members);
-}
-
-/// Unpacks the members, loads the extension in another process with all symbols bound at once, and calls it.
-#[track_caller]
-fn assert_loads(project: &Project, members: &[(String, Vec<u8>)]) {
-    let folder = project.path("installed");
-    for (name, content) in members {
-        let path = folder.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-    let code = format!(
-        "import ctypes; lib = ctypes.CDLL({:?}); assert lib.PyInit__demo() == 42; lib.call_everything(); print('called')",
-        folder.join("demo/_demo.so").to_str().unwrap()
-    );
-    let output = Command::new("python3").args(["-c", &code]).env("LD_BIND_NOW", "1").output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "called\n", "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!dynamic(member(&members, grafts[0])).contains("PATH"), "it needs no neighbour");
 }
 
 #[test]
@@ -279,7 +265,7 @@ fn a_program_among_the_scripts_moves_into_the_wheel_when_it_needs_libraries() {
 }
 
 #[test]
-fn search_paths_of_the_builder_are_dropped_on_demand_and_with_a_graft() {
+fn search_paths_of_the_builder_are_dropped_on_demand() {
     let library = extension().runpath("/opt/rocm/lib:$ORIGIN/../more:");
     let project = project(&wheel(&library), &[]);
     let (plan, members) = repaired(&project, &["--fix-rpath"]);
@@ -292,7 +278,7 @@ fn search_paths_of_the_builder_are_dropped_on_demand_and_with_a_graft() {
 }
 
 #[test]
-fn stripping_comes_before_editing_and_the_result_loads() {
+fn stripping_drops_what_no_loader_needs() {
     let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1").flag("-g");
     let library = Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[]).flag("-g");
     let project = project(&wheel(&library), &[("libhost.so.1", &host)]);
@@ -382,4 +368,142 @@ fn a_library_with_a_layout_that_cannot_be_changed_is_refused_and_nothing_is_writ
     let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(1);
     assert!(run.stderr.starts_with("error[E007 uneditable-elf]: it cannot be changed safely"), "{}", run.stderr);
     assert!(!project.path("out").exists());
+}
+
+#[test]
+fn a_result_that_is_not_as_planned_is_no_result() {
+    // Another entry makes the search path longer than any that is read.
+    let folders: Vec<String> = (0..2850).map(|number| format!("$ORIGIN/{number:014}")).collect();
+    let library = extension().needs("libhost.so.1", &[]).runpath(&folders.join(":")[..65_500]);
+    let host = Library::new().soname("libhost.so.1");
+    let roomy = project(&wheel(&library), &[("libhost.so.1", &host)]);
+    repaired(&roomy, &[]);
+    let library = extension().needs("libhost.so.1", &[]).runpath(&folders.join(":")[..65_530]);
+    let project = project(&wheel(&library), &[("libhost.so.1", &host)]);
+    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(1);
+    let first = run.stderr.lines().next().unwrap_or_default();
+    assert!(first.starts_with("error[W074 unsound-result]: it cannot be read: its search path has 655"), "{first}");
+    assert_eq!(std::fs::read_dir(project.path("out")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_came_along_is_found_from_where_files_of_data_are_installed() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let library = extension().needs("libhost.so.1", &[]);
+    let wheel = Wheel::named(NAME).executable("demo-1.0.data/platlib/demo/_demo.so", library.build());
+    let project = project(&wheel, &[("libhost.so.1", &host)]);
+    let (plan, members) = repaired(&project, &["--relabel", "rocm62"]);
+    assert!(dynamic(member(&members, "demo-1.0+rocm62.data/platlib/demo/_demo.so")).contains("[$ORIGIN/../demo.libs]"));
+    let name = plan["wheel"].as_str().unwrap();
+    let shown = project.run(&["wheel", "show", name, "--json", "--no-host-libs"]).exits(0);
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(
+        (&shown["overall_tag"], &shown["external_libs"]),
+        (&"manylinux_2_17_x86_64".into(), &serde_json::json!({}))
+    );
+}
+
+#[test]
+fn a_file_that_has_a_library_beside_it_keeps_that_one() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let beside = extension().needs("libhost.so.1", &[]).runpath("$ORIGIN");
+    let wheel = wheel(&extension().needs("libhost.so.1", &[]))
+        .executable("demo/own/_own.so", beside.build())
+        .executable("demo/own/libhost.so.1", host.clone().needs(LIBC, &["GLIBC_2.17"]).build());
+    let (plan, members) = repaired(&project(&wheel, &[("libhost.so.1", &host)]), &[]);
+    assert_eq!(plan["edits"].as_array().unwrap().len(), 1, "{plan:#}");
+    assert_eq!(member(&members, "demo/own/_own.so"), beside.build());
+}
+
+#[test]
+fn entries_that_lead_into_the_wheel_stay_before_the_folder_of_libraries_each_once() {
+    let library = extension().needs("libhost.so.1", &[]).runpath("/opt/rocm/lib:$ORIGIN/../more:$ORIGIN/../../up:");
+    let host = Library::new().soname("libhost.so.1");
+    let (plan, members) = repaired(&project(&wheel(&library), &[("libhost.so.1", &host)]), &[]);
+    assert_eq!(plan["edits"][0]["rpath"], "$ORIGIN/../more:$ORIGIN/../demo.libs");
+    assert!(!dynamic(member(&members, "demo/_demo.so")).contains("RUNPATH"), "the environment would come first");
+}
+
+#[test]
+fn two_names_of_one_library_come_along_once() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1").exports("of_libhost_so");
+    let library = extension().needs("libhost.so.1", &[]).needs("libhost.so", &[]);
+    let project = project(&wheel(&library), &[("libhost.so.1.2", &host)]);
+    for link in ["libhost.so", "libhost.so.1"] {
+        std::os::unix::fs::symlink("libhost.so.1.2", project.path("root/opt").join(link)).unwrap();
+    }
+    std::process::Command::new("chmod").arg("400").arg(project.path("root/opt/libhost.so.1.2")).status().unwrap();
+    let (plan, _) = repaired(&project, &[]);
+    assert_eq!(plan["grafts"].as_array().unwrap().len(), 1, "{plan:#}");
+    assert_eq!(plan["grafts"][0]["needed_as"], serde_json::json!(["libhost.so", "libhost.so.1"]));
+    let file = std::fs::File::open(project.path(plan["wheel"].as_str().unwrap())).unwrap();
+    let mut archive = zip::ZipArchive::new(file).unwrap();
+    let graft = archive.by_name(plan["grafts"][0]["path"].as_str().unwrap()).unwrap();
+    assert_eq!(graft.unix_mode(), Some(0o100_755), "its owner may write it");
+}
+
+#[test]
+fn an_older_platform_is_not_worth_a_library_more_unless_it_is_the_one_wanted() {
+    let expat = Library::new().soname("libexpat.so.1").exports("of_libexpat_so_1");
+    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5"]).needs("libexpat.so.1", &[]);
+    let project = project(&wheel(&library), &[("libexpat.so.1", &expat)]);
+    let (plan, _) = repaired(&project, &[]);
+    assert_eq!((&plan["grafts"], &plan["platform_tags"][0]), (&serde_json::json!([]), &"manylinux2010_x86_64".into()));
+    let (plan, _) = repaired(&project, &["--plat", "manylinux1_x86_64"]);
+    assert_eq!(plan["grafts"][0]["needed_as"], serde_json::json!(["libexpat.so.1"]));
+    assert_eq!(plan["platform_tags"], serde_json::json!(["manylinux1_x86_64", "manylinux_2_5_x86_64"]));
+}
+
+#[test]
+fn symbols_and_processors_that_a_platform_lacks_are_named_when_it_is_refused() {
+    let refused = |library: &Library| {
+        let project = project(&wheel(library), &[]);
+        let arguments = ["wheel", "repair", NAME, "--no-host-libs", "--plat", "manylinux_2_17_x86_64", "-w", "out"];
+        project.run(&arguments).exits(1).stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        refused(&extension().undefined("__cxa_thread_atexit_impl")),
+        "error[W071 platform-out-of-reach]: `manylinux_2_17_x86_64` is out of reach: it does not offer \
+         __cxa_thread_atexit_impl of libc.so.6"
+    );
+    assert_eq!(
+        refused(&extension().assembly(crate::support::elf::NEEDS_X86_64_V3)),
+        "error[W071 platform-out-of-reach]: `manylinux_2_17_x86_64` is out of reach: the wheel needs a level of x86-64 \
+         above the first"
+    );
+}
+
+#[test]
+fn a_wheel_for_any_platform_that_holds_a_library_is_for_its_platform_afterwards() {
+    let name = "demo-1.0-py3-none-any.whl";
+    let wheel = Wheel::named(name).executable("demo/_demo.so", extension().build());
+    let wheel = wheel.edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
+    let project = Project::new().bytes(name, &wheel.bytes());
+    let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"]).exits(0);
+    assert_eq!(run.stdout, "out/demo-1.0-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl\n");
+    let members = members_of(&project.path(run.stdout.trim()));
+    let text = String::from_utf8_lossy(member(&members, "demo-1.0.dist-info/WHEEL")).into_owned();
+    let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).collect::<Vec<_>>();
+    assert_eq!(lines("Root-Is-Purelib"), ["Root-Is-Purelib: false"]);
+    assert_eq!(lines("Tag"), ["Tag: py3-none-manylinux2014_x86_64", "Tag: py3-none-manylinux_2_17_x86_64"]);
+}
+
+#[test]
+fn several_wheels_are_repaired_in_one_go_with_patterns_of_a_file_and_the_environment() {
+    let other = "other-2.0-cp312-cp312-linux_x86_64.whl";
+    let library = extension().needs("libamdhip64.so.6", &[]);
+    let project = project(&wheel(&library), &[])
+        .bytes(other, &Wheel::named(other).executable("other/_demo.so", library.build()).bytes())
+        .file("leave.txt", "# comes with ROCm\n\nlibamdhip64*\n");
+    let arguments = ["wheel", "repair", NAME, other, "--exclude-file", "leave.txt", "--no-host-libs", "-w", "out"];
+    let with = |name: &str, value: &str| {
+        let output = project.command(&arguments).args(["--jobs", "1", "--force"]).env(name, value).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (exit, out) = with("AUDITWHEEL_PLAT", "manylinux_2_28_x86_64");
+    let tags = "manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64";
+    assert_eq!(out, format!("out/demo-1.0-cp312-cp312-{tags}.whl\nout/other-2.0-cp312-cp312-{tags}.whl\n"));
+    assert_eq!(exit, Some(0));
+    assert_eq!(with("AUDITWHEEL_PLAT", "manylinux_2_12_x86_64").0, Some(1));
+    assert_eq!(with("AUDITWHEEL_ZIP_COMPRESSION_LEVEL", "10").0, Some(2));
 }

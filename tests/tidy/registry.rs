@@ -43,6 +43,20 @@ fn every_code_has_a_test() {
     none("codes without a test", &codes_missing_in(&tests(&sources::all())));
 }
 
+/// Codes of a table that its list leaves out, so that nobody could ask for them.
+fn unlisted_codes(table: &str) -> Vec<String> {
+    let constant = regex::Regex::new(r"pub const (\w+): Code\b").unwrap();
+    let names = constant.captures_iter(table).map(|found| found[1].to_owned());
+    names.filter(|name| !table.contains(&format!("    &{name},"))).collect()
+}
+
+#[test]
+fn every_code_is_in_the_list_of_its_table() {
+    let tables = sources::rust().into_iter().filter(|file| file.path.starts_with("src/diagnostic/registry/"));
+    none("unlisted codes", &tables.flat_map(|file| unlisted_codes(&file.text)).collect::<Vec<_>>());
+    assert_eq!(unlisted_codes("pub const A: Code = x;\npub const B: Code = y;\nALL = [\n    &B,\n]"), ["A"]);
+}
+
 /// Codes that nothing gives.
 fn idle_codes(code: &str) -> Vec<String> {
     let is_idle = |entry: &&Code| {
