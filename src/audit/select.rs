@@ -6,7 +6,7 @@ use super::inspect::{FileFacts, FileKind};
 use super::library::Library;
 use crate::compat::policy::Family;
 use crate::diagnostic::registry::elf as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::elf::{Class, Endian, Header};
 use crate::names::{Arch, WheelName};
 
@@ -72,6 +72,13 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         let place = Place::File(name.to_string().into());
         selected.findings.push(Diagnostic::new(&codes::TOO_MANY_LIBRARIES, message).at(place, ""));
         selected.considered.clear();
+    }
+    // Where none is left the wheel is not what its name says, and there is nothing to judge.
+    if selected.considered.is_empty() {
+        let is_left_out = |code| code == codes::OTHER_ARCHITECTURE.id || code == codes::OTHER_LIBC.id;
+        for finding in selected.findings.iter_mut().filter(|finding| is_left_out(finding.code.id)) {
+            finding.severity = Severity::Error;
+        }
     }
     let is_unknown = selected.family.is_none();
     let extension = selected.considered.iter().find(|at| match &files[**at].kind {

@@ -68,6 +68,11 @@ const MOST_UNPACKED: u64 = 64 << 30;
 const PATTERNS: [&[u8]; 5] =
     [bundle::MAGIC, compressed::MAGIC, b"\x7fELF\x02\x01\x01", b"FPIH\x01\0\0\0", b"HIPK\x01\0\0\0"];
 
+/// Whether a pattern begins a wrapper.
+fn is_wrapper(pattern: usize) -> bool {
+    pattern > 2
+}
+
 /// Something that was found; whether it counts is known with the layout only.
 #[derive(Debug)]
 pub(super) struct Candidate {
@@ -284,7 +289,8 @@ impl Scanner {
             let Some((start, pattern)) = hit else { continue };
             if self.search_from <= at {
                 self.search_from = at + 1;
-                if self.unpacker.is_none() {
+                // Where a compressed bundle is cut off, nothing but its file ends it: the wrappers behind it count.
+                if self.unpacker.is_none() || is_wrapper(pattern) {
                     self.begin(at, pattern, &window[start..window.len().min(start + HEAD_BYTES)]);
                 }
             }
@@ -329,7 +335,7 @@ impl Scanner {
 
     /// Looks at what a pattern was found in.
     fn begin(&mut self, offset: u64, pattern: usize, head: &[u8]) {
-        let is_wrapper = pattern > 2;
+        let is_wrapper = is_wrapper(pattern);
         if !is_wrapper && self.finds.is_full() {
             return;
         }

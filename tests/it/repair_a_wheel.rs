@@ -191,6 +191,31 @@ fn a_damaged_library_is_no_wheel_without_libraries() {
 
 /// W3
 #[test]
+fn a_wheel_with_nothing_but_libraries_for_another_machine_or_c_library_is_refused() {
+    let mut arm = extension().build();
+    arm[18] = 183;
+    let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]).build();
+    let named = NAME.replace("linux_x86_64", "manylinux_2_17_x86_64");
+    for (name, library, code) in [(NAME, arm, "E003 other-architecture"), (named.as_str(), musl, "E004 other-libc")] {
+        let alone = Wheel::named(name).executable("demo/_demo.so", library.clone());
+        let beside =
+            Wheel::named(name).executable("demo/_demo.so", library).executable("x/_demo.so", extension().build());
+        for command in ["repair", "check"] {
+            let run = |wheel: &Wheel, exit: i32| {
+                let project = Project::new().bytes(name, &wheel.bytes());
+                let told = project.run(&["wheel", command, name, "--no-host-libs"]).exits(exit).stderr;
+                assert!(exit == 0 || project.files() == [name], "{:?}", project.files());
+                told
+            };
+            assert!(run(&alone, 1).contains(&format!("error[{code}]")));
+            let told = run(&beside, 0);
+            assert!(command == "repair" || told.contains(&format!("warning[{code}]")), "{told}");
+        }
+    }
+}
+
+/// W3
+#[test]
 fn a_platform_out_of_reach_is_refused_with_the_file_and_the_symbol() {
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5", "GLIBC_2.32"]);
     let project = project(&wheel(&library), &[]);
