@@ -5,11 +5,13 @@ use std::io::{Cursor, Write};
 
 use zip::write::SimpleFileOptions;
 
+use crate::support::bundle::{self, part};
+use crate::support::elf::Library;
 use crate::support::hostile::{Bounds, RawElf, bounded};
-use crate::support::{Project, Wheel};
+use crate::support::{Project, Wheel, appears};
 
 const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
-const BOUNDS: Bounds = Bounds { address_mib: 768, cpu_s: 60 };
+const BOUNDS: Bounds = Bounds { address_mib: 768, peak_mib: 128, cpu_s: 60 };
 
 const LOCAL: &[u8] = b"PK\x03\x04";
 const CENTRAL: &[u8] = b"PK\x01\x02";
@@ -115,9 +117,27 @@ fn sizes_that_lie_are_told_and_make_no_room() {
         let mut lying = bytes.clone();
         put(&mut lying, headers(&bytes, LOCAL)[number] + 22, said);
         put(&mut lying, headers(&bytes, CENTRAL)[number] + 24, said);
+        // These read every member; of the others' members none lies.
+        let readers: Vec<Vec<&str>> = commands()[1..5].iter().filter(|one| one[1] != "gfx").cloned().collect();
+        refused_by(&readers, &lying, "W012 corrupt-member");
+    }
+    let bytes = sound().bytes();
+    let (local, central) = (headers(&bytes, LOCAL)[1], headers(&bytes, CENTRAL)[1]);
+    for said in [100, 0x00ff_ffff, 0xffff_fffe] {
+        let mut lying = bytes.clone();
+        put(&mut lying, local + 22, said);
+        put(&mut lying, central + 24, said);
         let project = Project::new().bytes(NAME, &lying);
-        let done = bounded(&project, BOUNDS, &["wheel", "verify", NAME], 1);
-        assert!(done.stderr.contains("error[W012 corrupt-member]"), "{said}: {}", done.stderr);
+        for command in &commands()[..5] {
+            // `show` and `gfx` read only as far as there is something to judge.
+            let reads_all = !["show", "gfx"].contains(&command[1]);
+            let told = bounded(&project, BOUNDS, command, i32::from(reads_all)).stderr;
+            if !reads_all {
+                continue;
+            }
+            assert!(["W012 ", "E001 "].iter().any(|one| told.contains(one)), "{said} {command:?}: {told}");
+        }
+        assert_eq!(project.files(), [NAME]);
     }
 }
 
@@ -316,9 +336,142 @@ fn libraries_that_need_each_other_in_a_circle_are_judged() {
 
 #[test]
 fn a_circle_of_thousands_of_libraries_is_an_error_and_fills_no_memory() {
-    let project = Project::new().bytes(NAME, &circle(3000).bytes());
-    let told = bounded(&project, BOUNDS, &["wheel", "show", NAME, "--no-host-libs"], 0).stderr;
+    let told = |count: usize| {
+        let project = Project::new().bytes(NAME, &circle(count).bytes());
+        bounded(&project, BOUNDS, &["wheel", "show", NAME, "--no-host-libs"], 0).stderr
+    };
+    let (told, fewer) = (told(3000), told(30));
+    appears("E008", &told, &fewer);
     assert!(told.contains("[E008 too-many-libraries]: its 3000 libraries need 3000 others"), "{told}");
     let told = told_of(&RawElf { entries: vec![(NEEDED, 1); 4096], strings: b"libx.so".to_vec(), ..RawElf::default() });
     assert!(!told.contains("E008"), "{told}");
+}
+
+/// Asserts that `check` refuses a wheel with this library, and `repair` where it cannot be read.
+#[track_caller]
+fn library_refused(content: &[u8]) {
+    let project = Project::new().bytes(NAME, &sound().executable("demo/_other.so", content).bytes());
+    let told = bounded(&project, BOUNDS, &commands()[1], 1).stderr;
+    let is_unread = told.contains("error[E001 ");
+    assert!(is_unread || told.contains("error[R131 "), "{told}");
+    for command in [&commands()[0], &commands()[2]] {
+        bounded(&project, BOUNDS, command, 0);
+    }
+    bounded(&project, BOUNDS, &commands()[3], i32::from(!is_unread));
+    if is_unread {
+        let told = bounded(&project, BOUNDS, &commands()[4], 1).stderr;
+        assert!(told.contains("error[E001 "), "{told}");
+    }
+    assert_eq!(project.files(), [NAME]);
+}
+
+#[test]
+fn a_library_cut_off_where_a_structure_begins_or_ends_is_refused() {
+    let file = Library::extension("_demo").needs("libc.so.6", &["GLIBC_2.17"]).build();
+    let word = |at: usize| usize::try_from(u64::from_le_bytes(file[at..at + 8].try_into().unwrap())).unwrap();
+    let segments = word(32);
+    let mut cuts = vec![4, 6, 16, 32, 63, 64, segments + 55];
+    for number in 0..usize::from(file[56]) {
+        let at = segments + 56 * number;
+        // Where a segment begins, and where it ends: PT_LOAD and PT_DYNAMIC.
+        if [1, 2].contains(&file[at]) {
+            cuts.extend([word(at + 8) + 1, word(at + 8) + word(at + 32) - 1]);
+        }
+    }
+    cuts.retain(|cut| *cut >= 4);
+    cuts.sort_unstable();
+    cuts.dedup();
+    assert!(cuts.len() > 10, "{cuts:?}");
+    for cut in cuts {
+        library_refused(&file[..cut]);
+    }
+}
+
+/// What `gfx` and `check` say of a wheel with this section of bundles.
+#[track_caller]
+fn scanned(fatbin: Vec<u8>, bounds: Bounds) -> String {
+    let parts = [part(".hip_fatbin", fatbin), part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH"))];
+    let bytes = Wheel::named(NAME).executable("demo/_demo.so", bundle::library(&parts)).bytes();
+    let project = Project::new().bytes(NAME, &bytes);
+    bounded(&project, bounds, &["wheel", "gfx", NAME, "--fast"], 0);
+    bounded(&project, bounds, &["wheel", "gfx", NAME], 0);
+    let output = project.command(&["wheel", "check", NAME, "--no-host-libs"]).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+const TARGETS: [(&str, u32); 2] = [("gfx90a", 0x3f), ("gfx942", 0x4c)];
+
+#[test]
+fn code_for_gpus_cut_off_where_a_structure_begins_or_ends_is_told() {
+    let raw = bundle::hip_bundle(&TARGETS, 512);
+    let whole = scanned(raw.clone(), BOUNDS);
+    assert!(!whole.contains("error["), "{whole}");
+    // In the count, in the first entry, in an id, before the first object, in it, and in the last one.
+    for cut in [28, 40, 60, 200, 700, raw.len() - 1] {
+        let told = scanned(raw[..cut].to_vec(), BOUNDS);
+        assert!(told.contains("error[R132 ") || told.contains("error[R122 "), "{cut}: {told}");
+    }
+    for (version, header) in [(1, 20), (2, 24), (3, 32)] {
+        for method in [0, 1] {
+            let packed = bundle::compressed(&raw, version, method);
+            for cut in [6, 8, header - 1, header, header + 3, packed.len() / 2, packed.len() - 1] {
+                let told = scanned(packed[..cut].to_vec(), BOUNDS);
+                let is_told = told.contains("error[R132 ") || told.contains("error[R122 ");
+                assert!(is_told, "version {version} by {method} to {cut}: {told}");
+            }
+        }
+    }
+}
+
+/// A gigabyte of zeros behind one bundle, in a few kilobytes: it is read through, and not held.
+#[test]
+fn compressed_code_that_is_a_bomb_streams_through_little_memory() {
+    let mut raw = bundle::hip_bundle(&TARGETS, 512);
+    raw.resize(1 << 30, 0);
+    for method in [0, 1] {
+        let packed = bundle::compressed(&raw, 3, method);
+        assert!(packed.len() < 2 << 20);
+        scanned(packed, BOUNDS);
+    }
+}
+
+#[test]
+fn code_for_gpus_that_lies_about_its_sizes_makes_no_room_for_them() {
+    let raw = bundle::hip_bundle(&TARGETS, 512);
+    let huge = u64::MAX.to_le_bytes();
+    // The count, the size and the length of the id of the host's entry, and all three numbers of the next one.
+    for at in [24, 40, 48, 86, 94, 102] {
+        let mut lying = raw.clone();
+        lying[at..at + 8].copy_from_slice(&huge);
+        let told = scanned(lying, BOUNDS);
+        assert!(told.contains("error[R132 ") || told.contains("error[R122 "), "{at}: {told}");
+    }
+    // The size of all, and the size it unpacks to.
+    for at in [8, 16] {
+        let mut lying = bundle::compressed(&raw, 3, 1);
+        lying[at..at + 8].copy_from_slice(&(u64::MAX / 4).to_le_bytes());
+        let told = scanned(lying, BOUNDS);
+        assert!(told.contains("error[R132 "), "{at}: {told}");
+    }
+}
+
+#[test]
+fn archives_of_code_that_are_cut_off_or_nest_without_end_are_told() {
+    let archive = bundle::kpack(&["gfx942"], &["demo"]);
+    let mut deep = archive[..64].to_vec();
+    deep.extend(vec![0x91; 1_000_000]);
+    let mut many = archive[..64].to_vec();
+    many.extend([0xdf, 0xff, 0xff, 0xff, 0xff]);
+    let mut far = archive.clone();
+    far[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+    let cuts = [6, 12, 63, 64, 65, archive.len() / 2, archive.len() - 1];
+    let all = cuts.iter().map(|cut| archive[..*cut].to_vec()).chain([deep, many, far]);
+    for (number, content) in all.enumerate() {
+        let project = Project::new().bytes(NAME, &sound().file("demo/.kpack/demo_gfx942.kpack", content).bytes());
+        bounded(&project, BOUNDS, &["wheel", "gfx", NAME], 0);
+        let told = bounded(&project, BOUNDS, &["wheel", "check", NAME, "--no-host-libs"], 1).stderr;
+        assert!(told.contains("error[R13"), "{number}: {told}");
+        bounded(&project, BOUNDS, &["wheel", "repair", NAME, "--no-host-libs", "-w", "out"], 0);
+    }
 }

@@ -165,12 +165,12 @@ fn json_gives_one_line_a_wheel() {
     assert_eq!(lines[2]["findings"][0]["code"], "H020");
 }
 
-const LOCAL: &[u8] = b"PK\x03\x04";
-const CENTRAL: &[u8] = b"PK\x01\x02";
-const END: &[u8] = b"PK\x05\x06";
+pub const LOCAL: &[u8] = b"PK\x03\x04";
+pub const CENTRAL: &[u8] = b"PK\x01\x02";
+pub const END: &[u8] = b"PK\x05\x06";
 
 /// Bytes of a wheel with some put over, counted from the first header of a kind.
-fn patched(bytes: &[u8], kind: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
+pub fn patched(bytes: &[u8], kind: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
     let start = bytes.windows(kind.len()).position(|window| window == kind).unwrap() + at;
     let mut patched = bytes.to_vec();
     patched[start..start + with.len()].copy_from_slice(with);
@@ -208,7 +208,7 @@ fn two_members(first: &str, second: &str) -> Vec<u8> {
 }
 
 /// The second member renamed to the first in both of its headers.
-fn duplicate() -> Vec<u8> {
+pub fn duplicate() -> Vec<u8> {
     let bytes = two_members("same.py", "sane.py");
     let text: Vec<u8> = bytes.clone();
     let mut renamed = text;
@@ -221,7 +221,7 @@ fn duplicate() -> Vec<u8> {
 }
 
 /// Both entries of the table point to the first member.
-fn overlapping() -> Vec<u8> {
+pub fn overlapping() -> Vec<u8> {
     let bytes = two_members("a.py", "a.py.");
     // The first member's data is made to reach over the second one's header, in both of its headers.
     let long = u32::try_from(8 + 10).unwrap().to_le_bytes();

@@ -57,6 +57,20 @@ fn every_code_is_in_the_list_of_its_table() {
     assert_eq!(unlisted_codes("pub const A: Code = x;\npub const B: Code = y;\nALL = [\n    &B,\n]"), ["A"]);
 }
 
+/// Codes of wheels that no call of `appears` names: it shows a code with a fault, and shows it absent without.
+fn codes_without_both(text: &str) -> Vec<String> {
+    let call = regex::Regex::new(r#"\b(?:appears|edited)\(\s*"([A-Z]\d{3})""#).unwrap();
+    let shown: std::collections::BTreeSet<&str> =
+        call.captures_iter(text).map(|found| found.get(1).expect("the group is no option").as_str()).collect();
+    let is_of_wheels = |code: &&Code| code.id.starts_with(['W', 'E', 'R']) || ["K007", "K008"].contains(&code.id);
+    registry::all().filter(is_of_wheels).filter(|code| !shown.contains(code.id)).map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_code_of_wheels_is_shown_with_its_fault_and_absent_without() {
+    none("codes that no `appears` shows", &codes_without_both(&tests(&sources::all())));
+}
+
 /// Codes that nothing gives.
 fn idle_codes(code: &str) -> Vec<String> {
     let is_idle = |entry: &&Code| {
@@ -102,6 +116,9 @@ fn a_code_without_a_test_and_a_template_without_a_user_are_caught() {
     assert_eq!(codes_missing_in("error[H001 no-gpu]").len(), all - 1);
     assert_eq!(codes_missing_in("codes::NO_GPU").len(), all - 1);
     assert_eq!(idle_codes("codes::NO_GPU, NO_GPUS").len(), all - 1);
+    let of_wheels = codes_without_both("appear(\"W001\"); appears(W001)").len();
+    assert!(of_wheels > 60, "{of_wheels}");
+    assert_eq!(codes_without_both("appears(\"W001\", with); edited(\n\"E001\"").len(), of_wheels - 2);
     let code = "const A: &str = include_str!(\"../../templates/docker/run.j2\");";
     assert!(templates_missing_in(&["templates/docker/run.j2"], code).is_empty());
     assert_eq!(

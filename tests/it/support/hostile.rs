@@ -69,19 +69,35 @@ impl RawElf {
 /// What a run may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Addresses, in MiB. The binary itself takes less than 100, each thread of the pool a little.
+    /// Addresses, in MiB: it is killed by the system where it needs more.
     pub address_mib: u64,
+    /// Memory that was really in use at its largest, in MiB. The binary itself, built for tests, takes about 30.
+    pub peak_mib: u64,
     /// Time of the processor, in seconds, of a binary that may be built without optimization.
     pub cpu_s: u64,
 }
 
-/// Runs the binary within bounds. It is killed by the system where it needs more.
+/// Runs a command within two limits, and writes to a file how much memory it had at its largest, in KiB.
+const MEASURE: &str = "
+import resource, subprocess, sys
+peak, address, seconds, *command = sys.argv[1:]
+def bound():
+    resource.setrlimit(resource.RLIMIT_AS, (int(address), int(address)))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
+code = subprocess.call(command, preexec_fn=bound)
+open(peak, 'w').write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code if code >= 0 else 128 - code)
+";
+
+/// Runs the binary within bounds.
 #[track_caller]
 pub fn bounded(project: &Project, bounds: Bounds, arguments: &[&str], code: i32) -> Outcome {
     let inner = project.command(arguments);
-    let mut command = Command::new("sh");
-    let limits = format!("ulimit -v {} && ulimit -t {} && exec \"$@\"", bounds.address_mib << 10, bounds.cpu_s);
-    command.args(["-c", &limits, "sh"]).arg(inner.get_program()).args(inner.get_args()).current_dir(project.root());
+    let peak = tempfile::NamedTempFile::new().unwrap();
+    let mut command = Command::new("python3");
+    command.args(["-c", MEASURE]).arg(peak.path());
+    command.args([(bounds.address_mib << 20).to_string(), bounds.cpu_s.to_string()]);
+    command.arg(inner.get_program()).args(inner.get_args()).current_dir(project.root());
     for (name, value) in inner.get_envs() {
         match value {
             Some(value) => command.env(name, value),
@@ -95,5 +111,7 @@ pub fn bounded(project: &Project, bounds: Bounds, arguments: &[&str], code: i32)
     let outcome = Outcome { stdout: text(output.stdout), stderr: text(output.stderr) };
     let told: String = outcome.stderr.chars().take(3000).collect();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {:?}\n{told}", output.status);
+    let peak_kib: u64 = std::fs::read_to_string(peak.path()).unwrap().parse().unwrap();
+    assert!(peak_kib <= bounds.peak_mib << 10, "{arguments:?} had {} MiB at its largest", peak_kib >> 10);
     outcome
 }

@@ -4,6 +4,7 @@
 mod bless;
 pub mod bundle;
 pub mod elf;
+mod finding;
 pub mod hostile;
 pub mod linked;
 pub mod pages;
@@ -13,6 +14,7 @@ pub mod toy;
 mod wheel;
 
 pub use bless::assert_file;
+pub use finding::appears;
 pub use pip::need_pip;
 pub use project::{Outcome, Project};
 pub use wheel::Wheel;

@@ -1,0 +1,237 @@
+//! Every code that the commands for wheels give: it is told where something is wrong, and not of the same wheel without
+//! the fault.
+
+use crate::support::elf::Library;
+use crate::support::{Project, Wheel, appears};
+use crate::verify_a_wheel::{CENTRAL, END, LOCAL, duplicate, overlapping, patched};
+
+const NAME: &str = "demo-1.0+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
+const PLAIN: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+
+fn sound() -> Wheel {
+    Wheel::named(NAME).executable("demo/_demo.so", vec![7; 5000]).requires("torch")
+}
+
+/// What is said where these bytes are verified under that name.
+#[track_caller]
+fn verified(name: &str, bytes: &[u8]) -> String {
+    Project::new().bytes(name, bytes).said(&["wheel", "verify", name])
+}
+
+/// Asserts that the code is told of the wheel with this edit, and not of the sound one.
+#[track_caller]
+fn edited(code: &str, file: &str, edit: impl Fn(String) -> String + 'static) {
+    let told = (verified(NAME, &sound().edit(file, edit).bytes()), verified(NAME, &sound().bytes()));
+    assert!(told.0.contains(&format!("[{code} ")) && told.1.is_empty(), "{code}: {told:?}");
+}
+
+#[test]
+fn a_container_is_refused_for_what_is_wrong_with_it_alone() {
+    let bytes = sound().bytes();
+    let well = verified(NAME, &bytes);
+    assert_eq!(well, "");
+    let put = |kind: &[u8], at: usize, with: &[u8]| verified(NAME, &patched(&bytes, kind, at, with));
+    appears("W001", &verified(NAME, &bytes[..bytes.len() - 1]), &well);
+    appears("W002", &put(END, 16, &[1]), &well);
+    appears("W003", &put(CENTRAL, 8, &[1]), &well);
+    appears("W004", &put(END, 4, &[1]), &well);
+    appears("W005", &put(CENTRAL, 10, &[14]), &well);
+    appears("W006", &put(CENTRAL, 46, b"/"), &well);
+    appears("W007", &verified(NAME, &duplicate()), &well);
+    appears("W008", &put(LOCAL, 30, b"k"), &well);
+    appears("W009", &verified(NAME, &overlapping()), &well);
+    appears("W010", &put(CENTRAL, 40, &[0xff, 0xa1]), &well);
+    appears("W012", &put(LOCAL, 30 + "demo/__init__.py".len(), &[0xff]), &well);
+    let large = |size: usize| verified(NAME, &sound().edit("METADATA", move |text| text + &"\n".repeat(size)).bytes());
+    appears("W017", &large(17 << 20), &large(1 << 20));
+}
+
+#[test]
+fn names_that_only_differ_in_case_and_fields_that_hold_too_much_are_remarks() {
+    let both = |second: &str| verified(NAME, &sound().file("demo/a.py", "").file(second, "").bytes());
+    appears("W011", &both("demo/A.py"), &both("demo/B.py"));
+    let name = "a-1-py3-none-any.whl";
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
+    let bytes = writer.finish().unwrap().into_inner();
+    let find = |kind: &[u8]| bytes.windows(4).position(|window| window == kind).unwrap();
+    let (central, end) = (find(CENTRAL), find(END));
+    // A ZIP64 field (APPNOTE 4.5.3) of one value, where no slot of the header asks for one.
+    let mut long = bytes[..central + 50].to_vec();
+    long[central + 30] = 12;
+    long.extend([1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
+    long.extend(patched(&bytes[end..], END, 12, &[62]));
+    appears("W013", &verified(name, &long), &verified(name, &bytes));
+}
+
+#[test]
+fn a_file_name_and_a_folder_of_dist_info_are_told_where_they_do_not_fit() {
+    let well = verified(NAME, &sound().bytes());
+    appears("W014", &verified(NAME, &sound().file("other-1.dist-info/METADATA", "").bytes()), &well);
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file("demo-1.0+rocm62torch2.5.dist-info/WHEEL", zip::write::SimpleFileOptions::default()).unwrap();
+    appears("W015", &verified(NAME, &writer.finish().unwrap().into_inner()), &well);
+    appears("W016", &verified(&NAME.replace('+', "%2B"), &sound().bytes()), &well);
+}
+
+#[test]
+fn record_is_told_for_the_row_that_is_wrong_alone() {
+    edited("W020", "RECORD", |text| text.lines().skip(1).map(|line| format!("{line}\n")).collect());
+    edited("W021", "RECORD", |text| text + "demo/x.py,sha256=x,1\n");
+    edited("W022", "RECORD", |text| text.replace(",5000\n", ",5001\n"));
+    edited("W023", "RECORD", |text| text + "a,b\n");
+    edited("W024", "RECORD", |text| text.replacen("sha256=", "md5=", 1));
+}
+
+#[test]
+fn metadata_and_wheel_are_told_for_the_line_that_is_wrong_alone() {
+    edited("W050", "METADATA", |text| text.replace("Name: demo", "Name: other"));
+    edited("W051", "METADATA", |text| text.replace("Version: 1.0+rocm62torch2.5", "Version: 1.0"));
+    edited("W052", "METADATA", |text| text.replace("Dist: torch", "Dist: torch==2.6.0"));
+    edited("R103", "WHEEL", |text| text.replace("linux_x86_64", "manylinux_2_28_x86_64"));
+    edited("W054", "WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
+    edited("W055", "WHEEL", |text| text.replace("Wheel-Version: 1.0", "Wheel-Version: 2.0"));
+}
+
+/// A project with a wheel that has no label.
+fn project(module: &str) -> Project {
+    Project::new().bytes(PLAIN, &Wheel::named(PLAIN).file("demo/__init__.py", module).bytes())
+}
+
+#[test]
+fn a_version_in_a_module_is_told_where_it_is_another() {
+    let said = |version: &str| {
+        project(&format!("__version__ = '{version}'\n")).said(&["wheel", "label", PLAIN, "--local", "rocm62"])
+    };
+    appears("W056", &said("1.0"), &said("1.0+rocm62"));
+}
+
+#[test]
+fn a_label_that_is_there_is_told_where_it_is_not_to_go() {
+    let said = |more: &[&str]| {
+        let project = Project::new().bytes(NAME, &sound().bytes());
+        project.said(&[&["wheel", "label", NAME, "--local", "rocm7"], more].concat())
+    };
+    appears("W060", &said(&[]), &said(&["--replace"]));
+}
+
+#[test]
+fn a_file_of_the_new_name_is_told_where_it_is_another_one_or_the_wheel_itself() {
+    let label = ["wheel", "label", PLAIN, "--local", "rocm62"];
+    let twice = project("");
+    let same = [twice.said(&label), twice.said(&label)].concat();
+    let taken = project("").file("demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl", "mine");
+    appears("W061", &taken.said(&label), &same);
+    let renamed = Project::new().bytes(NAME, &Wheel::named(PLAIN).bytes());
+    let said = |more: &[&str]| renamed.said(&[&["wheel", "label", NAME, "--local", "rocm62torch2.5"], more].concat());
+    appears("W062", &said(&[]), &said(&["-w", "out"]));
+}
+
+#[test]
+fn a_time_of_the_environment_is_told_where_it_is_none() {
+    let said =
+        |time: &str| project("").env("SOURCE_DATE_EPOCH", time).said(&["wheel", "label", PLAIN, "--local", "rocm62"]);
+    appears("W063", &said("soon"), &said("1700000000"));
+}
+
+/// A wheel with an extension module, beside a folder `root` that stands for a machine with libraries in `/opt`.
+fn machine(library: &Library, host: &[(&str, Library)]) -> Project {
+    let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", library.build());
+    let project = Project::new().bytes(PLAIN, &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
+    host.iter().fold(project, |project, (name, library)| project.bytes(&format!("root/opt/{name}"), &library.build()))
+}
+
+fn extension() -> Library {
+    Library::extension("_demo").needs("libc.so.6", &["GLIBC_2.2.5", "GLIBC_2.32"])
+}
+
+fn host() -> Vec<(&'static str, Library)> {
+    vec![("libhost.so.1", Library::new().soname("libhost.so.1"))]
+}
+
+#[track_caller]
+fn repaired(project: &Project, more: &[&str]) -> String {
+    project.said(&[&["wheel", "repair", PLAIN, "--sysroot", "root", "--dry-run"], more].concat())
+}
+
+#[test]
+fn what_is_to_be_left_out_is_told_where_it_says_nothing() {
+    let project = machine(&extension().needs("libamdhip64.so.7", &[]), &[]);
+    let said = |more: &[&str]| repaired(&project, more);
+    let well = said(&["--exclude-preset", "rocm"]);
+    assert_eq!(well, "");
+    appears("W030", &said(&["--exclude-preset", "rock"]), &well);
+    appears("W031", &said(&["--exclude-preset", "rocm", "--exclude", "libx*"]), &said(&["--exclude", "libamd*"]));
+    appears("W032", &said(&["--exclude", "lib[am"]), &said(&["--exclude", "lib[am]*"]));
+}
+
+#[test]
+fn a_platform_is_told_where_there_is_none_of_that_name_or_it_is_out_of_reach() {
+    let project = machine(&extension(), &[]);
+    let said = |platform: &str| repaired(&project, &["--plat", platform]);
+    appears("W070", &said("manylinux_3_1_x86_64"), &said("manylinux_2_34_x86_64"));
+    appears("W071", &said("manylinux_2_28_x86_64"), &said("manylinux_2_34_x86_64"));
+}
+
+#[test]
+fn a_library_is_told_where_it_is_nowhere_or_may_not_come_along() {
+    let library = extension().needs("libhost.so.1", &[]);
+    let here = machine(&library, &host());
+    let well = repaired(&here, &[]);
+    assert_eq!(well, "");
+    appears("W072", &repaired(&machine(&library, &[]), &[]), &well);
+    appears("W073", &repaired(&here, &["--no-graft"]), &well);
+}
+
+#[test]
+fn a_module_is_told_where_it_needs_the_library_of_python() {
+    let said = |library: &Library| repaired(&machine(library, &[]), &[]);
+    appears("E006", &said(&extension().needs("libpython3.12.so.1.0", &[])), &said(&extension()));
+}
+
+#[test]
+fn a_library_is_told_where_it_cannot_be_changed_and_has_to_be() {
+    let broken = |library: &Library| {
+        let mut bytes = library.build();
+        // The first loaded segment claims an alignment that it does not have.
+        let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
+        let load = (0..20).map(|entry| table + 56 * entry).find(|at| bytes[*at] == 1).unwrap();
+        bytes[load + 48..load + 56].copy_from_slice(&0x1001_u64.to_le_bytes());
+        let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", bytes);
+        machine(library, &host()).bytes(PLAIN, &wheel.bytes())
+    };
+    let said = |project: Project| project.said(&["wheel", "repair", PLAIN, "--sysroot", "root", "-w", "out"]);
+    let grafting = extension().needs("libhost.so.1", &[]);
+    appears("E007", &said(broken(&grafting)), &said(machine(&grafting, &host())));
+    appears("E007", &said(broken(&grafting)), &said(broken(&extension())));
+}
+
+#[test]
+fn a_wheel_is_told_where_it_is_larger_than_allowed() {
+    let project = machine(&extension(), &[]);
+    let said = |size: &str| project.said(&["wheel", "check", PLAIN, "--no-host-libs", "--max-size", size]);
+    appears("R140", &said("100B"), &said("100MB"));
+}
+
+#[test]
+fn a_file_of_policies_is_told_where_it_is_none_or_permits_ever_less() {
+    let policy = |name: &str, priority: u32, libraries: &str| {
+        format!(
+            r#"{{"name": "{name}", "aliases": [], "priority": {priority}, "symbol_versions": {{"x86_64": {{}}}},
+                "lib_whitelist": [{libraries}], "blacklist": {{}}}}"#
+        )
+    };
+    let said = |second: &str, libraries: &str| {
+        let policies = [
+            policy("linux", 0, ""),
+            policy("manylinux_2_17", 80, r#""libc.so.6", "libz.so.1""#),
+            policy(second, 64, libraries),
+        ];
+        let project = machine(&extension(), &[]).file("policies.json", &format!("[{}]", policies.join(",\n")));
+        project.said(&["wheel", "show", PLAIN, "--no-host-libs", "--policy-file", "policies.json"])
+    };
+    let well = said("manylinux_2_28", r#""libc.so.6", "libz.so.1""#);
+    assert_eq!(well, "");
+    appears("K007", &said("centos7", r#""libc.so.6", "libz.so.1""#), &well);
+    appears("K008", &said("manylinux_2_28", r#""libc.so.6""#), &well);
+}
