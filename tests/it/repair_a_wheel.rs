@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::elf::Library;
-use crate::support::{Project, Wheel};
+use crate::support::{Project, Wheel, appears};
 
 pub const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
 pub const LIBC: &str = "libc.so.6";
@@ -402,10 +402,13 @@ fn a_result_that_is_not_as_planned_is_no_result() {
     let library = extension().needs("libhost.so.1", &[]).runpath(&folders.join(":")[..65_500]);
     let host = Library::new().soname("libhost.so.1");
     let roomy = project(&wheel(&library), &[("libhost.so.1", &host)]);
-    repaired(&roomy, &[]);
+    let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
+    let well = roomy.said(&arguments);
     let library = extension().needs("libhost.so.1", &[]).runpath(&folders.join(":")[..65_530]);
     let project = project(&wheel(&library), &[("libhost.so.1", &host)]);
-    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(1);
+    let run = project.run(&arguments).exits(1);
+    appears("W074", &run.stderr, &well);
+    assert_eq!(roomy.run(&arguments).exits(0).stderr, well);
     let first = run.stderr.lines().next().unwrap_or_default();
     assert!(first.starts_with("error[W074 unsound-result]: it cannot be read: its search path has 655"), "{first}");
     assert_eq!(std::fs::read_dir(project.path("out")).unwrap().count(), 0);

@@ -7,6 +7,8 @@ import struct
 import subprocess
 import zipfile
 
+from auditwheel_elf import MACHINES, Foreign, of_glibc, of_musl
+
 STEM = "case-1.0"
 MODULE = r"""
 #include <Python.h>
@@ -56,9 +58,10 @@ class Case:
     outside: dict = dataclasses.field(default_factory=dict)
     tag: str = "cp311-cp311-linux_x86_64"
     environment: dict = dataclasses.field(default_factory=dict)
-    # Options of both commands, and of `repair` alone.
+    # Options of both commands, of `repair` alone, and of ours alone.
     options: tuple = ()
     repair_options: tuple = ()
+    our_repair_options: tuple = ()
     repairs: bool = True
     # Python statements that must end well with the repaired wheel.
     works: tuple = ()
@@ -70,7 +73,8 @@ class Case:
     unlisted: tuple = ()
 
 
-OUTSIDE = {"LD_LIBRARY_PATH": "{outside}"}
+# Not LD_LIBRARY_PATH: Python itself would load what only has the name of a system library.
+OUTSIDE = {"AUDITWHEEL_LD_LIBRARY_PATH": "{outside}"}
 WORKS = ("from case import ext; assert ext.answer() == 42",)
 SUFFIX = ".cpython-311-x86_64-linux-gnu.so"
 EXT = f"case/ext{SUFFIX}"
@@ -89,6 +93,7 @@ CXX = {
     "string": "#include <string>\nstatic int run() { std::string text(\"x\"); for (int at = 0; at < 41; at++) text += 'y'; return text.size(); }",
     "filesystem": "#include <filesystem>\nstatic int run() { return std::filesystem::current_path().empty() ? 0 : 42; }",
     "to-chars": "#include <charconv>\nstatic int run() { char text[64]; double volatile x = 1.5; std::to_chars(text, text + 64, (double)x); return text[0] == '1' ? 42 : 0; }",
+    "entropy": "#include <random>\nstatic int run() { return std::random_device().entropy() < 0 ? 0 : 42; }",
     "thread": "#include <thread>\nstatic int run() { int found = 0; std::thread one([&] { found = 42; }); one.join(); return found; }",
     "throw": "static int run() { try { throw 42; } catch (int found) { return found; } }",
 }
@@ -111,7 +116,7 @@ MAP = "FOO_1.0 { global: foo; local: *; };"
 
 def cases():
     """All of them."""
-    return [*system_libraries(), *own_libraries(), *programs(), *pythons(), *odd_files(), *names_and_paths()]
+    return [*system_libraries(), *own_libraries(), *programs(), *pythons(), *odd_files(), *names_and_paths(), *machines(), *suite()]
 
 
 def system_libraries():
@@ -188,7 +193,7 @@ def own_libraries():
     yield Case("at-the-top", {f"ext{SUFFIX}": from_outside()}, outside={"libfoo.so": FOO}, environment={"LD_LIBRARY_PATH": "{outside}/as"}, works=("import ext; assert ext.answer() == 42",))
     plain = library("libplain.so", "extern int foo(void); int plain(void) { return foo(); }", "-L{outside}", "-lfoo")
     yield Case("library-alone", {**INIT, "case/libplain.so": plain}, outside={"libfoo.so": FOO}, environment={"LD_LIBRARY_PATH": "{outside}/as"}, tag="py3-none-linux_x86_64", works=("import ctypes; assert ctypes.CDLL('{site}/case/libplain.so').plain() == 42",))
-    for level in ["v2", "v3"]:
+    for level in ["v2", "v3", "v4"]:
         yield simple(f"isa-{level}", module("ext", flags=[f"-Wl,-z,x86-64-{level}"]), works=())
     yield simple("isa-v3-allowed", module("ext", flags=["-Wl,-z,x86-64-v3"]), options=("--disable-isa-ext-check",), works=())
     level = library("libfoo.so.1", "int foo(void) { return 42; }", "-Wl,-z,x86-64-v3")
@@ -257,6 +262,93 @@ def names_and_paths():
     yield simple("stored", module("ext"), repair_options=("-z", "0"))
 
 
+def machines():
+    """Wheels for other machines, made on this one."""
+    for name, (*_, oldest, _) in MACHINES.items():
+        tag = f"cp311-cp311-linux_{name}"
+        if name in ("mips64", "armv5l"):
+            for claimed in [name, "x86_64"]:
+                part = of_glibc(name)
+                yield Case(f"machine-{name}-as-{claimed.replace('_', '-')}", {**INIT, "case/ext.so": part}, tag=f"cp311-cp311-linux_{claimed}")
+            continue
+        known = f"case/ext.cpython-311-{name}-linux"
+        yield Case(f"machine-{name.replace('_', '-')}", {**INIT, f"{known}-gnu.so": of_glibc(name)}, tag=tag)
+        yield Case(f"machine-{name.replace('_', '-')}-musl", {**INIT, f"{known}-musl.so": of_musl(name)}, tag=tag)
+        for version in ["GLIBC_2.28", "GLIBC_2.34", "GLIBC_2.38", "GLIBC_2.99"]:
+            files = {**INIT, f"{known}-gnu.so": of_glibc(name, version)}
+            yield Case(f"machine-{name.replace('_', '-')}-{version[6:].replace('.', '-')}", files, tag=tag, repairs=False)
+        needs = (("libc.so.6", (oldest,)), ("libstdc++.so.6", ("GLIBCXX_3.4.22", "CXXABI_1.3.9")), ("libgcc_s.so.1", ("GCC_3.3.1",)))
+        yield Case(f"machine-{name.replace('_', '-')}-cxx", {**INIT, f"{known}-gnu.so": Foreign(name, needs)}, tag=tag, repairs=False)
+        if name != "x86_64":
+            yield Case(f"machine-{name}-as-x86-64", {**INIT, f"{known}-gnu.so": of_glibc(name)})
+    for symbol in ["__issignaling", "__issignalingl", "pthread_getattr_default_np", "__cxa_thread_atexit_impl"]:
+        part = of_glibc("aarch64", undefined=(symbol,))
+        yield Case(f"machine-aarch64-{symbol.strip('_').replace('_', '-')}", {**INIT, "case/ext.so": part}, tag="cp311-cp311-linux_aarch64")
+
+
+def suite():
+    """What auditwheel's own tests of whole wheels look at, where no other case does."""
+    as_installed = {"LD_LIBRARY_PATH": "{outside}/as"}
+    foo = {"outside": {"libfoo.so": FOO}, "environment": as_installed, "works": ()}
+    for name, pattern in [("set", "libfoo.so.[1,2]"), ("other-set", "libfoo.so.[2,3]"), ("other-name", "libfoo.so.noexist"), ("start", "libfoo.so.*"), ("all", "*")]:
+        yield simple(f"excluded-by-{name}", from_outside(), repair_options=("--exclude", pattern), **foo)
+    own = {**foo, "environment": {"AUDITWHEEL_LD_LIBRARY_PATH": "{outside}/as"}}
+    yield simple("excluded-by-path-of-own-variable", from_outside(), repair_options=("--exclude", "*/outside/as/*"), **own)
+    for said in [0, 315532799, 315532801, 315532802, 650203201]:
+        yield simple(f"dated-{said}", from_outside(), outside={"libfoo.so": FOO}, environment={**as_installed, "SOURCE_DATE_EPOCH": str(said)})
+    before, answer = reaching("arc4random")
+    stub = library("libpython3.11.so.1.0", "int nothing;")
+    part = module("ext", answer, before, ["-Wl,--no-as-needed", "-L{outside}", "-l:libpython3.11.so.1.0"])
+    claimed = {"outside": {"libpython3.11.so.1.0": stub}, "tag": "cp311-cp311-manylinux2014_x86_64"}
+    yield simple("libpython-claims", part, **claimed)
+    yield simple("libpython-claims-kept", part, our_repair_options=("--keep-claimed-tags",), **claimed)
+    static = Part("int main(void) { return 42; }", ("-static",), program=True)
+    tag = "py2.py3-none-manylinux_2_5_x86_64.manylinux1_x86_64.musllinux_1_1_x86_64"
+    yield Case("program-static-of-both", {**INIT, "case/run": static}, tag=tag)
+    # A program that needs a library and one that needs none, in a wheel that is for any platform by its name.
+    linked = Part("extern int foo(void); int main(void) { return foo(); }", ("-L{outside}", "-lfoo"), program=True)
+    plain = Part("int main(void) { return 42; }", program=True)
+    works = tuple(f"import subprocess, sys; assert subprocess.run([sys.prefix + '/bin/{name}']).returncode == 42" for name in ["linked", "plain"])
+    works += ("import sys; assert open(sys.prefix + '/bin/linked', 'rb').read(2) == b'#!'", "import sys; assert open(sys.prefix + '/bin/plain', 'rb').read(4) == b'\\x7fELF'")
+    files = {**INIT, f"{STEM}.data/scripts/linked": linked, f"{STEM}.data/scripts/plain": plain}
+    yield Case("programs-for-any", files, outside={"libfoo.so": FOO}, environment=as_installed, tag="py3-none-any", in_environment=True, works=works)
+    deep = library("libbar.so.2", "int bar(void) { return 41; }")
+    for kind, flag in [("rpath", "--disable-new-dtags"), ("runpath", "--enable-new-dtags")]:
+        chain = library("libfoo.so.1", "extern int bar(void); int foo(void) { return bar() + 1; }", "-L{outside}", "-lbar", f"-Wl,{flag},-rpath,{{outside}}/as")
+        yield simple(f"chain-by-{kind}", from_outside(), outside={"libbar.so": deep, "libfoo.so": chain}, environment=as_installed)
+    # Two packages, each with a library of its own, of which one needs the other.
+    chain = library("libfoo.so.1", "extern int bar(void); int foo(void) { return bar() + 1; }", "-L{outside}", "-lbar")
+    other = module("ext", "bar() + 1", "extern int bar(void);", ["-L{outside}", "-lbar"])
+    works = (*WORKS, "from other.deep import ext; assert ext.answer() == 42")
+    files = {**INIT, EXT: from_outside(), "other/__init__.py": "", "other/deep/__init__.py": "", f"other/deep/ext{SUFFIX}": other}
+    yield Case("two-packages-two-libraries", files, outside={"libbar.so": deep, "libfoo.so": chain}, environment=as_installed, works=works)
+    # One module with a library beside it, another with one from outside.
+    inside = module("ext", "foo()", "extern int foo(void);", ["-L{outside}", "-lfoo", "-Wl,--disable-new-dtags,-rpath,$ORIGIN"])
+    outer = module("out", "bar() + 1", "extern int bar(void);", ["-L{outside}", "-lbar"])
+    files = {**INIT, EXT: inside, "case/libfoo.so.1": FOO, f"case/out{SUFFIX}": outer}
+    yield Case("internal-and-grafted", files, outside={"libbar.so": deep, "libfoo.so": FOO}, environment=as_installed, works=(*WORKS, "from case import out; assert out.answer() == 42"))
+    # A library of the wheel whose need only who loads it knows, and that lies outside.
+    whole = module("ext", "foo()", "extern int foo(void);", ["-L{outside}", "-lfoo", "-lbar", "-Wl,--no-as-needed,--disable-new-dtags,-rpath,$ORIGIN/libs:{outside}/as"])
+    yield Case("partly-found", {**INIT, EXT: whole, "case/libs/libfoo.so.1": chain}, outside={"libbar.so": deep, "libfoo.so": chain}, works=WORKS)
+    crypt = module("ext", "crypt(\"x\", \"ab\")[0] == 'a' ? 42 : 0", "#include <crypt.h>", ["-lcrypt"])
+    yield simple("crypt", crypt)
+    plain = library("libplain.so", "#include <crypt.h>\nint plain(void) { return crypt(\"x\", \"ab\")[0] == 'a' ? 42 : 0; }", "-lcrypt")
+    yield Case("crypt-of-a-library", {**INIT, "case/libplain.so": plain}, tag="py3-none-linux_x86_64", works=("import ctypes; assert ctypes.CDLL('{site}/case/libplain.so').plain() == 42",))
+    newer = library("libfoo.so.1", f"{before} int foo(void) {{ return {answer}; }}")
+    above = {"outside": {"libfoo.so": newer}, "environment": as_installed}
+    yield simple("plat-too-high-by-graft", from_outside(), repair_options=("--plat", "manylinux_2_17_x86_64"), works=(), **above)
+    yield simple("plat-reached-with-graft", from_outside(), repair_options=("--plat", "manylinux_2_36_x86_64"), **above)
+    for alias in ["manylinux1", "manylinux2010", "manylinux2014"]:
+        yield simple(f"plat-{alias}", module("ext"), repair_options=("--plat", f"{alias}_x86_64"))
+    yield simple("build-number", module("ext"), tag="1local-cp311-cp311-linux_x86_64")
+    abi3 = Part(module("ext", "getpid() > 0 ? 42 : 0", "#include <unistd.h>").source, ("-DPy_LIMITED_API=0x03090000",))
+    yield Case("many-pythons", {**INIT, "case/ext.abi3.so": abi3}, tag="cp39.cp310.cp311-abi3-linux_x86_64", works=WORKS)
+    level = library("libfoo.so.1", "int foo(void) { return 42; }", "-Wl,-z,x86-64-v2")
+    part = dataclasses.replace(from_outside(), flags=(*from_outside().flags, "-Wl,-z,x86-64-v2"))
+    for name, options in [("isa-v2-with-graft", ()), ("isa-v2-with-graft-allowed", ("--disable-isa-ext-check",))]:
+        yield simple(name, part, outside={"libfoo.so": level}, environment=as_installed, options=options, works=())
+
+
 def header(machine, abi=0):
     """An ELF file for x86_64's class and byte order that is nothing but its header."""
     ident = b"\x7fELF" + bytes([2, 1, 1, abi]) + bytes(8)
@@ -295,6 +387,8 @@ class Shop:
                 built = parts / f"{number}"
                 self.compile(content, built, outside)
                 content = built.read_bytes()
+            elif isinstance(content, Foreign):
+                content = content.build()
             made[name] = content.encode() if isinstance(content, str) else content
         folder = place / "wheel"
         folder.mkdir(exist_ok=True)
@@ -316,12 +410,14 @@ class Shop:
 
 def write_wheel(folder, case, members):
     info = f"{STEM}.dist-info"
-    tags = [f"{python}-{abi}-{platform}" for python, abi, joined in [case.tag.split("-")] for platform in joined.split(".")]
+    *build, python, abi, platform = case.tag.split("-")
+    tags = [f"{one}-{abi}-{other}" for one in python.split(".") for other in platform.split(".")]
+    number = "".join(f"Build: {one}\n" for one in build)
     purelib = "true" if case.tag.endswith("any") else "false"
     members = {
         **members,
         f"{info}/METADATA": b"Metadata-Version: 2.1\nName: case\nVersion: 1.0\n",
-        f"{info}/WHEEL": ("Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: " + purelib + "\n" + "".join(f"Tag: {tag}\n" for tag in tags)).encode(),
+        f"{info}/WHEEL": ("Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: " + purelib + "\n" + number + "".join(f"Tag: {tag}\n" for tag in tags)).encode(),
     }
     rows = []
     path = folder / f"{STEM}-{case.tag}.whl"

@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import zipfile
 
 import auditwheel_cases
@@ -45,14 +46,15 @@ def environment_of(case, place):
     return {**base, **added}
 
 
-def judge(program, case, wheel, place, out):
+def judge(program, case, wheel, place, out, ours_alone=()):
     options = [option.format(outside=place / "outside") for option in case.options]
     environment = environment_of(case, place)
     done = run([*program, "show", "--json", *options, wheel], environment)
-    shown = json.loads(done.stdout) if done.stdout.strip() else {}
-    outcome = Outcome(shown, done.returncode, said=done.stderr)
+    # Where it has no verdict, auditwheel prints something else.
+    shown = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+    outcome = Outcome(shown, done.returncode, said=done.stderr + ("" if shown else done.stdout))
     if case.repairs:
-        more = [option.format(outside=place / "outside") for option in case.repair_options]
+        more = [option.format(outside=place / "outside") for option in (*case.repair_options, *ours_alone)]
         done = run([*program, "repair", *options, *more, "-w", out, wheel], environment)
         outcome.repair_code = done.returncode
         outcome.said += done.stderr + done.stdout
@@ -70,7 +72,83 @@ def members(path):
         return sorted(name for name in archive.namelist() if "/sboms/" not in name and not name.endswith("/"))
 
 
-def differences(ours, theirs):
+def contents(path):
+    """Content of members, without lists of parts."""
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in members(path)}
+
+
+def entry(line):
+    """Kind and text of a line of readelf that is about what a loader does: what is needed, and where it is looked for."""
+    found = re.search(r"\((NEEDED|SONAME|RPATH|RUNPATH)\) .*\[(.*)\]", line)
+    return found and found.groups()
+
+
+def dynamic(path):
+    """What each library needs, calls itself, and searches. Hashed names are told in full: both hash the source."""
+    told = {}
+    for name, content in contents(path).items():
+        if content[:4] != b"\x7fELF" or len(content) < 64:
+            continue
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            lines = run(["readelf", "-dW", file.name], os.environ).stdout.splitlines()
+        told[name] = sorted(filter(None, map(entry, lines)))
+    return told
+
+
+def versioned(path):
+    """Which file each library needs which versions of symbols from: renamed with what is needed."""
+    told = {}
+    for name, content in contents(path).items():
+        if content[:4] != b"\x7fELF" or len(content) < 64:
+            continue
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            lines = run(["readelf", "-VW", file.name], os.environ).stdout.splitlines()
+        told[name] = sorted(re.findall(r"File: (\S+)|Name: (\S+)  Flags", "\n".join(lines)))
+    return told
+
+
+def headers(path):
+    """The lines of WHEEL, and METADATA."""
+    told = contents(path)
+    wheel, metadata = (next(told[name] for name in told if name.endswith(f".dist-info/{file}")) for file in ("WHEEL", "METADATA"))
+    lines = sorted(line for line in wheel.decode().replace(": False", ": false").splitlines() if line and not line.startswith("Generator:"))
+    return lines, metadata.decode().strip()
+
+
+def modes(path):
+    """Which libraries and programs of the wheel can be run; those that came along are all made so by us."""
+    with zipfile.ZipFile(path) as archive:
+        own = [name for name, content in contents(path).items() if content[:4] == b"\x7fELF" and not name.startswith("case.libs/")]
+        return {name: bool(archive.getinfo(name).external_attr >> 16 & 0o111) for name in own}
+
+
+def dates(path):
+    """When members were written, all of them: asked where a case sets the time."""
+    with zipfile.ZipFile(path) as archive:
+        return sorted({member.date_time for member in archive.infolist()})
+
+
+def packages(path):
+    """Package URLs of what came along, as the lists of parts have them; ours say the architecture, too."""
+    told = set()
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if "/sboms/" in name and name.endswith(".json"):
+                parts = json.loads(archive.read(name))["components"]
+                told.update(part["purl"].split("?")[0] for part in parts if not part.get("purl", "pkg:pypi/").startswith("pkg:pypi/"))
+    return sorted(told)
+
+
+# What is compared of two repaired wheels.
+LOOKS = [platforms, members, dynamic, versioned, headers, modes, packages]
+
+
+def differences(case, ours, theirs):
     """What each said, by key, where it is not the same."""
     found = {}
     if ("error" in theirs.shown) != ("error" in ours.shown) or not theirs.shown:
@@ -86,9 +164,10 @@ def differences(ours, theirs):
     if (ours.repair_code == 0) != (theirs.repair_code == 0):
         found["repair"] = (f"{ours.repair_code}: {ours.said[-600:]}", f"{theirs.repair_code}: {theirs.said[-600:]}")
     elif ours.repaired and theirs.repaired:
-        for key, look in (("platforms", platforms), ("members", members)):
-            if look(ours.repaired) != look(theirs.repaired):
-                found[key] = (look(ours.repaired), look(theirs.repaired))
+        for look in LOOKS + ([dates] if "SOURCE_DATE_EPOCH" in case.environment else []):
+            mine, other = look(ours.repaired), look(theirs.repaired)
+            if mine != other:
+                found[look.__name__] = (mine, other)
     elif bool(ours.repaired) != bool(theirs.repaired):
         found["written"] = (ours.repaired, theirs.repaired)
     return found
@@ -125,9 +204,9 @@ def installs_and_works(case, wheel, place):
 def compare(case, wheel, place, programs):
     rock, auditwheel = programs
     place.mkdir(parents=True, exist_ok=True)
-    ours = judge([rock, "wheel"], case, wheel, place, place / "ours")
+    ours = judge([rock, "wheel"], case, wheel, place, place / "ours", case.our_repair_options)
     theirs = judge([auditwheel], case, wheel, place, place / "theirs")
-    found = differences(ours, theirs)
+    found = differences(case, ours, theirs)
     fault = ""
     if ours.repaired and case.works:
         fault = installs_and_works(case, ours.repaired, place)
@@ -195,4 +274,5 @@ def main():
     sys.exit(1 if failed or unknown else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

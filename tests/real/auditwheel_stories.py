@@ -1,0 +1,99 @@
+"""Holds the verdicts of `wheel show` against auditwheel's, on every wheel that the stories of `cargo test` make.
+
+Runs in the environment that auditwheel is installed in: one process is started and copied for each wheel. A wheel is
+called after its story. Where auditwheel has no verdict there is nothing to compare: that is counted, and ours must say
+what is wrong or why there is nothing to judge.
+"""
+
+import argparse
+import collections
+import contextlib
+import io
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import traceback
+import zipfile
+
+import auditwheel.main
+
+from auditwheel_diff import KEYS, listed
+
+# A wheel that unpacks to more is there to fill memory, and auditwheel unpacks it to disk.
+MOST_BYTES = 32 << 20
+MOST_SECONDS = 60
+
+
+def theirs(path):
+    """What auditwheel says: its document, or none and why."""
+    end, begin = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(MOST_SECONDS)
+        out, err, code = io.StringIO(), io.StringIO(), 1
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            sys.argv = ["auditwheel", "show", "--json", str(path)]
+            try:
+                code = auditwheel.main.main() or 0
+            except SystemExit as left:
+                code = left.code
+            except BaseException:
+                traceback.print_exc()
+        with os.fdopen(begin, "w") as pipe:
+            json.dump([code, out.getvalue(), err.getvalue()[-400:]], pipe)
+        os._exit(0)
+    os.close(begin)
+    with os.fdopen(end) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    if not said:
+        return {}, f"no end within {MOST_SECONDS} s"
+    _, text, fault = json.loads(said)
+    return (json.loads(text) if text.startswith("{") else {}), fault
+
+
+def is_large(path):
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(member.file_size for member in archive.infolist()) > MOST_BYTES
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rock", required=True, type=pathlib.Path)
+    parser.add_argument("--differences", required=True, type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    options = parser.parse_args()
+    may_differ = listed(options.differences)
+    counts, wrong, differed = collections.Counter(), [], set()
+    for path in sorted(options.folder.glob("*/*/*.whl")):
+        story = path.parts[-3].split(".")[-1]
+        if is_large(path):
+            counts["too large to unpack"] += 1
+            continue
+        done = subprocess.run([options.rock, "wheel", "show", "--json=auditwheel", path], capture_output=True, text=True, check=False)
+        mine = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+        other, fault = theirs(path)
+        if "overall_tag" not in other:
+            counts["without a verdict of auditwheel"] += 1
+            if done.returncode not in (0, 1) or not (mine or "error[" in done.stderr):
+                wrong.append(f"{story}: {path}: ours exits with {done.returncode}: {done.stderr[-300:]}")
+            continue
+        found = {key: (mine.get(key), other.get(key)) for key in KEYS if mine.get(key) != other.get(key)}
+        counts["compared"] += 1
+        allowed = may_differ.get(story, set())
+        if found.keys() & allowed:
+            differed.add(story)
+        for key in sorted(found.keys() - allowed):
+            wrong.append(f"{story}: {path}: {key}: ours {found[key][0]!r}, auditwheel's {found[key][1]!r} {done.stderr[-200:]!r}")
+    print("\n".join(wrong))
+    print(", ".join(f"{number} {what}" for what, number in sorted(counts.items())) + f"; {len(differed)} stories differ as listed, {len(wrong)} differences are not listed")
+    sys.exit(1 if wrong or counts["compared"] < 200 else 0)
+
+
+main()
