@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::PositionalFile;
 use crate::audit::{Library, MachineLibraries, MachineLibrary, SearchPath};
 use crate::elf::Elf;
+use crate::names::without_dots;
 
 /// Libraries below a root folder; all paths in them and to them are meant below it.
 #[derive(Debug, Clone)]
@@ -168,24 +169,11 @@ fn folders(text: &str, separators: &[char], current: Option<&str>) -> Vec<String
     let folder = |name: &str| match current {
         _ if name.contains('$') => None,
         _ if name.starts_with('/') => Some(name.to_owned()),
-        current => current.map(|current| without_dots(&format!("{current}/{name}"))),
+        current => without_dots(&format!("{}/{name}", current?)).map(|path| format!("/{path}")),
     };
     let names = text.split(|letter| separators.contains(&letter));
     // An empty text is no list of one empty name.
     names.filter(|_| !text.is_empty()).filter_map(folder).collect()
-}
-
-/// A path from the root without `.` and `..`, as it is written: links are not followed.
-fn without_dots(path: &str) -> String {
-    let parts = path.split('/').fold(Vec::new(), |mut parts, part| {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-        parts
-    });
-    format!("/{}", parts.join("/"))
 }
 
 /// The parts of a path, the first one last.

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::repaired_wheels_load::assert_loads;
 use crate::support::elf::Library;
 use crate::support::{Project, Wheel, appears};
 
@@ -534,4 +535,49 @@ fn several_wheels_are_repaired_in_one_go_with_patterns_of_a_file_and_the_environ
     assert_eq!(exit, Some(0));
     assert_eq!(with("AUDITWHEEL_PLAT", "manylinux_2_12_x86_64").0, Some(1));
     assert_eq!(with("AUDITWHEEL_ZIP_COMPRESSION_LEVEL", "10").0, Some(2));
+}
+
+#[test]
+fn copies_of_a_library_that_nothing_names_are_dropped_on_demand() {
+    let chain = Library::new().soname("libx.so.1").linked(LIBC).exports("of_libx_so_1").build();
+    let library = Library::extension("_demo").linked(LIBC).needs("libx.so.1", &[]).runpath("$ORIGIN");
+    let all = ["demo/libx.so", "demo/libx.so.1", "demo/libx.so.1.2.3"];
+    let built = all.iter().fold(wheel(&library), |wheel, path| wheel.executable(path, chain.clone()));
+    let left = |members: &[(String, Vec<u8>)]| -> Vec<String> {
+        let names = members.iter().map(|(name, _)| name.clone());
+        names.filter(|name| name.starts_with("demo/libx")).collect()
+    };
+    let repaired_with = |wheel: &Wheel, more: &[&str]| {
+        let project = project(wheel, &[]);
+        let (plan, members) = repaired(&project, more);
+        project.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+        (project, plan, members)
+    };
+    assert_eq!(left(&repaired_with(&built, &[]).2), all);
+    let (project, plan, members) = repaired_with(&built, &["--dedup-sonames"]);
+    assert_eq!(left(&members), ["demo/libx.so.1"]);
+    let same = "demo/libx.so.1";
+    assert_eq!(plan["dropped"], serde_json::json!({"demo/libx.so": same, "demo/libx.so.1.2.3": same}));
+    assert_loads(&project, &members);
+    let kept = repaired_with(&built, &["--dedup-sonames", "--keep-copy", "*.so.1.2.3", "--strip"]).2;
+    assert_eq!(left(&kept), ["demo/libx.so.1", "demo/libx.so.1.2.3"]);
+    // A file that loads it by another of its names is seen.
+    let loader = "import ctypes\nctypes.CDLL(__file__[:-9] + 'libx.so')\n";
+    let kept = repaired_with(&built.file("demo/load.py", loader), &["--dedup-sonames"]).2;
+    assert_eq!(left(&kept), ["demo/libx.so", "demo/libx.so.1"]);
+}
+
+#[test]
+fn of_copies_without_a_name_of_their_own_one_stays() {
+    let copy = Library::new().soname("libgone.so.1").linked(LIBC).build();
+    let built = wheel(&extension())
+        .executable("demo/libone.so", copy.clone())
+        .executable("more/libother.so", copy)
+        .executable("more/_demo.so", extension().build());
+    let project = project(&built, &[]);
+    let (plan, members) = repaired(&project, &["--dedup-sonames"]);
+    assert_eq!(plan["dropped"], serde_json::json!({"more/libother.so": "demo/libone.so"}));
+    assert!(members.iter().any(|(name, _)| name == "more/_demo.so"), "extension modules are found by their own names");
+    let text = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--dedup-sonames", "--dry-run"]).exits(0);
+    assert!(text.stdout.contains("drop   more/libother.so, the same as demo/libone.so\n"), "{}", text.stdout);
 }

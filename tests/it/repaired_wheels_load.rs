@@ -23,7 +23,7 @@ fn unpack(project: &Project, members: &[(String, Vec<u8>)]) -> std::path::PathBu
 /// Unpacks the members, loads the extension in another process with all symbols bound at once, and calls its functions,
 /// and through them those of every library that it needs.
 #[track_caller]
-fn assert_loads(project: &Project, members: &[(String, Vec<u8>)]) {
+pub(super) fn assert_loads(project: &Project, members: &[(String, Vec<u8>)]) {
     assert_loads_beside(project, members, &project.path("nothing"));
 }
 

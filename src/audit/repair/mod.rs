@@ -8,6 +8,7 @@ mod tags;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::copies::Needless;
 use super::inspect::{FileFacts, FileKind};
 use super::tree::{MachineLibrary, is_libpython};
 use super::verdict::Verdict;
@@ -64,8 +65,20 @@ pub struct Plan {
     pub edits: BTreeMap<String, ElfEdits>,
     /// Programs that move out of the folder of scripts: old path and new.
     pub moved: BTreeMap<String, String>,
+    /// Copies of libraries that are left out, by path, each with the path of the one that stays.
+    pub dropped: BTreeMap<String, String>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
+}
+
+impl Plan {
+    /// Leaves copies of libraries out.
+    pub fn drop_copies(&mut self, copies: Vec<Needless>) {
+        for copy in copies {
+            self.edits.remove(&copy.path);
+            self.dropped.insert(copy.path, copy.same_as);
+        }
+    }
 }
 
 /// Reads the digest of a library of the machine: SHA-256 in hexadecimal.
@@ -131,5 +144,5 @@ pub fn plan(
         }
     }
     let grafts = graft::with_edits(grafts, &new_names);
-    Ok(Plan { platform, folder, grafts, edits, moved, findings })
+    Ok(Plan { platform, folder, grafts, edits, moved, dropped: BTreeMap::new(), findings })
 }

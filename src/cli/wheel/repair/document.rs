@@ -23,6 +23,7 @@ pub(super) fn document(done: &Done, input: &Path) -> Value {
         "grafts": plan.map(grafts).unwrap_or_default(),
         "edits": plan.map(edits).unwrap_or_default(),
         "moved": plan.map(|plan| &plan.moved),
+        "dropped": plan.map(|plan| &plan.dropped),
         "excluded": done.excluded,
         "written": done.saved == Some(Saved::Written),
         "findings": done.findings.iter().map(FindingView::new).collect::<Vec<_>>(),

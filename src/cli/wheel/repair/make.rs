@@ -94,7 +94,11 @@ impl Making<'_> {
     /// Files of the wheel in which something changes, and those that cannot be changed.
     fn members(&self) -> (Files<'_>, Vec<Diagnostic>) {
         let archive = self.wheel.archive();
-        let stripped = self.report.libraries().map(|(path, _)| path).filter(|_| self.job.args.strip);
+        let stripped = self
+            .report
+            .libraries()
+            .map(|(path, _)| path)
+            .filter(|path| self.job.args.strip && !self.plan.dropped.contains_key(*path));
         let paths: BTreeSet<&str> = self.plan.edits.keys().map(String::as_str).chain(stripped).collect();
         let (mut files, mut faults) = (Vec::new(), Vec::new());
         for path in paths {
@@ -150,6 +154,7 @@ impl Making<'_> {
             edits.renamed.insert(old.clone(), new.clone());
             edits.added.insert(old.clone(), Added::executable(starter(new)));
         }
+        edits.removed.extend(plan.dropped.keys().cloned());
         if !plan.grafts.is_empty() {
             let mut owners = Owners::new(self.job.judge.root());
             let owners: Vec<Option<String>> =

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::bar::{Bar, Watchers};
 use super::judging::{Judge, Options};
 use super::output::source_date;
 use super::{Printing, WheelFile, report};
-use crate::audit::{self, Look, Plan, Repair, Report, Verdict, Wanted};
+use crate::audit::{self, Excludes, Look, Needless, Plan, Repair, Report, Verdict, Wanted};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::registry::wheel as codes;
@@ -33,7 +34,8 @@ Examples:
   rock-matrix wheel repair built.whl --plat manylinux_2_28_x86_64 -w wheelhouse
   rock-matrix wheel repair built.whl --exclude-preset rocm --dry-run      what would be done
   rock-matrix wheel repair built.whl --exclude 'libamdhip64.so*' --no-graft
-  rock-matrix wheel repair built.whl --sysroot /mnt/image                 libraries of a container's root")]
+  rock-matrix wheel repair built.whl --sysroot /mnt/image                 libraries of a container's root
+  rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'    links packed as files")]
 pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]
@@ -62,6 +64,12 @@ pub(super) struct Args {
     /// Drop search paths from the root, relative and empty ones, of all libraries
     #[arg(long)]
     fix_rpath: bool,
+    /// Leave out copies of a library whose file names stand in no file of the wheel, as links become when they are packed
+    #[arg(long)]
+    dedup_sonames: bool,
+    /// Keep copies of this name or path: it is loaded by a name that is put together at run time; a shell pattern
+    #[arg(long, value_name = "GLOB", requires = "dedup_sonames")]
+    keep_copy: Vec<String>,
     /// Fail where a library would have to come along
     #[arg(long)]
     no_graft: bool,
@@ -173,7 +181,10 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
             return Err(refused);
         }
         let Some(verdict) = &report.verdict else { return copied(job) };
-        let plan = planned(job, report, verdict)?;
+        let mut plan = planned(job, report, verdict)?;
+        if args.dedup_sonames {
+            plan.drop_copies(needless(job, wheel, report)?);
+        }
         let time = source_date(job.shell.environment.get("SOURCE_DATE_EPOCH")).map_err(|fault| vec![fault])?;
         let renamed = renamed(job, wheel, &plan).map_err(|error| vec![error.diagnostic(&file.shown)])?;
         let mut done = Done {
@@ -224,6 +235,15 @@ fn planned(job: &Job<'_>, report: &Report<'_>, verdict: &Verdict<'_>) -> Result<
             .at(Place::File(file.shown.as_str().into()), "")
             .help("leave them out with `--exclude` or `--exclude-preset`"),
     ])
+}
+
+/// Copies of libraries that nothing names.
+fn needless(job: &Job<'_>, wheel: &Wheel<'_>, report: &Report<'_>) -> Result<Vec<Needless>, Vec<Diagnostic>> {
+    let kept = Excludes::new(job.args.keep_copy.iter().map(String::as_str));
+    let kept = kept.map_err(|reason| vec![Diagnostic::new(&codes::BAD_PATTERN, reason)])?;
+    let bar = Bar::new(Watchers::of(job.shell), &job.file.shown);
+    let found = audit::needless_copies(wheel.archive(), &report.files, &kept, &|progress| bar.tell(progress));
+    found.map_err(|error| vec![error.diagnostic(&job.file.shown)])
 }
 
 /// The SHA-256 of a library of the machine, in hexadecimal.

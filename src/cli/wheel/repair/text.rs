@@ -36,5 +36,8 @@ fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
     for (old, new) in &plan.moved {
         writeln!(text, "move   {old} to {new}")?;
     }
+    for (path, same) in &plan.dropped {
+        writeln!(text, "drop   {path}, the same as {same}")?;
+    }
     Ok(())
 }
