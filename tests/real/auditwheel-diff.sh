@@ -30,6 +30,12 @@ fetch gafime-rocm 0.4.7
 # In one piece the version reads as an address.
 fetch rocm-bindings-hip "10.0.0"".0.1.2"
 
+step "make the wheels of the stories, and compare their verdicts"
+ROCK_STORY_WHEELS=$work/stories cargo test --locked --quiet --test it -- \
+  show_a_wheel repair_a_wheel gfx_of_a_wheel verify_a_wheel label_a_wheel codes_of_wheels hostile_wheels >"$work/stories.log" 2>&1 ||
+  fail "the stories: $(tail -n 20 "$work/stories.log")"
+"$tools/bin/python" tests/real/auditwheel_stories.py --rock "$ROCK_MATRIX_BIN" --differences docs/auditwheel.md "$work/stories"
+
 step "make wheels with gcc, and compare with auditwheel $("$tools/bin/pip" show auditwheel | sed -n 's/^Version: //p')"
 PATH=$tools/bin:$PATH "$host_python" tests/real/auditwheel_diff.py --rock "$ROCK_MATRIX_BIN" --auditwheel "$tools/bin/auditwheel" \
   --differences docs/auditwheel.md --work "$work" "${public[@]}"

@@ -217,11 +217,11 @@ def compare(case, wheel, place, programs):
     return case.name, found, fault
 
 
-def listed(page):
-    """Keys that may differ, by case: rows `| `case`, `case` | `key`, `key` | reason |`."""
+def listed(page, start="| `"):
+    """Keys that may differ, by case: rows `| `case`, `case` | `key`, `key` | reason |`. Rows of stories begin otherwise."""
     rows = {}
     for line in page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| `") else []
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith(start) else []
         if len(cells) == 3 and cells[2]:
             keys = set(re.findall(r"`([^`]+)`", cells[1]))
             for name in re.findall(r"`([^`]+)`", cells[0]):

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# A member of 5 GiB, compressed and read back: without optimization too slow for every run of the tests.
+# Members of 5 GiB: written and read back, and gone through by every command that reads wheels. Without optimization
+# that is too slow for every run of the tests.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck disable=SC2119
-needs
+needs gcc
 
 step "a content of 5 GiB is compressed in blocks, found by another reader, and verified"
 cargo test --locked --quiet --lib -- --ignored 5_gib
+
+step "a wheel with two members of 5 GiB goes through every command within 700 MiB of memory"
+printf 'extern void *malloc(unsigned long); void *PyInit__last(void) { return malloc(1); }\n' >"$work/library.c"
+gcc -shared -fPIC -O1 -o "$work/library.so" "$work/library.c"
+"$host_python" tests/real/large_members.py --rock "$ROCK_MATRIX_BIN" --library "$work/library.so" --work "$work"
