@@ -3,7 +3,7 @@
 //! In: a file behind [`ReadAt`]. Out: a [`Patch`] that cuts the file behind what is loaded and appends section headers
 //! for what is left. It comes before [`edit`](super::edit): what an edit appends keeps everything before it.
 
-use super::{Elf, ElfError, Header, Patch, Section, Segment, machine, section_type};
+use super::{Elf, ElfError, Header, Patch, Patched, Section, Segment, machine, section_type};
 use crate::bytes::ReadAt;
 
 /// Sections that stay although they may not be marked as loaded: code for GPUs, and what leads to it (clang
@@ -51,6 +51,11 @@ pub fn strip(source: &dyn ReadAt) -> Result<Patch, ElfError> {
     let last = sections.iter().rposition(stays).unwrap_or(0);
     let (table, names) = tables(&sections[..=last], stays);
     append(&elf, source, &mut patch, end, (table, names))?;
+    // The file header is written to, and a table may lie over it.
+    let after = Elf::read(&Patched::new(source, &patch))?;
+    if after.segments() != elf.segments() || after.dynamic() != elf.dynamic() {
+        return Err(ElfError::refused("its tables overlap"));
+    }
     Ok(patch)
 }
 
@@ -286,6 +291,22 @@ mod tests {
         bytes.extend(b"PK");
         let message = strip(&bytes).unwrap_err().to_string();
         assert_eq!(message, "it cannot be edited: 4098 bytes follow its end, which stripping would lose");
+    }
+
+    #[test]
+    fn program_headers_over_the_file_header_are_not_stripped_away() {
+        let mut bytes = sample::bytes(&library().build());
+        let elf = Elf::read(&bytes).unwrap();
+        let table: Vec<u8> = elf.segments()[..1].iter().flat_map(|one| one.to_bytes(elf.header().format)).collect();
+        // One program header is left, which begins inside of the file header, with the counts of both tables in it.
+        let header = bytes[..64].to_vec();
+        bytes[48..104].copy_from_slice(&table);
+        bytes[..64].copy_from_slice(&header);
+        bytes[32..40].copy_from_slice(&48_u64.to_le_bytes());
+        bytes[56] = 1;
+        let before = Elf::read(&bytes).unwrap();
+        assert_eq!(before.segments().len(), 1);
+        assert_eq!(strip(&bytes).unwrap_err().to_string(), "it cannot be edited: its tables overlap");
     }
 
     #[test]
