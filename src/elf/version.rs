@@ -15,7 +15,7 @@ pub struct VersionNeed {
 }
 
 /// Bytes of `Elf32_Verneed` and `Elf64_Verneed`, and of `Vernaux`.
-const ENTRY_BYTES: usize = 16;
+pub(super) const ENTRY_BYTES: usize = 16;
 
 impl Elf {
     /// What is needed of which library. The table is found as the loader finds it, by its address.
@@ -28,7 +28,7 @@ impl Elf {
         let mut needs = Vec::new();
         let (mut at, mut left) = (start, MOST_ENTRIES);
         for _ in 0..count {
-            let entry = self.entry(source, at)?;
+            let entry = self.version_entry(source, at)?;
             let format = self.header().format;
             let (versions, file) = (format.u16(&entry, 2), format.u32(&entry, 4));
             let (first, next) = (format.u32(&entry, 8), format.u32(&entry, 12));
@@ -42,7 +42,7 @@ impl Elf {
                 left = left.checked_sub(1).ok_or_else(|| ElfError::Damaged {
                     what: format!("more than {MOST_ENTRIES} symbol versions are needed"),
                 })?;
-                let one = self.entry(source, inner)?;
+                let one = self.version_entry(source, inner)?;
                 need.versions.push(strings.text(format.u32(&one, 8).into())?.to_owned());
                 need.indexes.push(format.u16(&one, 6));
                 let step = format.u32(&one, 12);
@@ -73,7 +73,8 @@ impl Elf {
         Ok(numbers.collect())
     }
 
-    fn entry(&self, source: &dyn ReadAt, address: u64) -> Result<[u8; ENTRY_BYTES], ElfError> {
+    /// One `Verneed` or `Vernaux` at an address.
+    pub(super) fn version_entry(&self, source: &dyn ReadAt, address: u64) -> Result<[u8; ENTRY_BYTES], ElfError> {
         let mut entry = [0; ENTRY_BYTES];
         self.read_address(source, "the table of needed symbol versions", address, &mut entry)?;
         Ok(entry)

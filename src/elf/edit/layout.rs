@@ -2,7 +2,7 @@
 
 use super::super::{DynamicEntry, Elf, ElfError, Segment, segment_flag, segment_type, tag};
 use super::change::{Change, is_program};
-use super::{Names, marker, pointers, room};
+use super::{Names, apart, marker, pointers, room};
 use crate::bytes::ReadAt;
 use crate::elf::{Class, Header, Patch, verify::largest_page};
 
@@ -268,13 +268,16 @@ impl Layout {
         let mut patch = Patch::unchanged(elf.size_bytes());
         self.write_dynamic(elf, source, change, &mut patch)?;
         self.write_headers(elf, source, &mut patch)?;
+        pointers::update_sections(elf, source, self.strings, self.dynamic, &mut patch)?;
+        apart::check_versions(elf, source, &patch)?;
         let format = elf.header().format;
         for (offset, name) in &change.version_files {
             let mut bytes = [0; 4];
             format.put_u32(&mut bytes, 0, *name);
             overwrite(source, &mut patch, *offset, &bytes)?;
         }
-        pointers::update(elf, source, self.strings, self.dynamic, &mut patch)?;
+        apart::check(elf, source, &patch)?;
+        pointers::update_symbols(elf, source, self.dynamic, &mut patch)?;
         patch.append(self.tail_offset, self.tail);
         if !patch.is_sound() {
             return Err(ElfError::refused("its tables overlap"));

@@ -9,6 +9,7 @@
 //! **Invariant:** no byte of a loaded segment moves; no byte of a text is overwritten; a file that is as the edits want
 //! it gets an empty patch; no patch is returned that adds a fault which [`verify`](super::verify) finds.
 
+mod apart;
 mod change;
 mod edits;
 mod layout;

@@ -10,8 +10,8 @@ const DYNAMIC_SYMBOL: &[u8] = b"_DYNAMIC\0";
 /// Symbols are read in pieces of about so many bytes.
 const PIECE_BYTES: u64 = 1 << 16;
 
-/// Points section headers and symbols to where the tables are.
-pub(super) fn update(
+/// Points section headers to where the tables are.
+pub(super) fn update_sections(
     elf: &Elf,
     source: &dyn ReadAt,
     strings: Option<Place>,
@@ -36,7 +36,19 @@ pub(super) fn update(
         let at = elf.header().sections_offset + (index * Section::bytes(format.class)) as u64;
         overwrite(source, patch, at, &to.to_bytes(format))?;
     }
-    if let (Some(place), Some(old)) = (dynamic, old_dynamic) {
+    Ok(())
+}
+
+/// Points symbols to where the dynamic table is.
+pub(super) fn update_symbols(
+    elf: &Elf,
+    source: &dyn ReadAt,
+    dynamic: Option<Place>,
+    patch: &mut Patch,
+) -> Result<(), ElfError> {
+    let old = elf.segment(segment_type::DYNAMIC).map(|segment| segment.address);
+    if let (Some(place), Some(old)) = (dynamic, old) {
+        let sections = elf.sections(source)?;
         let tables = sections.iter().filter(|one| matches!(one.kind, section_type::SYMTAB | section_type::DYNSYM));
         for table in tables {
             move_symbol(elf, source, table, sections.get(table.link as usize), (old, place.address), patch)?;

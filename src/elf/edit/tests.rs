@@ -392,3 +392,30 @@ fn entries_beyond_the_end_of_the_table_are_cleared() {
     assert_eq!(edited.dynamic().len(), elf.dynamic().len() + 1);
     assert_eq!(edited.dynamic().last().map(|entry: &DynamicEntry| entry.tag), Some(tag::RPATH));
 }
+
+#[test]
+fn a_table_over_the_program_headers_is_not_overwritten_with_them() {
+    let source = Sample { unused_headers: 2, ..library() }.build();
+    let bytes = sample::bytes(&source);
+    let elf = Elf::read(&source).unwrap();
+    let format = elf.header().format;
+    let dynamic = usize::try_from(elf.segment(segment_type::DYNAMIC).unwrap().offset).unwrap();
+    // Two segments are used, and the third, of zeros, is the one that is written to.
+    let unused = elf.header().segments_offset + 2 * 56;
+    assert!(edit(&source, &rpath("$ORIGIN/of/no/text")).is_ok());
+    for (tag, address) in [
+        (tag::SYMTAB, unused - 47),
+        (tag::SYMTAB, unused + 9),
+        (tag::STRTAB, unused - 1),
+        (tag::VERNEED, unused),
+        (tag::VERSYM, unused + 40),
+        (tag::HASH, unused - 7),
+    ] {
+        let mut bytes = bytes.clone();
+        let entry = elf.dynamic().iter().position(|entry| entry.tag == tag).unwrap();
+        format.put_word(&mut bytes, dynamic + entry * 16 + 8, address);
+        let edits = ElfEdits { soname: Some("libsample-0123abcd.so".to_owned()), ..ElfEdits::default() };
+        let message = edit(&bytes, &edits).unwrap_err().to_string();
+        assert_eq!(message, "it cannot be edited: its tables overlap", "{tag:#x} at {address:#x}");
+    }
+}
