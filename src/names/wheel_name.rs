@@ -42,6 +42,10 @@ pub struct WheelNameError {
 }
 
 impl WheelName {
+    /// How long a name may be in bytes: file systems take no longer ones (Linux, `limits.h`, `NAME_MAX`), and the tags
+    /// that a name stands for are a product.
+    pub const MOST_BYTES: usize = 255;
+
     /// The local version label, in normal form.
     pub fn label(&self) -> Option<LocalLabel> {
         self.version.local().and_then(|local| local.parse().ok())
@@ -90,6 +94,9 @@ impl FromStr for WheelName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = |reason: String| WheelNameError { text: text.to_owned(), reason };
         let decoded = decode(text).ok_or_else(|| fault("its percent encoding is broken".into()))?;
+        if decoded.len() > Self::MOST_BYTES {
+            return Err(fault(format!("it has {} bytes, and a file name at most {}", decoded.len(), Self::MOST_BYTES)));
+        }
         let stem = decoded.strip_suffix(".whl").ok_or_else(|| fault("it does not end in `.whl`".into()))?;
         let parts: Vec<&str> = stem.split('-').collect();
         let (name, version, build, tags) = match parts.as_slice() {
@@ -229,6 +236,15 @@ mod tests {
         assert_eq!(reason("a-one-py3-none-any.whl"), "`one` is no PEP 440 version");
         assert_eq!(reason("../a-1-py3-none-any.whl"), "`../a` is no distribution name");
         assert!(reason("a-1-py3--any.whl").starts_with("`` is not a set of wheel tags"));
+    }
+
+    #[test]
+    fn a_name_that_no_file_can_have_is_refused() {
+        let long = |bytes: usize| format!("a-1-py3-none-{}.whl", "a".repeat(bytes - 17));
+        assert_eq!(name(&long(255)).to_string(), long(255));
+        assert_eq!(reason(&long(256)), "it has 256 bytes, and a file name at most 255");
+        let sets = ["a."; 3].map(|tag| tag.repeat(1 << 20) + "a").join("-");
+        assert!(reason(&format!("a-1-{sets}.whl")).starts_with("it has 629"));
     }
 
     #[test]

@@ -146,20 +146,13 @@ fn check_tags(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &m
         Ok(version) => sink.push(bad_header(findings, &member, format!("`Wheel-Version: {version}` is not 1.x"))),
         Err(message) => sink.push(bad_header(findings, &member, message)),
     }
-    let expand = |tag: &str| -> BTreeSet<String> {
-        let sets: Vec<Vec<&str>> = tag.split('-').map(|set| set.split('.').collect()).collect();
-        let [python, abi, platform] = sets.as_slice() else { return BTreeSet::from([tag.to_owned()]) };
-        itertools::iproduct!(python, abi, platform)
-            .map(|(python, abi, platform)| format!("{python}-{abi}-{platform}"))
-            .collect()
-    };
-    let written: BTreeSet<String> = wheel.wheel().all("Tag").flat_map(|tag| expand(&tag)).collect();
+    let written: BTreeSet<String> =
+        wheel.wheel().all("Tag").flat_map(|tag| single_tags(&tag)).take(MOST_TAGS).collect();
     let named: BTreeSet<String> = name.expanded_tags().into_iter().collect();
     if written.is_empty() {
         sink.push(bad_header(findings, &member, "`Tag` is missing".to_owned()));
     } else if written != named {
-        let list = |tags: &BTreeSet<String>| tags.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        let message = format!("WHEEL says `Tag: {}`, and the file's name {}", list(&written), list(&named));
+        let message = format!("WHEEL says `Tag: {}`, and the file's name {}", listed(&written), listed(&named));
         sink.push(findings.member(&TAG_MISMATCH, &member, message));
     }
     let build = wheel.wheel().get("Build").filter(|build| !build.is_empty());
@@ -169,6 +162,31 @@ fn check_tags(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &m
         let message =
             format!("WHEEL has {}, and the file's name {}", word(build.as_deref()), word(name.build.as_deref()));
         sink.push(findings.member(&TAG_MISMATCH, &member, message));
+    }
+}
+
+/// Far more tags than a file name has room for.
+const MOST_TAGS: usize = 1 << 17;
+/// How many tags are told.
+const SHOWN_TAGS: usize = 32;
+
+/// Every tag that the sets of one stand for. What has no room in a file name is left as it is: sets multiply.
+fn single_tags(tag: &str) -> Vec<String> {
+    let sets: Vec<Vec<&str>> = tag.split('-').map(|set| set.split('.').collect()).collect();
+    let [python, abi, platform] = sets.as_slice() else { return vec![tag.to_owned()] };
+    if tag.len() > WheelName::MOST_BYTES {
+        return vec![tag.to_owned()];
+    }
+    itertools::iproduct!(python, abi, platform)
+        .map(|(python, abi, platform)| format!("{python}-{abi}-{platform}"))
+        .collect()
+}
+
+fn listed(tags: &BTreeSet<String>) -> String {
+    let shown: Vec<&str> = tags.iter().take(SHOWN_TAGS).map(String::as_str).collect();
+    match tags.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{}, and {more} more", shown.join(", ")),
     }
 }
 
@@ -187,7 +205,19 @@ fn check_purelib(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink:
 
 #[cfg(test)]
 mod tests {
-    use super::{allows, torch_specifiers};
+    use std::collections::BTreeSet;
+
+    use super::{SHOWN_TAGS, allows, listed, single_tags, torch_specifiers};
+
+    #[test]
+    fn sets_of_tags_multiply_only_as_far_as_a_file_name_has_room() {
+        assert_eq!(single_tags("cp311.cp312-abi3-any"), ["cp311-abi3-any", "cp312-abi3-any"]);
+        assert_eq!(single_tags("any"), ["any"]);
+        let sets = ["a.".repeat(1 << 16), "b.".repeat(1 << 16), "c".to_owned()].join("-");
+        assert_eq!(single_tags(&sets), [sets.as_str()]);
+        let many: BTreeSet<String> = (100..140).map(|number| number.to_string()).collect();
+        assert!(listed(&many).ends_with("130, 131, and 8 more"), "{SHOWN_TAGS} are told");
+    }
 
     #[test]
     fn a_torch_requirement_contradicts_the_label_only_where_no_patch_of_the_minor_fits() {
