@@ -20,7 +20,7 @@ mod tree;
 mod verdict;
 
 pub use copies::{Needless, needless_copies};
-pub use findings::{Archive, SplitCode, archives_of, is_of_torch, missing_archives, numbers, too_large, unexpected};
+pub use findings::{Archive, SplitCode, archives_of, file_findings, is_of_torch, missing_archives, numbers, too_large, unexpected};
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};

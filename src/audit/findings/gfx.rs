@@ -7,23 +7,24 @@ use super::split::{SplitCode, archives_of};
 use crate::audit::inspect::FileFacts;
 use crate::codeobj::{Container, ContainerKind, Target};
 use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, counted};
+use crate::diagnostic::{Code, Diagnostic, Place, counted};
 use crate::names::{Accelerator, GfxTarget, RocmVersion};
 
 /// The version of code objects that generic targets came with (LLVM AMDGPU usage, "Code Object V6").
 const GENERIC_VERSION: u8 = 6;
 
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = subject.files.iter().flat_map(|file| of_file(subject, file)).collect();
+    let mut found: Vec<Diagnostic> = subject.files.iter().flat_map(|file| file_findings(&subject.name.to_string(), file)).collect();
     found.extend(sets_differ(subject));
     found.extend(too_new(subject));
     found
 }
 
-fn of_file(subject: Subject<'_>, file: &FileFacts) -> Vec<Diagnostic> {
-    let (inventory, path) = (&file.inventory, file.path.as_str());
+/// What is wrong with one file of a wheel and the code for GPUs in it, whatever the others are.
+pub fn file_findings(wheel: &str, file: &FileFacts) -> Vec<Diagnostic> {
+    let inventory = &file.inventory;
     let mut found = Vec::new();
-    let mut push = |code, message: String| found.push(subject.on_member(code, path, message));
+    let mut push = |code, message: String| found.push(on_member(wheel, &file.path, code, message));
     for fault in &file.layout_faults {
         push(&codes::DAMAGED_LAYOUT, fault.to_string());
     }
@@ -102,42 +103,74 @@ fn is_before(one: &RocmVersion, other: &RocmVersion) -> bool {
     one.parts() < other.parts()
 }
 
-/// What is missing or too much against what was asked for, in files with bundles and in those whose code lies in
-/// archives of these wheels.
+fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) -> Diagnostic {
+    Diagnostic::new(code, message).at(Place::Member { wheel: wheel.to_owned(), member: member.to_owned() }, "")
+}
+
+/// What is missing or too much against what was asked for: in each file with bundles, in each whose code lies in archives
+/// of these wheels, and in all other code together, which comes in files of one target.
 pub fn unexpected(
-    subject_name: &str,
+    wheel: &str,
     files: &[FileFacts],
     wheels: &[SplitCode],
     expected: &[GfxTarget],
 ) -> Vec<Diagnostic> {
-    let place =
-        |path: &str| crate::diagnostic::Place::Member { wheel: subject_name.to_owned(), member: path.to_owned() };
     let expected: BTreeSet<Target> = expected.iter().cloned().map(Target::Gfx).collect();
-    let has_code =
-        |file: &&FileFacts| file.inventory.bundles().next().is_some() || !file.inventory.kpack_references.is_empty();
-    let with_code: Vec<&FileFacts> = files.iter().filter(has_code).collect();
-    if with_code.is_empty() && !expected.is_empty() && !files.iter().any(|file| !targets(file).is_empty()) {
-        let message = format!("there is no code for a GPU, and expected is {}", list(&expected));
-        let finding = Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message);
-        return vec![finding.at(crate::diagnostic::Place::File(subject_name.into()), "")];
-    }
+    let is_split = |file: &&FileFacts| !file.inventory.kpack_references.is_empty();
+    let is_bundled = |file: &&FileFacts| file.inventory.bundles().next().is_some() || is_split(file);
     let mut found = Vec::new();
-    for file in with_code {
+    for file in files.iter().filter(is_bundled) {
         let mut own = targets(file);
         own.extend(archives_of(&file.path, &file.inventory.kpack_references, wheels).into_keys());
-        let missing: Vec<&Target> = expected.difference(&own).collect();
-        let extra: Vec<&Target> = own.difference(&expected).collect();
-        let mut parts = Vec::new();
-        if !missing.is_empty() {
-            parts.push(format!("{} is missing", list(missing)));
+        found.extend(
+            difference(&expected, &own, &own)
+                .map(|message| on_member(wheel, &file.path, &codes::GFX_NOT_AS_EXPECTED, message)),
+        );
+    }
+    let has_bundled = files.iter().any(|file| is_bundled(&file));
+    let has_split = files.iter().any(|file| is_split(&file));
+    let (mut all, mut code) = (BTreeMap::new(), BTreeSet::new());
+    for file in files.iter().filter(|file| !is_bundled(file)) {
+        let kinds = file.inventory.kinds();
+        // Archives that a library refers to were judged with it.
+        if has_split && kinds.contains(&ContainerKind::Kpack) {
+            continue;
         }
-        if !extra.is_empty() {
-            parts.push(format!("{} was not asked for", list(extra)));
-        }
-        if !parts.is_empty() {
-            let finding = Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, parts.join(", and "));
-            found.push(finding.at(place(&file.path), ""));
+        let own = targets(file);
+        own.iter().for_each(|target| drop(all.entry(target.clone()).or_insert(file.path.as_str())));
+        // Libraries have data files for some targets alone; code that is not there cannot run.
+        if !has_bundled || kinds.iter().any(|kind| *kind != ContainerKind::Data) {
+            code.extend(own);
         }
     }
+    let held: BTreeSet<Target> = all.keys().cloned().collect();
+    let on_wheel = |message: String| {
+        Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message).at(Place::File(wheel.to_owned().into()), "")
+    };
+    if held.is_empty() {
+        if !has_bundled && !expected.is_empty() {
+            found.push(on_wheel(format!("there is no code for a GPU, and expected is {}", list(&expected))));
+        }
+        return found;
+    }
+    let own = if code.is_empty() { &expected } else { &code };
+    found.extend(difference(&expected, own, &held).map(|message| {
+        let extra = all.iter().filter(|(target, _)| !expected.contains(target));
+        extra.fold(on_wheel(message), |finding, (target, path)| finding.note(format!("`{path}` is for {target}")))
+    }));
     found
+}
+
+/// What is expected and not in `own`, and what is in `held` and not expected, in words.
+fn difference(
+    expected: &BTreeSet<Target>,
+    own: &BTreeSet<Target>,
+    held: &BTreeSet<Target>,
+) -> impl Iterator<Item = String> + use<> {
+    let missing: Vec<&Target> = expected.difference(own).collect();
+    let extra: Vec<&Target> = held.difference(expected).collect();
+    let told = |targets: Vec<&Target>, words: &str| (!targets.is_empty()).then(|| format!("{} {words}", list(targets)));
+    let parts: Vec<String> =
+        [told(missing, "is missing"), told(extra, "was not asked for")].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", and ")).into_iter()
 }

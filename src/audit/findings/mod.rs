@@ -9,7 +9,7 @@ mod size;
 mod split;
 mod tags;
 
-pub use gfx::unexpected;
+pub use gfx::{file_findings, unexpected};
 pub use label::is_of_torch;
 pub(super) use rocm::rocm_majors;
 pub use size::too_large;

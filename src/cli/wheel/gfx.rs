@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::bar::{Bar, Watchers};
 use super::judging::Work;
 use super::{Format, Printing, report};
-use crate::audit::{self, FileFacts, FileKind, GfxDocument, Look, Reading, SplitCode};
+use crate::audit::{self, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
 use crate::cli::{Exit, Shell};
 use crate::codeobj::SourceKind;
-use crate::diagnostic::{Diagnostic, counted};
+use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::names::GfxTarget;
 use crate::sys::Room;
 use crate::wheel::Archive;
@@ -18,7 +18,8 @@ use crate::wheel::Archive;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Code is found in bundles, compressed or not, code objects, archives of them, and data files, wherever they lie.
-Exits with 1 when --expect names other targets than a file holds.
+Exits with 1 when --expect names other targets than a file holds, and where code is damaged or not what its bundle
+says.
 
 Examples:
   rock-matrix wheel gfx dist/*.whl
@@ -58,18 +59,22 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let splits: Vec<SplitCode> = wheels.iter().map(|(name, files)| SplitCode::new(name, files)).collect();
     for (name, files) in &wheels {
         let document = GfxDocument::among(name, files, &splits);
+        let mut found: Vec<Diagnostic> = files.iter().flat_map(|file| audit::file_findings(name, file)).collect();
+        if !args.expect.is_empty() {
+            found.extend(audit::unexpected(name, files, &splits, &args.expect));
+        }
         let text = match args.printing.format() {
             Format::Human => human(name, files, &splits, &document),
             Format::Json => {
-                format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "gfx": document}))
+                let findings: Vec<FindingView> = found.iter().map(FindingView::new).collect();
+                format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "gfx": document, "findings": findings}))
             }
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
         }
-        if !args.expect.is_empty() {
-            all.extend(audit::unexpected(name, files, &splits, &args.expect));
-        }
+        // What is only worth knowing stands in the table.
+        all.extend(found.into_iter().filter(|finding| finding.severity < Severity::Note));
     }
     report(shell, &all)
 }
