@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::findings::{Archive, SplitCode, archives_of};
+use super::findings::{Archive, SplitCode, archives_of, contradicts_claim};
 use super::inspect::{FileFacts, FileKind};
 use super::report::Report;
 use super::tree::Found;
@@ -206,7 +206,7 @@ impl Own {
         let excluded = report.verdict.iter().flat_map(|verdict| verdict.trees.values()).flat_map(|tree| &tree.excluded);
         Self {
             claimed_tags: report.name.platform.tags().to_vec(),
-            claimed_ok: !report.findings.iter().any(|finding| finding.code.id == "R101" || finding.code.id == "R102"),
+            claimed_ok: !report.findings.iter().any(contradicts_claim),
             own_sym_tag: report.verdict.as_ref().map(|verdict| verdict.own_symbols.tag()),
             findings: report.findings.iter().map(FindingView::new).collect(),
             elf,

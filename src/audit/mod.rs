@@ -20,7 +20,10 @@ mod tree;
 mod verdict;
 
 pub use copies::{Needless, needless_copies};
-pub use findings::{Archive, SplitCode, archives_of, file_findings, is_of_torch, missing_archives, numbers, too_large, unexpected};
+pub use findings::{
+    Archive, SplitCode, archives_of, contradicts_claim, file_findings, is_of_torch, missing_archives, numbers,
+    too_large, unexpected,
+};
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};

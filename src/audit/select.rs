@@ -75,8 +75,8 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
     }
     // Where none is left the wheel is not what its name says, and there is nothing to judge.
     if selected.considered.is_empty() {
-        let is_left_out = |code| code == codes::OTHER_ARCHITECTURE.id || code == codes::OTHER_LIBC.id;
-        for finding in selected.findings.iter_mut().filter(|finding| is_left_out(finding.code.id)) {
+        let is_left_out = |code| code == &codes::OTHER_ARCHITECTURE || code == &codes::OTHER_LIBC;
+        for finding in selected.findings.iter_mut().filter(|finding| is_left_out(finding.code)) {
             finding.severity = Severity::Error;
         }
     }

@@ -54,6 +54,8 @@ pub struct Verdict<'p> {
     pub forbidden: Policy<'p>,
     /// The highest policy that allows the level of x86-64 that is needed.
     pub isa: Policy<'p>,
+    /// The files of the wheel that need a level above the first, by their numbers; none where nobody asks.
+    pub above_baseline: BTreeSet<usize>,
     /// Whether the floating-point handler of Python 2 is used.
     pub uses_pyfpe: bool,
     /// Whether a Python 2 with narrow Unicode is needed.
@@ -139,6 +141,8 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
     let libraries = best(&|one| one.libraries.is_empty());
     let forbidden = best(&|one| one.forbidden.is_empty());
     let isa = if judging.checks_isa { isa_policy(judging.policies, &roots, &beside, &trees) } else { highest };
+    let is_above = |at: &&usize| judging.checks_isa && is_above_baseline(beside[**at].1);
+    let above_baseline: BTreeSet<usize> = roots.iter().filter(is_above).map(|at| placed[*at].1).collect();
     let uses_pyfpe = chosen.iter().any(|(_, library)| library.uses_pyfpe);
     let uses_ucs2 = chosen.iter().any(|(_, library)| library.uses_ucs2);
     let python = if uses_pyfpe || uses_ucs2 { linux } else { highest };
@@ -152,6 +156,7 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
         libraries,
         forbidden,
         isa,
+        above_baseline,
         uses_pyfpe,
         uses_ucs2,
         versions,
@@ -247,6 +252,10 @@ fn symbol_policy<'p>(policies: &'p Policies, references: &[Reference<'p>], own: 
     best.unwrap_or_else(|| (best_for(policies, own), own.clone()))
 }
 
+fn is_above_baseline(library: &Library) -> bool {
+    library.isa_level.is_some_and(|level| level > 0)
+}
+
 /// A file of a level above the first runs on no platform of a policy, unless it is a library of the machine that some
 /// policy grants: such platforms bring their own.
 fn isa_policy<'p>(
@@ -255,14 +264,13 @@ fn isa_policy<'p>(
     files: &[(&str, &Library)],
     trees: &BTreeMap<usize, Tree>,
 ) -> Policy<'p> {
-    let is_above = |library: &Library| library.isa_level.is_some_and(|level| level > 0);
-    if roots.iter().any(|at| is_above(files[*at].1)) {
+    if roots.iter().any(|at| is_above_baseline(files[*at].1)) {
         return policies.linux();
     }
     let mut policy = policies.highest();
     for (name, node) in roots.iter().flat_map(|at| &trees[at].nodes) {
         if let Found::Machine(machine) = &node.found
-            && is_above(&machine.library)
+            && is_above_baseline(&machine.library)
         {
             let granting = policies.iter().find(|one| !one.is_linux() && one.permits_library(name));
             policy = lower(policy, granting.unwrap_or(policies.linux()));

@@ -14,7 +14,8 @@ use crate::names::{Accelerator, GfxTarget, RocmVersion};
 const GENERIC_VERSION: u8 = 6;
 
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = subject.files.iter().flat_map(|file| file_findings(&subject.name.to_string(), file)).collect();
+    let mut found: Vec<Diagnostic> =
+        subject.files.iter().flat_map(|file| file_findings(&subject.name.to_string(), file)).collect();
     found.extend(sets_differ(subject));
     found.extend(too_new(subject));
     found
@@ -109,12 +110,7 @@ fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) ->
 
 /// What is missing or too much against what was asked for: in each file with bundles, in each whose code lies in archives
 /// of these wheels, and in all other code together, which comes in files of one target.
-pub fn unexpected(
-    wheel: &str,
-    files: &[FileFacts],
-    wheels: &[SplitCode],
-    expected: &[GfxTarget],
-) -> Vec<Diagnostic> {
+pub fn unexpected(wheel: &str, files: &[FileFacts], wheels: &[SplitCode], expected: &[GfxTarget]) -> Vec<Diagnostic> {
     let expected: BTreeSet<Target> = expected.iter().cloned().map(Target::Gfx).collect();
     let is_split = |file: &&FileFacts| !file.inventory.kpack_references.is_empty();
     let is_bundled = |file: &&FileFacts| file.inventory.bundles().next().is_some() || is_split(file);
@@ -137,7 +133,9 @@ pub fn unexpected(
             continue;
         }
         let own = targets(file);
-        own.iter().for_each(|target| drop(all.entry(target.clone()).or_insert(file.path.as_str())));
+        for target in &own {
+            all.entry(target.clone()).or_insert(file.path.as_str());
+        }
         // Libraries have data files for some targets alone; code that is not there cannot run.
         if !has_bundled || kinds.iter().any(|kind| *kind != ContainerKind::Data) {
             code.extend(own);

@@ -14,6 +14,7 @@ pub use label::is_of_torch;
 pub(super) use rocm::rocm_majors;
 pub use size::too_large;
 pub use split::{Archive, SplitCode, archives_of, missing_archives};
+pub use tags::contradicts_claim;
 pub(super) use tags::offenders;
 
 use super::inspect::{FileFacts, libraries};
@@ -64,6 +65,15 @@ impl<'a> Subject<'a> {
     fn on_member(&self, code: &'static Code, member: &str, message: impl Into<String>) -> Diagnostic {
         let place = Place::Member { wheel: self.name.to_string(), member: member.to_owned() };
         Diagnostic::new(code, message).at(place, "")
+    }
+
+    /// Whether a library is of those that other packages bring: ROCm, torch and the like.
+    fn comes_with_others(&self, name: &str) -> bool {
+        let presets = &self.compat.tables().presets;
+        presets.iter().any(|preset| {
+            let patterns = preset.patterns.iter().map(String::as_str);
+            Excludes::new(patterns).is_ok_and(|patterns| patterns.has(name))
+        })
     }
 
     /// What the label says, where it has the parts of a label.

@@ -1,12 +1,14 @@
 //! What the file name promises against what the files need.
 
 use super::{Subject, numbers};
-use crate::audit::inspect::{FileFacts, libraries};
+use crate::audit::inspect::{FileFacts, FileKind, libraries};
 use crate::audit::search::is_data;
+use crate::audit::tree::is_libpython;
 use crate::audit::verdict::Verdict;
-use crate::compat::policy::Policy;
-use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, counted};
+use crate::compat::policy::{Family, Policy};
+use crate::diagnostic::registry::{elf, rocm as codes};
+use crate::diagnostic::{Code, Diagnostic, Severity, counted};
+use crate::names::Arch;
 
 /// How many files with a version too new are named; the rest is counted.
 const SHOWN: usize = 3;
@@ -29,34 +31,117 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
         let message = "WHEEL says `Root-Is-Purelib: true`, and this is a library";
         found.push(subject.on_member(&codes::PURELIB_WITH_LIBRARIES, path, message));
     }
+    let claims_policy = subject.name.platform.tags().iter().any(|tag| Family::of_platform_tag(tag).is_some());
+    found.extend(subject.libraries().filter(|(_, library)| library.extension.is_some()).filter_map(
+        |(path, library)| {
+            let needed = library.needed.iter().find(|needed| is_libpython(needed))?;
+            let message = format!("an extension module needs `{needed}`, which the Python that loads it need not have");
+            let severity = if claims_policy { Severity::Error } else { Severity::Warning };
+            let finding = subject.on_member(&elf::NEEDS_LIBPYTHON, path, message).severity(severity);
+            Some(finding.help("link without `-lpythonX.Y`, or let `rock-matrix wheel repair` drop the need"))
+        },
+    ));
     if let Some(verdict) = subject.verdict {
-        let claims = subject.name.platform.tags().iter();
-        found.extend(claims.filter_map(|tag| false_claim(subject, verdict, tag)));
+        found.extend(subject.name.platform.tags().iter().flat_map(|tag| of_claim(subject, verdict, tag)));
     }
     found
 }
 
-/// The finding about a claimed platform tag that the symbols of the wheel's own files do not allow.
-fn false_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Option<Diagnostic> {
-    let claimed = verdict.judging.policies.for_tag(tag).filter(|claimed| !claimed.is_linux())?;
+/// Whether a finding says that the platform in the name of a wheel is not that of its contents.
+pub fn contradicts_claim(finding: &Diagnostic) -> bool {
+    const CLAIMS: [&Code; 6] = [
+        &codes::FALSE_PLATFORM_TAG,
+        &codes::CODE_IN_ANY_WHEEL,
+        &codes::LIBRARY_FROM_ELSEWHERE,
+        &elf::OTHER_ARCHITECTURE,
+        &elf::OTHER_LIBC,
+        &elf::NEEDS_LIBPYTHON,
+    ];
+    finding.is_error() && CLAIMS.contains(&finding.code)
+}
+
+/// What the wheel's own files need that the systems of a claimed tag do not have. Libraries of the machine count for
+/// nothing.
+fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagnostic> {
+    let claim =
+        |what: String| subject.on_wheel(&codes::FALSE_PLATFORM_TAG, format!("the name claims `{tag}`, and {what}"));
+    if let Some(what) = other_system(subject, verdict, tag) {
+        return vec![claim(what)];
+    }
+    let Some(claimed) = verdict.judging.policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    found.extend(newer_symbols(subject, verdict, claimed).map(|(what, notes)| {
+        notes.into_iter().fold(claim(what), Diagnostic::note).help(if verdict.own_symbols.is_linux() {
+            "no manylinux tag fits it; build it in an older image".to_owned()
+        } else {
+            format!("its own symbols allow `{}`", verdict.own_symbols.tag())
+        })
+    }));
+    let of_claimed = |number: &usize| {
+        let references = verdict.by_file.get(number).into_iter().flatten();
+        references.filter(|one| one.policy == claimed).collect::<Vec<_>>()
+    };
+    for (number, file) in subject.files.iter().enumerate() {
+        let path = &file.path;
+        let forbidden = || of_claimed(&number).into_iter().flat_map(|one| &one.forbidden);
+        if let Some((library, symbols)) = forbidden().next() {
+            let symbols = symbols.iter().map(String::as_str).collect::<Vec<_>>().join("`, `");
+            found.push(claim(format!("`{path}` needs `{symbols}` of {library}, which need not be there")));
+        }
+        if verdict.above_baseline.contains(&number) {
+            found.push(
+                claim(format!("`{path}` says that it needs a level of x86-64 above the first"))
+                    .help("build without `-march`, or take it with `--disable-isa-ext-check`"),
+            );
+        }
+        if let FileKind::Library(library) = &file.kind {
+            if library.uses_pyfpe || library.uses_ucs2 {
+                found.push(claim(format!("`{path}` needs a Python 2 that not every system has")));
+            }
+            let names = of_claimed(&number).into_iter().flat_map(|one| one.libraries.keys());
+            let lacking: Vec<&str> = names
+                .filter(|name| library.needed.contains(name) && !is_libpython(name) && !subject.comes_with_others(name))
+                .map(String::as_str)
+                .collect();
+            if !lacking.is_empty() {
+                let message = format!("it needs {}, which `{tag}` need not have", lacking.join(", "));
+                found.push(subject.on_member(&codes::LIBRARY_FROM_ELSEWHERE, path, message).help(
+                    "bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`",
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// What the libraries are for, where a claimed tag is for another system, C library or processor.
+fn other_system(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Option<String> {
+    let policies = verdict.judging.policies;
+    let is_foreign = tag.starts_with("win") || tag.starts_with("macosx");
+    let is_windows = |file: &FileFacts| file.kind == FileKind::Windows;
+    if is_foreign && !subject.files.iter().any(is_windows) {
+        return Some("its libraries are for Linux".to_owned());
+    }
+    if Family::of_platform_tag(tag).is_some_and(|family| family != policies.family()) {
+        return Some(format!("its libraries are for {}", policies.family().as_str()));
+    }
+    let is_other = !is_foreign && Arch::of_platform_tag(tag).is_some_and(|arch| arch != policies.arch());
+    is_other.then(|| format!("its libraries are for {}", policies.arch()))
+}
+
+/// The newest version of a symbol that a policy does not have, and what else it does not have.
+fn newer_symbols(subject: Subject<'_>, verdict: &Verdict<'_>, claimed: Policy<'_>) -> Option<(String, Vec<String>)> {
     if claimed.priority() <= verdict.own_symbols.priority() {
         return None;
     }
     let offenders = offenders(subject.files, claimed);
     let (path, version) = offenders.first()?;
-    let message = format!("the name claims `{tag}`, and `{path}` needs {version}, which it does not have");
-    let mut finding = subject.on_wheel(&codes::FALSE_PLATFORM_TAG, message);
-    for (path, version) in offenders.iter().skip(1).take(SHOWN - 1) {
-        finding = finding.note(format!("`{path}` needs {version}"));
-    }
-    if offenders.len() > SHOWN {
-        finding = finding.note(format!("and {} more", counted(offenders.len() - SHOWN, "need")));
-    }
-    Some(finding.help(if verdict.own_symbols.is_linux() {
-        "no manylinux tag fits it; build it in an older image".to_owned()
-    } else {
-        format!("its own symbols allow `{}`", verdict.own_symbols.tag())
-    }))
+    let others = offenders.iter().skip(1).take(SHOWN - 1).map(|(path, version)| format!("`{path}` needs {version}"));
+    let hidden = offenders.len().saturating_sub(SHOWN);
+    let more = (hidden > 0).then(|| format!("and {} more", counted(hidden, "need")));
+    Some((format!("`{path}` needs {version}, which it does not have"), others.chain(more).collect()))
 }
 
 /// Files and the versions that they need and a policy does not have, the newest first, one for each file and prefix.

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bar::{Bar, Watchers};
-use super::judging::{Judge, Options};
+use super::judging::{Judge, Options, vouched};
+use super::verify::encoded_name;
 use super::{Format, Printing, WheelFile, report};
 use crate::audit::{self, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell};
-use crate::diagnostic::{Diagnostic, Severity, counted};
+use crate::diagnostic::registry::{self, rocm, wheel as wheel_codes};
+use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
 use crate::names::GfxTarget;
 use crate::wheel;
 
@@ -35,8 +36,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_size: Option<u64>,
     /// Findings not to fail on, by code or name
-    #[arg(long, value_name = "CODES", value_delimiter = ',')]
-    allow: Vec<String>,
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
+    allow: Vec<&'static Code>,
     /// What kind of wheel it is: those of the ROCm SDK carry ROCm's libraries on purpose
     #[arg(long, value_enum, default_value = "default")]
     profile: Profile,
@@ -56,7 +57,7 @@ enum Profile {
 }
 
 /// What packages of the SDK do on purpose: they carry ROCm, and lie where pure Python lies.
-const SDK_ALLOWS: [&str; 3] = ["R104", "R111", "W054"];
+const SDK_ALLOWS: [&Code; 3] = [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &wheel_codes::PURELIB_MISMATCH];
 
 /// A size with a unit: GitHub and the index count in powers of ten for MB, and in powers of two for MiB.
 fn size(text: &str) -> Result<u64, String> {
@@ -74,17 +75,27 @@ fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(factor).ok_or_else(|| "no file is as large".to_owned())
 }
 
+/// A code by its number or name.
+fn code(word: &str) -> Result<&'static Code, String> {
+    registry::find(word).ok_or_else(|| {
+        let near = nearest::nearest(word, registry::all().flat_map(|code| [code.id, code.name]));
+        nearest::with_nearest(format!("there is no code `{word}`"), near)
+    })
+}
+
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let judge = match args.options.judge(Look::Everything, shell) {
-        Ok(judge) => judge,
+        Ok(mut judge) => {
+            judge.vouches = true;
+            judge
+        }
         Err(exit) => return exit,
     };
-    let mut checked: Vec<Checked> = args.wheels.iter().map(|path| look(path, &judge, shell)).collect();
+    let mut checked: Vec<Checked> = args.wheels.iter().map(|path| look(path, &judge)).collect();
     let splits: Vec<SplitCode> = checked.iter_mut().map(|one| std::mem::take(&mut one.split)).collect();
     let missing = audit::missing_archives(&splits);
     let mut all = Vec::new();
-    let mut printed = Exit::Done;
     for (one, missing) in checked.into_iter().zip(missing) {
         let (path, targets) = (one.path, one.targets.clone());
         let found = judged(one, args, &splits, missing, &judge);
@@ -92,13 +103,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             Format::Human => human(path, &targets, &found),
             Format::Json => json(path, &targets, &found),
         };
-        printed = shell.print(&text);
+        if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
+            return exit;
+        }
         all.extend(found);
     }
-    match report(shell, &all) {
-        Exit::Done => printed,
-        exit => exit,
-    }
+    report(shell, &all)
 }
 
 /// What a look at one wheel told.
@@ -113,7 +123,7 @@ struct Checked<'p> {
     found: Vec<Diagnostic>,
 }
 
-fn look<'p>(path: &'p Path, judge: &Judge, shell: &Shell) -> Checked<'p> {
+fn look<'p>(path: &'p Path, judge: &Judge) -> Checked<'p> {
     let mut checked = Checked {
         path,
         shown: String::new(),
@@ -124,34 +134,38 @@ fn look<'p>(path: &'p Path, judge: &Judge, shell: &Shell) -> Checked<'p> {
         found: Vec::new(),
     };
     match super::open(path) {
-        Ok(file) => look_into(&file, judge, Watchers::of(shell), &mut checked),
+        Ok(file) => {
+            look_into(&file, judge, &mut checked);
+            checked.found.extend(encoded_name(&file, path));
+        }
         Err(fault) => checked.found.push(fault),
     }
     checked
 }
 
-fn look_into(file: &WheelFile, judge: &Judge, watchers: Watchers, checked: &mut Checked<'_>) {
+fn look_into(file: &WheelFile, judge: &Judge, checked: &mut Checked<'_>) {
     checked.shown.clone_from(&file.shown);
     checked.size_bytes = file.file.size_bytes();
-    let bar = Bar::new(watchers, &file.shown);
-    let whole = wheel::verify_watched(&file.file, &file.name, &|progress| bar.tell(progress));
-    drop(bar);
-    let told = judge.with_report(&file.file, &file.shown, &file.name, |_, report| {
+    let told = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
+        let vouched = vouched(&report.files);
+        let whole = wheel::verify_some(wheel, &file.name, &|member| vouched.contains(member.name()));
         let targets = GfxDocument::new(&report.files).targets().to_vec();
         let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
         let split = SplitCode::new(&file.shown, &report.files);
-        (targets, with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone())
+        (targets, with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole)
     });
     checked.found = match told {
-        Ok((targets, files, split, judged)) => {
+        Ok((targets, files, split, judged, whole)) => {
             (checked.targets, checked.files, checked.split) = (targets, Some(files), split);
             // METADATA is looked at by both.
             let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
             whole.into_iter().chain(fresh).collect()
         }
-        // What keeps a wheel from being read is among the faults of the container already.
-        Err(_) if whole.iter().any(Diagnostic::is_error) => whole,
-        Err(faults) => faults,
+        // What keeps a wheel from being read is among the faults of the container, which are all to be told.
+        Err(faults) => {
+            let whole = wheel::verify(&file.file, &file.name);
+            if whole.iter().any(Diagnostic::is_error) { whole } else { faults }
+        }
     };
 }
 
@@ -172,9 +186,8 @@ fn judged(
         found.extend(audit::too_large(&checked.shown, checked.size_bytes, args.max_size, &judge.compat));
     }
     let allowed = |finding: &Diagnostic| {
-        let by_profile = args.profile == Profile::Sdk && SDK_ALLOWS.contains(&finding.code.id);
-        let named = |word: &String| finding.code.id.eq_ignore_ascii_case(word) || finding.code.name == word;
-        by_profile || args.allow.iter().any(named)
+        let by_profile = args.profile == Profile::Sdk && SDK_ALLOWS.contains(&finding.code);
+        by_profile || args.allow.contains(&finding.code)
     };
     let soft = |finding: Diagnostic| if allowed(&finding) { finding.severity(Severity::Note) } else { finding };
     found.into_iter().map(soft).collect()

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::WheelFile;
 use super::bar::{Bar, Watchers};
 use crate::audit::{
     self, Excludes, FileFacts, Judged, Judging, Known, Look, MachineLibraries, NoLibraries, Reading, Report,
@@ -17,7 +18,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest};
 use crate::elf::LayoutFault;
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{self, PositionalFile, Room, Sysroot};
-use crate::wheel::{Archive, Member, Vouching, Wheel, WheelError, check_metadata};
+use crate::wheel::{self, Member, Vouching, Wheel, WheelError, check_metadata, verify_some};
 
 /// What is read at most of a file of patterns or policies.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -182,21 +183,7 @@ pub(in crate::cli) fn gate(
     compat: Compat,
     expected: &[GfxTarget],
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    let judge = Judge {
-        compat,
-        libraries: Box::new(NoLibraries),
-        root: PathBuf::new(),
-        given: Vec::new(),
-        path: SearchPath::default(),
-        excludes: Excludes::default(),
-        allowed_paths: Excludes::default(),
-        policy_file: None,
-        checks_isa: true,
-        look: Look::Everything,
-        watchers: Watchers::Nobody,
-        room: Room::default(),
-        vouches: false,
-    };
+    let judge = Judge::alone(compat, Look::Everything);
     judge.with_report(file, &name.to_string(), name, |_, report| {
         let shown = name.to_string();
         let splits = [SplitCode::new(&shown, &report.files)];
@@ -210,21 +197,53 @@ pub(in crate::cli) fn gate(
     })
 }
 
-/// Libraries of a wheel that loaders refuse or crash on. A wheel that cannot be read has none: that is told elsewhere.
-pub(super) fn layouts(file: &PositionalFile, name: &WheelName, watchers: Watchers) -> Vec<Diagnostic> {
-    let bar = Bar::new(watchers, &name.to_string());
+/// What is to be said of a wheel under another name than its own, the same way on every machine.
+///
+/// # Errors
+/// Every fault that keeps the wheel from being read.
+pub(super) fn under_name(
+    file: &PositionalFile,
+    name: &WheelName,
+    compat: Compat,
+    look: Look,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    Judge::alone(compat, look).with_report(file, &name.to_string(), name, |_, report| report.findings.clone())
+}
+
+/// The first of some faults, for those who tell one.
+pub(super) fn first(faults: Vec<Diagnostic>) -> Diagnostic {
+    faults.into_iter().next().unwrap_or_else(|| Diagnostic::new(&codes::DAMAGED_ZIP, "the wheel cannot be read"))
+}
+
+/// What is wrong with a wheel: its container, members against RECORD, METADATA and WHEEL against the name, and libraries
+/// that loaders refuse or crash on. Large libraries are read once for all of it.
+pub(super) fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
+    let bar = Bar::new(watchers, &file.shown);
     let watch = |progress| bar.tell(progress);
-    let (asked, make_scratch) = (&|_: &str| false, &sys::scratch);
-    let reading = Reading { look: Look::Layouts, asked, make_scratch, vouching: None, watch: &watch };
-    let Ok(archive) = Archive::open(file) else { return Vec::new() };
-    let files = audit::inspect(&archive, reading).unwrap_or_default();
-    let of_file = |file: &audit::FileFacts| {
-        let place = Place::Member { wheel: name.to_string(), member: file.path.clone() };
+    let whole = || wheel::verify_watched(&file.file, &file.name, &watch);
+    let Ok(wheel) = Wheel::open(&file.file) else { return whole() };
+    let reading = Reading {
+        look: Look::Layouts,
+        asked: &|_| false,
+        make_scratch: &sys::scratch,
+        vouching: Some(&Vouching::new(wheel.record())),
+        watch: &watch,
+    };
+    let Ok(files) = audit::inspect(wheel.archive(), reading) else { return whole() };
+    let vouched = vouched(&files);
+    let mut found = verify_some(&wheel, &file.name, &|member| vouched.contains(member.name()));
+    for file_facts in &files {
+        let place = Place::Member { wheel: file.shown.clone(), member: file_facts.path.clone() };
         let finding =
             |fault: &LayoutFault| Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "");
-        file.layout_faults.iter().map(finding).collect::<Vec<_>>()
-    };
-    files.iter().flat_map(of_file).collect()
+        found.extend(file_facts.layout_faults.iter().map(finding));
+    }
+    found
+}
+
+/// The members that were read as a whole and are what RECORD says.
+pub(super) fn vouched(files: &[FileFacts]) -> BTreeSet<&str> {
+    files.iter().filter(|file| file.is_vouched).map(|file| file.path.as_str()).collect()
 }
 
 /// Patterns of a file: one a line, without empty lines and those that begin with `#`.
@@ -233,6 +252,25 @@ fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
 }
 
 impl Judge {
+    /// What judges without options, and without the libraries of the machine.
+    fn alone(compat: Compat, look: Look) -> Self {
+        Self {
+            compat,
+            libraries: Box::new(NoLibraries),
+            root: PathBuf::new(),
+            given: Vec::new(),
+            path: SearchPath::default(),
+            excludes: Excludes::default(),
+            allowed_paths: Excludes::default(),
+            policy_file: None,
+            checks_isa: true,
+            look,
+            watchers: Watchers::Nobody,
+            room: Room::default(),
+            vouches: false,
+        }
+    }
+
     /// The bytes of a library of the machine.
     ///
     /// # Errors

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::Printing;
-use super::judging::gate;
+use super::judging::{first, under_name};
 use super::output::{self, Destination};
+use crate::audit::Look;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::registry::rocm as codes;
 use crate::names::LocalLabel;
@@ -58,8 +59,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         let changed =
             relabel(wheel, &file.name, &args.local, existing).map_err(|error| error.diagnostic(&file.shown))?;
         if args.check_label {
-            let found = gate(&file.file, &changed.name, compat, &[]).unwrap_or_default();
-            if let Some(finding) = found.into_iter().find(|one| one.code == &codes::LABEL_NOT_IN_CONTENTS) {
+            let found = under_name(&file.file, &changed.name, compat, Look::Tables).map_err(first)?;
+            if let Some(finding) =
+                found.into_iter().find(|one| one.is_error() && one.code == &codes::LABEL_NOT_IN_CONTENTS)
+            {
                 return Err(finding);
             }
         }

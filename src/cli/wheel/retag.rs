@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::Printing;
-use super::judging::gate;
+use super::judging::{first, under_name};
 use super::output::{self, Destination};
+use crate::audit::{Look, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Severity;
 use crate::wheel::{BuildChange, Retag, TagChange, retag};
 
 /// Change the tags or the build number of a wheel, in its name and inside
@@ -15,7 +15,7 @@ use crate::wheel::{BuildChange, Retag, TagChange, retag};
 #[command(after_help = "\
 A tag replaces those that are there; with `+` in front it is added to them. Several are joined with dots.
 The wheel itself stays as it is; a new one is written under the new name, and its path printed.
-A platform that the wheel's own symbols do not allow is refused unless --force says that it is meant.
+A platform that the wheel's own libraries contradict is refused unless --force says that it is meant.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
@@ -60,10 +60,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if args.platform_tag.is_none() {
             return Ok(changed);
         }
-        let found = gate(&file.file, &changed.name, compat, &[]).unwrap_or_default();
-        let contradicts =
-            |one: &Diagnostic| one.code == &codes::FALSE_PLATFORM_TAG || one.code == &codes::CODE_IN_ANY_WHEEL;
-        for finding in found.into_iter().filter(contradicts) {
+        // What cannot be read vouches for no name.
+        let found = under_name(&file.file, &changed.name, compat, Look::Libraries).map_err(first)?;
+        for finding in found.into_iter().filter(contradicts_claim) {
             if !args.destination.is_forced() {
                 return Err(finding.help("say that it is meant with `--force`"));
             }

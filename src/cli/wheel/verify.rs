@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::bar::{Bar, Watchers};
-use super::{Format, Printing, report};
+use super::bar::Watchers;
+use super::judging::verified;
+use super::{Format, Printing, WheelFile, report};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, counted};
-use crate::wheel;
 
 /// Check wheels: container, every member against RECORD, METADATA and WHEEL against the file name
 #[derive(Debug, clap::Args)]
@@ -29,20 +29,18 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut all = Vec::new();
-    let mut printed = Exit::Done;
     for path in &args.wheels {
         let found = check(path, shell);
         let text = match args.printing.format() {
             Format::Human => human(path, &found),
             Format::Json => json(path, &found),
         };
-        printed = shell.print(&text);
+        if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
+            return exit;
+        }
         all.extend(found);
     }
-    match report(shell, &all) {
-        Exit::Done => printed,
-        exit => exit,
-    }
+    report(shell, &all)
 }
 
 fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
@@ -50,18 +48,19 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
         Ok(wheel) => wheel,
         Err(fault) => return vec![fault],
     };
-    let bar = Bar::new(Watchers::of(shell), &wheel.shown);
-    let mut found = wheel::verify_watched(&wheel.file, &wheel.name, &|progress| bar.tell(progress));
-    found.extend(super::judging::layouts(&wheel.file, &wheel.name, Watchers::of(shell)));
-    if wheel.shown.contains('%') {
-        let message = format!("the file is named `{}`, percent-encoded as in an address", wheel.shown);
-        found.push(
-            Diagnostic::new(&codes::BAD_WHEEL_NAME, message)
-                .at(Place::File(path.display().to_string().into()), "")
-                .help(format!("rename it to `{}`", wheel.name)),
-        );
-    }
+    let mut found = verified(&wheel, Watchers::of(shell));
+    found.extend(encoded_name(&wheel, path));
     found
+}
+
+/// The name of a file as it stands in an address, which installers refuse.
+pub(super) fn encoded_name(wheel: &WheelFile, path: &Path) -> Option<Diagnostic> {
+    let message = format!("the file is named `{}`, percent-encoded as in an address", wheel.shown);
+    wheel.shown.contains('%').then(|| {
+        Diagnostic::new(&codes::BAD_WHEEL_NAME, message)
+            .at(Place::File(path.display().to_string().into()), "")
+            .help(format!("rename it to `{}`", wheel.name))
+    })
 }
 
 fn human(path: &Path, found: &[Diagnostic]) -> String {

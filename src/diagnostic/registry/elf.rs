@@ -48,7 +48,7 @@ pub const UNKNOWN_LIBC: Code = Code::error(
 pub const NEEDS_LIBPYTHON: Code = Code::warning(
     "E006",
     "needs-libpython",
-    "An extension module needs Python's own library. The interpreter that loads the module has these symbols already, and many interpreters have no such library, so the module does not load there (PEP 513). Repairing removes the entry; link without `-lpythonX.Y`.",
+    "An extension module needs Python's own library. The interpreter that loads the module has these symbols already, and many interpreters have no such library, so the module does not load there (PEP 513). In a wheel whose name claims a policy, manylinux or musllinux, this is an error. Repairing removes the entry; link without `-lpythonX.Y`.",
 );
 /// A library that cannot be changed.
 pub const UNEDITABLE_ELF: Code = Code::error(

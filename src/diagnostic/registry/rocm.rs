@@ -8,6 +8,7 @@ pub const ALL: &[&Code] = &[
     &CODE_IN_ANY_WHEEL,
     &TAG_MISMATCH,
     &PURELIB_WITH_LIBRARIES,
+    &LIBRARY_FROM_ELSEWHERE,
     &ABSOLUTE_RPATH,
     &VENDORED_ROCM,
     &TWO_ROCM_MAJORS,
@@ -31,7 +32,7 @@ pub const ALL: &[&Code] = &[
 pub const FALSE_PLATFORM_TAG: Code = Code::error(
     "R101",
     "false-platform-tag",
-    "The file name promises systems on which the wheel's own libraries do not load: they need a version of a symbol that these systems do not have. pip installs the wheel there by its name, and the import fails.\n\nThe judgement rests on the files of the wheel alone, never on libraries of the machine that looks. Build in an older container image, or let `rock-matrix wheel repair` drop the false tag and set the one that is true.",
+    "The file name promises systems on which the wheel's own libraries do not load: they need a version of a symbol, or a symbol, that these systems do not have, a level of x86-64 above the first, or another processor, C library or system. pip installs the wheel there by its name, and the import fails.\n\nThe judgement rests on the files of the wheel alone, never on libraries of the machine that looks. Build in an older container image, or let `rock-matrix wheel repair` drop the false tag and set the one that is true.",
 );
 /// Machine code in a wheel for any platform.
 pub const CODE_IN_ANY_WHEEL: Code = Code::error(
@@ -50,6 +51,12 @@ pub const PURELIB_WITH_LIBRARIES: Code = Code::warning(
     "R104",
     "purelib-with-libraries",
     "`Root-Is-Purelib: true` sends the files of the wheel to the folder of pure Python code. Libraries belong into the other one; on systems where the two differ, packages end up split between them.\n\n`rock-matrix wheel retag --platform-tag` sets the line along with the tag.",
+);
+/// A library that nothing brings.
+pub const LIBRARY_FROM_ELSEWHERE: Code = Code::error(
+    "R105",
+    "library-from-elsewhere",
+    "The file name promises systems of a policy, and a library of the wheel needs another one that is neither in the wheel nor on all of these systems (PEP 600). The import fails where it is not installed by chance. Libraries of ROCm, torch and the like are left out of this: other packages bring them, by the presets of `--exclude-preset`.\n\nBring the library along with `rock-matrix wheel repair`, link it statically, or say with `--exclude` that another package brings it.",
 );
 /// A search path of the machine that built the wheel.
 pub const ABSOLUTE_RPATH: Code = Code::error(

@@ -17,8 +17,8 @@ use super::{Printing, WheelFile, report};
 use crate::audit::{self, Excludes, Look, Needless, Plan, Repair, Report, Verdict, Wanted};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Format, Shell};
-use crate::diagnostic::registry::wheel as codes;
-use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::diagnostic::registry::{elf as elf_codes, wheel as codes};
+use crate::diagnostic::{Code, Diagnostic, Place, counted};
 use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, PositionalFile, Saved};
 use crate::wheel::{self, Change, ExistingLabel, Retag, TagChange, Wheel, relabel, retag};
@@ -110,6 +110,15 @@ pub(super) struct Args {
     allow_pure_python_wheel: bool,
 }
 
+/// What repairing cannot mend: what the files are is not known.
+const UNREPAIRABLE: [&Code; 5] = [
+    &elf_codes::DAMAGED_ELF,
+    &elf_codes::ELF_IN_PURELIB,
+    &elf_codes::OTHER_ARCHITECTURE,
+    &elf_codes::OTHER_LIBC,
+    &elf_codes::TOO_MANY_LIBRARIES,
+];
+
 /// One wheel, and what it is repaired with.
 struct Job<'j> {
     file: &'j WheelFile,
@@ -175,7 +184,8 @@ fn repair_all(args: &Args, judge: &Judge, shell: &Shell) -> Exit {
 fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
     let Job { file, path, args, .. } = *job;
     job.judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
-        let refused = report.findings.iter().filter(|finding| finding.code.id.starts_with('E') && finding.is_error());
+        let refused =
+            report.findings.iter().filter(|finding| finding.is_error() && UNREPAIRABLE.contains(&finding.code));
         let refused: Vec<Diagnostic> = refused.cloned().collect();
         if !refused.is_empty() {
             return Err(refused);
