@@ -65,7 +65,16 @@ struct Own {
     elf: BTreeMap<String, FileView>,
     gfx: GfxDocument,
     rocm_sonames: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torch: Option<TorchView>,
     excluded: Vec<String>,
+}
+
+/// The torch that libraries were built against.
+#[derive(Debug, Clone, Serialize)]
+struct TorchView {
+    minors: Vec<String>,
+    because: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -216,6 +225,10 @@ impl Own {
                 .iter()
                 .map(|(major, names)| (major.clone(), names.iter().cloned().collect()))
                 .collect(),
+            torch: report
+                .torch
+                .as_ref()
+                .map(|need| TorchView { minors: need.minors.clone(), because: need.because.clone() }),
             excluded: excluded.cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::findings::{Subject, findings, rocm_majors};
+use super::findings::{Subject, TorchNeed, findings, rocm_majors, torch_need};
 use super::inspect::FileFacts;
 use super::select::Selected;
 use super::tree::Excludes;
@@ -25,6 +25,8 @@ pub struct Report<'p> {
     pub verdict: Option<Verdict<'p>>,
     /// The major versions of ROCm that its libraries were linked against, with the names that tell.
     pub rocm: BTreeMap<String, BTreeSet<String>>,
+    /// The torch that its libraries were built against, where the symbols they need tell.
+    pub torch: Option<TorchNeed>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
 }
@@ -86,5 +88,6 @@ pub fn report<'p>(
     let mut all = selected.findings;
     all.extend(findings(subject));
     let rocm = rocm_majors(subject);
-    Report { name: name.clone(), arch: selected.arch, verdict, rocm, findings: all, files }
+    let torch = torch_need(subject);
+    Report { name: name.clone(), arch: selected.arch, verdict, rocm, torch, findings: all, files }
 }

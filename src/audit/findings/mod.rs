@@ -8,9 +8,11 @@ mod rocm;
 mod size;
 mod split;
 mod tags;
+mod words;
 
 pub use gfx::{file_findings, unexpected};
-pub use label::is_of_torch;
+pub(super) use label::torch_need;
+pub use label::{TorchNeed, is_of_torch};
 pub(super) use rocm::rocm_majors;
 pub use size::too_large;
 pub use split::{Archive, SplitCode, archives_of, missing_archives};

@@ -22,6 +22,7 @@ pub const ALL: &[&Code] = &[
     &LABEL_NOT_IN_CONTENTS,
     &NEW_CODE_OBJECT,
     &WRAPPERS_DIFFER,
+    &LABEL_NOT_READ,
     &KPACK_MISSING,
     &DAMAGED_LAYOUT,
     &DAMAGED_CODE_OBJECTS,
@@ -122,7 +123,7 @@ pub const COMPRESSED_BUNDLE: Code = Code::note(
 pub const LABEL_NOT_IN_CONTENTS: Code = Code::error(
     "R125",
     "label-not-in-contents",
-    "The file name says what the libraries of the wheel were not built for. Its local version label names a ROCm whose major version is not that of the SONAMEs they need, a torch or a C++ ABI that is not that of the symbols they need, other gfx targets than those they hold code for, or the backend `triton`, whose kernels are compiled where they run, beside compiled ones; or its Python tag is not that of its extension modules.\n\nBuild against what the name says, or give the one that is true with `rock-matrix wheel label` or `retag`.",
+    "The file name says what the libraries of the wheel were not built for. Its local version label names a ROCm whose major version is not that of the SONAMEs they need, a torch or a C++ ABI that is not that of the symbols they need, CUDA beside libraries of ROCm or the other way round, a Python that the tags do not allow, other gfx targets than those they hold code for, or the backend `triton`, whose kernels are compiled where they run, beside compiled ones; or its Python tag is not that of its extension modules.\n\nBuild against what the name says, or give the one that is true with `rock-matrix wheel label` or `retag`.",
 );
 /// Code objects newer than the label's ROCm.
 pub const NEW_CODE_OBJECT: Code = Code::warning(
@@ -135,6 +136,12 @@ pub const WRAPPERS_DIFFER: Code = Code::warning(
     "R127",
     "wrappers-differ",
     "A library has one wrapper for each bundle in `.hip_fatbin`, by which it registers the kernels when it is loaded. Their numbers differ: some kernels are never registered, or a wrapper leads nowhere.",
+);
+/// A label that nothing is known of.
+pub const LABEL_NOT_READ: Code = Code::note(
+    "R128",
+    "label-not-read",
+    "The local version label, or a part of it, is not of the form `rocm6.2torch2.5`, with a backend, a Python or gfx targets behind it. What it says was not held against the contents of the wheel, and indexes list the wheel as one for every machine. Where it seems to name ROCm or torch, that is a warning.\n\nGive the wheel another label with `rock-matrix wheel label --replace`.",
 );
 /// Split-off code objects that are not there.
 pub const KPACK_MISSING: Code = Code::error(

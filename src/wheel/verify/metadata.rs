@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::super::Wheel;
 use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
+use super::super::{Member, Wheel};
 use super::{Findings, bad_header, required};
-use crate::diagnostic::Sink;
 use crate::diagnostic::registry::rocm::TAG_MISMATCH;
 use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::{Severity, Sink};
 use crate::names::{LabelParts, Version, WheelName};
 
 /// Patch releases that a minor of torch has had at most; a requirement that allows none of them allows none of it.
@@ -86,10 +86,22 @@ fn check_folder(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: 
 
 fn check_torch(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     let parsed = name.label().and_then(|label| LabelParts::parse(&label, &[]).ok());
-    let Some(torch) = parsed.and_then(|parsed| parsed.parts.torch) else { return };
+    let torch = parsed.and_then(|parsed| parsed.parts.torch);
     for requirement in wheel.metadata().all("Requires-Dist") {
         let Some(specifiers) = torch_specifiers(&requirement) else { continue };
-        if !allows(&specifiers, &torch) {
+        let Some(torch) = &torch else {
+            if is_pin(&specifiers) {
+                let message = format!("`Requires-Dist: {requirement}` pins a torch, and no label says which it is for");
+                sink.push(
+                    findings
+                        .member(&codes::TORCH_REQUIREMENT, &wheel.dist_info_path("METADATA"), message)
+                        .severity(Severity::Warning)
+                        .help("require `torch` without a version, and name the torch in the label"),
+                );
+            }
+            continue;
+        };
+        if !allows(&specifiers, torch) {
             let message =
                 format!("`Requires-Dist: {requirement}` contradicts the label, which says torch {}", torch.minor());
             sink.push(
@@ -116,6 +128,11 @@ fn torch_specifiers(requirement: &str) -> Option<String> {
         None => rest,
     };
     Some(rest.trim_start_matches('(').trim_end_matches(')').trim().to_owned())
+}
+
+/// Whether specifiers allow one release alone, or those of one minor.
+fn is_pin(specifiers: &str) -> bool {
+    specifiers.split(',').map(str::trim).any(|one| one.starts_with("==") || one.starts_with("~="))
 }
 
 /// Whether some release of this minor of torch, or the very pre-release, fits. Local parts do not count.
@@ -196,11 +213,20 @@ fn check_purelib(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink:
         Ok(written) => written,
         Err(message) => return sink.push(bad_header(findings, &member, message)),
     };
-    let expected = if name.is_any_platform() { "true" } else { "false" };
-    if !written.eq_ignore_ascii_case(expected) {
-        let message = format!("WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`", name.platform);
-        sink.push(findings.member(&codes::PURELIB_MISMATCH, &member, message));
+    let is_any = name.is_any_platform();
+    if written.eq_ignore_ascii_case(if is_any { "true" } else { "false" }) {
+        return;
     }
+    // What lies in `NAME.data` goes where its folder says, whatever the line says.
+    let is_root = |member: &Member| {
+        let top = member.name().split('/').next().unwrap_or_default();
+        !member.is_folder() && top != wheel.dist_info() && !top.ends_with(".data")
+    };
+    if !is_any && !wheel.archive().members().iter().any(is_root) {
+        return;
+    }
+    let message = format!("WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`", name.platform);
+    sink.push(findings.member(&codes::PURELIB_MISMATCH, &member, message));
 }
 
 #[cfg(test)]
