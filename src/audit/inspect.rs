@@ -48,6 +48,22 @@ pub enum FileKind {
     Source(SourceKind),
 }
 
+impl FileFacts {
+    /// Whether loaders take it, or would were it whole: data may begin as an ELF file as well.
+    pub fn is_for_loaders(&self) -> bool {
+        match self.kind {
+            FileKind::Library(_) => true,
+            FileKind::Damaged(_) => {
+                let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
+                let is_program =
+                    !name.contains('.') && ["bin", "scripts"].contains(&folder.rsplit('/').next().unwrap_or(""));
+                is_program || name.split('.').skip(1).any(|part| part == "so")
+            }
+            _ => false,
+        }
+    }
+}
+
 impl FileKind {
     /// Whether a processor or a GPU runs what is in it as it is.
     pub fn is_machine_code(&self) -> bool {

@@ -127,8 +127,7 @@ pub enum Readers {
 impl Document {
     /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong with it.
     pub fn new(report: &Report<'_>, readers: Readers) -> Self {
-        let unjudged = |file: &FileFacts| matches!(file.kind, FileKind::Library(_) | FileKind::Damaged(_));
-        let is_damaged = report.verdict.is_none() && report.files.iter().any(unjudged);
+        let is_damaged = report.has_unjudged_libraries();
         let document = Self {
             version: VERSION,
             wheel: report.name.to_string(),

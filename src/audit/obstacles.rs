@@ -47,7 +47,10 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
         reasons.push(format!("a level of x86-64 above the first, which {} needs", some(&files)));
     }
     if verdict.uses_pyfpe || verdict.uses_ucs2 {
-        reasons.push("what extension modules of Python 2 need".to_owned());
+        let of_python_2 = |(_, library): &(&str, &Library)| library.uses_pyfpe || library.uses_ucs2;
+        let files = super::inspect::libraries(files).filter(of_python_2).map(|(path, _)| path).collect();
+        reasons
+            .push(format!("the floating-point handler or narrow Unicode of a Python 2, which {} needs", some(&files)));
     }
     Some(Obstacles { tag: next.tag(), reasons })
 }

@@ -32,19 +32,29 @@ pub struct Report<'p> {
 }
 
 impl Report<'_> {
+    /// Whether there are libraries, and none that can be judged.
+    pub fn has_unjudged_libraries(&self) -> bool {
+        self.verdict.is_none() && self.files.iter().any(FileFacts::is_for_loaders)
+    }
+
     /// The libraries of the wheel, with their paths.
     pub fn libraries(&self) -> impl Iterator<Item = (&str, &super::library::Library)> {
         super::inspect::libraries(&self.files)
     }
 }
 
-/// The policies by which a wheel is judged; those of glibc where nothing tells its C library.
+/// The policies by which a wheel is judged; those of the machine's C library where nothing tells the wheel's.
 ///
 /// musl has no symbol versions, so nothing inside a wheel tells its policies apart: it is the one that the name claims,
 /// or the newest.
-pub fn policies_for(selected: &Selected, name: &WheelName, file: Option<&PolicyFile>) -> Option<Policies> {
+pub fn policies_for(
+    selected: &Selected,
+    name: &WheelName,
+    host: Family,
+    file: Option<&PolicyFile>,
+) -> Option<Policies> {
     let arch = selected.arch?;
-    let family = selected.family.unwrap_or(Family::Manylinux);
+    let family = selected.family.unwrap_or(host);
     let policies = match file {
         Some(file) => Policies::from_file(file, family, arch),
         None => Policies::builtin(family, arch),

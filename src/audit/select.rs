@@ -38,7 +38,9 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         let library = match &file.kind {
             FileKind::Library(library) => library,
             FileKind::Damaged(reason) => {
-                selected.findings.push(finding(&codes::DAMAGED_ELF, format!("no ELF file: {reason}")));
+                let told = finding(&codes::DAMAGED_ELF, format!("no ELF file: {reason}"));
+                let severity = if file.is_for_loaders() { told.severity } else { Severity::Note };
+                selected.findings.push(told.severity(severity));
                 continue;
             }
             _ => continue,
@@ -87,7 +89,8 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
     });
     if let Some(at) = extension.filter(|_| is_unknown) {
         let place = Place::Member { wheel: name.to_string(), member: files[*at].path.clone() };
-        let message = "an extension module, and nothing tells its C library".to_owned();
+        let message =
+            "an extension module, and nothing tells its C library: it was judged by that of the machine".to_owned();
         selected.findings.push(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place, ""));
     }
     selected

@@ -1,13 +1,15 @@
 //! `wheel check`: every gate a wheel must pass, in one go.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::judging::{Judge, Options, vouched};
+use super::judging::{Judge, Options, told_once, vouched};
+use super::summary::summary;
 use super::verify::encoded_name;
 use super::{Format, Printing, WheelFile, report};
 use crate::audit::{self, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Shell, Verbosity};
 use crate::diagnostic::registry::{self, rocm, wheel as wheel_codes};
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
 use crate::names::GfxTarget;
@@ -97,10 +99,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let missing = audit::missing_archives(&splits);
     let mut all = Vec::new();
     for (one, missing) in checked.into_iter().zip(missing) {
-        let (path, targets) = (one.path, one.targets.clone());
+        let (path, targets, summary) = (one.path, one.targets.clone(), one.summary.clone());
         let found = judged(one, args, &splits, missing, &judge);
         let text = match args.printing.format() {
-            Format::Human => human(path, &targets, &found),
+            Format::Human => human(path, &summary, &found, shell.verbosity),
             Format::Json => json(path, &targets, &found),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
@@ -117,6 +119,8 @@ struct Checked<'p> {
     shown: String,
     size_bytes: u64,
     targets: Vec<String>,
+    /// What was checked, in a few lines; none of a wheel that cannot be read.
+    summary: Vec<String>,
     /// The files with code for GPUs, unless the wheel cannot be read.
     files: Option<Vec<FileFacts>>,
     split: SplitCode,
@@ -129,6 +133,7 @@ fn look<'p>(path: &'p Path, judge: &Judge) -> Checked<'p> {
         shown: String::new(),
         size_bytes: 0,
         targets: Vec::new(),
+        summary: Vec::new(),
         files: None,
         split: SplitCode::default(),
         found: Vec::new(),
@@ -152,6 +157,7 @@ fn look_into(file: &WheelFile, judge: &Judge, checked: &mut Checked<'_>) {
         let targets = GfxDocument::new(&report.files).targets().to_vec();
         let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
         let split = SplitCode::new(&file.shown, &report.files);
+        checked.summary = summary(wheel, report, file.file.size_bytes());
         (targets, with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole)
     });
     checked.found = match told {
@@ -159,7 +165,9 @@ fn look_into(file: &WheelFile, judge: &Judge, checked: &mut Checked<'_>) {
             (checked.targets, checked.files, checked.split) = (targets, Some(files), split);
             // METADATA is looked at by both.
             let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
-            whole.into_iter().chain(fresh).collect()
+            let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).collect();
+            told_once(&mut found);
+            found
         }
         // What keeps a wheel from being read is among the faults of the container, which are all to be told.
         Err(faults) => {
@@ -193,7 +201,7 @@ fn judged(
     found.into_iter().map(soft).collect()
 }
 
-fn human(path: &Path, targets: &[String], found: &[Diagnostic]) -> String {
+fn human(path: &Path, summary: &[String], found: &[Diagnostic], verbosity: Verbosity) -> String {
     let count = |severity| found.iter().filter(|finding| finding.severity == severity).count();
     let errors = count(Severity::Error);
     let mut text = format!("{:6} {}", if errors == 0 { "ok" } else { "failed" }, path.display());
@@ -202,10 +210,21 @@ fn human(path: &Path, targets: &[String], found: &[Diagnostic]) -> String {
             text.push_str(&format!(", {}", counted(count, word)));
         }
     }
-    if !targets.is_empty() {
-        text.push_str(&format!(", for {}", targets.join(" ")));
+    text.push('\n');
+    for line in summary.iter().filter(|_| verbosity > Verbosity::Quiet) {
+        let _ = writeln!(text, "       {line}");
     }
-    text + "\n"
+    if verbosity == Verbosity::Verbose {
+        let notes = found.iter().filter(|finding| finding.severity == Severity::Note).count();
+        let _ = writeln!(
+            text,
+            "       RECORD, METADATA, platforms, label, search paths, code for GPUs and size were checked"
+        );
+        if notes > 0 {
+            let _ = writeln!(text, "       {}", counted(notes, "remark"));
+        }
+    }
+    text
 }
 
 fn json(path: &Path, targets: &[String], found: &[Diagnostic]) -> String {

@@ -1,14 +1,16 @@
 //! `wheel gfx`: for which GPUs wheels hold code.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
 use super::judging::Work;
+use super::sizes::size;
 use super::{Format, Printing, report};
 use crate::audit::{self, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
 use crate::cli::{Exit, Shell};
-use crate::codeobj::SourceKind;
+use crate::codeobj::{SourceKind, Target, Union};
 use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::names::GfxTarget;
 use crate::sys::Room;
@@ -53,7 +55,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     for path in &args.wheels {
         match inspect(path, args, &room, shell) {
             Ok(files) => wheels.push((path.file_name().unwrap_or_default().to_string_lossy(), files)),
-            Err(faults) => all.extend(faults),
+            Err(faults) => {
+                if let (Format::Json, Some(first)) = (args.printing.format(), faults.first()) {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let document = serde_json::json!({"version": 1, "wheel": name, "error": first.message});
+                    if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&format!("{document}\n")) {
+                        return exit;
+                    }
+                }
+                all.extend(faults);
+            }
         }
     }
     let splits: Vec<SplitCode> = wheels.iter().map(|(name, files)| SplitCode::new(name, files)).collect();
@@ -103,25 +114,36 @@ fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDo
     if !document.elsewhere().is_empty() {
         let _ = writeln!(text, "  elsewhere {}", document.elsewhere().join(" "));
     }
+    // Files of one build are mostly for one set of targets, which is told once.
+    let mut sets: BTreeMap<Vec<Target>, Vec<&FileFacts>> = BTreeMap::new();
     for file in files.iter().filter(|file| !file.inventory.containers.is_empty()) {
-        let inventory = &file.inventory;
-        let kinds: Vec<String> = inventory.kinds().iter().map(ToString::to_string).collect();
-        let _ = writeln!(
-            text,
-            "  {}: {} in {}, {} bytes{}",
-            file.path,
-            counted(inventory.containers.len(), "container"),
-            kinds.join(" and "),
-            inventory.packed_bytes(),
-            if inventory.raw_bytes() == inventory.packed_bytes() {
-                String::new()
-            } else {
-                format!(" for {} unpacked", inventory.raw_bytes())
-            }
-        );
-        for (target, totals) in inventory.targets() {
+        sets.entry(file.inventory.targets().into_keys().collect()).or_default().push(file);
+    }
+    let mut sets: Vec<Vec<&FileFacts>> = sets.into_values().collect();
+    sets.sort_by(|one, other| one.first().map(|file| &file.path).cmp(&other.first().map(|file| &file.path)));
+    for set in sets {
+        let mut union = Union::default();
+        for file in set {
+            let inventory = &file.inventory;
+            let kinds: Vec<String> = inventory.kinds().iter().map(ToString::to_string).collect();
+            let unpacked = match inventory.raw_bytes() {
+                raw if raw == inventory.packed_bytes() => String::new(),
+                raw => format!(" for {} unpacked", size(raw)),
+            };
+            let _ = writeln!(
+                text,
+                "  {}: {} in {}, {}{unpacked}",
+                file.path,
+                counted(inventory.containers.len(), "container"),
+                kinds.join(" and "),
+                size(inventory.packed_bytes()),
+            );
+            union.merge(inventory);
+        }
+        for (target, totals) in union.targets {
             let objects = counted(totals.objects, "object");
-            let _ = writeln!(text, "    {:24}{objects}, {} bytes", target.to_string(), totals.bytes);
+            let held = if totals.objects == 0 { String::new() } else { format!("{objects}, {}", size(totals.bytes)) };
+            let _ = writeln!(text, "{}", format!("    {:24}{held}", target.to_string()).trim_end());
         }
     }
     for file in files.iter().filter(|file| !file.inventory.kpack_references.is_empty()) {

@@ -210,6 +210,13 @@ pub(super) fn under_name(
     Judge::alone(compat, look).with_report(file, &name.to_string(), name, |_, report| report.findings.clone())
 }
 
+/// Drops what another finding says with more detail: that libraries lie where pure Python code goes.
+pub(super) fn told_once(found: &mut Vec<Diagnostic>) {
+    if found.iter().any(|one| one.code == &rocm_codes::PURELIB_WITH_LIBRARIES) {
+        found.retain(|one| one.code != &codes::PURELIB_MISMATCH);
+    }
+}
+
 /// The first of some faults, for those who tell one.
 pub(super) fn first(faults: Vec<Diagnostic>) -> Diagnostic {
     faults.into_iter().next().unwrap_or_else(|| Diagnostic::new(&codes::DAMAGED_ZIP, "the wheel cannot be read"))
@@ -320,7 +327,8 @@ impl Judge {
         let files = audit::inspect(wheel.archive(), reading)
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
         let selected = audit::select(name, &files);
-        let policies = policies_for(&selected, name, self.policy_file.as_ref());
+        let host = selected.arch.map_or(Family::Manylinux, |arch| self.host_family(arch));
+        let policies = policies_for(&selected, name, host, self.policy_file.as_ref());
         let known = Known::new(self.libraries.as_ref());
         let judging = policies.as_ref().map(|policies| Judging {
             policies,
@@ -337,7 +345,20 @@ impl Judge {
         };
         let mut report = audit::report(name, files, selected, judging, judged);
         report.findings.extend(check_metadata(&wheel, name));
+        told_once(&mut report.findings);
         Ok(take(&wheel, &report))
+    }
+
+    /// The C library of the machine: musl where its loader is there and the library of glibc is not.
+    fn host_family(&self, arch: Arch) -> Family {
+        let has = |path: &str| self.libraries.read(path).is_some();
+        let loader = match arch {
+            Arch::I686 => "/lib/ld-musl-i386.so.1".to_owned(),
+            Arch::Armv7l => "/lib/ld-musl-armhf.so.1".to_owned(),
+            arch => format!("/lib/ld-musl-{arch}.so.1"),
+        };
+        let is_musl = has(&loader) && !self.path.system.iter().any(|folder| has(&format!("{folder}/libc.so.6")));
+        if is_musl { Family::Musllinux } else { Family::Manylinux }
     }
 
     /// The facts of some members of a wheel, which are held against its RECORD on the way. `name` is that of the wheel

@@ -9,6 +9,8 @@ mod output;
 mod repair;
 mod retag;
 mod show;
+mod sizes;
+mod summary;
 mod verify;
 
 pub(super) use judging::gate;
@@ -85,7 +87,12 @@ fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
             .at(Place::File(path.display().to_string().into()), "")
     });
     // That a file is not there is said before what is wrong with its name.
-    let file = PositionalFile::open(path)?;
+    let file = PositionalFile::open(path).map_err(|error| {
+        let is_pattern = shown.contains(['*', '?', '[']);
+        let finding = Diagnostic::from(error);
+        let help = "nothing matched: a shell hands on a pattern as it is where no file matches it";
+        if is_pattern { finding.help(help) } else { finding }
+    })?;
     Ok(WheelFile { shown, name: name?, file })
 }
 

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::judging::{Judge, Options};
+use super::sizes::size;
 use super::{Format, report};
 use crate::audit::{self, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report, SplitCode};
 use crate::cli::{Exit, Shell};
-use crate::diagnostic::{Diagnostic, Severity, counted};
+use crate::diagnostic::{Diagnostic, counted};
 use crate::wheel::Wheel;
 
 /// Show which platforms have what wheels need, and whether their names tell the truth
@@ -58,9 +59,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         (Some(JsonReaders::Own), _) | (None, Format::Json) => Some(Readers::Own),
         (None, Format::Human) => None,
     };
-    let (mut all, mut waiting) = (Vec::new(), Vec::new());
+    let (mut all, mut waiting, mut all_judged) = (Vec::new(), Vec::new(), true);
     for (number, path) in args.wheels.iter().enumerate() {
-        waiting.push(show(path, &judge, readers));
+        let shown = show(path, &judge, readers);
+        all_judged &= shown.is_judged;
+        waiting.push(shown);
         let is_last = number + 1 == args.wheels.len();
         // Where code was split off, the wheels that follow tell whether it is there.
         if is_last || waiting.iter().all(|shown: &Shown| shown.split.is_empty()) {
@@ -72,7 +75,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         }
     }
-    report(shell, &all)
+    match report(shell, &all) {
+        // A verdict is no failure: what `check` fails on is told.
+        Exit::Fault if all_judged => Exit::Done,
+        exit => exit,
+    }
 }
 
 /// What is shown of one wheel.
@@ -80,6 +87,7 @@ struct Shown {
     what: What,
     found: Vec<Diagnostic>,
     split: SplitCode,
+    is_judged: bool,
 }
 
 /// The form in which a wheel is shown.
@@ -94,7 +102,7 @@ fn told(waiting: Vec<Shown>) -> Vec<(String, Vec<Diagnostic>)> {
     let splits: Vec<SplitCode> = waiting.iter().map(|shown| shown.split.clone()).collect();
     let missing = audit::missing_archives(&splits);
     let one = |(shown, missing): (Shown, Vec<Diagnostic>)| match shown.what {
-        What::Text(text) => (text, [shown.found, as_remarks(&missing)].concat()),
+        What::Text(text) => (text, [shown.found, missing].concat()),
         What::Document(document, _) if shown.split.is_empty() => (json(&document), shown.found),
         What::Document(document, files) => (json(&document.among(&files, &splits, &missing)), shown.found),
     };
@@ -112,9 +120,9 @@ fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
                     let files = report.files.iter().filter(|file| !split.is_empty() && !file.inventory.is_empty());
                     (What::Document(Box::new(Document::new(report, readers)), files.cloned().collect()), Vec::new())
                 }
-                None => (What::Text(human(wheel, report)), as_remarks(&report.findings)),
+                None => (What::Text(human(wheel, report)), report.findings.clone()),
             };
-            Shown { what, found, split }
+            Shown { what, found, split, is_judged: true }
         })
     });
     shown.unwrap_or_else(|found| {
@@ -125,17 +133,8 @@ fn show(path: &Path, judge: &Judge, readers: Option<Readers>) -> Shown {
             }
             _ => What::Text(String::new()),
         };
-        Shown { what, found, split: SplitCode::default() }
+        Shown { what, found, split: SplitCode::default(), is_judged: false }
     })
-}
-
-/// A verdict is no failure: what `check` would fail on is told and does not end with 1.
-fn as_remarks(findings: &[Diagnostic]) -> Vec<Diagnostic> {
-    let soft = |finding: &Diagnostic| {
-        let severity = finding.severity.max(Severity::Warning);
-        finding.clone().severity(severity)
-    };
-    findings.iter().map(soft).collect()
 }
 
 fn json(document: &Document) -> String {
@@ -156,12 +155,15 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     let unpacked: u64 = wheel.archive().members().iter().map(crate::wheel::Member::size_bytes).sum();
     let mut text = format!("{}\n", report.name);
     let Some(verdict) = &report.verdict else {
-        line(&mut text, "platform", "any: it holds no libraries to judge");
+        let none = match report.has_unjudged_libraries() {
+            true => "none: no library of it can be judged",
+            false => "any: it holds no libraries to judge",
+        };
+        line(&mut text, "platform", none);
         gfx_line(&mut text, report);
         return text;
     };
-    let size = format!("{}.{} MB", unpacked / 1_000_000, unpacked / 100_000 % 10);
-    line(&mut text, "holds", &format!("{} in {size}", counted(libraries, "ELF file")));
+    line(&mut text, "holds", &format!("{}, {} unpacked", counted(libraries, "ELF file"), size(unpacked)));
     let claimed = report.name.platform.tags().join(", ");
     line(&mut text, "claims", &claimed);
     line(&mut text, "platform", &verdict.overall.tag());
@@ -190,6 +192,9 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
         .collect();
     if !rocm.is_empty() {
         line(&mut text, "ROCm", &rocm.join("; "));
+    }
+    if let Some(need) = &report.torch {
+        line(&mut text, "torch", &format!("{need}, by the symbols that it needs"));
     }
     text
 }

@@ -12,7 +12,7 @@ use super::{Family, Policies};
 use crate::diagnostic::{
     Diagnostic, Sink, Source, Span,
     nearest::{nearest, with_nearest},
-    registry::facts as codes,
+    registry::{facts as codes, matrix},
 };
 use crate::names::Arch;
 use crate::yaml::{
@@ -66,7 +66,7 @@ impl PolicyFile {
         let mut own = Sink::new();
         let policies = read(source, &mut own);
         let is_good = !own.has_errors();
-        own.finish().into_iter().for_each(|diagnostic| sink.push(diagnostic));
+        own.finish().into_iter().map(of_policies).for_each(|diagnostic| sink.push(diagnostic));
         policies.filter(|_| is_good)
     }
 
@@ -80,6 +80,18 @@ impl PolicyFile {
     }
 }
 
+/// A fault of the syntax as one of a policy file: what helps in a matrix helps nobody here.
+fn of_policies(mut found: Diagnostic) -> Diagnostic {
+    if matrix::ALL.contains(&found.code) {
+        found.code = &codes::BAD_POLICY_FILE;
+        found = found.help(FORM);
+    }
+    found
+}
+
+/// What helps against a file that is none of policies.
+const FORM: &str = "write the form that the policy files of auditwheel have";
+
 fn read(source: &Source, sink: &mut Sink) -> Option<PolicyFile> {
     let node = yaml::parse(source, sink)?;
     yaml::shape::check(&node, &SHAPE, source, sink);
@@ -90,7 +102,7 @@ fn read(source: &Source, sink: &mut Sink) -> Option<PolicyFile> {
     let policies: Vec<FilePolicy> = match yaml::de::from_node(&node) {
         Ok(policies) => policies,
         Err(error) => {
-            faults.bad(error.span, error.message, "write the form that the policy files of auditwheel have");
+            faults.bad(error.span, error.message, FORM);
             return None;
         }
     };

@@ -18,7 +18,7 @@ pub const ALL: &[&Code] = &[
 pub const DAMAGED_ELF: Code = Code::error(
     "E001",
     "damaged-elf",
-    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it: `show` only tells it, `check` and `repair` fail.",
+    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it: `show` only tells it, `check` and `repair` fail. A data file, by its name, is a remark: nothing loads it.",
 );
 /// A library in the folder of pure Python code.
 pub const ELF_IN_PURELIB: Code = Code::error(
@@ -30,19 +30,19 @@ pub const ELF_IN_PURELIB: Code = Code::error(
 pub const OTHER_ARCHITECTURE: Code = Code::warning(
     "E003",
     "other-architecture",
-    "A library is for another processor than the wheel's file name, or the wheel's first library, says. It was left out of the judgement.",
+    "A library is for another processor than the wheel's file name, or the wheel's first library, says. It was left out of the judgement. Where no library is left, this is an error.",
 );
 /// A library for another C library.
 pub const OTHER_LIBC: Code = Code::warning(
     "E004",
     "other-libc",
-    "A library needs another C library than the others: glibc and musl do not mix in one process. It was left out of the judgement.",
+    "A library needs another C library than the others: glibc and musl do not mix in one process. It was left out of the judgement. Where no library is left, this is an error.",
 );
 /// An extension module without a C library.
-pub const UNKNOWN_LIBC: Code = Code::error(
+pub const UNKNOWN_LIBC: Code = Code::warning(
     "E005",
     "unknown-libc",
-    "Nothing tells whether an extension module is for glibc or musl: not what it needs, not its interpreter, not its file name, not the wheel's. Name the platform in the file name of the wheel.",
+    "Nothing tells whether an extension module is for glibc or musl: not what it needs, not its interpreter, not its file name, not the wheel's. It was judged by the C library of the machine that looks, glibc where none was looked at. Name the platform in the file name of the wheel.",
 );
 /// An extension module that is linked to Python's library.
 pub const NEEDS_LIBPYTHON: Code = Code::warning(

@@ -225,7 +225,7 @@ pub const TORCH_REQUIREMENT: Code = Code::error(
 pub const PURELIB_MISMATCH: Code = Code::error(
     "W054",
     "purelib-mismatch",
-    "`Root-Is-Purelib` in `WHEEL` says whether the files go where code for every platform lies. A wheel for one platform says `false`; only a wheel for `any` platform says `true`. Where the two folders differ, the wheel would end up in the wrong one.\n\n`rock-matrix wheel retag --platform-tag` corrects it along with the tag.",
+    "`Root-Is-Purelib` in `WHEEL` says whether the files go where code for every platform lies. A wheel for one platform says `false`; only a wheel for `any` platform says `true`. Where the two folders differ, the wheel would end up in the wrong one; most systems have one folder for both, so that a platform wheel that says `true` is a warning. What lies in `NAME.data` goes where its folder says, and needs no line.\n\n`rock-matrix wheel retag --platform-tag` corrects it along with the tag.",
 );
 /// A header that is missing or wrong.
 pub const BAD_WHEEL_HEADER: Code = Code::error(

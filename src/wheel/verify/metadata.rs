@@ -226,7 +226,9 @@ fn check_purelib(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink:
         return;
     }
     let message = format!("WHEEL says `Root-Is-Purelib: {written}` in a wheel for `{}`", name.platform);
-    sink.push(findings.member(&codes::PURELIB_MISMATCH, &member, message));
+    // A platform wheel with that line is installed into the other of two folders, which are mostly one.
+    let severity = if is_any { Severity::Error } else { Severity::Warning };
+    sink.push(findings.member(&codes::PURELIB_MISMATCH, &member, message).severity(severity));
 }
 
 #[cfg(test)]
