@@ -101,9 +101,9 @@ fn a_person_reads_targets_file_by_file() {
     insta::assert_snapshot!(sizes.replace(&text, "N bytes for"), @r"
     demo-1.0-cp312-cp312-linux_x86_64.whl
       targets   gfx90a gfx942
-      demo/_demo.so: 1 container in ccob2, N bytes for 8448 unpacked
-        gfx90a                  1 object, 4096 bytes
-        gfx942                  1 object, 4096 bytes
+      demo/_demo.so: 1 container in ccob2, N bytes for 8.4 kB unpacked
+        gfx90a                  1 object, 4.0 kB
+        gfx942                  1 object, 4.0 kB
     ");
 }
 
@@ -223,7 +223,7 @@ fn archives_may_lie_in_other_wheels_of_the_command_line() {
     demo_device_gfx942-1.0-py3-none-any.whl
       targets   gfx942
       .kpack/demo_gfx942.kpack: 1 container in kpack, 149 bytes
-        gfx942                  0 objects, 0 bytes
+        gfx942
     ");
 }
 
@@ -251,7 +251,7 @@ fn every_gate_is_in_one_check_and_what_is_known_may_be_allowed() {
     let project = Project::new().bytes(name, &wheel.bytes());
     let allow = ["wheel", "check", name, "--no-host-libs", "--allow", "R101,absolute-rpath,w022,label-not-in-contents"];
     let run = project.run(&allow).exits(0);
-    assert_eq!(run.stdout, format!("ok     {name}\n"));
+    assert!(run.stdout.starts_with(&format!("ok     {name}\n       manylinux_2_17_x86_64, ")), "{}", run.stdout);
 }
 
 #[test]

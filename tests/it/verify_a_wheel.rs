@@ -43,7 +43,8 @@ fn five_broken_wheels_have_five_messages() {
     let label = said(&sound().edit("METADATA", |text| text.replace("Version: 2.8.3+rocm62torch2.5", "Version: 2.8.3")));
     let torch = said(&Wheel::named(NAME).requires("torch==2.6.0"));
     let tag = said(&sound().edit("WHEEL", |text| text.replace("linux_x86_64", "manylinux_2_28_x86_64")));
-    let purelib = said(&sound().edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true")));
+    let says_true = sound().edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
+    let purelib = Project::new().bytes(NAME, &says_true.bytes()).run(&["wheel", "verify", NAME]).exits(0).stderr;
     insta::assert_snapshot!([name, label, torch, tag, purelib].concat(), @r"
     error[W050 name-mismatch]: METADATA says `Name: flash-attn-3`, and the file is named after `flash_attn`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
@@ -59,7 +60,7 @@ fn five_broken_wheels_have_five_messages() {
     error[R103 tag-mismatch]: WHEEL says `Tag: cp311-cp311-manylinux_2_28_x86_64`, and the file's name cp311-cp311-linux_x86_64
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/WHEEL
 
-    error[W054 purelib-mismatch]: WHEEL says `Root-Is-Purelib: true` in a wheel for `linux_x86_64`
+    warning[W054 purelib-mismatch]: WHEEL says `Root-Is-Purelib: true` in a wheel for `linux_x86_64`
     --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/WHEEL
     ");
 }

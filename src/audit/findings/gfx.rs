@@ -8,27 +8,29 @@ use crate::audit::inspect::FileFacts;
 use crate::codeobj::{Container, ContainerKind, Target};
 use crate::diagnostic::registry::rocm as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, counted};
+use crate::elf::LayoutFault;
 use crate::names::{Accelerator, GfxTarget, RocmVersion};
 
 /// The version of code objects that generic targets came with (LLVM AMDGPU usage, "Code Object V6").
 const GENERIC_VERSION: u8 = 6;
 
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> =
-        subject.files.iter().flat_map(|file| file_findings(&subject.name.to_string(), file)).collect();
+    let mut found = Vec::new();
+    for file in subject.files {
+        let fault = |fault: &LayoutFault| subject.on_member(&codes::DAMAGED_LAYOUT, &file.path, fault.to_string());
+        found.extend(file.layout_faults.iter().map(fault));
+        found.extend(file_findings(&subject.name.to_string(), file));
+    }
     found.extend(sets_differ(subject));
     found.extend(too_new(subject));
     found
 }
 
-/// What is wrong with one file of a wheel and the code for GPUs in it, whatever the others are.
+/// What is wrong with the code for GPUs in one file of a wheel, whatever the others are.
 pub fn file_findings(wheel: &str, file: &FileFacts) -> Vec<Diagnostic> {
     let inventory = &file.inventory;
     let mut found = Vec::new();
     let mut push = |code, message: String| found.push(on_member(wheel, &file.path, code, message));
-    for fault in &file.layout_faults {
-        push(&codes::DAMAGED_LAYOUT, fault.to_string());
-    }
     for damage in &inventory.damages {
         push(&codes::DAMAGED_CODE_OBJECTS, format!("at {:#x}: {}", damage.offset, damage.reason));
     }
@@ -124,12 +126,14 @@ pub fn unexpected(wheel: &str, files: &[FileFacts], wheels: &[SplitCode], expect
         );
     }
     let has_bundled = files.iter().any(|file| is_bundled(&file));
-    let has_split = files.iter().any(|file| is_split(&file));
+    // Archives that a library of these wheels refers to were judged with it.
+    let has_split = wheels.iter().any(|wheel| !wheel.libraries.is_empty());
+    let mut has_archives = false;
     let (mut all, mut code) = (BTreeMap::new(), BTreeSet::new());
     for file in files.iter().filter(|file| !is_bundled(file)) {
         let kinds = file.inventory.kinds();
-        // Archives that a library refers to were judged with it.
         if has_split && kinds.contains(&ContainerKind::Kpack) {
+            has_archives = true;
             continue;
         }
         let own = targets(file);
@@ -146,7 +150,7 @@ pub fn unexpected(wheel: &str, files: &[FileFacts], wheels: &[SplitCode], expect
         Diagnostic::new(&codes::GFX_NOT_AS_EXPECTED, message).at(Place::File(wheel.to_owned().into()), "")
     };
     if held.is_empty() {
-        if !has_bundled && !expected.is_empty() {
+        if !has_bundled && !has_archives && !expected.is_empty() {
             found.push(on_wheel(format!("there is no code for a GPU, and expected is {}", list(&expected))));
         }
         return found;

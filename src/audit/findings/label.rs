@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::Subject;
 use super::words::{CK, Word, words};
+use crate::codeobj::Target;
 use crate::compat::TorchEvidence;
 use crate::diagnostic::registry::rocm as codes;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::names::{Accelerator, GfxTarget, LabelParts};
+use crate::names::{Accelerator, GfxTarget, LabelParts, Version};
 
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = python(subject).into_iter().collect();
@@ -59,13 +60,14 @@ fn gfx(subject: Subject<'_>, words: &[Word]) -> Option<Diagnostic> {
     let named = words.iter().filter_map(|word| if let Word::Gfx(target) = word { Some(target) } else { None });
     let said: BTreeSet<&GfxTarget> = named.collect();
     let own = subject.files.iter().flat_map(|file| file.inventory.targets().into_keys());
-    let held: BTreeSet<String> = own.filter_map(|one| Some(one.gfx()?.processor().to_owned())).collect();
-    let is_same = said.len() == held.len() && said.iter().all(|one| held.contains(one.processor()));
+    let held: BTreeSet<Target> = own.filter_map(|one| Some(Target::from_text(one.gfx()?.processor()))).collect();
+    let is_same = said.len() == held.len() && said.iter().all(|one| held.contains(&Target::Gfx((*one).clone())));
     if said.is_empty() || held.is_empty() || is_same {
         return None;
     }
     let list = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join(", ");
-    let (said, held) = (list(&mut said.iter().map(ToString::to_string)), list(&mut held.into_iter()));
+    let (said, held) =
+        (list(&mut said.iter().map(ToString::to_string)), list(&mut held.iter().map(ToString::to_string)));
     let message = format!("the label says {said}, and the wheel holds code for {held}");
     Some(
         subject
@@ -236,15 +238,15 @@ pub(in crate::audit) fn torch_need(subject: Subject<'_>) -> Option<TorchNeed> {
     let fit = subject.compat.torch_minors_for(undefined());
     let because: Vec<String> =
         fit.because.iter().take(2).map(|why: &TorchEvidence<'_>| format!("`{}` is of {why}", why.symbol)).collect();
-    let minors = fit.fits.iter().map(|one| one.minor().to_string()).collect();
+    let minors = fit.fits.iter().map(Version::minor).collect();
     (!because.is_empty()).then_some(TorchNeed { minors, because })
 }
 
 /// The undefined symbols of the wheel's libraries must be those of the torch that the label says.
 fn torch(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
-    let minor = parts.torch.as_ref()?.minor().to_string();
+    let minor = parts.torch.as_ref()?.minor();
     let need = torch_need(subject)?;
-    let is_read = subject.compat.torch_minors_read().iter().any(|one| one.minor().to_string() == minor);
+    let is_read = subject.compat.torch_minors_read().iter().any(|one| one.minor() == minor);
     if !is_read || need.minors.contains(&minor) {
         return None;
     }

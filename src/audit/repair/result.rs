@@ -364,7 +364,7 @@ mod tests {
         writer.finish().unwrap();
         let archive = Archive::open(&bytes).unwrap();
         let (arch, rocm, findings) = (Some(Arch::X86_64), BTreeMap::new(), Vec::new());
-        let before = Report { name: old, files, arch, verdict: Some(verdict), rocm, findings };
+        let before = Report { name: old, files, arch, verdict: Some(verdict), rocm, torch: None, findings };
         let name = &name.parse().unwrap();
         let removed = &BTreeSet::new();
         let made = Made { name, archive: &archive, files: made, removed, new_path: &str::to_owned };

@@ -155,9 +155,10 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     let unpacked: u64 = wheel.archive().members().iter().map(crate::wheel::Member::size_bytes).sum();
     let mut text = format!("{}\n", report.name);
     let Some(verdict) = &report.verdict else {
-        let none = match report.has_unjudged_libraries() {
-            true => "none: no library of it can be judged",
-            false => "any: it holds no libraries to judge",
+        let none = if report.has_unjudged_libraries() {
+            "none: no library of it can be judged"
+        } else {
+            "any: it holds no libraries to judge"
         };
         line(&mut text, "platform", none);
         gfx_line(&mut text, report);

@@ -220,7 +220,7 @@ fn check_purelib(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink:
     // What lies in `NAME.data` goes where its folder says, whatever the line says.
     let is_root = |member: &Member| {
         let top = member.name().split('/').next().unwrap_or_default();
-        !member.is_folder() && top != wheel.dist_info() && !top.ends_with(".data")
+        !member.is_folder() && top != wheel.dist_info() && top.strip_suffix(".data").is_none()
     };
     if !is_any && !wheel.archive().members().iter().any(is_root) {
         return;

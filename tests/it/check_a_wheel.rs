@@ -1,0 +1,300 @@
+//! Every gate of a wheel at once: what its name says against what it holds.
+
+use serde_json::Value;
+
+use crate::support::bundle::{self, part};
+use crate::support::elf::Library;
+use crate::support::{Project, Wheel};
+
+const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
+const MANY: &str = "demo-1.0-cp312-cp312-manylinux_2_17_x86_64.whl";
+const LIBC: &str = "libc.so.6";
+/// `NT_GNU_PROPERTY_TYPE_0` with `GNU_PROPERTY_X86_ISA_1_NEEDED` and the bit of x86-64-v3 (x86-64 psABI, "Program Property").
+const X86_64_V3: &str = "
+    .section .note.gnu.property,\"a\",@note
+    .p2align 3
+    .long 4, 16, 5
+    .asciz \"GNU\"
+    .long 0xc0008002, 4, 4, 0
+";
+/// `c10::ValueError::ValueError(c10::SourceLocation, std::string)`, exported since torch 2.13.
+const TORCH: &str = "_ZN3c1010ValueErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+
+fn extension() -> Library {
+    Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"])
+}
+
+fn named(name: &str, library: &Library) -> Wheel {
+    Wheel::named(name).executable("demo/_demo.so", library.build())
+}
+
+fn labelled(label: &str, library: Vec<u8>) -> Wheel {
+    Wheel::named(&format!("demo-1.0+{label}-cp312-cp312-linux_x86_64.whl")).executable("demo/_demo.so", library)
+}
+
+/// Codes with their severities, as `wheel check` gives them; its exit is asserted.
+#[track_caller]
+fn checked(wheel: &Wheel, more: &[&str]) -> Vec<(String, String)> {
+    let project = Project::new().bytes(wheel.name(), &wheel.bytes());
+    let arguments = [&["wheel", "check", wheel.name(), "--json", "--no-host-libs"], more].concat();
+    let output = project.command(&arguments).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let findings: Vec<(String, String)> = document["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (text(&finding["code"]), text(&finding["severity"])))
+        .collect();
+    let is_bad = findings.iter().any(|(_, severity)| severity == "error");
+    assert_eq!((output.status.code(), document["ok"].as_bool()), (Some(i32::from(is_bad)), Some(!is_bad)));
+    findings
+}
+
+#[track_caller]
+fn is_told(wheel: &Wheel, more: &[&str], code: &str, severity: &str) {
+    let found = checked(wheel, more);
+    assert!(found.contains(&(code.to_owned(), severity.to_owned())), "{code} as {severity} in {found:?}");
+}
+
+/// Asserts that a finding appears with one wheel and is absent with another.
+#[track_caller]
+fn appears(code: &str, with: &Wheel, without: &Wheel) {
+    let has = |found: &[(String, String)]| found.iter().any(|(one, _)| one == code);
+    let (with, without) = (checked(with, &[]), checked(without, &[]));
+    assert!(has(&with), "{code} in {with:?}");
+    assert!(!has(&without), "{code} in {without:?}");
+}
+
+/// W3
+#[test]
+fn a_claim_is_held_against_all_that_its_systems_lack() {
+    let sound = named(MANY, &extension());
+    assert_eq!(checked(&sound, &[]), []);
+    let claims = |library: &Library| named(MANY, library);
+    appears("R101", &claims(&extension().assembly(X86_64_V3)), &named(NAME, &extension().assembly(X86_64_V3)));
+    is_told(&claims(&extension().linked("libz.so.1").undefined("_tr_init")), &[], "R101", "error");
+    is_told(&claims(&extension().undefined("__cxa_thread_atexit_impl")), &[], "R101", "error");
+    assert_eq!(checked(&claims(&extension().assembly(X86_64_V3)), &["--disable-isa-ext-check"]), []);
+}
+
+/// W3
+#[test]
+fn a_library_that_no_system_of_the_claim_has_must_come_along_unless_another_package_brings_it() {
+    let needs = |soname: &str| named(MANY, &extension().needs(soname, &[]));
+    appears("R105", &needs("libother.so.1"), &needs("libamdhip64.so.6"));
+    appears("R105", &needs("libother.so.1"), &needs("libtorch_cpu.so"));
+    appears("R105", &needs("libother.so.1"), &needs("libm.so.6"));
+    assert_eq!(checked(&needs("libother.so.1"), &["--exclude", "libother.so*"]), []);
+    let own =
+        needs("libother.so.1").executable("demo.libs/libother.so.1", Library::new().soname("libother.so.1").build());
+    is_told(&own, &[], "R105", "error");
+    let found = named(MANY, &extension().needs("libother.so.1", &[]).rpath("$ORIGIN/../demo.libs"))
+        .executable("demo.libs/libother.so.1", Library::new().soname("libother.so.1").linked(LIBC).build());
+    assert_eq!(checked(&found, &[]), []);
+}
+
+/// W3
+#[test]
+fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_no_other_counts() {
+    let mut other = extension().build();
+    other[18] = 183;
+    let alone = Wheel::named(MANY).executable("demo/_demo.so", other.clone());
+    is_told(&alone, &[], "E003", "error");
+    is_told(&named(MANY, &extension()).executable("demo/arm.so", other), &[], "E003", "warning");
+    let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]);
+    is_told(&named(MANY, &musl), &[], "E004", "error");
+    let shown = Project::new().bytes(MANY, &alone.bytes()).run(&["wheel", "show", MANY]).exits(0);
+    assert_eq!(shown.stdout, format!("{MANY}\n  platform  none: no library of it can be judged\n"));
+}
+
+#[test]
+fn an_extension_that_needs_libpython_is_a_warning_and_under_a_claim_an_error() {
+    let linked = extension().linked("libpython3.12.so.1.0");
+    is_told(&named(NAME, &linked), &[], "E006", "warning");
+    is_told(&named(MANY, &linked), &[], "E006", "error");
+    appears("E006", &named(NAME, &linked), &named(NAME, &extension()));
+}
+
+/// W4
+#[test]
+fn expectations_hold_for_code_outside_of_bundles() {
+    let objects = Wheel::named(NAME)
+        .file("demo/k.hsaco", bundle::code_object(0x3f, 2, 256))
+        .file("demo/k2.co", bundle::code_object(0x41, 2, 256));
+    let data = Wheel::named(NAME).file("demo/TensileLibrary_HH_gfx90a.dat", vec![1, 2, 3, 4]);
+    let archive = Wheel::named(NAME).file(".kpack/demo_gfx90a.kpack", bundle::kpack(&["gfx90a"], &["demo"]));
+    for wheel in [&objects, &data, &archive] {
+        is_told(wheel, &["--expect", "gfx942"], "R120", "error");
+    }
+    assert_eq!(checked(&objects, &["--expect", "gfx90a,gfx1100"]), []);
+    assert_eq!(checked(&data, &["--expect", "gfx90a"]), []);
+    assert_eq!(checked(&archive, &["--expect", "gfx90a"]), []);
+    // Libraries have data for some targets alone, and code for all.
+    let fatbin = bundle::hip_bundle(&[("gfx90a", 0x3f), ("gfx942", 0x4c)], 512);
+    let library = || {
+        bundle::library(&[
+            part(".hip_fatbin", fatbin.clone()),
+            part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH")),
+        ])
+    };
+    let both = data.executable("demo/_demo.so", library());
+    assert_eq!(checked(&both, &["--expect", "gfx90a,gfx942"]), []);
+    let one = Wheel::named(NAME)
+        .executable("demo/_demo.so", library())
+        .file("demo/k.hsaco", bundle::code_object(0x3f, 2, 256));
+    is_told(&one, &["--expect", "gfx90a,gfx942"], "R120", "error");
+}
+
+#[test]
+fn the_list_of_targets_fails_on_code_that_is_not_what_its_bundle_says() {
+    let gfx = |bundle: Vec<u8>, code: i32| {
+        let wheel = Wheel::named(NAME).file("demo/k.hipfb", bundle);
+        Project::new().bytes(NAME, &wheel.bytes()).run(&["wheel", "gfx", NAME, "--json"]).exits(code)
+    };
+    let sound = bundle::hip_bundle(&[("gfx90a", 0x3f)], 512);
+    assert_eq!(gfx(sound.clone(), 0).json()["findings"], serde_json::json!([]));
+    let lying = gfx(bundle::hip_bundle(&[("gfx942", 0x3f)], 512), 1);
+    assert!(lying.stderr.starts_with("error[R123 gfx-mislabelled]"), "{}", lying.stderr);
+    assert_eq!(lying.json()["findings"][0]["code"], "R123");
+    assert!(gfx(sound[..sound.len() - 100].to_vec(), 1).stderr.starts_with("error[R132"));
+}
+
+/// W3
+#[test]
+fn every_part_of_a_label_is_held_against_the_contents() {
+    let hip = || extension().needs("libamdhip64.so.6", &[]).build();
+    let fatbin = || {
+        let bundle = bundle::hip_bundle(&[("gfx90a", 0x3f), ("gfx942", 0x4c)], 512);
+        bundle::library(&[part(".hip_fatbin", bundle), part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH"))])
+    };
+    appears("R125", &labelled("cu121", hip()), &labelled("rocm62", hip()));
+    appears("R125", &labelled("rocm62", extension().needs("libcudart.so.12", &[]).build()), &labelled("rocm62", hip()));
+    appears(
+        "R125",
+        &labelled("cu121", fatbin()),
+        &labelled("cu121", extension().needs("libcudart.so.12", &[]).build()),
+    );
+    appears("R125", &labelled("rocm62torch2.5gfx942", fatbin()), &labelled("rocm62torch2.5gfx90agfx942", fatbin()));
+    appears("R125", &labelled("rocm62torch2.5py311triton", hip()), &labelled("rocm62torch2.5py312triton", hip()));
+    appears("R125", &labelled("rocm62torch2.5cp311", hip()), &labelled("rocm62torch2.5cp312", hip()));
+    appears("R125", &labelled("rocm62triton", fatbin()), &labelled("rocm62ck", fatbin()));
+    let pure = Wheel::named("demo-1.0+rocm62ck-py3-none-any.whl");
+    appears("R125", &pure, &Wheel::named("demo-1.0+rocm62triton-py3-none-any.whl"));
+    let torch = || extension().needs("libc10.so", &[]).undefined(TORCH).build();
+    appears(
+        "R125",
+        &labelled("rocm62torch2.13cxx11abifalse", torch()),
+        &labelled("rocm62torch2.13cxx11abitrue", torch()),
+    );
+}
+
+#[test]
+fn a_label_that_cannot_be_read_is_told() {
+    let hip = || extension().needs("libamdhip64.so.6", &[]).build();
+    appears("R128", &labelled("pt211rocm62", hip()), &labelled("rocm62torch2.11", hip()));
+    is_told(&labelled("pt211rocm62", hip()), &[], "R128", "warning");
+    is_told(&labelled("cpu", hip()), &[], "R128", "note");
+    is_told(&labelled("rocm62torch2.5own", hip()), &[], "R128", "note");
+}
+
+/// W3
+#[test]
+fn a_tag_for_another_system_is_refused_unless_it_is_meant() {
+    let project = Project::new().bytes(NAME, &named(NAME, &extension()).bytes());
+    let retag = |tag: &str| project.run(&["wheel", "retag", NAME, "--platform-tag", tag, "-w", "out"]);
+    for (tag, code) in [
+        ("manylinux_2_17_aarch64", "E003"),
+        ("musllinux_1_1_x86_64", "E004"),
+        ("win_amd64", "R101"),
+        ("manylinux_2_5_x86_64", "R101"),
+    ] {
+        assert!(retag(tag).exits(1).stderr.starts_with(&format!("error[{code} ")), "{tag}");
+        assert!(!project.has("out"), "{tag}");
+    }
+    project.run(&["wheel", "retag", NAME, "--platform-tag", "win_amd64", "-w", "out", "--force"]).exits(0);
+    retag("manylinux_2_17_x86_64").exits(0);
+}
+
+#[test]
+fn a_check_finds_all_that_verifying_finds() {
+    let name = "demo-1.0%2Brocm62-cp312-cp312-linux_x86_64.whl";
+    let wheel = labelled("rocm62", extension().build()).edit("RECORD", |text| text.replacen("sha256=", "sha256=A", 1));
+    let project = Project::new().bytes(name, &wheel.bytes());
+    for command in ["verify", "check"] {
+        let told = project.run(&["wheel", command, name]).exits(1).stderr;
+        assert!(told.contains("[W016 ") && told.contains("[W022 "), "{command}: {told}");
+    }
+}
+
+#[test]
+fn a_code_that_does_not_exist_cannot_be_allowed() {
+    let project = Project::new().bytes(NAME, &named(NAME, &extension()).bytes());
+    let refused = project.run(&["wheel", "check", NAME, "--allow", "absolute-rpaht"]).exits(2);
+    assert!(refused.stderr.contains("did you mean `absolute-rpath`"), "{}", refused.stderr);
+}
+
+/// W7
+#[test]
+fn an_extension_without_a_label_is_told_which_torch_it_fits() {
+    let wheel = named(NAME, &extension().needs("libc10.so", &[]).undefined(TORCH));
+    let project = Project::new().bytes(NAME, &wheel.bytes());
+    let shown = project.run(&["wheel", "show", NAME, "--no-host-libs"]).exits(0);
+    assert!(shown.stdout.contains("  torch     2.13 to 2.15, by the symbols that it needs\n"), "{}", shown.stdout);
+    let document = project.run(&["wheel", "show", NAME, "--no-host-libs", "--json"]).exits(0).json();
+    assert_eq!(document["rock"]["torch"]["minors"], serde_json::json!(["2.13", "2.14", "2.15"]));
+}
+
+/// W5
+#[test]
+fn a_pinned_torch_without_a_label_is_a_warning() {
+    let requires = |requirement: &str| named(NAME, &extension()).requires(requirement);
+    appears("W052", &requires("torch==2.5.1"), &requires("torch>=2.5"));
+    is_told(&requires("torch==2.5.1"), &[], "W052", "warning");
+}
+
+#[test]
+fn one_fact_about_purelib_is_told_once_and_files_in_data_are_where_they_say() {
+    let says_true = |wheel: Wheel| wheel.edit("WHEEL", |text| text.replace("Purelib: false", "Purelib: true"));
+    let codes = |wheel: &Wheel| checked(wheel, &[]).into_iter().map(|(code, _)| code).collect::<Vec<_>>();
+    assert_eq!(codes(&says_true(named(NAME, &extension()))), ["R104"]);
+    let in_data = Wheel::named(NAME).executable("demo-1.0.data/platlib/demo/_demo.so", extension().build());
+    let only_data = says_true(in_data);
+    let has_root = only_data.bytes().windows(16).any(|window| window == b"demo/__init__.py");
+    assert_eq!(codes(&only_data), if has_root { vec!["W054"] } else { Vec::new() });
+}
+
+#[test]
+fn a_cut_off_data_file_is_a_remark_and_a_cut_off_library_a_fault() {
+    let cut = || b"\x7fELF\x02\x01\x01 and no more".to_vec();
+    is_told(&named(NAME, &extension()).file("demo/tests/data.bin", cut()), &[], "E001", "note");
+    is_told(&named(NAME, &extension()).file("demo/libx.so.1", cut()), &[], "E001", "error");
+    let data = named(NAME, &extension()).file("demo/tests/data.bin", cut());
+    Project::new().bytes(NAME, &data.bytes()).run(&["wheel", "repair", NAME]).exits(0);
+    let bare = named(NAME, &Library::extension("_demo"));
+    is_told(&bare, &[], "E005", "warning");
+    Project::new().bytes(NAME, &bare.bytes()).run(&["wheel", "repair", NAME]).exits(0);
+}
+
+#[test]
+fn a_person_reads_what_was_checked() {
+    let name = "demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl";
+    let fatbin = bundle::hip_bundle(&[("gfx90a", 0x3f)], 512);
+    let wheel = labelled("rocm62", extension().needs("libamdhip64.so.6", &[]).build()).executable(
+        "demo/_kernels.so",
+        bundle::library(&[part(".hip_fatbin", fatbin), part(".hipFatBinSegment", bundle::wrappers(1, *b"FPIH"))]),
+    );
+    let project = Project::new().bytes(name, &wheel.bytes());
+    let text = project.run(&["wheel", "check", name, "--no-host-libs"]).exits(0).stdout;
+    let sizes = regex::Regex::new("[0-9.]+ kB").unwrap();
+    insta::assert_snapshot!(sizes.replace_all(&text, "N kB"), @r"
+    ok     demo-1.0+rocm62-cp312-cp312-linux_x86_64.whl
+           linux_x86_64, with the symbols of manylinux_2_17_x86_64, ROCm 6 by libamdhip64.so.6
+           gfx90a, 704 bytes of code in 1 file
+           N kB in 6 files
+    ");
+    let more = project.run(&["wheel", "check", name, "--no-host-libs", "-v"]).exits(0).stdout;
+    assert!(more.starts_with(&text) && more.len() > text.len(), "{more}");
+    let nothing = project.run(&["wheel", "check", "dist/*.whl"]).exits(1);
+    assert!(nothing.stderr.contains("help: nothing matched"), "{}", nothing.stderr);
+}
