@@ -2,19 +2,24 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
+use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
 use super::super::WheelError;
 use super::super::in_order::{Room, Step, in_order};
 use super::deflate::{self, Place, WINDOW_BYTES};
+use super::splice::{CopyError, Part, Seam, parts};
+use super::stretches::stretches;
 use super::write::{Begun, Packed};
-use super::{Archive, DosTime, Member, MemberReader, NewMember, ZipWriter};
+use super::{Archive, DosTime, Member, MemberReader, Method, NewMember, ZipWriter};
 use crate::bytes::{ReadAt, Section};
 use crate::names::Digest;
 
 /// Larger contents are compressed in blocks, in parallel.
 const LARGE_BYTES: u64 = 8 << 20;
+/// Changed contents from this size on: most of their old data is used again.
+const LARGE_CHANGED_BYTES: u64 = 256 << 10;
 /// How much of a content a block has. What it could not refer back to without a dictionary costs less than a
 /// thousandth; ending at a whole byte costs five bytes.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -37,6 +42,42 @@ pub enum Content<'c> {
     Source(&'c dyn ReadAt),
     /// The content of a member of an archive.
     Member(&'c Archive<'c>, &'c Member),
+    /// The content of a member of which little changed: what it was deflated to is used again as far as it can be.
+    Changed(Changed<'c>),
+}
+
+/// A deflated member, and the bit of its data that says that it ends.
+type Deflated<'c> = (&'c Archive<'c>, &'c Member, u64);
+
+/// The content of a member after a change.
+#[derive(Clone)]
+pub struct Changed<'c> {
+    /// The archive that the member is in.
+    pub archive: &'c Archive<'c>,
+    /// It.
+    pub member: &'c Member,
+    /// What it holds now; read once from the first to the last byte.
+    pub source: &'c dyn ReadAt,
+    /// The places that differ, sorted and apart.
+    pub places: Vec<Range<u64>>,
+    /// From here on all differs.
+    pub kept_bytes: u64,
+}
+
+impl<'c> Changed<'c> {
+    /// How the new data is put together: as a whole, where the old data cannot be followed.
+    fn parts(&self, level: u32) -> Result<(Vec<Part>, Option<Deflated<'c>>), WheelError> {
+        let (member, size_bytes) = (self.member, self.source.size_bytes());
+        if member.method() == Method::Deflated && level > 0 {
+            let data = member.data_offset..member.data_offset + member.compressed_bytes;
+            let old = stretches(self.archive.source(), data, member.size_bytes).map_err(WheelError::Read)?;
+            if let Some(old) = old {
+                let parts = parts(&old, &self.places, self.kept_bytes, size_bytes);
+                return Ok((parts, Some((self.archive, member, old.last_mark))));
+            }
+        }
+        Ok((vec![Part::New(size_bytes)], None))
+    }
 }
 
 impl<'c> Content<'c> {
@@ -46,6 +87,15 @@ impl<'c> Content<'c> {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Source(source) => source.size_bytes(),
             Self::Member(_, member) => member.size_bytes(),
+            Self::Changed(changed) => changed.source.size_bytes(),
+        }
+    }
+
+    /// From this size on it is written in blocks.
+    fn block_limit(&self) -> u64 {
+        match self {
+            Self::Changed(_) => LARGE_CHANGED_BYTES,
+            _ => LARGE_BYTES,
         }
     }
 
@@ -66,7 +116,9 @@ impl<'c> Content<'c> {
     fn open(self) -> Opened<'c> {
         match self {
             Self::Bytes(bytes) => Opened::Bytes(io::Cursor::new(bytes)),
-            Self::Source(source) => Opened::Section(Section::new(source, 0, source.size_bytes())),
+            Self::Source(source) | Self::Changed(Changed { source, .. }) => {
+                Opened::Section(Section::new(source, 0, source.size_bytes()))
+            }
             Self::Member(archive, member) => Opened::Member(Box::new(archive.reader(member))),
         }
     }
@@ -194,10 +246,37 @@ struct Block<'e> {
     /// Name, size and options, with the first block.
     head: Option<(Cow<'e, str>, u64, NewMember)>,
     bytes: Vec<u8>,
-    before: Vec<u8>,
-    level: u32,
+    how: How<'e>,
     /// What to tell, with the last block.
     last: Option<Told>,
+}
+
+/// How a block becomes data.
+enum How<'e> {
+    /// It is deflated, or stored at level 0.
+    New { before: Vec<u8>, level: u32 },
+    /// The bits of old data that say the same.
+    Copied(Old<'e>),
+}
+
+/// Bits of the data of a member.
+struct Old<'e> {
+    archive: &'e Archive<'e>,
+    member: &'e Member,
+    bits: Range<u64>,
+    /// The bit that says that the data ends.
+    last_mark: u64,
+}
+
+impl Old<'_> {
+    fn copy(&self, seam: &mut Seam, writer: &mut ZipWriter<'_>) -> Result<(), WheelError> {
+        let (source, offset) = (self.archive.source(), self.member.data_offset);
+        let copied = seam.copy(source, offset, self.bits.clone(), self.last_mark, |made| writer.more(made));
+        copied.map_err(|error| match error {
+            CopyError::Read(error) => WheelError::Read(error),
+            CopyError::Write(error) => error,
+        })
+    }
 }
 
 /// What comes back.
@@ -230,8 +309,8 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
             Some(Entry::Copy { archive, member, name, time }) => {
                 Some(Step::Done(Ok(Made::Copy { archive, member, name, time })))
             }
-            Some(Entry::New { name, content, options }) if content.size_bytes() > LARGE_BYTES => {
-                self.large = Some(Large::new(name, content, options));
+            Some(Entry::New { name, content, options }) if content.size_bytes() > content.block_limit() => {
+                self.large = Some(Large::new(name, content, options)?);
                 return self.next();
             }
             Some(Entry::New { name, content, options }) => {
@@ -250,34 +329,49 @@ struct Large<'e> {
     opened: Opened<'e>,
     options: NewMember,
     size_bytes: u64,
-    left_bytes: u64,
+    is_begun: bool,
+    /// What is still to be done of the content, the next part last.
+    parts: Vec<Part>,
+    old: Option<Deflated<'e>>,
     before: Vec<u8>,
     sha256: Sha256,
 }
 
 impl<'e> Large<'e> {
-    fn new(name: Cow<'e, str>, content: Content<'e>, options: NewMember) -> Self {
+    fn new(name: Cow<'e, str>, content: Content<'e>, options: NewMember) -> Result<Self, WheelError> {
         let size_bytes = content.size_bytes();
-        let opened = content.open();
-        Self { name, opened, options, size_bytes, left_bytes: size_bytes, before: Vec::new(), sha256: Sha256::new() }
+        let (mut parts, old) = match &content {
+            Content::Changed(changed) => changed.parts(options.level)?,
+            _ => (vec![Part::New(size_bytes)], None),
+        };
+        parts.reverse();
+        let (opened, before, sha256) = (content.open(), Vec::new(), Sha256::new());
+        Ok(Self { name, opened, options, size_bytes, is_begun: false, parts, old, before, sha256 })
     }
 
     fn next(&mut self) -> Result<Block<'e>, WheelError> {
-        let is_first = self.left_bytes == self.size_bytes;
-        let length = usize::try_from(self.left_bytes).unwrap_or(usize::MAX).min(BLOCK_BYTES);
+        let part = self.parts.pop().expect("the last block ends the content");
+        let length = usize::try_from(part.content_bytes()).unwrap_or(usize::MAX).min(BLOCK_BYTES);
         let bytes = self.opened.take(length, &self.name)?;
         self.sha256.update(&bytes);
-        self.left_bytes -= length as u64;
+        let how = match (&part, self.old) {
+            (Part::Copied(bits, _), Some((archive, member, last_mark))) => {
+                How::Copied(Old { archive, member, bits: bits.clone(), last_mark })
+            }
+            _ => How::New { before: self.before.clone(), level: self.options.level },
+        };
+        self.parts.extend(part.without(length as u64));
         let mut last = None;
-        if self.left_bytes == 0 {
+        if self.parts.is_empty() {
             self.opened.end()?;
             let sha256 = Digest::new(std::mem::take(&mut self.sha256).finalize().into());
             last = Some(Told::New { name: self.name.to_string(), sha256, size_bytes: self.size_bytes });
         }
-        let tail = bytes[length.saturating_sub(WINDOW_BYTES)..].to_vec();
-        let before = std::mem::replace(&mut self.before, tail);
+        let seen = [self.before.as_slice(), &bytes[length.saturating_sub(WINDOW_BYTES)..]].concat();
+        self.before = seen[seen.len().saturating_sub(WINDOW_BYTES)..].to_vec();
+        let is_first = !std::mem::replace(&mut self.is_begun, true);
         let head = is_first.then(|| (self.name.clone(), self.size_bytes, self.options));
-        Ok(Block { head, bytes, before, level: self.options.level, last })
+        Ok(Block { head, bytes, how, last })
     }
 }
 
@@ -294,18 +388,21 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
             let mut crc = crc32fast::Hasher::new();
             crc.update(&block.bytes);
             let size_bytes = block.bytes.len() as u64;
-            if block.level > 0 {
-                let place = if block.last.is_some() { Place::Last } else { Place::Inner };
-                let deflated = deflate::block(&block.bytes, &block.before, block.level, place);
-                block.bytes = deflated.map_err(WheelError::Write)?;
+            match &block.how {
+                How::New { level: 0, .. } => {}
+                How::New { before, level } => {
+                    let place = if block.last.is_some() { Place::Last } else { Place::Inner };
+                    block.bytes = deflate::block(&block.bytes, before, *level, place).map_err(WheelError::Write)?;
+                }
+                How::Copied(_) => block.bytes = Vec::new(),
             }
             Ok(Made::Block { block, size_bytes, crc })
         }
     }
 }
 
-/// The member whose blocks are being written, and the CRC-32 of those that were.
-type Open = Option<(Begun, crc32fast::Hasher)>;
+/// The member whose blocks are being written, the CRC-32 of those that were, and where in a byte they end.
+type Open = Option<(Begun, crc32fast::Hasher, Seam)>;
 
 fn write(
     made: Made<'_>,
@@ -325,14 +422,21 @@ fn write(
         }
         Made::Block { block, size_bytes, crc } => {
             if let Some((name, size_bytes, options)) = &block.head {
-                *open = Some((writer.begin(name, *size_bytes, options)?, crc32fast::Hasher::new()));
+                let begun = writer.begin(name, *size_bytes, options)?;
+                *open = Some((begun, crc32fast::Hasher::new(), Seam::default()));
             }
-            writer.more(&block.bytes)?;
-            let (begun, mut sum) = open.take().expect("the first block of a member begins it");
+            let (begun, mut sum, mut seam) = open.take().expect("the first block of a member begins it");
+            match &block.how {
+                How::New { .. } => {
+                    writer.more(&seam.align())?;
+                    writer.more(&block.bytes)?;
+                }
+                How::Copied(old) => old.copy(&mut seam, writer)?,
+            }
             sum.combine(&crc);
             tell(Told::Done(size_bytes));
             match block.last {
-                None => *open = Some((begun, sum)),
+                None => *open = Some((begun, sum, seam)),
                 Some(told) => {
                     writer.end(begun, sum.finalize())?;
                     tell(told);

@@ -14,13 +14,15 @@ mod header;
 mod local;
 mod member;
 mod name;
+mod splice;
+mod stretches;
 mod time;
 mod view;
 mod write;
 
 pub use archive::Archive;
 pub use data::MemberReader;
-pub use entries::{Content, Entry, Told, write_entries};
+pub use entries::{Changed, Content, Entry, Told, write_entries};
 pub use member::{Member, Method};
 pub(super) use name::check_name;
 pub use time::DosTime;
