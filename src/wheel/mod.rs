@@ -39,7 +39,9 @@ pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_w
 pub use target::Target;
 pub use verify::{Carried, check_metadata, verify, verify_some, verify_watched};
 pub use vouch::Vouching;
-pub use zip::{Archive, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember, Observer, ZipWriter};
+pub use zip::{
+    Archive, Changed, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember, Observer, ZipWriter,
+};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,11 @@
 //! ELF files with their changes, as streams.
 
 use std::io;
+use std::ops::Range;
 
 use crate::bytes::ReadAt;
 use crate::elf::{self, ElfEdits, ElfError, Patch, Patched};
+use crate::wheel::{Archive, Changed, Content, Member};
 
 /// A file with patches one on top of the other. Nothing of it is held but the patches.
 pub(super) struct Edited<'b> {
@@ -37,6 +39,23 @@ impl<'b> Edited<'b> {
     /// The file that the patches make of another.
     pub(super) fn new(base: Box<dyn ReadAt + 'b>, patches: Vec<Patch>) -> Self {
         Self { base, patches }
+    }
+
+    /// What it is in an archive: the content of a member, with little changed.
+    pub(super) fn content<'c>(&'c self, archive: &'c Archive<'c>, member: &'c Member) -> Content<'c> {
+        let kept_bytes = self.patches.iter().map(Patch::kept_bytes).min().unwrap_or(member.size_bytes());
+        let overwrites = self.patches.iter().flat_map(Patch::overwrites);
+        let mut changed: Vec<Range<u64>> =
+            overwrites.map(|(at, bytes)| *at..at.saturating_add(bytes.len() as u64)).collect();
+        changed.sort_by_key(|range| range.start);
+        let mut places: Vec<Range<u64>> = Vec::new();
+        for range in changed {
+            match places.last_mut() {
+                Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+                _ => places.push(range),
+            }
+        }
+        Content::Changed(Changed { archive, member, source: self, places, kept_bytes })
     }
 }
 

@@ -145,9 +145,20 @@ impl Making<'_> {
     }
 
     /// Everything that changes in the wheel, its bill of what came along among it.
-    fn edits<'e>(&self, mut edits: Edits<'e>, members: &'e Files<'_>, grafts: &'e Files<'_>, done: &Done) -> Edits<'e> {
+    fn edits<'e>(
+        &'e self,
+        mut edits: Edits<'e>,
+        members: &'e Files<'_>,
+        grafts: &'e Files<'_>,
+        done: &Done,
+    ) -> Edits<'e> {
         let plan = self.plan;
-        edits.replaced.extend(members.iter().map(|(path, edited)| (path.clone(), Content::Source(edited))));
+        let archive = self.wheel.archive();
+        edits.replaced.extend(members.iter().map(|(path, edited)| {
+            let member = archive.member(path).filter(|_| !self.job.args.recompress);
+            let content = member.map_or(Content::Source(edited), |member| edited.content(archive, member));
+            (path.clone(), content)
+        }));
         let along = grafts.iter().map(|(path, edited)| (path.clone(), Added::executable(Content::Source(edited))));
         edits.added.extend(along);
         for (old, new) in &plan.moved {
