@@ -42,7 +42,10 @@ pub fn wheel_name(bytes: &[u8]) {
     assert_eq!(name.to_string().parse::<WheelName>().as_ref(), Ok(&name));
     let normal = name.normalized();
     assert_eq!(normal.normalized(), normal);
-    assert_eq!(normal.to_string().parse::<WheelName>().as_ref(), Ok(&normal));
+    // A normal form may be longer than what was written, and so than a name may be.
+    if normal.to_string().len() <= WheelName::MOST_BYTES {
+        assert_eq!(normal.to_string().parse::<WheelName>().as_ref(), Ok(&normal));
+    }
     assert_eq!(name.label().is_some(), normal.label().is_some());
     assert!(name.expanded_tags().iter().all(|tag| tag.matches('-').count() == 2));
 }
