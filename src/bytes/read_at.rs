@@ -2,11 +2,15 @@
 
 use std::any::Any;
 use std::io;
+use std::ops::Range;
 
 /// Bytes that can be read at any position, by several threads at once.
 pub trait ReadAt: Sync {
     /// How many bytes there are.
     fn size_bytes(&self) -> u64;
+
+    /// Says that bytes will be read, perhaps after some that lie behind them: what comes as a stream keeps them.
+    fn will_read(&self, _: Range<u64>) {}
 
     /// Reads some bytes at a position; 0 only at the end.
     ///

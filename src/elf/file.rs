@@ -17,6 +17,8 @@ pub struct Elf {
 const MOST_DYNAMIC_BYTES: u64 = 1 << 24;
 /// Linux runs no file with more bytes of program headers (`fs/binfmt_elf.c`, `load_elf_phdrs`); linkers write about ten.
 const MOST_SEGMENT_BYTES: usize = 1 << 16;
+/// A segment up to this size may be one of those that `patchelf` adds for tables, one for each.
+const MOST_TABLES_BYTES: u64 = 4 << 20;
 /// No table is as large: libtorch has 15 MB of names.
 const MOST_TABLE_BYTES: u64 = 256 << 20;
 /// So much room is made at once. A file that says that it is larger than it is ends before more is made.
@@ -38,6 +40,9 @@ impl Elf {
         let at = header.segments_offset;
         source.read_exact_at(&mut table, at).map_err(ElfError::reading("the table of program headers", at))?;
         let segments: Vec<Segment> = table.chunks_exact(size).map(|one| Segment::parse(header.format, one)).collect();
+        for segment in segments.iter().filter(|segment| segment.is_load() && segment.file_size <= MOST_TABLES_BYTES) {
+            source.will_read(segment.offset..segment.file_end());
+        }
         let (dynamic, dynamic_slots) = read_dynamic(source, &header, &segments)?;
         Ok(Self { header, segments, dynamic, dynamic_slots, size: source.size_bytes() })
     }

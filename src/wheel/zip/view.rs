@@ -1,6 +1,7 @@
 //! The content of a member, read by position while it streams by.
 
 use std::io;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::WheelError;
@@ -12,6 +13,8 @@ use crate::bytes::{Buffer, MakeScratch, PIECE_BYTES, ReadAt, Scratch, Spare};
 const FIRST_BYTES: usize = 4 << 10;
 /// How much of the beginning is kept of larger ones: there the tables of libraries lie.
 const KEPT_BYTES: u64 = 32 << 20;
+/// How much of a larger one is kept that was announced.
+const ANNOUNCED_BYTES: u64 = 8 << 20;
 /// What a view holds besides what it keeps: a piece, compressed data, and the state of inflating.
 const OWN_BYTES: u64 = 1 << 20;
 
@@ -70,6 +73,8 @@ struct State<'m, 'o> {
     /// The end of the piece before this one.
     before: Vec<u8>,
     stretches: Vec<(u64, Vec<u8>)>,
+    /// What was announced, and of each as much as has streamed by.
+    announced: Vec<(Range<u64>, Vec<u8>)>,
     /// Whether names of sections are looked for.
     keeps_names: bool,
     /// Whether the last stretch is one that the next piece continues.
@@ -95,6 +100,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
             piece_length: 0,
             before: Vec::new(),
             stretches: Vec::new(),
+            announced: Vec::new(),
             keeps_names: false,
             is_continued: false,
             whole: None,
@@ -170,6 +176,15 @@ impl ReadAt for MemberView<'_, '_> {
         self.member.size_bytes()
     }
 
+    fn will_read(&self, range: Range<u64>) {
+        let mut state = self.state();
+        let announced: u64 = state.announced.iter().map(|(range, _)| range.end - range.start).sum();
+        let is_kept = range.end <= KEPT_BYTES || range.start < state.position || range.is_empty();
+        if !is_kept && announced.saturating_add(range.end - range.start) <= ANNOUNCED_BYTES {
+            state.announced.push((range, Vec::new()));
+        }
+    }
+
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let left = self.member.size_bytes().saturating_sub(offset);
         let length = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
@@ -217,7 +232,8 @@ impl<'m> State<'m, '_> {
         let piece = self.piece.as_deref().map(|bytes| (piece_start, &bytes[..self.piece_length]));
         let kept = all.into_iter().chain([(0, self.beginning.as_slice())]).chain(piece);
         let stretches = self.stretches.iter().map(|(start, bytes)| (*start, bytes.as_slice()));
-        for (start, bytes) in kept.chain(stretches) {
+        let announced = self.announced.iter().map(|(range, bytes)| (range.start, bytes.as_slice()));
+        for (start, bytes) in kept.chain(stretches).chain(announced) {
             let Some(from) = offset.checked_sub(start).and_then(|from| usize::try_from(from).ok()) else { continue };
             if let Some(found) = from.checked_add(buffer.len()).and_then(|to| bytes.get(from..to)) {
                 buffer.copy_from_slice(found);
@@ -265,6 +281,13 @@ impl<'m> State<'m, '_> {
             }
             if self.keeps_names {
                 keep_names(piece, self.position, &mut self.before, &mut self.stretches, &mut self.is_continued);
+            }
+            for (range, bytes) in &mut self.announced {
+                let next = range.start + bytes.len() as u64;
+                let place = |at: u64| usize::try_from(at.saturating_sub(self.position)).unwrap_or(usize::MAX);
+                if (self.position..self.position + read as u64).contains(&next) {
+                    bytes.extend_from_slice(&piece[place(next)..read.min(place(range.end))]);
+                }
             }
             if let Some((offset, bytes)) = &mut aside {
                 let from = usize::try_from(offset.saturating_sub(self.position)).unwrap_or(usize::MAX);
@@ -344,6 +367,21 @@ mod tests {
         assert_eq!((&buffer[..], view.position() < 5000), (&content[..100], true));
         view.read_exact_at(&mut buffer, 1_000_000).unwrap();
         assert_eq!((&buffer[..], view.position() < 2_000_000), (&content[1_000_000..1_000_100], true));
+    }
+
+    #[test]
+    fn what_was_announced_is_kept_when_it_streams_by() {
+        let (bytes, content) = archive();
+        let archive = Archive::open(&bytes).unwrap();
+        let fails = |_| Err(io::ErrorKind::Unsupported.into());
+        let view = MemberView::new(&archive, &archive.members()[0], &fails, None);
+        view.read_exact_at(&mut [0; 64], 0).unwrap();
+        view.will_read(35_000_000..35_700_000);
+        view.read_exact_at(&mut [0; 64], 39_000_000).unwrap();
+        let mut buffer = vec![0; 700_000];
+        view.read_exact_at(&mut buffer, 35_000_000).unwrap();
+        assert!(buffer == content[35_000_000..35_700_000]);
+        assert!(view.read_exact_at(&mut buffer, 36_000_000).is_err(), "this would be read anew");
     }
 
     #[test]
