@@ -127,6 +127,8 @@ const HEAD_BYTES: usize = 64;
 const BESIDE_BYTES: u64 = 32 << 20;
 /// What the largest member may hold, if it must be read out of order.
 const MOST_BYTES: u64 = 512 << 20;
+/// What lies beside the largest member is read before the threads of the pool would have begun.
+const SOON_READ_BYTES: u64 = 2 << 20;
 /// What may wait to be used again.
 const SPARE_BYTES: usize = 12 << 20;
 
@@ -171,7 +173,12 @@ pub fn inspect_some(
         meter.add(member.size_bytes());
         facts
     };
-    let read: Vec<Result<Option<FileFacts>, WheelError>> = members.par_iter().with_max_len(1).map(inspect).collect();
+    let others_bytes: u64 = members.iter().skip(1).map(|member| member.size_bytes()).sum();
+    let read: Vec<Result<Option<FileFacts>, WheelError>> = if others_bytes <= SOON_READ_BYTES {
+        members.iter().map(inspect).collect()
+    } else {
+        members.par_iter().with_max_len(1).map(inspect).collect()
+    };
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for one in read {
         match one {
