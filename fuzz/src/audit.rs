@@ -8,6 +8,7 @@ use rock_matrix::audit::{
 };
 use rock_matrix::bytes::in_memory;
 use rock_matrix::compat::Compat;
+use rock_matrix::compat::policy::Family;
 use rock_matrix::names::WheelName;
 use rock_matrix::wheel::zip::NewMember;
 use rock_matrix::wheel::{Archive, ZipWriter};
@@ -33,7 +34,7 @@ pub fn audit(bytes: &[u8]) {
     let reading = Reading { asked: &asked, make_scratch: &in_memory, look, watch: &|_| {}, vouching: None };
     let files = inspect(&archive, reading).expect("no member is damaged");
     let selected = select(&name, &files);
-    let policies = policies_for(&selected, &name, None);
+    let policies = policies_for(&selected, &name, Family::Manylinux, None);
     let (known, path, excludes) = (Known::new(&NoLibraries), SearchPath::default(), Excludes::default());
     let judging = policies.as_ref().map(|policies| Judging {
         policies,
