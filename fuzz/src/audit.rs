@@ -34,7 +34,7 @@ pub fn audit(bytes: &[u8]) {
     let reading = Reading { asked: &asked, make_scratch: &in_memory, look, watch: &|_| {}, vouching: None };
     let files = inspect(&archive, reading).expect("no member is damaged");
     let selected = select(&name, &files);
-    let policies = policies_for(&selected, &name, Family::Manylinux, None);
+    let policies = policies_for(&selected, &name, Family::Manylinux, None, None);
     let (known, path, excludes) = (Known::new(&NoLibraries), SearchPath::default(), Excludes::default());
     let judging = policies.as_ref().map(|policies| Judging {
         policies,

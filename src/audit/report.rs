@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::findings::{Subject, TorchNeed, findings, rocm_majors, torch_need};
+use super::findings::{Subject, TorchNeed, findings, of_label, rocm_majors, torch_need};
 use super::inspect::FileFacts;
 use super::select::Selected;
 use super::tree::Excludes;
@@ -46,12 +46,13 @@ impl Report<'_> {
 /// The policies by which a wheel is judged; those of the machine's C library where nothing tells the wheel's.
 ///
 /// musl has no symbol versions, so nothing inside a wheel tells its policies apart: it is the one that the name claims,
-/// or the newest.
+/// or the newest. One that is wanted is it before those.
 pub fn policies_for(
     selected: &Selected,
     name: &WheelName,
     host: Family,
     file: Option<&PolicyFile>,
+    wanted: Option<&str>,
 ) -> Option<Policies> {
     let arch = selected.arch?;
     let family = selected.family.unwrap_or(host);
@@ -62,7 +63,9 @@ pub fn policies_for(
     if family != Family::Musllinux {
         return Some(policies);
     }
-    let claimed = name.platform.tags().iter().filter_map(|tag| policies.for_tag(tag)).find(|one| !one.is_linux());
+    let mut claims = name.platform.tags().iter().filter_map(|tag| policies.for_tag(tag));
+    let wanted = wanted.and_then(|tag| policies.get(tag)).filter(|one| !one.is_linux());
+    let claimed = wanted.or_else(|| claims.find(|one| !one.is_linux()));
     Some(policies.only(claimed.unwrap_or(policies.lowest())))
 }
 
@@ -75,6 +78,13 @@ pub struct Judged<'a> {
     pub allowed_paths: &'a Excludes,
     /// Whether WHEEL says `Root-Is-Purelib: true`.
     pub is_purelib: bool,
+}
+
+/// What is to be said of the label in another name for a wheel than the one it was judged under.
+pub fn label_findings(name: &WheelName, report: &Report<'_>, compat: &Compat) -> Vec<Diagnostic> {
+    let allowed_paths = &Excludes::default();
+    let (files, verdict) = (report.files.as_slice(), report.verdict.as_ref());
+    of_label(Subject { name, files, verdict, is_purelib: false, compat, allowed_paths })
 }
 
 /// Judges a wheel by its files. Without policies, or without a library that counts, there is no verdict.

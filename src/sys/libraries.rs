@@ -25,6 +25,18 @@ impl Sysroot {
         Self { root: root.to_owned() }
     }
 
+    /// Whether there is such a root.
+    pub fn is_there(&self) -> bool {
+        self.root.is_dir()
+    }
+
+    /// The folders of these that are not there.
+    pub fn missing<'f>(&self, folders: &'f [String]) -> Vec<&'f str> {
+        let is_there =
+            |folder: &&String| self.resolve(Path::new(folder)).is_some_and(|path| self.below(&path).is_dir());
+        folders.iter().filter(|folder| !is_there(folder)).map(String::as_str).collect()
+    }
+
     /// Where the loader searches: what the environment says, and its own configuration. With folders of one's own
     /// (`--ldpaths`) neither the configuration nor `LD_LIBRARY_PATH` counts.
     ///

@@ -29,7 +29,7 @@ pub use folders::{
 pub use host::{HostRoots, host_facts, topology, with_programs};
 pub use libraries::Sysroot;
 pub use owners::Owners;
-pub use positional::{Existing, PositionalFile, Saved, is_same_file, save, save_checked};
+pub use positional::{Existing, PositionalFile, Saved, is_same_file, save, save_checked, try_save};
 pub use probe::{Probe, find_program, probe};
 pub use scratch::{Room, scratch};
 pub use signals::{Signals, StopSignal};

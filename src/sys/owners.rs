@@ -11,6 +11,8 @@ pub struct Owners {
     root: PathBuf,
     distribution: String,
     versions: Option<BTreeMap<String, (String, String)>>,
+    /// The packages of dpkg by the paths of their shared libraries; read once for all.
+    listed: Option<BTreeMap<String, String>>,
 }
 
 impl Owners {
@@ -19,7 +21,7 @@ impl Owners {
         let release = std::fs::read_to_string(root.join("etc/os-release")).unwrap_or_default();
         let id = release.lines().find_map(|line| line.strip_prefix("ID="));
         let distribution = id.map_or("", |id| id.trim_matches('"')).to_owned();
-        Self { root: root.to_owned(), distribution, versions: None }
+        Self { root: root.to_owned(), distribution, versions: None, listed: None }
     }
 
     /// The package URL of a file's package: `pkg:deb/debian/libelf1@0.188-2.1?arch=amd64` (purl specification, types
@@ -31,18 +33,9 @@ impl Owners {
     /// dpkg lists the files of each package in a file of its own (dpkg-query(1), `/var/lib/dpkg/info`). Both sides of
     /// the merged `/usr` are tried.
     fn debian(&mut self, path: &str) -> Option<String> {
-        let info = self.root.join("var/lib/dpkg/info");
         let other = path.strip_prefix("/usr").map_or_else(|| format!("/usr{path}"), str::to_owned);
-        let entries = std::fs::read_dir(&info).ok()?.filter_map(Result::ok);
-        let mut lists: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        lists.retain(|path| path.extension().is_some_and(|ending| ending == "list"));
-        lists.sort();
-        let has_it = |list: &PathBuf| {
-            let text = std::fs::read_to_string(list).unwrap_or_default();
-            text.lines().any(|line| line == path || line == other)
-        };
-        let list = lists.into_iter().find(has_it)?;
-        let package = list.file_stem()?.to_str()?.split(':').next()?.to_owned();
+        let listed = self.listed.get_or_insert_with(|| listed(&self.root.join("var/lib/dpkg/info")));
+        let package = listed.get(path).or_else(|| listed.get(&other))?.clone();
         let status = self.root.join("var/lib/dpkg/status");
         let versions = self.versions.get_or_insert_with(|| stanzas(&status, ["Package", "Version", "Architecture"]));
         let (version, arch) = versions.get(&package)?;
@@ -88,6 +81,23 @@ impl Owners {
         let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
         Some(format!("pkg:rpm/{}/{}", self.distribution, text.lines().next()?))
     }
+}
+
+/// The packages whose lists lie in a folder, by the paths of files that may be libraries; most files are none.
+fn listed(info: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(info).into_iter().flatten().filter_map(Result::ok);
+    let mut lists: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    lists.retain(|path| path.extension().is_some_and(|ending| ending == "list"));
+    lists.sort();
+    let mut packages = BTreeMap::new();
+    for list in lists {
+        let Some(package) = list.file_stem().and_then(|stem| stem.to_str()?.split(':').next()) else { continue };
+        let text = std::fs::read_to_string(&list).unwrap_or_default();
+        for line in text.lines().filter(|line| line.contains(".so") || line.contains("/lib")) {
+            packages.entry(line.to_owned()).or_insert_with(|| package.to_owned());
+        }
+    }
+    packages
 }
 
 /// Two values of each stanza of a file of stanzas, by the first.

@@ -1,10 +1,11 @@
 //! Large files read by position and written as wholes, copied inside the system where it can.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::FileError;
 use super::unfinished::Unfinished;
@@ -187,7 +188,7 @@ pub fn save_checked<E: From<FileError>>(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    std::fs::create_dir_all(folder).map_err(fault)?;
+    let made = NewFolders::make(folder).map_err(fault)?;
     let unfinished = Unfinished::new_in(folder).map_err(fault)?;
     let writer = io::BufWriter::with_capacity(BUFFER_BYTES, unfinished.file());
     let mut target = FileTarget { writer, copies_inside: true, position: 0, begun: 0 };
@@ -205,7 +206,115 @@ pub fn save_checked<E: From<FileError>>(
         _ => {}
     }
     unfinished.persist(path).map_err(fault)?;
+    made.keep();
     Ok(Saved::Written)
+}
+
+/// What [`save`] would come to; nothing is written.
+///
+/// # Errors
+/// When `write` fails.
+pub fn try_save<E: From<FileError>>(
+    path: &Path,
+    existing: Existing,
+    write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
+) -> Result<Saved, E> {
+    let present = File::open(path);
+    let mut target = Held { present: present.as_ref().ok(), position: 0, others: BTreeSet::new(), is_other: false };
+    write(&mut target)?;
+    let is_same = target.is_same();
+    Ok(match present {
+        Ok(_) if is_same => Saved::Same,
+        Ok(_) if existing == Existing::Keep => Saved::Kept,
+        Err(error) if error.kind() != io::ErrorKind::NotFound && existing == Existing::Keep => Saved::Kept,
+        _ => Saved::Written,
+    })
+}
+
+/// Bytes that would be written, held against a file that is there.
+struct Held<'f> {
+    present: Option<&'f File>,
+    /// How much would have been written.
+    position: u64,
+    /// Where bytes differ: those that are written over later may yet be the same.
+    others: BTreeSet<u64>,
+    /// Whether more differ than are written over.
+    is_other: bool,
+}
+
+/// How many bytes that differ are kept in mind.
+const MOST_OTHERS: usize = 4096;
+
+impl Held<'_> {
+    fn hold(&mut self, bytes: &[u8], at: u64) {
+        let Some(present) = self.present.filter(|_| !self.is_other) else { return };
+        let mut there = vec![0; bytes.len()];
+        if FileExt::read_exact_at(present, &mut there, at).is_err() {
+            self.is_other = true;
+            return;
+        }
+        for (place, (one, other)) in (at..).zip(bytes.iter().zip(&there)) {
+            if one == other {
+                if !self.others.is_empty() {
+                    self.others.remove(&place);
+                }
+            } else {
+                self.others.insert(place);
+            }
+        }
+        self.is_other = self.others.len() > MOST_OTHERS;
+    }
+
+    fn is_same(&self) -> bool {
+        let size =
+            self.present.and_then(|file| file.metadata().ok()).filter(std::fs::Metadata::is_file).map(|one| one.len());
+        !self.is_other && self.others.is_empty() && size == Some(self.position)
+    }
+}
+
+impl Write for Held<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.hold(bytes, self.position);
+        self.position += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Target for Held<'_> {
+    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+        let at = self.position.checked_sub(back_bytes).filter(|_| bytes.len() as u64 <= back_bytes);
+        self.hold(bytes, at.ok_or(io::ErrorKind::InvalidInput)?);
+        Ok(())
+    }
+}
+
+/// Folders that were made for a file, and go again where it does not come to be.
+struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    fn make(folder: &Path) -> io::Result<Self> {
+        let missing = folder.ancestors().take_while(|one| !one.as_os_str().is_empty() && !one.exists());
+        let missing = Self(missing.map(Path::to_owned).collect());
+        std::fs::create_dir_all(folder)?;
+        Ok(missing)
+    }
+
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            // One that holds something by now stays.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
 }
 
 /// Whether two files have the same content.
@@ -284,6 +393,32 @@ mod tests {
         let written = std::fs::read(&to).unwrap();
         let expect = [b"head".as_slice(), &content[7..200_007], b"new", &content[..100]].concat();
         assert_eq!(written[..expect.len()], expect);
+    }
+
+    #[test]
+    fn what_saving_would_come_to_is_told_without_saving_and_a_failure_leaves_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/file");
+        let tried = |bytes: &[u8], existing| {
+            let write = |target: &mut dyn Target| -> Result<(), FileError> {
+                target.write_all(b"????").unwrap();
+                target.write_all(bytes).unwrap();
+                target.rewrite(4 + bytes.len() as u64, b"head").unwrap();
+                Ok(())
+            };
+            super::try_save(&path, existing, write).unwrap()
+        };
+        assert_eq!(tried(b"text", Existing::Keep), Saved::Written);
+        assert!(!folder.path().join("a").exists());
+        let failed = save::<FileError>(&path, Existing::Keep, |_| {
+            Err(FileError::new("write", &path, std::io::ErrorKind::StorageFull.into()))
+        });
+        assert!(failed.is_err() && !folder.path().join("a").exists());
+        save_bytes(&path, Existing::Keep, b"headtext");
+        assert_eq!(tried(b"text", Existing::Keep), Saved::Same);
+        assert_eq!(tried(b"next", Existing::Keep), Saved::Kept);
+        assert_eq!(tried(b"text and more", Existing::Keep), Saved::Kept);
+        assert_eq!(tried(b"tex", Existing::Replace), Saved::Written);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Changing the tags and the build number of a wheel.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use super::{Change, Edits, LabelRule, Wheel, WheelError, identity};
@@ -73,17 +75,20 @@ impl FromStr for BuildChange {
 
 /// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib` in WHEEL.
 ///
-/// Platform tags are written sorted. A wheel for one platform is no purelib.
+/// Platform tags are written sorted where they change; the same ones in another order stay as they are. A wheel for one platform is no purelib.
 ///
 /// # Errors
 /// When METADATA is about another project or version than the file name.
 pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Change, WheelError> {
     identity(wheel.metadata(), name, &wheel.dist_info_path("METADATA"), LabelRule::Agrees)?;
-    let platform = TagChange::applied(retag.platform.as_ref(), &name.platform);
+    let platform = match TagChange::applied(retag.platform.as_ref(), &name.platform) {
+        same if same.sorted() == name.platform.sorted() => name.platform.clone(),
+        other => other.sorted(),
+    };
     let new = WheelName {
         python: TagChange::applied(retag.python.as_ref(), &name.python),
         abi: TagChange::applied(retag.abi.as_ref(), &name.abi),
-        platform: if retag.platform.is_some() { platform.sorted() } else { platform },
+        platform,
         build: match &retag.build {
             None => name.build.clone(),
             Some(BuildChange::Remove) => None,
@@ -92,7 +97,11 @@ pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Chang
         ..name.clone()
     };
     let mut headers = wheel.wheel().clone();
-    headers.set("Tag", &new.expanded_tags());
+    let tags = new.expanded_tags();
+    let written: BTreeSet<String> = headers.all("Tag").map(Cow::into_owned).collect();
+    if written != tags.iter().cloned().collect() {
+        headers.set("Tag", &tags);
+    }
     headers.set("Build", &new.build.clone().into_iter().collect::<Vec<_>>());
     if retag.platform.is_some() && !new.is_any_platform() {
         headers.set("Root-Is-Purelib", &["false".to_owned()]);

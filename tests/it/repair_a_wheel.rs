@@ -64,6 +64,12 @@ fn dynamic(bytes: &[u8]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A text without the hashes and sizes of libraries, which differ by the linker that made them.
+fn without_sums(text: &str) -> String {
+    let text = regex::Regex::new("-[0-9a-f]{8}").unwrap().replace_all(text, "-HASH").into_owned();
+    regex::Regex::new("[0-9]+\\.[0-9] kB").unwrap().replace_all(&text, "SIZE").into_owned()
+}
+
 #[test]
 fn a_library_of_the_machine_comes_along_under_a_name_of_its_own() {
     let deep = Library::new().soname("libdeep.so.2").runpath("/opt");
@@ -325,9 +331,8 @@ fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
     let host = Library::new().soname("libhost.so.1");
     let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
     let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--dry-run", "-w", "out"]).exits(0);
-    let hashless = regex::Regex::new("-[0-9a-f]{8}").unwrap();
-    insta::assert_snapshot!(hashless.replace_all(&run.stdout, "-HASH"), @r"
-    graft  /opt/libhost.so.1 as demo.libs/libhost-HASH.so.1
+    insta::assert_snapshot!(without_sums(&run.stdout), @r"
+    graft  /opt/libhost.so.1 as demo.libs/libhost-HASH.so.1, SIZE
     edit   demo/_demo.so
              needs libhost-HASH.so.1 in place of libhost.so.1
              searches $ORIGIN/../demo.libs
@@ -412,7 +417,7 @@ fn a_result_that_is_not_as_planned_is_no_result() {
     assert_eq!(roomy.run(&arguments).exits(0).stderr, well);
     let first = run.stderr.lines().next().unwrap_or_default();
     assert!(first.starts_with("error[W074 unsound-result]: it cannot be read: its search path has 655"), "{first}");
-    assert_eq!(std::fs::read_dir(project.path("out")).unwrap().count(), 0);
+    assert!(!project.path("out").exists());
 }
 
 #[test]
@@ -497,8 +502,8 @@ fn symbols_and_processors_that_a_platform_lacks_are_named_when_it_is_refused() {
     );
     assert_eq!(
         refused(&extension().assembly(crate::support::elf::NEEDS_X86_64_V3)),
-        "error[W071 platform-out-of-reach]: `manylinux_2_17_x86_64` is out of reach: the wheel needs a level of x86-64 \
-         above the first"
+        "error[W071 platform-out-of-reach]: `manylinux_2_17_x86_64` is out of reach: `demo/_demo.so` needs a level of \
+         x86-64 above the first"
     );
 }
 
@@ -580,4 +585,215 @@ fn of_copies_without_a_name_of_their_own_one_stays() {
     assert!(members.iter().any(|(name, _)| name == "more/_demo.so"), "extension modules are found by their own names");
     let text = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--dedup-sonames", "--dry-run"]).exits(0);
     assert!(text.stdout.contains("drop   more/libother.so, the same as demo/libone.so\n"), "{}", text.stdout);
+}
+
+#[test]
+fn every_library_that_comes_along_is_told_and_the_runtime_of_rocm_is_warned_of() {
+    let host = Library::new().soname("libamdhip64.so.7");
+    let project = project(&wheel(&extension().needs("libamdhip64.so.7", &[])), &[("libamdhip64.so.7", &host)]);
+    let arguments = ["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"];
+    let told = project.run(&arguments).exits(0).stderr;
+    insta::assert_snapshot!(without_sums(&told), @r"
+    came along: demo.libs/libamdhip64-HASH.so.7, SIZE, from /opt/libamdhip64.so.7
+    warning[R111 vendored-rocm]: `libamdhip64.so.7` is a library of ROCm, and comes along into the wheel
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl
+    help: leave it to ROCm itself with `--exclude-preset rocm`
+    ");
+    let dry = project.run(&[&arguments[..], &["--dry-run"]].concat()).exits(0);
+    assert!(dry.stderr.starts_with("warning[R111 vendored-rocm]"), "{}", dry.stderr);
+    let (plan, _) = repaired(&project, &[]);
+    assert_eq!((&plan["findings"][0]["code"], &plan["findings"][0]["severity"]), (&"R111".into(), &"warning".into()));
+    assert!(plan["grafts"][0]["size"].as_u64().unwrap() > 1000);
+    let excluded = project.run(&[&arguments[..], &["--exclude-preset", "rocm", "--force"]].concat()).exits(0);
+    assert_eq!(excluded.stderr, "");
+}
+
+#[test]
+fn a_wheel_without_libraries_takes_label_time_and_platform() {
+    let name = "demo-1.0-py3-none-any.whl";
+    let project = Project::new().bytes(name, &Wheel::named(name).bytes());
+    let out = |more: &[&str]| {
+        let run = project.run(&[&["wheel", "repair", name, "-w", "out"], more].concat()).exits(0);
+        run.stdout.trim().to_owned()
+    };
+    let labelled = out(&["--relabel", "rocm62"]);
+    assert_eq!(labelled, "out/demo-1.0+rocm62-py3-none-any.whl");
+    project.run(&["wheel", "verify", &labelled]).exits(0);
+    assert_eq!(out(&["--plat", "manylinux_2_28_x86_64"]), "out/demo-1.0-py3-none-any.whl", "it runs there, too");
+    let command = ["wheel", "repair", name, "-w", "timed"];
+    assert!(project.command(&command).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap().status.success());
+    let (plain, timed) = (project.path(&format!("out/{name}")), project.path(&format!("timed/{name}")));
+    assert_ne!(std::fs::read(plain).unwrap(), std::fs::read(timed).unwrap());
+    let bound = name.replace("any", "linux_x86_64");
+    let other = Project::new().bytes(&bound, &Wheel::named(&bound).bytes());
+    let repaired = |plat: &str| other.run(&["wheel", "repair", &bound, "-w", "out", "--plat", plat]);
+    let run = repaired("manylinux_2_28_x86_64").exits(0);
+    assert_eq!(run.stdout, "out/demo-1.0-py3-none-manylinux_2_28_x86_64.whl\n");
+    assert!(repaired("manylinux_9_1_x86_64").exits(1).stderr.starts_with("error[W070 unknown-platform]"));
+}
+
+#[test]
+fn a_repaired_wheel_is_left_as_it_is_where_it_lies() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let (plan, _) = repaired(&project, &[]);
+    let name = plan["wheel"].as_str().unwrap();
+    let bytes = std::fs::read(project.path(name)).unwrap();
+    let again = |more: &[&str]| project.run(&[&["wheel", "repair", name, "-w", "out"], more].concat());
+    let run = again(&["--sysroot", "root"]).exits(0);
+    assert_eq!(run.stdout, format!("{name}\n"));
+    assert_eq!(run.stderr, format!("{name} needs nothing: it is left as it is\n"));
+    assert_eq!(std::fs::read(project.path(name)).unwrap(), bytes);
+    for dry in [
+        &["--sysroot", "root", "--recompress", "-z", "0"][..],
+        &["--sysroot", "root", "--recompress", "-z", "0", "--dry-run"],
+    ] {
+        let run = again(dry).exits(1);
+        assert!(run.stderr.starts_with("error[W062 output-is-input]"), "{}", run.stderr);
+    }
+    assert_eq!(std::fs::read(project.path(name)).unwrap(), bytes);
+}
+
+#[test]
+fn a_wheel_is_repaired_again_over_what_an_earlier_repair_left() {
+    let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1");
+    let more = Library::new().soname("libmore.so.1").exports("of_libmore_so_1");
+    let libraries = [("libhost.so.1", &host), ("libmore.so.1", &more)];
+    let library = extension().needs("libhost.so.1", &[]).needs("libmore.so.1", &[]);
+    let first = project(&wheel(&library), &libraries);
+    let (plan, members) = repaired(&first, &[]);
+    let path = plan["grafts"][0]["path"].as_str().unwrap();
+    // A file of another build, beside a library that came along before and is the same.
+    let program = Library::program().needs("libhost.so.1", &[]).needs(LIBC, &["GLIBC_2.17"]).build();
+    let bill = "demo-1.0.dist-info/sboms/rock-matrix.cdx.json";
+    let again = wheel(&library)
+        .executable(path, member(&members, path).to_vec())
+        .executable("demo-1.0.data/scripts/tool", program)
+        .executable("demo.scripts/tool", b"#!/bin/sh\n".to_vec())
+        .file(bill, b"{}".to_vec());
+    let second = project(&again, &libraries);
+    let (plan, members) = repaired(&second, &[]);
+    assert_eq!((&plan["grafts"][0]["present"], &plan["grafts"][1]["present"]), (&true.into(), &false.into()));
+    assert_eq!(plan["moved"], serde_json::json!({"demo-1.0.data/scripts/tool": "demo.scripts/tool-2"}));
+    assert_eq!(member(&members, bill), b"{}");
+    member(&members, "demo-1.0.dist-info/sboms/rock-matrix-2.cdx.json");
+    second.run(&["wheel", "verify", plan["wheel"].as_str().unwrap()]).exits(0);
+}
+
+#[test]
+fn a_label_that_the_contents_contradict_is_told() {
+    let library = extension().needs("libamdhip64.so.7", &[]);
+    let wheel = wheel(&library).file("demo/__init__.py", b"__version__ = \"1.0\"\n".to_vec());
+    let project = project(&wheel, &[]);
+    let arguments = ["wheel", "repair", NAME, "--no-host-libs", "--exclude-preset", "rocm", "-w", "out", "--relabel"];
+    let told = project.run(&[&arguments[..], &["rocm62"]].concat()).exits(0).stderr;
+    assert!(told.contains("[R125 ") && told.contains("[W056 ") && told.contains("warning"), "{told}");
+    let told = project.run(&[&arguments[..], &["rocm71"]].concat()).exits(0).stderr;
+    assert!(!told.contains("[R125 "), "{told}");
+}
+
+#[test]
+fn an_allowed_search_path_stays_and_a_cleared_one_is_told() {
+    let project = project(&wheel(&extension().runpath("/opt/rocm/lib:/home/x")), &[]);
+    let (plan, _) = repaired(&project, &["--fix-rpath", "--allow-rpath", "/opt/rocm*"]);
+    assert_eq!(plan["edits"][0]["rpath"], "/opt/rocm/lib");
+    let (plan, _) = repaired(&project, &["--fix-rpath", "--force"]);
+    assert_eq!(plan["edits"][0]["rpath"], "");
+    let arguments = ["wheel", "repair", NAME, "--no-host-libs", "--fix-rpath", "--dry-run", "-w", "other"];
+    let run = project.run(&arguments).exits(0);
+    assert!(run.stdout.contains("         searches no folder of its own any longer\n"), "{}", run.stdout);
+}
+
+#[test]
+fn an_idle_pattern_is_told_by_all_that_judge_and_not_where_it_was_never_tried() {
+    let project = project(&wheel(&extension()), &[]).bytes("torn-1.0-py3-none-any.whl", b"no zip");
+    for command in ["show", "check", "repair"] {
+        let run = |wheel: &str| project.said(&["wheel", command, wheel, "--no-host-libs", "--exclude", "libx*"]);
+        assert!(run(NAME).contains("[W031 unmatched-exclude]"), "{command}");
+        assert!(!run("torn-1.0-py3-none-any.whl").contains("W031"), "{command}");
+    }
+}
+
+#[test]
+fn a_dry_run_fails_where_the_run_would() {
+    let host = Library::new().soname("libhost.so.1");
+    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)]);
+    let run = |more: &[&str]| {
+        project.run(&[&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out", "--dry-run"], more].concat())
+    };
+    let name = run(&[]).exits(0).stdout.lines().last().unwrap().to_owned();
+    repaired(&project, &[]);
+    run(&[]).exits(0);
+    std::fs::write(project.path(&name), b"another").unwrap();
+    assert!(run(&[]).exits(1).stderr.starts_with("error[W061 output-exists]"));
+    run(&["--force"]).exits(0);
+    assert_eq!(std::fs::read(project.path(&name)).unwrap(), b"another");
+}
+
+#[test]
+fn a_false_claim_that_is_kept_is_told() {
+    let name = "demo-1.0-cp312-cp312-manylinux_2_24_x86_64.whl";
+    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
+    let project = Project::new().bytes(name, &Wheel::named(name).executable("demo/_demo.so", library.build()).bytes());
+    for option in ["--keep-claimed-tags", "--no-update-tags"] {
+        let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out", option]).exits(0);
+        let told = "warning[R101 false-platform-tag]: the name claims `manylinux_2_24_x86_64`";
+        assert!(run.stderr.starts_with(told) && run.stderr.contains("it stays"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_wheel_that_fails_has_its_line_of_json() {
+    let project = project(&wheel(&extension().needs("libgone.so.1", &[])), &[]);
+    let run = project.run(&["wheel", "repair", NAME, "--sysroot", "root", "--json"]).exits(1);
+    let told: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&told["input"], &told["findings"][0]["code"]), (&NAME.into(), &"W072".into()));
+    assert!(told["error"].as_str().unwrap().contains("libgone.so.1"), "{told}");
+}
+
+#[test]
+fn a_folder_of_libraries_lies_in_the_wheel() {
+    let project = project(&wheel(&extension()), &[]);
+    for ending in ["../x", "/../../x", "", "/", "a/./b"] {
+        let run = project.run(&["wheel", "repair", NAME, "--no-host-libs", "-L", ending]).exits(2);
+        assert!(run.stderr.contains("--lib-sdir"), "{}", run.stderr);
+    }
+    project.run(&["wheel", "repair", NAME, "--no-host-libs", "-L", "/lib"]).exits(0);
+}
+
+#[test]
+fn a_musl_wheel_without_a_claim_is_repaired_for_the_platform_that_is_wanted() {
+    let musl = Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[]).build();
+    let bytes = Wheel::named(NAME).executable("demo/_demo.so", musl).bytes();
+    let project = Project::new().bytes(NAME, &bytes);
+    let plat = |plat: &str| project.run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out", "--plat", plat]);
+    let run = plat("musllinux_1_1_x86_64").exits(0);
+    assert_eq!(run.stdout, "out/demo-1.0-cp312-cp312-musllinux_1_1_x86_64.whl\n");
+    plat("musllinux_1_2_x86_64").exits(0);
+}
+
+#[test]
+fn without_a_wanted_platform_none_is_complained_of() {
+    let refused = |library: &Library| {
+        let project = project(&wheel(library), &[]);
+        project.run(&["wheel", "repair", NAME, "--no-host-libs", "-w", "out"]).exits(1).stderr
+    };
+    insta::assert_snapshot!(refused(&Library::extension("_demo").needs(LIBC, &["GLIBC_2.99"])), @r"
+    error[W071 platform-out-of-reach]: no platform is in reach: `demo/_demo.so` needs GLIBC_2.99, which none of them has
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl
+    help: build in an older image
+    ");
+    insta::assert_snapshot!(refused(&extension().assembly(crate::support::elf::NEEDS_X86_64_V3)), @r"
+    error[W071 platform-out-of-reach]: no platform is in reach: `demo/_demo.so` needs a level of x86-64 above the first
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl
+    help: build it for plain x86-64, or say that it is meant with `--disable-isa-ext-check`
+    ");
+}
+
+#[test]
+fn folders_to_search_that_are_not_there_are_told() {
+    let project = project(&wheel(&extension()), &[]);
+    let run = |option: &str| project.run(&["wheel", "repair", NAME, option, "gone", "-w", "out"]);
+    assert!(run("--sysroot").exits(1).stderr.contains("cannot read `gone`: there is no such folder"));
+    assert!(run("--ldpaths").exits(0).stderr.contains("gone`: there is no such folder"));
 }

@@ -55,6 +55,11 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// What can be said of the label alone.
+pub(super) fn of_label(subject: Subject<'_>) -> Vec<Diagnostic> {
+    label::findings(subject)
+}
+
 impl<'a> Subject<'a> {
     fn libraries(&self) -> impl Iterator<Item = (&'a str, &'a Library)> + use<'a> {
         libraries(self.files)

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Digests, Graft};
+use super::{Digests, Fingerprint, Graft};
 use crate::audit::inspect::FileFacts;
-use crate::audit::tree::{Found, MachineLibrary, is_libpython};
+use crate::audit::tree::{Excludes, Found, MachineLibrary, is_libpython};
 use crate::audit::verdict::Verdict;
-use crate::diagnostic::registry::{elf, wheel as codes};
+use crate::diagnostic::registry::{elf, rocm, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{ElfEdits, SearchPath};
 use crate::names::WheelName;
@@ -51,7 +51,8 @@ pub(super) fn needs(
     }
     let faults = missing.into_iter().map(|(needed, users)| {
         let users: Vec<&str> = users.into_iter().collect();
-        let message = format!("`{needed}` is found nowhere, and {} needs it", users.join(", "));
+        let verb = if users.len() == 1 { "needs" } else { "need" };
+        let message = format!("`{needed}` is found nowhere, and {} {verb} it", users.join(", "));
         Diagnostic::new(&codes::LIBRARY_NOT_FOUND, message)
             .at(Place::File(name.to_string().into()), "")
             .help("say where it lies with `--ldpaths` or `--sysroot`, or leave it out with `--exclude`")
@@ -61,12 +62,12 @@ pub(super) fn needs(
 
 /// The name of a library in the wheel: the start of its SHA-256 keeps it apart from others of its name.
 pub fn grafted_name(file_name: &str, digest: &str) -> String {
-    let (base, ending) = file_name.split_once('.').unwrap_or((file_name, ""));
+    let (base, ending) = file_name.split_at(file_name.find('.').unwrap_or(file_name.len()));
     let short = digest.get(..8).unwrap_or(digest);
     if base.ends_with(&format!("-{short}")) {
         return file_name.to_owned();
     }
-    format!("{base}-{short}.{ending}")
+    format!("{base}-{short}{ending}")
 }
 
 /// The libraries, each once, under their new names.
@@ -74,8 +75,8 @@ pub(super) fn grafts(needs: &Needs, digests: &mut Digests<'_>) -> Result<Vec<Gra
     let mut grafts: BTreeMap<String, Graft> = BTreeMap::new();
     let mut faults = Vec::new();
     for (needed, library) in &needs.libraries {
-        let digest = match digests(library) {
-            Ok(digest) => digest,
+        let Fingerprint { digest, size_bytes } = match digests(library) {
+            Ok(fingerprint) => fingerprint,
             Err(fault) => {
                 faults.push(fault);
                 continue;
@@ -88,11 +89,20 @@ pub(super) fn grafts(needs: &Needs, digests: &mut Digests<'_>) -> Result<Vec<Gra
             needed_as: BTreeSet::new(),
             name,
             digest,
+            size_bytes,
             edits: ElfEdits::default(),
         });
         graft.needed_as.insert(needed.clone());
     }
     if faults.is_empty() { Ok(grafts.into_values().collect()) } else { Err(faults) }
+}
+
+/// A library of ROCm that comes along: beside the one that torch brings, it makes two runtimes in one process.
+pub(super) fn of_rocm(name: &WheelName, graft: &Graft, is_of_rocm: &Excludes) -> Option<Diagnostic> {
+    let needed = graft.needed_as.iter().find(|needed| is_of_rocm.has(needed))?;
+    let message = format!("`{needed}` is a library of ROCm, and comes along into the wheel");
+    let finding = Diagnostic::new(&rocm::VENDORED_ROCM, message).at(Place::File(name.to_string().into()), "");
+    Some(finding.help("leave it to ROCm itself with `--exclude-preset rocm`"))
 }
 
 /// The libraries with what changes in them: their own names, the names of those that come along, and the search path.
@@ -131,6 +141,7 @@ mod tests {
         let digest = "1a2b3c4d5e";
         assert_eq!(grafted_name("libelf-0.188.so", digest), "libelf-0-1a2b3c4d.188.so");
         assert_eq!(grafted_name("libdrm.so.2.4.0", digest), "libdrm-1a2b3c4d.so.2.4.0");
+        assert_eq!(grafted_name("plainbar", digest), "plainbar-1a2b3c4d", "nothing stands behind no dot");
         assert_eq!(grafted_name("libdrm-1a2b3c4d.so.2.4.0", digest), "libdrm-1a2b3c4d.so.2.4.0");
     }
 }

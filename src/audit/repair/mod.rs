@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use super::copies::Needless;
 use super::inspect::{FileFacts, FileKind};
-use super::tree::{MachineLibrary, is_libpython};
+use super::tree::{Excludes, MachineLibrary, is_libpython};
 use super::verdict::Verdict;
 use crate::diagnostic::Diagnostic;
 use crate::elf::{ElfEdits, SearchPath};
-use crate::names::WheelName;
+use crate::names::{TagSet, WheelName};
 
 pub use graft::grafted_name;
 pub use result::{Made, shortfalls};
@@ -35,6 +35,21 @@ pub struct Repair {
     pub folder_ending: String,
     /// Whether search paths of files that need nothing else are mended, too.
     pub mends_paths: bool,
+    /// Search paths from the root that stay.
+    pub allowed_paths: Excludes,
+    /// Libraries of ROCm, of which a process must hold one copy.
+    pub of_rocm: Excludes,
+    /// Paths of the wheel that something has, below folders that the plan may put files into.
+    pub taken: BTreeSet<String>,
+}
+
+/// What tells a file from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Its SHA-256, in hexadecimal.
+    pub digest: String,
+    /// Its size, in bytes.
+    pub size_bytes: u64,
 }
 
 /// A library that comes along.
@@ -48,6 +63,8 @@ pub struct Graft {
     pub name: String,
     /// The first 8 digits of its SHA-256 stand in the name; this is all of it, in hexadecimal.
     pub digest: String,
+    /// How large it is where it is taken from, in bytes.
+    pub size_bytes: u64,
     /// What changes in it.
     pub edits: ElfEdits,
 }
@@ -67,11 +84,37 @@ pub struct Plan {
     pub moved: BTreeMap<String, String>,
     /// Copies of libraries that are left out, by path, each with the path of the one that stays.
     pub dropped: BTreeMap<String, String>,
+    /// Libraries that come along and that the wheel holds already, by their paths, the same to the byte.
+    pub present: BTreeSet<String>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
 }
 
 impl Plan {
+    /// Nothing but other platform tags.
+    pub fn of_tags(tags: TagSet) -> Self {
+        Self {
+            platform: Platform { policy: String::new(), tags, findings: Vec::new() },
+            folder: String::new(),
+            grafts: Vec::new(),
+            edits: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            dropped: BTreeMap::new(),
+            present: BTreeSet::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Whether every file stays as it is.
+    pub fn keeps_files(&self) -> bool {
+        self.grafts.is_empty() && self.edits.is_empty() && self.moved.is_empty() && self.dropped.is_empty()
+    }
+
+    /// Where a library that comes along lies in the wheel.
+    pub fn path_of(&self, graft: &Graft) -> String {
+        format!("{}/{}", self.folder, graft.name)
+    }
+
     /// Leaves copies of libraries out.
     pub fn drop_copies(&mut self, copies: Vec<Needless>) {
         for copy in copies {
@@ -81,8 +124,8 @@ impl Plan {
     }
 }
 
-/// Reads the digest of a library of the machine: SHA-256 in hexadecimal.
-pub type Digests<'a> = dyn FnMut(&MachineLibrary) -> Result<String, Diagnostic> + 'a;
+/// Reads a library of the machine.
+pub type Digests<'a> = dyn FnMut(&MachineLibrary) -> Result<Fingerprint, Diagnostic> + 'a;
 
 /// Decides what repairing a wheel takes.
 ///
@@ -101,6 +144,7 @@ pub fn plan(
     let mut findings = platform.findings.clone();
     let needs = graft::needs(name, files, verdict, &platform.policy)?;
     let grafts = graft::grafts(&needs, digests)?;
+    findings.extend(grafts.iter().filter_map(|graft| graft::of_rocm(name, graft, &repair.of_rocm)));
     let new_names: BTreeMap<String, String> = grafts
         .iter()
         .flat_map(|graft| graft.needed_as.iter().map(|needed| (needed.clone(), graft.name.clone())))
@@ -129,14 +173,15 @@ pub fn plan(
         let leads_out = needs.users.contains(&number);
         let installed = match rpath::program_outside(&file.path, name) {
             Some(new) if leads_out => {
+                let new = rpath::free(new, &repair.taken);
                 moved.insert(file.path.clone(), new.clone());
                 new
             }
             _ => file.path.clone(),
         };
         own.rpath = match (leads_out, repair.mends_paths) {
-            (true, _) => SearchPath::Rpath(rpath::with_folder(library, &installed, &folder)),
-            (false, true) => rpath::mended(library),
+            (true, _) => SearchPath::Rpath(rpath::with_folder(library, &installed, &folder, &repair.allowed_paths)),
+            (false, true) => rpath::mended(library, &repair.allowed_paths),
             (false, false) => SearchPath::Keep,
         };
         if own != ElfEdits::default() {
@@ -144,5 +189,5 @@ pub fn plan(
         }
     }
     let grafts = graft::with_edits(grafts, &new_names);
-    Ok(Plan { platform, folder, grafts, edits, moved, dropped: BTreeMap::new(), findings })
+    Ok(Plan { platform, folder, grafts, edits, moved, dropped: BTreeMap::new(), present: BTreeSet::new(), findings })
 }

@@ -51,6 +51,8 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
     let edits = |path: &str| plan.edits.get(path).filter(|_| !made.removed.contains(path));
     let edited = before.libraries().filter_map(|(path, library)| Some(((made.new_path)(path), library, edits(path)?)));
     let grafted = plan.grafts.iter().map(|graft| (graft_path(&graft.name), &graft.library.library, &graft.edits));
+    let is_new = |path: &str| !plan.present.iter().any(|present| (made.new_path)(present) == path);
+    let grafted = grafted.filter(|(path, ..)| is_new(path));
     for (path, library, edits) in edited.chain(grafted) {
         check.edited(&path, fresh.get(path.as_str()).copied(), library, edits);
     }
@@ -238,7 +240,7 @@ impl Names {
 mod tests {
     use super::*;
     use crate::audit::library::Extension;
-    use crate::audit::repair::{Repair, Wanted, plan};
+    use crate::audit::repair::{Fingerprint, Repair, Wanted, plan};
     use crate::audit::search::SearchPath as Path;
     use crate::audit::tree::{Excludes, Known, MachineLibraries, MachineLibrary};
     use crate::audit::verdict::Judging;
@@ -346,8 +348,14 @@ mod tests {
             keeps_tags: false,
             folder_ending: ".libs".to_owned(),
             mends_paths: false,
+            allowed_paths: Excludes::default(),
+            of_rocm: Excludes::default(),
+            taken: BTreeSet::new(),
         };
-        let plan = plan(&old, &files, &verdict, &how, &mut |_| Ok("0123456789".to_owned())).unwrap();
+        let plan = plan(&old, &files, &verdict, &how, &mut |_| {
+            Ok(Fingerprint { digest: "0123456789".to_owned(), size_bytes: 1 })
+        })
+        .unwrap();
         let FileKind::Library(own) = &files[0].kind else { panic!("it is a library") };
         let mut made = vec![
             file("demo/_demo.so", edited(own, &plan.edits["demo/_demo.so"])),

@@ -1,7 +1,10 @@
 //! Search paths that stay inside the wheel.
 
+use std::collections::BTreeSet;
+
 use crate::audit::library::Library;
 use crate::audit::search::{installed, is_data};
+use crate::audit::tree::Excludes;
 use crate::elf::SearchPath;
 use crate::names::{WheelName, without_dots};
 
@@ -13,10 +16,17 @@ pub(super) fn program_outside(path: &str, name: &WheelName) -> Option<String> {
     Some(format!("{}.scripts/{script}", name.distribution))
 }
 
-/// The search path of a file that needs libraries of the folder: its own entries that lead to places in the wheel, then
-/// the folder.
-pub(super) fn with_folder(library: &Library, path: &str, folder: &str) -> String {
-    let mut entries = kept(library, path);
+/// The path, or where it is taken the same with the first number from 2 that makes it another.
+pub(super) fn free(path: String, taken: &BTreeSet<String>) -> String {
+    let numbered = (2_u64..).map(|number| format!("{path}-{number}"));
+    let free = std::iter::once(path.clone()).chain(numbered).find(|one| !taken.contains(one));
+    free.unwrap_or(path)
+}
+
+/// The search path of a file that needs libraries of the folder: its own entries that lead to places in the wheel or are
+/// allowed, then the folder.
+pub(super) fn with_folder(library: &Library, path: &str, folder: &str, allowed: &Excludes) -> String {
+    let mut entries = kept(library, path, allowed);
     let own = installed(path);
     let depth = own.matches('/').count();
     let up = if depth == 0 { String::new() } else { format!("/{}", vec![".."; depth].join("/")) };
@@ -27,8 +37,8 @@ pub(super) fn with_folder(library: &Library, path: &str, folder: &str) -> String
     entries.join(":")
 }
 
-/// Entries that lead from the file to a place in the wheel, each once.
-fn kept(library: &Library, path: &str) -> Vec<String> {
+/// Entries that are allowed or lead from the file to a place in the wheel, each once.
+fn kept(library: &Library, path: &str, allowed: &Excludes) -> Vec<String> {
     let own = installed(path);
     let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
     let text = library.runpath.as_ref().or(library.rpath.as_ref()).map_or("", String::as_str);
@@ -38,22 +48,28 @@ fn kept(library: &Library, path: &str) -> Vec<String> {
         let is_inside = rest
             .filter(|rest| rest.is_empty() || rest.starts_with('/'))
             .is_some_and(|rest| without_dots(&format!("{folder}{rest}")).is_some());
-        if is_inside && !entries.iter().any(|one| one == entry) {
+        let stays = is_inside || allows(allowed, entry);
+        if stays && !entries.iter().any(|one| one == entry) {
             entries.push(entry.to_owned());
         }
     }
     entries
 }
 
-/// The search path without entries from the root, relative and empty ones.
-pub(super) fn mended(library: &Library) -> SearchPath {
+/// Whether somebody says that an entry is meant; an empty one never is.
+fn allows(allowed: &Excludes, entry: &str) -> bool {
+    !entry.is_empty() && allowed.has(entry)
+}
+
+/// The search path without entries from the root that are not allowed, relative and empty ones.
+pub(super) fn mended(library: &Library, allowed: &Excludes) -> SearchPath {
     let (text, is_runpath) = match (&library.runpath, &library.rpath) {
         (Some(text), _) => (text, true),
         (None, Some(text)) => (text, false),
         (None, None) => return SearchPath::Keep,
     };
-    let kept: Vec<&str> =
-        text.split(':').filter(|entry| entry.starts_with("$ORIGIN") || entry.starts_with("${ORIGIN}")).collect();
+    let is_from_here = |entry: &str| entry.starts_with("$ORIGIN") || entry.starts_with("${ORIGIN}");
+    let kept: Vec<&str> = text.split(':').filter(|entry| is_from_here(entry) || allows(allowed, entry)).collect();
     let mended = kept.join(":");
     match (mended.is_empty(), is_runpath) {
         _ if mended == *text => SearchPath::Keep,
@@ -65,7 +81,14 @@ pub(super) fn mended(library: &Library) -> SearchPath {
 
 #[cfg(test)]
 mod tests {
-    use super::{installed, program_outside};
+    use super::{free, installed, program_outside};
+
+    #[test]
+    fn a_path_that_is_taken_gets_a_number() {
+        let taken = ["x/a", "x/a-2"].map(str::to_owned).into();
+        assert_eq!(free("x/a".to_owned(), &taken), "x/a-3");
+        assert_eq!(free("x/b".to_owned(), &taken), "x/b");
+    }
 
     #[test]
     fn files_of_data_are_installed_at_the_top_and_programs_move_into_the_wheel() {

@@ -3,6 +3,7 @@
 use super::Repair;
 use crate::audit::findings::offenders;
 use crate::audit::inspect::FileFacts;
+use crate::audit::tree::Found;
 use crate::audit::verdict::Verdict;
 use crate::compat::policy::Policy;
 use crate::diagnostic::registry::{rocm, wheel as codes};
@@ -59,26 +60,34 @@ pub(super) fn choose(
     let best = if graft.priority() < most.priority() { graft } else { most };
     let chosen = wanted.unwrap_or(if best.is_linux() { policies.lowest() } else { best });
     if chosen.priority() > most.priority() {
-        return Err(vec![refusal(name, files, verdict, chosen)]);
+        return Err(vec![refusal(name, files, verdict, chosen, wanted.is_some())]);
     }
     let reached: Vec<Policy<'_>> =
         if best.priority() > chosen.priority() && !repair.only_wanted { vec![best, chosen] } else { vec![chosen] };
     let first = reached.first().copied().unwrap_or(chosen);
     let mut findings = Vec::new();
+    let is_false = |tag: &str| {
+        let claimed = policies.for_tag(tag);
+        claimed.is_some_and(|claimed| claimed.priority() > most.priority())
+    };
+    let stays = |tag: &str| {
+        let message = format!("the name claims `{tag}`, which its symbols do not allow; it stays, as was asked for");
+        on_wheel(&rocm::FALSE_PLATFORM_TAG, message).severity(crate::diagnostic::Severity::Warning)
+    };
     if repair.keeps_tags {
+        findings.extend(name.platform.tags().iter().filter(|tag| is_false(tag)).map(|tag| stays(tag)));
         return Ok(Platform { policy: first.name().to_owned(), tags: name.platform.clone(), findings });
     }
     let mut tags: Vec<String> = reached.iter().flat_map(Policy::tags).collect();
     for tag in name.platform.tags().iter().filter(|tag| !tags.contains(tag)).cloned().collect::<Vec<_>>() {
-        let claimed = policies.for_tag(&tag);
-        let is_false = claimed.is_some_and(|claimed| claimed.priority() > most.priority());
         if tag == policies.linux().tag() || tag == "any" {
             continue;
         }
-        if is_false && !repair.keeps_claims {
+        if is_false(&tag) && !repair.keeps_claims {
             let message = format!("the name claims `{tag}`, which its symbols do not allow; it was dropped");
             findings.push(on_wheel(&rocm::FALSE_PLATFORM_TAG, message).severity(crate::diagnostic::Severity::Warning));
         } else {
+            findings.extend(is_false(&tag).then(|| stays(&tag)));
             tags.push(tag);
         }
     }
@@ -88,31 +97,58 @@ pub(super) fn choose(
     Ok(Platform { policy: first.name().to_owned(), tags, findings })
 }
 
-fn refusal(name: &WheelName, files: &[FileFacts], verdict: &Verdict<'_>, chosen: Policy<'_>) -> Diagnostic {
+/// Why the wheel is not for this platform, the lowest where none `is_wanted`.
+fn refusal(
+    name: &WheelName,
+    files: &[FileFacts],
+    verdict: &Verdict<'_>,
+    chosen: Policy<'_>,
+    is_wanted: bool,
+) -> Diagnostic {
     let on_wheel = |message: String| {
         Diagnostic::new(&codes::PLATFORM_OUT_OF_REACH, message).at(Place::File(name.to_string().into()), "")
     };
-    let tag = chosen.tag();
+    let (out_of_reach, offers) = if is_wanted {
+        (format!("`{}` is out of reach", chosen.tag()), "it does not offer")
+    } else {
+        ("no platform is in reach".to_owned(), "none of them offers")
+    };
     let of_symbols = verdict.symbols.priority() < chosen.priority();
     if let Some((path, version)) = offenders(files, chosen).first().filter(|_| of_symbols) {
-        return on_wheel(format!("`{tag}` is out of reach: `{path}` needs {version}, which it does not have"))
-            .help(format!("build in an older image, or repair for `{}`", verdict.symbols.tag()));
+        let lacks = if is_wanted { "it does not have" } else { "none of them has" };
+        let fault = on_wheel(format!("{out_of_reach}: `{path}` needs {version}, which {lacks}"));
+        return match verdict.symbols {
+            none if none.is_linux() => fault.help("build in an older image"),
+            lower => fault.help(format!("build in an older image, or repair for `{}`", lower.tag())),
+        };
     }
     let reference = verdict.references.iter().find(|one| one.policy == chosen);
     if of_symbols {
         let libraries: Vec<&str> = reference.iter().flat_map(|one| one.libraries.keys()).map(String::as_str).collect();
         return on_wheel(format!(
-            "`{tag}` is out of reach: a library that would come along needs newer symbols: {}",
+            "{out_of_reach}: a library that would come along needs newer symbols: {}",
             libraries.join(", ")
         ))
         .help("exclude it with `--exclude`, or repair where these libraries are older, or below `--sysroot`");
     }
     if let Some((library, symbols)) = reference.and_then(|one| one.forbidden.iter().next()) {
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
-        return on_wheel(format!("`{tag}` is out of reach: it does not offer {} of {library}", symbols.join(", ")));
+        return on_wheel(format!("{out_of_reach}: {offers} {} of {library}", symbols.join(", ")));
+    }
+    if verdict.isa.priority() < chosen.priority() {
+        let own = verdict.above_baseline.iter().map(|number| files[*number].path.as_str()).next();
+        let machine = verdict.trees.values().flat_map(|tree| tree.nodes.values()).find_map(|node| match &node.found {
+            Found::Machine(machine) if machine.library.isa_level.is_some_and(|level| level > 0) => {
+                Some(machine.real_path.as_str())
+            }
+            _ => None,
+        });
+        let file = own.or(machine).unwrap_or("the wheel");
+        return on_wheel(format!("{out_of_reach}: `{file}` needs a level of x86-64 above the first"))
+            .help("build it for plain x86-64, or say that it is meant with `--disable-isa-ext-check`");
     }
     let limits = verdict.limits();
     let reason =
         limits.iter().find(|(policy, _)| policy.priority() < chosen.priority()).map_or("symbols", |(_, why)| why);
-    on_wheel(format!("`{tag}` is out of reach: the wheel needs {reason}"))
+    on_wheel(format!("{out_of_reach}: the wheel needs {reason}"))
 }

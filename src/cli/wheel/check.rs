@@ -110,6 +110,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         all.extend(found);
     }
+    all.extend(judge.unmatched(args.wheels.len()));
     report(shell, &all)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::WheelFile;
 use super::bar::{Bar, Watchers};
@@ -14,7 +15,7 @@ use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, nearest};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, Source, nearest};
 use crate::elf::LayoutFault;
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{self, PositionalFile, Room, Sysroot};
@@ -92,6 +93,18 @@ pub(super) struct Judge {
     pub(super) room: Room,
     /// Whether large libraries are held against RECORD while they are read.
     pub(super) vouches: bool,
+    /// The platform that wheels are judged for, where one is asked for.
+    pub(super) wanted: Option<String>,
+    tried: Mutex<Tried>,
+}
+
+/// What the patterns of libraries that are left out were tried on.
+#[derive(Debug, Default)]
+struct Tried {
+    /// How many wheels.
+    wheels: usize,
+    /// The patterns that left something out, by their places.
+    matched: BTreeSet<usize>,
 }
 
 impl Options {
@@ -141,15 +154,23 @@ impl Options {
             sink.push(fault);
             Room::default()
         });
+        let sysroot = Sysroot::new(&self.sysroot);
+        if !self.no_host_libs && !sysroot.is_there() {
+            sink.push(no_folder(&self.sysroot).help("no library would be found below it; correct `--sysroot`"));
+        }
         let found = sink.finish();
         if found.iter().any(Diagnostic::is_error) {
             return Err(super::report(shell, &found));
         }
-        let sysroot = Sysroot::new(&self.sysroot);
         let (libraries, path): (Box<dyn MachineLibraries>, SearchPath) = if self.no_host_libs {
             (Box::new(NoLibraries), SearchPath::default())
         } else {
             let path = sysroot.search_path(self.ldpaths.as_deref(), &shell.environment);
+            if self.ldpaths.is_some() {
+                let told = |folder: &str| no_folder(Path::new(folder)).severity(Severity::Warning);
+                let missing = sysroot.missing(&path.system).into_iter().map(told);
+                shell.report(&missing.map(|one| one.help("correct `--ldpaths`")).collect::<Vec<_>>());
+            }
             (Box::new(sysroot), path)
         };
         let checks_isa = !self.disable_isa_ext_check;
@@ -168,6 +189,8 @@ impl Options {
             watchers: Watchers::of(shell),
             room,
             vouches: false,
+            wanted: None,
+            tried: Mutex::default(),
         })
     }
 }
@@ -253,6 +276,12 @@ pub(super) fn vouched(files: &[FileFacts]) -> BTreeSet<&str> {
     files.iter().filter(|file| file.is_vouched).map(|file| file.path.as_str()).collect()
 }
 
+/// That a folder to search libraries in is not there.
+fn no_folder(path: &Path) -> Diagnostic {
+    let reason = "there is no such folder".to_owned();
+    sys::FileError { action: "read", path: path.to_owned(), reason, source: None }.into()
+}
+
 /// Patterns of a file: one a line, without empty lines and those that begin with `#`.
 fn pattern_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned)
@@ -275,7 +304,20 @@ impl Judge {
             watchers: Watchers::Nobody,
             room: Room::default(),
             vouches: false,
+            wanted: None,
+            tried: Mutex::default(),
         }
+    }
+
+    /// The libraries of ROCm, of which a process must hold one copy.
+    pub(super) fn of_rocm(&self) -> Excludes {
+        let preset = self.compat.preset("rocm").map(|preset| preset.patterns.iter().map(String::as_str));
+        Excludes::new(preset.into_iter().flatten()).unwrap_or_default()
+    }
+
+    /// Search paths from the root that are allowed.
+    pub(super) fn allowed_paths(&self) -> &Excludes {
+        &self.allowed_paths
     }
 
     /// The bytes of a library of the machine.
@@ -291,9 +333,11 @@ impl Judge {
         &self.root
     }
 
-    /// Patterns of `--exclude` that left nothing out.
-    pub(super) fn unmatched(&self, matched: &BTreeSet<usize>) -> Vec<Diagnostic> {
-        let idle = self.given.iter().enumerate().filter(|(at, _)| !matched.contains(at));
+    /// Patterns of `--exclude` that left nothing out of so many wheels. None where they were not tried on all of these.
+    pub(super) fn unmatched(&self, wheels: usize) -> Vec<Diagnostic> {
+        let tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = self.given.iter().enumerate();
+        let idle = idle.filter(|(at, _)| tried.wheels >= wheels && !tried.matched.contains(at));
         idle.map(|(_, pattern)| {
             Diagnostic::new(&codes::UNMATCHED_EXCLUDE, format!("`--exclude {pattern}` left nothing out"))
                 .help("patterns match whole names: end them with `.so*`")
@@ -328,7 +372,7 @@ impl Judge {
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
         let selected = audit::select(name, &files);
         let host = selected.arch.map_or(Family::Manylinux, |arch| self.host_family(arch));
-        let policies = policies_for(&selected, name, host, self.policy_file.as_ref());
+        let policies = policies_for(&selected, name, host, self.policy_file.as_ref(), self.wanted.as_deref());
         let known = Known::new(self.libraries.as_ref());
         let judging = policies.as_ref().map(|policies| Judging {
             policies,
@@ -346,6 +390,11 @@ impl Judge {
         let mut report = audit::report(name, files, selected, judging, judged);
         report.findings.extend(check_metadata(&wheel, name));
         told_once(&mut report.findings);
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        tried.wheels += 1;
+        let trees = report.verdict.iter().flat_map(|verdict| verdict.trees.values());
+        tried.matched.extend(trees.flat_map(|tree| &tree.matched));
+        drop(tried);
         Ok(take(&wheel, &report))
     }
 

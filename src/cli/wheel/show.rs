@@ -75,6 +75,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         }
     }
+    all.extend(judge.unmatched(args.wheels.len()));
     match report(shell, &all) {
         // A verdict is no failure: what `check` fails on is told.
         Exit::Fault if all_judged => Exit::Done,

@@ -5,7 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Done;
-use crate::audit::{FindingView, Plan};
+use crate::audit::{FindingView, Graft, Plan};
+use crate::diagnostic::Diagnostic;
+use crate::elf::{ElfEdits, SearchPath};
 use crate::sys::Saved;
 
 /// The version of the document.
@@ -13,43 +15,63 @@ const VERSION: u32 = 1;
 
 /// The document of one wheel, which was read from this path.
 pub(super) fn document(done: &Done, input: &Path) -> Value {
-    let plan = done.plan.as_ref();
+    let plan = &done.plan;
     json!({
         "version": VERSION,
         "input": input.display().to_string(),
         "wheel": done.out.display().to_string(),
         "platform_tags": done.name.platform.tags(),
-        "pure": plan.is_none(),
-        "grafts": plan.map(grafts).unwrap_or_default(),
-        "edits": plan.map(edits).unwrap_or_default(),
-        "moved": plan.map(|plan| &plan.moved),
-        "dropped": plan.map(|plan| &plan.dropped),
+        "pure": done.is_pure,
+        "grafts": plan.grafts.iter().map(|one| graft(plan, one)).collect::<Vec<_>>(),
+        "edits": plan.edits.iter().map(|(path, edits)| edit(path, edits)).collect::<Vec<_>>(),
+        "moved": plan.moved,
+        "dropped": plan.dropped,
+        "stripped": done.stripped,
         "excluded": done.excluded,
         "written": done.saved == Some(Saved::Written),
-        "findings": done.findings.iter().map(FindingView::new).collect::<Vec<_>>(),
+        "findings": views(&done.findings),
     })
 }
 
-fn grafts(plan: &Plan) -> Vec<Value> {
-    let graft = |graft: &crate::audit::Graft| {
-        json!({
-            "source": graft.library.real_path,
-            "path": format!("{}/{}", plan.folder, graft.name),
-            "needed_as": graft.needed_as,
-            "sha256": graft.digest,
-        })
-    };
-    plan.grafts.iter().map(graft).collect()
+/// The document of a wheel that is not repaired.
+pub(super) fn of_faults(faults: &[Diagnostic], input: &Path) -> Value {
+    json!({
+        "version": VERSION,
+        "input": input.display().to_string(),
+        "error": faults.first().map(|first| &first.message),
+        "findings": views(faults),
+    })
 }
 
-fn edits(plan: &Plan) -> Vec<Value> {
-    let edit = |(path, edits): (&String, &crate::elf::ElfEdits)| {
-        json!({
-            "path": path,
-            "rename_needed": edits.rename_needed,
-            "remove_needed": edits.remove_needed,
-            "rpath": edits.rpath.text(),
-        })
+fn views(findings: &[Diagnostic]) -> Vec<FindingView> {
+    findings.iter().map(FindingView::new).collect()
+}
+
+fn graft(plan: &Plan, graft: &Graft) -> Value {
+    let path = plan.path_of(graft);
+    json!({
+        "source": graft.library.real_path,
+        "path": path,
+        "needed_as": graft.needed_as,
+        "sha256": graft.digest,
+        "size": graft.size_bytes,
+        "present": plan.present.contains(&path),
+        "edits": edit(&path, &graft.edits),
+    })
+}
+
+/// A search path that stays is null, and one that is cleared is empty.
+fn edit(path: &str, edits: &ElfEdits) -> Value {
+    let rpath = match &edits.rpath {
+        SearchPath::Keep => None,
+        SearchPath::Clear => Some(""),
+        SearchPath::Rpath(text) | SearchPath::Runpath(text) => Some(text.as_str()),
     };
-    plan.edits.iter().map(edit).collect()
+    json!({
+        "path": path,
+        "soname": edits.soname,
+        "rename_needed": edits.rename_needed,
+        "remove_needed": edits.remove_needed,
+        "rpath": rpath,
+    })
 }

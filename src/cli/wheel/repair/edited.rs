@@ -7,10 +7,28 @@ use crate::bytes::ReadAt;
 use crate::elf::{self, ElfEdits, ElfError, Patch, Patched};
 use crate::wheel::{Archive, Changed, Content, Member};
 
-/// A file with patches one on top of the other. Nothing of it is held but the patches.
+/// A file with its changes, one on top of the other. Nothing of it is held but these.
 pub(super) struct Edited<'b> {
     base: Box<dyn ReadAt + 'b>,
-    patches: Vec<Patch>,
+    changes: Changes,
+}
+
+/// What stripping changes in a file, and what editing changes in what is left.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    stripped: Option<Patch>,
+    edited: Option<Patch>,
+}
+
+impl Changes {
+    /// Whether nothing changes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all().next().is_none()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Patch> {
+        self.stripped.iter().chain(&self.edited)
+    }
 }
 
 /// Whether what no loader needs is dropped.
@@ -26,25 +44,31 @@ pub(super) enum Strip {
 ///
 /// # Errors
 /// When the file is damaged or cannot be changed safely.
-pub(super) fn patches(source: &dyn ReadAt, edits: &ElfEdits, strip: Strip) -> Result<Vec<Patch>, ElfError> {
-    let stripped = if strip == Strip::Debug { vec![elf::strip(source)?] } else { Vec::new() };
-    let edited = match stripped.first() {
+pub(super) fn changes(source: &dyn ReadAt, edits: &ElfEdits, strip: Strip) -> Result<Changes, ElfError> {
+    let stripped = if strip == Strip::Debug { Some(elf::strip(source)?) } else { None };
+    let edited = match &stripped {
         Some(patch) => elf::edit(&Patched::new(source, patch), edits)?,
         None => elf::edit(source, edits)?,
     };
-    Ok(stripped.into_iter().chain([edited]).filter(|patch| !patch.is_empty()).collect())
+    let some = |patch: Patch| (!patch.is_empty()).then_some(patch);
+    Ok(Changes { stripped: stripped.and_then(some), edited: some(edited) })
 }
 
 impl<'b> Edited<'b> {
-    /// The file that the patches make of another.
-    pub(super) fn new(base: Box<dyn ReadAt + 'b>, patches: Vec<Patch>) -> Self {
-        Self { base, patches }
+    /// The file that the changes make of another.
+    pub(super) fn new(base: Box<dyn ReadAt + 'b>, changes: Changes) -> Self {
+        Self { base, changes }
+    }
+
+    /// Whether something of it was dropped.
+    pub(super) fn is_stripped(&self) -> bool {
+        self.changes.stripped.is_some()
     }
 
     /// What it is in an archive: the content of a member, with little changed.
     pub(super) fn content<'c>(&'c self, archive: &'c Archive<'c>, member: &'c Member) -> Content<'c> {
-        let kept_bytes = self.patches.iter().map(Patch::kept_bytes).min().unwrap_or(member.size_bytes());
-        let overwrites = self.patches.iter().flat_map(Patch::overwrites);
+        let kept_bytes = self.changes.all().map(Patch::kept_bytes).min().unwrap_or(member.size_bytes());
+        let overwrites = self.changes.all().flat_map(Patch::overwrites);
         let mut changed: Vec<Range<u64>> =
             overwrites.map(|(at, bytes)| *at..at.saturating_add(bytes.len() as u64)).collect();
         changed.sort_by_key(|range| range.start);
@@ -61,15 +85,16 @@ impl<'b> Edited<'b> {
 
 impl ReadAt for Edited<'_> {
     fn size_bytes(&self) -> u64 {
-        self.patches.last().map_or_else(|| self.base.size_bytes(), Patch::size_bytes)
+        self.changes.all().last().map_or_else(|| self.base.size_bytes(), Patch::size_bytes)
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        match self.patches.as_slice() {
-            [] => self.base.read_at(buffer, offset),
-            [one] => Patched::new(self.base.as_ref(), one).read_at(buffer, offset),
-            [first, second, ..] => {
-                Patched::new(&Patched::new(self.base.as_ref(), first), second).read_at(buffer, offset)
+        let base = self.base.as_ref();
+        match (&self.changes.stripped, &self.changes.edited) {
+            (None, None) => base.read_at(buffer, offset),
+            (Some(one), None) | (None, Some(one)) => Patched::new(base, one).read_at(buffer, offset),
+            (Some(stripped), Some(edited)) => {
+                Patched::new(&Patched::new(base, stripped), edited).read_at(buffer, offset)
             }
         }
     }

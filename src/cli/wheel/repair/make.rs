@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::edited::{Edited, Strip, patches};
-use super::{Done, Faults, Job, save};
+use super::edited::{Edited, Strip, changes};
+use super::{Done, Faults, Job, refused};
 use crate::audit::{self, Made, Plan, Report};
-use crate::bytes::MakeScratch;
+use crate::bytes::{MakeScratch, ReadAt};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::diagnostic::registry::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::WheelName;
-use crate::sys::{Owners, PositionalFile};
+use crate::sys::{self, Existing, FileError, Owners, PositionalFile, Saved};
 use crate::template;
 use crate::wheel::{
     self, Added, Carried, Content, DosTime, Edits, MemberView, Rehash, Unchanged, Wheel, WheelError, WriteOptions,
@@ -21,7 +21,8 @@ pub(super) struct Making<'m> {
     pub(super) job: &'m Job<'m>,
     pub(super) wheel: &'m Wheel<'m>,
     pub(super) report: &'m Report<'m>,
-    pub(super) plan: &'m Plan,
+    /// Whether the result would have the name of the wheel it is made of, in the same folder.
+    pub(super) is_in_place: bool,
     /// Where members go that must be read out of order.
     pub(super) make_scratch: &'m MakeScratch<'m>,
     /// The time of all members.
@@ -32,16 +33,23 @@ pub(super) struct Making<'m> {
 type Files<'f> = Vec<(String, Edited<'f>)>;
 
 impl Making<'_> {
-    /// Writes the wheel of the plan, with these edits of dist-info.
-    pub(super) fn write<'e>(&'e self, edits: Edits<'e>, done: &mut Done) -> Result<(), Vec<Diagnostic>> {
+    /// Writes the wheel of the plan, with these edits of dist-info; a dry run does all but the writing.
+    pub(super) fn write<'e>(
+        &'e self,
+        plan: &'e Plan,
+        edits: Edits<'e>,
+        done: &mut Done,
+    ) -> Result<(), Vec<Diagnostic>> {
         let Job { file, args, shell, .. } = *self.job;
-        let (members, mut faults) = self.members();
-        let (grafts, more) = self.grafts();
+        let (members, mut faults) = self.members(plan);
+        let (mut grafts, more) = self.grafts(plan);
         faults.extend(more);
         if !faults.is_empty() {
             return Err(faults);
         }
-        let edits = self.edits(edits, &members, &grafts, done);
+        done.stripped = members.iter().chain(&grafts).filter(|(_, file)| file.is_stripped()).map(named).collect();
+        grafts.retain(|(path, _)| !plan.present.contains(path));
+        let edits = self.edits(plan, edits, &members, &grafts, done);
         let options = WriteOptions {
             level: args.zip_compression_level,
             time: self.time,
@@ -52,21 +60,33 @@ impl Making<'_> {
         let mut mended = Vec::new();
         let write = |target: &mut dyn wheel::Target| {
             let written = wheel::rewrite_watched(self.wheel, &edits, &options, target, &|progress| bar.tell(progress));
-            let fault = |error: WheelError| Faults(vec![error.diagnostic(&file.shown)]);
+            let fault = |error: WheelError| match error {
+                WheelError::Write(error) => FileError::new("write", &done.out, error).into(),
+                error => Faults(vec![error.diagnostic(&file.shown)]),
+            };
             mended = written.map_err(fault)?.findings(&file.shown);
             Ok(())
         };
-        let check = |made: &PositionalFile| match self.faults(made, &done.name, &edits) {
+        let check = |made: &PositionalFile| match self.faults(plan, made, &done.name, &edits) {
             none if none.is_empty() => Ok(()),
             faults => Err(Faults(faults)),
         };
-        done.saved = Some(save(&done.out, args, write, check)?);
+        let existing = if args.force && !self.is_in_place { Existing::Replace } else { Existing::Keep };
+        let saved = if args.dry_run {
+            sys::try_save::<Faults>(&done.out, existing, write)
+        } else {
+            sys::save_checked::<Faults>(&done.out, existing, write, check)
+        };
+        match saved.map_err(|Faults(faults)| faults)? {
+            Saved::Kept => return Err(vec![refused(&done.out, self.is_in_place)]),
+            saved => done.saved = Some(saved).filter(|_| !args.dry_run),
+        }
         done.findings.extend(mended);
         Ok(())
     }
 
     /// What is wrong with a wheel that was written. Only what is not of the old wheel is read.
-    fn faults(&self, made: &PositionalFile, name: &WheelName, edits: &Edits<'_>) -> Vec<Diagnostic> {
+    fn faults(&self, plan: &Plan, made: &PositionalFile, name: &WheelName, edits: &Edits<'_>) -> Vec<Diagnostic> {
         let shown = name.to_string();
         let fault = |error: WheelError| error.diagnostic(&shown);
         let new = match Wheel::open(made) {
@@ -87,29 +107,29 @@ impl Making<'_> {
         faults.retain(|fault| fault.is_error() && !told.contains(fault.code.id));
         let new_path = |path: &str| edits.new_name(path);
         let made = Made { name, archive: new.archive(), files, removed: &edits.removed, new_path: &new_path };
-        faults.extend(audit::shortfalls(self.report, self.plan, made));
+        faults.extend(audit::shortfalls(self.report, plan, made));
         faults
     }
 
     /// Files of the wheel in which something changes, and those that cannot be changed.
-    fn members(&self) -> (Files<'_>, Vec<Diagnostic>) {
+    fn members(&self, plan: &Plan) -> (Files<'_>, Vec<Diagnostic>) {
         let archive = self.wheel.archive();
         let stripped = self
             .report
             .libraries()
             .map(|(path, _)| path)
-            .filter(|path| self.job.args.strip && !self.plan.dropped.contains_key(*path));
-        let paths: BTreeSet<&str> = self.plan.edits.keys().map(String::as_str).chain(stripped).collect();
+            .filter(|path| self.job.args.strip && !plan.dropped.contains_key(*path));
+        let paths: BTreeSet<&str> = plan.edits.keys().map(String::as_str).chain(stripped).collect();
         let (mut files, mut faults) = (Vec::new(), Vec::new());
         for path in paths {
             let Some(member) = archive.member(path) else { continue };
-            let edits = self.plan.edits.get(path).cloned().unwrap_or_default();
+            let edits = plan.edits.get(path).cloned().unwrap_or_default();
             let view = MemberView::new(archive, member, self.make_scratch, None);
-            match patches(&view, &edits, self.strip()) {
-                Ok(patches) if patches.is_empty() => {}
-                Ok(patches) => {
+            match changes(&view, &edits, self.strip()) {
+                Ok(changes) if changes.is_empty() => {}
+                Ok(changes) => {
                     let base = MemberView::forward(archive, member, self.make_scratch);
-                    files.push((path.to_owned(), Edited::new(Box::new(base), patches)));
+                    files.push((path.to_owned(), Edited::new(Box::new(base), changes)));
                 }
                 Err(error) => faults.push(self.uneditable(path, &error)),
             }
@@ -118,21 +138,43 @@ impl Making<'_> {
     }
 
     /// Libraries that come along, with what changes in them, and those that cannot be changed.
-    fn grafts(&self) -> (Files<'_>, Vec<Diagnostic>) {
+    fn grafts(&self, plan: &Plan) -> (Files<'_>, Vec<Diagnostic>) {
         let (mut files, mut faults) = (Vec::new(), Vec::new());
-        for graft in &self.plan.grafts {
+        for graft in &plan.grafts {
             let path = &graft.library.real_path;
             let made = self.job.judge.open(path).map_err(|error| error.to_string()).and_then(|source| {
-                let patches =
-                    patches(source.as_ref(), &graft.edits, self.strip()).map_err(|error| error.to_string())?;
-                Ok(Edited::new(source, patches))
+                let changes =
+                    changes(source.as_ref(), &graft.edits, self.strip()).map_err(|error| error.to_string())?;
+                Ok(Edited::new(source, changes))
             });
             match made {
-                Ok(edited) => files.push((format!("{}/{}", self.plan.folder, graft.name), edited)),
+                Ok(edited) => files.push((plan.path_of(graft), edited)),
                 Err(error) => faults.push(self.uneditable(path, &error)),
             }
         }
         (files, faults)
+    }
+
+    /// The libraries that come along and that the wheel holds, the same to the byte: an earlier repair has left them.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub(super) fn present(&self, plan: &Plan) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
+        let archive = self.wheel.archive();
+        let is_taken = |path: &str| archive.member(path).is_some() && !plan.edits.contains_key(path);
+        if !plan.grafts.iter().any(|graft| is_taken(&plan.path_of(graft))) {
+            return Ok(BTreeSet::new());
+        }
+        let (grafts, _) = self.grafts(plan);
+        let mut present = BTreeSet::new();
+        for (path, edited) in grafts.iter().filter(|(path, _)| is_taken(path)) {
+            let Some(member) = archive.member(path) else { continue };
+            let there = MemberView::forward(archive, member, self.make_scratch);
+            if is_same(&there, edited).map_err(|error| vec![FileError::new("read", path.as_ref(), error).into()])? {
+                present.insert(path.clone());
+            }
+        }
+        Ok(present)
     }
 
     fn strip(&self) -> Strip {
@@ -147,12 +189,12 @@ impl Making<'_> {
     /// Everything that changes in the wheel, its bill of what came along among it.
     fn edits<'e>(
         &'e self,
+        plan: &Plan,
         mut edits: Edits<'e>,
         members: &'e Files<'_>,
         grafts: &'e Files<'_>,
         done: &Done,
     ) -> Edits<'e> {
-        let plan = self.plan;
         let archive = self.wheel.archive();
         edits.replaced.extend(members.iter().map(|(path, edited)| {
             let member = archive.member(path).filter(|_| !self.job.args.recompress);
@@ -180,6 +222,29 @@ impl Making<'_> {
         edits.vouched = vouched.map(|file| file.path.clone()).collect();
         edits
     }
+}
+
+fn named((path, _): &(String, Edited<'_>)) -> String {
+    path.clone()
+}
+
+/// Whether two contents are the same.
+fn is_same(one: &dyn ReadAt, other: &dyn ReadAt) -> std::io::Result<bool> {
+    let (mut here, mut there) = (vec![0; 256 << 10], vec![0; 256 << 10]);
+    let (size, mut at) = (one.size_bytes(), 0);
+    if size != other.size_bytes() {
+        return Ok(false);
+    }
+    while at < size {
+        let step = here.len().min(usize::try_from(size - at).unwrap_or(usize::MAX));
+        one.read_exact_at(&mut here[..step], at)?;
+        other.read_exact_at(&mut there[..step], at)?;
+        if here[..step] != there[..step] {
+            return Ok(false);
+        }
+        at += step as u64;
+    }
+    Ok(true)
 }
 
 /// The script that starts a program which moved into the wheel.

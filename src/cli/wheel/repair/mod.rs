@@ -3,31 +3,32 @@
 mod document;
 mod edited;
 mod make;
+mod planning;
 mod text;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
-use super::bar::{Bar, Watchers};
 use super::judging::{Judge, Options};
 use super::output::source_date;
 use super::{Printing, WheelFile, report};
-use crate::audit::{self, Excludes, Look, Needless, Plan, Repair, Report, Verdict, Wanted};
-use crate::bytes::ReadAt;
+use crate::audit::{Look, Plan};
+use crate::bytes::ReadAt as _;
 use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::registry::{elf as elf_codes, wheel as codes};
-use crate::diagnostic::{Code, Diagnostic, Place, counted};
+use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::names::{LocalLabel, WheelName};
-use crate::sys::{self, Existing, PositionalFile, Saved};
-use crate::wheel::{self, Change, ExistingLabel, Retag, TagChange, Wheel, relabel, retag};
+use crate::sys::{self, Existing, Saved};
+use crate::wheel;
 
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for what it is
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The wheel itself stays as it is; the repaired one is written elsewhere, and its path printed. Members that do not
-change are copied as they are. A wheel without libraries is copied. SOURCE_DATE_EPOCH sets the time of all members.
+The wheel itself stays as it is; the repaired one is written under its new name, and its path printed.
+Libraries that come along are told one by one.
+Members that do not change are copied as they are.
+A wheel that needs nothing is copied, or left where it would be copied onto itself.
+SOURCE_DATE_EPOCH sets the time of all members.
 
 Examples:
   rock-matrix wheel repair dist/*.whl --exclude-preset rocm,torch
@@ -47,7 +48,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR", default_value = "wheelhouse")]
     wheel_dir: PathBuf,
     /// What the folder of libraries is called after the distribution
-    #[arg(short = 'L', long, value_name = "ENDING", default_value = ".libs")]
+    #[arg(short = 'L', long, value_name = "ENDING", default_value = ".libs", value_parser = folder_ending)]
     lib_sdir: String,
     /// Leave the platform tags as they are
     #[arg(long)]
@@ -132,11 +133,14 @@ struct Job<'j> {
 struct Done {
     name: WheelName,
     out: PathBuf,
+    /// None for what was not to be written.
     saved: Option<Saved>,
-    plan: Option<Plan>,
+    plan: Plan,
+    /// Whether there are no libraries in it.
+    is_pure: bool,
+    /// Files of which something was dropped that no loader needs.
+    stripped: BTreeSet<String>,
     excluded: BTreeSet<String>,
-    /// The patterns that left something out, by their places.
-    matched: BTreeSet<usize>,
     findings: Vec<Diagnostic>,
 }
 
@@ -144,7 +148,8 @@ struct Done {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let judge = match args.options.judge(Look::Libraries, shell) {
         Ok(mut judge) => {
-            judge.vouches = !args.trust_record && !args.dry_run;
+            judge.vouches = !args.trust_record;
+            judge.wanted = args.wanted().map(str::to_owned);
             judge
         }
         Err(exit) => return exit,
@@ -157,28 +162,33 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn repair_all(args: &Args, judge: &Judge, shell: &Shell) -> Exit {
-    let (mut all, mut matched) = (Vec::new(), BTreeSet::new());
-    let mut printed = Exit::Done;
+    let mut all = Vec::new();
     for path in &args.wheels {
         let opened = super::open(path).map_err(|fault| vec![fault]);
-        match opened.and_then(|file| repair(&Job { file: &file, path, args, judge, shell })) {
+        let done = opened.and_then(|file| repair(&Job { file: &file, path, args, judge, shell }));
+        let text = match (args.printing.format(), &done) {
+            (Format::Human, Ok(done)) => text::text(done, args.dry_run),
+            (Format::Human, Err(_)) => String::new(),
+            (Format::Json, Ok(done)) => format!("{}\n", document::document(done, path)),
+            (Format::Json, Err(faults)) => format!("{}\n", document::of_faults(faults, path)),
+        };
+        if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
+            return exit;
+        }
+        match done {
             Ok(done) => {
-                matched.extend(done.matched.iter().copied());
-                let text = match args.printing.format() {
-                    Format::Human => text::text(&done, args.dry_run),
-                    Format::Json => format!("{}\n", document::document(&done, path)),
-                };
-                printed = shell.print(&text);
+                if !args.dry_run {
+                    for line in text::came_along(&done.plan) {
+                        shell.say(&line);
+                    }
+                }
                 all.extend(done.findings);
             }
             Err(faults) => all.extend(faults),
         }
     }
-    all.extend(judge.unmatched(&matched));
-    match report(shell, &all) {
-        Exit::Done => printed,
-        exit => exit,
-    }
+    all.extend(judge.unmatched(args.wheels.len()));
+    report(shell, &all)
 }
 
 fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
@@ -190,119 +200,93 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         if !refused.is_empty() {
             return Err(refused);
         }
-        let Some(verdict) = &report.verdict else { return copied(job) };
-        let mut plan = planned(job, report, verdict)?;
-        if args.dedup_sonames {
-            plan.drop_copies(needless(job, wheel, report)?);
-        }
+        let mut plan = match &report.verdict {
+            Some(verdict) => planning::planned(job, wheel, report, verdict)?,
+            None => planning::without_libraries(job)?,
+        };
         let time = source_date(job.shell.environment.get("SOURCE_DATE_EPOCH")).map_err(|fault| vec![fault])?;
-        let renamed = renamed(job, wheel, &plan).map_err(|error| vec![error.diagnostic(&file.shown)])?;
+        let renamed = planning::renamed(job, wheel, report, &plan)?;
+        let out = args.wheel_dir.join(renamed.name.to_string());
+        let is_in_place = path == out || sys::is_same_file(path, &out);
+        let trees = || report.verdict.iter().flat_map(|verdict| verdict.trees.values());
+        let is_asked = args.recompress || args.strip || time.is_some();
+        let needs_nothing = plan.keeps_files() && renamed.edits.is_empty() && !is_asked;
+        let make_scratch = |size_bytes| job.judge.room.scratch(size_bytes);
+        let making = make::Making { job, wheel, report, is_in_place, make_scratch: &make_scratch, time };
+        plan.present = making.present(&plan)?;
         let mut done = Done {
             name: renamed.name,
-            out: PathBuf::new(),
+            out,
             saved: None,
-            findings: plan.findings.clone(),
-            excluded: verdict.trees.values().flat_map(|tree| tree.excluded.clone()).collect(),
-            matched: verdict.trees.values().flat_map(|tree| tree.matched.iter().copied()).collect(),
-            plan: None,
+            is_pure: report.verdict.is_none(),
+            stripped: BTreeSet::new(),
+            findings: [plan.findings.clone(), renamed.findings].concat(),
+            excluded: trees().flat_map(|tree| tree.excluded.clone()).collect(),
+            plan: Plan::of_tags(plan.platform.tags.clone()),
         };
-        done.out = args.wheel_dir.join(done.name.to_string());
-        if !args.dry_run {
-            if sys::is_same_file(path, &done.out) || path == done.out {
-                let message = format!("the result would replace the wheel it is made from, `{}`", path.display());
-                let fault = Diagnostic::new(&codes::OUTPUT_IS_INPUT, message);
-                return Err(vec![fault.help("give another folder with `-w DIR`")]);
-            }
-            let make_scratch = |size_bytes| job.judge.room.scratch(size_bytes);
-            let making = make::Making { job, wheel, report, plan: &plan, make_scratch: &make_scratch, time };
-            making.write(renamed.edits, &mut done)?;
+        if done.is_pure {
+            job.shell.say(&format!("{} holds no libraries: nothing comes along", path.display()));
         }
-        done.plan = Some(plan);
+        if needs_nothing && is_in_place {
+            job.shell.say(&format!("{} needs nothing: it is left as it is", path.display()));
+            done.saved = Some(Saved::Same).filter(|_| !args.dry_run);
+        } else if needs_nothing && done.is_pure {
+            copy(job, &mut done)?;
+        } else {
+            making.write(&plan, renamed.edits, &mut done)?;
+        }
+        done.plan = plan;
         Ok(done)
     })?
 }
 
-/// What repairing the wheel takes.
-fn planned(job: &Job<'_>, report: &Report<'_>, verdict: &Verdict<'_>) -> Result<Plan, Vec<Diagnostic>> {
-    let Job { file, args, judge, .. } = *job;
-    let how = Repair {
-        wanted: if args.plat == "auto" { Wanted::Best } else { Wanted::Tag(args.plat.clone()) },
-        only_wanted: args.only_plat,
-        keeps_claims: args.keep_claimed_tags,
-        keeps_tags: args.no_update_tags,
-        folder_ending: args.lib_sdir.clone(),
-        mends_paths: args.fix_rpath,
+/// Copies a wheel to its place, byte for byte.
+fn copy(job: &Job<'_>, done: &mut Done) -> Result<(), Vec<Diagnostic>> {
+    let Job { file, args, .. } = *job;
+    let existing = if args.force { Existing::Replace } else { Existing::Keep };
+    let write = |target: &mut dyn wheel::Target| {
+        let size = file.file.size_bytes();
+        Ok(target.copy_from(&file.file, 0, size).map_err(|error| sys::FileError::new("write", &done.out, error))?)
     };
-    let mut digests = |library: &audit::MachineLibrary| digest(judge, library);
-    let plan = audit::plan(&file.name, &report.files, verdict, &how, &mut digests)?;
-    if !args.no_graft || plan.grafts.is_empty() {
-        return Ok(plan);
-    }
-    let names: Vec<&str> = plan.grafts.iter().flat_map(|graft| &graft.needed_as).map(String::as_str).collect();
-    let message = format!("{} would come along: {}", counted(plan.grafts.len(), "library"), names.join(", "));
-    Err(vec![
-        Diagnostic::new(&codes::GRAFTS_FORBIDDEN, message)
-            .at(Place::File(file.shown.as_str().into()), "")
-            .help("leave them out with `--exclude` or `--exclude-preset`"),
-    ])
-}
-
-/// Copies of libraries that nothing names.
-fn needless(job: &Job<'_>, wheel: &Wheel<'_>, report: &Report<'_>) -> Result<Vec<Needless>, Vec<Diagnostic>> {
-    let kept = Excludes::new(job.args.keep_copy.iter().map(String::as_str));
-    let kept = kept.map_err(|reason| vec![Diagnostic::new(&codes::BAD_PATTERN, reason)])?;
-    let bar = Bar::new(Watchers::of(job.shell), &job.file.shown);
-    let found = audit::needless_copies(wheel.archive(), &report.files, &kept, &|progress| bar.tell(progress));
-    found.map_err(|error| vec![error.diagnostic(&job.file.shown)])
-}
-
-/// The SHA-256 of a library of the machine, in hexadecimal.
-fn digest(judge: &Judge, library: &audit::MachineLibrary) -> Result<String, Diagnostic> {
-    let fault = |error| Diagnostic::from(sys::FileError::new("read", Path::new(&library.real_path), error));
-    let source = judge.open(&library.real_path).map_err(fault)?;
-    let (mut hasher, mut piece, mut at) = (Sha256::new(), vec![0; 256 << 10], 0);
-    loop {
-        match source.read_at(&mut piece, at).map_err(fault)? {
-            0 => break,
-            read => {
-                hasher.update(&piece[..read]);
-                at += read as u64;
-            }
-        }
-    }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// The new name, and what it changes in dist-info.
-fn renamed(job: &Job<'_>, wheel: &Wheel<'_>, plan: &Plan) -> Result<Change, wheel::WheelError> {
-    let tags = TagChange::Replace(plan.platform.tags.clone());
-    let change = Retag { platform: (!job.args.no_update_tags).then_some(tags), ..Retag::default() };
-    let mut retagged = retag(wheel, &job.file.name, &change)?;
-    if let Some(label) = &job.args.relabel {
-        let labelled = relabel(wheel, &retagged.name, label, ExistingLabel::Replace)?;
-        retagged.name = labelled.name;
-        retagged.edits.renamed_folders.extend(labelled.edits.renamed_folders);
-        retagged.edits.replaced.extend(labelled.edits.replaced);
-    }
-    Ok(retagged)
-}
-
-/// A wheel without libraries: it fits every platform as it is.
-fn copied(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
-    let Job { file, path, args, shell, .. } = *job;
-    let out = args.wheel_dir.join(file.name.to_string());
-    let saved = if args.dry_run || sys::is_same_file(path, &out) {
-        None
+    let saved = if args.dry_run {
+        sys::try_save::<Faults>(&done.out, existing, write)
     } else {
-        let write = |target: &mut dyn wheel::Target| {
-            let size = file.file.size_bytes();
-            Ok(target.copy_from(&file.file, 0, size).map_err(|error| sys::FileError::new("write", &out, error))?)
-        };
-        Some(save(&out, args, write, |_| Ok(()))?)
+        sys::save_checked::<Faults>(&done.out, existing, write, |_| Ok(()))
     };
-    shell.say(&format!("{} holds no libraries: nothing to repair", path.display()));
-    let (excluded, matched) = (BTreeSet::new(), BTreeSet::new());
-    Ok(Done { name: file.name.clone(), out, saved, plan: None, excluded, matched, findings: Vec::new() })
+    match saved.map_err(|Faults(faults)| faults)? {
+        Saved::Kept => return Err(vec![refused(&done.out, false)]),
+        saved => done.saved = Some(saved).filter(|_| !args.dry_run),
+    }
+    Ok(())
+}
+
+/// That another file has the name of the result.
+fn refused(out: &Path, is_in_place: bool) -> Diagnostic {
+    if is_in_place {
+        let message = format!("the result would replace the wheel it is made from, `{}`", out.display());
+        return Diagnostic::new(&codes::OUTPUT_IS_INPUT, message).help("give another folder with `-w DIR`");
+    }
+    let message = format!("`{}` is there and has other content", out.display());
+    let place = Place::File(out.display().to_string().into());
+    let fault = Diagnostic::new(&codes::OUTPUT_EXISTS, message).at(place, "");
+    fault.help("replace it with `--force`, or write elsewhere with `-w DIR`")
+}
+
+impl Args {
+    /// The platform that is asked for.
+    fn wanted(&self) -> Option<&str> {
+        Some(self.plat.as_str()).filter(|plat| *plat != "auto")
+    }
+}
+
+/// What may be added to the name of a distribution for a folder: folders below it may be named, and none above.
+fn folder_ending(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix('/').unwrap_or(text);
+    let is_odd = |part: &str| part.is_empty() || part == "." || part.starts_with("..");
+    if rest.split('/').any(is_odd) || text.contains('\\') || text.chars().any(char::is_control) {
+        return Err("it is put behind the name of the wheel, so it is like `.libs` or `/lib`, without `..`".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// Why a wheel was not written.
@@ -312,22 +296,4 @@ impl From<sys::FileError> for Faults {
     fn from(error: sys::FileError) -> Self {
         Self(vec![error.into()])
     }
-}
-
-/// Writes a wheel, which has no name before it was checked.
-fn save(
-    out: &Path,
-    args: &Args,
-    write: impl FnOnce(&mut dyn wheel::Target) -> Result<(), Faults>,
-    check: impl FnOnce(&PositionalFile) -> Result<(), Faults>,
-) -> Result<Saved, Vec<Diagnostic>> {
-    let existing = if args.force { Existing::Replace } else { Existing::Keep };
-    let saved = sys::save_checked::<Faults>(out, existing, write, check).map_err(|Faults(faults)| faults)?;
-    if saved == Saved::Kept {
-        let message = format!("`{}` is there and has other content", out.display());
-        let place = Place::File(out.display().to_string().into());
-        let fault = Diagnostic::new(&codes::OUTPUT_EXISTS, message).at(place, "");
-        return Err(vec![fault.help("replace it with `--force`, or write elsewhere with `-w DIR`")]);
-    }
-    Ok(saved)
 }

@@ -2,14 +2,20 @@
 
 use std::fmt::Write as _;
 
+use super::super::sizes::size;
 use super::Done;
 use crate::audit::Plan;
+use crate::diagnostic::counted;
+use crate::elf::SearchPath;
 
 /// The path of the new wheel, behind the plan where it was only made.
 pub(super) fn text(done: &Done, is_dry_run: bool) -> String {
     let mut text = String::new();
-    if let Some(plan) = done.plan.as_ref().filter(|_| is_dry_run) {
-        let _ = steps(plan, &mut text);
+    if is_dry_run {
+        let _ = steps(&done.plan, &mut text);
+        for file in &done.stripped {
+            let _ = writeln!(text, "strip  {file}");
+        }
         for library in &done.excluded {
             let _ = writeln!(text, "leave  {library}");
         }
@@ -17,9 +23,35 @@ pub(super) fn text(done: &Done, is_dry_run: bool) -> String {
     text + &format!("{}\n", done.out.display())
 }
 
+/// The libraries that came along, a line each.
+pub(super) fn came_along(plan: &Plan) -> Vec<String> {
+    let line = |graft: &crate::audit::Graft| {
+        let (path, source) = (plan.path_of(graft), &graft.library.real_path);
+        let verb = if plan.present.contains(&path) { "holds already" } else { "came along:" };
+        format!("{verb} {path}, {}, from {source}", size(graft.size_bytes))
+    };
+    plan.grafts.iter().map(line).collect()
+}
+
+/// How long a search path may be that is shown as a whole, in bytes.
+const LONG_BYTES: usize = 200;
+
+/// A search path; of a long one the last entry, which is the folder of what came along, and how many stand before it.
+fn entries(path: &str) -> String {
+    match path.rsplit_once(':').filter(|_| path.len() > LONG_BYTES) {
+        None => path.to_owned(),
+        Some((before, last)) => {
+            let count = before.split(':').count();
+            format!("{last}, after {}", counted(count, "other folder"))
+        }
+    }
+}
+
 fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
     for graft in &plan.grafts {
-        writeln!(text, "graft  {} as {}/{}", graft.library.real_path, plan.folder, graft.name)?;
+        let path = plan.path_of(graft);
+        let held = if plan.present.contains(&path) { ", which is there" } else { "" };
+        writeln!(text, "graft  {} as {path}, {}{held}", graft.library.real_path, size(graft.size_bytes))?;
     }
     for (path, edits) in &plan.edits {
         writeln!(text, "edit   {path}")?;
@@ -29,8 +61,12 @@ fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
         for old in &edits.remove_needed {
             writeln!(text, "         needs {old} no longer")?;
         }
-        if let Some(path) = edits.rpath.text() {
-            writeln!(text, "         searches {path}")?;
+        match &edits.rpath {
+            SearchPath::Keep => {}
+            SearchPath::Clear => writeln!(text, "         searches no folder of its own any longer")?,
+            SearchPath::Rpath(path) | SearchPath::Runpath(path) => {
+                writeln!(text, "         searches {}", entries(path))?;
+            }
         }
     }
     for (old, new) in &plan.moved {

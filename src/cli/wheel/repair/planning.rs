@@ -1,0 +1,137 @@
+//! What repairing a wheel takes, as options ask for it.
+
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::super::bar::{Bar, Watchers};
+use super::super::judging::Judge;
+use super::Job;
+use crate::audit::{self, Excludes, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted};
+use crate::compat::policy::{Family, Policies};
+use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::names::{Arch, TagSet};
+use crate::sys;
+use crate::wheel::{Change, ExistingLabel, Retag, TagChange, Wheel, WheelError, relabel, retag};
+
+/// What repairing the wheel takes.
+pub(super) fn planned(
+    job: &Job<'_>,
+    wheel: &Wheel<'_>,
+    report: &Report<'_>,
+    verdict: &Verdict<'_>,
+) -> Result<Plan, Vec<Diagnostic>> {
+    let Job { file, args, judge, .. } = *job;
+    let how = Repair {
+        wanted: args.wanted().map_or(Wanted::Best, |tag| Wanted::Tag(tag.to_owned())),
+        only_wanted: args.only_plat,
+        keeps_claims: args.keep_claimed_tags,
+        keeps_tags: args.no_update_tags,
+        folder_ending: args.lib_sdir.clone(),
+        mends_paths: args.fix_rpath,
+        allowed_paths: judge.allowed_paths().clone(),
+        of_rocm: judge.of_rocm(),
+        taken: wheel.archive().members().iter().map(|member| member.name().to_owned()).collect(),
+    };
+    let mut digests = |library: &MachineLibrary| fingerprint(judge, library);
+    let mut plan = audit::plan(&file.name, &report.files, verdict, &how, &mut digests)?;
+    if args.dedup_sonames {
+        plan.drop_copies(needless(job, wheel, report)?);
+    }
+    if !args.no_graft || plan.grafts.is_empty() {
+        return Ok(plan);
+    }
+    let names: Vec<&str> = plan.grafts.iter().flat_map(|graft| &graft.needed_as).map(String::as_str).collect();
+    let noun = if plan.grafts.len() == 1 { "library" } else { "libraries" };
+    let message = format!("{} {noun} would come along: {}", plan.grafts.len(), names.join(", "));
+    Err(vec![
+        Diagnostic::new(&codes::GRAFTS_FORBIDDEN, message)
+            .at(Place::File(file.shown.as_str().into()), "")
+            .help("leave them out with `--exclude` or `--exclude-preset`"),
+    ])
+}
+
+/// Copies of libraries that nothing names.
+fn needless(job: &Job<'_>, wheel: &Wheel<'_>, report: &Report<'_>) -> Result<Vec<Needless>, Vec<Diagnostic>> {
+    let kept = Excludes::new(job.args.keep_copy.iter().map(String::as_str));
+    let kept = kept.map_err(|reason| vec![Diagnostic::new(&codes::BAD_PATTERN, reason)])?;
+    let bar = Bar::new(Watchers::of(job.shell), &job.file.shown);
+    let found = audit::needless_copies(wheel.archive(), &report.files, &kept, &|progress| bar.tell(progress));
+    found.map_err(|error| vec![error.diagnostic(&job.file.shown)])
+}
+
+/// What tells a library of the machine from others.
+fn fingerprint(judge: &Judge, library: &MachineLibrary) -> Result<Fingerprint, Diagnostic> {
+    let fault = |error| Diagnostic::from(sys::FileError::new("read", Path::new(&library.real_path), error));
+    let source = judge.open(&library.real_path).map_err(fault)?;
+    let (mut hasher, mut piece, mut at) = (Sha256::new(), vec![0; 256 << 10], 0);
+    loop {
+        match source.read_at(&mut piece, at).map_err(fault)? {
+            0 => break,
+            read => {
+                hasher.update(&piece[..read]);
+                at += read as u64;
+            }
+        }
+    }
+    let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Fingerprint { digest, size_bytes: at })
+}
+
+/// What repairing a wheel without libraries takes: one for any platform is for the wanted one as it is, and another is
+/// named for it.
+///
+/// # Errors
+/// When there is no such platform.
+pub(super) fn without_libraries(job: &Job<'_>) -> Result<Plan, Vec<Diagnostic>> {
+    let Job { file, args, .. } = *job;
+    let Some(wanted) = args.wanted() else { return Ok(Plan::of_tags(file.name.platform.clone())) };
+    let arch = Arch::of_platform_tag(wanted).or_else(|| {
+        let tags = file.name.platform.tags();
+        tags.iter().find_map(|tag| Arch::of_platform_tag(tag))
+    });
+    let family = if wanted.starts_with("musllinux") { Family::Musllinux } else { Family::Manylinux };
+    let policies = Policies::builtin(family, arch.unwrap_or(Arch::X86_64));
+    let tags = policies.get(wanted).and_then(|policy| {
+        let tags: Vec<String> = if policy.is_linux() { vec![policy.tag()] } else { policy.tags() };
+        tags.join(".").parse::<TagSet>().ok()
+    });
+    match tags {
+        Some(_) if args.no_update_tags || file.name.is_any_platform() => Ok(Plan::of_tags(file.name.platform.clone())),
+        Some(tags) => Ok(Plan::of_tags(tags)),
+        None => {
+            let message = format!("there is no platform `{wanted}`");
+            let fault = Diagnostic::new(&codes::UNKNOWN_PLATFORM, message);
+            Err(vec![fault.at(Place::File(file.shown.as_str().into()), "")])
+        }
+    }
+}
+
+/// The new name, what it changes in dist-info, and what a person should know of a new label.
+pub(super) fn renamed(
+    job: &Job<'_>,
+    wheel: &Wheel<'_>,
+    report: &Report<'_>,
+    plan: &Plan,
+) -> Result<Change, Vec<Diagnostic>> {
+    let fault = |error: WheelError| vec![error.diagnostic(&job.file.shown)];
+    let tags = TagChange::Replace(plan.platform.tags.clone());
+    let keeps_tags =
+        job.args.no_update_tags || (report.verdict.is_none() && plan.platform.tags == job.file.name.platform);
+    let change = Retag { platform: (!keeps_tags).then_some(tags), ..Retag::default() };
+    let mut retagged = retag(wheel, &job.file.name, &change).map_err(fault)?;
+    if let Some(label) = &job.args.relabel {
+        let labelled = relabel(wheel, &retagged.name, label, ExistingLabel::Replace).map_err(fault)?;
+        retagged.name = labelled.name;
+        retagged.edits.renamed_folders.extend(labelled.edits.renamed_folders);
+        retagged.edits.replaced.extend(labelled.edits.replaced);
+        retagged.findings.extend(labelled.findings);
+        let against = audit::label_findings(&retagged.name, report, &job.judge.compat);
+        retagged.findings.extend(against.into_iter().map(|one| match one.severity {
+            Severity::Error => one.severity(Severity::Warning),
+            _ => one,
+        }));
+    }
+    Ok(retagged)
+}
