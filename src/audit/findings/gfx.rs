@@ -171,8 +171,14 @@ fn difference(
 ) -> impl Iterator<Item = String> + use<> {
     let missing: Vec<&Target> = expected.difference(own).collect();
     let extra: Vec<&Target> = held.difference(expected).collect();
-    let told = |targets: Vec<&Target>, words: &str| (!targets.is_empty()).then(|| format!("{} {words}", list(targets)));
+    let told = |targets: Vec<&Target>, one: &str, several: &str| {
+        let words = if targets.len() == 1 { one } else { several };
+        (!targets.is_empty()).then(|| format!("{} {words}", list(targets)))
+    };
     let parts: Vec<String> =
-        [told(missing, "is missing"), told(extra, "was not asked for")].into_iter().flatten().collect();
+        [told(missing, "is missing", "are missing"), told(extra, "was not asked for", "were not asked for")]
+            .into_iter()
+            .flatten()
+            .collect();
     (!parts.is_empty()).then(|| parts.join(", and ")).into_iter()
 }
