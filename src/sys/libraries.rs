@@ -255,11 +255,11 @@ mod tests {
     #[test]
     fn folders_that_are_not_named_from_the_root_are_below_the_current_one() {
         let check =
-            |text: &str, expect: &[&str]| assert_eq!(folders(text, &[':', ';'], Some("/work")), expect, "{text}");
+            |text: &str, expect: &[&str]| assert_eq!(folders(text, &[':', ';'], Some("/here")), expect, "{text}");
         check("", &[]);
         check("/opt/a:/opt/b", &["/opt/a", "/opt/b"]);
-        check("libs:../more;./here", &["/work/libs", "/more", "/work/here"]);
-        check("/opt/a:", &["/opt/a", "/work"]);
+        check("libs:../more;./own", &["/here/libs", "/more", "/here/own"]);
+        check("/opt/a:", &["/opt/a", "/here"]);
         check("$ORIGIN/lib:/x", &["/x"]);
         assert_eq!(folders("libs", &[':'], Some("/")), ["/libs"]);
         assert_eq!(folders("libs::/x", &[':'], None), ["/x"]);

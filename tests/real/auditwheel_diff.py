@@ -84,8 +84,8 @@ def entry(line):
     return found and found.groups()
 
 
-def dynamic(path):
-    """What each library needs, calls itself, and searches. Hashed names are told in full: both hash the source."""
+def told_by_readelf(path, option, facts):
+    """What `readelf` tells of each library, as sorted facts."""
     told = {}
     for name, content in contents(path).items():
         if content[:4] != b"\x7fELF" or len(content) < 64:
@@ -93,23 +93,18 @@ def dynamic(path):
         with tempfile.NamedTemporaryFile() as file:
             file.write(content)
             file.flush()
-            lines = run(["readelf", "-dW", file.name], os.environ).stdout.splitlines()
-        told[name] = sorted(filter(None, map(entry, lines)))
+            told[name] = sorted(facts(run(["readelf", option, file.name], os.environ).stdout))
     return told
+
+
+def dynamic(path):
+    """What each library needs, calls itself, and searches. Hashed names are told in full: both hash the source."""
+    return told_by_readelf(path, "-dW", lambda text: filter(None, map(entry, text.splitlines())))
 
 
 def versioned(path):
     """Which file each library needs which versions of symbols from: renamed with what is needed."""
-    told = {}
-    for name, content in contents(path).items():
-        if content[:4] != b"\x7fELF" or len(content) < 64:
-            continue
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(content)
-            file.flush()
-            lines = run(["readelf", "-VW", file.name], os.environ).stdout.splitlines()
-        told[name] = sorted(re.findall(r"File: (\S+)|Name: (\S+)  Flags", "\n".join(lines)))
-    return told
+    return told_by_readelf(path, "-VW", lambda text: re.findall(r"File: (\S+)|Name: (\S+)  Flags", text))
 
 
 def headers(path):

@@ -77,7 +77,7 @@ pub(super) struct Args {
     /// Set this local version label, too
     #[arg(long, value_name = "LABEL")]
     relabel: Option<LocalLabel>,
-    /// How hard changed members are compressed, 0 to 9
+    /// How hard what changes is compressed, 0 to 9
     #[arg(
         short = 'z',
         long,
