@@ -12,6 +12,6 @@ mod spare;
 
 pub use beside::{PIECE_BYTES, Passage, beside};
 pub use budget::{Budget, Share};
-pub use read_at::{ReadAt, Section};
+pub use read_at::{ReadAt, Section, each_piece, is_same};
 pub use scratch::{MakeScratch, Scratch, in_memory};
 pub use spare::{Buffer, Spare};

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::io;
 use std::ops::Range;
 
+use super::PIECE_BYTES;
+
 /// Bytes that can be read at any position, by several threads at once.
 pub trait ReadAt: Sync {
     /// How many bytes there are.
@@ -41,6 +43,43 @@ pub trait ReadAt: Sync {
         }
         Ok(())
     }
+}
+
+/// Hands all bytes on, piece by piece.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn each_piece(source: &dyn ReadAt, mut see: impl FnMut(&[u8])) -> io::Result<()> {
+    let (size, mut piece, mut at) = (source.size_bytes(), vec![0; PIECE_BYTES], 0);
+    while at < size {
+        let step = PIECE_BYTES.min(usize::try_from(size - at).unwrap_or(PIECE_BYTES));
+        source.read_exact_at(&mut piece[..step], at)?;
+        see(&piece[..step]);
+        at += step as u64;
+    }
+    Ok(())
+}
+
+/// Whether two sources hold the same bytes.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn is_same(one: &dyn ReadAt, other: &dyn ReadAt) -> io::Result<bool> {
+    let (size, mut at) = (one.size_bytes(), 0);
+    if size != other.size_bytes() {
+        return Ok(false);
+    }
+    let (mut here, mut there) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
+    while at < size {
+        let step = PIECE_BYTES.min(usize::try_from(size - at).unwrap_or(PIECE_BYTES));
+        one.read_exact_at(&mut here[..step], at)?;
+        other.read_exact_at(&mut there[..step], at)?;
+        if here[..step] != there[..step] {
+            return Ok(false);
+        }
+        at += step as u64;
+    }
+    Ok(true)
 }
 
 impl ReadAt for [u8] {
@@ -101,5 +140,22 @@ impl io::Read for Section<'_> {
 impl std::fmt::Debug for Section<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Section({}..{})", self.position, self.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PIECE_BYTES, each_piece, is_same};
+
+    #[test]
+    fn sources_are_the_same_when_every_byte_and_the_length_are() {
+        let one: Vec<u8> = (0..=250).cycle().take(2 * PIECE_BYTES + 9).collect();
+        let mut seen = Vec::new();
+        each_piece(&one, |piece| seen.extend_from_slice(piece)).unwrap();
+        assert!(seen == one && is_same(&one, &seen).unwrap());
+        *seen.last_mut().unwrap() ^= 1;
+        assert!(!is_same(&one, &seen).unwrap());
+        assert!(!is_same(&one, &one[1..].to_vec()).unwrap());
+        assert!(is_same(&Vec::new(), &Vec::new()).unwrap());
     }
 }

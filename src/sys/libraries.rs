@@ -69,14 +69,17 @@ impl Sysroot {
         folders
     }
 
+    /// Whether musl's loader is the only one: then programs are for its C library.
+    pub fn is_of_musl(&self) -> bool {
+        self.resolve(Path::new("/etc/ld.so.conf")).is_none()
+            && !self.matching(Path::new("/etc/x"), "/lib/ld-musl-*.so.1").is_empty()
+    }
+
     fn folders_of_musl(&self) -> Option<Vec<String>> {
-        let is_there = |path: &str| self.resolve(Path::new(path)).is_some();
-        let etc = Path::new("/etc");
-        let is_musl = !is_there("/etc/ld.so.conf") && !self.matching(&etc.join("x"), "/lib/ld-musl-*.so.1").is_empty();
-        if !is_musl {
+        if !self.is_of_musl() {
             return None;
         }
-        let own = self.matching(&etc.join("x"), "ld-musl-*.path").into_iter().next();
+        let own = self.matching(Path::new("/etc/x"), "ld-musl-*.path").into_iter().next();
         let text = own.and_then(|path| std::fs::read_to_string(self.below(&self.resolve(&path)?)).ok());
         let text = text.unwrap_or_else(|| "/lib:/usr/local/lib:/usr/lib".to_owned());
         Some(folders(&text, &[':', '\n'], None))
@@ -278,6 +281,9 @@ mod tests {
         assert_eq!(sysroot.system_folders(), ["/lib", "/usr/local/lib", "/usr/lib"]);
         file("etc/ld-musl-x86_64.path", "/lib\n/opt/lib:/usr/lib\n");
         assert_eq!(sysroot.system_folders(), ["/lib", "/opt/lib", "/usr/lib"]);
+        assert!(sysroot.is_of_musl());
+        file("etc/ld.so.conf", "/opt/glibc\n");
+        assert!(!sysroot.is_of_musl(), "another loader is there");
         file("etc/ld.so.conf", "/opt/glibc\n");
         assert_eq!(sysroot.system_folders()[0], "/opt/glibc");
     }

@@ -3,13 +3,13 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::FileError;
 use super::unfinished::Unfinished;
-use crate::bytes::ReadAt;
+use crate::bytes::{ReadAt, is_same};
 use crate::wheel::Target;
 
 /// Shorter stretches go through memory: a call of the system costs more than copying them.
@@ -188,7 +188,7 @@ pub fn save_checked<E: From<FileError>>(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let made = NewFolders::make(folder).map_err(fault)?;
+    let new_folders = NewFolders::make(folder).map_err(fault)?;
     let unfinished = Unfinished::new_in(folder).map_err(fault)?;
     let writer = io::BufWriter::with_capacity(BUFFER_BYTES, unfinished.file());
     let mut target = FileTarget { writer, copies_inside: true, position: 0, begun: 0 };
@@ -196,9 +196,10 @@ pub fn save_checked<E: From<FileError>>(
     target.flush().map_err(fault)?;
     let size = target.position;
     drop(target);
-    check(&PositionalFile { file: unfinished.file().try_clone().map_err(fault)?, size })?;
+    let made = PositionalFile { file: unfinished.file().try_clone().map_err(fault)?, size };
+    check(&made)?;
     match File::open(path) {
-        Ok(present) if is_same(unfinished.file(), &present).map_err(fault)? => return Ok(Saved::Same),
+        Ok(present) if is_content(&present, &made).map_err(fault)? => return Ok(Saved::Same),
         Ok(_) if existing == Existing::Keep => return Ok(Saved::Kept),
         Err(error) if error.kind() != io::ErrorKind::NotFound && existing == Existing::Keep => {
             return Ok(Saved::Kept);
@@ -206,7 +207,7 @@ pub fn save_checked<E: From<FileError>>(
         _ => {}
     }
     unfinished.persist(path).map_err(fault)?;
-    made.keep();
+    new_folders.keep();
     Ok(Saved::Written)
 }
 
@@ -317,25 +318,11 @@ impl Drop for NewFolders {
     }
 }
 
-/// Whether two files have the same content.
-fn is_same(mut one: &File, mut other: &File) -> io::Result<bool> {
-    let (size, other_metadata) = (one.metadata()?.len(), other.metadata()?);
-    if !other_metadata.is_file() || size != other_metadata.len() {
-        return Ok(false);
-    }
-    one.rewind()?;
-    let (mut here, mut there) = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
-    let mut left = size;
-    while left > 0 {
-        let step = BUFFER_BYTES.min(usize::try_from(left).unwrap_or(usize::MAX));
-        one.read_exact(&mut here[..step])?;
-        other.read_exact(&mut there[..step])?;
-        if here[..step] != there[..step] {
-            return Ok(false);
-        }
-        left -= step as u64;
-    }
-    Ok(true)
+/// Whether a file that is there has this content.
+fn is_content(present: &File, made: &PositionalFile) -> io::Result<bool> {
+    let metadata = present.metadata()?;
+    let present = PositionalFile { file: present.try_clone()?, size: metadata.len() };
+    Ok(metadata.is_file() && is_same(&present, made)?)
 }
 
 /// Whether two paths lead to one file.

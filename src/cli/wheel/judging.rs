@@ -81,6 +81,8 @@ impl Work {
 pub(super) struct Judge {
     pub(super) compat: Compat,
     libraries: Box<dyn MachineLibraries>,
+    /// The C library of the machine.
+    host: Family,
     root: PathBuf,
     given: Vec<String>,
     path: SearchPath,
@@ -162,6 +164,7 @@ impl Options {
         if found.iter().any(Diagnostic::is_error) {
             return Err(super::report(shell, &found));
         }
+        let host = if !self.no_host_libs && sysroot.is_of_musl() { Family::Musllinux } else { Family::Manylinux };
         let (libraries, path): (Box<dyn MachineLibraries>, SearchPath) = if self.no_host_libs {
             (Box::new(NoLibraries), SearchPath::default())
         } else {
@@ -178,6 +181,7 @@ impl Options {
         Ok(Judge {
             compat,
             libraries,
+            host,
             root,
             given,
             path,
@@ -293,6 +297,7 @@ impl Judge {
         Self {
             compat,
             libraries: Box::new(NoLibraries),
+            host: Family::Manylinux,
             root: PathBuf::new(),
             given: Vec::new(),
             path: SearchPath::default(),
@@ -371,8 +376,7 @@ impl Judge {
         let files = audit::inspect(wheel.archive(), reading)
             .map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
         let selected = audit::select(name, &files);
-        let host = selected.arch.map_or(Family::Manylinux, |arch| self.host_family(arch));
-        let policies = policies_for(&selected, name, host, self.policy_file.as_ref(), self.wanted.as_deref());
+        let policies = policies_for(&selected, name, self.host, self.policy_file.as_ref(), self.wanted.as_deref());
         let known = Known::new(self.libraries.as_ref());
         let judging = policies.as_ref().map(|policies| Judging {
             policies,
@@ -396,18 +400,6 @@ impl Judge {
         tried.matched.extend(trees.flat_map(|tree| &tree.matched));
         drop(tried);
         Ok(take(&wheel, &report))
-    }
-
-    /// The C library of the machine: musl where its loader is there and the library of glibc is not.
-    fn host_family(&self, arch: Arch) -> Family {
-        let has = |path: &str| self.libraries.read(path).is_some();
-        let loader = match arch {
-            Arch::I686 => "/lib/ld-musl-i386.so.1".to_owned(),
-            Arch::Armv7l => "/lib/ld-musl-armhf.so.1".to_owned(),
-            arch => format!("/lib/ld-musl-{arch}.so.1"),
-        };
-        let is_musl = has(&loader) && !self.path.system.iter().any(|folder| has(&format!("{folder}/libc.so.6")));
-        if is_musl { Family::Musllinux } else { Family::Manylinux }
     }
 
     /// The facts of some members of a wheel, which are held against its RECORD on the way. `name` is that of the wheel

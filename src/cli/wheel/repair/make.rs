@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::edited::{Edited, Strip, changes};
 use super::{Done, Faults, Job, refused};
 use crate::audit::{self, Made, Plan, Report};
-use crate::bytes::{MakeScratch, ReadAt};
+use crate::bytes::{MakeScratch, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::diagnostic::registry::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Place};
@@ -226,25 +226,6 @@ impl Making<'_> {
 
 fn named((path, _): &(String, Edited<'_>)) -> String {
     path.clone()
-}
-
-/// Whether two contents are the same.
-fn is_same(one: &dyn ReadAt, other: &dyn ReadAt) -> std::io::Result<bool> {
-    let (mut here, mut there) = (vec![0; 256 << 10], vec![0; 256 << 10]);
-    let (size, mut at) = (one.size_bytes(), 0);
-    if size != other.size_bytes() {
-        return Ok(false);
-    }
-    while at < size {
-        let step = here.len().min(usize::try_from(size - at).unwrap_or(usize::MAX));
-        one.read_exact_at(&mut here[..step], at)?;
-        other.read_exact_at(&mut there[..step], at)?;
-        if here[..step] != there[..step] {
-            return Ok(false);
-        }
-        at += step as u64;
-    }
-    Ok(true)
 }
 
 /// The script that starts a program which moved into the wheel.

@@ -8,6 +8,7 @@ use super::super::bar::{Bar, Watchers};
 use super::super::judging::Judge;
 use super::Job;
 use crate::audit::{self, Excludes, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted};
+use crate::bytes::each_piece;
 use crate::compat::policy::{Family, Policies};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
@@ -65,18 +66,10 @@ fn needless(job: &Job<'_>, wheel: &Wheel<'_>, report: &Report<'_>) -> Result<Vec
 fn fingerprint(judge: &Judge, library: &MachineLibrary) -> Result<Fingerprint, Diagnostic> {
     let fault = |error| Diagnostic::from(sys::FileError::new("read", Path::new(&library.real_path), error));
     let source = judge.open(&library.real_path).map_err(fault)?;
-    let (mut hasher, mut piece, mut at) = (Sha256::new(), vec![0; 256 << 10], 0);
-    loop {
-        match source.read_at(&mut piece, at).map_err(fault)? {
-            0 => break,
-            read => {
-                hasher.update(&piece[..read]);
-                at += read as u64;
-            }
-        }
-    }
+    let mut hasher = Sha256::new();
+    each_piece(source.as_ref(), |piece| hasher.update(piece)).map_err(fault)?;
     let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Fingerprint { digest, size_bytes: at })
+    Ok(Fingerprint { digest, size_bytes: source.size_bytes() })
 }
 
 /// What repairing a wheel without libraries takes: one for any platform is for the wanted one as it is, and another is
