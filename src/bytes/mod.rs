@@ -6,6 +6,7 @@
 
 mod beside;
 mod budget;
+mod pages;
 mod read_at;
 mod scratch;
 mod spare;

@@ -3,6 +3,8 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::pages::Pages;
+
 /// Buffers that were used and wait for the next to use them.
 ///
 /// To fill fresh memory costs as much time as to inflate into it: each page is zeroed when it is first touched, and the
@@ -17,13 +19,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Spare {
     most_bytes: usize,
-    buffers: Mutex<Vec<Vec<u8>>>,
+    buffers: Mutex<Vec<Pages>>,
 }
 
 /// A buffer of at least the length that was asked for, with any content; dropping it gives it back.
 #[derive(Debug)]
 pub struct Buffer<'s> {
-    bytes: Vec<u8>,
+    bytes: Pages,
     spare: &'s Spare,
 }
 
@@ -40,19 +42,19 @@ impl Spare {
         let at = buffers.partition_point(|buffer| buffer.len() < length);
         let waiting = (at < buffers.len()).then(|| buffers.remove(at));
         drop(buffers);
-        Buffer { bytes: waiting.unwrap_or_else(|| vec![0; length]), spare: self }
+        Buffer { bytes: waiting.unwrap_or_else(|| Pages::new(length)), spare: self }
     }
 
-    fn give(&self, bytes: Vec<u8>) {
+    fn give(&self, bytes: Pages) {
         let mut buffers = self.buffers();
         let at = buffers.partition_point(|buffer| buffer.len() < bytes.len());
         buffers.insert(at, bytes);
-        while buffers.iter().map(Vec::len).sum::<usize>() > self.most_bytes {
+        while buffers.iter().map(|buffer| buffer.len()).sum::<usize>() > self.most_bytes {
             buffers.pop();
         }
     }
 
-    fn buffers(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+    fn buffers(&self) -> MutexGuard<'_, Vec<Pages>> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -94,6 +96,6 @@ mod tests {
         let spare = Spare::new(1000);
         let both = (spare.take(300), spare.take(800));
         drop(both);
-        assert_eq!(spare.buffers().iter().map(Vec::len).collect::<Vec<_>>(), [300]);
+        assert_eq!(spare.buffers().iter().map(|buffer| buffer.len()).collect::<Vec<_>>(), [300]);
     }
 }
