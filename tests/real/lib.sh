@@ -84,7 +84,8 @@ PY
 
 # Serves a folder on a free loopback port until the stage ends; sets `served` to its URL.
 serve() {
-  "$host_python" -u -m http.server --bind 127.0.0.1 --directory "$1" 0 >"$work/server.log" 2>&1 &
+  : >"$work/server.log"
+  "$host_python" -u -m http.server --bind 127.0.0.1 --directory "$1" 0 >>"$work/server.log" 2>&1 &
   local pid=$!
   at_exit "kill $pid 2>/dev/null"
   served=''
