@@ -41,6 +41,7 @@ impl From<FileError> for Diagnostic {
             Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) if error.action != "read" => {
                 told.help("name a place that this user may write to")
             }
+            Some(ErrorKind::AlreadyExists) => told.help("move it away, or name another place"),
             _ => told,
         }
     }
@@ -88,7 +89,8 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// # Errors
 /// As [`write_atomic`].
 pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
-    if std::fs::read(path).is_ok_and(|present| present == bytes) {
+    // A pipe has no content of its own, and reading it waits for who writes into it.
+    if path.is_file() && std::fs::read(path).is_ok_and(|present| present == bytes) {
         return Ok(false);
     }
     write_atomic(path, bytes).map(|()| true)
@@ -174,8 +176,13 @@ pub fn is_file(path: &Path) -> bool {
 
 /// What there is instead of a file: a pipe, a device, a socket. Folders are told of by reading them.
 pub fn kind_beside_file(path: &Path) -> Option<&'static str> {
+    kind_of(&std::fs::metadata(path).ok()?)
+}
+
+/// The same of what was looked at.
+pub(super) fn kind_of(metadata: &std::fs::Metadata) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
-    let kind = std::fs::metadata(path).ok()?.file_type();
+    let kind = metadata.file_type();
     match () {
         () if kind.is_file() || kind.is_dir() => None,
         () if kind.is_fifo() => Some("a pipe"),
@@ -232,5 +239,19 @@ mod tests {
         assert!(write_if_changed(&file, b"x").unwrap());
         assert!(!write_if_changed(&file, b"x").unwrap());
         assert!(write_if_changed(&file, b"y").unwrap());
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_and_not_compared() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        assert!(write_if_changed(&pipe, b"x").unwrap());
+        assert_eq!(reader.join().unwrap(), b"x");
+        assert_eq!(kind_beside_file(&pipe), Some("a pipe"));
     }
 }

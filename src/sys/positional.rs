@@ -4,10 +4,11 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::FileError;
+use super::files::kind_of;
 use super::unfinished::Unfinished;
 use crate::bytes::{ReadAt, is_same};
 use crate::wheel::Target;
@@ -18,6 +19,8 @@ const SHORT_BYTES: u64 = 32 << 10;
 const BUFFER_BYTES: usize = 256 << 10;
 /// How much is copied before the disk is set to work on it, so that syncing at the end has little left to do.
 const BEHIND_BYTES: u64 = 16 << 20;
+/// Opens a pipe without waiting for its other side.
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
 /// A file opened for reading by position.
 #[derive(Debug)]
@@ -164,7 +167,8 @@ pub enum Saved {
 /// the same content stays.
 ///
 /// # Errors
-/// When the file cannot be written, or `write` fails; nothing is left behind then.
+/// When the file cannot be written, something that is no file has its name, or `write` fails; nothing is left behind
+/// then.
 pub fn save<E: From<FileError>>(
     path: &Path,
     existing: Existing,
@@ -176,7 +180,8 @@ pub fn save<E: From<FileError>>(
 /// The same as [`save`]; what was written is looked at before it has its name.
 ///
 /// # Errors
-/// When the file cannot be written, or `write` or `check` fails; nothing is left behind then.
+/// When the file cannot be written, something that is no file has its name, or `write` or `check` fails; nothing is left
+/// behind then.
 pub fn save_checked<E: From<FileError>>(
     path: &Path,
     existing: Existing,
@@ -184,6 +189,8 @@ pub fn save_checked<E: From<FileError>>(
     check: impl FnOnce(&PositionalFile) -> Result<(), E>,
 ) -> Result<Saved, E> {
     let fault = |e| FileError::new("write", path, e);
+    // Looked at before the work, which would come to nothing.
+    Present::at(path)?;
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -198,13 +205,14 @@ pub fn save_checked<E: From<FileError>>(
     drop(target);
     let made = PositionalFile { file: unfinished.file().try_clone().map_err(fault)?, size };
     check(&made)?;
-    match File::open(path) {
-        Ok(present) if is_content(&present, &made).map_err(fault)? => return Ok(Saved::Same),
-        Ok(_) if existing == Existing::Keep => return Ok(Saved::Kept),
-        Err(error) if error.kind() != io::ErrorKind::NotFound && existing == Existing::Keep => {
-            return Ok(Saved::Kept);
-        }
-        _ => {}
+    let present = Present::at(path)?;
+    if let Present::Readable(file) = &present
+        && is_content(file, &made).map_err(fault)?
+    {
+        return Ok(Saved::Same);
+    }
+    if existing == Existing::Keep && !matches!(present, Present::Nothing) {
+        return Ok(Saved::Kept);
     }
     unfinished.persist(path).map_err(fault)?;
     new_folders.keep();
@@ -214,22 +222,66 @@ pub fn save_checked<E: From<FileError>>(
 /// What [`save`] would come to; nothing is written.
 ///
 /// # Errors
-/// When `write` fails.
+/// When something that is no file has the name, or `write` fails.
 pub fn try_save<E: From<FileError>>(
     path: &Path,
     existing: Existing,
     write: impl FnOnce(&mut dyn Target) -> Result<(), E>,
 ) -> Result<Saved, E> {
-    let present = File::open(path);
-    let mut target = Held { present: present.as_ref().ok(), position: 0, others: BTreeSet::new(), is_other: false };
+    let present = Present::at(path)?;
+    let file = match &present {
+        Present::Readable(file) => Some(file),
+        Present::Unreadable | Present::Nothing => None,
+    };
+    let mut target = Held { present: file, position: 0, others: BTreeSet::new(), is_other: false };
     write(&mut target)?;
-    let is_same = target.is_same();
     Ok(match present {
-        Ok(_) if is_same => Saved::Same,
-        Ok(_) if existing == Existing::Keep => Saved::Kept,
-        Err(error) if error.kind() != io::ErrorKind::NotFound && existing == Existing::Keep => Saved::Kept,
+        _ if target.is_same() => Saved::Same,
+        Present::Readable(_) | Present::Unreadable if existing == Existing::Keep => Saved::Kept,
         _ => Saved::Written,
     })
+}
+
+/// What has a name that is to be written.
+#[derive(Debug)]
+enum Present {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    Readable(File),
+    /// A file that this user may not read.
+    Unreadable,
+}
+
+impl Present {
+    /// Looks without waiting for anything.
+    ///
+    /// # Errors
+    /// When it is no file: nobody means a wheel to take the place of a folder, a pipe or a device.
+    fn at(path: &Path) -> Result<Self, FileError> {
+        let fault = |e| FileError::new("write", path, e);
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Nothing),
+            Err(error) => return Err(fault(error)),
+            Ok(metadata) => not_beside_file(&metadata).map_err(fault)?,
+        }
+        // Should a pipe have come in its place, then opening it does not wait for who writes into it (open(2),
+        // O_NONBLOCK), which means nothing to a file.
+        match File::options().read(true).custom_flags(NONBLOCK).open(path) {
+            Ok(file) => {
+                not_beside_file(&file.metadata().map_err(fault)?).map_err(fault)?;
+                Ok(Self::Readable(file))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::Nothing),
+            Err(_) => Ok(Self::Unreadable),
+        }
+    }
+}
+
+/// Refuses what is no file.
+fn not_beside_file(metadata: &std::fs::Metadata) -> io::Result<()> {
+    let kind = if metadata.is_dir() { Some("a folder") } else { kind_of(metadata) };
+    kind.map_or(Ok(()), |kind| Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("it is {kind}, not a file"))))
 }
 
 /// Bytes that would be written, held against a file that is there.
@@ -267,8 +319,7 @@ impl Held<'_> {
     }
 
     fn is_same(&self) -> bool {
-        let size =
-            self.present.and_then(|file| file.metadata().ok()).filter(std::fs::Metadata::is_file).map(|one| one.len());
+        let size = self.present.and_then(|file| file.metadata().ok()).map(|one| one.len());
         !self.is_other && self.others.is_empty() && size == Some(self.position)
     }
 }
@@ -320,9 +371,8 @@ impl Drop for NewFolders {
 
 /// Whether a file that is there has this content.
 fn is_content(present: &File, made: &PositionalFile) -> io::Result<bool> {
-    let metadata = present.metadata()?;
-    let present = PositionalFile { file: present.try_clone()?, size: metadata.len() };
-    Ok(metadata.is_file() && is_same(&present, made)?)
+    let present = PositionalFile { file: present.try_clone()?, size: present.metadata()?.len() };
+    is_same(&present, made)
 }
 
 /// Whether two paths lead to one file.
@@ -406,6 +456,45 @@ mod tests {
         assert_eq!(tried(b"next", Existing::Keep), Saved::Kept);
         assert_eq!(tried(b"text and more", Existing::Keep), Saved::Kept);
         assert_eq!(tried(b"tex", Existing::Replace), Saved::Written);
+    }
+
+    #[test]
+    fn what_is_no_file_is_never_replaced_compared_or_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
+        std::fs::create_dir(path("empty")).unwrap();
+        std::os::unix::fs::symlink("pipe", path("link")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        for (name, kind) in [("pipe", "a pipe"), ("link", "a pipe"), ("empty", "a folder"), ("socket", "a socket")] {
+            for existing in [Existing::Keep, Existing::Replace] {
+                let never = |_: &mut dyn Target| -> Result<(), FileError> { panic!("it would come to nothing") };
+                let path = path(name);
+                for refused in [save(&path, existing, never), try_save(&path, existing, never)] {
+                    let fault = refused.unwrap_err();
+                    assert_eq!(
+                        fault.to_string(),
+                        format!("cannot write `{}`: it is {kind}, not a file", path.display())
+                    );
+                    let told = crate::diagnostic::Diagnostic::from(fault);
+                    assert_eq!(told.help.as_deref(), Some("move it away, or name another place"));
+                }
+            }
+        }
+        assert!(path("empty").is_dir() && path("link").is_symlink());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4, "nothing else is left");
+    }
+
+    #[test]
+    fn a_pipe_that_comes_while_a_file_is_written_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let fault = save::<FileError>(&path, Existing::Replace, |target| {
+            assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+            target.write_all(b"text").map_err(|e| FileError::new("write", &path, e))
+        });
+        assert!(fault.unwrap_err().to_string().ends_with("it is a pipe, not a file"));
+        assert!(std::os::unix::fs::FileTypeExt::is_fifo(&std::fs::metadata(&path).unwrap().file_type()));
     }
 
     #[test]

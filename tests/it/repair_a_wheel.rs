@@ -731,6 +731,36 @@ fn a_dry_run_fails_where_the_run_would() {
 }
 
 #[test]
+fn a_pipe_or_a_folder_where_the_result_would_lie_is_left_and_not_waited_for() {
+    let host = Library::new().soname("libhost.so.1");
+    let pure = Wheel::named("pure-1.0-py3-none-any.whl").bytes();
+    let project = project(&wheel(&extension().needs("libhost.so.1", &[])), &[("libhost.so.1", &host)])
+        .bytes("pure-1.0-py3-none-any.whl", &pure);
+    for wheel in [NAME, "pure-1.0-py3-none-any.whl"] {
+        let whole = project.run(&["wheel", "repair", wheel, "--sysroot", "root", "-w", "out", "--dry-run", "--json"]);
+        let told: Value = serde_json::from_str(&whole.exits(0).stdout).unwrap();
+        let name = told["wheel"].as_str().unwrap().to_owned();
+        let place = project.path(&name);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        for kind in ["a pipe", "a folder"] {
+            if kind == "a pipe" {
+                assert!(Command::new("mkfifo").arg(&place).status().unwrap().success());
+            } else {
+                std::fs::create_dir(&place).unwrap();
+            }
+            for more in [&[][..], &["--dry-run"], &["--force"], &["--force", "--dry-run"]] {
+                let arguments = [&["wheel", "repair", wheel, "--sysroot", "root", "-w", "out"], more].concat();
+                let said = project.run(&arguments).exits(3).stderr;
+                let fault = format!("cannot write `{name}`: it is {kind}, not a file\nhelp: move it away");
+                assert!(said.contains(&fault), "{kind} {more:?}: {said}");
+            }
+            assert_eq!(std::fs::read_dir(project.path("out")).unwrap().count(), 1, "{kind}");
+            if kind == "a pipe" { std::fs::remove_file(&place) } else { std::fs::remove_dir(&place) }.unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_false_claim_that_is_kept_is_told() {
     let name = "demo-1.0-cp312-cp312-manylinux_2_24_x86_64.whl";
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.34"]);
