@@ -184,6 +184,19 @@ fn a_library_is_told_where_it_is_nowhere_or_may_not_come_along() {
 }
 
 #[test]
+fn a_member_is_told_that_a_library_comes_along_in_the_place_of() {
+    let (library, host) = (extension().needs("libhost.so.1", &[]), host());
+    let here = machine(&library, &host);
+    let plan = here.run(&["wheel", "repair", PLAIN, "--sysroot", "root", "--dry-run", "--json"]).exits(0).json();
+    let path = plan["grafts"][0]["path"].as_str().unwrap();
+    let said = |path: &str| {
+        let wheel = Wheel::named(PLAIN).executable("demo/_demo.so", library.build()).file(path, "text");
+        repaired(&machine(&library, &host).bytes(PLAIN, &wheel.bytes()), &[])
+    };
+    appears("W075", &said(path), &said("demo.libs/README"));
+}
+
+#[test]
 fn a_module_is_told_where_it_needs_the_library_of_python() {
     let said = |library: &Library| repaired(&machine(library, &[]), &[]);
     appears("E006", &said(&extension().needs("libpython3.12.so.1.0", &[])), &said(&extension()));

@@ -681,6 +681,46 @@ fn a_wheel_is_repaired_again_over_what_an_earlier_repair_left() {
 }
 
 #[test]
+fn what_another_repair_left_under_the_name_of_a_library_gives_way_to_it() {
+    let more = Library::new().soname("libmore.so.1").exports("of_libmore_so_1");
+    let host = Library::new().soname("libhost.so.1").needs("libmore.so.1", &[]).exports("of_libhost_so_1");
+    let libraries = [("libhost.so.1", &host), ("libmore.so.1", &more)];
+    let library = Library::extension("_demo").linked(LIBC).needs("libhost.so.1", &[]);
+    let first = project(&wheel(&library), &libraries);
+    let (plan, members) = repaired(&first, &[]);
+    let path = plan["grafts"][0]["path"].as_str().unwrap();
+    assert!(path.starts_with("demo.libs/libhost-"), "{path}");
+    // As another program would have left it, with needs and a search path of its own; and what is no library at all.
+    let soname = path.rsplit_once('/').unwrap().1;
+    let other = Library::new().soname(soname).needs("libmore.so.1", &[]).runpath("/opt").exports("of_libhost_so_1");
+    let user = Library::new().needs(soname, &[]).runpath("$ORIGIN/../demo.libs");
+    for there in [other.build(), b"text".to_vec()] {
+        for more in [&[][..], &["--strip"], &["--fix-rpath"], &["--dedup-sonames"]] {
+            let again = wheel(&library).executable(path, there.clone());
+            let is_library = there != b"text";
+            let again = if is_library { again.executable("demo/libuser.so", user.build()) } else { again };
+            let second = project(&again, &libraries);
+            let arguments = [&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"], more].concat();
+            let dry = second.run(&[&arguments[..], &["--dry-run"]].concat()).exits(0);
+            assert!(dry.stdout.contains(", in the place of another file\n"), "{}", dry.stdout);
+            let said = second.run(&arguments).exits(0).stderr;
+            let told =
+                "warning[W075 graft-replaces-member]: the library that comes along under this name has other bytes";
+            assert!(said.contains(told) && said.contains(&format!("--> {NAME}: {path}\n")), "{more:?}: {said}");
+            let (plan, new) = repaired(&second, more);
+            assert_eq!(plan["grafts"][0]["replaces"], true);
+            assert_eq!(new.iter().filter(|(name, _)| name == path).count(), 1);
+            if !more.contains(&"--strip") {
+                assert_eq!(member(&new, path), member(&members, path), "{more:?}");
+            }
+            let out = plan["wheel"].as_str().unwrap();
+            second.run(&["wheel", "verify", out]).exits(0);
+            assert_loads(&second, &new);
+        }
+    }
+}
+
+#[test]
 fn a_label_that_the_contents_contradict_is_told() {
     let library = extension().needs("libamdhip64.so.7", &[]);
     let wheel = wheel(&library).file("demo/__init__.py", b"__version__ = \"1.0\"\n".to_vec());

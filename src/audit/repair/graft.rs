@@ -123,6 +123,14 @@ pub(super) fn with_edits(grafts: Vec<Graft>, new_names: &BTreeMap<String, String
     grafts.into_iter().map(with).collect()
 }
 
+/// A member of the wheel that lies where a library comes along, and is another file.
+pub(super) fn replaced(name: &WheelName, path: &str) -> Diagnostic {
+    let place = Place::Member { wheel: name.to_string(), member: path.to_owned() };
+    let message = "the library that comes along under this name has other bytes, and takes its place";
+    let finding = Diagnostic::new(&codes::GRAFT_REPLACES_MEMBER, message).at(place, "");
+    finding.help("repair the wheel as it was built, or put what comes along into another folder with `--lib-sdir`")
+}
+
 pub(super) fn libpython_removed(name: &WheelName, path: &str, needed: &str) -> Diagnostic {
     let place = Place::Member { wheel: name.to_string(), member: path.to_owned() };
     Diagnostic::new(

@@ -86,6 +86,8 @@ pub struct Plan {
     pub dropped: BTreeMap<String, String>,
     /// Libraries that come along and that the wheel holds already, by their paths, the same to the byte.
     pub present: BTreeSet<String>,
+    /// Libraries that come along in the place of members of the wheel, by their paths: those have other bytes.
+    pub replaced: BTreeSet<String>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
 }
@@ -101,6 +103,7 @@ impl Plan {
             moved: BTreeMap::new(),
             dropped: BTreeMap::new(),
             present: BTreeSet::new(),
+            replaced: BTreeSet::new(),
             findings: Vec::new(),
         }
     }
@@ -113,6 +116,24 @@ impl Plan {
     /// Where a library that comes along lies in the wheel.
     pub fn path_of(&self, graft: &Graft) -> String {
         format!("{}/{}", self.folder, graft.name)
+    }
+
+    /// The libraries that come along, by their paths in the wheel.
+    pub fn graft_paths(&self) -> BTreeSet<String> {
+        self.grafts.iter().map(|graft| self.path_of(graft)).collect()
+    }
+
+    /// Settles what becomes of members of the wheel that lie where libraries come along: those with the same bytes stay,
+    /// and the others give way. The name of such a file has the start of the SHA-256 of the library that comes along, so
+    /// it is the same library, made otherwise: by another program, with other options, or by hand. What was linked
+    /// against the one fits the other. auditwheel leaves the one that is there, whatever is in it.
+    pub fn settle(&mut self, name: &WheelName, same: BTreeSet<String>, others: BTreeSet<String>) {
+        for path in same.iter().chain(&others) {
+            self.edits.remove(path);
+            self.dropped.remove(path);
+        }
+        self.findings.extend(others.iter().map(|path| graft::replaced(name, path)));
+        (self.present, self.replaced) = (same, others);
     }
 
     /// Leaves copies of libraries out.
@@ -189,5 +210,6 @@ pub fn plan(
         }
     }
     let grafts = graft::with_edits(grafts, &new_names);
-    Ok(Plan { platform, folder, grafts, edits, moved, dropped: BTreeMap::new(), present: BTreeSet::new(), findings })
+    let tags = platform.tags.clone();
+    Ok(Plan { platform, folder, grafts, edits, moved, findings, ..Plan::of_tags(tags) })
 }

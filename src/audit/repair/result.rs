@@ -85,7 +85,9 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
         .iter()
         .flat_map(|graft| graft.needed_as.iter().map(|needed| (needed.as_str(), graft.name.as_str())))
         .collect();
-    let stays = |number: usize| !made.removed.contains(&before.files[number].path);
+    // What gave way to a library that came along leads where that one does.
+    let gives_way = |path: &str| made.removed.contains(path) || plan.replaced.contains(path);
+    let stays = |number: usize| !gives_way(&before.files[number].path);
     for (number, tree) in verdict.trees.iter().filter(|(number, _)| stays(**number)) {
         let path = (made.new_path)(&before.files[*number].path);
         let Some(tree_after) = check.counts(&path, &numbers, &after) else { continue };

@@ -45,6 +45,7 @@ pub const ALL: &[&Code] = &[
     &LIBRARY_NOT_FOUND,
     &GRAFTS_FORBIDDEN,
     &UNSOUND_RESULT,
+    &GRAFT_REPLACES_MEMBER,
 ];
 
 /// Not a zip archive.
@@ -292,4 +293,10 @@ pub const UNSOUND_RESULT: Code = Code::error(
     "W074",
     "unsound-result",
     "A repaired wheel is judged again before it gets its name: every edited library must be as it was planned, every library that came along must be found from where it is installed, none that was needed may be lost, and the platforms of the name must have the rest. This one is not so, and nothing was written.\n\nThis is a fault of rock-matrix or a library at the edge of what can be edited, such as one whose search path has no room for another entry. Please report it with the output of `--dry-run`.",
+);
+/// A member in the place of which a library comes along.
+pub const GRAFT_REPLACES_MEMBER: Code = Code::warning(
+    "W075",
+    "graft-replaces-member",
+    "A library that comes along gets a name with the start of its SHA-256 in it, and the wheel holds a file of that name with other bytes: what an earlier repair left, by another program or with other options, or something that was put there by hand. The library of this machine takes its place, so that the repaired wheel is what the plan says.\n\nRepair the wheel as it was built, before anything came along. To keep the file too, put what comes along into another folder: `--lib-sdir .more`.",
 );

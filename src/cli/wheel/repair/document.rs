@@ -56,6 +56,7 @@ fn graft(plan: &Plan, graft: &Graft) -> Value {
         "sha256": graft.digest,
         "size": graft.size_bytes,
         "present": plan.present.contains(&path),
+        "replaces": plan.replaced.contains(&path),
         "edits": edit(&path, &graft.edits),
     })
 }

@@ -114,11 +114,10 @@ impl Making<'_> {
     /// Files of the wheel in which something changes, and those that cannot be changed.
     fn members(&self, plan: &Plan) -> (Files<'_>, Vec<Diagnostic>) {
         let archive = self.wheel.archive();
-        let stripped = self
-            .report
-            .libraries()
-            .map(|(path, _)| path)
-            .filter(|path| self.job.args.strip && !plan.dropped.contains_key(*path));
+        let along = plan.graft_paths();
+        let is_stripped =
+            |path: &&str| self.job.args.strip && !plan.dropped.contains_key(*path) && !along.contains(*path);
+        let stripped = self.report.libraries().map(|(path, _)| path).filter(is_stripped);
         let paths: BTreeSet<&str> = plan.edits.keys().map(String::as_str).chain(stripped).collect();
         let (mut files, mut faults) = (Vec::new(), Vec::new());
         for path in paths {
@@ -155,26 +154,27 @@ impl Making<'_> {
         (files, faults)
     }
 
-    /// The libraries that come along and that the wheel holds, the same to the byte: an earlier repair has left them.
+    /// Looks which libraries that come along the wheel holds: the same to the byte where an earlier repair has left them,
+    /// or another file of the name.
     ///
     /// # Errors
     /// When one cannot be read.
-    pub(super) fn present(&self, plan: &Plan) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
+    pub(super) fn settle(&self, plan: &mut Plan) -> Result<(), Vec<Diagnostic>> {
         let archive = self.wheel.archive();
-        let is_taken = |path: &str| archive.member(path).is_some() && !plan.edits.contains_key(path);
-        if !plan.grafts.iter().any(|graft| is_taken(&plan.path_of(graft))) {
-            return Ok(BTreeSet::new());
+        if !plan.graft_paths().iter().any(|path| archive.member(path).is_some()) {
+            return Ok(());
         }
         let (grafts, _) = self.grafts(plan);
-        let mut present = BTreeSet::new();
-        for (path, edited) in grafts.iter().filter(|(path, _)| is_taken(path)) {
+        let (mut same, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for (path, edited) in &grafts {
             let Some(member) = archive.member(path) else { continue };
             let there = MemberView::forward(archive, member, self.make_scratch);
-            if is_same(&there, edited).map_err(|error| vec![FileError::new("read", path.as_ref(), error).into()])? {
-                present.insert(path.clone());
-            }
+            let is_same = is_same(&there, edited)
+                .map_err(|error| vec![Diagnostic::from(FileError::new("read", path.as_ref(), error))])?;
+            if is_same { &mut same } else { &mut others }.insert(path.clone());
         }
-        Ok(present)
+        plan.settle(&self.job.file.name, same, others);
+        Ok(())
     }
 
     fn strip(&self) -> Strip {
@@ -201,8 +201,14 @@ impl Making<'_> {
             let content = member.map_or(Content::Source(edited), |member| edited.content(archive, member));
             (path.clone(), content)
         }));
-        let along = grafts.iter().map(|(path, edited)| (path.clone(), Added::executable(Content::Source(edited))));
-        edits.added.extend(along);
+        for (path, edited) in grafts {
+            let content = Content::Source(edited);
+            if plan.replaced.contains(path) {
+                edits.replaced.insert(path.clone(), content);
+            } else {
+                edits.added.insert(path.clone(), Added::executable(content));
+            }
+        }
         for (old, new) in &plan.moved {
             edits.renamed.insert(old.clone(), new.clone());
             edits.added.insert(old.clone(), Added::executable(starter(new)));

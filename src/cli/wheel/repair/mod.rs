@@ -213,7 +213,7 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         let needs_nothing = plan.keeps_files() && renamed.edits.is_empty() && !is_asked;
         let make_scratch = |size_bytes| job.judge.room.scratch(size_bytes);
         let making = make::Making { job, wheel, report, is_in_place, make_scratch: &make_scratch, time };
-        plan.present = making.present(&plan)?;
+        making.settle(&mut plan)?;
         let mut done = Done {
             name: renamed.name,
             out,

@@ -50,7 +50,11 @@ fn entries(path: &str) -> String {
 fn steps(plan: &Plan, text: &mut String) -> std::fmt::Result {
     for graft in &plan.grafts {
         let path = plan.path_of(graft);
-        let held = if plan.present.contains(&path) { ", which is there" } else { "" };
+        let held = match &path {
+            path if plan.present.contains(path) => ", which is there",
+            path if plan.replaced.contains(path) => ", in the place of another file",
+            _ => "",
+        };
         writeln!(text, "graft  {} as {path}, {}{held}", graft.library.real_path, size(graft.size_bytes))?;
     }
     for (path, edits) in &plan.edits {
