@@ -133,6 +133,8 @@ pub struct Inventory {
     pub kpack_wrappers: u64,
     /// The archives that the file names.
     pub kpack_references: Vec<KpackReference>,
+    /// Whose code the file holds where it is an archive, as [`KpackReference::is_in`] takes it.
+    pub kpack_names: Vec<String>,
     /// What cannot be as it is, by offset.
     pub damages: Vec<Damage>,
     /// Our bounds that were met: the inventory is not whole.
@@ -142,7 +144,8 @@ pub struct Inventory {
 impl Inventory {
     /// The inventory of an archive of code objects.
     pub fn of_kpack(kpack: &Kpack, size_bytes: u64) -> Self {
-        Self::told(ContainerKind::Kpack, size_bytes, kpack.targets.clone())
+        let kpack_names = kpack.kernel_names.clone();
+        Self { kpack_names, ..Self::told(ContainerKind::Kpack, size_bytes, kpack.targets.clone()) }
     }
 
     /// The inventory of a data file, by its name.

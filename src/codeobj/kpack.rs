@@ -48,7 +48,8 @@ pub struct Kpack {
     pub version: u32,
     /// The targets that it holds code for, sorted.
     pub targets: Vec<Target>,
-    /// The libraries and programs that its code belongs to, as [`KpackReference::kernel_name`] names them, sorted.
+    /// The libraries and programs that its code belongs to, as [`KpackReference::kernel_name`] names them, sorted. One
+    /// of several bundles has their number behind it: `lib/librocrand.so#3`.
     pub kernel_names: Vec<String>,
 }
 
@@ -143,6 +144,17 @@ impl KpackReference {
         }
     }
 
+    /// Whether an archive whose table has these names holds code of the library: its loader looks for the name as it is,
+    /// and where a library had several bundles, for `NAME#0`, `NAME#1` and so on (rocm-kpack, `kpack_load_code_object`).
+    pub fn is_in(&self, kernel_names: &[String]) -> bool {
+        let is_of = |name: &String| {
+            let rest = name.strip_prefix(&self.kernel_name)?;
+            let number = rest.strip_prefix('#');
+            Some(rest.is_empty() || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())))
+        };
+        kernel_names.iter().any(|name| is_of(name) == Some(true))
+    }
+
     /// The target that a file would hold code for if it is one of the archives: the text in place of `@GFXARCH@`,
     /// empty where a path has none. `None` where it is no such file. Both paths are from one root on, with `/`.
     pub fn matched<'p>(&self, library: &str, archive: &'p str) -> Option<&'p str> {
@@ -204,6 +216,15 @@ mod tests {
         assert_eq!(matched("_rocm_sdk/.kpack/other_gfx942.kpack"), None);
         assert_eq!(matched("_rocm_sdk/lib/own.kpack"), Some(""));
         assert!((0..bytes.len()).all(|length| KpackReference::parse(&bytes[..length]).is_err()));
+    }
+
+    #[test]
+    fn a_library_is_in_an_archive_by_its_name_or_by_that_with_the_number_of_a_bundle() {
+        let reference = KpackReference { kernel_name: "lib/librand.so".to_owned(), search_paths: Vec::new() };
+        let is_in = |name: &str| reference.is_in(&["lib/a.so".to_owned(), name.to_owned()]);
+        assert!(["lib/librand.so", "lib/librand.so#0", "lib/librand.so#14"].into_iter().all(is_in));
+        let others = ["lib/librand.so.1", "lib/librand.so#", "lib/librand.so#x", "librand.so", ""];
+        assert!(!others.into_iter().any(is_in) && !reference.is_in(&[]));
     }
 
     #[test]

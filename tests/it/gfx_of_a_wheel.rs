@@ -154,7 +154,37 @@ fn archives_of_code_objects_belong_to_libraries_that_name_them() {
     let whole = wheel(split()).file(".kpack/demo_gfx942.kpack", bundle::kpack(&["gfx942"], &["demo"]));
     appears("R130", &wheel(split()), &whole, &[]);
     appears("R130", &wheel(split()).file("other.kpack", bundle::kpack(&["gfx942"], &["demo"])), &whole, &[]);
+    let of = |names: &[&str]| wheel(split()).file(".kpack/demo_gfx942.kpack", bundle::kpack(&["gfx942"], names));
+    for names in [&["demo2", "libdemo"][..], &["demo#"], &[]] {
+        appears("R130", &of(names), &whole, &[]);
+    }
+    appears("R130", &of(&["other"]), &of(&["other", "demo#0", "demo#1"]), &[]);
     assert_eq!(gfx(&whole, &[])["targets"], serde_json::json!(["gfx942"]));
+}
+
+#[test]
+fn an_archive_without_code_of_a_library_is_told_where_no_other_has_it() {
+    let host = wheel(split_library());
+    let archive = |target: &str, name: &str| {
+        Wheel::named(&format!("demo_device_{target}-1.0-py3-none-any.whl"))
+            .file(&format!(".kpack/demo_{target}.kpack"), bundle::kpack(&[target], &[name]))
+    };
+    let wheels = [host, archive("gfx942", "demo"), archive("gfx1100", "other"), archive("gfx1201", "other")];
+    let project = wheels.iter().fold(Project::new(), |project, wheel| project.bytes(wheel.name(), &wheel.bytes()));
+    let [host, with, without, more] = wheels.each_ref().map(Wheel::name);
+    let check = |wheels: &[&str], code: i32| {
+        project.run(&[&["wheel", "check", "--no-host-libs", "-q"], wheels].concat()).exits(code).stderr
+    };
+    insta::assert_snapshot!(check(&[host, without, more], 1), @r"
+    error[R130 kpack-missing]: no code of `demo` is in .kpack/demo_gfx1100.kpack and 1 other archive
+    --> demo-1.0-cp312-cp312-linux_x86_64.whl: demo/_demo.so
+    help: take library and archives out of the same build, and name all wheels of it together
+    ");
+    check(&[host, with, without, more], 0);
+    // Code for a target is there where the archive has code of the library, and not where it is of others.
+    check(&[host, with, without, "--expect", "gfx942"], 0);
+    let said = check(&[host, with, without, "--expect", "gfx942,gfx1100"], 1);
+    assert!(said.contains("[R120 ") && said.contains("gfx1100 is missing"), "{said}");
 }
 
 /// A library whose code lies in archives beside its folder.

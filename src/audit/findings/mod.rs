@@ -15,7 +15,7 @@ pub(super) use label::torch_need;
 pub use label::{TorchNeed, is_of_torch};
 pub(super) use rocm::rocm_majors;
 pub use size::too_large;
-pub use split::{Archive, SplitCode, archives_of, missing_archives};
+pub use split::{Archive, SplitArchive, SplitCode, archives_of, missing_archives};
 pub use tags::contradicts_claim;
 pub(super) use tags::offenders;
 

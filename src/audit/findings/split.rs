@@ -9,7 +9,7 @@ use crate::audit::inspect::FileFacts;
 use crate::audit::search::installed;
 use crate::codeobj::{ContainerKind, KpackReference, Target};
 use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, counted};
 
 /// What a wheel holds of code that was split off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,8 +18,19 @@ pub struct SplitCode {
     pub wheel: String,
     /// Libraries without their code, by path, and what they say of the archives that hold it.
     pub libraries: Vec<(String, Vec<KpackReference>)>,
-    /// Archives, by path, and the targets they hold code for.
-    pub archives: Vec<(String, BTreeSet<Target>)>,
+    /// Archives, sorted by path.
+    pub archives: Vec<SplitArchive>,
+}
+
+/// An archive of code that was split off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitArchive {
+    /// Its path in the wheel.
+    pub path: String,
+    /// The targets that it holds code for.
+    pub targets: BTreeSet<Target>,
+    /// Whose code it holds.
+    pub kernel_names: Vec<String>,
 }
 
 /// Where the code of a library for a target lies.
@@ -41,7 +52,11 @@ impl SplitCode {
                 split.libraries.push((file.path.clone(), inventory.kpack_references.clone()));
             }
             if inventory.kinds().contains(&ContainerKind::Kpack) {
-                split.archives.push((file.path.clone(), inventory.targets().into_keys().collect()));
+                split.archives.push(SplitArchive {
+                    path: file.path.clone(),
+                    targets: inventory.targets().into_keys().collect(),
+                    kernel_names: inventory.kpack_names.clone(),
+                });
             }
         }
         split
@@ -53,7 +68,7 @@ impl SplitCode {
     }
 }
 
-/// The archives of these wheels that a library refers to, by the targets that they hold code for.
+/// The archives of these wheels that a library refers to and that hold code of it, by the targets that they are for.
 pub fn archives_of(
     library: &str,
     references: &[KpackReference],
@@ -61,9 +76,9 @@ pub fn archives_of(
 ) -> BTreeMap<Target, BTreeSet<Archive>> {
     let mut found: BTreeMap<Target, BTreeSet<Archive>> = BTreeMap::new();
     for wheel in wheels {
-        for (path, targets) in wheel.archives.iter().filter(|(path, _)| is_named(library, references, path)) {
-            for target in targets {
-                let archive = Archive { wheel: wheel.wheel.clone(), path: path.clone() };
+        for archive in wheel.archives.iter().filter(|archive| holds(library, references, archive)) {
+            for target in &archive.targets {
+                let archive = Archive { wheel: wheel.wheel.clone(), path: archive.path.clone() };
                 found.entry(target.clone()).or_default().insert(archive);
             }
         }
@@ -72,12 +87,21 @@ pub fn archives_of(
 }
 
 /// Whether a library refers to an archive, both where they are installed.
-fn is_named(library: &str, references: &[KpackReference], archive: &str) -> bool {
-    references.iter().any(|one| one.matched(installed(library), installed(archive)).is_some())
+fn is_named(library: &str, reference: &KpackReference, archive: &SplitArchive) -> bool {
+    reference.matched(installed(library), installed(&archive.path)).is_some()
 }
 
-/// For each of these wheels: its libraries whose archives are in none of them, and its archives that no library of them
-/// refers to. Archives alone are for libraries of another wheel.
+/// Whether a library refers to an archive that holds code of it.
+fn holds(library: &str, references: &[KpackReference], archive: &SplitArchive) -> bool {
+    references.iter().any(|one| is_named(library, one, archive) && one.is_in(&archive.kernel_names))
+}
+
+/// For each of these wheels: its libraries whose archives are in none of them, those of which no archive they refer to
+/// has code, and its archives that no library of them refers to. Archives alone are for libraries of another wheel.
+///
+/// Not every archive needs to have code of each library: there are targets that a library has no code for. That an
+/// archive has code of a library which is in none of these wheels is no finding either, since one archive serves the
+/// libraries of several wheels.
 pub fn missing_archives(wheels: &[SplitCode]) -> Vec<Vec<Diagnostic>> {
     wheels.iter().map(|wheel| missing(wheel, wheels)).collect()
 }
@@ -92,19 +116,30 @@ fn missing(wheel: &SplitCode, wheels: &[SplitCode]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (library, references) in &wheel.libraries {
         for reference in references {
-            let one = std::slice::from_ref(reference);
-            if !archives().any(|(archive, _)| is_named(library, one, archive)) {
+            let named: Vec<&SplitArchive> =
+                archives().filter(|archive| is_named(library, reference, archive)).collect();
+            if named.is_empty() {
                 let paths = reference.search_paths.join(" or ");
                 let message = format!("its code objects lie in {paths}, which is not there");
                 let help = "name the wheels of one release together, those with the archives too";
+                found.push(finding(library, message).help(help));
+            } else if !named.iter().any(|archive| reference.is_in(&archive.kernel_names)) {
+                let (first, others) = (&named[0].path, named.len() - 1);
+                let more =
+                    if others == 0 { String::new() } else { format!(" and {}", counted(others, "other archive")) };
+                let message = format!("no code of `{}` is in {first}{more}", reference.kernel_name);
+                let help = "take library and archives out of the same build, and name all wheels of it together";
                 found.push(finding(library, message).help(help));
             }
         }
     }
     let has_libraries = libraries().next().is_some();
-    for (archive, _) in wheel.archives.iter().filter(|_| has_libraries) {
-        if !libraries().any(|(library, references)| is_named(library, references, archive)) {
-            found.push(finding(archive, "no library refers to this archive of code objects".to_owned()));
+    for archive in wheel.archives.iter().filter(|_| has_libraries) {
+        let is_of = |(library, references): &(String, Vec<KpackReference>)| {
+            references.iter().any(|reference| is_named(library, reference, archive))
+        };
+        if !libraries().any(is_of) {
+            found.push(finding(&archive.path, "no library refers to this archive of code objects".to_owned()));
         }
     }
     found

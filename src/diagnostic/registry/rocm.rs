@@ -147,7 +147,7 @@ pub const LABEL_NOT_READ: Code = Code::note(
 pub const KPACK_MISSING: Code = Code::error(
     "R130",
     "kpack-missing",
-    "The code objects of a library were split off into `.kpack` files, and the wheels of the command line hold the one without the other: a reference to an archive that is not there, or an archive that nothing refers to. Paths are those below site-packages, where all wheels of a release are installed.\n\nName the wheels of one release together, so that device wheels are seen beside their libraries.",
+    "The code objects of a library were split off into `.kpack` files, and the wheels of the command line hold the one without the other: a reference to an archive that is not there or has no code of the library, or an archive that nothing refers to. An archive of another build is there and has no code of the library: its table of contents lists the libraries it is for, each under the name that the reference gives, and the loader finds nothing under another. Paths are those below site-packages, where all wheels of a release are installed.\n\nName the wheels of one release together, so that device wheels are seen beside their libraries.",
 );
 /// A library that loaders refuse or crash on.
 pub const DAMAGED_LAYOUT: Code = Code::error(
