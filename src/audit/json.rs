@@ -70,6 +70,34 @@ struct Own {
     excluded: Vec<String>,
 }
 
+/// What a wheel is for and was built against, in a few facts: those keys of a [`Document`] that are told of a wheel that
+/// is checked, too.
+#[derive(Debug, Clone, Serialize)]
+pub struct Facts {
+    claimed_tags: Vec<String>,
+    claimed_ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_sym_tag: Option<String>,
+    rocm_sonames: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torch: Option<TorchView>,
+}
+
+impl Facts {
+    /// The facts of a report.
+    pub fn new(report: &Report<'_>) -> Self {
+        let listed = |(major, names): (&String, &BTreeSet<String>)| (major.clone(), names.iter().cloned().collect());
+        let torch = report.torch.as_ref();
+        Self {
+            claimed_tags: report.name.platform.tags().to_vec(),
+            claimed_ok: !report.findings.iter().any(contradicts_claim),
+            own_sym_tag: report.verdict.as_ref().map(|verdict| verdict.own_symbols.tag()),
+            rocm_sonames: report.rocm.iter().map(listed).collect(),
+            torch: torch.map(|need| TorchView { minors: need.minors.clone(), because: need.because.clone() }),
+        }
+    }
+}
+
 /// The torch that libraries were built against.
 #[derive(Debug, Clone, Serialize)]
 struct TorchView {
@@ -212,22 +240,16 @@ impl Own {
             elf.insert(file.path.clone(), view);
         }
         let excluded = report.verdict.iter().flat_map(|verdict| verdict.trees.values()).flat_map(|tree| &tree.excluded);
+        let Facts { claimed_tags, claimed_ok, own_sym_tag, rocm_sonames, torch } = Facts::new(report);
         Self {
-            claimed_tags: report.name.platform.tags().to_vec(),
-            claimed_ok: !report.findings.iter().any(contradicts_claim),
-            own_sym_tag: report.verdict.as_ref().map(|verdict| verdict.own_symbols.tag()),
+            claimed_tags,
+            claimed_ok,
+            own_sym_tag,
             findings: report.findings.iter().map(FindingView::new).collect(),
             elf,
             gfx: GfxDocument::new(&report.files),
-            rocm_sonames: report
-                .rocm
-                .iter()
-                .map(|(major, names)| (major.clone(), names.iter().cloned().collect()))
-                .collect(),
-            torch: report
-                .torch
-                .as_ref()
-                .map(|need| TorchView { minors: need.minors.clone(), because: need.because.clone() }),
+            rocm_sonames,
+            torch,
             excluded: excluded.cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         }
     }

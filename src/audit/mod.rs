@@ -25,7 +25,7 @@ pub use findings::{
     missing_archives, numbers, too_large, unexpected,
 };
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
-pub use json::{Document, FindingView, GfxDocument, Readers};
+pub use json::{Document, Facts, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};
 pub use obstacles::{Obstacles, obstacles};
 pub use repair::{Digests, Fingerprint, Graft, Made, Plan, Platform, Repair, Wanted, grafted_name, plan, shortfalls};

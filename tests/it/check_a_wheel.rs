@@ -245,6 +245,41 @@ fn an_extension_without_a_label_is_told_which_torch_it_fits() {
     assert_eq!(document["rock"]["torch"]["minors"], serde_json::json!(["2.13", "2.14", "2.15"]));
 }
 
+#[test]
+fn what_a_check_tells_programs_has_the_keys_and_values_of_what_is_shown() {
+    let with_rocm = extension().needs("libamdhip64.so.6", &[]).needs("libc10.so", &[]).undefined(TORCH);
+    let (pure, cut) = ("pure-1.0-py3-none-any.whl", "cut-1.0-py3-none-any.whl");
+    let project = Project::new()
+        .bytes(NAME, &named(NAME, &with_rocm).bytes())
+        .bytes(pure, &Wheel::named(pure).bytes())
+        .bytes(cut, &Wheel::named(cut).bytes()[..100]);
+    let document = |command: &str, name: &str, code: i32| {
+        project.run(&["wheel", command, name, "--no-host-libs", "--json"]).exits(code).json()
+    };
+    for name in [NAME, pure] {
+        let (checked, shown) = (document("check", name, 0), document("show", name, 0));
+        let facts = checked["rock"].as_object().unwrap();
+        assert!(facts.iter().all(|(key, value)| shown["rock"][key] == *value), "{facts:?}");
+        assert_eq!(checked.get("overall_tag"), shown.get("overall_tag"));
+        assert_eq!(checked["gfx"], shown["rock"]["gfx"]["targets"]);
+        assert_eq!(facts.contains_key("torch"), name == NAME);
+    }
+    let checked = document("check", NAME, 0);
+    assert_eq!(checked["overall_tag"], "linux_x86_64");
+    assert_eq!(
+        checked["rock"],
+        serde_json::json!({
+            "claimed_tags": ["linux_x86_64"],
+            "claimed_ok": true,
+            "own_sym_tag": "manylinux_2_17_x86_64",
+            "rocm_sonames": {"6": ["libamdhip64.so.6"]},
+            "torch": checked["rock"]["torch"],
+        })
+    );
+    let cut = document("check", cut, 1);
+    assert!(cut.get("rock").is_none() && cut.get("overall_tag").is_none() && cut["ok"] == false, "{cut}");
+}
+
 /// W5
 #[test]
 fn a_pinned_torch_without_a_label_is_a_warning() {

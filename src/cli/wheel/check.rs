@@ -7,7 +7,7 @@ use super::judging::{Judge, Options, told_once, vouched};
 use super::summary::summary;
 use super::verify::encoded_name;
 use super::{Format, Printing, WheelFile, report};
-use crate::audit::{self, FileFacts, FindingView, GfxDocument, Look, SplitCode};
+use crate::audit::{self, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, Verbosity};
 use crate::diagnostic::registry::{self, rocm, wheel as wheel_codes};
@@ -26,7 +26,8 @@ Examples:
   rock-matrix wheel check built.whl --max-size 100MB
   rock-matrix wheel check built.whl --allow R110,R113       known, and not to fail on
   rock-matrix wheel check rocm_sdk_core.whl --profile sdk
-  rock-matrix wheel check libraries.whl device_gfx942.whl   code split off into archives of other wheels")]
+  rock-matrix wheel check libraries.whl device_gfx942.whl   code split off into archives of other wheels
+  rock-matrix wheel check dist/*.whl --json                 a line each: findings, gfx, platform, ROCm, torch")]
 pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]
@@ -99,11 +100,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let missing = audit::missing_archives(&splits);
     let mut all = Vec::new();
     for (one, missing) in checked.into_iter().zip(missing) {
-        let (path, targets, summary) = (one.path, one.targets.clone(), one.summary.clone());
+        let (path, told, summary) = (one.path, one.told.clone(), one.summary.clone());
         let found = judged(one, args, &splits, missing, &judge);
         let text = match args.printing.format() {
             Format::Human => human(path, &summary, &found, shell.verbosity),
-            Format::Json => json(path, &targets, &found),
+            Format::Json => json(path, &told, &found),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
@@ -119,7 +120,7 @@ struct Checked<'p> {
     path: &'p Path,
     shown: String,
     size_bytes: u64,
-    targets: Vec<String>,
+    told: Told,
     /// What was checked, in a few lines; none of a wheel that cannot be read.
     summary: Vec<String>,
     /// The files with code for GPUs, unless the wheel cannot be read.
@@ -128,12 +129,21 @@ struct Checked<'p> {
     found: Vec<Diagnostic>,
 }
 
+/// What programs are told of a wheel, beside what was found; nothing of one that cannot be read.
+#[derive(Debug, Clone, Default)]
+struct Told {
+    targets: Vec<String>,
+    /// The best platform, of a wheel with libraries.
+    overall_tag: Option<String>,
+    facts: Option<Facts>,
+}
+
 fn look<'p>(path: &'p Path, judge: &Judge) -> Checked<'p> {
     let mut checked = Checked {
         path,
         shown: String::new(),
         size_bytes: 0,
-        targets: Vec::new(),
+        told: Told::default(),
         summary: Vec::new(),
         files: None,
         split: SplitCode::default(),
@@ -155,15 +165,19 @@ fn look_into(file: &WheelFile, judge: &Judge, checked: &mut Checked<'_>) {
     let told = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
         let vouched = vouched(&report.files);
         let whole = wheel::verify_some(wheel, &file.name, &|member| vouched.contains(member.name()));
-        let targets = GfxDocument::new(&report.files).targets().to_vec();
+        checked.told = Told {
+            targets: GfxDocument::new(&report.files).targets().to_vec(),
+            overall_tag: report.verdict.as_ref().map(|verdict| verdict.overall.tag()),
+            facts: Some(Facts::new(report)),
+        };
         let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
         let split = SplitCode::new(&file.shown, &report.files);
         checked.summary = summary(wheel, report, file.file.size_bytes());
-        (targets, with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole)
+        (with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole)
     });
     checked.found = match told {
-        Ok((targets, files, split, judged, whole)) => {
-            (checked.targets, checked.files, checked.split) = (targets, Some(files), split);
+        Ok((files, split, judged, whole)) => {
+            (checked.files, checked.split) = (Some(files), split);
             // METADATA is looked at by both.
             let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
             let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).collect();
@@ -228,14 +242,21 @@ fn human(path: &Path, summary: &[String], found: &[Diagnostic], verbosity: Verbo
     text
 }
 
-fn json(path: &Path, targets: &[String], found: &[Diagnostic]) -> String {
-    let document = serde_json::json!({
+/// The keys that `wheel show` has too are the same ones, also those below `rock`.
+fn json(path: &Path, told: &Told, found: &[Diagnostic]) -> String {
+    let mut document = serde_json::json!({
         "version": 1,
         "wheel": path.display().to_string(),
         "ok": !found.iter().any(Diagnostic::is_error),
-        "gfx": targets,
-        "findings": found.iter().map(FindingView::new).collect::<Vec<_>>(),
+        "gfx": told.targets,
     });
+    if let Some(tag) = &told.overall_tag {
+        document["overall_tag"] = serde_json::json!(tag);
+    }
+    if let Some(facts) = &told.facts {
+        document["rock"] = serde_json::json!(facts);
+    }
+    document["findings"] = serde_json::json!(found.iter().map(FindingView::new).collect::<Vec<_>>());
     format!("{document}\n")
 }
 
