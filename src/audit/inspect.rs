@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::library::Library;
-use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, Spare, beside};
+use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, Rooms, Spare, beside};
 use crate::codeobj::{
     self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference, Scanner, SourceKind,
 };
@@ -159,17 +159,10 @@ pub fn inspect_some(
     let spare = Spare::new(SPARE_BYTES);
     let inspect = |member: &&Member| {
         let share = budget.take(MemberView::held_bytes(member));
-        // A member that must be read out of order takes memory where there is room for it, else a file.
-        let more = Mutex::new(Vec::new());
-        let make_scratch = |size_bytes: u64| match budget.try_take(size_bytes) {
-            Some(share) => {
-                lock(&more).push(share);
-                (reading.make_scratch)(size_bytes)
-            }
-            None => (reading.make_scratch)(u64::MAX),
-        };
+        let rooms = Rooms::new(&budget, reading.make_scratch);
+        let make_scratch = |size_bytes: u64| rooms.scratch(size_bytes);
         let facts = inspect_member(archive, member, Reading { make_scratch: &make_scratch, ..reading }, &spare);
-        drop((share, more));
+        drop((share, rooms));
         meter.add(member.size_bytes());
         facts
     };

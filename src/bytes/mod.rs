@@ -14,5 +14,5 @@ mod spare;
 pub use beside::{PIECE_BYTES, Passage, beside};
 pub use budget::{Budget, Share};
 pub use read_at::{ReadAt, Section, each_piece, is_same};
-pub use scratch::{MakeScratch, Scratch, in_memory};
+pub use scratch::{MakeScratch, Rooms, Scratch, in_memory};
 pub use spare::{Buffer, Spare};

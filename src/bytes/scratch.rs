@@ -1,8 +1,9 @@
 //! Room for bytes that come as a stream and are read by position afterwards.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
-use super::ReadAt;
+use super::{Budget, ReadAt, Share};
 
 /// Room that grows at its end: memory, or a temporary file where there is much.
 pub trait Scratch: ReadAt + Send {
@@ -24,10 +25,107 @@ impl Scratch for Vec<u8> {
 /// Makes room for so many bytes; `u64::MAX` asks for room that is not in memory.
 pub type MakeScratch<'a> = dyn Fn(u64) -> io::Result<Box<dyn Scratch>> + Sync + 'a;
 
+/// Room for one worker's members that must be read out of order: what the shared budget has room for goes to memory, and
+/// the rest elsewhere. Dropping it gives back what it took of the budget.
+pub struct Rooms<'b> {
+    budget: &'b Budget,
+    make: &'b MakeScratch<'b>,
+    shares: Mutex<Vec<Share<'b>>>,
+}
+
+impl<'b> Rooms<'b> {
+    /// Room within a budget, made by `make`.
+    pub fn new(budget: &'b Budget, make: &'b MakeScratch<'b>) -> Self {
+        Self { budget, make, shares: Mutex::default() }
+    }
+
+    /// Room for so many bytes. It never waits: who asks holds a share already.
+    ///
+    /// # Errors
+    /// When none can be made.
+    pub fn scratch(&self, size_bytes: u64) -> io::Result<Box<dyn Scratch>> {
+        match self.budget.try_take(size_bytes) {
+            Some(share) => {
+                self.shares.lock().unwrap_or_else(PoisonError::into_inner).push(share);
+                (self.make)(size_bytes)
+            }
+            None => (self.make)(u64::MAX),
+        }
+    }
+}
+
+impl std::fmt::Debug for Rooms<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rooms({:?})", self.budget)
+    }
+}
+
 /// Room in memory, whatever the size.
 ///
 /// # Errors
 /// Never; room that is not there shows when it is filled.
 pub fn in_memory(_: u64) -> io::Result<Box<dyn Scratch>> {
     Ok(Box::<Vec<u8>>::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Mutex;
+
+    use super::{Rooms, Scratch, in_memory};
+    use crate::bytes::Budget;
+
+    #[test]
+    fn members_read_out_of_order_are_in_memory_as_far_as_the_budget_goes_and_elsewhere_beyond() {
+        let budget = Budget::new(100);
+        let asked = Mutex::new(Vec::new());
+        let make = |size_bytes: u64| -> io::Result<Box<dyn Scratch>> {
+            asked.lock().unwrap().push(size_bytes);
+            in_memory(size_bytes)
+        };
+        // Three workers, each with a member of 30 that streams by in 10.
+        let held: Vec<_> = (0..3).map(|_| (budget.take(10), Rooms::new(&budget, &make))).collect();
+        for (_, rooms) in &held {
+            rooms.scratch(30).unwrap();
+        }
+        assert_eq!(*asked.lock().unwrap(), [30, 30, u64::MAX]);
+        assert_eq!(budget.held_bytes(), 90, "and never more than the limit");
+        // What the room that is left holds goes there still, and what was given back may be taken again.
+        held[2].1.scratch(10).unwrap();
+        assert_eq!((asked.lock().unwrap().last(), budget.held_bytes()), (Some(&10), 100));
+        let mut held = held.into_iter();
+        drop(held.next());
+        let (share, rooms) = held.next().unwrap();
+        rooms.scratch(40).unwrap();
+        rooms.scratch(1).unwrap();
+        assert_eq!(asked.lock().unwrap()[4..], [40, u64::MAX]);
+        drop((held, rooms, share));
+        assert_eq!(budget.held_bytes(), 0);
+    }
+
+    #[test]
+    fn workers_that_read_out_of_order_at_once_hold_no_more_than_the_budget() {
+        let budget = Budget::new(100);
+        let (in_memory_bytes, files) = (Mutex::new(0_u64), Mutex::new(0_u32));
+        let make = |size_bytes: u64| -> io::Result<Box<dyn Scratch>> {
+            match size_bytes {
+                u64::MAX => *files.lock().unwrap() += 1,
+                size_bytes => *in_memory_bytes.lock().unwrap() += size_bytes,
+            }
+            in_memory(0)
+        };
+        let all_have_room = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let _share = budget.take(1);
+                    let rooms = Rooms::new(&budget, &make);
+                    rooms.scratch(40).unwrap();
+                    all_have_room.wait();
+                });
+            }
+        });
+        assert_eq!((*in_memory_bytes.lock().unwrap(), *files.lock().unwrap(), budget.held_bytes()), (80, 2, 0));
+    }
 }

@@ -136,6 +136,28 @@ mod tests {
     }
 
     #[test]
+    fn a_library_without_so_in_its_name_is_known_below_a_folder_of_libraries_and_other_files_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let info = folder.path().join("var/lib/dpkg/info");
+        std::fs::create_dir_all(&info).unwrap();
+        let list =
+            "/usr/lib/x86_64-linux-gnu/odd\n/lib/plain\n/opt/own/free.so.3\n/usr/share/odd/readme\n/etc/odd.conf\n";
+        std::fs::write(info.join("odd:amd64.list"), list).unwrap();
+        let status = "Package: odd\nVersion: 1.0\nArchitecture: amd64\n";
+        std::fs::write(folder.path().join("var/lib/dpkg/status"), status).unwrap();
+        let mut owners = Owners::new(folder.path());
+        for known in
+            ["/usr/lib/x86_64-linux-gnu/odd", "/lib/x86_64-linux-gnu/odd", "/usr/lib/plain", "/opt/own/free.so.3"]
+        {
+            let url = owners.package_url(known);
+            assert_eq!(url.as_deref(), Some("pkg:deb//odd@1.0?arch=amd64"), "{known}");
+        }
+        for unknown in ["/usr/share/odd/readme", "/etc/odd.conf", "/usr/lib/other"] {
+            assert_eq!(owners.package_url(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
     fn a_file_of_an_alpine_package_is_known() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("lib/apk/db")).unwrap();

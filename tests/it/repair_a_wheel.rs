@@ -867,3 +867,23 @@ fn folders_to_search_that_are_not_there_are_told() {
     assert!(run("--sysroot").exits(1).stderr.contains("cannot read `gone`: there is no such folder"));
     assert!(run("--ldpaths").exits(0).stderr.contains("gone`: there is no such folder"));
 }
+
+#[test]
+fn each_folder_of_ldpaths_that_is_not_there_is_warned_of_by_all_that_judge_and_no_other() {
+    let project = project(&wheel(&extension()), &[("libhost.so.1", &Library::new().soname("libhost.so.1"))]);
+    for command in ["show", "check", "repair"] {
+        let said = |folders: &str| {
+            let arguments = ["wheel", command, NAME, "--sysroot", "root", "--ldpaths", folders];
+            let more: &[&str] = if command == "repair" { &["--dry-run"] } else { &[] };
+            project.run(&[&arguments, more].concat()).exits(0).stderr
+        };
+        assert_eq!(said("/opt"), "", "{command}");
+        insta::allow_duplicates!(insta::assert_snapshot!(said("/gone:/opt:away"), @r"
+        warning[H020 cannot-read-file]: cannot read `/gone`: there is no such folder
+        help: correct `--ldpaths`
+
+        warning[H020 cannot-read-file]: cannot read `/away`: there is no such folder
+        help: correct `--ldpaths`
+        "));
+    }
+}
