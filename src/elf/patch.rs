@@ -1,6 +1,7 @@
 //! What an edit changes in a file, and the file as it is afterwards.
 
 use std::io;
+use std::ops::Range;
 
 use crate::bytes::ReadAt;
 
@@ -121,6 +122,14 @@ impl ReadAt for Patched<'_> {
         self.patch.size_bytes()
     }
 
+    /// What is kept of the file is read where it was; what is written over, too.
+    fn will_read(&self, range: Range<u64>) {
+        let end = range.end.min(self.patch.kept_bytes);
+        if range.start < end {
+            self.source.will_read(range.start..end);
+        }
+    }
+
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let (patch, size) = (self.patch, self.size_bytes());
         if offset >= size {
@@ -176,6 +185,38 @@ mod tests {
         }
         assert_eq!(patched.read_at(&mut [0; 4], 16).unwrap(), 0);
         assert_eq!(patch.overwrites(), [(1, b"ab".to_vec()), (7, b"xy".to_vec())]);
+    }
+
+    /// Keeps what was announced.
+    struct Announced(Vec<u8>, std::sync::Mutex<Vec<std::ops::Range<u64>>>);
+
+    impl ReadAt for Announced {
+        fn size_bytes(&self) -> u64 {
+            self.0.size_bytes()
+        }
+
+        fn will_read(&self, range: std::ops::Range<u64>) {
+            self.1.lock().unwrap().push(range);
+        }
+
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+            self.0.read_at(buffer, offset)
+        }
+    }
+
+    #[test]
+    fn what_will_be_read_of_a_patched_file_is_announced_as_far_as_it_is_of_the_other() {
+        let source = Announced(b"0123456789".to_vec(), std::sync::Mutex::default());
+        let mut cut = Patch::unchanged(10);
+        cut.cut(6);
+        let view = Patched::new(&source, &cut);
+        let mut more = Patch::unchanged(view.size_bytes());
+        more.append(8, b"tail".to_vec());
+        let twice = Patched::new(&view, &more);
+        for range in [1..3, 5..9, 6..7, 8..12, 2..2] {
+            twice.will_read(range);
+        }
+        assert_eq!(*source.1.lock().unwrap(), [1..3, 5..6]);
     }
 
     #[test]

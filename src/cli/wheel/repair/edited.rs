@@ -65,6 +65,16 @@ impl<'b> Edited<'b> {
         self.changes.stripped.is_some()
     }
 
+    /// Hands on the file as it is with its changes.
+    fn with_changes<R>(&self, take: impl FnOnce(&dyn ReadAt) -> R) -> R {
+        let base = self.base.as_ref();
+        match (&self.changes.stripped, &self.changes.edited) {
+            (None, None) => take(base),
+            (Some(one), None) | (None, Some(one)) => take(&Patched::new(base, one)),
+            (Some(stripped), Some(edited)) => take(&Patched::new(&Patched::new(base, stripped), edited)),
+        }
+    }
+
     /// What it is in an archive: the content of a member, with little changed.
     pub(super) fn content<'c>(&'c self, archive: &'c Archive<'c>, member: &'c Member) -> Content<'c> {
         let kept_bytes = self.changes.all().map(Patch::kept_bytes).min().unwrap_or(member.size_bytes());
@@ -88,14 +98,11 @@ impl ReadAt for Edited<'_> {
         self.changes.all().last().map_or_else(|| self.base.size_bytes(), Patch::size_bytes)
     }
 
+    fn will_read(&self, range: Range<u64>) {
+        self.with_changes(|file| file.will_read(range));
+    }
+
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let base = self.base.as_ref();
-        match (&self.changes.stripped, &self.changes.edited) {
-            (None, None) => base.read_at(buffer, offset),
-            (Some(one), None) | (None, Some(one)) => Patched::new(base, one).read_at(buffer, offset),
-            (Some(stripped), Some(edited)) => {
-                Patched::new(&Patched::new(base, stripped), edited).read_at(buffer, offset)
-            }
-        }
+        self.with_changes(|file| file.read_at(buffer, offset))
     }
 }
