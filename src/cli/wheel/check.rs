@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::judging::{Judge, Options, told_once, vouched};
+use super::judging::{Judge, told_once, vouched};
+use super::options::Options;
 use super::summary::summary;
 use super::verify::encoded_name;
 use super::{Format, Printing, WheelFile, report};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
-use super::judging::Work;
+use super::options::Work;
 use super::sizes::size;
 use super::{Format, Printing, report};
 use crate::audit::{self, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};

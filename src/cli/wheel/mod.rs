@@ -5,6 +5,7 @@ mod check;
 mod gfx;
 mod judging;
 mod label;
+mod options;
 mod output;
 mod repair;
 mod retag;

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::judging::{Judge, Options};
+use super::judging::Judge;
+use super::options::Options;
 use super::sizes::size;
 use super::{Format, report};
 use crate::audit::{self, Document, FileFacts, FileKind, Found, GfxDocument, Look, Readers, Report, SplitCode};

@@ -3,12 +3,16 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::bar::Watchers;
-use super::judging::verified;
+use super::bar::{Bar, Watchers};
+use super::judging::vouched;
 use super::{Format, Printing, WheelFile, report};
+use crate::audit::{self, Look, Reading};
 use crate::cli::{Exit, Shell};
-use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::elf::LayoutFault;
+use crate::sys;
+use crate::wheel::{self, Vouching, Wheel};
 
 /// Check wheels: container, every member against RECORD, METADATA and WHEEL against the file name
 #[derive(Debug, clap::Args)]
@@ -50,6 +54,32 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
     };
     let mut found = verified(&wheel, Watchers::of(shell));
     found.extend(encoded_name(&wheel, path));
+    found
+}
+
+/// What is wrong with a wheel: its container, members against RECORD, METADATA and WHEEL against the name, and libraries
+/// that loaders refuse or crash on. Large libraries are read once for all of it.
+fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
+    let bar = Bar::new(watchers, &file.shown);
+    let watch = |progress| bar.tell(progress);
+    let whole = || wheel::verify_watched(&file.file, &file.name, &watch);
+    let Ok(opened) = Wheel::open(&file.file) else { return whole() };
+    let reading = Reading {
+        look: Look::Layouts,
+        asked: &|_| false,
+        make_scratch: &sys::scratch,
+        vouching: Some(&Vouching::new(opened.record())),
+        watch: &watch,
+    };
+    let Ok(files) = audit::inspect(opened.archive(), reading) else { return whole() };
+    let vouched = vouched(&files);
+    let mut found = wheel::verify_some(&opened, &file.name, &|member| vouched.contains(member.name()));
+    for file_facts in &files {
+        let place = Place::Member { wheel: file.shown.clone(), member: file_facts.path.clone() };
+        let finding =
+            |fault: &LayoutFault| Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "");
+        found.extend(file_facts.layout_faults.iter().map(finding));
+    }
     found
 }
 

@@ -103,8 +103,8 @@ impl Making<'_> {
         let mut faults =
             wheel::verify_some(&new, name, &|member| carried.has(member) || vouched.contains(member.name()));
         // What was wrong with the old wheel was told.
-        let told: BTreeSet<&str> = self.report.findings.iter().map(|finding| finding.code.id).collect();
-        faults.retain(|fault| fault.is_error() && !told.contains(fault.code.id));
+        let is_told = |fault: &Diagnostic| self.report.findings.iter().any(|finding| finding.code == fault.code);
+        faults.retain(|fault| fault.is_error() && !is_told(fault));
         let new_path = |path: &str| edits.new_name(path);
         let made = Made { name, archive: new.archive(), files, removed: &edits.removed, new_path: &new_path };
         faults.extend(audit::shortfalls(self.report, plan, made));
@@ -215,7 +215,7 @@ impl Making<'_> {
         }
         edits.removed.extend(plan.dropped.keys().cloned());
         if !plan.grafts.is_empty() {
-            let mut owners = Owners::new(self.job.judge.root());
+            let mut owners = Owners::new(&self.job.judge.root);
             let owners: Vec<Option<String>> =
                 plan.grafts.iter().map(|graft| owners.package_url(&graft.library.real_path)).collect();
             let bill = audit::sbom(&done.name, plan, &owners, done.excluded.iter().map(String::as_str));

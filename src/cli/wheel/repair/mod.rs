@@ -9,7 +9,8 @@ mod text;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::judging::{Judge, Options};
+use super::judging::Judge;
+use super::options::Options;
 use super::output::source_date;
 use super::{Printing, WheelFile, report};
 use crate::audit::{Look, Plan};

@@ -31,7 +31,7 @@ pub(super) fn planned(
         keeps_tags: args.no_update_tags,
         folder_ending: args.lib_sdir.clone(),
         mends_paths: args.fix_rpath,
-        allowed_paths: judge.allowed_paths().clone(),
+        allowed_paths: judge.allowed_paths.clone(),
         of_rocm: judge.of_rocm(),
         taken: wheel.archive().members().iter().map(|member| member.name().to_owned()).collect(),
     };
