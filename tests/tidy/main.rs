@@ -5,6 +5,7 @@
 
 mod docs;
 mod fences;
+mod fuzz;
 mod layers;
 mod registry;
 mod rows;
