@@ -52,6 +52,8 @@ pub fn kpack(bytes: &[u8]) {
         for archive in ["demo/.kpack/blas_lib_gfx942.kpack", ".kpack/x.kpack"] {
             let _ = reference.matched("demo/libblas.so", archive);
         }
+        let names = [reference.kernel_name.clone() + "#0"];
+        assert!(reference.is_in(&names) && reference.is_in(std::slice::from_ref(&reference.kernel_name)));
     }
 }
 
