@@ -157,12 +157,14 @@ pub enum WheelError {
         member: String,
     },
     /// A member whose row of RECORD has no hash, or one that may not be used.
-    #[error("{}", weak_hash_message(listed))]
+    #[error("{}", weak_hashes_message(listed, *members))]
     WeakHash {
         /// Its name.
         member: String,
         /// The hash as written.
         listed: String,
+        /// How many members have such a row.
+        members: usize,
     },
     /// There is a label, and neither replacing nor appending was asked for.
     #[error("the wheel has the label `{label}` already")]
@@ -194,7 +196,8 @@ impl WheelError {
         match self {
             Self::HasLabel { .. } => diagnostic.help("use `--replace` for another label, or `--append` to add to it"),
             Self::Version { .. } | Self::Name { .. } => diagnostic.help("give the file the name it was built with"),
-            Self::RecordMismatch { .. } | Self::NotInRecord { .. } | Self::WeakHash { .. } => {
+            Self::WeakHash { .. } => diagnostic.help(REHASH),
+            Self::RecordMismatch { .. } | Self::NotInRecord { .. } => {
                 diagnostic.help("`rock-matrix wheel verify WHEEL` tells all of it; build or download the wheel again")
             }
             Self::NotAZip(_) => diagnostic.help("build or download the wheel again"),
@@ -259,6 +262,18 @@ fn dist_info_message(found: &[String]) -> String {
     match found {
         [] => "there is no `.dist-info` folder at the top".to_owned(),
         _ => format!("there are {} `.dist-info` folders at the top: {}", found.len(), found.join(", ")),
+    }
+}
+
+/// What gives a wheel a RECORD with hashes.
+pub(super) const REHASH: &str = "`rock-matrix wheel repair WHEEL`, without `--trust-record`, reads every member and writes its SHA-256 into \
+     RECORD; `--relabel` sets a label along with it";
+
+/// What is said of so many rows without a hash that may be used, by the first of them.
+pub(super) fn weak_hashes_message(listed: &str, members: usize) -> String {
+    match members {
+        0 | 1 => weak_hash_message(listed),
+        _ => format!("RECORD has no hash that may be used of {members} members, of which this is one"),
     }
 }
 

@@ -37,7 +37,7 @@ pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use target::Target;
-pub use verify::{Carried, check_metadata, verify, verify_some, verify_watched};
+pub use verify::{Carried, check_dist_info, verify, verify_some, verify_watched};
 pub use vouch::Vouching;
 pub use zip::{
     Archive, Changed, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember, Observer, ZipWriter,

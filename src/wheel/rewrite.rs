@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::edits::Edits;
 use super::fault::weak_hash_message;
 use super::progress::{Meter, Watch};
-use super::record::{Record, Row};
+use super::record::{Hasher, Record, Row};
 use super::vouch::{Doubt, doubt, other_size};
 use super::zip::{Entry, NewMember, Told, check_name, write_entries};
 use super::{Archive, Content, DosTime, Member, Method, Target, Wheel, WheelError, ZipWriter};
@@ -111,6 +111,12 @@ pub fn rewrite_watched(
     watch: &Watch<'_>,
 ) -> Result<Rewritten, WheelError> {
     let parts = parts(wheel, edits)?;
+    let weak = |error: WheelError| match error {
+        WheelError::WeakHash { member, listed, .. } => {
+            WheelError::WeakHash { member, listed, members: parts.iter().filter(|part| part.has_weak_row()).count() }
+        }
+        error => error,
+    };
     let doubted: Vec<&Part<'_>> = parts.iter().filter(|part| part.is_doubted(options)).collect();
     let read_bytes: u64 = doubted.iter().filter_map(|part| part.member).map(Member::size_bytes).sum();
     let written_bytes: u64 = parts.iter().map(|part| part.work_bytes(options)).sum();
@@ -119,14 +125,14 @@ pub fn rewrite_watched(
     let mut writer = ZipWriter::new(target);
     let checking = Checking { archive, rehash: options.rehash, meter: &meter };
     let (mended, made) = if read_bytes < SMALL_BYTES {
-        (checking.all(&doubted)?, write(&parts, archive, options, &mut writer, &meter)?)
+        (checking.all(&doubted).map_err(weak)?, write(&parts, archive, options, &mut writer, &meter)?)
     } else {
         let mut mended = Ok(BTreeMap::new());
         let made = rayon::in_place_scope(|scope| {
             scope.spawn(|_| mended = checking.all_in_parallel(&doubted));
             write(&parts, archive, options, &mut writer, &meter)
         });
-        (mended?, made?)
+        (mended.map_err(weak)?, made?)
     };
     let record_name = wheel.dist_info_path("RECORD");
     let member = archive.member(&record_name).ok_or(WheelError::Missing { member: record_name.clone() })?;
@@ -159,6 +165,11 @@ impl Part<'_> {
     fn is_doubted(&self, options: &WriteOptions) -> bool {
         let is_asked = self.content.is_some() || options.rehash == Rehash::All;
         is_asked && !self.is_vouched && self.member.is_some_and(|member| !member.is_folder())
+    }
+
+    /// Whether it is listed without a hash that may be used.
+    fn has_weak_row(&self) -> bool {
+        self.row.is_some_and(|row| Hasher::for_hash(&row.hash).is_none())
     }
 
     /// Its row of the new RECORD; folders have none. What is only compressed anew keeps its own.

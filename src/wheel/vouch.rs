@@ -40,7 +40,7 @@ impl Doubt {
         let member = member.name().to_owned();
         match self {
             Self::NotListed => WheelError::NotInRecord { member },
-            Self::WeakHash { listed, .. } => WheelError::WeakHash { member, listed },
+            Self::WeakHash { listed, .. } => WheelError::WeakHash { member, listed, members: 1 },
             Self::OtherHash { listed, actual } => WheelError::RecordMismatch { member, listed, actual },
             Self::OtherSize { listed, actual } => {
                 WheelError::RecordMismatch { member, listed: counted(&listed), actual: counted(&actual.to_string()) }

@@ -602,3 +602,25 @@ fn with_hole(wheel: &[u8], member: &str, size: u64) -> Holes {
     pieces.push((position, end));
     Holes { stretches: pieces, end: position + length }
 }
+
+/// Such wheels are published: a tool that repacked them wrote no hashes.
+#[test]
+fn a_wheel_without_hashes_is_refused_by_what_makes_none_and_mended_by_what_does() {
+    let bare = plain().edit("RECORD", |text| {
+        let path = |line: &str| line.split(",sha256=").next().unwrap_or_default().trim_end_matches(',').to_owned();
+        text.lines().map(|line| format!("{},,\n", path(line))).collect()
+    });
+    let project = Project::new().bytes(PLAIN, &bare.bytes());
+    for refused in [&["label", PLAIN, "--local", "rocm62torch2.5"][..], &["retag", PLAIN, "--build", "2"]] {
+        let told = project.run(&[&["wheel"], refused].concat()).exits(1).stderr;
+        assert!(told.starts_with("error[W024 weak-record-hash]: RECORD has no hash that may be used of 6"), "{told}");
+        assert!(told.contains("help: `rock-matrix wheel repair WHEEL`"), "{told}");
+    }
+    let trusting = ["wheel", "repair", PLAIN, "--relabel", "rocm62torch2.5", "--trust-record", "-w", "out"];
+    assert!(project.run(&trusting).exits(1).stderr.contains("without `--trust-record`"));
+    let mended = project.run(&["wheel", "repair", PLAIN, "--relabel", "rocm62torch2.5", "-w", "out"]).exits(0);
+    assert!(mended.stderr.contains("warning[W024"), "{}", mended.stderr);
+    let out = format!("out/{LABELLED}");
+    project.run(&["wheel", "verify", &out]).exits(0);
+    project.run(&["wheel", "retag", &out, "--build", "2"]).exits(0);
+}

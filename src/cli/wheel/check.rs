@@ -179,7 +179,7 @@ fn look_into(file: &WheelFile, judge: &Judge, checked: &mut Checked<'_>) {
     checked.found = match told {
         Ok((files, split, judged, whole)) => {
             (checked.files, checked.split) = (Some(files), split);
-            // METADATA is looked at by both.
+            // The files of dist-info are looked at by both.
             let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
             let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).collect();
             told_once(&mut found);

@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::names::{Arch, GfxTarget, WheelName};
 use crate::sys::{PositionalFile, Room};
-use crate::wheel::{Member, Vouching, Wheel, WheelError, check_metadata};
+use crate::wheel::{Member, Vouching, Wheel, WheelError, check_dist_info};
 
 /// What wheels are judged with, gathered once.
 pub(super) struct Judge {
@@ -199,7 +199,7 @@ impl Judge {
             is_purelib: purelib.is_some_and(|value| value.eq_ignore_ascii_case("true")),
         };
         let mut report = audit::report(name, files, selected, judging, judged);
-        report.findings.extend(check_metadata(&wheel, name));
+        report.findings.extend(check_dist_info(&wheel, name));
         told_once(&mut report.findings);
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         tried.wheels += 1;

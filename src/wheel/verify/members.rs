@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::super::fault::weak_hash_message;
+use super::super::fault::{REHASH, weak_hash_message};
 use super::super::progress::Meter;
 use super::super::record::Row;
 use super::super::vouch::{Doubt, doubt};
@@ -36,19 +36,38 @@ pub(super) fn check_record(
     meter: &Meter<'_>,
     sink: &mut Sink,
 ) {
+    let rows = check_names(wheel, findings, sink);
+    let members = wheel.archive().members();
+    let mut members: Vec<&Member> = members.iter().filter(|member| !is_known(member)).collect();
+    members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
+    let check = |member| match check_member(wheel, member, rows.get(member.name()).copied(), meter) {
+        Ok(found) => found.map(|(code, message)| {
+            let finding = findings.member(code, member.name(), message);
+            if code == &codes::WEAK_RECORD_HASH { finding.help(REHASH) } else { finding }
+        }),
+        Err(error) => Some(error.diagnostic(&findings.wheel)),
+    };
+    sink.extend(members.into_iter().par_bridge().filter_map(check).collect::<Vec<Diagnostic>>());
+}
+
+/// Compares the names in RECORD with those of the members, which are not read. The rows by path.
+pub(super) fn check_names<'w>(
+    wheel: &'w Wheel<'_>,
+    findings: &Findings,
+    sink: &mut Sink,
+) -> BTreeMap<&'w str, &'w Row> {
     let rows = rows(wheel, findings, sink);
     let archive = wheel.archive();
     for path in rows.keys().filter(|path| archive.member(path).is_none() && !is_unhashed(wheel, path)) {
         let message = format!("RECORD lists `{path}`, and there is no such member");
         sink.push(findings.member(&codes::RECORD_NAMES_NO_MEMBER, &wheel.dist_info_path("RECORD"), message));
     }
-    let mut members: Vec<&Member> = archive.members().iter().filter(|member| !is_known(member)).collect();
-    members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
-    let check = |member| match check_member(wheel, member, rows.get(member.name()).copied(), meter) {
-        Ok(found) => found.map(|(code, message)| findings.member(code, member.name(), message)),
-        Err(error) => Some(error.diagnostic(&findings.wheel)),
-    };
-    sink.extend(members.into_iter().par_bridge().filter_map(check).collect::<Vec<Diagnostic>>());
+    let is_listed = |member: &Member| rows.contains_key(member.name()) || is_unhashed(wheel, member.name());
+    for member in archive.members().iter().filter(|member| !member.is_folder() && !is_listed(member)) {
+        let message = "RECORD does not list it, so nothing vouches for it".to_owned();
+        sink.push(findings.member(&codes::MEMBER_NOT_IN_RECORD, member.name(), message));
+    }
+    rows
 }
 
 /// Rows by path; two of one path are told.
@@ -73,11 +92,8 @@ type Found = Option<(&'static crate::diagnostic::Code, String)>;
 fn check_member(wheel: &Wheel<'_>, member: &Member, row: Option<&Row>, meter: &Meter<'_>) -> Result<Found, WheelError> {
     let is_unhashed = is_unhashed(wheel, member.name());
     Ok(match doubt(wheel.archive(), member, row.filter(|_| !is_unhashed), meter)? {
-        None => None,
-        Some(Doubt::NotListed) if is_unhashed || member.is_folder() => None,
-        Some(Doubt::NotListed) => {
-            Some((&codes::MEMBER_NOT_IN_RECORD, "RECORD does not list it, so nothing vouches for it".to_owned()))
-        }
+        // Which are not listed was told by their names.
+        None | Some(Doubt::NotListed) => None,
         Some(Doubt::WeakHash { listed, .. }) => Some((&codes::WEAK_RECORD_HASH, weak_hash_message(&listed))),
         Some(Doubt::OtherHash { listed, actual }) => {
             Some((&codes::RECORD_MISMATCH, format!("RECORD says `{listed}`, and it is `{actual}`")))

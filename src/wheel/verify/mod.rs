@@ -60,10 +60,11 @@ pub fn verify_some(
     shortened(sink.finish(), &findings)
 }
 
-/// Checks METADATA and WHEEL against the file name; members are not read.
-pub fn check_metadata(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
+/// Checks METADATA and WHEEL against the file name, and RECORD against the names of the members; these are not read.
+pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
+    members::check_names(wheel, &findings, &mut sink);
     metadata::check(wheel, name, &findings, &mut sink);
     shortened(sink.finish(), &findings)
 }
