@@ -40,7 +40,9 @@ pub enum FileKind {
     Damaged(String),
     /// Code for a GPU, in a file of its own.
     Device,
-    /// A library for Windows.
+    /// What debuggers read of a library or program that lies elsewhere: no loader takes it.
+    Debug,
+    /// A library or program for Windows.
     Windows,
     /// Data, a bundle or an archive with code for GPUs.
     Data,
@@ -57,17 +59,22 @@ impl FileFacts {
                 let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
                 let is_program =
                     !name.contains('.') && ["bin", "scripts"].contains(&folder.rsplit('/').next().unwrap_or(""));
-                is_program || name.split('.').skip(1).any(|part| part == "so")
+                let mut endings = name.split('.').skip(1);
+                let is_debug = name.split('.').next_back() == Some("debug");
+                is_program || !is_debug && endings.any(|part| part == "so")
             }
             _ => false,
         }
     }
-}
 
-impl FileKind {
-    /// Whether a processor or a GPU runs what is in it as it is.
-    pub fn is_machine_code(&self) -> bool {
-        matches!(self, Self::Library(_) | Self::Device | Self::Windows)
+    /// Whether it binds its wheel to a platform: libraries and code for GPUs do. Programs for Windows run there alone,
+    /// and wheels for any platform carry them on purpose, as those of pip and setuptools do with launchers.
+    pub fn binds_to_platform(&self) -> bool {
+        match self.kind {
+            FileKind::Library(_) | FileKind::Device => true,
+            FileKind::Windows => !self.inventory.is_empty(),
+            _ => false,
+        }
     }
 }
 
@@ -284,11 +291,17 @@ fn read_member(
         layout_faults: Vec::new(),
         is_vouched: false,
     };
+    let mut unread = None;
     let layout = if is_elf(&head) {
         match read_elf(&view, sight, &mut facts, reading) {
             Ok(layout) => layout,
             Err(Unread::Member(error)) => return Err(error),
             Err(Unread::Elf(ElfError::Read(error))) => return Err(view.fault(error)),
+            Err(Unread::Elf(error)) if codeobj::is_code_object(&head) => {
+                facts.kind = FileKind::Device;
+                unread = Some(error.to_string());
+                reading.look.scans().then(FileLayout::of_device)
+            }
             Err(Unread::Elf(error)) => {
                 facts.kind = FileKind::Damaged(error.to_string());
                 None
@@ -307,6 +320,10 @@ fn read_member(
     if let Some(layout) = layout {
         view.finish()?;
         facts.inventory = std::mem::replace(&mut *sight.scanner(), Scanner::new(sight.depth)).finish(&layout);
+        // What a code object lacks is mostly told by its size already.
+        if let Some(reason) = unread.filter(|_| facts.inventory.damages.is_empty()) {
+            facts.inventory.damages.push(Damage { offset: 0, reason });
+        }
     }
     if let Some(stretch) = reference {
         match KpackReference::read(&view, stretch) {
@@ -353,6 +370,9 @@ fn read_elf(
     let elf = Elf::read(view)?;
     facts.kind = if elf.header().machine == machine::AMDGPU {
         FileKind::Device
+    } else if elf.is_debug_alone(view) {
+        facts.kind = FileKind::Debug;
+        return Ok(None);
     } else {
         let file_name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
         FileKind::Library(Box::new(Library::read(view, &elf, file_name, reading.asked)?))
@@ -377,7 +397,13 @@ fn device_layout(
     if !sight.scanner().has_candidates() {
         return Ok(None);
     }
-    Ok(Some(FileLayout::of_elf(elf, &elf.sections(view)?)))
+    if elf.header().machine != machine::AMDGPU {
+        return Ok(Some(FileLayout::of_elf(elf, &elf.sections(view)?)));
+    }
+    match elf.loads().find(|load| load.file_end() > elf.size_bytes()) {
+        Some(load) => Err(ElfError::Outside { what: "a loaded segment", offset: load.offset, of: "the file" }.into()),
+        None => Ok(Some(FileLayout::of_device())),
+    }
 }
 
 /// A file that is no ELF file.

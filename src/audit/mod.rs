@@ -32,7 +32,7 @@ pub use repair::{Digests, Fingerprint, Graft, Made, Plan, Platform, Repair, Want
 pub use report::{Judged, Report, label_findings, policies_for, report};
 pub use sbom::{sbom, sbom_path};
 pub use search::{Folder, SearchPath};
-pub use select::{Selected, arch_of, select};
+pub use select::{Selected, arch_of, damaged, select};
 pub use tree::{
     Excludes, Found, Known, MachineLibraries, MachineLibrary, NoLibraries, Node, Surroundings, Tree, is_libpython, walk,
 };

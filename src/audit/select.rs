@@ -35,15 +35,9 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
     for (number, file) in files.iter().enumerate() {
         let place = Place::Member { wheel: name.to_string(), member: file.path.clone() };
         let finding = |code, message: String| Diagnostic::new(code, message).at(place.clone(), "");
-        let library = match &file.kind {
-            FileKind::Library(library) => library,
-            FileKind::Damaged(reason) => {
-                let told = finding(&codes::DAMAGED_ELF, format!("no ELF file: {reason}"));
-                let severity = if file.is_for_loaders() { told.severity } else { Severity::Note };
-                selected.findings.push(told.severity(severity));
-                continue;
-            }
-            _ => continue,
+        let FileKind::Library(library) = &file.kind else {
+            selected.findings.extend(damaged(&name.to_string(), file));
+            continue;
         };
         if file.path.split('/').rev().skip(1).any(|part| part == "purelib") {
             selected.findings.push(finding(&codes::ELF_IN_PURELIB, "a library below `purelib`".to_owned()));
@@ -94,6 +88,16 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         selected.findings.push(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place, ""));
     }
     selected
+}
+
+/// What is said of a file of a wheel that begins as an ELF file and cannot be read as one: an error where a loader would
+/// take it, a remark about data.
+pub fn damaged(wheel: &str, file: &FileFacts) -> Option<Diagnostic> {
+    let FileKind::Damaged(reason) = &file.kind else { return None };
+    let place = Place::Member { wheel: wheel.to_owned(), member: file.path.clone() };
+    let told = Diagnostic::new(&codes::DAMAGED_ELF, format!("no ELF file: {reason}")).at(place, "");
+    let severity = if file.is_for_loaders() { told.severity } else { Severity::Note };
+    Some(told.severity(severity))
 }
 
 /// What is kept at most of all that libraries lead to: as many as 700 libraries of which each leads to all of them.

@@ -1,6 +1,6 @@
 //! Entries of bundles and what their ids say.
 
-use super::flags::CodeObject;
+use super::flags::{CodeObject, has_number};
 use super::target::Target;
 
 /// What an entry was compiled for, as the first word of its id (clang, "Offload Bundler", "Bundle Entry ID").
@@ -97,12 +97,15 @@ impl Entry {
     }
 
     /// Whether its header contradicts its id. Version 2 tells no processor and version 3 no feature that is off, so
-    /// less is compared there.
+    /// less is compared there. A machine number that the table does not have contradicts those processors alone whose
+    /// numbers it has.
     pub fn is_mismatch(&self) -> bool {
         let (Some(said), Some(object)) = (self.target(), &self.object) else { return false };
         let (said, found) = match (said, &object.target, object.version) {
             (.., Some(2)) => return false,
             (Target::Gfx(said), Target::Gfx(found), _) => (said, found),
+            (Target::Gfx(said), Target::Unknown(_), _) => return has_number(said.processor()),
+            (_, Target::Unknown(_), _) => return false,
             (said, found, _) => return said != found,
         };
         let is_told = |feature: &&String| object.version != Some(3) || feature.ends_with('+');
@@ -162,6 +165,16 @@ mod tests {
         check("gfx906:sramecc+:xnack-", 1, 0x22f, false);
         check("gfx906:xnack-", 1, 0x12f, true);
         check("gfx906", 0, 0x01, false);
-        check("gfx1399", 3, 0x7e, true);
+    }
+
+    #[test]
+    fn a_machine_number_that_is_not_known_contradicts_known_processors_alone() {
+        let is_mismatch = |id: &str, number: u32| {
+            let id = EntryId::parse(format!("hipv4-amdgcn-amd-amdhsa--{id}").as_bytes());
+            let object = parse_code_object(&code_object(number, 3, 64));
+            Entry { id, offset: 0, size_bytes: 64, object }.is_mismatch()
+        };
+        assert!(!is_mismatch("gfx1999", 0xf0) && !is_mismatch("gfx1399:xnack+", 0x7e) && !is_mismatch("other", 0xf0));
+        assert!(is_mismatch("gfx906", 0xf0) && is_mismatch("gfx1999", 0x2f));
     }
 }

@@ -95,15 +95,21 @@ pub(super) fn processor(number: u8) -> Option<&'static str> {
     MACHINES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }
 
+/// Whether the first bytes of a file are those of a code object, however much of it there is.
+pub fn is_code_object(head: &[u8]) -> bool {
+    // Class 2 is 64 bits, byte order 1 little-endian, version 1 the only one (gABI, "ELF Identification").
+    head.starts_with(&MAGIC) && head.get(4..7) == Some(&[2, 1, 1]) && u16_at(head, 18) == Some(machine::AMDGPU)
+}
+
+/// Whether a processor has a machine number in the table.
+pub(super) fn has_number(processor: &str) -> bool {
+    MACHINES.iter().any(|(_, name)| *name == processor)
+}
+
 /// Reads the first 64 bytes of a code object. `None` where they are not those of a 64-bit little-endian ELF file for
 /// an AMD GPU; a processor that is not known is [`Target::Unknown`].
 pub fn parse_code_object(head: &[u8]) -> Option<CodeObject> {
-    // Class 2 is 64 bits, byte order 1 little-endian, version 1 the only one (gABI, "ELF Identification").
-    let is_ours = head.len() >= HEAD_BYTES
-        && head.starts_with(&MAGIC)
-        && head[4..7] == [2, 1, 1]
-        && u16_at(head, 18) == Some(machine::AMDGPU);
-    if !is_ours {
+    if head.len() < HEAD_BYTES || !is_code_object(head) {
         return None;
     }
     let (os_abi, abi_version) = (head[7], head[8]);

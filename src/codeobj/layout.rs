@@ -75,6 +75,11 @@ impl FileLayout {
         Self::default()
     }
 
+    /// The layout of a code object: all of it counts.
+    pub fn of_device() -> Self {
+        Self { kind: FileKind::DeviceElf, ..Self::default() }
+    }
+
     /// The layout of an ELF file.
     pub fn of_elf(elf: &Elf, sections: &[Section]) -> Self {
         let kind = if elf.header().machine == machine::AMDGPU { FileKind::DeviceElf } else { FileKind::HostElf };

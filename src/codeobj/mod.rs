@@ -25,7 +25,7 @@ pub use bundle::{BundleFault, is_bundle};
 pub use compressed::{CompressedFault, CompressedHeader, Method};
 pub use data::{DataFile, DataKind, SourceKind};
 pub use entry::{Entry, EntryId, OffloadKind};
-pub use flags::{CodeObject, parse_code_object};
+pub use flags::{CodeObject, is_code_object, parse_code_object};
 pub use inventory::{Container, ContainerKind, Damage, Inventory, Mismatch, Place, TargetTotals, Union};
 pub use kpack::{Kpack, KpackError, KpackReference};
 pub use layout::{FileKind, FileLayout, LayoutSection, Stretch};

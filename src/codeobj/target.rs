@@ -42,6 +42,13 @@ impl Target {
     }
 }
 
+impl From<&GfxTarget> for Target {
+    /// The same with its features in order.
+    fn from(target: &GfxTarget) -> Self {
+        Self::from_text(&target.to_string())
+    }
+}
+
 /// Major, minor and step of a processor: the last two digits are hexadecimal minor and step, those before them the
 /// decimal major version; a generic processor has them apart (LLVM AMDGPU usage, "Processors").
 fn numbers(processor: &str) -> (u32, u32, u32, bool) {

@@ -1,6 +1,6 @@
 //! A file as its loader sees it.
 
-use super::{DynamicEntry, ElfError, Header, Section, Segment, Strings, segment_type, tag};
+use super::{DynamicEntry, ElfError, Header, Section, Segment, Strings, segment_flag, segment_type, tag};
 use crate::bytes::ReadAt;
 
 /// The header, the program headers and the dynamic entries of a file.
@@ -85,6 +85,23 @@ impl Elf {
     /// Where the bytes end that loading the file needs.
     pub fn loaded_end(&self) -> u64 {
         self.loads().map(Segment::file_end).max().unwrap_or_default().min(self.size)
+    }
+
+    /// Whether it holds what debuggers read of another file, and nothing that a loader takes: code and dynamic entries
+    /// are in sections without bytes (GNU binutils manual, objcopy, `--only-keep-debug`).
+    pub fn is_debug_alone(&self, source: &dyn ReadAt) -> bool {
+        let dynamic = self.segment(segment_type::DYNAMIC);
+        let is_bare = |segment: &&Segment| segment.file_size == 0 && segment.memory_size > 0;
+        let code = self.loads().filter(|load| load.flags & segment_flag::EXECUTE != 0);
+        // Sections lie at the end of the file, so that they are read of few files.
+        if dynamic.into_iter().chain(code).find(is_bare).is_none() {
+            return false;
+        }
+        let is_emptied = |section: &Section| {
+            let is_dynamic = dynamic.is_some_and(|segment| segment.address == section.address);
+            section.is_alloc() && section.is_nobits() && (section.is_code() || is_dynamic)
+        };
+        self.sections(source).is_ok_and(|sections| sections.iter().any(is_emptied))
     }
 
     /// The value of the first dynamic entry with this tag.
@@ -225,7 +242,9 @@ fn read_dynamic(
     header: &Header,
     segments: &[Segment],
 ) -> Result<(Vec<DynamicEntry>, u64), ElfError> {
-    let Some(segment) = segments.iter().find(|segment| segment.kind == segment_type::DYNAMIC) else {
+    // A table without bytes lies nowhere, wherever it says.
+    let dynamic = segments.iter().find(|segment| segment.kind == segment_type::DYNAMIC);
+    let Some(segment) = dynamic.filter(|segment| segment.file_size > 0) else {
         return Ok((Vec::new(), 0));
     };
     let what = "the dynamic table";

@@ -20,6 +20,8 @@ pub mod section_type {
 
 /// The section is in memory when the program runs (gABI, `SHF_ALLOC`).
 const ALLOC: u64 = 2;
+/// It holds code (gABI, `SHF_EXECINSTR`).
+const CODE: u64 = 4;
 
 /// A section header with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -101,6 +103,11 @@ impl Section {
     /// Whether it is in memory when the program runs.
     pub fn is_alloc(&self) -> bool {
         self.flags & ALLOC != 0
+    }
+
+    /// Whether it holds code.
+    pub fn is_code(&self) -> bool {
+        self.flags & CODE != 0
     }
 
     /// Whether it takes no bytes of the file.

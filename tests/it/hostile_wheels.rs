@@ -347,7 +347,7 @@ fn a_circle_of_thousands_of_libraries_is_an_error_and_fills_no_memory() {
     assert!(!told.contains("E008"), "{told}");
 }
 
-/// Asserts that `check` refuses a wheel with this library, and `repair` where it cannot be read.
+/// Asserts that `check` and `verify` refuse a wheel with this library, and `repair` where it cannot be read.
 #[track_caller]
 fn library_refused(content: &[u8]) {
     let project = Project::new().bytes(NAME, &sound().executable("demo/_other.so", content).bytes());
@@ -357,7 +357,7 @@ fn library_refused(content: &[u8]) {
     for command in [&commands()[0], &commands()[2]] {
         bounded(&project, BOUNDS, command, 0);
     }
-    bounded(&project, BOUNDS, &commands()[3], i32::from(!is_unread));
+    bounded(&project, BOUNDS, &commands()[3], 1);
     if is_unread {
         let told = bounded(&project, BOUNDS, &commands()[4], 1).stderr;
         assert!(told.contains("error[E001 "), "{told}");
@@ -425,6 +425,41 @@ fn code_for_gpus_cut_off_where_a_structure_begins_or_ends_is_told() {
             }
         }
     }
+}
+
+#[test]
+fn a_code_object_cut_off_wherever_is_told() {
+    let whole = bundle::code_object(0x4c, 3, 4096);
+    assert!(!cut_object(&whole).contains("error["));
+    for cut in [24, 63, 64, 65, 2048, 4095] {
+        let told = cut_object(&whole[..cut]);
+        assert!(told.contains("error[R132 "), "{cut}: {told}");
+    }
+    // One without section headers: a segment that reaches beyond the file tells.
+    let mut stripped = whole;
+    stripped[40..48].fill(0);
+    stripped[58..62].fill(0);
+    stripped[32] = 64;
+    stripped[54] = 56;
+    stripped[56] = 1;
+    stripped[64..120].fill(0);
+    stripped[64] = 1;
+    stripped[96..104].copy_from_slice(&4096_u64.to_le_bytes());
+    assert!(!cut_object(&stripped).contains("error["), "{}", cut_object(&stripped));
+    assert!(cut_object(&stripped[..2048]).contains("error[R132 "));
+}
+
+/// What is said of a code object that is a member of its own, by those who look for code.
+fn cut_object(bytes: &[u8]) -> String {
+    let wheel = sound().file("demo/k.co", bytes).bytes();
+    let project = Project::new().bytes(NAME, &wheel);
+    let said = |arguments: &[&str]| {
+        let output = project.command(arguments).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let (listed, checked) = (said(&["wheel", "gfx", NAME]), said(&["wheel", "check", NAME, "--no-host-libs"]));
+    assert_eq!(listed.contains("R132"), checked.contains("R132"), "{listed}{checked}");
+    checked
 }
 
 /// A gigabyte of zeros behind one bundle, in a few kilobytes: it is read through, and not held.

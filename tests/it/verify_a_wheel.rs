@@ -1,5 +1,6 @@
 //! Checking wheels against their names and RECORDs.
 
+use crate::support::elf::Library;
 use crate::support::{Project, Wheel};
 
 const NAME: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
@@ -291,4 +292,14 @@ fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
     let told = said(&sound().header("Author: Jos\u{e9}").in_latin_1());
     codes(&told, &["W055 bad-wheel-header"]);
     assert!(told.contains("the text is not UTF-8"), "{told}");
+}
+
+#[test]
+fn a_library_that_no_loader_reads_fails_and_data_that_begins_like_one_is_a_remark() {
+    let library = Library::extension("_demo").build();
+    codes(&said(&sound().executable("flash_attn/m.so", &library[..1000])), &["E001 damaged-elf"]);
+    codes(&said(&sound().executable("flash_attn/m.so", b"\x7fELF".repeat(9))), &["E001 damaged-elf"]);
+    let data = sound().file("flash_attn/m.bin", &library[..1000]);
+    let told = Project::new().bytes(NAME, &data.bytes()).run(&["wheel", "verify", NAME]).exits(0);
+    assert!(told.stdout.starts_with("ok "), "{}", told.stdout);
 }

@@ -113,7 +113,7 @@ fn on_member(wheel: &str, member: &str, code: &'static Code, message: String) ->
 /// What is missing or too much against what was asked for: in each file with bundles, in each whose code lies in archives
 /// of these wheels, and in all other code together, which comes in files of one target.
 pub fn unexpected(wheel: &str, files: &[FileFacts], wheels: &[SplitCode], expected: &[GfxTarget]) -> Vec<Diagnostic> {
-    let expected: BTreeSet<Target> = expected.iter().cloned().map(Target::Gfx).collect();
+    let expected: BTreeSet<Target> = expected.iter().map(Target::from).collect();
     let is_split = |file: &&FileFacts| !file.inventory.kpack_references.is_empty();
     let is_bundled = |file: &&FileFacts| file.inventory.bundles().next().is_some() || is_split(file);
     let mut found = Vec::new();

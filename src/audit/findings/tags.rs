@@ -17,7 +17,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if subject.name.is_any_platform() {
         let code: Vec<&str> =
-            subject.files.iter().filter(|file| file.kind.is_machine_code()).map(|file| file.path.as_str()).collect();
+            subject.files.iter().filter(|file| file.binds_to_platform()).map(|file| file.path.as_str()).collect();
         if let Some(first) = code.first() {
             let message = match code.len() {
                 1 => format!("the name says any platform, and `{first}` is machine code"),

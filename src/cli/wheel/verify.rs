@@ -75,6 +75,7 @@ fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
     let vouched = vouched(&files);
     let mut found = wheel::verify_some(&opened, &file.name, &|member| vouched.contains(member.name()));
     for file_facts in &files {
+        found.extend(audit::damaged(&file.shown, file_facts));
         let place = Place::Member { wheel: file.shown.clone(), member: file_facts.path.clone() };
         let finding =
             |fault: &LayoutFault| Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "");
