@@ -160,6 +160,12 @@ fn the_list_of_targets_fails_on_code_that_is_not_what_its_bundle_says() {
     assert!(gfx(sound[..sound.len() - 100].to_vec(), 1).stderr.starts_with("error[R132"));
 }
 
+#[test]
+fn code_for_a_processor_newer_than_the_facts_is_taken_at_its_word() {
+    let wheel = |target: &str| Wheel::named(NAME).file("demo/k.hipfb", bundle::hip_bundle(&[(target, 0xf0)], 512));
+    appears("R123", &wheel("gfx942"), &wheel("gfx1999"));
+}
+
 /// W3
 #[test]
 fn every_part_of_a_label_is_held_against_the_contents() {
@@ -332,4 +338,89 @@ fn a_person_reads_what_was_checked() {
     assert!(more.starts_with(&text) && more.len() > text.len(), "{more}");
     let nothing = project.run(&["wheel", "check", "dist/*.whl"]).exits(1);
     assert!(nothing.stderr.contains("help: nothing matched"), "{}", nothing.stderr);
+}
+
+#[test]
+fn launchers_for_windows_do_not_bind_a_wheel_to_a_platform_and_code_for_gpus_in_them_does() {
+    let name = "demo-1.0-py3-none-any.whl";
+    let launcher = Wheel::named(name).file("demo/t64.exe", bundle::pe_library(&[part(".text", vec![0x90; 64])]));
+    let fatbin = part(".hip_fat", bundle::hip_bundle(&[("gfx90a", 0x3f)], 512));
+    let kernels = part(".hipFatB", bundle::wrappers(1, *b"FPIH"));
+    appears("R102", &Wheel::named(name).file("demo/k.dll", bundle::pe_library(&[fatbin, kernels])), &launcher);
+    assert_eq!(checked(&launcher, &[]), []);
+}
+
+#[test]
+fn libraries_of_another_release_than_the_label_are_told_beside_those_of_its_own() {
+    let needs = |one: &str, other: &str| extension().needs(one, &[]).needs(other, &[]).build();
+    let mixed = || needs("libamdhip64.so.6", "librocblas.so.5");
+    appears("R125", &labelled("rocm62", mixed()), &labelled("rocm62", needs("libamdhip64.so.6", "librocblas.so.4")));
+    appears("R125", &labelled("rocm71", mixed()), &labelled("rocm71", needs("libamdhip64.so.7", "librocblas.so.5")));
+    // A library may keep its SONAME over a major version, and facts know it of one of them.
+    let kept = labelled("rocm57", needs("libamdhip64.so.5", "libamd_comgr.so.2"));
+    assert_eq!(checked(&kept, &[]), []);
+    // One of several variants is what the label says.
+    let variants = labelled("rocm62", extension().build())
+        .executable("demo/lib_rocm62/m.so", Library::new().needs("libamdhip64.so.6", &[]).build())
+        .executable("demo/lib_rocm71/m.so", Library::new().needs("libamdhip64.so.7", &[]).build());
+    assert!(!checked(&variants, &[]).iter().any(|(code, _)| code == "R125"));
+}
+
+#[test]
+fn what_lies_outside_of_all_variants_is_loaded_with_each_of_them() {
+    let hip = |major: u32| Library::new().linked(LIBC).needs(&format!("libamdhip64.so.{major}"), &[]).build();
+    let variants =
+        || Wheel::named(NAME).executable("demo/lib_rocm62/m.so", hip(6)).executable("demo/lib_rocm71/m.so", hip(7));
+    appears("R112", &variants().executable("demo/core.so", hip(6)), &variants());
+    let alone = Wheel::named(NAME).executable("demo/lib_rocm71/m.so", hip(7));
+    appears("R112", &alone.executable("demo/core.so", hip(6)), &Wheel::named(NAME).executable("demo/core.so", hip(6)));
+    let told = checked(&variants().executable("demo/a.so", hip(5)).executable("demo/b.so", hip(4)), &[]);
+    assert_eq!(told.iter().filter(|(code, _)| code == "R112").count(), 2, "one of each variant: {told:?}");
+}
+
+#[test]
+fn a_search_path_is_judged_from_every_file_that_has_it() {
+    let library = |soname: &str| Library::new().soname(soname).linked(LIBC).runpath("$ORIGIN/../..").build();
+    let deep = || Wheel::named(NAME).executable("pkg/a/b/m.so", library("m")).executable("pkg/a/b/n.so", library("n"));
+    let told = |wheel: &Wheel| {
+        let project = Project::new().bytes(NAME, &wheel.bytes());
+        project.run(&["wheel", "check", NAME, "--no-host-libs"]).exits(0).stderr
+    };
+    assert_eq!(told(&deep()), "");
+    let one = told(&deep().executable("pkg/z.so", library("z")));
+    assert!(one.contains("[R113 ") && one.contains("pkg/z.so") && !one.contains("the same in"), "{one}");
+    let two = told(&deep().executable("pkg/z.so", library("z")).executable("pkg/y.so", library("y")));
+    assert!(two.contains("pkg/y.so") && two.contains("the same in 1 other file"), "{two}");
+}
+
+#[test]
+fn features_of_an_expected_target_have_no_order() {
+    let object = |flags| Wheel::named(NAME).file("demo/k.co", bundle::code_object(flags, 2, 256));
+    let (both, plain) = (object(0xe3f), object(0x53f));
+    for expect in ["gfx90a:xnack-:sramecc+", "gfx90a:sramecc+:xnack-"] {
+        assert_eq!(checked(&both, &["--expect", expect]), [], "{expect}");
+        is_told(&plain, &["--expect", expect], "R120", "error");
+    }
+}
+
+/// What `objcopy --only-keep-debug` leaves has program headers that lead nowhere, and no loader takes it.
+#[test]
+fn split_off_debug_sections_are_no_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, split) = (folder.path().join("m.so"), folder.path().join("m.debug"));
+    std::fs::write(&whole, extension().flag("-g").build()).unwrap();
+    let mut command = std::process::Command::new("objcopy");
+    assert!(command.arg("--only-keep-debug").arg(&whole).arg(&split).status().unwrap().success());
+    let debug = std::fs::read(&split).unwrap();
+    let wheel = named(NAME, &extension()).file("demo/_demo.so.debug", debug.clone());
+    assert_eq!(checked(&wheel, &[]), []);
+    let project = Project::new().bytes(NAME, &wheel.bytes());
+    assert_eq!(project.run(&["wheel", "verify", NAME]).exits(0).stderr, "");
+    // Stripping would leave nothing of it.
+    let out = project.run(&["wheel", "repair", NAME, "--strip", "--no-host-libs"]).exits(0).stdout;
+    let repaired = std::fs::read(project.path(out.lines().next().unwrap().trim())).unwrap();
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(repaired)).unwrap();
+    let mut kept = Vec::new();
+    std::io::Read::read_to_end(&mut archive.by_name("demo/_demo.so.debug").unwrap(), &mut kept).unwrap();
+    assert!(kept == debug);
 }

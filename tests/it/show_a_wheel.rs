@@ -172,7 +172,7 @@ fn the_runtime_in_the_wheel_and_runtimes_of_two_releases_are_found() {
         wheel(&extension().needs("libamdhip64.so.6", &[]))
             .executable(path, Library::new().needs("libamdhip64.so.7", &[]).build())
     };
-    appears("R112", &two("demo/_other.so"), &two("demo/_other_rocm7.so"));
+    appears("R112", &two("demo/_other.so"), &wheel(&extension().needs("libamdhip64.so.6", &[])));
     // A variant of its own kind goes with one release, too.
     let variant = |other: &str| {
         wheel(&extension())
@@ -470,5 +470,23 @@ fn a_folder_for_what_memory_does_not_hold_is_tried_at_once() {
     for command in ["show", "check", "gfx", "repair"] {
         let run = project.run(&["wheel", command, NAME, "--work-dir", "none"]).exits(3);
         assert!(run.stderr.contains("cannot write to `none`"), "{}", run.stderr);
+    }
+}
+
+/// RECORD is held against the names of the members, which takes no reading.
+#[test]
+fn a_member_that_record_does_not_list_is_shown_and_told_once_by_a_check() {
+    let unlisted = || {
+        wheel(&extension()).edit("RECORD", |text| {
+            let listed = text.lines().filter(|line| !line.starts_with("demo/_demo.so,"));
+            listed.map(|line| format!("{line}\n")).collect()
+        })
+    };
+    appears("W020", &unlisted(), &wheel(&extension()));
+    let project = Project::new().bytes(NAME, &unlisted().bytes());
+    let shown = project.run(&["wheel", "show", NAME, "--no-host-libs"]).exits(0).stderr;
+    let checked = project.run(&["wheel", "check", NAME, "--no-host-libs"]).exits(1).stderr;
+    for told in [shown, checked] {
+        assert_eq!(told.matches("error[W020 member-not-in-record]").count(), 1, "{told}");
     }
 }

@@ -61,7 +61,7 @@ fn gfx(subject: Subject<'_>, words: &[Word]) -> Option<Diagnostic> {
     let said: BTreeSet<&GfxTarget> = named.collect();
     let own = subject.files.iter().flat_map(|file| file.inventory.targets().into_keys());
     let held: BTreeSet<Target> = own.filter_map(|one| Some(Target::from_text(one.gfx()?.processor()))).collect();
-    let is_same = said.len() == held.len() && said.iter().all(|one| held.contains(&Target::Gfx((*one).clone())));
+    let is_same = said.len() == held.len() && said.iter().all(|one| held.contains(&Target::from(*one)));
     if said.is_empty() || held.is_empty() || is_same {
         return None;
     }
@@ -196,13 +196,9 @@ fn other_backend(subject: Subject<'_>, backend: &str) -> Option<Diagnostic> {
 
 fn rocm(subject: Subject<'_>, parts: &LabelParts) -> Option<Diagnostic> {
     let Accelerator::Rocm(rocm) = &parts.accelerator else { return None };
-    let majors = super::rocm_majors(subject);
     let own = rocm.parts().first().map(ToString::to_string)?;
+    let majors = super::other_majors(subject, &own)?;
     let (other, names) = majors.iter().find(|(major, _)| **major != own)?;
-    if majors.contains_key(&own) {
-        // Libraries of several releases are a finding of their own.
-        return None;
-    }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let message = format!("the label says ROCm {rocm}, and `{}` is of ROCm {other}", names.join("`, `"));
     Some(

@@ -13,6 +13,7 @@ mod words;
 pub use gfx::{file_findings, unexpected};
 pub(super) use label::torch_need;
 pub use label::{TorchNeed, is_of_torch};
+use rocm::other_majors;
 pub(super) use rocm::rocm_majors;
 pub use size::too_large;
 pub use split::{Archive, SplitArchive, SplitCode, archives_of, missing_archives};

@@ -23,10 +23,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
 
 fn of_text(subject: Subject<'_>, files: &[&str], tag: &str, text: &str) -> Vec<Diagnostic> {
     let Some(first) = files.first() else { return Vec::new() };
-    let others = |finding: Diagnostic| match files.len() {
-        1 => finding,
-        more => finding.note(format!("the same in {}", counted(more - 1, "other file"))),
-    };
+    let others = |finding: Diagnostic| also_in(finding, files.len());
     let mut found = Vec::new();
     if text.split(':').any(str::is_empty) {
         let message = format!("{tag} has an empty entry, which is the folder that a program is started in");
@@ -47,12 +44,25 @@ fn of_text(subject: Subject<'_>, files: &[&str], tag: &str, text: &str) -> Vec<D
                 .help("drop it with `rock-matrix wheel repair --fix-rpath`, or link with a path from `$ORIGIN`"),
         );
     }
-    let leaving: Vec<&str> = entries().filter(|one| origin(one).is_some_and(|rest| leaves(first, &rest))).collect();
-    if !leaving.is_empty() {
-        let message = format!("{tag} names {}, above the folder that the wheel is installed into", some(&leaving));
-        found.push(others(subject.on_member(&codes::RPATH_LEAVES_WHEEL, first, message)));
+    // Where an entry leads depends on how deep a file lies.
+    let mut leaving: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
+    for file in files {
+        let of_file = entries().filter(|one| origin(one).is_some_and(|rest| leaves(file, &rest)));
+        leaving.entry(of_file.collect()).or_default().push(file);
+    }
+    for (entries, files) in leaving.into_iter().filter(|(entries, _)| !entries.is_empty()) {
+        let message = format!("{tag} names {}, above the folder that the wheel is installed into", some(&entries));
+        found.push(also_in(subject.on_member(&codes::RPATH_LEAVES_WHEEL, files[0], message), files.len()));
     }
     found
+}
+
+/// A finding about the first of so many files.
+fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
+    match files {
+        0 | 1 => finding,
+        more => finding.note(format!("the same in {}", counted(more - 1, "other file"))),
+    }
 }
 
 /// The first entry, and how many more there are.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Subject;
+use crate::audit::library::Library;
 use crate::audit::tree::Excludes;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::rocm as codes;
@@ -46,25 +47,44 @@ fn split(soname: &str) -> Option<(&str, u32)> {
     Some((base, version.split('.').next()?.parse().ok()?))
 }
 
-/// Libraries of ROCm in several major versions, needed or in the wheel, within one of its variants or outside of all.
+/// Libraries of ROCm in several major versions, needed or in the wheel, among those that are loaded together.
 fn two_majors(subject: Subject<'_>, is_rocm: &Excludes) -> Vec<Diagnostic> {
-    let mut users: BTreeMap<(&str, String), BTreeMap<u32, &str>> = BTreeMap::new();
-    for (path, library) in subject.libraries() {
-        let own = library.soname.as_deref().map(without_hash);
-        let names = library.needed.iter().map(|needed| without_hash(needed)).chain(own);
-        for (base, major) in names.filter(|name| is_rocm.has(name)).filter_map(|name| {
-            let (base, major) = split(&name)?;
-            Some((base.to_owned(), major))
-        }) {
-            users.entry((variant(path), base)).or_default().entry(major).or_insert(path);
+    // What lies outside of all variants is told once.
+    let mut messages = BTreeSet::new();
+    for libraries in loaded_together(subject) {
+        let mut users: BTreeMap<String, BTreeMap<u32, &str>> = BTreeMap::new();
+        for (path, library) in libraries {
+            let own = library.soname.as_deref().map(without_hash);
+            let names = library.needed.iter().map(|needed| without_hash(needed)).chain(own);
+            for (base, major) in names.filter(|name| is_rocm.has(name)).filter_map(|name| {
+                let (base, major) = split(&name)?;
+                Some((base.to_owned(), major))
+            }) {
+                users.entry(base).or_default().entry(major).or_insert(path);
+            }
         }
-    }
-    let several = users.into_iter().filter(|(_, majors)| majors.len() > 1);
-    several
-        .map(|((_, base), majors)| {
+        for (base, majors) in users.into_iter().filter(|(_, majors)| majors.len() > 1) {
             let list: Vec<String> =
                 majors.iter().map(|(major, path)| format!("`{base}.so.{major}` by {path}")).collect();
-            subject.on_wheel(&codes::TWO_ROCM_MAJORS, format!("needed are {}", list.join(" and ")))
+            messages.insert(format!("needed are {}", list.join(" and ")));
+        }
+    }
+    messages.into_iter().map(|message| subject.on_wheel(&codes::TWO_ROCM_MAJORS, message)).collect()
+}
+
+/// The libraries that one process loads, with their paths: for each variant those outside of all variants and its own,
+/// in this order; all of them where there are no variants.
+fn loaded_together(subject: Subject<'_>) -> Vec<Vec<(&str, &Library)>> {
+    let variants: BTreeSet<&str> =
+        subject.libraries().map(|(path, _)| variant(path)).filter(|one| !one.is_empty()).collect();
+    if variants.is_empty() {
+        return vec![subject.libraries().collect()];
+    }
+    variants
+        .into_iter()
+        .map(|number| {
+            let outside = subject.libraries().filter(|(path, _)| variant(path).is_empty());
+            outside.chain(subject.libraries().filter(|(path, _)| variant(path) == number)).collect()
         })
         .collect()
 }
@@ -83,10 +103,46 @@ fn variant(path: &str) -> &str {
     path.match_indices(VARIANT).find_map(|(at, _)| number(at)).unwrap_or_default()
 }
 
-/// The major versions of ROCm that the libraries of a wheel were linked against, each with a library's name that tells.
-pub(in crate::audit) fn rocm_majors(subject: Subject<'_>) -> BTreeMap<String, BTreeSet<String>> {
-    let mut majors: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for needed in subject.libraries().flat_map(|(_, library)| &library.needed) {
+/// Major versions of ROCm, each with the names of libraries that tell.
+type Majors = BTreeMap<String, BTreeSet<String>>;
+
+/// The major versions of ROCm that the libraries of a wheel were linked against.
+pub(in crate::audit) fn rocm_majors(subject: Subject<'_>) -> Majors {
+    majors(subject, subject.libraries())
+}
+
+/// The major versions of ROCm that libraries of one process were linked against, of which the one that the label says is
+/// not the only one; `None` where it is, among all libraries or among those of one variant.
+pub(super) fn other_majors(subject: Subject<'_>, said: &str) -> Option<Majors> {
+    let all = loaded_together(subject).into_iter().map(|libraries| {
+        let mut found = majors(subject, libraries.into_iter());
+        // Some libraries keep their SONAME over a major version: it tells another one where that has one of its own.
+        if found.contains_key(said) {
+            let own = |name: &String| split(name).is_some_and(|(base, _)| has_soname(subject, base, said));
+            for (_, names) in found.iter_mut().filter(|(major, _)| *major != said) {
+                names.retain(own);
+            }
+            found.retain(|_, names| !names.is_empty());
+        }
+        found
+    });
+    let all: Vec<Majors> = all.collect();
+    let is_true = |majors: &Majors| majors.keys().all(|major| major == said);
+    if all.iter().any(is_true) {
+        return None;
+    }
+    all.into_iter().max_by_key(|majors| majors.contains_key(said))
+}
+
+/// Whether the SONAME of a library in a major version of ROCm is known.
+fn has_soname(subject: Subject<'_>, base: &str, major: &str) -> bool {
+    let rows = &subject.compat.tables().sonames;
+    rows.iter().any(|row| row.rocm == major && split(&row.soname).is_some_and(|(one, _)| one == base))
+}
+
+fn majors<'l>(subject: Subject<'_>, libraries: impl Iterator<Item = (&'l str, &'l Library)>) -> Majors {
+    let mut majors = Majors::new();
+    for needed in libraries.flat_map(|(_, library)| &library.needed) {
         if let Some(row) = subject.compat.soname(needed) {
             majors.entry(row.rocm.clone()).or_default().insert(needed.clone());
         }

@@ -18,7 +18,7 @@ pub const ALL: &[&Code] = &[
 pub const DAMAGED_ELF: Code = Code::error(
     "E001",
     "damaged-elf",
-    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it: `show` only tells it, `check` and `repair` fail. A data file, by its name, is a remark: nothing loads it.",
+    "A file begins as an ELF file, and its tables cannot be read: it is cut off, or was damaged by a tool. No loader takes it. All else of the wheel was judged without it: `show` only tells it, `verify`, `check` and `repair` fail. A data file, by its name, is a remark: nothing loads it. A code object for a GPU that is cut off is R132.",
 );
 /// A library in the folder of pure Python code.
 pub const ELF_IN_PURELIB: Code = Code::error(

@@ -39,7 +39,7 @@ pub const FALSE_PLATFORM_TAG: Code = Code::error(
 pub const CODE_IN_ANY_WHEEL: Code = Code::error(
     "R102",
     "code-in-any-wheel",
-    "The file name ends with `none-any`, so pip installs the wheel everywhere, but it holds libraries for one kind of processor or code objects for GPUs.\n\nGive it the tag of its platform with `rock-matrix wheel retag --platform-tag`, or build it as a platform wheel.",
+    "The file name ends with `none-any`, so pip installs the wheel everywhere, but it holds libraries for one kind of processor or code objects for GPUs. Programs and libraries for Windows count only with code for GPUs in them: wheels for any platform carry launchers on purpose.\n\nGive it the tag of its platform with `rock-matrix wheel retag --platform-tag`, or build it as a platform wheel.",
 );
 /// Other tags.
 pub const TAG_MISMATCH: Code = Code::error(
@@ -75,7 +75,7 @@ pub const VENDORED_ROCM: Code = Code::warning(
 pub const TWO_ROCM_MAJORS: Code = Code::error(
     "R112",
     "two-rocm-majors",
-    "One library of ROCm is needed by files of the wheel, or lies in it, in two major versions. Both would be loaded into one process.\n\nBuild all of the wheel against one release. Variants that are loaded one at a time are told by `_rocmNN` in their paths; within one of them, one release counts.",
+    "One library of ROCm is needed by files of the wheel, or lies in it, in two major versions. Both would be loaded into one process.\n\nBuild all of the wheel against one release. Variants that are loaded one at a time are told by `_rocmNN` in their paths; within one of them, and with what lies outside of all, one release counts.",
 );
 /// A search path out of site-packages.
 pub const RPATH_LEAVES_WHEEL: Code = Code::warning(
@@ -111,7 +111,7 @@ pub const NO_DEVICE_CODE: Code = Code::error(
 pub const GFX_MISLABELLED: Code = Code::error(
     "R123",
     "gfx-mislabelled",
-    "The entry of a bundle names one gfx target, and the code object behind it is for another (`e_flags` of its ELF header). The runtime picks it by its entry, and the GPU refuses it or computes nonsense.\n\nCompile the file again; tools that edit bundles can do this.",
+    "The entry of a bundle names one gfx target, and the code object behind it is for another (`e_flags` of its ELF header). The runtime picks it by its entry, and the GPU refuses it or computes nonsense. A processor newer than the facts, under a machine number that they do not have either, is taken at its word.\n\nCompile the file again; tools that edit bundles can do this.",
 );
 /// Compressed code objects.
 pub const COMPRESSED_BUNDLE: Code = Code::note(
@@ -123,7 +123,7 @@ pub const COMPRESSED_BUNDLE: Code = Code::note(
 pub const LABEL_NOT_IN_CONTENTS: Code = Code::error(
     "R125",
     "label-not-in-contents",
-    "The file name says what the libraries of the wheel were not built for. Its local version label names a ROCm whose major version is not that of the SONAMEs they need, a torch or a C++ ABI that is not that of the symbols they need, CUDA beside libraries of ROCm or the other way round, a Python that the tags do not allow, other gfx targets than those they hold code for, or the backend `triton`, whose kernels are compiled where they run, beside compiled ones; or its Python tag is not that of its extension modules.\n\nBuild against what the name says, or give the one that is true with `rock-matrix wheel label` or `retag`.",
+    "The file name says what the libraries of the wheel were not built for. Its local version label names a ROCm whose major version is not that of the SONAMEs they need, or not of all of them, a torch or a C++ ABI that is not that of the symbols they need, CUDA beside libraries of ROCm or the other way round, a Python that the tags do not allow, other gfx targets than those they hold code for, or the backend `triton`, whose kernels are compiled where they run, beside compiled ones; or its Python tag is not that of its extension modules.\n\nBuild against what the name says, or give the one that is true with `rock-matrix wheel label` or `retag`.",
 );
 /// Code objects newer than the label's ROCm.
 pub const NEW_CODE_OBJECT: Code = Code::warning(
