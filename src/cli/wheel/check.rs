@@ -80,7 +80,7 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 /// A code by its number or name.
-fn code(word: &str) -> Result<&'static Code, String> {
+pub(super) fn code(word: &str) -> Result<&'static Code, String> {
     registry::find(word).ok_or_else(|| {
         let near = nearest::nearest(word, registry::all().flat_map(|code| [code.id, code.name]));
         nearest::with_nearest(format!("there is no code `{word}`"), near)

@@ -20,13 +20,6 @@ pub(super) struct Destination {
     force: bool,
 }
 
-impl Destination {
-    /// Whether what is refused otherwise is meant.
-    pub(super) fn is_forced(&self) -> bool {
-        self.force
-    }
-}
-
 /// Opens a wheel, decides what changes, writes the new wheel and says where it is.
 pub(super) fn change(
     path: &Path,
@@ -41,11 +34,10 @@ pub(super) fn change(
         Err(fault) => return report(shell, &[fault]),
     };
     let warned = report(shell, &change.findings);
-    let what = match saved {
-        Saved::Written => "wrote",
-        Saved::Same | Saved::Kept => "is there already:",
-    };
-    shell.say(&format!("{what} {}", out.display()));
+    // What is written is told by its path alone.
+    if saved != Saved::Written {
+        shell.say(&format!("is there already: {}", out.display()));
+    }
     let printed = match printing.format() {
         Format::Human => format!("{}\n", out.display()),
         Format::Json => {

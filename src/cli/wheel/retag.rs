@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use super::Printing;
+use super::check::code;
 use super::judging::{first, under_name};
 use super::output::{self, Destination};
 use crate::audit::{Look, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Code, Severity};
 use crate::wheel::{BuildChange, Retag, TagChange, retag};
 
 /// Change the tags or the build number of a wheel, in its name and inside
@@ -15,12 +16,13 @@ use crate::wheel::{BuildChange, Retag, TagChange, retag};
 #[command(after_help = "\
 A tag replaces those that are there; with `+` in front it is added to them. Several are joined with dots.
 The wheel itself stays as it is; a new one is written under the new name, and its path printed.
-A platform that the wheel's own libraries contradict is refused unless --force says that it is meant.
+A platform that the wheel's own libraries contradict is refused unless --allow says that it is meant.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
   rock-matrix wheel retag built.whl --platform-tag +manylinux_2_24_x86_64
   rock-matrix wheel retag built.whl --python-tag py3 --abi-tag none -w wheelhouse
+  rock-matrix wheel retag built.whl --platform-tag manylinux_2_17_x86_64 --allow R101
   rock-matrix wheel retag built.whl --build 2               or --build '' for none")]
 #[command(group = clap::ArgGroup::new("change").args(["python_tag", "abi_tag", "platform_tag", "build"]).required(true).multiple(true))]
 pub(super) struct Args {
@@ -37,6 +39,9 @@ pub(super) struct Args {
     /// The build number; an empty text removes it
     #[arg(long, value_name = "BUILD")]
     build: Option<BuildChange>,
+    /// Findings not to refuse a platform for, by code or name
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
+    allow: Vec<&'static Code>,
     #[command(flatten)]
     destination: Destination,
     #[command(flatten)]
@@ -63,8 +68,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         // What cannot be read vouches for no name.
         let found = under_name(&file.file, &changed.name, compat, Look::Libraries).map_err(first)?;
         for finding in found.into_iter().filter(contradicts_claim) {
-            if !args.destination.is_forced() {
-                return Err(finding.help("say that it is meant with `--force`"));
+            if !args.allow.contains(&finding.code) {
+                let id = finding.code.id;
+                return Err(finding.help(format!("say that it is meant with `--allow {id}`")));
             }
             changed.findings.push(finding.severity(Severity::Warning));
         }
