@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Subject, TorchNeed, findings, of_label, rocm_majors, torch_need};
-use super::inspect::FileFacts;
+use super::inspect::{FileFacts, FileKind};
 use super::select::Selected;
 use super::tree::Excludes;
 use super::verdict::{Judging, Verdict, judge};
@@ -35,6 +35,12 @@ impl Report<'_> {
     /// Whether there are libraries, and none that can be judged.
     pub fn has_unjudged_libraries(&self) -> bool {
         self.verdict.is_none() && self.files.iter().any(FileFacts::is_for_loaders)
+    }
+
+    /// Whether there are programs or libraries for Windows, which nobody judges. They are known where code for GPUs was
+    /// looked for.
+    pub fn has_windows_files(&self) -> bool {
+        self.files.iter().any(|file| file.kind == FileKind::Windows)
     }
 
     /// The libraries of the wheel, with their paths.

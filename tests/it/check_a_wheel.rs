@@ -218,7 +218,8 @@ fn a_tag_for_another_system_is_refused_unless_it_is_meant() {
         assert!(retag(tag).exits(1).stderr.starts_with(&format!("error[{code} ")), "{tag}");
         assert!(!project.has("out"), "{tag}");
     }
-    project.run(&["wheel", "retag", NAME, "--platform-tag", "win_amd64", "-w", "out", "--force"]).exits(0);
+    project.run(&["wheel", "retag", NAME, "--platform-tag", "win_amd64", "-w", "out", "--force"]).exits(1);
+    project.run(&["wheel", "retag", NAME, "--platform-tag", "win_amd64", "-w", "out", "--allow", "R101"]).exits(0);
     retag("manylinux_2_17_x86_64").exits(0);
 }
 
@@ -423,4 +424,26 @@ fn split_off_debug_sections_are_no_library() {
     let mut kept = Vec::new();
     std::io::Read::read_to_end(&mut archive.by_name("demo/_demo.so.debug").unwrap(), &mut kept).unwrap();
     assert!(kept == debug);
+}
+
+/// Newer systems have what older ones have, so one of several claims tells it.
+#[test]
+fn a_library_from_elsewhere_is_told_once_for_each_file_and_where_it_lies_in_the_wheel() {
+    let name = "demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl";
+    let needs = || Library::extension("_demo").needs(LIBC, &["GLIBC_2.2.5"]).needs("libother.so.1", &[]);
+    let told = |wheel: &Wheel| {
+        let project = Project::new().bytes(name, &wheel.bytes());
+        project.run(&["wheel", "check", name, "--no-host-libs"]).exits(1).stderr
+    };
+    insta::assert_snapshot!(told(&named(name, &needs())), @r"
+    error[R105 library-from-elsewhere]: it needs libother.so.1, which `manylinux1_x86_64` need not have
+    --> demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl: demo/_demo.so
+    help: bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`
+    ");
+    let other = Library::new().soname("libother.so.1").linked(LIBC).build();
+    insta::assert_snapshot!(told(&named(name, &needs()).executable("demo/_C/libother.so", other)), @r"
+    error[R105 library-from-elsewhere]: it needs libother.so.1, which lies in the wheel as `demo/_C/libother.so`, where its search path does not lead
+    --> demo-1.0-cp312-cp312-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl: demo/_demo.so
+    help: link it with the search path `$ORIGIN/_C`
+    ");
 }

@@ -101,7 +101,7 @@ fn a_person_reads_targets_file_by_file() {
     insta::assert_snapshot!(sizes.replace(&text, "N bytes for"), @r"
     demo-1.0-cp312-cp312-linux_x86_64.whl
       targets   gfx90a gfx942
-      demo/_demo.so: 1 container in ccob2, N bytes for 8.4 kB unpacked
+      demo/_demo.so: 1 compressed bundle (ccob2), N bytes for 8.4 kB unpacked
         gfx90a                  1 object, 4.0 kB
         gfx942                  1 object, 4.0 kB
     ");
@@ -252,7 +252,7 @@ fn archives_may_lie_in_other_wheels_of_the_command_line() {
         gfx942                  .kpack/demo_gfx942.kpack of demo_device_gfx942-1.0-py3-none-any.whl
     demo_device_gfx942-1.0-py3-none-any.whl
       targets   gfx942
-      .kpack/demo_gfx942.kpack: 1 container in kpack, 149 bytes
+      .kpack/demo_gfx942.kpack: 1 archive, 149 bytes
         gfx942
     ");
 }
@@ -294,4 +294,32 @@ fn packages_of_the_sdk_carry_rocm_on_purpose() {
     assert!(usual.stderr.contains("warning[R111 vendored-rocm]"), "{}", usual.stderr);
     let sdk = project.run(&["wheel", "check", name, "--no-host-libs", "--profile", "sdk"]).exits(0);
     assert!(!sdk.stderr.contains("warning"), "{}", sdk.stderr);
+}
+
+#[test]
+fn wheels_are_told_in_the_order_they_were_named_those_that_cannot_be_read_too() {
+    let one = wheel(library(bundle::hip_bundle(&[GFX90A], 512), 1));
+    let project = Project::new().bytes(NAME, &one.bytes()).bytes("torn-1.0-py3-none-any.whl", b"no zip");
+    let names = |first: &str, second: &str| {
+        let text = project.run(&["wheel", "gfx", "--json", first, second]).exits(1).stdout;
+        let documents = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        documents.map(|one| one["wheel"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let torn = "torn-1.0-py3-none-any.whl";
+    assert_eq!(names(NAME, torn), [NAME, torn]);
+    assert_eq!(names(torn, NAME), [torn, NAME]);
+}
+
+#[test]
+fn a_person_reads_how_many_of_each_kind_there_are() {
+    let source = |count: usize, ending: &str| {
+        (0..count).fold(wheel(library(bundle::hip_bundle(&[GFX90A], 512), 1)), |wheel, number| {
+            wheel.file(&format!("demo/s{number}.{ending}"), "some text".as_bytes().to_vec())
+        })
+    };
+    let text = |wheel: Wheel| Project::new().bytes(NAME, &wheel.bytes()).run(&["wheel", "gfx", NAME]).exits(0).stdout;
+    assert!(text(source(1, "hip")).ends_with("  1 source file, which is no code for a GPU\n"));
+    let two = text(source(2, "bc").file("demo/k.co", bundle::code_object(0x3f, 2, 256)));
+    assert!(two.ends_with("  2 bitcode files, which are no code for a GPU\n"), "{two}");
+    assert!(two.contains("demo/_demo.so: 1 bundle, ") && two.contains("demo/k.co: 1 code object, "), "{two}");
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::support::bundle::{self, part};
 use crate::support::elf::{Library, NEEDS_X86_64_V3};
 use crate::support::{Project, Wheel};
 
@@ -382,7 +383,7 @@ fn what_cannot_be_judged_with_is_told_at_once() {
     let project = Project::new().bytes(NAME, &wheel(&extension()).bytes());
     let run = project
         .run(&["wheel", "show", NAME, "--exclude-preset", "rock", "--exclude", "lib[", "--policy-file", "none.json"])
-        .exits(2);
+        .exits(1);
     insta::assert_snapshot!(run.stderr, @r"
     error[H020 cannot-read-file]: cannot read `none.json`: No such file or directory (os error 2)
 
@@ -407,10 +408,12 @@ fn a_platform_that_the_symbols_contradict_is_refused_unless_it_is_meant() {
     insta::assert_snapshot!(refused.stderr, @r"
     error[R101 false-platform-tag]: the name claims `manylinux_2_28_x86_64`, and `demo/_demo.so` needs GLIBC_2.34, which it does not have
     --> demo-1.0-cp312-cp312-manylinux_2_28_x86_64.whl
-    help: say that it is meant with `--force`
+    help: say that it is meant with `--allow R101`
     ");
     assert_eq!(refused.stdout, "");
-    assert!(retag(&["--force"]).exits(0).stderr.starts_with("warning[R101"));
+    // Replacing a file waives no finding.
+    retag(&["--force"]).exits(1);
+    assert!(retag(&["--allow", "false-platform-tag"]).exits(0).stderr.starts_with("warning[R101"));
     project.run(&["wheel", "retag", NAME, "--platform-tag", "manylinux_2_34_x86_64"]).exits(0);
 }
 
@@ -489,4 +492,43 @@ fn a_member_that_record_does_not_list_is_shown_and_told_once_by_a_check() {
     for told in [shown, checked] {
         assert_eq!(told.matches("error[W020 member-not-in-record]").count(), 1, "{told}");
     }
+}
+
+/// auditwheel's `sym_tag` depends on the machine, and repairing brings what it rests on.
+#[test]
+fn a_person_reads_both_what_its_own_symbols_allow_and_what_those_of_the_machine_leave() {
+    let host = Library::new().soname("libhost.so.1").needs(LIBC, &["GLIBC_2.34"]).build();
+    let project = Project::new()
+        .bytes(NAME, &wheel(&extension().needs("libhost.so.1", &[])).bytes())
+        .bytes("root/lib/libhost.so.1", &host);
+    let text = |more: &[&str]| project.run(&[&["wheel", "show", NAME], more].concat()).exits(0).stdout;
+    let both = "  symbols   manylinux_2_17_x86_64: GLIBC_2.17
+            manylinux_2_34_x86_64 with the libraries of this machine that it needs\n";
+    let told = text(&["--sysroot", "root"]);
+    assert!(told.contains(both), "{told}");
+    assert!(!text(&["--no-host-libs"]).contains("with the libraries"));
+}
+
+#[test]
+fn a_wheel_without_libraries_to_judge_is_what_its_name_says() {
+    let platform = |wheel: &Wheel| {
+        let project = Project::new().bytes(wheel.name(), &wheel.bytes());
+        let text = project.run(&["wheel", "show", wheel.name()]).exits(0).stdout;
+        text.lines().nth(1).unwrap().trim().trim_start_matches("platform").trim().to_owned()
+    };
+    let dll = || bundle::pe_library(&[part(".text", vec![0x90; 64])]);
+    let windows = "demo-1.0-py3-none-win_amd64.whl";
+    for (wheel, expect) in [
+        (Wheel::named("demo-1.0-py3-none-any.whl"), "any: it holds no libraries to judge"),
+        (Wheel::named(NAME), "linux_x86_64 by its name: it holds no libraries to judge"),
+        (
+            Wheel::named(windows).file("demo/m.pyd", dll()),
+            "win_amd64 by its name: what it holds for Windows is not judged",
+        ),
+    ] {
+        assert_eq!(platform(&wheel), expect);
+    }
+    let project = Project::new().bytes(windows, &Wheel::named(windows).file("demo/m.pyd", dll()).bytes());
+    let checked = project.run(&["wheel", "check", windows]).exits(0).stdout;
+    assert!(checked.contains("win_amd64, of which files for Windows are not judged"), "{checked}");
 }

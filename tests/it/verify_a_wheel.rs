@@ -147,7 +147,7 @@ fn names_that_differ_in_case_are_a_warning() {
     let wheel = sound().file("flash_attn/a.py", "").file("flash_attn/A.py", "");
     let project = Project::new().bytes(NAME, &wheel.bytes());
     let done = project.run(&["wheel", "verify", NAME]).exits(0);
-    assert_eq!(done.stdout, format!("ok     {NAME}, 1 remark\n"));
+    assert_eq!(done.stdout, format!("ok     {NAME}, 1 warning\n"));
     codes(&done.stderr, &["W011 names-differ-in-case"]);
 }
 

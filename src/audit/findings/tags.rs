@@ -1,8 +1,10 @@
 //! What the file name promises against what the files need.
 
+use std::collections::BTreeSet;
+
 use super::{Subject, numbers};
 use crate::audit::inspect::{FileFacts, FileKind, libraries};
-use crate::audit::search::is_data;
+use crate::audit::search::{from_origin, is_data};
 use crate::audit::tree::is_libpython;
 use crate::audit::verdict::Verdict;
 use crate::compat::policy::{Family, Policy};
@@ -43,6 +45,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     ));
     if let Some(verdict) = subject.verdict {
         found.extend(subject.name.platform.tags().iter().flat_map(|tag| of_claim(subject, verdict, tag)));
+        found.extend(from_elsewhere(subject, verdict));
     }
     found
 }
@@ -65,7 +68,7 @@ pub fn contradicts_claim(finding: &Diagnostic) -> bool {
 fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagnostic> {
     let claim =
         |what: String| subject.on_wheel(&codes::FALSE_PLATFORM_TAG, format!("the name claims `{tag}`, and {what}"));
-    if let Some(what) = other_system(subject.files, verdict, tag) {
+    if let Some(what) = other_system(subject, verdict, tag) {
         return vec![claim(what)];
     }
     let Some(claimed) = verdict.judging.policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else {
@@ -96,32 +99,65 @@ fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagn
                     .help("build without `-march`, or take it with `--disable-isa-ext-check`"),
             );
         }
-        if let FileKind::Library(library) = &file.kind {
-            if library.uses_pyfpe || library.uses_ucs2 {
-                found.push(claim(format!("`{path}` needs a Python 2 that not every system has")));
-            }
-            let names = of_claimed(&number).into_iter().flat_map(|one| one.libraries.keys());
-            let lacking: Vec<&str> = names
-                .filter(|name| library.needed.contains(name) && !is_libpython(name) && !subject.comes_with_others(name))
-                .map(String::as_str)
-                .collect();
-            if !lacking.is_empty() {
-                let message = format!("it needs {}, which `{tag}` need not have", lacking.join(", "));
-                found.push(subject.on_member(&codes::LIBRARY_FROM_ELSEWHERE, path, message).help(
-                    "bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`",
-                ));
-            }
+        if let FileKind::Library(library) = &file.kind
+            && (library.uses_pyfpe || library.uses_ucs2)
+        {
+            found.push(claim(format!("`{path}` needs a Python 2 that not every system has")));
         }
     }
     found
 }
 
+/// What files of the wheel need and do not find in it, by the claim of the oldest systems: newer ones have what these
+/// have.
+fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic> {
+    let claims = subject.name.platform.tags().iter().filter(|tag| other_system(subject, verdict, tag).is_none());
+    let claims = claims.filter_map(|tag| Some((tag, verdict.judging.policies.for_tag(tag)?)));
+    let oldest = claims.rev().filter(|(_, policy)| !policy.is_linux()).max_by_key(|(_, policy)| policy.priority());
+    let Some((tag, claimed)) = oldest else { return Vec::new() };
+    let mut found = Vec::new();
+    for (number, file) in subject.files.iter().enumerate() {
+        let FileKind::Library(library) = &file.kind else { continue };
+        let references = verdict.by_file.get(&number).into_iter().flatten().filter(|one| one.policy == claimed);
+        let names: BTreeSet<&String> = references.flat_map(|one| one.libraries.keys()).collect();
+        let lacking = names
+            .into_iter()
+            .filter(|name| library.needed.contains(name) && !is_libpython(name) && !subject.comes_with_others(name));
+        let (lying, elsewhere): (Vec<_>, Vec<_>) =
+            lacking.map(|name| (name.as_str(), lies_at(subject, name))).partition(|(_, place)| place.is_some());
+        for (name, place) in lying.into_iter().filter_map(|(name, place)| Some((name, place?))) {
+            let message =
+                format!("it needs {name}, which lies in the wheel as `{place}`, where its search path does not lead");
+            found.push(
+                subject
+                    .on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message)
+                    .help(format!("link it with the search path `{}`", from_origin(&file.path, place))),
+            );
+        }
+        if !elsewhere.is_empty() {
+            let names: Vec<&str> = elsewhere.into_iter().map(|(name, _)| name).collect();
+            let message = format!("it needs {}, which `{tag}` need not have", names.join(", "));
+            found.push(subject.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message).help(
+                "bring it along with `rock-matrix wheel repair`, or say that another package does with `--exclude`",
+            ));
+        }
+    }
+    found
+}
+
+/// Where in the wheel a library of this name lies, by the name of its file or by its own.
+fn lies_at<'a>(subject: Subject<'a>, name: &str) -> Option<&'a str> {
+    let is_named = |path: &str| path.rsplit('/').next() == Some(name);
+    let mut found = subject.libraries().filter(|(path, one)| is_named(path) || one.soname.as_deref() == Some(name));
+    found.next().map(|(path, _)| path)
+}
+
 /// What the libraries are for, where a claimed tag is for another system, C library or processor.
-pub(in crate::audit) fn other_system(files: &[FileFacts], verdict: &Verdict<'_>, tag: &str) -> Option<String> {
+fn other_system(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Option<String> {
     let policies = verdict.judging.policies;
     let is_foreign = tag.starts_with("win") || tag.starts_with("macosx");
     let is_windows = |file: &FileFacts| file.kind == FileKind::Windows;
-    if is_foreign && !files.iter().any(is_windows) {
+    if is_foreign && !subject.files.iter().any(is_windows) {
         return Some("its libraries are for Linux".to_owned());
     }
     if Family::of_platform_tag(tag).is_some_and(|family| family != policies.family()) {

@@ -10,7 +10,7 @@ use super::sizes::size;
 use super::{Format, Printing, report};
 use crate::audit::{self, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
 use crate::cli::{Exit, Shell};
-use crate::codeobj::{SourceKind, Target, Union};
+use crate::codeobj::{ContainerKind, Inventory, SourceKind, Target, Union};
 use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::names::GfxTarget;
 use crate::sys::Room;
@@ -51,35 +51,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(room) => room,
         Err(fault) => return report(shell, &[fault]),
     };
-    let (mut wheels, mut all) = (Vec::new(), Vec::new());
-    for path in &args.wheels {
-        match inspect(path, args, &room, shell) {
-            Ok(files) => wheels.push((path.file_name().unwrap_or_default().to_string_lossy(), files)),
-            Err(faults) => {
-                if let (Format::Json, Some(first)) = (args.printing.format(), faults.first()) {
-                    let name = path.file_name().unwrap_or_default().to_string_lossy();
-                    let document = serde_json::json!({"version": 1, "wheel": name, "error": first.message});
-                    if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&format!("{document}\n")) {
-                        return exit;
-                    }
-                }
-                all.extend(faults);
-            }
-        }
-    }
-    let splits: Vec<SplitCode> = wheels.iter().map(|(name, files)| SplitCode::new(name, files)).collect();
-    for (name, files) in &wheels {
-        let document = GfxDocument::among(name, files, &splits);
-        let mut found: Vec<Diagnostic> = files.iter().flat_map(|file| audit::file_findings(name, file)).collect();
-        if !args.expect.is_empty() {
-            found.extend(audit::unexpected(name, files, &splits, &args.expect));
-        }
-        let text = match args.printing.format() {
-            Format::Human => human(name, files, &splits, &document),
-            Format::Json => {
-                let findings: Vec<FindingView> = found.iter().map(FindingView::new).collect();
-                format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "gfx": document, "findings": findings}))
-            }
+    let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let wheels: Vec<(String, Inspected)> =
+        args.wheels.iter().map(|path| (named(path), inspect(path, args, &room, shell))).collect();
+    let split = |(name, files): &(String, Inspected)| Some(SplitCode::new(name, files.as_ref().ok()?));
+    let splits: Vec<SplitCode> = wheels.iter().filter_map(split).collect();
+    let mut all = Vec::new();
+    for (name, files) in wheels {
+        let (text, found) = match files {
+            Ok(files) => listed(&name, &files, &splits, args),
+            Err(faults) => (unread(&name, &faults, args), faults),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
             return exit;
@@ -90,7 +71,37 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     report(shell, &all)
 }
 
-fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Result<Vec<FileFacts>, Vec<Diagnostic>> {
+/// What is printed of a wheel, and what is found in it.
+fn listed(name: &str, files: &[FileFacts], splits: &[SplitCode], args: &Args) -> (String, Vec<Diagnostic>) {
+    let document = GfxDocument::among(name, files, splits);
+    let mut found: Vec<Diagnostic> = files.iter().flat_map(|file| audit::file_findings(name, file)).collect();
+    if !args.expect.is_empty() {
+        found.extend(audit::unexpected(name, files, splits, &args.expect));
+    }
+    let text = match args.printing.format() {
+        Format::Human => human(name, files, splits, &document),
+        Format::Json => {
+            let findings: Vec<FindingView> = found.iter().map(FindingView::new).collect();
+            format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "gfx": document, "findings": findings}))
+        }
+    };
+    (text, found)
+}
+
+/// What is printed of a wheel that cannot be read.
+fn unread(name: &str, faults: &[Diagnostic], args: &Args) -> String {
+    match (args.printing.format(), faults.first()) {
+        (Format::Json, Some(first)) => {
+            format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "error": first.message}))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The files of a wheel, or why it cannot be read.
+type Inspected = Result<Vec<FileFacts>, Vec<Diagnostic>>;
+
+fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Inspected {
     let file = super::open(path).map_err(|fault| vec![fault])?;
     let fault = |error: crate::wheel::WheelError| error.diagnostic(&file.shown);
     let archive = Archive::open(&file.file).map_err(|error| vec![fault(error)])?;
@@ -125,17 +136,15 @@ fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDo
         let mut union = Union::default();
         for file in set {
             let inventory = &file.inventory;
-            let kinds: Vec<String> = inventory.kinds().iter().map(ToString::to_string).collect();
             let unpacked = match inventory.raw_bytes() {
                 raw if raw == inventory.packed_bytes() => String::new(),
                 raw => format!(" for {} unpacked", size(raw)),
             };
             let _ = writeln!(
                 text,
-                "  {}: {} in {}, {}{unpacked}",
+                "  {}: {}, {}{unpacked}",
                 file.path,
-                counted(inventory.containers.len(), "container"),
-                kinds.join(" and "),
+                containers(inventory),
                 size(inventory.packed_bytes()),
             );
             union.merge(inventory);
@@ -156,9 +165,28 @@ fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDo
             let _ = writeln!(text, "    {:24}{}", target.to_string(), archives.join(" and "));
         }
     }
-    let sources = files.iter().filter(|file| matches!(file.kind, FileKind::Source(SourceKind::Source))).count();
-    if sources > 0 {
-        let _ = writeln!(text, "  {}, which are no code for a GPU", counted(sources, "source file"));
+    for (kind, word) in [(SourceKind::Source, "source file"), (SourceKind::Bitcode, "bitcode file")] {
+        let count = files.iter().filter(|file| file.kind == FileKind::Source(kind)).count();
+        let are = if count == 1 { "is" } else { "are" };
+        if count > 0 {
+            let _ = writeln!(text, "  {}, which {are} no code for a GPU", counted(count, word));
+        }
     }
     text
+}
+
+/// How many there are of each kind of what holds code.
+fn containers(inventory: &Inventory) -> String {
+    let mut counts: BTreeMap<ContainerKind, usize> = BTreeMap::new();
+    for container in &inventory.containers {
+        *counts.entry(container.kind).or_default() += 1;
+    }
+    let told = |(kind, count): (ContainerKind, usize)| match kind {
+        ContainerKind::Bundle => counted(count, "bundle"),
+        ContainerKind::Compressed(_) => format!("{} ({kind})", counted(count, "compressed bundle")),
+        ContainerKind::Elf => counted(count, "code object"),
+        ContainerKind::Kpack => counted(count, "archive"),
+        ContainerKind::Data => counted(count, "data file"),
+    };
+    counts.into_iter().map(told).collect::<Vec<_>>().join(" and ")
 }

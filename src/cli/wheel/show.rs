@@ -157,12 +157,7 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     let unpacked: u64 = wheel.archive().members().iter().map(crate::wheel::Member::size_bytes).sum();
     let mut text = format!("{}\n", report.name);
     let Some(verdict) = &report.verdict else {
-        let none = if report.has_unjudged_libraries() {
-            "none: no library of it can be judged"
-        } else {
-            "any: it holds no libraries to judge"
-        };
-        line(&mut text, "platform", none);
+        line(&mut text, "platform", &unjudged(report));
         gfx_line(&mut text, report);
         return text;
     };
@@ -171,6 +166,10 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     line(&mut text, "claims", &claimed);
     line(&mut text, "platform", &verdict.overall.tag());
     line(&mut text, "symbols", &symbols(report));
+    if verdict.symbols != verdict.own_symbols {
+        let with_libraries = format!("{} with the libraries of this machine that it needs", verdict.symbols.tag());
+        line(&mut text, "", &with_libraries);
+    }
     if let Some(next) = audit::obstacles(&report.files, verdict) {
         let hidden = next.reasons.len().saturating_sub(SHOWN);
         let more = (hidden > 0).then(|| format!("and {hidden} more"));
@@ -200,6 +199,21 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
         line(&mut text, "torch", &format!("{need}, by the symbols that it needs"));
     }
     text
+}
+
+/// The platform of a wheel of which no library was judged.
+fn unjudged(report: &Report<'_>) -> String {
+    let claims = report.name.platform.tags().join(", ");
+    if report.has_unjudged_libraries() {
+        "none: no library of it can be judged".to_owned()
+    } else if report.has_windows_files() {
+        format!("{claims} by its name: what it holds for Windows is not judged")
+    } else {
+        format!(
+            "{claims}{}: it holds no libraries to judge",
+            if report.name.is_any_platform() { "" } else { " by its name" }
+        )
+    }
 }
 
 fn gfx_line(text: &mut String, report: &Report<'_>) {

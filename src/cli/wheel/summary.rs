@@ -25,6 +25,7 @@ fn platform(report: &Report<'_>) -> String {
     let claims = report.name.platform.tags().join(", ");
     match &report.verdict {
         None if report.has_unjudged_libraries() => format!("{claims}, of which no library can be judged"),
+        None if report.has_windows_files() => format!("{claims}, of which files for Windows are not judged"),
         None => format!("{claims}, without libraries"),
         Some(verdict) if report.name.platform.tags().contains(&verdict.own_symbols.tag()) => claims,
         Some(verdict) => format!("{claims}, with the symbols of {}", verdict.own_symbols.tag()),

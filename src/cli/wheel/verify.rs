@@ -9,7 +9,7 @@ use super::{Format, Printing, WheelFile, report};
 use crate::audit::{self, Look, Reading};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
-use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::elf::LayoutFault;
 use crate::sys;
 use crate::wheel::{self, Vouching, Wheel};
@@ -95,10 +95,11 @@ pub(super) fn encoded_name(wheel: &WheelFile, path: &Path) -> Option<Diagnostic>
 }
 
 fn human(path: &Path, found: &[Diagnostic]) -> String {
-    let errors = found.iter().filter(|one| one.is_error()).count();
-    let others = found.len() - errors;
+    let count = |severity| found.iter().filter(|one| one.severity == severity).count();
+    let errors = count(Severity::Error);
+    let (warnings, remarks) = (count(Severity::Warning), count(Severity::Note));
     let mut text = format!("{:6} {}", if errors == 0 { "ok" } else { "failed" }, path.display());
-    for (count, word) in [(errors, "error"), (others, "remark")] {
+    for (count, word) in [(errors, "error"), (warnings, "warning"), (remarks, "remark")] {
         if count > 0 {
             let _ = write!(text, ", {}", counted(count, word));
         }

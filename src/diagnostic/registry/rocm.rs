@@ -14,7 +14,6 @@ pub const ALL: &[&Code] = &[
     &TWO_ROCM_MAJORS,
     &RPATH_LEAVES_WHEEL,
     &EMPTY_RPATH_ENTRY,
-    &NEEDED_BY_PATH,
     &GFX_NOT_AS_EXPECTED,
     &GFX_SETS_DIFFER,
     &NO_DEVICE_CODE,
@@ -58,7 +57,7 @@ pub const PURELIB_WITH_LIBRARIES: Code = Code::warning(
 pub const LIBRARY_FROM_ELSEWHERE: Code = Code::error(
     "R105",
     "library-from-elsewhere",
-    "The file name promises systems of a policy, and a library of the wheel needs another one that is neither in the wheel nor on all of these systems (PEP 600). The import fails where it is not installed by chance. Libraries of ROCm, torch and the like are left out of this: other packages bring them, by the presets of `--exclude-preset`.\n\nBring the library along with `rock-matrix wheel repair`, link it statically, or say with `--exclude` that another package brings it.",
+    "The file name promises systems of a policy, and a library of the wheel needs another one that is not on all of these systems (PEP 600) and that it does not find in the wheel, where its search path does not lead even if it is there. The import fails where it is not installed by chance. Libraries of ROCm, torch and the like are left out of this: other packages bring them, by the presets of `--exclude-preset`. Of several platforms in the name the oldest is told.\n\nBring the library along with `rock-matrix wheel repair`, link it statically, or say with `--exclude` that another package brings it.",
 );
 /// A search path of the machine that built the wheel.
 pub const ABSOLUTE_RPATH: Code = Code::error(
@@ -89,12 +88,6 @@ pub const EMPTY_RPATH_ENTRY: Code = Code::error(
     "R114",
     "empty-rpath-entry",
     "An empty entry of RPATH or RUNPATH, from a colon at an end or two in a row, makes the loader search the folder in which the program was started. Whoever writes files there decides what is loaded.\n\nMend the link options, or let `rock-matrix wheel repair --fix-rpath` drop the entry.",
-);
-/// A needed library that is named by a path.
-pub const NEEDED_BY_PATH: Code = Code::error(
-    "R115",
-    "needed-by-path",
-    "NEEDED of a library holds a path, not a name: the library was linked by its path, and has no SONAME. The loader opens that path and searches nowhere else. On other machines nothing is there, or a library of another version.\n\nGive the library a SONAME, or link with `-L` and `-l`. `rock-matrix wheel repair` brings the library along under a name, where it is found; `--allow-rpath` takes a path for meant.",
 );
 /// Other GPU targets than expected.
 pub const GFX_NOT_AS_EXPECTED: Code = Code::error(
