@@ -28,9 +28,11 @@ pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, Facts, FindingView, GfxDocument, Readers};
 pub use library::{Extension, Library};
 pub use obstacles::{Obstacles, obstacles};
-pub use repair::{Digests, Fingerprint, Graft, Made, Plan, Platform, Repair, Wanted, grafted_name, plan, shortfalls};
+pub use repair::{
+    Digests, Fingerprint, Graft, Made, Plan, Platform, Repair, Wanted, grafted_name, plan, shortfalls, unknown_platform,
+};
 pub use report::{Judged, Report, label_findings, policies_for, report};
-pub use sbom::{sbom, sbom_path};
+pub use sbom::{Part, sbom, sbom_path};
 pub use search::{Folder, SearchPath};
 pub use select::{Selected, arch_of, damaged, select};
 pub use tree::{

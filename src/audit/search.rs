@@ -21,25 +21,60 @@ pub enum Folder {
     Machine(String),
 }
 
-/// The folders of one RPATH or RUNPATH; what leads out of the wheel, and what is neither absolute nor begins with
-/// `$ORIGIN`, leads nowhere.
-pub(super) fn folders(text: &str, origin: &Folder, is_64: bool) -> Vec<Folder> {
-    text.split(':').filter_map(|entry| folder(entry, origin, is_64)).collect()
+impl Folder {
+    /// What a path below it leads to, such as the file of this name.
+    pub(super) fn join(&self, path: &str) -> Self {
+        match self {
+            Self::Wheel(folder) if folder.is_empty() => Self::Wheel(path.to_owned()),
+            Self::Wheel(folder) => Self::Wheel(format!("{folder}/{path}")),
+            Self::Machine(folder) => Self::Machine(format!("{}/{path}", folder.trim_end_matches('/'))),
+        }
+    }
 }
 
-fn folder(entry: &str, origin: &Folder, is_64: bool) -> Option<Folder> {
-    // ld.so(8), "Rpath token expansion".
-    let entry = entry.replace("${LIB}", "$LIB").replace("$LIB", if is_64 { "lib64" } else { "lib" });
-    let entry = entry.replace("${PLATFORM}", "$PLATFORM").replace("${ORIGIN}", "$ORIGIN");
-    match entry.strip_prefix("$ORIGIN") {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => match origin {
-            Folder::Wheel(folder) => without_dots(&format!("{folder}{rest}")).map(Folder::Wheel),
-            Folder::Machine(folder) => {
-                without_dots(&format!("{folder}{rest}")).map(|path| Folder::Machine(format!("/{path}")))
+/// An entry of RPATH or RUNPATH, or the name of a needed library that has a slash in it and so is a path (ld.so(8)):
+/// from where it leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry<'t> {
+    /// From the folder of the file that it stands in; what is behind `$ORIGIN` is empty or begins with a slash.
+    Origin(&'t str),
+    /// From the root of the machine.
+    Root(&'t str),
+    /// From the folder that a program happens to be started in. An empty entry is that folder.
+    Current(&'t str),
+}
+
+impl<'t> Entry<'t> {
+    /// Reads an entry; `$ORIGINAL` is no `$ORIGIN`.
+    pub(super) fn read(text: &'t str) -> Self {
+        let behind = text.strip_prefix("$ORIGIN").or_else(|| text.strip_prefix("${ORIGIN}"));
+        match behind.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+            Some(rest) => Self::Origin(rest),
+            None if text.starts_with('/') => Self::Root(text),
+            None => Self::Current(text),
+        }
+    }
+
+    /// The entries of one RPATH or RUNPATH.
+    pub(super) fn all(text: &'t str) -> impl Iterator<Item = Self> {
+        text.split(':').map(Self::read)
+    }
+
+    /// Where it leads for a file in this folder; what leads out of the wheel, and what depends on where a program is
+    /// started, leads nowhere.
+    pub(super) fn place(self, origin: &Folder, is_64: bool) -> Option<Folder> {
+        // ld.so(8), "Dynamic string tokens".
+        let library_folder = if is_64 { "lib64" } else { "lib" };
+        let expanded = |text: &str| text.replace("${LIB}", "$LIB").replace("$LIB", library_folder);
+        let from_root = |path: &str| without_dots(path).map(|path| Folder::Machine(format!("/{path}")));
+        match (self, origin) {
+            (Self::Origin(rest), Folder::Wheel(folder)) => {
+                without_dots(&format!("{folder}{}", expanded(rest))).map(Folder::Wheel)
             }
-        },
-        _ if entry.starts_with('/') => without_dots(&entry).map(|path| Folder::Machine(format!("/{path}"))),
-        _ => None,
+            (Self::Origin(rest), Folder::Machine(folder)) => from_root(&format!("{folder}{}", expanded(rest))),
+            (Self::Root(path), _) => from_root(&expanded(path)),
+            (Self::Current(_), _) => None,
+        }
     }
 }
 
@@ -67,7 +102,8 @@ pub(super) fn is_data(folder: &str) -> bool {
 /// The folders that are searched for what `own` needs, where `main` is what was loaded first, in order (ld.so(8)).
 pub(super) fn search_order(main: (&Library, &Folder), own: (&Library, &Folder), path: &SearchPath) -> Vec<Folder> {
     let expand = |text: &Option<String>, origin: &Folder, is_64| {
-        text.as_ref().map(|text| folders(text, origin, is_64)).unwrap_or_default()
+        let entries = text.iter().flat_map(|text| Entry::all(text));
+        entries.filter_map(|entry| entry.place(origin, is_64)).collect::<Vec<_>>()
     };
     let is_64 = main.0.header.format.is_64();
     // RPATH does not count beside a RUNPATH.
@@ -93,7 +129,11 @@ pub(super) fn search_order(main: (&Library, &Folder), own: (&Library, &Folder), 
 
 #[cfg(test)]
 mod tests {
-    use super::{Folder, folders, from_origin};
+    use super::{Entry, Folder, from_origin};
+
+    fn folders(text: &str, origin: &Folder) -> Vec<Folder> {
+        Entry::all(text).filter_map(|entry| entry.place(origin, true)).collect()
+    }
 
     #[test]
     fn a_file_finds_another_from_its_own_folder() {
@@ -105,13 +145,23 @@ mod tests {
     #[test]
     fn origin_expands_inside_the_wheel_and_what_leads_out_of_it_leads_nowhere() {
         let origin = Folder::Wheel("pkg/lib".to_owned());
-        let found = folders("$ORIGIN:${ORIGIN}/../x:$ORIGIN/../../../y:/opt/$LIB:rel:", &origin, true);
+        let found = folders("$ORIGIN:${ORIGIN}/../x:$ORIGIN/../../../y:/opt/$LIB:rel:", &origin);
         let wheel = |path: &str| Folder::Wheel(path.to_owned());
         assert_eq!(found, [wheel("pkg/lib"), wheel("pkg/x"), Folder::Machine("/opt/lib64".to_owned())]);
-        assert_eq!(folders("$ORIGINAL/x", &origin, true), []);
+        assert_eq!(folders("$ORIGINAL/x", &origin), []);
         assert_eq!(
-            folders("$ORIGIN/../lib", &Folder::Machine("/opt/bin".to_owned()), true),
+            folders("$ORIGIN/../lib", &Folder::Machine("/opt/bin".to_owned())),
             [Folder::Machine("/opt/lib".to_owned())]
         );
+    }
+
+    #[test]
+    fn an_entry_that_only_begins_like_origin_leads_from_where_a_program_is_started() {
+        assert_eq!(Entry::read("$ORIGIN"), Entry::Origin(""));
+        assert_eq!(Entry::read("${ORIGIN}/x"), Entry::Origin("/x"));
+        assert_eq!(Entry::read("/x"), Entry::Root("/x"));
+        for text in ["", "x", "$ORIGINAL/x", "${ORIGIN}x", "./$ORIGIN"] {
+            assert_eq!(Entry::read(text), Entry::Current(text));
+        }
     }
 }

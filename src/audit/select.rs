@@ -23,12 +23,13 @@ pub struct Selected {
     pub findings: Vec<Diagnostic>,
 }
 
-/// The libraries of a wheel that fit together: of the architecture that the file name says, or else the first one.
+/// The libraries of a wheel that fit together: of the architecture and C library that the file name says, or else the
+/// first one. A name that says several says none.
 pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
     let tags = name.platform.tags();
     let mut selected = Selected {
-        arch: tags.iter().find_map(|tag| Arch::of_platform_tag(tag)),
-        family: tags.iter().find_map(|tag| Family::of_platform_tag(tag)),
+        arch: only(tags.iter().filter_map(|tag| Arch::of_platform_tag(tag))),
+        family: only(tags.iter().filter_map(|tag| Family::of_platform_tag(tag))),
         considered: Vec::new(),
         findings: Vec::new(),
     };
@@ -98,6 +99,12 @@ pub fn damaged(wheel: &str, file: &FileFacts) -> Option<Diagnostic> {
     let told = Diagnostic::new(&codes::DAMAGED_ELF, format!("no ELF file: {reason}")).at(place, "");
     let severity = if file.is_for_loaders() { told.severity } else { Severity::Note };
     Some(told.severity(severity))
+}
+
+/// What all of them are, where they are one.
+fn only<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|one| one == first).then_some(first)
 }
 
 /// What is kept at most of all that libraries lead to: as many as 700 libraries of which each leads to all of them.

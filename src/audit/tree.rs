@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use super::library::Library;
-use super::search::{Folder, SearchPath, search_order};
+use super::search::{Entry, Folder, SearchPath, search_order};
 use crate::bytes::ReadAt;
 
 /// A library of the machine.
@@ -203,6 +203,7 @@ struct Visit {
     found: Found,
     needed: VecDeque<String>,
     kept: Vec<String>,
+    origin: Folder,
     order: Vec<Folder>,
 }
 
@@ -219,6 +220,7 @@ fn expand(
         found,
         needed: library.needed.iter().cloned().collect(),
         kept: Vec::new(),
+        origin: origin.clone(),
         order: search_order(main, (library, origin), around.path),
     };
     // As a stack of its own: a chain of libraries may be as long as a hostile wheel makes it.
@@ -247,11 +249,11 @@ fn expand(
             stack.last_mut().expect("it is there").kept.push(needed);
             continue;
         }
-        let order = &stack.last().expect("it is there").order;
+        let top = stack.last().expect("it is there");
         let found = match () {
             () if (around.is_given)(&needed) => Found::Given,
             () if is_libpython(&needed) => Found::Nowhere,
-            () => find(&needed, main.0, order, around),
+            () => find(&needed, main.0, top, around),
         };
         if let Found::Machine(library) = &found
             && around.excludes.has(&library.real_path)
@@ -281,25 +283,27 @@ fn expand(
     }
 }
 
-fn find(name: &str, main: &Library, order: &[Folder], around: Surroundings<'_>) -> Found {
-    for folder in order {
-        match folder {
-            Folder::Wheel(folder) => {
-                let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-                let at = around.files.binary_search_by(|(other, _)| (*other).cmp(&path));
-                if let Ok(at) = at
-                    && around.files[at].1.is_loadable_by(main)
-                {
-                    return Found::Wheel(at);
-                }
-            }
-            Folder::Machine(folder) => {
-                let found = around.known.read(&format!("{}/{name}", folder.trim_end_matches('/')));
-                if let Some(found) = found.filter(|found| found.library.is_loadable_by(main)) {
-                    return Found::Machine(found);
-                }
-            }
+/// What a name leads to from the library that needs it. A name with a slash is a path, for which no folder is searched
+/// (ld.so(8)).
+fn find(name: &str, main: &Library, from: &Visit, around: Surroundings<'_>) -> Found {
+    let found = if name.contains('/') {
+        let place = Entry::read(name).place(&from.origin, main.header.format.is_64());
+        place.and_then(|place| at(&place, main, around))
+    } else {
+        from.order.iter().find_map(|folder| at(&folder.join(name), main, around))
+    };
+    found.unwrap_or(Found::Nowhere)
+}
+
+/// The library that lies at a place.
+fn at(place: &Folder, main: &Library, around: Surroundings<'_>) -> Option<Found> {
+    match place {
+        Folder::Wheel(path) => {
+            let at = around.files.binary_search_by(|(other, _)| (*other).cmp(path)).ok()?;
+            around.files[at].1.is_loadable_by(main).then_some(Found::Wheel(at))
+        }
+        Folder::Machine(path) => {
+            around.known.read(path).filter(|found| found.library.is_loadable_by(main)).map(Found::Machine)
         }
     }
-    Found::Nowhere
 }

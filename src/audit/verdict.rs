@@ -135,7 +135,10 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
     }
 
     let own_versions = own_versions(chosen.iter().map(|(_, library)| *library));
-    let (symbols, versions) = symbol_policy(judging.policies, &references, &own_versions);
+    // Not of `references`, which have one library a name: two files may find two under it.
+    let by_file_of = &by_file;
+    let along = |at: usize| roots.iter().flat_map(move |root| by_file_of[root][at].libraries.values());
+    let (symbols, versions) = symbol_policy(judging.policies, &all, &own_versions, along);
     let best =
         |fits: &dyn Fn(&Reference<'p>) -> bool| references.iter().find(|one| fits(one)).map_or(linux, |one| one.policy);
     let libraries = best(&|one| one.libraries.is_empty());
@@ -232,19 +235,26 @@ fn own_versions<'l>(libraries: impl Iterator<Item = &'l Library>) -> Versions {
 }
 
 /// The highest policy that has the versions of the wheel and of the libraries that would be grafted under it, and
-/// these versions.
-fn symbol_policy<'p>(policies: &'p Policies, references: &[Reference<'p>], own: &Versions) -> (Policy<'p>, Versions) {
+/// these versions. `along` tells what is needed beyond the policy at a place of the list.
+fn symbol_policy<'p, 'f, I: Iterator<Item = &'f Found>>(
+    policies: &'p Policies,
+    all: &[Policy<'p>],
+    own: &Versions,
+    along: impl Fn(usize) -> I,
+) -> (Policy<'p>, Versions) {
     let mut best: Option<(Policy<'p>, Versions)> = None;
-    for reference in references.iter().filter(|one| !one.policy.is_linux()) {
-        let mut versions = own.clone();
-        for found in reference.libraries.values() {
+    for (at, policy) in all.iter().enumerate().filter(|(_, policy)| !policy.is_linux()) {
+        let mut libraries: BTreeMap<&str, &Library> = BTreeMap::new();
+        for found in along(at) {
             if let Found::Machine(machine) = found {
-                for (library, more) in own_versions([&machine.library].into_iter()) {
-                    versions.entry(library).or_default().extend(more);
-                }
+                libraries.insert(&machine.real_path, &machine.library);
             }
         }
-        let policy = lower(best_for(policies, &versions), reference.policy);
+        let mut versions = own.clone();
+        for (library, more) in own_versions(libraries.into_values()) {
+            versions.entry(library).or_default().extend(more);
+        }
+        let policy = lower(best_for(policies, &versions), *policy);
         if best.as_ref().is_none_or(|(one, _)| one.priority() < policy.priority()) {
             best = Some((policy, versions));
         }

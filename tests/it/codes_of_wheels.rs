@@ -160,9 +160,11 @@ fn what_is_to_be_left_out_is_told_where_it_says_nothing() {
     let said = |more: &[&str]| repaired(&project, more);
     let well = said(&["--exclude-preset", "rocm"]);
     assert_eq!(well, "");
-    appears("W030", &said(&["--exclude-preset", "rock"]), &well);
+    let usage = |more: &[&str]| project.run(&[&["wheel", "repair", PLAIN], more].concat()).exits(2).stderr;
+    appears("W030", &usage(&["--exclude-preset", "rock"]), &well);
     appears("W031", &said(&["--exclude-preset", "rocm", "--exclude", "libx*"]), &said(&["--exclude", "libamd*"]));
-    appears("W032", &said(&["--exclude", "lib[am"]), &said(&["--exclude", "lib[am]*"]));
+    appears("W032", &usage(&["--exclude", "lib[am"]), &said(&["--exclude", "lib[am]*"]));
+    appears("W032", &usage(&["--dedup-sonames", "--keep-copy", "lib[am"]), &said(&["--exclude", "lib[am]*"]));
 }
 
 #[test]
@@ -194,6 +196,62 @@ fn a_member_is_told_that_a_library_comes_along_in_the_place_of() {
         repaired(&machine(&library, &host).bytes(PLAIN, &wheel.bytes()), &[])
     };
     appears("W075", &said(path), &said("demo.libs/README"));
+}
+
+#[test]
+fn a_library_that_comes_along_is_told_where_two_files_lead_it_to_two_others() {
+    let user = |folder: &str| extension().needs("libmid.so.1", &[]).runpath(folder).build();
+    let mid = Library::new().soname("libmid.so.1").needs("libdep.so.1", &[]).build();
+    let dep = Library::new().soname("libdep.so.1");
+    let said = |first: &str, second: &str| {
+        let wheel = Wheel::named(PLAIN).executable("demo/a.so", user(first)).executable("demo/b.so", user(second));
+        let project = Project::new().bytes(PLAIN, &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
+        let project = project.bytes("root/opt/libmid.so.1", &mid).bytes("root/opt/x/libdep.so.1", &dep.build());
+        let dep = dep.clone().exports("another");
+        repaired(&project.bytes("root/opt/y/libdep.so.1", &dep.build()), &[])
+    };
+    let (told, well) = (said("/opt/x", "/opt/y"), said("/opt/y", "/opt/y"));
+    assert_eq!(well, "");
+    appears("W076", &told, &well);
+    for word in ["`/opt/libmid.so.1`", "`libdep.so.1`", "`/opt/x/libdep.so.1` for demo/a.so", "/opt/y/libdep.so.1"] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+}
+
+#[test]
+fn a_claim_is_told_that_what_comes_along_does_not_keep() {
+    let name = PLAIN.replace("linux", "manylinux_2_17");
+    let library = Library::extension("_demo").needs("libc.so.6", &["GLIBC_2.17"]).needs("libhost.so.1", &[]).build();
+    let said = |version: &str| {
+        let host = Library::new().soname("libhost.so.1").needs("libc.so.6", &[version]);
+        let wheel = Wheel::named(&name).executable("demo/_demo.so", library.clone());
+        let project = Project::new().bytes(&name, &wheel.bytes()).file("root/etc/ld.so.conf", "/opt\n");
+        let project = project.bytes("root/opt/libhost.so.1", &host.build());
+        project.said(&["wheel", "repair", &name, "--sysroot", "root", "--dry-run"])
+    };
+    let (told, well) = (said("GLIBC_2.28"), said("GLIBC_2.14"));
+    assert_eq!(well, "");
+    appears("W077", &told, &well);
+    assert!(told.contains("`libhost.so.1`, which comes along, needs GLIBC_2.28, which it does not have"), "{told}");
+}
+
+#[test]
+fn a_library_is_told_that_is_needed_by_a_path() {
+    let said = |needed: &str, more: &[&str]| {
+        let project = machine(&Library::extension("_demo").linked("libc.so.6").linked(needed), &[]);
+        project.said(&[&["wheel", "check", PLAIN, "--no-host-libs"], more].concat())
+    };
+    let well = said("libx.so", &[]);
+    for (needed, whence) in [
+        ("/build/libx.so", "a path that other machines do not have"),
+        ("lib/libx.so", "a path from the folder that a program is started in"),
+    ] {
+        let told = said(needed, &[]);
+        appears("R115", &told, &well);
+        assert!(told.contains(&format!("it needs `{needed}`, {whence}")), "{told}");
+        appears("R115", &told, &said(needed, &["--allow-rpath", needed]));
+    }
+    appears("R115", &said("/build/libx.so", &[]), &said("$ORIGIN/libx.so", &[]));
 }
 
 #[test]

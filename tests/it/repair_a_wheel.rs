@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use sha2::Digest as _;
 
 use crate::repaired_wheels_load::assert_loads;
 use crate::support::elf::Library;
@@ -103,7 +104,12 @@ fn what_came_along_stands_in_a_bill_and_the_result_is_a_sound_wheel() {
         serde_json::from_slice(member(&members, "demo-1.0.dist-info/sboms/rock-matrix.cdx.json")).unwrap();
     assert_eq!(bill["bomFormat"], "CycloneDX");
     assert_eq!(bill["components"][0]["name"], "libhost.so.1.2");
-    assert_eq!(bill["components"][0]["hashes"][0]["content"], plan["grafts"][0]["sha256"]);
+    let digest =
+        |bytes: &[u8]| sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let along = member(&members, plan["grafts"][0]["path"].as_str().unwrap());
+    assert_eq!(bill["components"][0]["hashes"][0]["content"], digest(along), "the file that is in the wheel");
+    let ancestor = &bill["components"][0]["pedigree"]["ancestors"][0];
+    assert_eq!(ancestor["hashes"][0]["content"], plan["grafts"][0]["sha256"], "the file that it was made of");
     assert_eq!(
         bill["components"][1],
         serde_json::json!({"type": "library", "name": "libamdhip64.so.6", "scope": "excluded"})
@@ -115,6 +121,31 @@ fn what_came_along_stands_in_a_bill_and_the_result_is_a_sound_wheel() {
     let shown =
         project.run(&["wheel", "show", name, "--json", "--sysroot", "root", "--exclude-preset", "rocm"]).exits(0);
     assert_eq!(serde_json::from_str::<Value>(&shown.stdout).unwrap()["overall_tag"], "manylinux_2_17_x86_64");
+}
+
+#[test]
+fn the_bill_says_which_library_needs_which() {
+    let deep = Library::new().soname("libdeep.so.2");
+    let host = Library::new().soname("libhost.so.1").needs("libdeep.so.2", &[]);
+    let host = |more: &Library| {
+        let project = project(&wheel(more), &[("libhost.so.1", &host), ("libdeep.so.2", &deep)]);
+        let (_, members) = repaired(&project, &[]);
+        let bill: Value =
+            serde_json::from_slice(member(&members, "demo-1.0.dist-info/sboms/rock-matrix.cdx.json")).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let entry = |one: &Value| {
+            (text(&one["ref"]), one["dependsOn"].as_array().unwrap().iter().map(text).collect::<Vec<_>>().join(" "))
+        };
+        let entries: Vec<(String, String)> = bill["dependencies"].as_array().unwrap().iter().map(entry).collect();
+        entries.into_iter().map(|(one, other)| (without_sums(&one), without_sums(&other))).collect::<Vec<_>>()
+    };
+    let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+    let (root, deep, mid) =
+        ("pkg:pypi/demo@1.0", "file:demo.libs/libdeep-HASH.so.2", "file:demo.libs/libhost-HASH.so.1");
+    let library = extension().needs("libhost.so.1", &[]);
+    assert_eq!(host(&library), [pair(root, mid), pair(deep, ""), pair(mid, deep)]);
+    let both = library.needs("libdeep.so.2", &[]);
+    assert_eq!(host(&both)[0], pair(root, &format!("{deep} {mid}")));
 }
 
 #[test]
@@ -260,6 +291,52 @@ fn a_false_claim_is_dropped_and_a_true_one_stays() {
     );
     let kept = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out", "--keep-claimed-tags"]).exits(0);
     assert!(kept.stdout.contains("manylinux_2_24_x86_64"), "{}", kept.stdout);
+}
+
+#[test]
+fn claims_for_another_processor_system_or_c_library_are_dropped_wherever_they_stand() {
+    let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"]).build();
+    let is = |claims: &str| {
+        let name = format!("demo-1.0-cp312-cp312-{claims}.whl");
+        let wheel = Wheel::named(&name).executable("demo/_demo.so", library.clone());
+        let project = Project::new().bytes(&name, &wheel.bytes());
+        let run = project.run(&["wheel", "repair", &name, "--no-host-libs", "-w", "out"]).exits(0);
+        let new = run.stdout.trim().rsplit('-').next().unwrap_or_default().to_owned();
+        (new, run.stderr.lines().next().unwrap_or_default().to_owned())
+    };
+    let told = |claim: &str, whose: &str| {
+        let told = format!("the name claims `{claim}`, and its libraries are for {whose}; it was dropped");
+        (
+            "manylinux2014_x86_64.manylinux_2_17_x86_64.whl".to_owned(),
+            format!("warning[R101 false-platform-tag]: {told}"),
+        )
+    };
+    let own = "manylinux_2_17_x86_64";
+    for claim in ["manylinux_2_17_aarch64", "linux_ppc64le"] {
+        assert_eq!(is(&format!("{claim}.{own}")), told(claim, "x86_64"));
+        assert_eq!(is(&format!("{own}.{claim}")), told(claim, "x86_64"));
+    }
+    assert_eq!(is(&format!("{own}.macosx_11_0_arm64")), told("macosx_11_0_arm64", "Linux"));
+    assert_eq!(is(&format!("win_amd64.{own}")), told("win_amd64", "Linux"));
+    assert_eq!(is(&format!("musllinux_1_2_x86_64.{own}")), told("musllinux_1_2_x86_64", "manylinux"));
+}
+
+#[test]
+fn a_layout_that_no_loader_takes_is_told_though_nothing_changes_in_it() {
+    let said = |align: Option<u64>| {
+        let mut bytes = extension().build();
+        let table = usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap();
+        let load = (0..20).map(|entry| table + 56 * entry).find(|at| bytes[*at] == 1).unwrap();
+        if let Some(align) = align {
+            bytes[load + 48..load + 56].copy_from_slice(&align.to_le_bytes());
+        }
+        let project = project(&Wheel::named(NAME).executable("demo/_demo.so", bytes), &[]);
+        project.run(&["wheel", "repair", NAME, "--sysroot", "root", "-w", "out"]).exits(0).stderr
+    };
+    let (told, well) = (said(Some(0x1001)), said(None));
+    assert_eq!(well, "");
+    appears("R131", &told, &well);
+    assert!(told.starts_with("warning[R131 damaged-layout]") && told.contains("it stays as it was"), "{told}");
 }
 
 #[test]
@@ -637,7 +714,28 @@ fn a_wheel_without_libraries_takes_label_time_and_platform() {
     let repaired = |plat: &str| other.run(&["wheel", "repair", &bound, "-w", "out", "--plat", plat]);
     let run = repaired("manylinux_2_28_x86_64").exits(0);
     assert_eq!(run.stdout, "out/demo-1.0-py3-none-manylinux_2_28_x86_64.whl\n");
-    assert!(repaired("manylinux_9_1_x86_64").exits(1).stderr.starts_with("error[W070 unknown-platform]"));
+    let unknown = repaired("manylinux_9_1_x86_64").exits(1).stderr;
+    assert!(unknown.starts_with("error[W070 unknown-platform]") && unknown.contains("known are"), "{unknown}");
+}
+
+#[test]
+fn a_platform_of_a_file_of_policies_is_known_to_wheels_without_libraries() {
+    let policy = |name: &str, priority: u32| {
+        format!(
+            r#"{{"name": "{name}", "aliases": [], "priority": {priority}, "symbol_versions": {{"x86_64": {{}}}},
+                "lib_whitelist": [], "blacklist": {{}}}}"#
+        )
+    };
+    let policies = format!("[{}, {}]", policy("linux", 0), policy("manylinux_2_99", 50));
+    let name = "demo-1.0-py3-none-linux_x86_64.whl";
+    let project = Project::new().bytes(name, &Wheel::named(name).bytes()).file("policies.json", &policies);
+    let run = |plat: &str| {
+        project.run(&["wheel", "repair", name, "-w", "out", "--plat", plat, "--policy-file", "policies.json"])
+    };
+    let made = run("manylinux_2_99_x86_64").exits(0).stdout;
+    assert_eq!(made, "out/demo-1.0-py3-none-manylinux_2_99_x86_64.whl\n");
+    let unknown = run("manylinux_2_28_x86_64").exits(1).stderr;
+    assert!(unknown.contains("known are manylinux_2_99_x86_64, linux_x86_64"), "{unknown}");
 }
 
 #[test]

@@ -48,6 +48,56 @@ fn a_library_of_the_machine_comes_along_with_what_it_needs_and_all_of_it_loads()
     assert_loads(&project, &repaired(&project, &[]).1);
 }
 
+/// A function in x86-64 that returns a number.
+fn returns(function: &str, number: u32) -> String {
+    format!("\n.globl {function}\n.type {function}, @function\n{function}: mov ${number}, %eax\nret\n")
+}
+
+/// Runs Python code with the folder that the members were unpacked into; tells what it printed.
+#[track_caller]
+fn python(project: &Project, members: &[(String, Vec<u8>)], code: &str) -> String {
+    let mut python = Command::new("python3");
+    let output = python.args(["-c", code]).current_dir(unpack(project, members)).env("LD_BIND_NOW", "1");
+    let output = output.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn two_files_that_find_two_libraries_under_one_name_each_keep_their_own() {
+    let answer = "\n.globl answer\n.type answer, @function\nanswer: jmp of_libdep_so_1@PLT\n";
+    let user = |folder: &str| {
+        let user = Library::new().linked(LIBC).needs("libdep.so.1", &[]).assembly(answer);
+        user.runpath(&format!("/opt/{folder}")).build()
+    };
+    let dep = |number: u32| Library::new().soname("libdep.so.1").assembly(&returns("of_libdep_so_1", number));
+    let wheel = Wheel::named(NAME).executable("demo/a.so", user("x")).executable("demo/b.so", user("y"));
+    let project = project(&wheel, &[("x/libdep.so.1", &dep(1)), ("y/libdep.so.1", &dep(2))]);
+    let (plan, members) = repaired(&project, &[]);
+    let grafts = plan["grafts"].as_array().unwrap();
+    assert_eq!(grafts.iter().map(|one| &one["source"]).collect::<Vec<_>>(), {
+        let mut sources = vec!["/opt/x/libdep.so.1", "/opt/y/libdep.so.1"];
+        sources.sort_by_key(|source| grafts.iter().position(|one| one["source"] == **source));
+        sources
+    });
+    let code = "import ctypes; print([ctypes.CDLL(f'./demo/{name}.so').answer() for name in 'ab'])";
+    assert_eq!(python(&project, &members, code), "[1, 2]\n");
+}
+
+#[test]
+fn a_library_that_is_needed_by_its_path_comes_along_and_loads() {
+    let host = Library::new().exports("of__build_libnos_so");
+    let beside = Library::new().exports("of__ORIGIN_in_libbeside_so").build();
+    let library = Library::extension("_demo").linked(LIBC).needs("/build/libnos.so", &[]);
+    let library = library.needs("$ORIGIN/in/libbeside.so", &[]);
+    let wheel = wheel(&library).executable("demo/in/libbeside.so", beside);
+    let project = project(&wheel, &[]).bytes("root/build/libnos.so", &host.build());
+    let (plan, members) = repaired(&project, &[]);
+    assert_eq!(plan["grafts"].as_array().unwrap().len(), 1, "{plan:#}");
+    assert_eq!(plan["grafts"][0]["source"], "/build/libnos.so");
+    assert_loads(&project, &members);
+}
+
 #[test]
 fn what_was_stripped_and_then_edited_loads() {
     let host = Library::new().soname("libhost.so.1").exports("of_libhost_so_1").flag("-g");

@@ -383,7 +383,7 @@ fn what_cannot_be_judged_with_is_told_at_once() {
     let project = Project::new().bytes(NAME, &wheel(&extension()).bytes());
     let run = project
         .run(&["wheel", "show", NAME, "--exclude-preset", "rock", "--exclude", "lib[", "--policy-file", "none.json"])
-        .exits(1);
+        .exits(2);
     insta::assert_snapshot!(run.stderr, @r"
     error[H020 cannot-read-file]: cannot read `none.json`: No such file or directory (os error 2)
 

@@ -3,6 +3,7 @@
 mod copies;
 mod gfx;
 mod label;
+mod needed;
 mod paths;
 mod rocm;
 mod size;
@@ -18,7 +19,7 @@ pub(super) use rocm::rocm_majors;
 pub use size::too_large;
 pub use split::{Archive, SplitArchive, SplitCode, archives_of, missing_archives};
 pub use tags::contradicts_claim;
-pub(super) use tags::offenders;
+pub(super) use tags::{offenders, other_system};
 
 use super::inspect::{FileFacts, libraries};
 use super::library::Library;
@@ -49,6 +50,7 @@ pub(super) struct Subject<'a> {
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found = tags::findings(subject);
     found.extend(paths::findings(subject));
+    found.extend(needed::findings(subject));
     found.extend(rocm::findings(subject));
     found.extend(label::findings(subject));
     found.extend(gfx::findings(subject));

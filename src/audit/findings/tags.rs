@@ -68,7 +68,7 @@ pub fn contradicts_claim(finding: &Diagnostic) -> bool {
 fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagnostic> {
     let claim =
         |what: String| subject.on_wheel(&codes::FALSE_PLATFORM_TAG, format!("the name claims `{tag}`, and {what}"));
-    if let Some(what) = other_system(subject, verdict, tag) {
+    if let Some(what) = other_system(subject.files, verdict, tag) {
         return vec![claim(what)];
     }
     let Some(claimed) = verdict.judging.policies.for_tag(tag).filter(|claimed| !claimed.is_linux()) else {
@@ -153,11 +153,11 @@ fn lies_at<'a>(subject: Subject<'a>, name: &str) -> Option<&'a str> {
 }
 
 /// What the libraries are for, where a claimed tag is for another system, C library or processor.
-fn other_system(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Option<String> {
+pub(in crate::audit) fn other_system(files: &[FileFacts], verdict: &Verdict<'_>, tag: &str) -> Option<String> {
     let policies = verdict.judging.policies;
     let is_foreign = tag.starts_with("win") || tag.starts_with("macosx");
     let is_windows = |file: &FileFacts| file.kind == FileKind::Windows;
-    if is_foreign && !subject.files.iter().any(is_windows) {
+    if is_foreign && !files.iter().any(is_windows) {
         return Some("its libraries are for Linux".to_owned());
     }
     if Family::of_platform_tag(tag).is_some_and(|family| family != policies.family()) {

@@ -12,14 +12,12 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{ElfEdits, SearchPath};
 use crate::names::WheelName;
 
-/// What comes along, and who needs it.
-#[derive(Debug)]
-pub(super) struct Needs {
-    /// Libraries by the name they are needed under.
-    libraries: BTreeMap<String, Arc<MachineLibrary>>,
-    /// The numbers of the files that need one of them.
-    pub(super) users: BTreeSet<usize>,
-}
+/// What comes along: for each file that leads to libraries from elsewhere, by its number, these libraries by the names
+/// that they are needed under. Under one name, two files may find two libraries.
+pub(super) type Needs = BTreeMap<usize, BTreeMap<String, Arc<MachineLibrary>>>;
+
+/// For each file, by its number, the names in the wheel of what comes along for it, by the names it is needed under.
+pub(super) type NewNames = BTreeMap<usize, BTreeMap<String, String>>;
 
 pub(super) fn needs(
     name: &WheelName,
@@ -27,7 +25,7 @@ pub(super) fn needs(
     verdict: &Verdict<'_>,
     policy: &str,
 ) -> Result<Needs, Vec<Diagnostic>> {
-    let mut needs = Needs { libraries: BTreeMap::new(), users: BTreeSet::new() };
+    let mut needs = Needs::new();
     let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (number, references) in &verdict.by_file {
         for (needed, found) in
@@ -35,8 +33,7 @@ pub(super) fn needs(
         {
             match found {
                 Found::Machine(library) => {
-                    needs.libraries.insert(needed.clone(), Arc::clone(library));
-                    needs.users.insert(*number);
+                    needs.entry(*number).or_default().insert(needed.clone(), Arc::clone(library));
                 }
                 Found::Nowhere if is_libpython(needed) => {}
                 Found::Nowhere => {
@@ -70,11 +67,16 @@ pub fn grafted_name(file_name: &str, digest: &str) -> String {
     format!("{base}-{short}{ending}")
 }
 
-/// The libraries, each once, under their new names.
-pub(super) fn grafts(needs: &Needs, digests: &mut Digests<'_>) -> Result<Vec<Graft>, Vec<Diagnostic>> {
+/// The libraries, each once, and under which names the files find them.
+pub(super) fn grafts(needs: &Needs, digests: &mut Digests<'_>) -> Result<(Vec<Graft>, NewNames), Vec<Diagnostic>> {
     let mut grafts: BTreeMap<String, Graft> = BTreeMap::new();
+    // The names in the wheel, by the files that they are taken from.
+    let mut named: BTreeMap<&str, String> = BTreeMap::new();
+    let mut new_names = NewNames::new();
     let mut faults = Vec::new();
-    for (needed, library) in &needs.libraries {
+    let libraries: BTreeMap<&str, &Arc<MachineLibrary>> =
+        needs.values().flat_map(BTreeMap::values).map(|library| (library.real_path.as_str(), library)).collect();
+    for (path, library) in libraries {
         let Fingerprint { digest, size_bytes } = match digests(library) {
             Ok(fingerprint) => fingerprint,
             Err(fault) => {
@@ -82,19 +84,32 @@ pub(super) fn grafts(needs: &Needs, digests: &mut Digests<'_>) -> Result<Vec<Gra
                 continue;
             }
         };
-        let file_name = library.real_path.rsplit('/').next().unwrap_or(&library.real_path);
-        let name = grafted_name(file_name, &digest);
+        let name = grafted_name(path.rsplit('/').next().unwrap_or(path), &digest);
+        named.insert(path, name.clone());
         let graft = grafts.entry(name.clone()).or_insert_with(|| Graft {
             library: Arc::clone(library),
+            sources: BTreeSet::new(),
             needed_as: BTreeSet::new(),
             name,
             digest,
             size_bytes,
             edits: ElfEdits::default(),
         });
-        graft.needed_as.insert(needed.clone());
+        graft.sources.insert(path.to_owned());
     }
-    if faults.is_empty() { Ok(grafts.into_values().collect()) } else { Err(faults) }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    for (number, libraries) in needs {
+        for (needed, library) in libraries {
+            let Some(name) = named.get(library.real_path.as_str()) else { continue };
+            new_names.entry(*number).or_default().insert(needed.clone(), name.clone());
+            if let Some(graft) = grafts.get_mut(name) {
+                graft.needed_as.insert(needed.clone());
+            }
+        }
+    }
+    Ok((grafts.into_values().collect(), new_names))
 }
 
 /// A library of ROCm that comes along: beside the one that torch brings, it makes two runtimes in one process.
@@ -105,12 +120,56 @@ pub(super) fn of_rocm(name: &WheelName, graft: &Graft, is_of_rocm: &Excludes) ->
     Some(finding.help("leave it to ROCm itself with `--exclude-preset rocm`"))
 }
 
+/// What the libraries that come along need of each other: for each, the new names by the old ones.
+///
+/// # Errors
+/// A library that comes along once cannot lead to one library for one file and to another for another. Each is told.
+pub(super) fn among(
+    name: &WheelName,
+    files: &[FileFacts],
+    grafts: &[Graft],
+    new_names: &NewNames,
+) -> Result<BTreeMap<String, BTreeMap<String, String>>, Vec<Diagnostic>> {
+    let by_name: BTreeMap<&str, &Graft> = grafts.iter().map(|graft| (graft.name.as_str(), graft)).collect();
+    // With the file that leads there.
+    let mut found: BTreeMap<(&str, &str), (&str, usize)> = BTreeMap::new();
+    let mut faults: BTreeMap<(&str, &str), Diagnostic> = BTreeMap::new();
+    for (number, own) in new_names {
+        for graft in own.values().filter_map(|name| by_name.get(name.as_str())) {
+            for needed in &graft.library.library.needed {
+                let Some(new) = own.get(needed) else { continue };
+                let (first, user) = *found.entry((&graft.name, needed)).or_insert((new, *number));
+                if first == new {
+                    continue;
+                }
+                faults.entry((&graft.name, needed)).or_insert_with(|| {
+                    let source = |name: &str| by_name.get(name).map_or("", |graft| graft.library.real_path.as_str());
+                    let (path, first, second) = (&graft.library.real_path, source(first), source(new));
+                    let (one, other) = (&files[user].path, &files[*number].path);
+                    let message = format!(
+                        "`{path}` would come along once, and needs two libraries as `{needed}`: `{first}` for {one}, `{second}` for {other}"
+                    );
+                    Diagnostic::new(&codes::AMBIGUOUS_GRAFT, message)
+                        .at(Place::File(name.to_string().into()), "")
+                        .help(format!("let both files search the same folders, or leave `{needed}` out with `--exclude`"))
+                });
+            }
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults.into_values().collect());
+    }
+    let mut among: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for ((graft, needed), (new, _)) in found {
+        among.entry(graft.to_owned()).or_default().insert(needed.to_owned(), new.to_owned());
+    }
+    Ok(among)
+}
+
 /// The libraries with what changes in them: their own names, the names of those that come along, and the search path.
-pub(super) fn with_edits(grafts: Vec<Graft>, new_names: &BTreeMap<String, String>) -> Vec<Graft> {
+pub(super) fn with_edits(grafts: Vec<Graft>, mut among: BTreeMap<String, BTreeMap<String, String>>) -> Vec<Graft> {
     let with = |mut graft: Graft| {
-        let library = &graft.library.library;
-        let renamed = library.needed.iter().filter_map(|needed| Some((needed.clone(), new_names.get(needed)?.clone())));
-        let rename_needed: BTreeMap<String, String> = renamed.collect();
+        let rename_needed = among.remove(&graft.name).unwrap_or_default();
         let needs_neighbours = !rename_needed.is_empty();
         graft.edits = ElfEdits {
             soname: Some(graft.name.clone()),

@@ -18,7 +18,7 @@ use crate::names::{TagSet, WheelName};
 
 pub use graft::grafted_name;
 pub use result::{Made, shortfalls};
-pub use tags::{Platform, Wanted};
+pub use tags::{Platform, Wanted, unknown_platform};
 
 /// How a wheel is repaired.
 #[derive(Debug, Clone)]
@@ -57,6 +57,8 @@ pub struct Fingerprint {
 pub struct Graft {
     /// Where it is taken from.
     pub library: Arc<MachineLibrary>,
+    /// All files that it is: where there are several, they are the same to the byte.
+    pub sources: BTreeSet<String>,
     /// The names it is needed under.
     pub needed_as: BTreeSet<String>,
     /// Its name in the wheel.
@@ -151,8 +153,8 @@ pub type Digests<'a> = dyn FnMut(&MachineLibrary) -> Result<Fingerprint, Diagnos
 /// Decides what repairing a wheel takes.
 ///
 /// # Errors
-/// When the wanted platform cannot be reached, with the file and symbol in the way, and when a library is found nowhere,
-/// with who needs it.
+/// When the wanted platform cannot be reached, with the file and symbol in the way, when a library is found nowhere, with
+/// who needs it, and when one that comes along would need two libraries under one name.
 pub fn plan(
     name: &WheelName,
     files: &[FileFacts],
@@ -164,17 +166,10 @@ pub fn plan(
     let folder = format!("{}{}", name.distribution, repair.folder_ending);
     let mut findings = platform.findings.clone();
     let needs = graft::needs(name, files, verdict, &platform.policy)?;
-    let grafts = graft::grafts(&needs, digests)?;
+    let (grafts, new_names) = graft::grafts(&needs, digests)?;
+    let among = graft::among(name, files, &grafts, &new_names)?;
     findings.extend(grafts.iter().filter_map(|graft| graft::of_rocm(name, graft, &repair.of_rocm)));
-    let new_names: BTreeMap<String, String> = grafts
-        .iter()
-        .flat_map(|graft| graft.needed_as.iter().map(|needed| (needed.clone(), graft.name.clone())))
-        .collect();
-
-    let along = |number: usize, needed: &String| {
-        let mut own = verdict.by_file[&number].iter().filter(|one| one.policy.name() == platform.policy);
-        new_names.get(needed).filter(|_| own.any(|one| one.libraries.contains_key(needed)))
-    };
+    let along = |number: usize, needed: &String| new_names.get(&number).and_then(|own| own.get(needed));
     let (mut edits, mut moved) = (BTreeMap::new(), BTreeMap::new());
     for (number, file) in files.iter().enumerate() {
         let FileKind::Library(library) = &file.kind else { continue };
@@ -191,7 +186,7 @@ pub fn plan(
                 findings.push(graft::libpython_removed(name, &file.path, needed));
             }
         }
-        let leads_out = needs.users.contains(&number);
+        let leads_out = needs.contains_key(&number);
         let installed = match rpath::program_outside(&file.path, name) {
             Some(new) if leads_out => {
                 let new = rpath::free(new, &repair.taken);
@@ -209,7 +204,7 @@ pub fn plan(
             edits.insert(file.path.clone(), own);
         }
     }
-    let grafts = graft::with_edits(grafts, &new_names);
+    let grafts = graft::with_edits(grafts, among);
     let tags = platform.tags.clone();
     Ok(Plan { platform, folder, grafts, edits, moved, findings, ..Plan::of_tags(tags) })
 }

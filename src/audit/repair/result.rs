@@ -80,10 +80,11 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
     for graft in &plan.grafts {
         check.counts(&graft_path(&graft.name), &numbers, &after);
     }
+    // By the files that they are taken from: two files may need two libraries under one name.
     let new_names: BTreeMap<&str, &str> = plan
         .grafts
         .iter()
-        .flat_map(|graft| graft.needed_as.iter().map(|needed| (needed.as_str(), graft.name.as_str())))
+        .flat_map(|graft| graft.sources.iter().map(|source| (source.as_str(), graft.name.as_str())))
         .collect();
     // What gave way to a library that came along leads where that one does.
     let gives_way = |path: &str| made.removed.contains(path) || plan.replaced.contains(path);
@@ -96,10 +97,16 @@ pub fn shortfalls(before: &Report<'_>, plan: &Plan, made: Made<'_>) -> Vec<Diagn
         for (needed, node) in &tree.nodes {
             let (name, target) = match &node.found {
                 Found::Wheel(at) => (needed.as_str(), (made.new_path)(&before.files[*at].path)),
-                _ => match new_names.get(needed.as_str()).filter(|_| come_along.contains(needed.as_str())) {
-                    Some(name) => (*name, graft_path(name)),
-                    None => continue,
-                },
+                Found::Machine(library) if come_along.contains(needed.as_str()) => {
+                    match new_names.get(library.real_path.as_str()) {
+                        Some(name) => (*name, graft_path(name)),
+                        None => {
+                            check.tell(&path, format!("`{needed}` was to come along, and is not planned to"));
+                            continue;
+                        }
+                    }
+                }
+                _ => continue,
             };
             let found = tree_after.nodes.get(name).map(|node| &node.found);
             if !matches!(found, Some(Found::Wheel(at)) if files[*at].path == target) {

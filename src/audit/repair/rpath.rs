@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::audit::library::Library;
-use crate::audit::search::{installed, is_data};
+use crate::audit::search::{Entry, Folder, installed, is_data};
 use crate::audit::tree::Excludes;
 use crate::elf::SearchPath;
-use crate::names::{WheelName, without_dots};
+use crate::names::WheelName;
 
 /// A program below `NAME.data/scripts`, which is installed nobody knows where: the path in the wheel that it moves to
 /// when it needs libraries of the wheel.
@@ -40,14 +40,12 @@ pub(super) fn with_folder(library: &Library, path: &str, folder: &str, allowed: 
 /// Entries that are allowed or lead from the file to a place in the wheel, each once.
 fn kept(library: &Library, path: &str, allowed: &Excludes) -> Vec<String> {
     let own = installed(path);
-    let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let origin = Folder::Wheel(own.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned());
+    let is_64 = library.header.format.is_64();
     let text = library.runpath.as_ref().or(library.rpath.as_ref()).map_or("", String::as_str);
     let mut entries: Vec<String> = Vec::new();
     for entry in text.split(':') {
-        let rest = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}"));
-        let is_inside = rest
-            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-            .is_some_and(|rest| without_dots(&format!("{folder}{rest}")).is_some());
+        let is_inside = matches!(Entry::read(entry).place(&origin, is_64), Some(Folder::Wheel(_)));
         let stays = is_inside || allows(allowed, entry);
         if stays && !entries.iter().any(|one| one == entry) {
             entries.push(entry.to_owned());
@@ -68,7 +66,7 @@ pub(super) fn mended(library: &Library, allowed: &Excludes) -> SearchPath {
         (None, Some(text)) => (text, false),
         (None, None) => return SearchPath::Keep,
     };
-    let is_from_here = |entry: &str| entry.starts_with("$ORIGIN") || entry.starts_with("${ORIGIN}");
+    let is_from_here = |entry: &str| matches!(Entry::read(entry), Entry::Origin(_));
     let kept: Vec<&str> = text.split(':').filter(|entry| is_from_here(entry) || allows(allowed, entry)).collect();
     let mended = kept.join(":");
     match (mended.is_empty(), is_runpath) {

@@ -1,13 +1,13 @@
 //! Which platforms a repaired wheel is for.
 
 use super::Repair;
-use crate::audit::findings::offenders;
+use crate::audit::findings::{numbers, offenders, other_system};
 use crate::audit::inspect::FileFacts;
 use crate::audit::tree::Found;
 use crate::audit::verdict::Verdict;
-use crate::compat::policy::Policy;
+use crate::compat::policy::{Policies, Policy, is_loader};
 use crate::diagnostic::registry::{rocm, wheel as codes};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{TagSet, WheelName};
 
 /// The platform that is asked for.
@@ -50,11 +50,7 @@ pub(super) fn choose(
     let (policies, most) = (verdict.judging.policies, verdict.reach());
     let wanted = match &repair.wanted {
         Wanted::Best => None,
-        Wanted::Tag(tag) => Some(policies.get(tag).ok_or_else(|| {
-            let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
-            let message = format!("there is no platform `{tag}` for this wheel");
-            vec![on_wheel(&codes::UNKNOWN_PLATFORM, message).help(format!("known are {}", known.join(", ")))]
-        })?),
+        Wanted::Tag(tag) => Some(policies.get(tag).ok_or_else(|| vec![unknown_platform(name, tag, policies)])?),
     };
     let graft = graft_policy(verdict, wanted);
     let best = if graft.priority() < most.priority() { graft } else { most };
@@ -66,16 +62,13 @@ pub(super) fn choose(
         if best.priority() > chosen.priority() && !repair.only_wanted { vec![best, chosen] } else { vec![chosen] };
     let first = reached.first().copied().unwrap_or(chosen);
     let mut findings = Vec::new();
-    let is_false = |tag: &str| {
-        let claimed = policies.for_tag(tag);
-        claimed.is_some_and(|claimed| claimed.priority() > most.priority())
+    let contradicted = |tag: &str| contradiction(files, verdict, tag);
+    let told = |tag: &str, (code, why): (&'static Code, String), what: &str| {
+        on_wheel(code, format!("the name claims `{tag}`, and {why}; {what}")).severity(Severity::Warning)
     };
-    let stays = |tag: &str| {
-        let message = format!("the name claims `{tag}`, which its symbols do not allow; it stays, as was asked for");
-        on_wheel(&rocm::FALSE_PLATFORM_TAG, message).severity(crate::diagnostic::Severity::Warning)
-    };
+    let stays = |tag: &str, why| told(tag, why, "it stays, as was asked for");
     if repair.keeps_tags {
-        findings.extend(name.platform.tags().iter().filter(|tag| is_false(tag)).map(|tag| stays(tag)));
+        findings.extend(name.platform.tags().iter().filter_map(|tag| Some(stays(tag, contradicted(tag)?))));
         return Ok(Platform { policy: first.name().to_owned(), tags: name.platform.clone(), findings });
     }
     let mut tags: Vec<String> = reached.iter().flat_map(Policy::tags).collect();
@@ -83,18 +76,69 @@ pub(super) fn choose(
         if tag == policies.linux().tag() || tag == "any" {
             continue;
         }
-        if is_false(&tag) && !repair.keeps_claims {
-            let message = format!("the name claims `{tag}`, which its symbols do not allow; it was dropped");
-            findings.push(on_wheel(&rocm::FALSE_PLATFORM_TAG, message).severity(crate::diagnostic::Severity::Warning));
-        } else {
-            findings.extend(is_false(&tag).then(|| stays(&tag)));
-            tags.push(tag);
+        match contradicted(&tag) {
+            Some(why) if !repair.keeps_claims => {
+                findings.push(told(&tag, why, "it was dropped"));
+                continue;
+            }
+            why => findings.extend(why.map(|why| stays(&tag, why))),
         }
+        tags.push(tag);
     }
     tags.sort();
     let tags =
         tags.join(".").parse::<TagSet>().map_err(|error| vec![on_wheel(&codes::BAD_WHEEL_NAME, error.to_string())])?;
     Ok(Platform { policy: first.name().to_owned(), tags, findings })
+}
+
+/// That no policy has this tag.
+pub fn unknown_platform(name: &WheelName, tag: &str, policies: &Policies) -> Diagnostic {
+    let known: Vec<String> = policies.iter().map(|policy| policy.tag()).collect();
+    let message = format!("there is no platform `{tag}` for this wheel");
+    let fault = Diagnostic::new(&codes::UNKNOWN_PLATFORM, message).at(Place::File(name.to_string().into()), "");
+    fault.help(format!("known are {}", known.join(", ")))
+}
+
+/// Why a tag of the name is false: the wheel's own files contradict it, or libraries that come along do. `None` for a
+/// true one, and for one that nothing is known of.
+fn contradiction(files: &[FileFacts], verdict: &Verdict<'_>, tag: &str) -> Option<(&'static Code, String)> {
+    let claimed =
+        verdict.judging.policies.for_tag(tag).filter(|claimed| claimed.priority() > verdict.reach().priority());
+    let own = || other_system(files, verdict, tag).or_else(|| by_own_files(files, verdict, claimed?));
+    let own = own().map(|why| (&rocm::FALSE_PLATFORM_TAG, why));
+    own.or_else(|| Some((&codes::CLAIM_OVERTAKEN, by_libraries(verdict, claimed?))))
+}
+
+/// What files of the wheel need that a policy does not have.
+fn by_own_files(files: &[FileFacts], verdict: &Verdict<'_>, claimed: Policy<'_>) -> Option<String> {
+    if let Some((path, version)) = offenders(files, claimed).first() {
+        return Some(format!("`{path}` needs {version}, which it does not have"));
+    }
+    let mut forbidden = verdict.references.iter().filter(|one| one.policy == claimed).flat_map(|one| &one.forbidden);
+    if let Some((library, symbols)) = forbidden.next() {
+        let symbols = symbols.iter().map(String::as_str).collect::<Vec<_>>().join("`, `");
+        return Some(format!("`{symbols}` of {library}, which is needed, need not be there"));
+    }
+    if let Some(number) = verdict.above_baseline.first() {
+        return Some(format!("`{}` needs a level of x86-64 above the first", files[*number].path));
+    }
+    (verdict.uses_pyfpe || verdict.uses_ucs2).then(|| "it needs a Python 2 that not every system has".to_owned())
+}
+
+/// What libraries that come along need and a policy does not have.
+fn by_libraries(verdict: &Verdict<'_>, claimed: Policy<'_>) -> String {
+    let along = verdict.references.iter().filter(|one| one.policy == claimed).flat_map(|one| &one.libraries);
+    let why = along.filter_map(|(needed, found)| {
+        let Found::Machine(machine) = found else { return None };
+        let versions = machine.library.versions.iter().filter(|need| !is_loader(&need.library));
+        let newer = versions.flat_map(|need| &need.versions).filter(|version| !claimed.permits_version(version));
+        let is_above = machine.library.isa_level.is_some_and(|level| level > 0);
+        let newest = newer.max_by_key(|version| numbers(version)).map(String::as_str);
+        let what = newest.or(is_above.then_some("a level of x86-64 above the first"))?;
+        Some(format!("`{needed}`, which comes along, needs {what}, which it does not have"))
+    });
+    let why = why.into_iter().next();
+    why.unwrap_or_else(|| "a library that comes along needs what it does not have".to_owned())
 }
 
 /// Why the wheel is not for this platform, the lowest where none `is_wanted`.

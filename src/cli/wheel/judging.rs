@@ -145,6 +145,14 @@ impl Judge {
         self.libraries.open(real_path)
     }
 
+    /// The policies of an architecture and C library, by the file of policies where there is one.
+    pub(super) fn policies(&self, family: Family, arch: Arch) -> Policies {
+        match &self.policy_file {
+            Some(file) => Policies::from_file(file, family, arch),
+            None => Policies::builtin(family, arch),
+        }
+    }
+
     /// Patterns of `--exclude` that left nothing out of so many wheels. None where they were not tried on all of these.
     pub(super) fn unmatched(&self, wheels: usize) -> Vec<Diagnostic> {
         let tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,10 +243,7 @@ impl Judge {
         let tags = name.platform.tags();
         let family = tags.iter().find_map(|tag| Family::of_platform_tag(tag)).unwrap_or(Family::Manylinux);
         let arch = tags.iter().find_map(|tag| Arch::of_platform_tag(tag)).unwrap_or(Arch::X86_64);
-        let policies = match &self.policy_file {
-            Some(file) => Policies::from_file(file, family, arch),
-            None => Policies::builtin(family, arch),
-        };
+        let policies = self.policies(family, arch);
         let blacklisted: BTreeSet<String> = policies.blacklisted_symbols().map(str::to_owned).collect();
         move |symbol: &str| blacklisted.contains(symbol) || audit::is_of_torch(symbol)
     }

@@ -120,7 +120,12 @@ impl Options {
         }
         let found = sink.finish();
         if found.iter().any(Diagnostic::is_error) {
-            return Err(super::report(shell, &found));
+            let is_of_words = |one: &Diagnostic| one.code == &codes::UNKNOWN_PRESET || one.code == &codes::BAD_PATTERN;
+            let is_usage = found.iter().any(is_of_words);
+            return Err(match super::report(shell, &found) {
+                Exit::Fault if is_usage => Exit::Usage,
+                exit => exit,
+            });
         }
         let host = if !self.no_host_libs && sysroot.is_of_musl() { Family::Musllinux } else { Family::Manylinux };
         let (libraries, path): (Box<dyn MachineLibraries>, SearchPath) = if self.no_host_libs {

@@ -14,6 +14,7 @@ pub const ALL: &[&Code] = &[
     &TWO_ROCM_MAJORS,
     &RPATH_LEAVES_WHEEL,
     &EMPTY_RPATH_ENTRY,
+    &NEEDED_BY_PATH,
     &GFX_NOT_AS_EXPECTED,
     &GFX_SETS_DIFFER,
     &NO_DEVICE_CODE,
@@ -88,6 +89,12 @@ pub const EMPTY_RPATH_ENTRY: Code = Code::error(
     "R114",
     "empty-rpath-entry",
     "An empty entry of RPATH or RUNPATH, from a colon at an end or two in a row, makes the loader search the folder in which the program was started. Whoever writes files there decides what is loaded.\n\nMend the link options, or let `rock-matrix wheel repair --fix-rpath` drop the entry.",
+);
+/// A needed library that is named by a path.
+pub const NEEDED_BY_PATH: Code = Code::error(
+    "R115",
+    "needed-by-path",
+    "NEEDED of a library holds a path, not a name: the library was linked by its path, and has no SONAME. The loader opens that path and searches nowhere else. On other machines nothing is there, or a library of another version.\n\nGive the library a SONAME, or link with `-L` and `-l`. `rock-matrix wheel repair` brings the library along under a name, where it is found; `--allow-rpath` takes a path for meant.",
 );
 /// Other GPU targets than expected.
 pub const GFX_NOT_AS_EXPECTED: Code = Code::error(

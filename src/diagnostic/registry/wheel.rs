@@ -46,6 +46,8 @@ pub const ALL: &[&Code] = &[
     &GRAFTS_FORBIDDEN,
     &UNSOUND_RESULT,
     &GRAFT_REPLACES_MEMBER,
+    &AMBIGUOUS_GRAFT,
+    &CLAIM_OVERTAKEN,
 ];
 
 /// Not a zip archive.
@@ -299,4 +301,16 @@ pub const GRAFT_REPLACES_MEMBER: Code = Code::warning(
     "W075",
     "graft-replaces-member",
     "A library that comes along gets a name with the start of its SHA-256 in it, and the wheel holds a file of that name with other bytes: what an earlier repair left, by another program or with other options, or something that was put there by hand. The library of this machine takes its place, so that the repaired wheel is what the plan says.\n\nRepair the wheel as it was built, before anything came along. To keep the file too, put what comes along into another folder: `--lib-sdir .more`.",
+);
+/// A library that would come along once and lead to two others under one name.
+pub const AMBIGUOUS_GRAFT: Code = Code::error(
+    "W076",
+    "ambiguous-graft",
+    "Two files of the wheel lead to the same library of this machine, and from there, under one name, to two different ones, for they search in different folders. The library comes along once, and can need only one of them under its new name.\n\nBuild both files with the same search paths, or leave the library out that is found twice, where another package brings it.",
+);
+/// A claim of the name that is true of the wheel as it was, and no longer with what comes along.
+pub const CLAIM_OVERTAKEN: Code = Code::warning(
+    "W077",
+    "claim-overtaken",
+    "The file name promises systems that have all that the wheel's own files need. A library of this machine comes along, and needs a newer version of a symbol, or a newer processor, than these systems have. So the repaired wheel does not load there, and its name says so no longer.\n\nRepair where the library is older, such as in the image that the wheel was built in or with `--sysroot`, or leave it out with `--exclude` where another package brings it.",
 );

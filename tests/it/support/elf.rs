@@ -160,7 +160,7 @@ fn stand_in(folder: &Path, soname: &str, versions: &[String]) -> String {
             let _ = writeln!(script, "{version} {{ global: {symbol}; }};");
         }
     }
-    let file = format!("stand-in-{soname}");
+    let file = format!("stand-in-{}", soname.replace('/', "-"));
     std::fs::write(folder.join("stand-in.c"), code).unwrap();
     std::fs::write(folder.join("stand-in.map"), script).unwrap();
     let mut command = cc(folder);

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::edited::{Edited, Strip, changes};
+use super::planning::sha256;
 use super::{Done, Faults, Job, refused};
-use crate::audit::{self, Made, Plan, Report};
+use crate::audit::{self, Graft, Made, Part, Plan, Report};
 use crate::bytes::{MakeScratch, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::diagnostic::registry::elf as elf_codes;
@@ -48,8 +49,9 @@ impl Making<'_> {
             return Err(faults);
         }
         done.stripped = members.iter().chain(&grafts).filter(|(_, file)| file.is_stripped()).map(named).collect();
+        let parts = self.parts(plan, &grafts)?;
         grafts.retain(|(path, _)| !plan.present.contains(path));
-        let edits = self.edits(plan, edits, &members, &grafts, done);
+        let edits = self.edits(plan, edits, &members, &grafts, &parts, done);
         let options = WriteOptions {
             level: args.zip_compression_level,
             time: self.time,
@@ -154,6 +156,17 @@ impl Making<'_> {
         (files, faults)
     }
 
+    /// What the list of parts says of the libraries that come along, in the order of the plan.
+    fn parts(&self, plan: &Plan, grafts: &Files<'_>) -> Result<Vec<Part>, Vec<Diagnostic>> {
+        let mut owners = Owners::new(&self.job.judge.root);
+        let part = |(graft, (path, edited)): (&Graft, &(String, Edited<'_>))| {
+            let digest =
+                sha256(edited).map_err(|error| vec![Diagnostic::from(FileError::new("read", path.as_ref(), error))])?;
+            Ok(Part { digest, owner: owners.package_url(&graft.library.real_path) })
+        };
+        plan.grafts.iter().zip(grafts).map(part).collect()
+    }
+
     /// Looks which libraries that come along the wheel holds: the same to the byte where an earlier repair has left them,
     /// or another file of the name.
     ///
@@ -193,6 +206,7 @@ impl Making<'_> {
         mut edits: Edits<'e>,
         members: &'e Files<'_>,
         grafts: &'e Files<'_>,
+        parts: &[Part],
         done: &Done,
     ) -> Edits<'e> {
         let archive = self.wheel.archive();
@@ -215,10 +229,7 @@ impl Making<'_> {
         }
         edits.removed.extend(plan.dropped.keys().cloned());
         if !plan.grafts.is_empty() {
-            let mut owners = Owners::new(&self.job.judge.root);
-            let owners: Vec<Option<String>> =
-                plan.grafts.iter().map(|graft| owners.package_url(&graft.library.real_path)).collect();
-            let bill = audit::sbom(&done.name, plan, &owners, done.excluded.iter().map(String::as_str));
+            let bill = audit::sbom(&done.name, plan, parts, done.excluded.iter().map(String::as_str));
             // An earlier repair has left its own.
             let paths = (1..).map(|repair| self.wheel.dist_info_path(&audit::sbom_path(repair)));
             let free = paths.into_iter().find(|path| self.wheel.archive().member(path).is_none());

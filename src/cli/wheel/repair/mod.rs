@@ -13,11 +13,11 @@ use super::judging::Judge;
 use super::options::Options;
 use super::output::source_date;
 use super::{Printing, WheelFile, report};
-use crate::audit::{Look, Plan};
+use crate::audit::{Excludes, Look, Plan, Report};
 use crate::bytes::ReadAt as _;
 use crate::cli::{Exit, Format, Shell};
-use crate::diagnostic::registry::{elf as elf_codes, wheel as codes};
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::registry::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, Saved};
 use crate::wheel;
@@ -127,6 +127,8 @@ struct Job<'j> {
     path: &'j Path,
     args: &'j Args,
     judge: &'j Judge,
+    /// Copies of libraries that stay.
+    kept: &'j Excludes,
     shell: &'j Shell,
 }
 
@@ -147,7 +149,7 @@ struct Done {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.judge(Look::Libraries, shell) {
+    let judge = match args.options.judge(Look::Layouts, shell) {
         Ok(mut judge) => {
             judge.vouches = !args.trust_record;
             judge.wanted = args.wanted().map(str::to_owned);
@@ -155,18 +157,25 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         Err(exit) => return exit,
     };
-    let work = || repair_all(args, &judge, shell);
+    let kept = match Excludes::new(args.keep_copy.iter().map(String::as_str)) {
+        Ok(kept) => kept,
+        Err(reason) => {
+            shell.report(&[Diagnostic::new(&codes::BAD_PATTERN, reason)]);
+            return Exit::Usage;
+        }
+    };
+    let work = || repair_all(args, &judge, &kept, shell);
     match args.jobs.map(|jobs| rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build()) {
         Some(Ok(pool)) => pool.install(work),
         _ => work(),
     }
 }
 
-fn repair_all(args: &Args, judge: &Judge, shell: &Shell) -> Exit {
+fn repair_all(args: &Args, judge: &Judge, kept: &Excludes, shell: &Shell) -> Exit {
     let mut all = Vec::new();
     for path in &args.wheels {
         let opened = super::open(path).map_err(|fault| vec![fault]);
-        let done = opened.and_then(|file| repair(&Job { file: &file, path, args, judge, shell }));
+        let done = opened.and_then(|file| repair(&Job { file: &file, path, args, judge, kept, shell }));
         let text = match (args.printing.format(), &done) {
             (Format::Human, Ok(done)) => text::text(done, args.dry_run),
             (Format::Human, Err(_)) => String::new(),
@@ -221,7 +230,7 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
             saved: None,
             is_pure: report.verdict.is_none(),
             stripped: BTreeSet::new(),
-            findings: [plan.findings.clone(), renamed.findings].concat(),
+            findings: [plan.findings.clone(), damaged(report), renamed.findings].concat(),
             excluded: trees().flat_map(|tree| tree.excluded.clone()).collect(),
             plan: Plan::of_tags(plan.platform.tags.clone()),
         };
@@ -239,6 +248,16 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         done.plan = plan;
         Ok(done)
     })?
+}
+
+/// Layouts that loaders refuse: repairing leaves them as they are, and a wheel of them does not load, whatever its name.
+fn damaged(report: &Report<'_>) -> Vec<Diagnostic> {
+    let damaged = report.findings.iter().filter(|one| one.code == &rocm_codes::DAMAGED_LAYOUT);
+    let told = |one: &Diagnostic| match one.severity {
+        Severity::Error => one.clone().severity(Severity::Warning).note("it was so before, and it stays as it was"),
+        _ => one.clone(),
+    };
+    damaged.map(told).collect()
 }
 
 /// Copies a wheel to its place, byte for byte.

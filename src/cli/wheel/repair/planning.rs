@@ -1,5 +1,6 @@
 //! What repairing a wheel takes, as options ask for it.
 
+use std::io;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -7,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 use super::super::bar::{Bar, Watchers};
 use super::super::judging::Judge;
 use super::Job;
-use crate::audit::{self, Excludes, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted};
-use crate::bytes::each_piece;
-use crate::compat::policy::{Family, Policies};
+use crate::audit::{self, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted};
+use crate::bytes::{ReadAt, each_piece};
+use crate::compat::policy::Family;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{Arch, TagSet};
@@ -55,10 +56,8 @@ pub(super) fn planned(
 
 /// Copies of libraries that nothing names.
 fn needless(job: &Job<'_>, wheel: &Wheel<'_>, report: &Report<'_>) -> Result<Vec<Needless>, Vec<Diagnostic>> {
-    let kept = Excludes::new(job.args.keep_copy.iter().map(String::as_str));
-    let kept = kept.map_err(|reason| vec![Diagnostic::new(&codes::BAD_PATTERN, reason)])?;
     let bar = Bar::new(Watchers::of(job.shell), &job.file.shown);
-    let found = audit::needless_copies(wheel.archive(), &report.files, &kept, &|progress| bar.tell(progress));
+    let found = audit::needless_copies(wheel.archive(), &report.files, job.kept, &|progress| bar.tell(progress));
     found.map_err(|error| vec![error.diagnostic(&job.file.shown)])
 }
 
@@ -66,10 +65,18 @@ fn needless(job: &Job<'_>, wheel: &Wheel<'_>, report: &Report<'_>) -> Result<Vec
 fn fingerprint(judge: &Judge, library: &MachineLibrary) -> Result<Fingerprint, Diagnostic> {
     let fault = |error| Diagnostic::from(sys::FileError::new("read", Path::new(&library.real_path), error));
     let source = judge.open(&library.real_path).map_err(fault)?;
-    let mut hasher = Sha256::new();
-    each_piece(source.as_ref(), |piece| hasher.update(piece)).map_err(fault)?;
-    let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = sha256(source.as_ref()).map_err(fault)?;
     Ok(Fingerprint { digest, size_bytes: source.size_bytes() })
+}
+
+/// The SHA-256 of a file, in hexadecimal.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn sha256(source: &dyn ReadAt) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    each_piece(source, |piece| hasher.update(piece))?;
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What repairing a wheel without libraries takes: one for any platform is for the wanted one as it is, and another is
@@ -78,14 +85,14 @@ fn fingerprint(judge: &Judge, library: &MachineLibrary) -> Result<Fingerprint, D
 /// # Errors
 /// When there is no such platform.
 pub(super) fn without_libraries(job: &Job<'_>) -> Result<Plan, Vec<Diagnostic>> {
-    let Job { file, args, .. } = *job;
+    let Job { file, args, judge, .. } = *job;
     let Some(wanted) = args.wanted() else { return Ok(Plan::of_tags(file.name.platform.clone())) };
     let arch = Arch::of_platform_tag(wanted).or_else(|| {
         let tags = file.name.platform.tags();
         tags.iter().find_map(|tag| Arch::of_platform_tag(tag))
     });
     let family = if wanted.starts_with("musllinux") { Family::Musllinux } else { Family::Manylinux };
-    let policies = Policies::builtin(family, arch.unwrap_or(Arch::X86_64));
+    let policies = judge.policies(family, arch.unwrap_or(Arch::X86_64));
     let tags = policies.get(wanted).and_then(|policy| {
         let tags: Vec<String> = if policy.is_linux() { vec![policy.tag()] } else { policy.tags() };
         tags.join(".").parse::<TagSet>().ok()
@@ -93,11 +100,7 @@ pub(super) fn without_libraries(job: &Job<'_>) -> Result<Plan, Vec<Diagnostic>> 
     match tags {
         Some(_) if args.no_update_tags || file.name.is_any_platform() => Ok(Plan::of_tags(file.name.platform.clone())),
         Some(tags) => Ok(Plan::of_tags(tags)),
-        None => {
-            let message = format!("there is no platform `{wanted}`");
-            let fault = Diagnostic::new(&codes::UNKNOWN_PLATFORM, message);
-            Err(vec![fault.at(Place::File(file.shown.as_str().into()), "")])
-        }
+        None => Err(vec![audit::unknown_platform(&file.name, wanted, &policies)]),
     }
 }
 
