@@ -839,6 +839,19 @@ fn a_label_that_the_contents_contradict_is_told() {
 }
 
 #[test]
+fn what_check_finds_in_a_search_path_repair_drops() {
+    let library = extension().runpath("$ORIGINAL/x:lib::$ORIGIN/in:/opt/x:${ORIGIN}/other");
+    let project = project(&wheel(&library), &[]);
+    let (plan, _) = repaired(&project, &["--fix-rpath"]);
+    assert_eq!(plan["edits"][0]["rpath"], "$ORIGIN/in:${ORIGIN}/other");
+    let check = |wheel: &str| project.said(&["wheel", "check", wheel, "--no-host-libs"]);
+    let (before, after) = (check(NAME), check(plan["wheel"].as_str().unwrap()));
+    appears("R110", &before, &after);
+    appears("R114", &before, &after);
+    assert!(before.contains("names `$ORIGINAL/x` and 1 more like it, below the folder"), "{before}");
+}
+
+#[test]
 fn an_allowed_search_path_stays_and_a_cleared_one_is_told() {
     let project = project(&wheel(&extension().runpath("/opt/rocm/lib:/home/x")), &[]);
     let (plan, _) = repaired(&project, &["--fix-rpath", "--allow-rpath", "/opt/rocm*"]);

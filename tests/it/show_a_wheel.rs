@@ -157,7 +157,8 @@ fn machine_code_in_a_wheel_for_any_platform_is_found() {
 fn search_paths_that_lead_elsewhere_are_found() {
     let paths = |path: &str| wheel(&extension().runpath(path));
     appears("R110", &paths("/opt/rocm/lib"), &paths("$ORIGIN/../demo.libs"));
-    appears("R110", &paths("lib"), &paths("$ORIGIN"));
+    appears("R114", &paths("lib"), &paths("$ORIGIN"));
+    appears("R114", &paths("$ORIGINAL/x"), &paths("$ORIGIN/x"));
     appears("R113", &paths("$ORIGIN/../../.."), &paths("$ORIGIN/../_rocm_sdk_core/lib"));
     appears("R114", &paths("$ORIGIN::$ORIGIN/x"), &paths("$ORIGIN:$ORIGIN/x"));
     let allowed = shown(&paths("/opt/rocm/lib"), &["--no-host-libs", "--allow-rpath", "/opt/rocm*"]);

@@ -88,7 +88,7 @@ pub const RPATH_LEAVES_WHEEL: Code = Code::warning(
 pub const EMPTY_RPATH_ENTRY: Code = Code::error(
     "R114",
     "empty-rpath-entry",
-    "An empty entry of RPATH or RUNPATH, from a colon at an end or two in a row, makes the loader search the folder in which the program was started. Whoever writes files there decides what is loaded.\n\nMend the link options, or let `rock-matrix wheel repair --fix-rpath` drop the entry.",
+    "An empty entry of RPATH or RUNPATH, from a colon at an end or two in a row, makes the loader search the folder in which the program was started, and an entry that begins neither with a slash nor with `$ORIGIN` one below it. Whoever writes files there decides what is loaded.\n\nMend the link options, or let `rock-matrix wheel repair --fix-rpath` drop the entry.",
 );
 /// A needed library that is named by a path.
 pub const NEEDED_BY_PATH: Code = Code::error(
