@@ -111,7 +111,7 @@ fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagn
 /// What files of the wheel need and do not find in it, by the claim of the oldest systems: newer ones have what these
 /// have.
 fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic> {
-    let claims = subject.name.platform.tags().iter().filter(|tag| other_system(subject, verdict, tag).is_none());
+    let claims = subject.name.platform.tags().iter().filter(|tag| other_system(subject.files, verdict, tag).is_none());
     let claims = claims.filter_map(|tag| Some((tag, verdict.judging.policies.for_tag(tag)?)));
     let oldest = claims.rev().filter(|(_, policy)| !policy.is_linux()).max_by_key(|(_, policy)| policy.priority());
     let Some((tag, claimed)) = oldest else { return Vec::new() };
