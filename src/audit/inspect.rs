@@ -112,6 +112,9 @@ impl std::fmt::Debug for Reading<'_> {
 pub enum Look {
     /// What loaders need.
     Libraries,
+    /// The same, and whether loaders take the layout, of files that are held as a whole: to read a larger one twice would
+    /// cost more than all else.
+    HeldLayouts,
     /// The same, and whether loaders take the layout.
     Layouts,
     /// Code for GPUs, too, by the tables of its bundles.
@@ -379,7 +382,12 @@ fn read_elf(
     };
     let layout = if reading.look.scans() { device_layout(view, &elf, sight)? } else { None };
     // Last, because section headers end the file: what lies before them has streamed by then.
-    if matches!(reading.look, Look::Layouts | Look::Everything) && facts.kind != FileKind::Device {
+    let looks = match reading.look {
+        Look::Layouts | Look::Everything => true,
+        Look::HeldLayouts => view.is_held(),
+        Look::Libraries | Look::Tables => false,
+    };
+    if looks && facts.kind != FileKind::Device {
         facts.layout_faults = elf::verify(view);
     }
     Ok(layout)

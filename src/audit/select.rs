@@ -137,7 +137,7 @@ pub fn arch_of(header: &Header) -> Option<Arch> {
 
 /// The C library that a file is for: by its interpreter, by what it needs, and by the ending of its name, which Python
 /// gives extension modules (PEP 3149, and PEP 656 for musl).
-fn family_of(library: &Library, path: &str) -> Option<Family> {
+pub(super) fn family_of(library: &Library, path: &str) -> Option<Family> {
     if let Some(interpreter) = &library.interpreter {
         let name = interpreter.rsplit('/').next().unwrap_or_default();
         return Some(if name.starts_with("ld-musl-") { Family::Musllinux } else { Family::Manylinux });

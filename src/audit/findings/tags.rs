@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Subject, numbers};
 use crate::audit::inspect::{FileFacts, FileKind, libraries};
 use crate::audit::search::{from_origin, is_data};
+use crate::audit::select::family_of;
 use crate::audit::tree::is_libpython;
 use crate::audit::verdict::Verdict;
 use crate::compat::policy::{Family, Policy};
@@ -160,7 +161,9 @@ pub(in crate::audit) fn other_system(files: &[FileFacts], verdict: &Verdict<'_>,
     if is_foreign && !files.iter().any(is_windows) {
         return Some("its libraries are for Linux".to_owned());
     }
-    if Family::of_platform_tag(tag).is_some_and(|family| family != policies.family()) {
+    // A static program, or a library that needs no C library, is for both.
+    let needs = |family| libraries(files).any(|(path, library)| family_of(library, path) == Some(family));
+    if Family::of_platform_tag(tag).is_some_and(|family| family != policies.family()) && needs(policies.family()) {
         return Some(format!("its libraries are for {}", policies.family().as_str()));
     }
     let is_other = !is_foreign && Arch::of_platform_tag(tag).is_some_and(|arch| arch != policies.arch());

@@ -115,6 +115,11 @@ impl<'m, 'o> MemberView<'m, 'o> {
         Self { spare, ..self }
     }
 
+    /// Whether all of the member is at hand once its first bytes are: then any stretch of it costs nothing more.
+    pub fn is_held(&self) -> bool {
+        is_inflated_at_once(self.member)
+    }
+
     /// A view for reading once from the first byte to the last: nothing that streamed by is kept.
     pub fn forward(archive: &'m Archive<'m>, member: &'m Member, make_scratch: &'m MakeScratch<'m>) -> Self {
         Self { keeping: Keeping::LastPiece, ..Self::new(archive, member, make_scratch, None) }

@@ -149,7 +149,7 @@ struct Done {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let judge = match args.options.judge(Look::Layouts, shell) {
+    let judge = match args.options.judge(Look::HeldLayouts, shell) {
         Ok(mut judge) => {
             judge.vouches = !args.trust_record;
             judge.wanted = args.wanted().map(str::to_owned);
