@@ -82,7 +82,9 @@ impl FileLayout {
 
     /// The layout of an ELF file.
     pub fn of_elf(elf: &Elf, sections: &[Section]) -> Self {
-        let kind = if elf.header().machine == machine::AMDGPU { FileKind::DeviceElf } else { FileKind::HostElf };
+        if elf.header().machine == machine::AMDGPU {
+            return Self::of_device();
+        }
         let section = |section: &Section| LayoutSection {
             name: section.name.clone(),
             stretch: Stretch { offset: section.offset, size_bytes: section.size },
@@ -90,7 +92,7 @@ impl FileLayout {
             is_nobits: section.is_nobits(),
         };
         let loads = elf.loads().map(|load| Stretch { offset: load.offset, size_bytes: load.file_size });
-        Self { kind, sections: sections.iter().map(section).collect(), loads: loads.collect() }
+        Self { kind: FileKind::HostElf, sections: sections.iter().map(section).collect(), loads: loads.collect() }
     }
 
     /// The layout of a PE file, read from its headers (Microsoft, "PE Format"). `None` where it is none.

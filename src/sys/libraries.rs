@@ -284,7 +284,6 @@ mod tests {
         assert!(sysroot.is_of_musl());
         file("etc/ld.so.conf", "/opt/glibc\n");
         assert!(!sysroot.is_of_musl(), "another loader is there");
-        file("etc/ld.so.conf", "/opt/glibc\n");
         assert_eq!(sysroot.system_folders()[0], "/opt/glibc");
     }
 

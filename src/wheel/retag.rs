@@ -75,7 +75,8 @@ impl FromStr for BuildChange {
 
 /// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib` in WHEEL.
 ///
-/// Platform tags are written sorted where they change; the same ones in another order stay as they are. A wheel for one platform is no purelib.
+/// Platform tags are written sorted where they change; the same ones in another order stay as they are. A wheel for one
+/// platform is no purelib.
 ///
 /// # Errors
 /// When METADATA is about another project or version than the file name.

@@ -26,7 +26,7 @@ use super::library::Library;
 use super::tree::Excludes;
 use super::verdict::Verdict;
 use crate::compat::Compat;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Place, counted};
 use crate::names::{LabelParts, WheelName};
 
 /// What findings are made of.
@@ -61,6 +61,14 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
 /// What can be said of the label alone.
 pub(super) fn of_label(subject: Subject<'_>) -> Vec<Diagnostic> {
     label::findings(subject)
+}
+
+/// A finding about the first of so many files.
+fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
+    match files {
+        0 | 1 => finding,
+        more => finding.note(format!("the same in {}", counted(more - 1, "other file"))),
+    }
 }
 
 impl<'a> Subject<'a> {

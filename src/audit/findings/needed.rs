@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Subject;
+use super::{Subject, also_in};
 use crate::audit::search::Entry;
+use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, counted};
 
 /// One finding for each path, which builds give to many files at once. A path from `$ORIGIN` leads somewhere on every
 /// machine.
@@ -25,12 +25,8 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
         };
         let message = format!("it needs `{needed}`, {where_to}; no search path counts for it");
         let finding = subject.on_member(&codes::NEEDED_BY_PATH, files.first()?, message);
-        let finding = finding
-            .help("link with `-lNAME` or give the library a SONAME, or bring it along with `rock-matrix wheel repair`");
-        Some(match files.len() {
-            1 => finding,
-            more => finding.note(format!("the same in {}", counted(more - 1, "other file"))),
-        })
+        let help = "link with `-lNAME` or give the library a SONAME, or bring it along with `rock-matrix wheel repair`";
+        Some(also_in(finding.help(help), files.len()))
     };
     files.into_iter().filter_map(told).collect()
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Subject;
+use super::{Subject, also_in};
 use crate::audit::search::{Entry, Folder, installed};
+use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::rocm as codes;
-use crate::diagnostic::{Diagnostic, counted};
 
 /// One finding for each kind of fault and each text, which builds give to many files at once.
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
@@ -60,14 +60,6 @@ fn of_text(subject: Subject<'_>, files: &[&str], tag: &str, text: &str) -> Vec<D
         found.push(also_in(subject.on_member(&codes::RPATH_LEAVES_WHEEL, files[0], message), files.len()));
     }
     found
-}
-
-/// A finding about the first of so many files.
-fn also_in(finding: Diagnostic, files: usize) -> Diagnostic {
-    match files {
-        0 | 1 => finding,
-        more => finding.note(format!("the same in {}", counted(more - 1, "other file"))),
-    }
 }
 
 /// The first entry, and how many more there are.

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use super::edited::{Edited, Strip, changes};
 use super::planning::sha256;
-use super::{Done, Faults, Job, refused};
+use super::{Done, Faults, Job, save};
 use crate::audit::{self, Graft, Made, Part, Plan, Report};
 use crate::bytes::{MakeScratch, is_same};
 use crate::cli::wheel::bar::{Bar, Watchers};
 use crate::diagnostic::registry::elf as elf_codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::WheelName;
-use crate::sys::{self, Existing, FileError, Owners, PositionalFile, Saved};
+use crate::sys::{FileError, Owners, PositionalFile};
 use crate::template;
 use crate::wheel::{
     self, Added, Carried, Content, DosTime, Edits, MemberView, Rehash, Unchanged, Wheel, WheelError, WriteOptions,
@@ -73,16 +73,7 @@ impl Making<'_> {
             none if none.is_empty() => Ok(()),
             faults => Err(Faults(faults)),
         };
-        let existing = if args.force && !self.is_in_place { Existing::Replace } else { Existing::Keep };
-        let saved = if args.dry_run {
-            sys::try_save::<Faults>(&done.out, existing, write)
-        } else {
-            sys::save_checked::<Faults>(&done.out, existing, write, check)
-        };
-        match saved.map_err(|Faults(faults)| faults)? {
-            Saved::Kept => return Err(vec![refused(&done.out, self.is_in_place)]),
-            saved => done.saved = Some(saved).filter(|_| !args.dry_run),
-        }
+        done.saved = save(args, &done.out, self.is_in_place, write, check)?;
         done.findings.extend(mended);
         Ok(())
     }

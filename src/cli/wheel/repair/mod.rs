@@ -19,7 +19,7 @@ use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::registry::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{LocalLabel, WheelName};
-use crate::sys::{self, Existing, Saved};
+use crate::sys::{self, Existing, PositionalFile, Saved};
 use crate::wheel;
 
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for what it is
@@ -263,21 +263,29 @@ fn damaged(report: &Report<'_>) -> Vec<Diagnostic> {
 /// Copies a wheel to its place, byte for byte.
 fn copy(job: &Job<'_>, done: &mut Done) -> Result<(), Vec<Diagnostic>> {
     let Job { file, args, .. } = *job;
-    let existing = if args.force { Existing::Replace } else { Existing::Keep };
     let write = |target: &mut dyn wheel::Target| {
         let size = file.file.size_bytes();
         Ok(target.copy_from(&file.file, 0, size).map_err(|error| sys::FileError::new("write", &done.out, error))?)
     };
-    let saved = if args.dry_run {
-        sys::try_save::<Faults>(&done.out, existing, write)
-    } else {
-        sys::save_checked::<Faults>(&done.out, existing, write, |_| Ok(()))
-    };
-    match saved.map_err(|Faults(faults)| faults)? {
-        Saved::Kept => return Err(vec![refused(&done.out, false)]),
-        saved => done.saved = Some(saved).filter(|_| !args.dry_run),
-    }
+    done.saved = save(args, &done.out, false, write, |_| Ok(()))?;
     Ok(())
+}
+
+/// Writes a wheel, which has no name before it was checked. A dry run does all but the writing, and gives nothing.
+fn save(
+    args: &Args,
+    out: &Path,
+    is_in_place: bool,
+    write: impl FnOnce(&mut dyn wheel::Target) -> Result<(), Faults>,
+    check: impl FnOnce(&PositionalFile) -> Result<(), Faults>,
+) -> Result<Option<Saved>, Vec<Diagnostic>> {
+    let existing = if args.force && !is_in_place { Existing::Replace } else { Existing::Keep };
+    let saved =
+        if args.dry_run { sys::try_save(out, existing, write) } else { sys::save_checked(out, existing, write, check) };
+    match saved.map_err(|Faults(faults)| faults)? {
+        Saved::Kept => Err(vec![refused(out, is_in_place)]),
+        saved => Ok(Some(saved).filter(|_| !args.dry_run)),
+    }
 }
 
 /// That another file has the name of the result.

@@ -13,7 +13,7 @@ use crate::bytes::{ReadAt, each_piece};
 use crate::compat::policy::Family;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::names::{Arch, TagSet};
+use crate::names::{Arch, Digest, TagSet};
 use crate::sys;
 use crate::wheel::{Change, ExistingLabel, Retag, TagChange, Wheel, WheelError, relabel, retag};
 
@@ -76,7 +76,7 @@ fn fingerprint(judge: &Judge, library: &MachineLibrary) -> Result<Fingerprint, D
 pub(super) fn sha256(source: &dyn ReadAt) -> io::Result<String> {
     let mut hasher = Sha256::new();
     each_piece(source, |piece| hasher.update(piece))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(Digest::new(hasher.finalize().into()).to_hex())
 }
 
 /// What repairing a wheel without libraries takes: one for any platform is for the wanted one as it is, and another is
