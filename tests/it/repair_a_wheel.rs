@@ -322,6 +322,21 @@ fn claims_for_another_processor_system_or_c_library_are_dropped_wherever_they_st
 }
 
 #[test]
+fn claims_of_both_c_libraries_stay_where_no_file_needs_one() {
+    let is = |library: &Library| {
+        let name = "demo-1.0-py3-none-manylinux_2_5_x86_64.musllinux_1_1_x86_64.whl";
+        let wheel = Wheel::named(name).executable("demo/free.so", library.build());
+        let project = Project::new().bytes(name, &wheel.bytes());
+        let run = project.run(&["wheel", "repair", name, "--no-host-libs", "-w", "out"]).exits(0);
+        (run.stdout.contains(".musllinux_1_1_x86_64.whl"), run.stderr)
+    };
+    let (stays, told) = is(&Library::new());
+    assert!(stays && !told.contains("R101"), "{told}");
+    let (stays, told) = is(&Library::new().needs(LIBC, &["GLIBC_2.2.5"]));
+    assert!(!stays && told.contains("[R101 "), "{told}");
+}
+
+#[test]
 fn a_layout_that_no_loader_takes_is_told_though_nothing_changes_in_it() {
     let said = |align: Option<u64>| {
         let mut bytes = extension().build();

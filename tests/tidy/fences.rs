@@ -11,6 +11,7 @@ const FENCES: &[(&str, &str, &[&str])] = &[
     (r"\bminijinja::", "minijinja", &["template"]),
     (r"\b(granit_parser|serde_yaml)::", "a YAML crate", &["yaml"]),
     (r"\bureq::", "ureq", &["fetch"]),
+    (r"\bmemmap2::", "memmap2", &["bytes"]),
     (r"\bprocess_wrap::", "process_wrap", &["exec", "sys"]),
     (r"\bstd::fs\b|\bstd::\{[^}]*\bfs\b", "std::fs", &["exec", "sys"]),
     (r"\bprocess::Command\b|\bprocess::\{[^}]*\bCommand\b", "std::process::Command", &["exec", "sys"]),
@@ -44,6 +45,7 @@ fn a_crate_or_an_effect_outside_of_its_fence_is_caught() {
     check("src/render/mod.rs", "use minijinja::Environment;", &["src/render/mod.rs: minijinja belongs to template"]);
     check("src/config/mod.rs", "serde_yaml::from_str(x)", &["src/config/mod.rs: a YAML crate belongs to yaml"]);
     check("src/index/mod.rs", "ureq::get(x)", &["src/index/mod.rs: ureq belongs to fetch"]);
+    check("src/elf/x.rs", "use memmap2::Mmap;", &["src/elf/x.rs: memmap2 belongs to bytes"]);
     check("src/plan/x.rs", "std::fs::read(p)", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
     check("src/plan/x.rs", "use std::{fmt, fs};", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
     check(

@@ -160,7 +160,7 @@ pub const KPACK_MISSING: Code = Code::error(
 pub const DAMAGED_LAYOUT: Code = Code::error(
     "R131",
     "damaged-layout",
-    "The program headers of a library contradict each other or the file. Editing it with a tool that assumes where they lie does this, above all to libraries whose code objects were split off.\n\nTake the library as the linker made it, and edit it with `rock-matrix wheel repair`, which moves no byte of it.",
+    "The program headers of a library contradict each other or the file. Editing it with a tool that assumes where they lie does this, above all to libraries whose code objects were split off. `wheel verify` and `check` look at every library; `wheel repair` only warns, and of libraries up to 32 MiB.\n\nTake the library as the linker made it, and edit it with `rock-matrix wheel repair`, which moves no byte of it.",
 );
 /// A wheel larger than where it goes takes.
 pub const WHEEL_TOO_LARGE: Code = Code::error(
