@@ -13,6 +13,7 @@ mod checks;
 mod listing;
 mod manifest;
 mod release;
+pub mod remote;
 mod sums;
 mod tag;
 

@@ -21,6 +21,9 @@ pub const ALL: &[&Code] = &[
     &BAD_BASE_URL,
     &CANNOT_INDEX,
     &NO_TARGET,
+    &IMMUTABLE,
+    &PUBLISHED,
+    &DUPLICATES,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -124,4 +127,22 @@ pub const NO_TARGET: Code = Code::error(
     "G017",
     "no-target",
     "`publish` was not told where to. Publishing to GitHub releases is to come. `--to DIR` makes the same release in a folder: wheels, sums, manifest and index, with no account and no network.",
+);
+/// The release is locked.
+pub const IMMUTABLE: Code = Code::error(
+    "G100",
+    "immutable-release",
+    "The release is published and immutable: GitHub has locked its tag and assets, so nothing can be added, replaced or taken away, and the tag cannot be used again even when the release is deleted. Nothing was sent.\n\nPublish under a new tag.",
+);
+/// The release is out already.
+pub const PUBLISHED: Code = Code::error(
+    "G101",
+    "release-is-published",
+    "The release is published, and publishing would write to it: people may have fetched from it already. Nothing was sent. A run that finds everything in place writes nothing and needs no permission.\n\nPublish under a new tag, or allow it with `--allow-published`.",
+);
+/// Two releases have one tag.
+pub const DUPLICATES: Code = Code::error(
+    "G102",
+    "several-releases-of-tag",
+    "Several releases, drafts among them, have the same tag; this happens when two runs begin at once, and GitHub allows it for drafts. Files would end up in one while people look at the other. Nothing was sent.\n\nDelete all but one; drafts without files are deleted by `--clean-duplicates`.",
 );

@@ -1,0 +1,82 @@
+//! What a run learned itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::{ListedAsset, ListedRelease};
+use crate::names::Digest;
+
+/// What this run did and was told in the answers to it. A listing may lag behind: what was made a second ago may be
+/// missing in it, and what was deleted may be there.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    releases: BTreeMap<u64, ListedRelease>,
+    gone_releases: BTreeSet<u64>,
+    /// Release and asset.
+    assets: BTreeMap<u64, (u64, ListedAsset)>,
+    gone_assets: BTreeSet<u64>,
+    hashes: BTreeMap<u64, Digest>,
+}
+
+impl Memory {
+    /// An answer said that this release is so; its assets are known from other answers.
+    pub fn has_release(&mut self, release: &ListedRelease) {
+        self.releases.insert(release.id, ListedRelease { assets: Vec::new(), ..release.clone() });
+    }
+
+    /// A release was deleted, or is not there any more.
+    pub fn release_is_gone(&mut self, id: u64) {
+        self.releases.remove(&id);
+        self.gone_releases.insert(id);
+    }
+
+    /// An answer said that this asset is so.
+    pub fn has_asset(&mut self, release: u64, asset: &ListedAsset) {
+        self.assets.insert(asset.id, (release, asset.clone()));
+    }
+
+    /// An asset was deleted, or is not there any more.
+    pub fn asset_is_gone(&mut self, id: u64) {
+        self.assets.remove(&id);
+        self.gone_assets.insert(id);
+    }
+
+    /// The bytes of an asset were fetched and hashed.
+    pub fn has_hash(&mut self, asset: u64, digest: Digest) {
+        self.hashes.insert(asset, digest);
+    }
+
+    /// Assets that answers told of and this listing of a release lacks.
+    pub fn missing_in(&self, release: &ListedRelease) -> Vec<u64> {
+        let listed: BTreeSet<u64> = release.assets.iter().map(|asset| asset.id).collect();
+        self.of_release(release.id).map(|asset| asset.id).filter(|id| !listed.contains(id)).collect()
+    }
+
+    /// The listing with what is known better.
+    pub fn over(&self, listed: &[ListedRelease]) -> Vec<ListedRelease> {
+        let mut seen: Vec<ListedRelease> = listed.to_vec();
+        let known = |seen: &[ListedRelease], id| seen.iter().any(|release| release.id == id);
+        let unlisted: Vec<_> = self.releases.values().filter(|release| !known(&seen, release.id)).cloned().collect();
+        seen.extend(unlisted);
+        seen.retain(|release| !self.gone_releases.contains(&release.id));
+        for release in &mut seen {
+            if let Some(better) = self.releases.get(&release.id) {
+                *release = ListedRelease { assets: std::mem::take(&mut release.assets), ..better.clone() };
+            }
+            for asset in self.of_release(release.id) {
+                match release.assets.iter_mut().find(|listed| listed.id == asset.id) {
+                    Some(listed) => *listed = asset.clone(),
+                    None => release.assets.push(asset.clone()),
+                }
+            }
+            release.assets.retain(|asset| !self.gone_assets.contains(&asset.id));
+            for asset in &mut release.assets {
+                asset.digest = asset.digest.or_else(|| self.hashes.get(&asset.id).copied());
+            }
+        }
+        seen
+    }
+
+    fn of_release(&self, id: u64) -> impl Iterator<Item = &ListedAsset> {
+        self.assets.values().filter(move |(release, _)| *release == id).map(|(_, asset)| asset)
+    }
+}

@@ -1,0 +1,23 @@
+//! What a release on GitHub lacks, as the next steps.
+//!
+//! Input: a [`Goal`], the releases as they were last seen, and what this run learned itself ([`Memory`]). Output:
+//! [`Next`]: steps, refusals, or that all is done. A publish is these two in turns until nothing is left to do, so that
+//! a run that was killed at any moment is only another state to go on from.
+//!
+//! **Invariant:** a release is published only when every wanted file is there under its name with its size and digest;
+//! a file with other bytes is replaced only where that was asked for; files that nobody wanted are left alone.
+
+mod goal;
+mod memory;
+mod next;
+mod refusal;
+mod spread;
+
+pub use goal::{Allowed, Goal, MakeLatest};
+pub use memory::Memory;
+pub use next::{Next, Step, next};
+pub use refusal::Refusal;
+pub use spread::{MOST_ASSETS, Share, spread};
+
+#[cfg(test)]
+mod tests;

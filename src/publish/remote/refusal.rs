@@ -1,0 +1,78 @@
+//! Why a release is not written to.
+
+use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+
+/// One reason. All of a release are told together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Its assets and tag are locked.
+    Immutable {
+        /// The tag.
+        tag: String,
+        /// How many files would have been written.
+        lacking: usize,
+    },
+    /// It is published, and something would be written.
+    Published {
+        /// The tag.
+        tag: String,
+        /// How many files would have been written.
+        lacking: usize,
+    },
+    /// Several releases have the tag.
+    Duplicates {
+        /// The tag.
+        tag: String,
+        /// Number and count of assets of each.
+        releases: Vec<(u64, usize)>,
+        /// Whether only one of them holds files.
+        others_are_empty: bool,
+    },
+    /// An asset has other bytes.
+    Differs {
+        /// Its name.
+        name: String,
+        /// What is wanted and what is there.
+        why: String,
+    },
+}
+
+impl From<Refusal> for Diagnostic {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Immutable { tag, lacking } => Self::new(
+                &codes::IMMUTABLE,
+                format!("the release `{tag}` is immutable, and {} would have to be written", files(lacking)),
+            )
+            .at(Place::Remote(tag), "")
+            .help("publish under a new tag: assets and tag of an immutable release stay as they are"),
+            Refusal::Published { tag, lacking } => Self::new(
+                &codes::PUBLISHED,
+                format!("the release `{tag}` is published, and {} would be written", files(lacking)),
+            )
+            .at(Place::Remote(tag), "")
+            .help("publish under a new tag, or add to this one with `--allow-published`"),
+            Refusal::Duplicates { tag, releases, others_are_empty } => {
+                let list: Vec<String> =
+                    releases.iter().map(|(id, assets)| format!("{id} with {}", files(*assets))).collect();
+                let help = if others_are_empty {
+                    "delete the empty drafts, or let `--clean-duplicates` do it"
+                } else {
+                    "look at them, and delete all but one"
+                };
+                Self::new(&codes::DUPLICATES, format!("several releases have the tag `{tag}`: {}", list.join(", ")))
+                    .at(Place::Remote(tag), "")
+                    .help(help)
+            }
+            Refusal::Differs { name, why } => {
+                Self::new(&codes::ASSET_DIFFERS, format!("the release holds `{name}` with other bytes: {why}"))
+                    .at(Place::Remote(name), "")
+                    .help("publish it under another version or build tag, or replace it with `--replace`")
+            }
+        }
+    }
+}
+
+fn files(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "file" } else { "files" })
+}

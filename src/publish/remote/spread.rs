@@ -1,0 +1,70 @@
+//! Which release holds which file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::{ListedRelease, Wanted};
+use super::Goal;
+use super::next::temporary;
+
+/// Assets that one release holds (GitHub Docs, "About releases", storage and bandwidth quotas).
+pub const MOST_ASSETS: usize = 1000;
+
+/// The files of one release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share<'g> {
+    /// Its tag.
+    pub tag: String,
+    /// Its files.
+    pub assets: Vec<&'g Wanted>,
+}
+
+/// Deals the files of a goal out to `tag`, `tag-2`, …. A file stays where it lies; others go to the first release with
+/// room, in their order. What is made from the others lies in the first. Tags that other releases have are passed over.
+pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&str>) -> Vec<Share<'g>> {
+    let mut tags = (0..).map(|at| nth_tag(&goal.tag, at)).filter(|tag| *tag == goal.tag || !foreign.contains(&**tag));
+    let own: BTreeMap<String, &Wanted> =
+        goal.assets.iter().flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)]).collect();
+    let mut shares: Vec<Share<'g>> = Vec::new();
+    // Assets of others stay, so that there is less room.
+    let mut taken: Vec<usize> = Vec::new();
+    let mut placed = BTreeSet::new();
+    let mut tag = tags.next().unwrap_or_default();
+    // Releases that are there, in order, up to the first gap.
+    while let Some(release) = seen.iter().find(|release| release.tag_name == tag) {
+        let mut share = Share { tag: release.tag_name.clone(), assets: Vec::new() };
+        let mut foreign = 0;
+        for asset in &release.assets {
+            match own.get(&asset.name) {
+                Some(wanted) if wanted.generated => {}
+                Some(wanted) => {
+                    if placed.insert(&wanted.name) {
+                        share.assets.push(wanted);
+                    }
+                }
+                None => foreign += 1,
+            }
+        }
+        taken.push(foreign + share.assets.len());
+        shares.push(share);
+        tag = tags.next().unwrap_or_default();
+    }
+    let generated = goal.assets.iter().filter(|wanted| wanted.generated);
+    let others = goal.assets.iter().filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
+    for wanted in generated.chain(others) {
+        let at = if wanted.generated { 0 } else { taken.iter().position(|n| *n < MOST_ASSETS).unwrap_or(taken.len()) };
+        if at == shares.len() {
+            shares
+                .push(Share { tag: std::mem::replace(&mut tag, tags.next().unwrap_or_default()), assets: Vec::new() });
+            taken.push(0);
+        }
+        shares[at].assets.push(wanted);
+        taken[at] += 1;
+    }
+    shares.retain(|share| !share.assets.is_empty());
+    shares
+}
+
+/// `tag`, `tag-2`, `tag-3`, ….
+fn nth_tag(tag: &str, at: usize) -> String {
+    if at == 0 { tag.to_owned() } else { format!("{tag}-{}", at + 1) }
+}

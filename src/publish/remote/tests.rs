@@ -1,0 +1,303 @@
+//! A goal against releases in memory.
+
+use std::collections::BTreeMap;
+
+use super::{Allowed, Goal, MakeLatest, Memory, Next, Refusal, Step, next};
+use crate::names::Digest;
+use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
+
+fn wanted(name: &str, byte: u8) -> Wanted {
+    Wanted { name: name.to_owned(), digest: Digest::new([byte; 32]), size_bytes: 7, generated: name == "SHA256SUMS" }
+}
+
+fn goal(names: &[&str]) -> Goal {
+    Goal {
+        tag: "v1".to_owned(),
+        title: None,
+        body: Some("notes".to_owned()),
+        target: None,
+        prerelease: false,
+        make_latest: MakeLatest::Legacy,
+        assets: names.iter().map(|name| wanted(name, 1)).collect(),
+        nonce: "abc".to_owned(),
+    }
+}
+
+fn asset(id: u64, name: &str, byte: u8) -> ListedAsset {
+    let digest = Some(Digest::new([byte; 32]));
+    ListedAsset { id, name: name.to_owned(), size: 7, digest, ..ListedAsset::default() }
+}
+
+fn release(id: u64, draft: bool, assets: Vec<ListedAsset>) -> ListedRelease {
+    let body = Some("notes".to_owned());
+    ListedRelease { id, tag_name: "v1".to_owned(), draft, assets, body, ..ListedRelease::default() }
+}
+
+/// Releases that steps change as GitHub would.
+struct Releases {
+    releases: Vec<ListedRelease>,
+    last: u64,
+}
+
+impl Releases {
+    fn of(releases: Vec<ListedRelease>) -> Self {
+        Self { releases, last: 1000 }
+    }
+
+    fn asset(&mut self, id: u64) -> &mut ListedAsset {
+        self.releases.iter_mut().flat_map(|release| &mut release.assets).find(|asset| asset.id == id).unwrap()
+    }
+
+    fn release(&mut self, id: u64) -> &mut ListedRelease {
+        self.releases.iter_mut().find(|release| release.id == id).unwrap()
+    }
+
+    fn apply(&mut self, step: &Step, goal: &Goal) {
+        self.last += 1;
+        match step {
+            Step::Create { tag } => self.releases.push(ListedRelease {
+                id: self.last,
+                tag_name: tag.clone(),
+                draft: true,
+                body: Some(goal.draft_body_of(tag)),
+                ..ListedRelease::default()
+            }),
+            Step::DeleteRelease { release } => self.releases.retain(|found| found.id != *release),
+            Step::DeleteAsset { asset, .. } => {
+                self.releases.iter_mut().for_each(|release| release.assets.retain(|found| found.id != *asset));
+            }
+            Step::Upload { release, name, as_name } => {
+                let wanted = goal.assets.iter().find(|wanted| wanted.name == *name).unwrap();
+                let made = ListedAsset { digest: Some(wanted.digest), ..asset(self.last, as_name, 0) };
+                assert!(self.release(*release).assets.iter().all(|found| found.name != *as_name), "taken: {as_name}");
+                self.release(*release).assets.push(made);
+            }
+            Step::Rename { asset, to, .. } => self.asset(*asset).name.clone_from(to),
+            Step::Hash { asset, .. } => self.asset(*asset).digest = Some(Digest::new([1; 32])),
+            Step::Describe { release, tag } => self.release(*release).body = Some(goal.body_of(tag)),
+            Step::Publish { release, .. } => {
+                let release = self.release(*release);
+                for wanted in &goal.assets {
+                    let holds = release.assets.iter().any(|asset| asset.name == wanted.name);
+                    assert!(holds || goal.assets.len() > 900, "published without {}", wanted.name);
+                }
+                release.draft = false;
+            }
+        }
+    }
+
+    /// Goes on to the end; the words of all steps.
+    fn reach(&mut self, goal: &Goal, allowed: Allowed) -> Result<Vec<String>, Vec<Refusal>> {
+        let mut words = Vec::new();
+        for _ in 0..20 {
+            match next(goal, allowed, &self.releases) {
+                Next::Done(_) => return Ok(words),
+                Next::Refused(refused) => return Err(refused),
+                Next::Steps(steps) => {
+                    for step in &steps {
+                        self.apply(step, goal);
+                        words.push(word(step));
+                    }
+                }
+            }
+        }
+        panic!("it does not end: {words:?}");
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.releases.iter().flat_map(|release| &release.assets).map(|asset| asset.name.as_str()).collect()
+    }
+}
+
+fn word(step: &Step) -> String {
+    match step {
+        Step::Create { tag } => format!("create {tag}"),
+        Step::DeleteRelease { release } => format!("delete release {release}"),
+        Step::DeleteAsset { name, .. } => format!("delete {name}"),
+        Step::Upload { as_name, .. } => format!("upload {as_name}"),
+        Step::Rename { from, to, .. } => format!("rename {from} {to}"),
+        Step::Hash { name, .. } => format!("hash {name}"),
+        Step::Describe { tag, .. } => format!("describe {tag}"),
+        Step::Publish { tag, make_latest, .. } => format!("publish {tag} {}", make_latest.as_str()),
+    }
+}
+
+const NOTHING: Allowed = Allowed { replace: false, published: false, clean_duplicates: false, fetch_to_verify: false };
+
+#[test]
+fn a_release_is_made_as_a_draft_and_published_last_and_a_second_run_does_nothing() {
+    let (goal, mut releases) = (goal(&["a.whl", "b.whl", "SHA256SUMS"]), Releases::of(Vec::new()));
+    let steps = releases.reach(&goal, NOTHING).unwrap();
+    assert_eq!(
+        steps.join("; "),
+        "create v1; upload SHA256SUMS; upload a.whl; upload b.whl; describe v1; publish v1 legacy"
+    );
+    assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
+}
+
+#[test]
+fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
+    let mut left = asset(5, "a.whl", 1);
+    left.state = AssetState::Starter;
+    let mut releases = Releases::of(vec![release(1, true, vec![left, asset(6, "b.whl", 1)])]);
+    let steps = releases.reach(&goal(&["a.whl", "b.whl"]), NOTHING).unwrap();
+    assert_eq!(steps.join("; "), "delete a.whl; upload a.whl; publish v1 legacy");
+}
+
+#[test]
+fn other_bytes_are_refused_and_replaced_only_where_asked_for() {
+    let goal = goal(&["a.whl"]);
+    let present = || Releases::of(vec![release(1, true, vec![asset(5, "a.whl", 2)])]);
+    assert!(matches!(&present().reach(&goal, NOTHING).unwrap_err()[..], [Refusal::Differs { .. }]));
+    let steps = present().reach(&goal, Allowed { replace: true, ..NOTHING }).unwrap();
+    assert_eq!(steps.join("; "), "delete a.whl; upload a.whl; publish v1 legacy");
+}
+
+#[test]
+fn on_a_published_release_the_new_bytes_are_there_before_the_old_ones_go() {
+    let goal = goal(&["a.whl"]);
+    let allowed = Allowed { replace: true, published: true, ..NOTHING };
+    let mut releases = Releases::of(vec![release(1, false, vec![asset(5, "a.whl", 2)])]);
+    let steps = releases.reach(&goal, allowed).unwrap().join("; ");
+    let waiting = "a.whl.tmp-010101010101";
+    assert_eq!(steps, format!("upload {waiting}; delete a.whl; rename {waiting} a.whl"));
+}
+
+#[test]
+fn a_replacement_that_was_cut_off_anywhere_is_finished() {
+    let allowed = Allowed { replace: true, published: true, ..NOTHING };
+    let goal = goal(&["a.whl"]);
+    let waiting = "a.whl.tmp-010101010101";
+    let states: [Vec<ListedAsset>; 4] = [
+        vec![asset(5, "a.whl", 2), asset(6, waiting, 1)],
+        vec![asset(6, waiting, 1)],
+        vec![asset(5, "a.whl", 1), asset(6, waiting, 1)],
+        vec![asset(5, "a.whl", 2), asset(6, "a.whl.tmp-020202020202", 2)],
+    ];
+    for assets in states {
+        let mut releases = Releases::of(vec![release(1, false, assets)]);
+        releases.reach(&goal, allowed).unwrap();
+        assert_eq!(releases.names(), ["a.whl"]);
+    }
+}
+
+#[test]
+fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_never() {
+    let goal = goal(&["a.whl", "b.whl"]);
+    let published = || release(1, false, vec![asset(5, "a.whl", 1)]);
+    let refused = Releases::of(vec![published()]).reach(&goal, NOTHING).unwrap_err();
+    assert!(matches!(&refused[..], [Refusal::Published { lacking: 1, .. }]));
+    let allowed = Allowed { published: true, ..NOTHING };
+    assert_eq!(Releases::of(vec![published()]).reach(&goal, allowed).unwrap().join("; "), "upload b.whl");
+    let immutable = || ListedRelease { immutable: true, ..published() };
+    let refused = Releases::of(vec![immutable()]).reach(&goal, allowed).unwrap_err();
+    assert!(matches!(&refused[..], [Refusal::Immutable { .. }]));
+    let finished = ListedRelease { assets: vec![asset(5, "a.whl", 1), asset(6, "b.whl", 1)], ..immutable() };
+    assert_eq!(Releases::of(vec![finished]).reach(&goal, NOTHING), Ok(vec![]), "nothing is written");
+}
+
+#[test]
+fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
+    let goal = goal(&["a.whl"]);
+    let clean = Allowed { clean_duplicates: true, ..NOTHING };
+    let both_full = || vec![release(3, true, vec![asset(5, "a.whl", 1)]), release(2, true, vec![asset(6, "b", 1)])];
+    for allowed in [NOTHING, clean] {
+        let refused = Releases::of(both_full()).reach(&goal, allowed).unwrap_err();
+        assert!(matches!(&refused[..], [Refusal::Duplicates { others_are_empty: false, .. }]));
+    }
+    let one_empty = || vec![release(2, true, vec![]), release(3, true, vec![asset(5, "a.whl", 1)])];
+    assert!(Releases::of(one_empty()).reach(&goal, NOTHING).is_err());
+    let steps = Releases::of(one_empty()).reach(&goal, clean).unwrap();
+    assert_eq!(steps.join("; "), "delete release 2; publish v1 legacy");
+    let ours = ListedRelease { body: Some(goal.draft_body_of("v1")), ..release(9, true, vec![]) };
+    let steps = Releases::of(vec![release(3, true, vec![asset(5, "a.whl", 1)]), ours]).reach(&goal, NOTHING).unwrap();
+    assert_eq!(steps.join("; "), "delete release 9; publish v1 legacy", "this run made it");
+}
+
+#[test]
+fn digests_that_github_does_not_tell_are_the_sizes_or_what_was_fetched() {
+    let unknown = || ListedAsset { digest: None, ..asset(5, "a.whl", 1) };
+    let goal = goal(&["a.whl"]);
+    let steps = Releases::of(vec![release(1, true, vec![unknown()])]).reach(&goal, NOTHING).unwrap();
+    assert_eq!(steps.join("; "), "publish v1 legacy");
+    let full = Allowed { fetch_to_verify: true, ..NOTHING };
+    let steps = Releases::of(vec![release(1, true, vec![unknown()])]).reach(&goal, full).unwrap();
+    assert_eq!(steps.join("; "), "hash a.whl; publish v1 legacy");
+}
+
+#[test]
+fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
+    let names: Vec<String> = (0..1001).map(|at| format!("{at:04}.whl")).collect();
+    let mut goal = goal(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    goal.assets.push(wanted("SHA256SUMS", 1));
+    // A release of others that happens to have the next tag is passed over.
+    let foreign = ListedRelease { tag_name: "v1-2".to_owned(), ..release(1, false, vec![]) };
+    let mut releases = Releases::of(vec![foreign]);
+    let steps = releases.reach(&goal, NOTHING).unwrap();
+    let count = |tag: &str| releases.releases.iter().find(|r| r.tag_name == tag).map(|r| r.assets.len());
+    assert_eq!((count("v1"), count("v1-2"), count("v1-3")), (Some(1000), Some(0), Some(2)));
+    assert_eq!(steps[..2], ["create v1", "create v1-3"]);
+    let end = &steps[steps.len() - 4..];
+    assert_eq!(end, ["describe v1-3", "publish v1-3 false", "describe v1", "publish v1 legacy"]);
+    assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
+}
+
+#[test]
+fn a_listing_that_lags_behind_is_known_better() {
+    let mut memory = Memory::default();
+    memory.has_release(&release(1, true, vec![]));
+    memory.has_asset(1, &asset(5, "a.whl", 1));
+    memory.asset_is_gone(6);
+    let listed = release(1, true, vec![asset(6, "old.whl", 1)]);
+    assert_eq!(memory.missing_in(&listed), [5]);
+    let seen = memory.over(&[listed]);
+    assert_eq!(seen[0].assets.iter().map(|asset| asset.id).collect::<Vec<_>>(), [5]);
+    assert_eq!(memory.over(&[])[0].assets.len(), 1, "a release that is not listed yet");
+}
+
+#[test]
+fn from_any_state_and_after_any_kill_the_goal_is_reached() {
+    // A small generator, so that a state that fails can be had again from its number.
+    let mut seed = 7_u64;
+    let mut draw = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let allowed = Allowed { replace: true, published: true, clean_duplicates: true, fetch_to_verify: true };
+    let goal = goal(&["a.whl", "b.whl", "c.whl", "SHA256SUMS"]);
+    for round in 0..5000 {
+        let mut assets = BTreeMap::new();
+        for name in ["a.whl", "b.whl", "c.whl", "a.whl.tmp-010101010101", "b.whl.tmp-020202020202", "foreign"] {
+            if draw(2) == 0 {
+                let id = 10 + assets.len() as u64;
+                let mut present = asset(id, name, u8::try_from(1 + draw(2)).unwrap());
+                present.state = if draw(3) == 0 { AssetState::Starter } else { AssetState::Uploaded };
+                present.digest = present.digest.filter(|_| draw(4) > 0);
+                assets.insert(name, present);
+            }
+        }
+        let is_foreign = assets.contains_key("foreign");
+        let begun = release(1, draw(2) == 0, assets.into_values().collect());
+        let mut releases = Releases::of(if draw(5) == 0 { Vec::new() } else { vec![begun] });
+        if draw(4) == 0 {
+            releases.releases.push(release(2, true, vec![]));
+        }
+        // A few steps, and it is killed.
+        for _ in 0..draw(4) {
+            let Next::Steps(steps) = next(&goal, allowed, &releases.releases) else { break };
+            let until = usize::try_from(draw(steps.len() as u64 + 1)).unwrap();
+            steps[..until].iter().for_each(|step| releases.apply(step, &goal));
+        }
+        let had_release = !releases.releases.is_empty();
+        releases.reach(&goal, allowed).unwrap_or_else(|refused| panic!("round {round}: {refused:?}"));
+        let [only] = &releases.releases[..] else { panic!("round {round}: several releases") };
+        let mut names: Vec<&str> = only.assets.iter().map(|asset| asset.name.as_str()).collect();
+        names.sort_unstable();
+        names.retain(|name| *name != "foreign");
+        assert_eq!(names, ["SHA256SUMS", "a.whl", "b.whl", "c.whl"], "round {round}");
+        assert!(
+            !only.draft && only.assets.iter().all(|a| a.name == "foreign" || a.digest == Some(Digest::new([1; 32])))
+        );
+        assert!(!is_foreign || !had_release || only.id != 1 || only.assets.iter().any(|a| a.name == "foreign"));
+    }
+}
