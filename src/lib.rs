@@ -28,6 +28,7 @@ pub mod render;
 
 pub mod exec;
 pub mod fetch;
+pub mod github;
 pub mod sys;
 
 pub mod cli;

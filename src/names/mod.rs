@@ -25,7 +25,7 @@ pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, is_compact_unambiguous,
 };
 pub use path::without_dots;
-pub use percent::percent_encode;
+pub use percent::{percent_decode, percent_encode};
 pub use python::{PythonVersion, PythonVersionError};
 pub use rocm::{RocmVersion, RocmVersionError};
 pub use version::{PackageVersion, Version, VersionError};

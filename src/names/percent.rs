@@ -15,9 +15,34 @@ pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
     encoded
 }
 
+/// Undoes percent encoding. `None` for a `%` that is none and for bytes that are no UTF-8.
+pub fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            bytes.push(u8::try_from(digit()? << 4 | digit()?).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::percent_encode;
+    use super::{percent_decode, percent_encode};
+
+    #[test]
+    fn what_was_encoded_is_had_again() {
+        for text in ["a-1+rocm6.2_x y.whl", "é#?/%", ""] {
+            assert_eq!(percent_decode(&percent_encode(text)).as_deref(), Some(text));
+        }
+        for bad in ["%2", "%zz", "%+f", "%ff"] {
+            assert_eq!(percent_decode(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn a_plus_in_a_name_is_percent_encoded_in_links() {

@@ -93,7 +93,7 @@ impl FromStr for WheelName {
     /// Reads a file name; percent-encoded ones (`%2B`) are decoded.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = |reason: String| WheelNameError { text: text.to_owned(), reason };
-        let decoded = decode(text).ok_or_else(|| fault("its percent encoding is broken".into()))?;
+        let decoded = super::percent_decode(text).ok_or_else(|| fault("its percent encoding is broken".into()))?;
         if decoded.len() > Self::MOST_BYTES {
             return Err(fault(format!("it has {} bytes, and a file name at most {}", decoded.len(), Self::MOST_BYTES)));
         }
@@ -164,21 +164,6 @@ fn wrong_version(parts: &[&str]) -> String {
 fn split_name(parts: &[&str]) -> Option<String> {
     let at = parts.iter().position(|part| part.parse::<Version>().is_ok()).filter(|at| *at > 1)?;
     Some(format!("in a wheel name the distribution `{}` is written `{}`", parts[..at].join("-"), parts[..at].join("_")))
-}
-
-/// Undoes percent encoding. `None` for a `%` that is none and for bytes that are no UTF-8.
-fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let mut digit = || char::from(rest.next()?).to_digit(16);
-            bytes.push(u8::try_from(digit()? << 4 | digit()?).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (4, "render", &["matrix", "plan", "recipe"]),
     (5, "exec", &["sys"]),
     (5, "fetch", &["sys"]),
+    (5, "github", &["sys"]),
     (5, "sys", &[]),
     (6, "cli", &[]),
 ];

@@ -24,6 +24,14 @@ pub const ALL: &[&Code] = &[
     &IMMUTABLE,
     &PUBLISHED,
     &DUPLICATES,
+    &BAD_TOKEN,
+    &NO_RIGHT,
+    &NOT_FOUND,
+    &REFUSED_CALL,
+    &NO_ANSWER,
+    &ELSEWHERE,
+    &CANNOT_SEND,
+    &NAME_NOT_STORED,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -145,4 +153,52 @@ pub const DUPLICATES: Code = Code::error(
     "G102",
     "several-releases-of-tag",
     "Several releases, drafts among them, have the same tag; this happens when two runs begin at once, and GitHub allows it for drafts. Files would end up in one while people look at the other. Nothing was sent.\n\nDelete all but one; drafts without files are deleted by `--clean-duplicates`.",
+);
+/// The token is not one.
+pub const BAD_TOKEN: Code = Code::error(
+    "G103",
+    "bad-token",
+    "GitHub does not take the token: it is wrong, has expired, or was withdrawn. The token of a job ends with the job, after 24 hours at the latest.\n\nGive a valid one in `GITHUB_TOKEN` or `GH_TOKEN`, or in a file with `--token-file`. It is never given as an argument, where everybody on the machine could read it.",
+);
+/// The token may not do this.
+pub const NO_RIGHT: Code = Code::error(
+    "G104",
+    "token-without-right",
+    "The token is valid and may not do this. Releases need the right to write contents.\n\nIn a workflow: `permissions: contents: write` of the job that publishes. A fine-grained token needs \"Contents: read and write\" for the repository. Organisations can also forbid it by rules for tags.",
+);
+/// There is no such thing.
+pub const NOT_FOUND: Code = Code::error(
+    "G105",
+    "not-on-github",
+    "GitHub knows no such repository, release or asset. A private repository that the token may not see is answered in the same way.\n\nCheck `--repo OWNER/REPO` and the token.",
+);
+/// A call was refused.
+pub const REFUSED_CALL: Code = Code::error(
+    "G106",
+    "call-refused",
+    "GitHub refuses the call and gives a reason that trying again would not change. What was done before stays: a draft remains a draft, and the same command goes on from there.",
+);
+/// Nobody answers.
+pub const NO_ANSWER: Code = Code::error(
+    "G107",
+    "no-answer",
+    "GitHub could not be reached, did not answer, or asked to wait for longer than publishing may take (`--deadline`). Calls were repeated with growing waits. What was done before stays: a draft remains a draft, and the same command goes on from there.\n\nA certificate that is not trusted, and a proxy that refuses, are told in the message.",
+);
+/// The API leads to another host.
+pub const ELSEWHERE: Code = Code::error(
+    "G108",
+    "api-leads-elsewhere",
+    "The API sent a call, or the files of a release, to another host. The token was not sent there, and nothing was.\n\nWhere it is your own server, name it with `--api-url`. Addresses that are not encrypted are taken on this machine only.",
+);
+/// A file cannot be sent.
+pub const CANNOT_SEND: Code = Code::error(
+    "G109",
+    "file-cannot-be-sent",
+    "A file could not be read, or was changed while it was sent. Its last piece is only sent when size and digest are those that were planned, so that nothing else arrives as a whole.\n\nRun the same command again.",
+);
+/// GitHub stored something else.
+pub const NAME_NOT_STORED: Code = Code::error(
+    "G110",
+    "asset-renamed",
+    "GitHub stored a file under another name, or with another size or digest, than it was sent with. It keeps letters, digits, `.`, `_`, `+` and `-`, and makes a `.` of everything else. What arrived was deleted, and the release stays a draft.",
 );

@@ -1,0 +1,52 @@
+//! Time and chance, so that waiting can be tested without waiting.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+/// Time and chance.
+pub trait Clock: Send + Sync {
+    /// Since some moment that stays the same.
+    fn now(&self) -> Duration;
+    /// Seconds since 1970 in UTC, as far as this machine knows.
+    fn epoch_seconds(&self) -> u64;
+    /// Waits.
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    /// A number from 0 to 1, another each time.
+    fn chance(&self) -> f64;
+}
+
+/// The machine's.
+#[derive(Debug)]
+pub struct SystemClock {
+    begun: Instant,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self { begun: Instant::now() }
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn epoch_seconds(&self) -> u64 {
+        crate::sys::now_s()
+    }
+
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(tokio::time::sleep(time))
+    }
+
+    fn chance(&self) -> f64 {
+        // The hasher of the standard library is seeded by the system.
+        use std::hash::{BuildHasher, Hasher};
+        let drawn = std::hash::RandomState::new().build_hasher().finish();
+        #[expect(clippy::cast_precision_loss, reason = "a few bits of chance are enough")]
+        let part = (drawn >> 11) as f64 / (1_u64 << 53) as f64;
+        part
+    }
+}

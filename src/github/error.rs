@@ -1,0 +1,142 @@
+//! What goes wrong with calls.
+
+use super::api::ApiError;
+use super::token::Token;
+use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+
+/// A call that did not do what it was to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GithubError {
+    /// Nobody answered, at the last try.
+    #[error("{call}: no answer: {reason}")]
+    NoAnswer {
+        /// Method and path.
+        call: String,
+        /// What happened.
+        reason: String,
+        /// Whether trying again would be in vain.
+        is_lasting: bool,
+    },
+    /// The answer is no.
+    #[error("{call}: GitHub answers {status}: {message}")]
+    Status {
+        /// Method and path.
+        call: String,
+        /// The HTTP status.
+        status: u16,
+        /// GitHub's words.
+        message: String,
+        /// GitHub's words for the fields at fault: `already_exists`, `custom`, ….
+        codes: Vec<String>,
+    },
+    /// It is not known whether the call came through.
+    #[error("{call}: it is not known whether it came through: {reason}")]
+    Unsure {
+        /// Method and path.
+        call: String,
+        /// What happened.
+        reason: String,
+    },
+    /// The answer is not what the API gives.
+    #[error("{call}: the answer makes no sense: {reason}")]
+    Malformed {
+        /// Method and path.
+        call: String,
+        /// Why.
+        reason: String,
+    },
+    /// A wait would go beyond the time that publishing may take.
+    #[error("{call}: GitHub asks to wait {wait_s} seconds, which is beyond the deadline")]
+    Deadline {
+        /// Method and path.
+        call: String,
+        /// How long.
+        wait_s: u64,
+    },
+    /// The API leads elsewhere.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    /// A file cannot be sent.
+    #[error("`{path}` cannot be sent: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A file got another name, size or digest than it was sent with; what arrived was deleted.
+    #[error("GitHub stored `{wanted}` as `{found}`")]
+    Stored {
+        /// What was sent.
+        wanted: String,
+        /// What arrived.
+        found: String,
+    },
+    /// The user or the system asked to stop.
+    #[error("it was stopped")]
+    Stopped,
+}
+
+impl GithubError {
+    /// Whether the next call would fare no better.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451),
+            Self::NoAnswer { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
+            Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } | Self::Stored { .. } => false,
+        }
+    }
+
+    /// The same without the token, wherever a server wrote it.
+    pub(super) fn without(self, token: Option<&Token>) -> Self {
+        let Some(token) = token else { return self };
+        let clean = |text: String| token.without(&text);
+        match self {
+            Self::NoAnswer { call, reason, is_lasting } => Self::NoAnswer { call, reason: clean(reason), is_lasting },
+            Self::Status { call, status, message, codes } => {
+                Self::Status { call, status, message: clean(message), codes }
+            }
+            Self::Unsure { call, reason } => Self::Unsure { call, reason: clean(reason) },
+            Self::Malformed { call, reason } => Self::Malformed { call, reason: clean(reason) },
+            other => other,
+        }
+    }
+}
+
+impl From<GithubError> for Diagnostic {
+    fn from(error: GithubError) -> Self {
+        let message = error.to_string();
+        let place = |call: &str| Place::Remote(call.to_owned());
+        match &error {
+            GithubError::Status { call, status: 401, .. } => Self::new(&codes::BAD_TOKEN, message)
+                .at(place(call), "")
+                .help("give a token that is valid in `GITHUB_TOKEN`"),
+            GithubError::Status { call, status: 403, .. } => Self::new(&codes::NO_RIGHT, message)
+                .at(place(call), "")
+                .help("the token needs the right to write contents: `permissions: contents: write` in a workflow"),
+            GithubError::Status { call, status: 404, .. } => Self::new(&codes::NOT_FOUND, message)
+                .at(place(call), "")
+                .help("check `--repo`; a token that may not see a repository gets this answer as well"),
+            GithubError::Status { call, message: said, codes: words, .. } if said.contains("immutable release") => {
+                let _ = words;
+                Self::new(&codes::IMMUTABLE, message)
+                    .at(place(call), "")
+                    .help("publish under a new tag: assets and tag of an immutable release stay as they are")
+            }
+            GithubError::Status { call, .. } | GithubError::Malformed { call, .. } => {
+                Self::new(&codes::REFUSED_CALL, message).at(place(call), "")
+            }
+            GithubError::NoAnswer { call, .. } => Self::new(&codes::NO_ANSWER, message)
+                .at(place(call), "")
+                .help("check the network and the proxy; run the same command again to go on"),
+            GithubError::Unsure { call, .. } | GithubError::Deadline { call, .. } => {
+                Self::new(&codes::NO_ANSWER, message).at(place(call), "").help("run the same command again to go on")
+            }
+            GithubError::Api(_) => Self::new(&codes::ELSEWHERE, message)
+                .help("where this is your server, give its address with `--api-url`"),
+            GithubError::File { path, .. } => Self::new(&codes::CANNOT_SEND, message).at(place(path), ""),
+            GithubError::Stored { wanted, .. } => Self::new(&codes::NAME_NOT_STORED, message).at(place(wanted), ""),
+            GithubError::Stopped => Self::new(&codes::NO_ANSWER, message).help("run the same command again to go on"),
+        }
+    }
+}

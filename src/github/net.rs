@@ -1,0 +1,160 @@
+//! The network.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use http::{Request, Response};
+use http_body_util::BodyExt;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::{Client, Error};
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::wire::{Answering, Body, Wire, WireError};
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(15);
+/// How long nothing may move, neither out nor in.
+const SILENCE: Duration = Duration::from_mins(2);
+
+/// Requests over TLS, and without it where the address says so; through a proxy where one is named.
+pub struct Net {
+    proxies: Matcher,
+    plain: Client<HttpConnector, Body>,
+    /// Made when the first address needs it: the machine's certificates are many.
+    secure: OnceLock<Result<Client<HttpsConnector<HttpConnector>, Body>, WireError>>,
+}
+
+/// Proxies as the usual variables name them.
+#[derive(Debug, Clone, Default)]
+pub struct Through {
+    /// For `https:` addresses. Others are on this machine.
+    pub https: String,
+    /// Hosts that are asked directly, with commas between.
+    pub direct: String,
+}
+
+impl Net {
+    /// The network as seen through these proxies.
+    pub fn new(through: &Through) -> Self {
+        Self {
+            proxies: Matcher::builder().https(through.https.clone()).no(through.direct.clone()).build(),
+            plain: client(connector()),
+            secure: OnceLock::new(),
+        }
+    }
+
+    async fn carry(&self, request: Request<Body>) -> Result<Response<Body>, WireError> {
+        let moved = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&moved);
+        let request = request.map(|body| {
+            let counted = move |frame: http_body::Frame<bytes::Bytes>| {
+                counter.fetch_add(1, Ordering::Relaxed);
+                frame
+            };
+            body.map_frame(counted).boxed_unsync()
+        });
+        let proxy = self.proxies.intercept(request.uri());
+        let answer = match (request.uri().scheme_str(), proxy) {
+            (Some("http"), _) => self.plain.request(request),
+            (_, None) => self.secure.get_or_init(|| Ok(client(secured(connector())?))).clone()?.request(request),
+            // One connection a request: only few requests go through a proxy.
+            (_, Some(proxy)) => client(secured(tunnel(&proxy))?).request(request),
+        };
+        tokio::pin!(answer);
+        let mut before = 0;
+        loop {
+            match tokio::time::timeout(SILENCE, &mut answer).await {
+                Ok(answer) => {
+                    let lost = |error: hyper::Error| std::io::Error::other(chain(&error));
+                    return answer.map(|got| got.map(|body| body.map_err(lost).boxed_unsync())).map_err(|e| fault(&e));
+                }
+                Err(_) if moved.load(Ordering::Relaxed) == before => {
+                    let reason = format!("nothing moved for {} seconds", SILENCE.as_secs());
+                    return Err(WireError { reason, is_lasting: false });
+                }
+                Err(_) => before = moved.load(Ordering::Relaxed),
+            }
+        }
+    }
+}
+
+impl Wire for Net {
+    fn send(&self, request: Request<Body>) -> Answering<'_> {
+        Box::pin(self.carry(request))
+    }
+}
+
+impl fmt::Debug for Net {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Net").finish_non_exhaustive()
+    }
+}
+
+fn connector() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_connect_timeout(Some(CONNECT));
+    connector.set_nodelay(true);
+    connector
+}
+
+fn tunnel(proxy: &Intercept) -> Tunnel<HttpConnector> {
+    let tunnel = Tunnel::new(proxy.uri().clone(), connector());
+    match proxy.basic_auth() {
+        Some(value) => tunnel.with_auth(value.clone()),
+        None => tunnel,
+    }
+}
+
+fn secured<C>(connector: C) -> Result<HttpsConnector<C>, WireError> {
+    let lasting = |reason: String| WireError { reason, is_lasting: true };
+    let builder = HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
+        .map_err(|error| lasting(format!("this machine has no certificates to trust: {error}")))?;
+    Ok(builder.https_only().enable_http1().wrap_connector(connector))
+}
+
+fn client<C>(connector: C) -> Client<C, Body>
+where
+    C: hyper_util::client::legacy::connect::Connect + Clone,
+{
+    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(SILENCE).build(connector)
+}
+
+/// What hyper says, with all causes: the first words alone are "client error".
+fn fault(error: &Error) -> WireError {
+    let reason = chain(error);
+    let is_lasting = ["invalid peer certificate", "proxy authorization required", "tunnel error: unsuccessful"]
+        .iter()
+        .any(|sign| reason.contains(sign));
+    WireError { reason, is_lasting }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let text = next.to_string();
+        if !words.ends_with(&text) {
+            words.push_str(": ");
+            words.push_str(&text);
+        }
+        cause = next.source();
+    }
+    words
+}
+
+/// The proxies that variables name; `get` gives a variable's value.
+impl Through {
+    /// Those of `https_proxy`, `all_proxy` and `no_proxy`; the small spelling wins over the large one.
+    pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let either = |name: &str| get(name).or_else(|| get(&name.to_uppercase())).map(str::to_owned);
+        let https = either("https_proxy").or_else(|| either("all_proxy")).unwrap_or_default();
+        Self { https, direct: either("no_proxy").unwrap_or_default() }
+    }
+}

@@ -1,0 +1,156 @@
+//! A stand-in for the network that writes down what would be sent: the dry run.
+
+use std::sync::{Mutex, PoisonError};
+
+use http::{Method, Request, Response};
+use serde_json::{Value, json};
+
+use super::wire::{Answering, Body, Wire, WireError, whole};
+use crate::names::Digest;
+use crate::publish::{AssetState, ListedAsset, ListedRelease};
+
+/// A call that would be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// `POST`, `PATCH` or `DELETE`.
+    pub method: String,
+    /// Path and query as sent.
+    pub path: String,
+    /// Bytes of the body.
+    pub size_bytes: u64,
+}
+
+/// Releases as they were read, changed as the calls would change them. Nothing is sent.
+#[derive(Debug)]
+pub struct Recorder {
+    state: Mutex<State>,
+    base: String,
+}
+
+#[derive(Debug)]
+struct State {
+    releases: Vec<ListedRelease>,
+    calls: Vec<Recorded>,
+    /// Numbers that are given to what would be made.
+    last: u64,
+}
+
+impl Recorder {
+    /// Goes on from these releases of the API at this address.
+    pub fn new(base: &str, releases: Vec<ListedRelease>) -> Self {
+        let assets = releases.iter().flat_map(|release| release.assets.iter().map(|asset| asset.id));
+        let last = releases.iter().map(|release| release.id).chain(assets).max().unwrap_or_default();
+        let state = Mutex::new(State { releases, calls: Vec::new(), last });
+        Self { state, base: base.to_owned() }
+    }
+
+    /// The calls that would change something, in their order.
+    pub fn calls(&self) -> Vec<Recorded> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).calls.clone()
+    }
+
+    fn answer(&self, method: &Method, path: &str, query: &str, sent: &Sent) -> Option<(u16, Value)> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if *method != Method::GET {
+            let path = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
+            state.calls.push(Recorded { method: method.to_string(), path, size_bytes: sent.size_bytes });
+        }
+        let (_, below) = path.split_once("/releases")?;
+        let words: Vec<&str> = below.split('/').filter(|word| !word.is_empty()).collect();
+        let id = |word: &str| word.parse::<u64>().ok();
+        match (method.as_str(), &words[..]) {
+            ("GET", []) => Some((200, json!(state.releases))),
+            ("GET", [release, "assets"]) => {
+                let release = id(release)?;
+                let found = state.releases.iter().find(|found| found.id == release)?;
+                Some((200, json!(found.assets)))
+            }
+            ("POST", []) => {
+                state.last += 1;
+                let mut made: ListedRelease = serde_json::from_value(sent.fields.clone()).ok()?;
+                made.id = state.last;
+                let uploads = path.trim_end_matches('/');
+                made.upload_url = Some(format!("{}{uploads}/{}/assets{{?name,label}}", self.base, made.id));
+                state.releases.push(made.clone());
+                Some((201, json!(made)))
+            }
+            ("POST", [release, "assets"]) => {
+                let release = id(release)?;
+                state.last += 1;
+                let name = crate::names::percent_decode(query.strip_prefix("name=")?)?;
+                let asset = ListedAsset {
+                    id: state.last,
+                    name,
+                    state: AssetState::Uploaded,
+                    size: sent.size_bytes,
+                    digest: sent.digest,
+                    ..ListedAsset::default()
+                };
+                state.releases.iter_mut().find(|found| found.id == release)?.assets.push(asset.clone());
+                Some((201, json!(asset)))
+            }
+            ("PATCH", ["assets", asset]) => {
+                let asset = id(asset)?;
+                let mut assets = state.releases.iter_mut().flat_map(|release| &mut release.assets);
+                let found = assets.find(|found| found.id == asset)?;
+                sent.fields["name"].as_str()?.clone_into(&mut found.name);
+                Some((200, json!(found)))
+            }
+            ("PATCH", [release]) => {
+                let release = id(release)?;
+                let found = state.releases.iter_mut().find(|found| found.id == release)?;
+                if let Some(body) = sent.fields["body"].as_str() {
+                    found.body = Some(body.to_owned());
+                }
+                found.draft = sent.fields["draft"].as_bool().unwrap_or(found.draft);
+                Some((200, json!(found)))
+            }
+            ("DELETE", ["assets", asset]) => {
+                let asset = id(asset)?;
+                state.releases.iter_mut().for_each(|release| release.assets.retain(|found| found.id != asset));
+                Some((204, Value::Null))
+            }
+            ("DELETE", [release]) => {
+                let release = id(release)?;
+                state.releases.retain(|found| found.id != release);
+                Some((204, Value::Null))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a request carries.
+struct Sent {
+    fields: Value,
+    size_bytes: u64,
+    digest: Option<Digest>,
+}
+
+impl Wire for Recorder {
+    fn send(&self, request: Request<Body>) -> Answering<'_> {
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let digest = parts.extensions.get::<Digest>().copied();
+            let mut sent = Sent { fields: Value::Null, size_bytes: 0, digest };
+            let length =
+                parts.headers.get(http::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+            if let Some(length) = length.filter(|_| digest.is_some()) {
+                // A file: it is not read.
+                sent.size_bytes = length;
+            } else {
+                let lost = |error: std::io::Error| WireError { reason: error.to_string(), is_lasting: true };
+                let bytes = http_body_util::BodyExt::collect(body).await.map_err(lost)?.to_bytes();
+                sent.size_bytes = bytes.len() as u64;
+                sent.fields = serde_json::from_slice(&bytes).unwrap_or_default();
+            }
+            let query = parts.uri.query().unwrap_or_default();
+            let (status, answer) = self
+                .answer(&parts.method, parts.uri.path(), query, &sent)
+                .unwrap_or((404, json!({"message": "Not Found"})));
+            let mut response = Response::new(whole(answer.to_string()));
+            *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+            Ok(response)
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Whether and when a call is made again.
+
+use std::time::Duration;
+
+/// How often a call is made at most.
+pub(super) const MOST_TRIES: u32 = 6;
+/// The longest wait that no header asks for.
+const LONGEST: Duration = Duration::from_mins(1);
+/// The least wait after the first secondary limit (GitHub Docs, "Rate limits for the REST API": at least one minute).
+const SECONDARY: Duration = Duration::from_mins(1);
+
+/// What retrying depends on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Answer<'a> {
+    /// The HTTP status; 0 where there was no answer.
+    pub status: u16,
+    /// Seconds in the header `retry-after`.
+    pub retry_after: Option<u64>,
+    /// The header `x-ratelimit-remaining`.
+    pub remaining: Option<u64>,
+    /// The header `x-ratelimit-reset`, in seconds since 1970.
+    pub reset: Option<u64>,
+    /// The server's time in seconds since 1970, by its header `date`: this machine's may be wrong.
+    pub now: u64,
+    /// What the body says.
+    pub message: &'a str,
+}
+
+/// What is done about an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is good.
+    Good,
+    /// Try again after this time.
+    Again(Duration),
+    /// It will not get better.
+    Bad,
+}
+
+/// Judges the answer to the try with this number, from 1. `chance` is drawn from 0 to 1.
+///
+/// ```
+/// use std::time::Duration;
+/// use rock_matrix::github::{Answer, Verdict, judge};
+/// let asked = Answer { status: 503, retry_after: Some(7), ..Answer::default() };
+/// assert_eq!(judge(&asked, 1, 0.5), Verdict::Again(Duration::from_secs(7)));
+/// assert_eq!(judge(&Answer { status: 401, ..Answer::default() }, 1, 0.5), Verdict::Bad);
+/// ```
+pub fn judge(answer: &Answer<'_>, tries: u32, chance: f64) -> Verdict {
+    if (200..400).contains(&answer.status) {
+        return Verdict::Good;
+    }
+    let is_secondary = answer.message.to_ascii_lowercase().contains("secondary rate limit");
+    let is_limited = is_secondary || answer.retry_after.is_some() || answer.remaining == Some(0);
+    let is_passing = match answer.status {
+        0 | 408 | 429 | 500 | 502 | 503 | 504 => true,
+        403 => is_limited,
+        _ => false,
+    };
+    if !is_passing || tries >= MOST_TRIES {
+        return Verdict::Bad;
+    }
+    if let Some(seconds) = answer.retry_after {
+        return Verdict::Again(Duration::from_secs(seconds));
+    }
+    if let (Some(0), Some(reset)) = (answer.remaining, answer.reset) {
+        // The second that the limit ends in is over a second later.
+        return Verdict::Again(Duration::from_secs(reset.saturating_sub(answer.now) + 1));
+    }
+    let doubled = Duration::from_secs(1 << (tries - 1).min(6)).min(LONGEST);
+    let least = if is_secondary { SECONDARY } else { Duration::ZERO };
+    Verdict::Again(least + doubled.mul_f64(chance.clamp(0.0, 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, MOST_TRIES, Verdict, judge};
+    use std::time::Duration;
+
+    fn status(status: u16) -> Answer<'static> {
+        Answer { status, now: 1000, ..Answer::default() }
+    }
+
+    fn waits(answer: &Answer<'_>, tries: u32) -> Option<u64> {
+        match judge(answer, tries, 1.0) {
+            Verdict::Again(time) => Some(time.as_secs()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        for code in [0, 408, 429, 500, 502, 503, 504] {
+            assert!(waits(&status(code), 1).is_some(), "{code}");
+        }
+        for code in [400, 401, 403, 404, 409, 410, 413, 422, 451, 501] {
+            assert_eq!(judge(&status(code), 1, 1.0), Verdict::Bad, "{code}");
+        }
+        assert_eq!(judge(&status(302), 1, 1.0), Verdict::Good);
+    }
+
+    #[test]
+    fn the_wait_doubles_to_a_minute_with_full_jitter() {
+        let longest: Vec<_> = (1..MOST_TRIES).map(|tries| waits(&status(502), tries)).collect();
+        assert_eq!(longest, [Some(1), Some(2), Some(4), Some(8), Some(16)]);
+        assert_eq!(judge(&status(502), 3, 0.0), Verdict::Again(Duration::ZERO));
+        assert_eq!(judge(&status(502), MOST_TRIES, 1.0), Verdict::Bad);
+    }
+
+    #[test]
+    fn a_server_that_names_its_time_is_obeyed() {
+        assert_eq!(waits(&Answer { retry_after: Some(90), ..status(403) }, 1), Some(90));
+        let empty = Answer { remaining: Some(0), reset: Some(1300), ..status(403) };
+        assert_eq!(waits(&empty, 1), Some(301));
+        assert_eq!(waits(&Answer { now: 5000, ..empty }, 1), Some(1), "the limit is over");
+        assert_eq!(waits(&Answer { remaining: Some(3), ..status(403) }, 1), None, "it is no limit");
+    }
+
+    #[test]
+    fn a_secondary_limit_waits_a_minute_at_least() {
+        let limited = Answer { message: "You have exceeded a Secondary rate limit.", ..status(403) };
+        assert_eq!(judge(&limited, 1, 0.0), Verdict::Again(Duration::from_mins(1)));
+    }
+}

@@ -1,0 +1,1 @@
+//! Publishing against a server that is played.
