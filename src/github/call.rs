@@ -1,7 +1,6 @@
 //! One call to the API: sent, judged, and sent again where that is right.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -39,6 +38,9 @@ pub(super) enum Kind {
     Once,
 }
 
+/// Whether to stop, asked again and again.
+pub type Stop = dyn Fn() -> bool + Send + Sync;
+
 /// Told before a wait: the call, why, how long.
 pub type OnWait = dyn Fn(&str, &str, Duration) + Send + Sync;
 
@@ -60,7 +62,7 @@ pub(super) struct Caller {
     /// By the clock: no wait goes beyond.
     pub(super) deadline: Duration,
     /// Whether to stop.
-    pub(super) stop: Arc<AtomicBool>,
+    pub(super) stop: Box<Stop>,
     /// Told before each wait of more than a moment: the call, why, how long.
     pub(super) on_wait: Box<OnWait>,
 }
@@ -224,7 +226,7 @@ impl Caller {
     }
 
     pub(super) fn glance(&self) -> Result<(), GithubError> {
-        if self.stop.load(Ordering::Relaxed) { Err(GithubError::Stopped) } else { Ok(()) }
+        if (self.stop)() { Err(GithubError::Stopped) } else { Ok(()) }
     }
 
     /// How long to wait before looking again after a call of unknown outcome.

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK};
@@ -12,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::api::{Api, RepoName};
-use super::call::{Caller, OnWait};
+use super::call::{Caller, OnWait, Stop};
 use super::clock::Clock;
 use super::error::GithubError;
 use super::octo::{octocrab, read, reply};
@@ -46,8 +45,8 @@ pub struct Calls {
     pub clock: Arc<dyn Clock>,
     /// How long all of them may take.
     pub time: Duration,
-    /// Whether to stop, looked at all the time.
-    pub stop: Arc<AtomicBool>,
+    /// Whether to stop.
+    pub stop: Box<Stop>,
     /// Told before each wait: the call, why, how long.
     pub on_wait: Box<OnWait>,
 }
@@ -205,6 +204,17 @@ impl Client {
         self.delete(&format!("/repos/{}/releases/assets/{asset}", self.repo))
     }
 
+    /// Fetches a short asset.
+    ///
+    /// # Errors
+    /// When it cannot be fetched.
+    pub fn content(&self, asset: u64) -> Result<Vec<u8>, GithubError> {
+        let uri = self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?;
+        let mut content = Vec::new();
+        self.runtime.block_on(self.caller.fetch(&uri, |bytes| content.extend_from_slice(bytes)))?;
+        Ok(content)
+    }
+
     /// Fetches an asset and hashes it.
     ///
     /// # Errors
@@ -348,11 +358,23 @@ async fn send(caller: &Caller, upload: Upload) -> Result<ListedAsset, GithubErro
     let call = format!("POST {}?name={}", uri.path(), upload.name);
     let malformed = |reason: String| GithubError::Malformed { call: call.clone(), reason };
     let request = request.extension(upload.digest).body(content).map_err(|error| malformed(error.to_string()))?;
-    let reply = caller.send(request).await?;
+    let reply = tokio::select! {
+        reply = caller.send(request) => reply?,
+        () = stopped(caller) => return Err(GithubError::Stopped),
+    };
     if reply.status != 201 {
         return Err(super::call::status(call, &reply));
     }
     serde_json::from_slice(&reply.body).map_err(|error| malformed(error.to_string()))
+}
+
+/// Ends when it was wished to stop and what is under way had its time: a job that is cancelled has 7.5 seconds before it
+/// is ended, and 2.5 more before it is killed (GitHub Docs, "Workflow cancellation reference").
+async fn stopped(caller: &Caller) {
+    while caller.glance().is_ok() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(4)).await;
 }
 
 /// Wheels are bytes; the sums and the manifest open in a browser.

@@ -24,7 +24,7 @@ mod wire;
 
 pub use api::{Api, ApiError, RepoName, RepoNameError};
 pub use apply::{Applied, Doing, End, OnSent, apply, of_goal};
-pub use call::OnWait;
+pub use call::{OnWait, Stop};
 pub use client::{Calls, Client, NewRelease, TagObject, Upload};
 pub use clock::{Clock, SystemClock};
 pub use error::GithubError;

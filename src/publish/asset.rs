@@ -1,7 +1,7 @@
 //! A file offered for a release, and one that the release holds.
 
-use crate::index::{FileKind, IndexFile};
-use crate::names::{Accelerator, LabelParts, WheelName};
+use crate::index::{FileKind, Folder, IndexFile, Yanked};
+use crate::names::{Accelerator, DistributionName, LabelParts, Version, WheelName};
 use crate::publish::{Accelerated, ManifestFile};
 
 /// A wheel or source distribution with all that a release says of it.
@@ -27,6 +27,47 @@ impl Asset {
             FileKind::Wheel(name) => Some(name),
             FileKind::Sdist => None,
         }
+    }
+
+    /// The file that a row of a manifest tells of; `None` where the row contradicts itself. Its METADATA is not at hand.
+    pub fn of_row(row: &ManifestFile) -> Option<Self> {
+        let kind = match row.name.parse::<WheelName>() {
+            Ok(wheel) => FileKind::Wheel(wheel),
+            Err(_) if row.name.ends_with(".tar.gz") => FileKind::Sdist,
+            Err(_) => return None,
+        };
+        let version: Version = match &kind {
+            FileKind::Wheel(wheel) => wheel.version.clone(),
+            FileKind::Sdist => row.version.parse().ok()?,
+        };
+        let label = match &row.accelerator {
+            None => None,
+            Some(found) => Some(LabelParts {
+                accelerator: match found.name.as_str() {
+                    "rocm" => Accelerator::Rocm(found.version.parse().ok()?),
+                    _ => Accelerator::Cuda(found.version.clone()),
+                },
+                torch: row.torch.as_ref().and_then(|torch| torch.parse().ok()),
+                git: row.git.clone(),
+                backend: row.backend.clone(),
+                cxx11abi: None,
+            }),
+        };
+        let file = IndexFile {
+            name: row.name.clone(),
+            project: row.distribution.parse::<DistributionName>().ok()?,
+            version,
+            folder: Folder::of(label.as_ref()),
+            kind,
+            digest: row.sha256.parse().ok()?,
+            size_bytes: row.size_bytes,
+            requires_python: row.requires_python.clone(),
+            requires: Vec::new(),
+            metadata: None,
+            yanked: Yanked::No,
+            uploaded: None,
+        };
+        Some(Self { shown: row.name.clone(), file, label })
     }
 
     /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier release says so.

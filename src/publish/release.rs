@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Asset, Cell, MANIFEST, Manifest, Present, SUMS, Wanted, sums};
+use super::{Asset, Cell, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted, sums};
 use crate::index::{IndexError, Links, repository};
 use crate::names::Digest;
 
@@ -71,22 +71,25 @@ impl Release {
         let mut generated: BTreeMap<String, Vec<u8>> =
             made.pages.into_iter().map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)).collect();
         generated.extend(made.metadata);
-        let rows = assets.iter().map(|asset| {
-            let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.file.digest.to_hex());
-            let planned = particulars.covers.get(asset.name()).cloned();
-            asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())))
-        });
-        let manifest = Manifest::new(
-            particulars.tag.clone().or_else(|| before.and_then(|m| m.tag.clone())),
-            particulars.plan.map(|digest| digest.to_string()).or_else(|| before.and_then(|m| m.plan.clone())),
-            rows.collect(),
-        );
-        let manifest = manifest.to_json().into_bytes();
-        let listed = assets.iter().map(|asset| (asset.name(), asset.file.digest));
-        let sums = sums(listed.chain([(MANIFEST, digest(&manifest))]));
-        generated.insert(SUMS.to_owned(), sums.into_bytes());
-        generated.insert(MANIFEST.to_owned(), manifest);
+        generated.extend(documents(&assets, &[], particulars, before));
         Ok(Self { assets, generated })
+    }
+
+    /// A release on GitHub of these assets: there the index lies elsewhere. It keeps the files of `before` whose names
+    /// are among `kept`.
+    pub fn on_github(
+        mut assets: Vec<Asset>,
+        particulars: &Particulars,
+        before: Option<&Manifest>,
+        kept: &BTreeSet<String>,
+    ) -> Self {
+        crate::index::sort_by_file(&mut assets, |asset| &asset.file);
+        let offered = |name: &String| assets.iter().any(|asset| asset.name() == name);
+        let rows = before.iter().flat_map(|manifest| &manifest.files);
+        let rows: Vec<ManifestFile> =
+            rows.filter(|row| kept.contains(&row.name) && !offered(&row.name)).cloned().collect();
+        let generated = documents(&assets, &rows, particulars, before);
+        Self { assets, generated }
     }
 
     /// Every file, assets first and the manifest last, so that a release without one is seen to be unfinished.
@@ -105,6 +108,35 @@ impl Release {
         });
         assets.chain(generated).collect()
     }
+}
+
+/// The sums and the manifest of assets, and of the files that other rows tell of.
+fn documents(
+    assets: &[Asset],
+    kept: &[ManifestFile],
+    particulars: &Particulars,
+    before: Option<&Manifest>,
+) -> BTreeMap<String, Vec<u8>> {
+    let offered = assets.iter().map(|asset| {
+        let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.file.digest.to_hex());
+        let planned = particulars.covers.get(asset.name()).cloned();
+        (asset.clone(), asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone()))))
+    });
+    // What is kept stands where it would if it were offered again.
+    let kept = kept.iter().filter_map(|row| Some((Asset::of_row(row)?, row.clone())));
+    let mut rows: Vec<(Asset, ManifestFile)> = offered.chain(kept).collect();
+    crate::index::sort_by_file(&mut rows, |(asset, _)| &asset.file);
+    let listed: Vec<(String, Digest)> =
+        rows.iter().map(|(asset, _)| (asset.name().to_owned(), asset.file.digest)).collect();
+    let manifest = Manifest::new(
+        particulars.tag.clone().or_else(|| before.and_then(|m| m.tag.clone())),
+        particulars.plan.map(|digest| digest.to_string()).or_else(|| before.and_then(|m| m.plan.clone())),
+        rows.into_iter().map(|(_, row)| row).collect(),
+    );
+    let manifest = manifest.to_json().into_bytes();
+    let listed = listed.iter().map(|(name, digest)| (name.as_str(), *digest));
+    let sums = sums(listed.chain([(MANIFEST, digest(&manifest))]));
+    BTreeMap::from([(SUMS.to_owned(), sums.into_bytes()), (MANIFEST.to_owned(), manifest)])
 }
 
 impl Holding {

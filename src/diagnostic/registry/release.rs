@@ -32,6 +32,12 @@ pub const ALL: &[&Code] = &[
     &ELSEWHERE,
     &CANNOT_SEND,
     &NAME_NOT_STORED,
+    &BAD_ADDRESS,
+    &NOT_TAKEN,
+    &TOO_MANY_CALLS,
+    &NO_LISTING,
+    &TAG_IS_NOT_THERE,
+    &TAG_MOVED,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -201,4 +207,40 @@ pub const NAME_NOT_STORED: Code = Code::error(
     "G110",
     "asset-renamed",
     "GitHub stored a file under another name, or with another size or digest, than it was sent with. It keeps letters, digits, `.`, `_`, `+` and `-`, and makes a `.` of everything else. What arrived was deleted, and the release stays a draft.",
+);
+/// An address or a repository that is none.
+pub const BAD_ADDRESS: Code = Code::error(
+    "G111",
+    "bad-github-address",
+    "The repository is named as `OWNER/REPO`, and the API by its address, for example `https://github.example.com/api/v3`. An address that is not encrypted is taken on this machine only, because the token would go over the network in plain text.",
+);
+/// A file that GitHub would not take.
+pub const NOT_TAKEN: Code = Code::error(
+    "G112",
+    "file-not-taken",
+    "GitHub takes files of 1 byte up to 2,147,483,647 bytes, with names of up to 255 bytes. This is looked at before anything is sent.\n\nBuild for fewer gfx targets, or split the wheel.",
+);
+/// More than an hour's worth.
+pub const TOO_MANY_CALLS: Code = Code::error(
+    "G113",
+    "too-many-calls",
+    "Each file is a call that makes something, and GitHub takes about 500 of these in an hour; whoever goes on is locked out for longer. Nothing was sent.\n\n`--slow` allows it, and lengthens the deadline.",
+);
+/// A saved listing that is none.
+pub const NO_LISTING: Code = Code::error(
+    "G114",
+    "not-a-listing",
+    "The file holds no releases. It should be what GitHub answers, for example saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`, or a `rock-manifest.json`.",
+);
+/// The tag does not exist.
+pub const TAG_IS_NOT_THERE: Code = Code::error(
+    "G115",
+    "tag-is-not-there",
+    "A release is made of a tag. This one does not exist, and GitHub would make it at the newest commit of the default branch, which need not be the one that the wheels were built from.\n\nPush the tag, or name the commit with `--target`.",
+);
+/// The tag is at another commit.
+pub const TAG_MOVED: Code = Code::error(
+    "G116",
+    "tag-moved",
+    "The tag names another commit than the wheels were built from: it was moved while they were built, or `--target` is not right. Publishing would attach wheels to sources that they are not made of.",
 );

@@ -1,0 +1,132 @@
+//! The way to GitHub: where, as whom, through which proxy.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::cli::{Exit, Shell};
+use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+use crate::github::{Api, Calls, Client, Net, RepoName, SystemClock, Through, Token, Wire};
+use crate::sys::{self, Signals, StopSignal};
+
+/// A token is shorter.
+const LARGEST_TOKEN_BYTES: u64 = 16 << 10;
+
+/// How GitHub is reached
+#[derive(Debug, Clone, clap::Args)]
+pub(in crate::cli) struct Connection {
+    /// The API of another server than github.com [default: GITHUB_API_URL, else GitHub's own]
+    #[arg(long, value_name = "URL", help_heading = "GitHub")]
+    api_url: Option<String>,
+    /// A file with the token, instead of GITHUB_TOKEN or GH_TOKEN
+    #[arg(long, value_name = "FILE", help_heading = "GitHub")]
+    token_file: Option<PathBuf>,
+    /// Minutes that all calls and waits may take together [default: 45, with --slow 300]
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=1440), help_heading = "GitHub")]
+    deadline: Option<u64>,
+}
+
+/// A connection that was opened.
+pub(in crate::cli) struct Opened {
+    pub(in crate::cli) api: Api,
+    pub(in crate::cli) client: Client,
+    pub(in crate::cli) token: Option<Token>,
+    stopped: Arc<Mutex<Option<StopSignal>>>,
+}
+
+impl Connection {
+    /// Opens it for a repository. Without a token only what everybody sees is read.
+    pub(in crate::cli) fn open(&self, repo: &str, minutes: u64, shell: &Shell) -> Result<Opened, Exit> {
+        let tell = |diagnostic: Diagnostic, exit| {
+            shell.report(&[diagnostic]);
+            exit
+        };
+        let bad = |text: String, argument: &str| {
+            tell(Diagnostic::new(&codes::BAD_ADDRESS, text).at(Place::Argument(argument.to_owned()), ""), Exit::Usage)
+        };
+        let repo: RepoName =
+            repo.parse().map_err(|error: crate::github::RepoNameError| bad(error.to_string(), "--repo"))?;
+        let api = match self.api_url.as_deref().or_else(|| shell.environment.get("GITHUB_API_URL")) {
+            None => Api::public(),
+            Some(text) => text.parse().map_err(|error: crate::github::ApiError| bad(error.to_string(), "--api-url"))?,
+        };
+        let token = self.token(shell).map_err(|diagnostic| tell(diagnostic, Exit::Machine))?;
+        let through = Through::from_variables(|name| shell.environment.get(name));
+        let wire = Arc::new(Net::new(&through));
+        let signals = Signals::listen().ok();
+        let stopped = Arc::new(Mutex::new(None));
+        let seen = Arc::clone(&stopped);
+        let stop = move || {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            *seen = seen.or_else(|| signals.as_ref().and_then(Signals::take));
+            seen.is_some()
+        };
+        let client = self.client(repo, &api, token.clone(), wire, Box::new(stop), minutes, shell)?;
+        Ok(Opened { api, client, token, stopped })
+    }
+
+    /// A client over any wire.
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of a client, each once")]
+    pub(in crate::cli) fn client(
+        &self,
+        repo: RepoName,
+        api: &Api,
+        token: Option<Token>,
+        wire: Arc<dyn Wire>,
+        stop: Box<crate::github::Stop>,
+        minutes: u64,
+        shell: &Shell,
+    ) -> Result<Client, Exit> {
+        let is_told = shell.verbosity >= crate::cli::Verbosity::Normal;
+        let on_wait = move |call: &str, why: &str, wait: Duration| {
+            // A wait that nobody notices is not told.
+            if is_told && wait >= Duration::from_secs(2) {
+                let line = format!("{call}: {why}; going on in {} s\n", wait.as_secs());
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            }
+        };
+        let calls = Calls {
+            api: api.clone(),
+            token,
+            wire,
+            clock: Arc::new(SystemClock::default()),
+            time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),
+            stop,
+            on_wait: Box::new(on_wait),
+        };
+        Client::new(repo, calls).map_err(|error| {
+            shell.report(&[Diagnostic::new(&codes::NO_ANSWER, format!("nothing can be sent from here: {error}"))]);
+            Exit::Machine
+        })
+    }
+
+    fn token(&self, shell: &Shell) -> Result<Option<Token>, Diagnostic> {
+        let Some(path) = &self.token_file else {
+            let found = ["GITHUB_TOKEN", "GH_TOKEN"].into_iter().find_map(|name| shell.environment.get(name));
+            return Ok(found.and_then(Token::new));
+        };
+        let text = sys::read_text(path, LARGEST_TOKEN_BYTES)?;
+        let no_token = || {
+            Diagnostic::new(&codes::BAD_TOKEN, format!("`{}` holds no token", path.display()))
+                .help("it should be one line with the token")
+        };
+        Token::new(&text).map(Some).ok_or_else(no_token)
+    }
+}
+
+impl Opened {
+    /// The exit of a command that a signal ended.
+    pub(in crate::cli) fn exit_of_signal(&self) -> Option<Exit> {
+        let seen = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.map(|signal| match signal {
+            StopSignal::Interrupt => Exit::Interrupted,
+            StopSignal::Terminate => Exit::Terminated,
+        })
+    }
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opened").field("api", &self.api).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,95 @@
+//! A release as a folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::planned::Planned;
+use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed, release_folder};
+use crate::cli::assets::Depth;
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::publish::{
+    Conflict, Difference, MissingRule, Particulars, Release, TagName, against_plan, as_release, changes, superseded,
+};
+
+/// Publishes into it.
+pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let tag: Option<TagName> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
+    let links = links(args.base_url.as_deref(), vec!["..".to_owned()], sink);
+    if let Some(tag) = &tag {
+        folder.push(tag.as_str());
+    }
+    let compat = load::compat(shell)?;
+    let planned = match &args.plan {
+        Some(path) => Planned::read(path, shell, sink)?,
+        None => Planned::default(),
+    };
+    let files = assets::files(&named(args), sink);
+    let offered = assets::gather(&files, Depth::Verify, &compat, sink);
+    as_release(&cloned(&offered), sink);
+    let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
+
+    let opened = release_folder::open(&folder, &compat, args.dry_run, shell, sink)?;
+    let offered = once(offered);
+    let offered_names: BTreeSet<&str> = offered.iter().map(|g| g.asset.name()).collect();
+    let mut kept: Vec<Gathered> =
+        opened.assets.iter().filter(|g| !offered_names.contains(g.asset.name())).cloned().collect();
+    let taken = superseded(&cloned(&offered), &cloned(&kept));
+    opened.report_faults(&offered_names, args.replace, sink);
+    if args.replace {
+        kept.retain(|g| !taken.contains_key(g.asset.name()));
+    } else {
+        report_taken(&taken, sink);
+    }
+    if args.plan.is_some() {
+        let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
+        let kept: Vec<_> = kept.iter().filter_map(|g| g.asset.wheel().cloned()).collect();
+        against_plan(&planned.expected, &cloned(&offered), &kept, rule, sink);
+    }
+    let particulars = Particulars {
+        tag: tag.map(|tag| tag.to_string()),
+        plan: planned.digest,
+        covers: planned.covers(offered.iter().chain(&kept)),
+    };
+    let all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
+    let release = Release::of(cloned(&all), &particulars, opened.manifest.as_ref(), &links).map_err(|error| {
+        sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
+        Exit::Fault
+    })?;
+    let gone: BTreeSet<String> = taken.into_keys().filter(|_| args.replace).collect();
+    let difference = if args.replace { Difference::Replace } else { Difference::Refuse };
+    let made = changes(&release.wanted(), &opened.present(&gone), difference);
+    made.conflicts.iter().for_each(|conflict| sink.push(differs(conflict, &folder)));
+    if !made.steps.is_empty() {
+        opened.report_foreign(sink);
+    }
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    let told = Told { folder: &folder, release: &release, changes: &made, dry_run: args.dry_run };
+    if !made.steps.is_empty() && !args.dry_run {
+        let paths: BTreeMap<&str, &std::path::Path> = all.iter().map(|g| (g.asset.name(), g.path.as_path())).collect();
+        opened.apply(&release, &made, &paths, sink)?;
+    }
+    Ok(shell.print(&told.text(args.format)))
+}
+
+fn report_taken(taken: &BTreeMap<String, String>, sink: &mut Sink) {
+    for (old, new) in taken {
+        sink.push(
+            Diagnostic::new(
+                &codes::SAME_CELL_TWICE,
+                format!("the release holds `{old}`, which `{new}` would stand beside"),
+            )
+            .help("take the old one out with `--replace`"),
+        );
+    }
+}
+
+fn differs(conflict: &Conflict, folder: &std::path::Path) -> Diagnostic {
+    let present = conflict.present.map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
+    Diagnostic::new(&codes::ASSET_DIFFERS, format!("the release has a `{}` with other bytes", conflict.name))
+        .at(Place::File(folder.join(&conflict.name).display().to_string().into()), "")
+        .note(format!("published is {present}"))
+        .note(format!("given is {}", conflict.wanted))
+        .help("give it another version or build tag, or replace it with `--replace`")
+}

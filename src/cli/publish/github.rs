@@ -1,0 +1,345 @@
+//! A release on GitHub.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::outcome::Outcome;
+use super::planned::Planned;
+use super::{Args, Exit, Gathered, Shell, assets, cloned, load, named, once, parsed};
+use crate::cli::assets::Depth;
+use crate::cli::publish::connect::Opened;
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::github::{Doing, End, GithubError, Recorder, Source, apply, of_goal};
+use crate::publish::remote::{Allowed, Goal, MakeLatest};
+use crate::publish::{
+    AssetState, ListedRelease, Listing, MANIFEST, Manifest, MissingRule, Particulars, Release, TagName, against_plan,
+    as_release,
+};
+use crate::sys;
+
+/// GitHub takes files below 2 GiB (GitHub Docs, "About releases", storage and bandwidth quotas).
+const LEAST_REFUSED_BYTES: u64 = 2 << 30;
+/// What GitHub takes in an hour is 500 calls that make something; some are left for others (GitHub Docs, "Rate limits
+/// for the REST API", secondary limits).
+const MOST_PER_HOUR: usize = 450;
+/// Minutes that publishing may take, and with `--slow`.
+const MINUTES: (u64, u64) = (45, 300);
+/// A text of a release is shorter (GitHub refuses 125,000 characters and more).
+const LARGEST_NOTES_BYTES: u64 = 125_000;
+
+/// A release on GitHub
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Options {
+    /// The text of the release; an existing one keeps its own without it
+    #[arg(long, value_name = "FILE", help_heading = "GitHub")]
+    notes: Option<PathBuf>,
+    /// The title of the release [default: the tag]
+    #[arg(long, value_name = "TEXT", help_heading = "GitHub")]
+    title: Option<String>,
+    /// The commit that the tag names; it is made there if it does not exist, and must be there if it does
+    #[arg(long, value_name = "COMMIT", help_heading = "GitHub")]
+    target: Option<String>,
+    /// Mark the release as not finished
+    #[arg(long, help_heading = "GitHub")]
+    prerelease: bool,
+    /// Whether it becomes the latest release
+    #[arg(long, value_parser = ["true", "false", "legacy"], default_value = "legacy", value_name = "WHEN", help_heading = "GitHub")]
+    make_latest: String,
+    /// Write to a release that is published already
+    #[arg(long, help_heading = "GitHub")]
+    allow_published: bool,
+    /// Delete empty drafts of the same tag
+    #[arg(long, help_heading = "GitHub")]
+    clean_duplicates: bool,
+    /// Where GitHub does not tell a digest: compare the size, or fetch the file and hash it
+    #[arg(long, value_parser = ["size", "full"], default_value = "size", value_name = "HOW", help_heading = "GitHub")]
+    verify: String,
+    /// How many files are sent at once
+    #[arg(long, value_name = "COUNT", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "GitHub")]
+    at_once: u8,
+    /// Publish more than GitHub takes in an hour, and take longer
+    #[arg(long, help_heading = "GitHub")]
+    slow: bool,
+    /// With --dry-run: releases saved as JSON, instead of asking GitHub
+    #[arg(long, value_name = "FILE", requires = "dry_run", help_heading = "GitHub")]
+    state: Option<PathBuf>,
+}
+
+/// Publishes to it.
+pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let options = &args.github;
+    let tag: Option<TagName> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
+    let compat = load::compat(shell)?;
+    let planned = match &args.plan {
+        Some(path) => Planned::read(path, shell, sink)?,
+        None => Planned::default(),
+    };
+    let files = assets::files(&named(args), sink);
+    let offered = assets::gather(&files, Depth::Verify, &compat, sink);
+    as_release(&cloned(&offered), sink);
+    let offered = once(offered);
+    offered.iter().for_each(|gathered| refused_size(gathered, sink));
+    let notes = match &options.notes {
+        Some(path) => Some(sys::read_text(path, LARGEST_NOTES_BYTES).map_err(|error| {
+            sink.push(error.into());
+            Exit::Machine
+        })?),
+        None => None,
+    };
+    let Some(tag) = tag.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
+
+    let minutes = if options.slow { MINUTES.1 } else { MINUTES.0 };
+    let opened = args.connection.open(repo, minutes, shell)?;
+    if opened.token.is_none() && !args.dry_run {
+        sink.push(
+            Diagnostic::new(&codes::BAD_TOKEN, "there is no token, and without one nothing can be published")
+                .help("set `GITHUB_TOKEN` or `GH_TOKEN`, or name a file with `--token-file`"),
+        );
+        return Err(Exit::Machine);
+    }
+    let failed = |error: GithubError, sink: &mut Sink| failed(error, &opened, sink);
+    let mut goal = Goal {
+        tag: tag.to_string(),
+        title: options.title.clone(),
+        body: notes,
+        target: options.target.clone(),
+        prerelease: options.prerelease,
+        make_latest: match options.make_latest.as_str() {
+            "true" => MakeLatest::Yes,
+            "false" => MakeLatest::No,
+            _ => MakeLatest::Legacy,
+        },
+        assets: Vec::new(),
+        nonce: nonce(),
+    };
+    let listed = match &options.state {
+        Some(path) => state(path, shell, sink)?,
+        None => of_goal(&opened.client, &goal).map_err(|error| failed(error, sink))?,
+    };
+    if options.state.is_none() {
+        check_tag(&opened, &goal, &listed, sink).map_err(|error| failed(error, sink))?;
+    }
+    let there = names_of(&goal, &listed);
+    let before =
+        manifest(&opened, &goal, &listed, &offered, options.state.is_none()).map_err(|error| failed(error, sink))?;
+    if args.plan.is_some() {
+        let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
+        let kept: Vec<_> = there.iter().filter_map(|name| name.parse().ok()).collect();
+        against_plan(&planned.expected, &cloned(&offered), &kept, rule, sink);
+    }
+    let particulars =
+        Particulars { tag: Some(tag.to_string()), plan: planned.digest, covers: planned.covers(offered.iter()) };
+    let release = Release::on_github(cloned(&offered), &particulars, before.as_ref(), &there);
+    goal.assets = release.wanted();
+    refuse_many(&goal, &there, options.slow, sink);
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+
+    let allowed = Allowed {
+        replace: args.replace,
+        published: options.allow_published,
+        clean_duplicates: options.clean_duplicates,
+        fetch_to_verify: options.verify == "full",
+    };
+    let opener = Opener { offered: &offered, generated: &release.generated };
+    let recorder = args.dry_run.then(|| Arc::new(Recorder::new(&opened.api.base(), listed.clone())));
+    let mut doing = Doing {
+        open: &|name| opener.open(name),
+        on_step: &mut |step| shell.detail(&super::outcome::line(step)),
+        on_sent: Arc::new(|_, _| {}),
+        at_once: usize::from(options.at_once),
+    };
+    let applied = match &recorder {
+        None => apply(&opened.client, &goal, allowed, listed, &mut doing),
+        Some(recorder) => {
+            let repo = repo.parse().map_err(|_| Exit::Usage)?;
+            let wire: Arc<Recorder> = Arc::clone(recorder);
+            let client = args.connection.client(repo, &opened.api, None, wire, Box::new(|| false), minutes, shell)?;
+            apply(&client, &goal, allowed, listed, &mut doing)
+        }
+    };
+    let outcome = Outcome {
+        repo,
+        goal: &goal,
+        applied: &applied,
+        calls: recorder.map(|recorder| recorder.calls()),
+        resume: resume(args, repo),
+    };
+    let told = shell.print(&outcome.text(args.format));
+    let exit = match applied.end {
+        End::Done(_) => told,
+        End::Refused(refused) => {
+            refused.into_iter().for_each(|refusal| sink.push(refusal.into()));
+            Exit::Fault
+        }
+        End::Failed(GithubError::Stopped) => opened.exit_of_signal().unwrap_or(Exit::Machine),
+        End::Failed(error) => failed(error, sink),
+        End::Incomplete(faults) => {
+            faults.into_values().for_each(|error| sink.push(error.into()));
+            Exit::Machine
+        }
+    };
+    Ok(exit)
+}
+
+/// A fault of a call as a diagnostic, and the exit that it means.
+fn failed(error: GithubError, opened: &Opened, sink: &mut Sink) -> Exit {
+    if error == GithubError::Stopped {
+        return opened.exit_of_signal().unwrap_or(Exit::Machine);
+    }
+    sink.push(error.into());
+    Exit::Machine
+}
+
+/// Opens what is sent.
+struct Opener<'o> {
+    offered: &'o [Gathered],
+    generated: &'o BTreeMap<String, Vec<u8>>,
+}
+
+impl Opener<'_> {
+    fn open(&self, name: &str) -> std::io::Result<Source> {
+        if let Some(bytes) = self.generated.get(name) {
+            return Ok(Source::Text(bytes.clone().into()));
+        }
+        let found = self.offered.iter().find(|gathered| gathered.asset.name() == name);
+        let path = found.map(|gathered| gathered.path.as_path()).ok_or(std::io::ErrorKind::NotFound)?;
+        File::open(path).map(Source::File)
+    }
+}
+
+/// Marks the drafts of this run.
+fn nonce() -> String {
+    let drawn = format!("{}-{}", sys::now_s(), std::process::id());
+    crate::cli::release_folder::digest(drawn.as_bytes()).to_hex()[..16].to_owned()
+}
+
+fn refused_size(gathered: &Gathered, sink: &mut Sink) {
+    let size = gathered.asset.file.size_bytes;
+    let name = gathered.asset.name();
+    let reason = match size {
+        0 => "is empty".to_owned(),
+        LEAST_REFUSED_BYTES.. => format!("has {size} bytes, and GitHub takes fewer than {LEAST_REFUSED_BYTES}"),
+        _ if name.len() > 255 => format!("has a name of {} bytes, and GitHub takes 255", name.len()),
+        _ => return,
+    };
+    sink.push(
+        Diagnostic::new(&codes::NOT_TAKEN, format!("`{name}` {reason}"))
+            .at(Place::File(gathered.path.display().to_string().into()), ""),
+    );
+}
+
+/// Refuses more calls than GitHub takes in an hour.
+fn refuse_many(goal: &Goal, there: &BTreeSet<String>, is_slow: bool, sink: &mut Sink) {
+    let new = goal.assets.iter().filter(|wanted| !there.contains(&wanted.name)).count();
+    if new > MOST_PER_HOUR && !is_slow {
+        sink.push(
+            Diagnostic::new(
+                &codes::TOO_MANY_CALLS,
+                format!("{new} files would be sent, and GitHub takes about 500 an hour"),
+            )
+            .help("publish them with `--slow`, which takes longer than an hour, or run it again later with fewer"),
+        );
+    }
+}
+
+fn state(path: &std::path::Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<ListedRelease>, Exit> {
+    let source = load::source(shell, path)?;
+    Listing::from_json(&source.text).map(|listing| listing.releases).map_err(|error| {
+        sink.push(Diagnostic::new(&codes::NO_LISTING, error.to_string()).at(source.place(0..0), ""));
+        Exit::Fault
+    })
+}
+
+/// The names of the finished assets of a goal's releases.
+fn names_of(goal: &Goal, listed: &[ListedRelease]) -> BTreeSet<String> {
+    let is_of_goal = |release: &&ListedRelease| {
+        let continues = release.body.as_deref().is_some_and(|body| body.contains(&goal.mark_of_continuation()));
+        release.tag_name == goal.tag || continues
+    };
+    let assets = listed.iter().filter(is_of_goal).flat_map(|release| &release.assets);
+    assets.filter(|asset| asset.state == AssetState::Uploaded).map(|asset| asset.name.clone()).collect()
+}
+
+/// The manifest that the release has, where it tells of files that are not offered.
+fn manifest(
+    opened: &Opened,
+    goal: &Goal,
+    listed: &[ListedRelease],
+    offered: &[Gathered],
+    is_online: bool,
+) -> Result<Option<Manifest>, GithubError> {
+    let release =
+        listed.iter().filter(|release| release.tag_name == goal.tag).find(|release| !release.assets.is_empty());
+    let Some(release) = release.filter(|_| is_online) else { return Ok(None) };
+    let own: BTreeSet<&str> = offered.iter().map(|gathered| gathered.asset.name()).collect();
+    let is_other = |name: &str| !own.contains(name) && name != MANIFEST && name != crate::publish::SUMS;
+    let has_others = release.assets.iter().any(|asset| is_other(&asset.name));
+    let found = release.assets.iter().find(|asset| asset.name == MANIFEST && asset.state == AssetState::Uploaded);
+    let Some(found) = found.filter(|_| has_others) else { return Ok(None) };
+    let content = opened.client.content(found.id)?;
+    Ok(Manifest::from_json(&String::from_utf8_lossy(&content)).ok())
+}
+
+/// The tag exists where it should: at the commit that is named, or not yet where one is named to make it at.
+fn check_tag(opened: &Opened, goal: &Goal, listed: &[ListedRelease], sink: &mut Sink) -> Result<(), GithubError> {
+    let is_published = listed.iter().any(|release| release.tag_name == goal.tag && !release.draft);
+    let found = match opened.client.tag(&goal.tag)? {
+        Some(object) if object.kind == "tag" => Some(opened.client.commit_of_tag_object(&object.sha)?),
+        Some(object) => Some(object.sha),
+        None => None,
+    };
+    match (found, &goal.target) {
+        (None, None) if !is_published => sink.push(
+            Diagnostic::new(&codes::TAG_IS_NOT_THERE, format!("the repository has no tag `{}`", goal.tag))
+                .at(Place::Argument("--tag".to_owned()), "")
+                .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
+        ),
+        (Some(found), Some(target)) if is_commit(target) && !found.starts_with(target.as_str()) => sink.push(
+            Diagnostic::new(
+                &codes::TAG_MOVED,
+                format!("the tag `{}` is at {found}, and the wheels are from {target}", goal.tag),
+            )
+            .at(Place::Argument("--target".to_owned()), "")
+            .help("somebody moved the tag: build again, or publish under another one"),
+        ),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn is_commit(text: &str) -> bool {
+    text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The same command again.
+fn resume(args: &Args, repo: &str) -> String {
+    let mut words = vec!["rock-matrix publish --repo".to_owned(), repo.to_owned()];
+    words.extend(["--tag".to_owned(), args.tag.clone().unwrap_or_default()]);
+    let quoted = |path: &PathBuf| {
+        shlex::try_quote(&path.display().to_string())
+            .map_or_else(|_| path.display().to_string(), |text| text.into_owned())
+    };
+    for path in named(args) {
+        words.push(quoted(&path));
+    }
+    if let Some(plan) = &args.plan {
+        words.extend(["--plan".to_owned(), quoted(plan)]);
+    }
+    if let Some(notes) = &args.github.notes {
+        words.extend(["--notes".to_owned(), quoted(notes)]);
+    }
+    let flags = [
+        (args.allow_missing, "--allow-missing"),
+        (args.replace, "--replace"),
+        (args.github.allow_published, "--allow-published"),
+        (args.github.clean_duplicates, "--clean-duplicates"),
+        (args.github.prerelease, "--prerelease"),
+        (args.github.slow, "--slow"),
+    ];
+    words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| (*flag).to_owned()));
+    words.join(" ")
+}

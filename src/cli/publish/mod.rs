@@ -1,0 +1,138 @@
+//! `publish`: wheels to a release, in a folder or on GitHub.
+
+mod connect;
+mod folder;
+mod github;
+mod outcome;
+mod planned;
+
+use std::path::PathBuf;
+
+use super::assets::{self, Gathered};
+use super::told::Told;
+use super::{Exit, Format, Shell, load, release_folder};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::index::{BaseUrl, Links};
+
+pub(super) use connect::Connection;
+
+/// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+In a folder, the release is DIR, or DIR/TAG with --tag. It holds the wheels, SHA256SUMS, rock-manifest.json, and in
+simple/ one package index for each ROCm and torch.
+
+On GitHub, the release is a draft until every file is there under its name with its size and digest. What does not fit
+into one release of 1,000 files goes on in TAG-2. A run that was ended in any way goes on where it was when it is run
+again; a run that finds everything in place writes nothing. The token is read from GITHUB_TOKEN, GH_TOKEN or a file.
+
+Exit code: 0 published or nothing to do, 1 the wheels or the release are at fault and nothing was written, 3 the machine,
+the network or the credentials are at fault or it stopped part-way, 130 and 143 stopped by a signal.
+
+Examples:
+  rock-matrix publish --to release dist/                       every wheel of dist/
+  rock-matrix publish --to releases --tag v1 dist/ more.whl     into releases/v1
+  rock-matrix publish --to release dist/ --plan plan.json       refuse when a planned wheel is missing
+  rock-matrix publish --to release dist/ --dry-run              only say what would change
+  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/   as the release v1 on GitHub
+  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/ --dry-run    the calls that would be made
+  pip install flash-attn --no-deps --index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
+pub(super) struct Args {
+    /// Wheels, source distributions, and folders that hold some
+    #[arg(required_unless_present = "dist", value_name = "WHEEL|DIR")]
+    files: Vec<PathBuf>,
+    /// A folder that holds wheels; the same as naming it
+    #[arg(long, value_name = "DIR")]
+    dist: Vec<PathBuf>,
+    /// Folder of the release
+    #[arg(long, value_name = "DIR", conflicts_with = "repo", help_heading = "Where")]
+    to: Option<PathBuf>,
+    /// The repository whose release it is
+    #[arg(long, value_name = "OWNER/REPO", requires = "tag", help_heading = "Where")]
+    repo: Option<String>,
+    /// Tag of the release: a folder of this name in DIR
+    #[arg(long, value_name = "TAG", help_heading = "Where")]
+    tag: Option<String>,
+    /// Compare the wheels with a plan saved with `plan --format json`
+    #[arg(long, value_name = "FILE", help_heading = "What")]
+    plan: Option<PathBuf>,
+    /// Publish although the plan has jobs whose wheel is missing
+    #[arg(long, requires = "plan", help_heading = "What")]
+    allow_missing: bool,
+    /// Replace files of the release that have other bytes, and wheels that others take the place of
+    #[arg(long, help_heading = "What")]
+    replace: bool,
+    /// Address below which the release will be served; links are relative without it
+    #[arg(long, value_name = "URL", conflicts_with = "repo", help_heading = "What")]
+    base_url: Option<String>,
+    #[command(flatten)]
+    github: github::Options,
+    #[command(flatten)]
+    connection: Connection,
+    /// Only say what would change
+    #[arg(long)]
+    dry_run: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let made = match (&args.to, &args.repo) {
+        (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
+        (None, Some(repo)) => github::publish(args, repo, shell, &mut sink),
+        (None, None) => {
+            sink.push(
+                Diagnostic::new(&codes::NO_TARGET, "it is not said where the release is")
+                    .help("name the repository with `--repo OWNER/REPO --tag TAG`, or a folder with `--to DIR`, which needs no account"),
+            );
+            Err(Exit::Usage)
+        }
+    };
+    let exit = made.unwrap_or_else(|exit| exit);
+    match shell.report(&sink.finish()) {
+        Exit::Done => exit,
+        Exit::Fault if exit == Exit::Done => Exit::Fault,
+        _ => exit,
+    }
+}
+
+/// The files and folders that were named.
+fn named(args: &Args) -> Vec<PathBuf> {
+    args.files.iter().chain(&args.dist).cloned().collect()
+}
+
+/// Links below `--base-url`, or relative ones; `None` after telling what is wrong with the address.
+pub(super) fn links(base_url: Option<&str>, steps: Vec<String>, sink: &mut Sink) -> Option<Links> {
+    match base_url {
+        None => Some(Links::Relative(steps)),
+        Some(_) => parsed::<BaseUrl>(base_url, &codes::BAD_BASE_URL, "--base-url", sink).map(Links::Absolute),
+    }
+}
+
+fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    text: Option<&str>,
+    code: &'static crate::diagnostic::Code,
+    argument: &str,
+    sink: &mut Sink,
+) -> Option<T> {
+    text?
+        .parse()
+        .map_err(|error: T::Err| {
+            sink.push(Diagnostic::new(code, error.to_string()).at(Place::Argument(argument.to_owned()), ""));
+        })
+        .ok()
+}
+
+fn cloned(gathered: &[Gathered]) -> Vec<crate::publish::Asset> {
+    gathered.iter().map(|g| g.asset.clone()).collect()
+}
+
+/// Each name once; [`crate::publish::as_release`] has told of those that are not the same file.
+fn once(mut gathered: Vec<Gathered>) -> Vec<Gathered> {
+    let mut seen = std::collections::BTreeSet::new();
+    gathered.retain(|g| seen.insert(g.asset.name().to_owned()));
+    gathered
+}

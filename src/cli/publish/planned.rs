@@ -1,0 +1,45 @@
+//! What a plan says of the wheels that are published.
+
+use std::collections::BTreeMap;
+
+use super::super::assets::Gathered;
+use super::super::{Exit, Shell, load, release_folder};
+use crate::diagnostic::Sink;
+use crate::names::Digest;
+use crate::plan;
+use crate::publish::{Cell, Expected};
+
+/// What a plan says of wheels.
+#[derive(Debug, Default)]
+pub(super) struct Planned {
+    pub(super) expected: Vec<Expected>,
+    pythons: Vec<Vec<String>>,
+    pub(super) digest: Option<Digest>,
+}
+
+impl Planned {
+    pub(super) fn read(path: &std::path::Path, shell: &Shell, sink: &mut Sink) -> Result<Self, Exit> {
+        let source = load::source(shell, path)?;
+        let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
+        let mut planned = Self { digest: Some(release_folder::digest(source.text.as_bytes())), ..Self::default() };
+        for job in jobs {
+            // A plan that this program wrote has wheel names that it can read.
+            let Ok(wheel) = job.wheel.parse() else { continue };
+            planned.expected.push(Expected { job: job.id, wheel });
+            let covered = job.covers.get("python").cloned();
+            planned.pythons.push(covered.unwrap_or_else(|| job.python.iter().map(ToString::to_string).collect()));
+        }
+        Ok(planned)
+    }
+
+    /// Name of a file → the Pythons that its job is for.
+    pub(super) fn covers<'a>(&self, files: impl Iterator<Item = &'a Gathered>) -> BTreeMap<String, Vec<String>> {
+        let jobs = self.expected.iter().map(|job| Cell::of(&job.wheel).planned());
+        let pythons: BTreeMap<Cell, &Vec<String>> = jobs.zip(&self.pythons).collect();
+        let of_file = |g: &Gathered| {
+            let planned = pythons.get(&Cell::of(g.asset.wheel()?).planned())?;
+            Some((g.asset.name().to_owned(), (*planned).clone()))
+        };
+        files.filter_map(of_file).collect()
+    }
+}
