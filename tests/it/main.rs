@@ -17,6 +17,9 @@ mod doctor_on_this_machine;
 mod edit_an_elf;
 mod expansion_is_exact;
 mod facts_of_versions;
+#[path = "../../examples/fake-github/fake.rs"]
+mod fake_github;
+mod fake_github_answers;
 mod gfx_of_a_wheel;
 mod hostile_wheels;
 mod index_installs;

@@ -1,0 +1,93 @@
+//! Addresses: the authority, the path in pieces, and the query as a web server reads it.
+
+/// An address taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Scheme and authority: `http://127.0.0.1:8080`.
+    pub base: String,
+    /// The path as sent.
+    pub path: String,
+    /// The query as sent, without its `?`.
+    pub query: String,
+}
+
+impl Address {
+    /// Takes an address apart; one without a scheme has an empty base.
+    pub fn of(url: &str) -> Self {
+        let after_scheme = url.find("://").map_or(0, |at| at + 3);
+        let base_end = url[after_scheme..].find(['/', '?']).map_or(url.len(), |at| after_scheme + at);
+        let base_end = if after_scheme == 0 { 0 } else { base_end };
+        let (base, rest) = url.split_at(base_end);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        Self { base: base.to_owned(), path: path.to_owned(), query: query.to_owned() }
+    }
+
+    /// The pieces of the path, decoded; a `+` in a path is a plus.
+    pub fn pieces(&self) -> Vec<String> {
+        self.path.split('/').filter(|piece| !piece.is_empty()).map(|piece| decode(piece, false)).collect()
+    }
+
+    /// The value of a key of the query, decoded; a raw `+` is a space, as in every form
+    /// (WHATWG URL Standard, "application/x-www-form-urlencoded parsing").
+    pub fn asked(&self, key: &str) -> Option<String> {
+        let pair = self.query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        pair.filter(|(name, _)| decode(name, true) == key).map(|(_, value)| decode(value, true)).next()
+    }
+}
+
+/// Percent-decoding; bytes that are no UTF-8 become U+FFFD.
+pub fn decode(text: &str, plus_is_space: bool) -> String {
+    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
+    while at < bytes.len() {
+        let coded = bytes.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
+        match (bytes[at], coded.and_then(|two| u8::from_str_radix(two, 16).ok())) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                at += 2;
+            }
+            (b'+', _) if plus_is_space => out.push(b' '),
+            (byte, _) => out.push(byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Percent-encoding of everything but the unreserved characters (RFC 3986, section 2.3).
+pub fn encode(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, decode, encode};
+
+    #[test]
+    fn an_address_comes_apart() {
+        let address = Address::of("http://127.0.0.1:80/repos/o/r?name=a%2Bb&x=1");
+        assert_eq!((address.base.as_str(), address.path.as_str()), ("http://127.0.0.1:80", "/repos/o/r"));
+        assert_eq!(address.asked("name").as_deref(), Some("a+b"));
+        assert_eq!(address.asked("absent"), None);
+        assert_eq!(Address::of("/only/path").pieces(), ["only", "path"]);
+        assert_eq!(Address::of("http://host").base, "http://host");
+    }
+
+    #[test]
+    fn a_raw_plus_is_a_space_in_a_query_and_a_plus_in_a_path() {
+        assert_eq!(Address::of("/a+b?name=a+b").asked("name").as_deref(), Some("a b"));
+        assert_eq!(Address::of("/a+b%2B").pieces(), ["a+b+"]);
+        assert_eq!(decode("%2", true), "%2");
+        assert_eq!(decode("%zz%41", true), "%zzA");
+    }
+
+    #[test]
+    fn what_is_encoded_decodes_to_itself() {
+        for text in ["a+b c~(1).whl", "żółw", "%", ""] {
+            assert_eq!(decode(&encode(text), true), text);
+        }
+    }
+}

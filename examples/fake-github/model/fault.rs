@@ -1,0 +1,196 @@
+//! What can go wrong with one request, and its text.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One thing that goes wrong with one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing is done and the status is a server's fault or a `408`; an upload is read first and leaves `starter`.
+    Status(u16),
+    /// It is done, and the status says that it is not.
+    Done(u16),
+    /// The connection is cut when that many bytes of the body came; an upload leaves `starter`, nothing else is done.
+    Cut(u64),
+    /// As `Cut`, and an upload leaves nothing.
+    Lost(u64),
+    /// It is done, and the connection is cut after that many bytes of the answer's body; 0 is no answer at all.
+    Mute(u64),
+    /// Nothing is done: a `403` or `429` with `retry-after`.
+    RetryAfter(u16, u64),
+    /// Nothing is done: a `403` or `429` with `x-ratelimit-remaining: 0`, which ends in so many seconds.
+    Limit(u16, u64),
+    /// Nothing is done: a `403` or `429` that tells of a secondary limit in its text alone.
+    Secondary(u16),
+    /// The answer comes with so many bytes a second.
+    Slow(u64),
+    /// An upload is read with so many bytes a second.
+    SlowRead(u64),
+    /// `401 Bad credentials`: the token was taken back.
+    BadCredentials,
+    /// `403` without the right, and no hint to wait.
+    NoRight,
+    /// `404`, as for a token that may not see it.
+    Hidden,
+    /// What a ruleset on tags says; 403 or 422.
+    TagRuleset(u16),
+    /// A redirect to the other host, with 301, 302, 307 or 308.
+    Elsewhere(u16),
+    /// The next page is said to be on the other host.
+    NextElsewhere,
+    /// An uploaded asset tells no digest.
+    NoDigest,
+    /// An uploaded asset has another digest than its bytes.
+    WrongDigest,
+    /// An uploaded asset has another name than asked for.
+    WrongName,
+    /// An uploaded asset lacks its last byte.
+    Short,
+    /// `200` with a page for people in place of an answer: a proxy that wants a login.
+    Garbled,
+    /// Waits before anything is done, until the server is told to go on.
+    HoldBefore,
+    /// Waits when it is done, until the server is told to go on.
+    HoldAfter,
+    /// Waits when that many bytes of an upload came, until the server is told to go on.
+    HoldUpload(u64),
+}
+
+impl Fault {
+    /// Whether the same request could succeed later, with nothing for a person to do.
+    pub fn passes(self) -> bool {
+        !matches!(
+            self,
+            Self::BadCredentials
+                | Self::NoRight
+                | Self::Hidden
+                | Self::TagRuleset(_)
+                | Self::Elsewhere(_)
+                | Self::Garbled
+        ) && !matches!(self, Self::NextElsewhere | Self::WrongName | Self::WrongDigest | Self::Short)
+    }
+
+    /// Whether it needs a server that waits.
+    pub fn holds(self) -> bool {
+        matches!(self, Self::HoldBefore | Self::HoldAfter | Self::HoldUpload(_))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "{status}"),
+            Self::Done(status) => write!(f, "done:{status}"),
+            Self::Cut(at) => write!(f, "cut:{at}"),
+            Self::Lost(at) => write!(f, "lost:{at}"),
+            Self::Mute(after) => write!(f, "mute:{after}"),
+            Self::RetryAfter(status, seconds) => write!(f, "retry-after:{status}:{seconds}"),
+            Self::Limit(status, seconds) => write!(f, "limit:{status}:{seconds}"),
+            Self::Secondary(status) => write!(f, "secondary:{status}"),
+            Self::Slow(rate) => write!(f, "slow:{rate}"),
+            Self::SlowRead(rate) => write!(f, "slow-read:{rate}"),
+            Self::BadCredentials => f.write_str("bad-credentials"),
+            Self::NoRight => f.write_str("no-right"),
+            Self::Hidden => f.write_str("hidden"),
+            Self::TagRuleset(status) => write!(f, "tag-ruleset:{status}"),
+            Self::Elsewhere(status) => write!(f, "elsewhere:{status}"),
+            Self::NextElsewhere => f.write_str("next-elsewhere"),
+            Self::NoDigest => f.write_str("no-digest"),
+            Self::WrongDigest => f.write_str("wrong-digest"),
+            Self::WrongName => f.write_str("wrong-name"),
+            Self::Short => f.write_str("short"),
+            Self::Garbled => f.write_str("garbled"),
+            Self::HoldBefore => f.write_str("hold-before"),
+            Self::HoldAfter => f.write_str("hold-after"),
+            Self::HoldUpload(at) => write!(f, "hold-upload:{at}"),
+        }
+    }
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let number = |at: usize, or: u64| parts.get(at).map_or(Ok(or), |part| part.parse());
+        let fault = (|| -> Result<Self, std::num::ParseIntError> {
+            let status = |or: u16| parts.get(1).map_or(Ok(or), |part| part.parse());
+            Ok(match parts[0] {
+                "done" => Self::Done(status(502)?),
+                "cut" => Self::Cut(number(1, 0)?),
+                "lost" => Self::Lost(number(1, 0)?),
+                "mute" => Self::Mute(number(1, 0)?),
+                "retry-after" => Self::RetryAfter(status(429)?, number(2, 2)?),
+                "limit" => Self::Limit(status(403)?, number(2, 60)?),
+                "secondary" => Self::Secondary(status(403)?),
+                "slow" => Self::Slow(number(1, 100)?),
+                "slow-read" => Self::SlowRead(number(1, 100_000)?),
+                "bad-credentials" => Self::BadCredentials,
+                "no-right" => Self::NoRight,
+                "hidden" => Self::Hidden,
+                "tag-ruleset" => Self::TagRuleset(status(422)?),
+                "elsewhere" => Self::Elsewhere(status(307)?),
+                "next-elsewhere" => Self::NextElsewhere,
+                "no-digest" => Self::NoDigest,
+                "wrong-digest" => Self::WrongDigest,
+                "wrong-name" => Self::WrongName,
+                "short" => Self::Short,
+                "garbled" => Self::Garbled,
+                "hold-before" => Self::HoldBefore,
+                "hold-after" => Self::HoldAfter,
+                "hold-upload" => Self::HoldUpload(number(1, 0)?),
+                status => Self::Status(status.parse()?),
+            })
+        })();
+        let fault = fault.map_err(|_| format!("`{text}` is no fault"))?;
+        let is_status = !matches!(fault, Self::Status(status) if !(400..600).contains(&status));
+        if is_status { Ok(fault) } else { Err(format!("`{text}` is no status of a fault")) }
+    }
+}
+
+/// Every fault with its default numbers, and what it does: the list of the help.
+pub const FAULTS: &[(&str, &str)] = &[
+    ("502", "a server's fault (500, 502, 503, 504, 408); an upload leaves `starter`"),
+    ("done:502", "it is done, and the answer says that it is not"),
+    ("cut:1000", "the connection is cut after 1000 bytes of the body; an upload leaves `starter`"),
+    ("lost:1000", "the same, and an upload leaves nothing"),
+    ("mute:0", "it is done, and the connection is cut after so many bytes of the answer"),
+    ("retry-after:429:2", "too many requests, `retry-after: 2`"),
+    ("limit:403:60", "the hourly limit is used up and resets in 60 s"),
+    ("secondary:403", "a secondary limit that is told in the text alone"),
+    ("slow:100", "the answer comes with 100 bytes a second"),
+    ("slow-read:100000", "an upload is read with 100000 bytes a second"),
+    ("bad-credentials", "the token was taken back"),
+    ("no-right", "the token may not write"),
+    ("hidden", "the token may not see it: 404"),
+    ("tag-ruleset:422", "a ruleset forbids the tag (422 or 403)"),
+    ("elsewhere:307", "a redirect to another host, which must not see the token"),
+    ("next-elsewhere", "the next page is said to be on another host"),
+    ("no-digest", "an uploaded asset tells no digest"),
+    ("wrong-digest", "an uploaded asset has another digest"),
+    ("wrong-name", "an uploaded asset has another name"),
+    ("short", "an uploaded asset lacks its last byte"),
+    ("garbled", "200 with a page for people in place of JSON"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{FAULTS, Fault};
+
+    #[test]
+    fn every_fault_of_the_help_is_written_as_it_is_read() {
+        for (text, _) in FAULTS {
+            assert_eq!(text.parse::<Fault>().unwrap().to_string(), *text);
+        }
+        for text in ["hold-before", "hold-after", "hold-upload:7"] {
+            assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_fault_is_refused() {
+        for text in ["", "cut:x", "200", "nonsense", "done:9999999"] {
+            assert!(text.parse::<Fault>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How many requests a token has left, and how much it may write.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::errors;
+use super::ledger::{Ledger, Reached};
+use super::request::{Reply, Request};
+use super::route::Operation;
+use super::settings::Settings;
+
+/// An hour.
+const HOUR_MS: u64 = 3_600_000;
+/// A minute.
+const MINUTE_MS: u64 = 60_000;
+
+/// What was used, by token.
+#[derive(Debug, Clone, Default)]
+pub struct Used {
+    tokens: BTreeMap<u64, Usage>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Usage {
+    since_ms: u64,
+    requests: u64,
+    /// When things were made, in the last hour.
+    made: VecDeque<u64>,
+    /// Points and when they were spent, in the last minute.
+    points: VecDeque<(u64, u64)>,
+}
+
+impl Used {
+    /// Counts a request, and refuses it where a limit is reached.
+    pub fn take(
+        &mut self,
+        request: &Request,
+        operation: Operation,
+        settings: &Settings,
+        now_ms: u64,
+        ledger: &mut Ledger,
+    ) -> Option<Reply> {
+        if operation == Operation::RateLimit {
+            return None;
+        }
+        let usage = self.tokens.entry(key(request)).or_default();
+        if now_ms >= usage.since_ms + HOUR_MS {
+            (usage.since_ms, usage.requests) = (now_ms, 0);
+        }
+        if usage.requests >= allowed(request, settings) {
+            ledger.reach(Reached::Limited);
+            return Some(errors::primary_limit(403));
+        }
+        usage.requests += 1;
+        let secondary = settings.secondary?;
+        while usage.made.front().is_some_and(|at| at + HOUR_MS <= now_ms) {
+            usage.made.pop_front();
+        }
+        while usage.points.front().is_some_and(|(at, _)| at + MINUTE_MS <= now_ms) {
+            usage.points.pop_front();
+        }
+        let in_minute = usage.made.iter().filter(|at| **at + MINUTE_MS > now_ms).count();
+        let points: u64 = usage.points.iter().map(|(_, points)| points).sum();
+        let is_full = in_minute >= secondary.content_per_minute || usage.made.len() >= secondary.content_per_hour;
+        if operation.creates() && is_full || points >= secondary.points_per_minute {
+            ledger.reach(Reached::Limited);
+            return Some(errors::secondary_limit(403, Some(60)));
+        }
+        if operation.creates() {
+            usage.made.push_back(now_ms);
+        }
+        usage.points.push_back((now_ms, if request.method == "GET" { 1 } else { 5 }));
+        None
+    }
+
+    /// Sets the headers that count down.
+    pub fn tell(&self, reply: &mut Reply, request: &Request, settings: &Settings, now_ms: u64) {
+        let fresh = Usage { since_ms: now_ms, ..Usage::default() };
+        let usage = self.tokens.get(&key(request)).unwrap_or(&fresh);
+        let limit = allowed(request, settings);
+        let reset_s = settings.clock(usage.since_ms + HOUR_MS) / 1000 + 1;
+        let told = [
+            ("x-ratelimit-limit", limit.to_string()),
+            ("x-ratelimit-remaining", limit.saturating_sub(usage.requests).to_string()),
+            ("x-ratelimit-used", usage.requests.to_string()),
+            ("x-ratelimit-reset", reset_s.to_string()),
+            ("x-ratelimit-resource", "core".to_owned()),
+        ];
+        for (name, value) in told {
+            if reply.get(name).is_none() {
+                reply.set(name, &value);
+            }
+        }
+    }
+}
+
+/// Requests in an hour; 60 without a token (REST API, "Rate limits", "Primary rate limit for unauthenticated users"),
+/// where limits are as on GitHub, which gives a person 5,000.
+fn allowed(request: &Request, settings: &Settings) -> u64 {
+    let is_known = request.get("authorization").is_some() || settings.requests_per_hour > 5000;
+    if is_known { settings.requests_per_hour } else { settings.requests_per_hour.min(60) }
+}
+
+/// Whom usage is counted for, without the token itself.
+fn key(request: &Request) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    request.get("authorization").hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,118 @@
+//! Headers, tokens, rights, renamed repositories.
+
+use serde_json::json;
+
+use super::super::{Github, Operation, Request, Settings};
+use super::{Lab, NOW, REPO, check_refused};
+
+#[test]
+fn a_request_without_user_agent_is_forbidden() {
+    let mut lab = Lab::new();
+    let reply = lab.send(&Request::new("GET", REPO));
+    assert_eq!(reply.status, 403);
+    assert!(String::from_utf8_lossy(&reply.body).contains("User-Agent"));
+}
+
+#[test]
+fn an_unknown_token_is_bad_credentials_and_none_is_enough_to_read_what_is_public() {
+    let mut lab = Lab::new();
+    check_refused(&lab.send(&Request::careful("GET", REPO, "nobody")), 401, "Bad credentials");
+    let anonymous = |method: &str| Request::new(method, REPO).header("user-agent", "x");
+    assert_eq!(lab.send(&anonymous("GET")).status, 200);
+    let post = Request { url: format!("{REPO}/releases"), ..anonymous("POST") }.json(&json!({"tag_name": "v1"}));
+    check_refused(&lab.send(&post), 401, "Requires authentication");
+}
+
+#[test]
+fn a_token_without_the_right_may_read_and_not_write() {
+    let mut lab = Lab::new();
+    for (token, whom) in [("reader", "integration"), ("reader-pat", "personal access token")] {
+        assert_eq!(lab.send(&Request::careful("GET", REPO, token)).value()["permissions"]["push"], false);
+        let post = Request::careful("POST", &format!("{REPO}/releases"), token).json(&json!({"tag_name": "v1"}));
+        let reply = lab.send(&post);
+        check_refused(&reply, 403, &format!("Resource not accessible by {whom}"));
+        assert_eq!(reply.get("x-accepted-github-permissions"), Some("contents=write"));
+    }
+    assert_eq!(lab.get("").value()["permissions"]["push"], true);
+}
+
+#[test]
+fn a_repository_that_a_token_may_not_see_is_not_found() {
+    let mut lab = Lab::new();
+    lab.github.repository_mut("me/wheels").is_private = true;
+    check_refused(&lab.send(&Request::careful("GET", REPO, "stranger")), 404, "Not Found");
+    assert_eq!(lab.send(&Request::careful("GET", REPO, "reader")).value()["private"], true);
+    assert_eq!(lab.get("x").status, 404, "no such repository");
+}
+
+#[test]
+fn an_archived_repository_is_read_only() {
+    let mut lab = Lab::new();
+    lab.github.repository_mut("me/wheels").is_archived = true;
+    let reply = lab.ask("POST", "/releases", &json!({"tag_name": "v1"}));
+    check_refused(&reply, 403, "Repository was archived so is read-only.");
+}
+
+#[test]
+fn a_renamed_repository_is_elsewhere_by_number() {
+    let mut lab = Lab::new();
+    lab.github.repository_mut("me/wheels").old_names.push("me/old".to_owned());
+    let old = "http://api.test/repos/me/old";
+    let reply = lab.send(&Request::careful("GET", &format!("{old}/releases?page=2"), "writer"));
+    let there = reply.get("location").unwrap().to_owned();
+    let id = lab.github.repository("me/wheels").id;
+    assert_eq!((reply.status, there), (301, format!("http://api.test/repositories/{id}/releases?page=2")));
+    let post = Request::careful("POST", &format!("{old}/releases"), "writer").json(&json!({"tag_name": "v1"}));
+    let reply = lab.send(&post);
+    assert_eq!(reply.status, 307, "the method is kept");
+    let again = Request { url: reply.get("location").unwrap().to_owned(), ..post };
+    assert_eq!(lab.send(&again).status, 201);
+}
+
+#[test]
+fn a_version_of_the_api_that_is_none_is_refused_and_a_missing_one_is_noted() {
+    let mut lab = Lab::new();
+    let old = Request::new("GET", REPO).header("user-agent", "x").header("x-github-api-version", "2019-01-01");
+    assert_eq!(lab.send(&old).status, 400);
+    assert!(lab.github.ledger.complaints.is_empty());
+    lab.send(&Request::new("GET", REPO).header("user-agent", "x"));
+    assert_eq!(lab.github.ledger.complaints, ["GET repository: no X-GitHub-Api-Version", "GET repository: no Accept"]);
+}
+
+#[test]
+fn every_request_is_written_down_without_its_secrets() {
+    let mut lab = Lab::new();
+    let id = lab.draft("v1");
+    lab.upload(id, "a", b"12");
+    let logged = &lab.github.ledger.requests[1];
+    assert_eq!((logged.number, logged.operation, logged.size_bytes, logged.status), (2, Operation::Upload, 2, 201));
+    assert!(logged.url.ends_with("/assets?name=a"));
+    assert!(!format!("{:?}", lab.github.ledger).contains("writer"));
+    assert_eq!((lab.github.ledger.writes(), lab.github.ledger.asked(Operation::CreateRelease)), (2, 1));
+}
+
+#[test]
+fn uploads_have_a_host_of_their_own_where_that_is_asked() {
+    let settings = Settings { uploads_base: "http://uploads.test".to_owned(), ..Settings::default() };
+    let mut lab = Lab { github: Github::new(settings), now: NOW };
+    let id = lab.draft("v1");
+    let template = lab.get(&format!("/releases/{id}")).value()["upload_url"].as_str().unwrap().to_owned();
+    let url = template.strip_suffix("{?name,label}").unwrap();
+    assert!(url.starts_with("http://uploads.test/repos/me/wheels/releases/"));
+    assert_eq!(lab.upload(id, "a", b"1").status, 404, "the API takes none");
+    let upload = Request::careful("POST", &format!("{url}?name=a"), "writer").body("1");
+    assert_eq!(lab.send(&upload).status, 201);
+    assert_eq!(lab.send(&Request::careful("GET", url, "writer")).status, 404, "and that host nothing else");
+}
+
+#[test]
+fn what_nobody_offers_is_not_found() {
+    let mut lab = Lab::new();
+    for path in ["/releases/x", "/issues", "/releases/1/assets/2", "/git/tags/x"] {
+        assert_eq!(lab.get(path).status, 404, "{path}");
+    }
+    for url in ["http://api.test/", "http://api.test/zen", "http://other.test/repos/me/wheels"] {
+        assert_eq!(lab.send(&Request::careful("GET", url, "writer")).status, 404, "{url}");
+    }
+    assert_eq!(lab.send(&Request::careful("GET", "http://api.test/rate_limit", "writer")).status, 200);
+}

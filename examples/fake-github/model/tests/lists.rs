@@ -1,0 +1,79 @@
+//! Pages, and lists that lag.
+
+use serde_json::json;
+
+use super::super::{Listing, Request};
+use super::{Lab, REPO};
+
+#[test]
+fn releases_come_in_pages_whose_links_name_the_repository_by_number() {
+    let mut lab = Lab::new();
+    let ids: Vec<u64> = (0..5).map(|at| lab.draft(&format!("v{at}"))).collect();
+    let first = lab.get("/releases?per_page=2");
+    let link = first.get("link").unwrap();
+    let (next, rest) = link.split_once('>').unwrap();
+    assert!(rest.starts_with("; rel=\"next\""), "{link}");
+    assert!(next.contains("/repositories/") && next.ends_with("?per_page=2&page=2"), "{link}");
+    let second = lab.send(&Request::careful("GET", &next[1..], "writer"));
+    let numbers = |value: serde_json::Value| -> Vec<u64> {
+        value.as_array().unwrap().iter().map(|release| release["id"].as_u64().unwrap()).collect()
+    };
+    assert_eq!([numbers(first.value()), numbers(second.value())].concat(), [ids[4], ids[3], ids[2], ids[1]]);
+}
+
+#[test]
+fn assets_come_in_pages_of_thirty_unless_told_and_a_hundred_at_most() {
+    let mut lab = Lab::new();
+    let id = lab.draft("v1");
+    for at in 0..120 {
+        lab.upload(id, &format!("a{at}"), b"1");
+    }
+    for (query, count) in [("", 30), ("?per_page=1000", 100), ("?per_page=100&page=2", 20), ("?page=9", 0)] {
+        let page = lab.get(&format!("/releases/{id}/assets{query}"));
+        assert_eq!(page.value().as_array().unwrap().len(), count, "{query}");
+    }
+}
+
+#[test]
+fn a_list_shows_what_is_new_changed_or_gone_only_after_a_while() {
+    let mut lab = Lab::with(|settings| settings.listing = Listing::Late(5000));
+    lab.now += 10_000;
+    let id = lab.draft("v1");
+    assert_eq!(lab.get("/releases").value(), json!([]));
+    assert_eq!(lab.get(&format!("/releases/{id}")).status, 200, "by number it is there at once");
+    assert_eq!(lab.assets(id).len(), 0);
+    lab.now += 5000;
+    assert_eq!(lab.get("/releases").value()[0]["draft"], true);
+
+    let asset = lab.upload(id, "a", b"1").value()["id"].clone();
+    assert_eq!(lab.assets(id).len(), 0);
+    lab.now += 5000;
+    assert_eq!(lab.assets(id).len(), 1);
+    lab.remove(&format!("/releases/assets/{asset}"));
+    assert_eq!(lab.assets(id).len(), 1, "the list still shows what is gone");
+    assert_eq!(lab.get(&format!("/releases/assets/{asset}")).status, 404);
+    lab.publish(id);
+    assert_eq!(lab.get("/releases").value()[0]["draft"], true);
+    lab.now += 5001;
+    assert_eq!((lab.assets(id).len(), lab.get("/releases").value()[0]["draft"].as_bool()), (0, Some(false)));
+    assert!(lab.github.repository("me/wheels").views.len() < 10);
+}
+
+#[test]
+fn of_two_replicas_one_lags() {
+    let mut lab = Lab::with(|settings| settings.listing = Listing::Flapping(5000));
+    lab.now += 10_000;
+    lab.draft("v1");
+    let mut counts = (0..4).map(|_| lab.get("/releases").value().as_array().unwrap().len());
+    assert_eq!([counts.next(), counts.next(), counts.next(), counts.next()].map(Option::unwrap), [1, 0, 1, 0]);
+}
+
+#[test]
+fn a_next_page_may_be_said_to_be_on_another_host() {
+    let mut lab = Lab::new().faults(&["list-releases=next-elsewhere"]);
+    lab.draft("v1");
+    lab.draft("v2");
+    let reply = lab.get("/releases?per_page=1");
+    assert!(reply.get("link").unwrap().starts_with("<http://storage.test/repositories/"));
+    assert!(REPO.starts_with("http://api.test/"));
+}

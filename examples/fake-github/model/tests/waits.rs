@@ -1,0 +1,70 @@
+//! Limits and the clock.
+
+use serde_json::json;
+
+use super::super::{Request, Secondary};
+use super::{Lab, NOW, REPO, refused};
+
+fn header(reply: &super::Reply, name: &str) -> u64 {
+    reply.get(name).unwrap().parse().unwrap()
+}
+
+#[test]
+fn the_hourly_limit_counts_down_refuses_and_comes_back() {
+    let mut lab = Lab::with(|settings| settings.requests_per_hour = 3);
+    let left: Vec<u64> = (0..3).map(|_| header(&lab.get(""), "x-ratelimit-remaining")).collect();
+    assert_eq!(left, [2, 1, 0]);
+    let reply = lab.get("");
+    assert_eq!(reply.status, 403);
+    assert!(refused(&reply).1.starts_with("API rate limit exceeded for"));
+    assert_eq!(header(&reply, "x-ratelimit-remaining"), 0);
+    let reset_s = header(&reply, "x-ratelimit-reset");
+    assert!(reset_s * 1000 >= NOW + 3_600_000);
+    assert_eq!(lab.send(&Request::careful("GET", REPO, "reader")).status, 200, "each token has its own");
+    lab.now = reset_s * 1000;
+    assert_eq!(lab.get("").status, 200);
+}
+
+#[test]
+fn without_a_token_there_are_sixty_requests_an_hour() {
+    let mut lab = Lab::with(|settings| *settings = settings.clone().with_real_limits());
+    let get = Request::new("GET", REPO).header("user-agent", "x");
+    let answers = (0..61).map(|_| lab.send(&get).status).filter(|status| *status == 200);
+    assert_eq!(answers.count(), 60);
+}
+
+#[test]
+fn making_too_much_in_a_minute_or_an_hour_is_a_secondary_limit() {
+    let limits = Secondary { content_per_minute: 2, content_per_hour: 3, points_per_minute: 1000 };
+    let mut lab = Lab::with(|settings| settings.secondary = Some(limits));
+    let made = |lab: &mut Lab, tag: &str| lab.ask("POST", "/releases", &json!({"tag_name": tag, "draft": true}));
+    assert_eq!([made(&mut lab, "a").status, made(&mut lab, "b").status], [201, 201]);
+    let reply = made(&mut lab, "c");
+    assert_eq!((reply.status, reply.get("retry-after")), (403, Some("60")));
+    assert!(refused(&reply).1.contains("secondary rate limit"));
+    assert_eq!(lab.get("").status, 200, "reading goes on");
+    lab.now += 60_000;
+    assert_eq!([made(&mut lab, "c").status, made(&mut lab, "d").status], [201, 403], "three an hour");
+    lab.now += 3_600_000;
+    assert_eq!(made(&mut lab, "d").status, 201);
+}
+
+#[test]
+fn reads_cost_one_point_and_writes_five() {
+    let limits = Secondary { content_per_minute: 99, content_per_hour: 99, points_per_minute: 7 };
+    let mut lab = Lab::with(|settings| settings.secondary = Some(limits));
+    lab.draft("v1");
+    assert_eq!([lab.get("").status, lab.get("").status, lab.get("").status], [200, 200, 403]);
+    lab.now += 60_000;
+    assert_eq!(lab.get("").status, 200);
+}
+
+#[test]
+fn a_clock_that_is_wrong_is_wrong_everywhere() {
+    let mut lab = Lab::with(|settings| settings.clock_skew_ms = -3_600_000);
+    let reply = lab.get("");
+    assert_eq!(reply.get("date"), Some("Sat, 21 Nov 2026 16:22:58 GMT"));
+    assert_eq!(header(&reply, "x-ratelimit-reset"), NOW / 1000 + 1);
+    let id = lab.draft("v1");
+    assert_eq!(lab.get(&format!("/releases/{id}")).value()["created_at"], "2026-11-21T16:22:58Z");
+}
