@@ -171,10 +171,11 @@ impl Run<'_, '_> {
                     self.memory.has_asset(release, &renamed);
                 }
             }
-            Step::Hash { asset, .. } => {
-                let digest = self.client.hash(*asset)?;
-                self.memory.has_hash(*asset, digest);
-            }
+            Step::Hash { asset, .. } => match self.client.hash(*asset) {
+                Ok(digest) => self.memory.has_hash(*asset, digest),
+                Err(GithubError::Status { status: 404, .. }) => self.memory.asset_is_lost(*asset),
+                Err(error) => return Err(error),
+            },
             Step::Describe { release, tag } => {
                 let described = self.client.update(*release, &json!({ "body": self.goal.body_of(tag) }))?;
                 self.memory.has_release(&described);

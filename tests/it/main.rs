@@ -27,6 +27,7 @@ mod label_a_wheel;
 mod mistakes_around_plans;
 mod mistakes_in_matrices;
 mod plan_a_matrix;
+mod publish_survives_faults;
 mod publish_to_a_folder;
 mod render_a_build;
 mod repair_a_wheel;

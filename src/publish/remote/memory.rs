@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::{ListedAsset, ListedRelease};
+use super::super::{AssetState, ListedAsset, ListedRelease};
 use crate::names::Digest;
 
 /// What this run did and was told in the answers to it. A listing may lag behind: what was made a second ago may be
@@ -15,6 +15,7 @@ pub struct Memory {
     assets: BTreeMap<u64, (u64, ListedAsset)>,
     gone_assets: BTreeSet<u64>,
     hashes: BTreeMap<u64, Digest>,
+    lost: BTreeSet<u64>,
 }
 
 impl Memory {
@@ -45,6 +46,11 @@ impl Memory {
         self.hashes.insert(asset, digest);
     }
 
+    /// The bytes of an asset cannot be fetched, though it is listed: it counts as an upload that did not end.
+    pub fn asset_is_lost(&mut self, asset: u64) {
+        self.lost.insert(asset);
+    }
+
     /// Assets that answers told of and this listing of a release lacks.
     pub fn missing_in(&self, release: &ListedRelease) -> Vec<u64> {
         let listed: BTreeSet<u64> = release.assets.iter().map(|asset| asset.id).collect();
@@ -71,6 +77,9 @@ impl Memory {
             release.assets.retain(|asset| !self.gone_assets.contains(&asset.id));
             for asset in &mut release.assets {
                 asset.digest = asset.digest.or_else(|| self.hashes.get(&asset.id).copied());
+                if self.lost.contains(&asset.id) {
+                    asset.state = AssetState::Starter;
+                }
             }
         }
         seen

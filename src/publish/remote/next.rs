@@ -235,7 +235,29 @@ fn lacking(share: &Share<'_>, release: &ListedRelease, allowed: Allowed, refused
     for asset in release.assets.iter().filter(|asset| is_left(asset, share)) {
         steps.push(delete(asset, "it was to take a place that another has"));
     }
+    // What GitHub stored under another name, in an upload whose answer was lost.
+    if release.draft {
+        for asset in release.assets.iter().filter(|asset| is_renamed(asset, share) && !is_left(asset, share)) {
+            steps.push(match asset.digest {
+                Some(_) => delete(asset, "GitHub gave it another name"),
+                None => Step::Hash { asset: asset.id, name: asset.name.clone() },
+            });
+        }
+    }
     steps
+}
+
+/// Whether an asset has the bytes of a wanted file, as far as GitHub says, under a name that was made from its own.
+fn is_renamed(asset: &ListedAsset, share: &Share<'_>) -> bool {
+    let plain = |name: &str| name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".");
+    let is_wanted = share.assets.iter().any(|wanted| wanted.name == asset.name || temporary(wanted) == asset.name);
+    let same = |wanted: &&&Wanted| {
+        asset.digest.is_none_or(|digest| digest == wanted.digest) && asset.size == wanted.size_bytes
+    };
+    let is_whole = asset.state == AssetState::Uploaded;
+    is_whole
+        && !is_wanted
+        && share.assets.iter().filter(same).any(|wanted| plain(&asset.name).starts_with(&plain(&wanted.name)))
 }
 
 /// Whether an asset waits to take the place of a wanted file with bytes that are not wanted any more.

@@ -197,6 +197,17 @@ fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_nev
 }
 
 #[test]
+fn what_github_stored_under_another_name_goes_before_the_draft_is_published() {
+    let goal = goal(&["a+b.whl"]);
+    let assets =
+        vec![asset(5, "a.b.whl", 1), asset(6, "a.b.whl.1", 1), asset(7, "copy.whl", 1), asset(8, "a.b.whl.2", 2)];
+    let mut releases = Releases::of(vec![release(1, true, assets)]);
+    let steps = releases.reach(&goal, NOTHING).unwrap();
+    assert_eq!(steps.join("; "), "upload a+b.whl; delete a.b.whl; delete a.b.whl.1; publish v1 legacy");
+    assert_eq!(releases.names(), ["copy.whl", "a.b.whl.2", "a+b.whl"], "what others brought stays");
+}
+
+#[test]
 fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
     let goal = goal(&["a.whl"]);
     let clean = Allowed { clean_duplicates: true, ..NOTHING };
