@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::errors::{self, custom, fault};
 use super::fields::Fields;
 use super::github::Call;
 use super::ledger::Reached;
 use super::request::Reply;
+use super::shapes::Shaper;
 use super::state::{Asset, Release, Repository};
-use super::{downloads, paging, rename, shapes};
+use super::{downloads, paging, rename};
 
 /// The assets of a release, the oldest first.
 pub fn list(call: &Call, repository: &Repository) -> Reply {
@@ -22,8 +21,8 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
     let assets: Vec<&Arc<Asset>> = seen.map(|release| release.assets.iter().collect()).unwrap_or_default();
     let url = format!("{}/repositories/{}/releases/{id}/assets", call.settings.api_base, repository.id);
     let (part, link) = paging::page(assets, call.address, &url);
-    let body: Value =
-        part.into_iter().map(|asset| shapes::asset(call.settings, repository, real, asset, call.now_ms)).collect();
+    let shaper = Shaper::new(call.settings, repository, call.now_ms);
+    let body: Vec<_> = part.into_iter().map(|asset| shaper.asset(real, asset)).collect();
     let mut reply = Reply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);
@@ -43,7 +42,7 @@ pub fn get(call: &Call, repository: &mut Repository) -> Reply {
         change(repository, id, |asset| asset.downloads += 1);
         return downloads::redirect(call, id);
     }
-    Reply::json(200, &shapes::asset(call.settings, repository, release, asset, call.now_ms))
+    Reply::json(200, &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset))
 }
 
 /// Changes name or label.
@@ -76,7 +75,7 @@ pub fn edit(call: &mut Call, repository: &mut Repository) -> Reply {
     });
     match repository.asset(id) {
         Some((release, asset)) => {
-            Reply::json(200, &shapes::asset(call.settings, repository, release, asset, call.now_ms))
+            Reply::json(200, &Shaper::new(call.settings, repository, call.now_ms).asset(release, asset))
         }
         None => errors::not_found(),
     }

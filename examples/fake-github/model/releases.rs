@@ -10,7 +10,7 @@ use super::github::Call;
 use super::ledger::Reached;
 use super::paging;
 use super::request::Reply;
-use super::shapes;
+use super::shapes::Shaper;
 use super::state::{Release, Repository};
 
 /// The longest text of a release, in characters; the refusal names it.
@@ -23,8 +23,8 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
     releases.sort_by_key(|release| std::cmp::Reverse((release.created_ms, release.id)));
     let url = format!("{}/repositories/{}/releases", call.settings.api_base, repository.id);
     let (part, link) = paging::page(releases, call.address, &url);
-    let body: Value =
-        part.into_iter().map(|release| shapes::release(call.settings, repository, release, call.now_ms)).collect();
+    let shaper = Shaper::new(call.settings, repository, call.now_ms);
+    let body: Vec<_> = part.into_iter().map(|release| shaper.release(release)).collect();
     let mut reply = Reply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);
@@ -221,7 +221,7 @@ fn published<'a>(repository: &'a Repository, tag: &str) -> Option<&'a Arc<Releas
 
 fn shown(call: &Call, repository: &Repository, release: Option<&Arc<Release>>) -> Reply {
     match release {
-        Some(release) => Reply::json(200, &shapes::release(call.settings, repository, release, call.now_ms)),
+        Some(release) => Reply::json(200, &Shaper::new(call.settings, repository, call.now_ms).release(release)),
         None => errors::not_found(),
     }
 }

@@ -119,8 +119,8 @@ pub enum Delivery {
 
 impl Reply {
     /// An answer with a JSON body.
-    pub fn json(status: u16, body: &serde_json::Value) -> Self {
-        let mut reply = Self::bytes(status, Arc::from(body.to_string().into_bytes()));
+    pub fn json(status: u16, body: &impl serde::Serialize) -> Self {
+        let mut reply = Self::bytes(status, Arc::from(serde_json::to_vec(body).unwrap_or_default()));
         reply.set("content-type", "application/json; charset=utf-8");
         reply
     }

@@ -1,5 +1,7 @@
 //! Releases, assets and repositories as the API writes them.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::address::encode;
@@ -12,7 +14,7 @@ pub fn repository(settings: &Settings, repository: &Repository, may_write: bool)
     let (owner, name) = repository.full_name.split_once('/').unwrap_or(("", &repository.full_name));
     json!({
         "id": repository.id, "node_id": format!("R_{}", repository.id), "name": name,
-        "full_name": repository.full_name, "private": repository.is_private, "owner": user(settings, owner),
+        "full_name": repository.full_name, "private": repository.is_private, "owner": user_value(settings, owner),
         "html_url": format!("{}/{}", settings.web_base, repository.full_name),
         "url": format!("{}/repos/{}", settings.api_base, repository.full_name),
         "description": null, "fork": false, "archived": repository.is_archived, "disabled": false,
@@ -21,48 +23,134 @@ pub fn repository(settings: &Settings, repository: &Repository, may_write: bool)
     })
 }
 
-/// A release with its assets.
-pub fn release(settings: &Settings, repository: &Repository, release: &Release, now_ms: u64) -> Value {
-    let url = format!("{}/repos/{}/releases/{}", settings.api_base, repository.full_name, release.id);
-    let uploads = format!("{}/repos/{}/releases/{}", settings.uploads_base, repository.full_name, release.id);
-    let web = format!("{}/{}/releases/tag", settings.web_base, repository.full_name);
-    let (owner, _) = repository.full_name.split_once('/').unwrap_or_default();
-    let balls = |kind: &str| {
-        let there = format!("{}/repos/{}/{kind}/{}", settings.api_base, repository.full_name, release.tag_name);
-        if release.draft { Value::Null } else { json!(there) }
-    };
-    json!({
-        "url": url, "assets_url": format!("{url}/assets"), "upload_url": format!("{uploads}/assets{{?name,label}}"),
-        "html_url": format!("{web}/{}", encode(&shown_tag(release))), "id": release.id,
-        "author": user(settings, owner), "node_id": format!("RE_{}", release.id), "tag_name": release.tag_name,
-        "target_commitish": release.target_commitish, "name": release.name, "draft": release.draft,
-        "immutable": release.immutable, "prerelease": release.prerelease, "created_at": rfc3339(release.created_ms),
-        "updated_at": rfc3339(release.updated_ms), "published_at": release.published_ms.map(rfc3339),
-        "assets": release.assets.iter().map(|one| asset(settings, repository, release, one, now_ms)).collect::<Value>(),
-        "tarball_url": balls("tarball"), "zipball_url": balls("zipball"), "body": release.body,
-    })
+/// What shapes releases and assets: the same for all of an answer.
+#[derive(Debug)]
+pub struct Shaper<'a> {
+    settings: &'a Settings,
+    repository: &'a Repository,
+    now_ms: u64,
+    /// The one user there is, written once: it stands in every asset.
+    user: Box<RawValue>,
 }
 
-/// An asset.
-pub fn asset(settings: &Settings, repository: &Repository, of: &Release, asset: &Asset, now_ms: u64) -> Value {
-    let url = format!("{}/repos/{}/releases/assets/{}", settings.api_base, repository.full_name, asset.id);
-    let (owner, _) = repository.full_name.split_once('/').unwrap_or_default();
-    let told = match settings.digests {
-        Digests::Told => !asset.hides_digest,
-        Digests::Null => false,
-        Digests::Late(ms) => !asset.hides_digest && asset.updated_ms.saturating_add(ms) <= now_ms,
-    };
-    let digest = asset.sha256.as_ref().filter(|_| told && asset.is_uploaded).map(|sha256| format!("sha256:{sha256}"));
-    let (folder, name) = (encode(&shown_tag(of)), encode(&asset.name));
-    json!({
-        "url": url, "id": asset.id, "node_id": format!("RA_{}", asset.id), "name": asset.name, "label": asset.label,
-        "uploader": user(settings, owner), "content_type": asset.content_type,
-        "state": if asset.is_uploaded { "uploaded" } else { "starter" }, "size": asset.size_bytes, "digest": digest,
-        "download_count": asset.downloads, "created_at": rfc3339(asset.created_ms),
-        "updated_at": rfc3339(asset.updated_ms),
-        "browser_download_url":
-            format!("{}/{}/releases/download/{folder}/{name}", settings.web_base, repository.full_name),
-    })
+/// A release as the API writes it.
+#[derive(Debug, Serialize)]
+pub struct ReleaseShape<'a> {
+    url: String,
+    assets_url: String,
+    upload_url: String,
+    html_url: String,
+    id: u64,
+    author: &'a RawValue,
+    node_id: String,
+    tag_name: &'a str,
+    target_commitish: &'a str,
+    name: Option<&'a str>,
+    draft: bool,
+    immutable: bool,
+    prerelease: bool,
+    created_at: String,
+    updated_at: String,
+    published_at: Option<String>,
+    assets: Vec<AssetShape<'a>>,
+    tarball_url: Option<String>,
+    zipball_url: Option<String>,
+    body: Option<&'a str>,
+}
+
+/// An asset as the API writes it.
+#[derive(Debug, Serialize)]
+pub struct AssetShape<'a> {
+    url: String,
+    id: u64,
+    node_id: String,
+    name: &'a str,
+    label: Option<&'a str>,
+    uploader: &'a RawValue,
+    content_type: &'a str,
+    state: &'static str,
+    size: u64,
+    digest: Option<String>,
+    download_count: u64,
+    created_at: String,
+    updated_at: String,
+    browser_download_url: String,
+}
+
+impl<'a> Shaper<'a> {
+    /// For a repository, at a time on the clock of the server.
+    pub fn new(settings: &'a Settings, repository: &'a Repository, now_ms: u64) -> Self {
+        let (owner, _) = repository.full_name.split_once('/').unwrap_or_default();
+        let user = RawValue::from_string(user_value(settings, owner).to_string()).expect("a value is JSON");
+        Self { settings, repository, now_ms, user }
+    }
+
+    /// A release with its assets.
+    pub fn release(&'a self, release: &'a Release) -> ReleaseShape<'a> {
+        let (settings, name) = (self.settings, &self.repository.full_name);
+        let url = format!("{}/repos/{name}/releases/{}", settings.api_base, release.id);
+        let ball = |kind: &str| format!("{}/repos/{name}/{kind}/{}", settings.api_base, release.tag_name);
+        let tag = shown_tag(release);
+        ReleaseShape {
+            assets_url: format!("{url}/assets"),
+            upload_url: format!("{}/repos/{name}/releases/{}/assets{{?name,label}}", settings.uploads_base, release.id),
+            html_url: format!("{}/{name}/releases/tag/{}", settings.web_base, encode(&tag)),
+            url,
+            id: release.id,
+            author: &self.user,
+            node_id: format!("RE_{}", release.id),
+            tag_name: &release.tag_name,
+            target_commitish: &release.target_commitish,
+            name: release.name.as_deref(),
+            draft: release.draft,
+            immutable: release.immutable,
+            prerelease: release.prerelease,
+            created_at: rfc3339(release.created_ms),
+            updated_at: rfc3339(release.updated_ms),
+            published_at: release.published_ms.map(rfc3339),
+            assets: release.assets.iter().map(|asset| self.of_tag(&tag, asset)).collect(),
+            tarball_url: (!release.draft).then(|| ball("tarball")),
+            zipball_url: (!release.draft).then(|| ball("zipball")),
+            body: release.body.as_deref(),
+        }
+    }
+
+    /// An asset of a release.
+    pub fn asset(&'a self, of: &Release, asset: &'a Asset) -> AssetShape<'a> {
+        self.of_tag(&shown_tag(of), asset)
+    }
+
+    fn of_tag(&'a self, tag: &str, asset: &'a Asset) -> AssetShape<'a> {
+        let (settings, name) = (self.settings, &self.repository.full_name);
+        let is_told = asset.is_uploaded
+            && !asset.hides_digest
+            && match settings.digests {
+                Digests::Told => true,
+                Digests::Null => false,
+                Digests::Late(ms) => asset.updated_ms.saturating_add(ms) <= self.now_ms,
+            };
+        AssetShape {
+            url: format!("{}/repos/{name}/releases/assets/{}", settings.api_base, asset.id),
+            id: asset.id,
+            node_id: format!("RA_{}", asset.id),
+            name: &asset.name,
+            label: asset.label.as_deref(),
+            uploader: &self.user,
+            content_type: &asset.content_type,
+            state: if asset.is_uploaded { "uploaded" } else { "starter" },
+            size: asset.size_bytes,
+            digest: asset.sha256.as_ref().filter(|_| is_told).map(|sha256| format!("sha256:{sha256}")),
+            download_count: asset.downloads,
+            created_at: rfc3339(asset.created_ms),
+            updated_at: rfc3339(asset.updated_ms),
+            browser_download_url: format!(
+                "{}/{name}/releases/download/{}/{}",
+                settings.web_base,
+                encode(tag),
+                encode(&asset.name)
+            ),
+        }
+    }
 }
 
 /// The tag in addresses: a draft has none yet.
@@ -86,7 +174,7 @@ pub fn tag_ref(settings: &Settings, repository: &Repository, tag: &str, sha: &st
         "object": object})
 }
 
-fn user(settings: &Settings, login: &str) -> Value {
+fn user_value(settings: &Settings, login: &str) -> Value {
     let url = format!("{}/users/{login}", settings.api_base);
     let under = |rest: &str| format!("{url}/{rest}");
     json!({

@@ -7,10 +7,11 @@ use super::errors::{self, custom, fault as code};
 use super::fault::Fault;
 use super::github::{Call, Github, lag};
 use super::ledger::Reached;
+use super::rename;
 use super::request::{Received, Reply, Request};
 use super::route::Operation;
+use super::shapes::Shaper;
 use super::state::{Asset, Repository};
-use super::{rename, shapes};
 
 /// An upload whose body is still to come. Its asset is there as `starter`.
 #[derive(Debug)]
@@ -144,7 +145,7 @@ impl Github {
             self.ledger.reach(Reached::Uploaded);
             match repository.asset(upload.asset) {
                 Some((release, asset)) => {
-                    Reply::json(201, &shapes::asset(&self.settings, repository, release, asset, clock_ms))
+                    Reply::json(201, &Shaper::new(&self.settings, repository, clock_ms).asset(release, asset))
                 }
                 None => errors::not_found(),
             }
