@@ -160,6 +160,38 @@ fn an_ordinary_client_downloads_through_the_redirect_and_keeps_its_token_to_itse
     assert_ne!(server.address.port(), server.storage.port());
 }
 
+#[test]
+fn an_upload_that_is_read_slowly_takes_its_time_and_is_whole() {
+    let (server, id) = server(&["upload=slow-read:1000000"]);
+    let before = Instant::now();
+    assert!(upload(&server, id, &vec![7; 200_000]).starts_with("HTTP/1.1 201"));
+    assert!(before.elapsed() >= Duration::from_millis(200), "{:?}", before.elapsed());
+}
+
+#[test]
+fn two_gibibytes_are_refused_before_the_first_byte_of_them() {
+    let (server, id) = server(&[]);
+    let path = format!("/repos/me/wheels/releases/{id}/assets?name=a");
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.write_all(head(&server, "POST", &path, 2 << 30).as_bytes()).unwrap();
+    stream.write_all(&vec![7; 1 << 20]).unwrap();
+    let mut answer = String::new();
+    // The connection may end with a reset, since the rest of the body is not read.
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("size must be less than"), "{answer}");
+    assert_eq!(server.github().repository("me/wheels").releases[&id].assets.len(), 0);
+}
+
+#[test]
+fn uploads_have_a_port_of_their_own_where_that_is_asked() {
+    let settings = Settings { uploads_base: "http://uploads.test".to_owned(), ..Settings::default() };
+    let server = Server::start(Github::new(settings));
+    let answer = ask(&server, "POST", "/repos/me/wheels/releases", br#"{"tag_name": "v1", "draft": true}"#);
+    let uploads = server.github().settings.uploads_base.clone();
+    assert!(uploads.starts_with("http://127.0.0.1:") && uploads != server.url());
+    assert!(answer.contains(&format!("\"upload_url\":\"{uploads}/repos/me/wheels/releases/")), "{answer}");
+}
+
 fn wait_until(is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !is_so() {

@@ -52,7 +52,8 @@ pub enum Fault {
     HoldBefore,
     /// Waits when it is done, until the server is told to go on.
     HoldAfter,
-    /// Waits when that many bytes of an upload came, until the server is told to go on.
+    /// Waits when that many bytes of an upload came, until the server is told to go on. A client that dies meanwhile
+    /// leaves `starter` where not all of its bytes had left it, and else a whole asset whose answer nobody heard.
     HoldUpload(u64),
 }
 
