@@ -1,6 +1,5 @@
 //! A file as the body of a request.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,10 +18,9 @@ const PIECE_BYTES: usize = 256 << 10;
 const WAITING: usize = 4;
 
 /// Where the bytes of a file come from.
-#[derive(Debug)]
 pub enum Source {
     /// A file, read while it is sent.
-    File(File),
+    File(Box<dyn Read + Send>),
     /// A document that the program made.
     Text(Bytes),
 }

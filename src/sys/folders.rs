@@ -137,6 +137,14 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// A file to be read from its beginning to its end.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_to_read(path: &Path) -> std::io::Result<Box<dyn std::io::Read + Send>> {
+    Ok(Box::new(File::open(path)?))
+}
+
 /// Size and SHA-256 of a file, read in pieces.
 ///
 /// # Errors

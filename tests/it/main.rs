@@ -29,6 +29,7 @@ mod mistakes_in_matrices;
 mod plan_a_matrix;
 mod publish_survives_faults;
 mod publish_to_a_folder;
+mod publish_to_github;
 mod render_a_build;
 mod repair_a_wheel;
 mod repaired_wheels_load;

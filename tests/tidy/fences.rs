@@ -12,12 +12,13 @@ const FENCES: &[(&str, &str, &[&str])] = &[
     (r"\b(granit_parser|serde_yaml)::", "a YAML crate", &["yaml"]),
     (r"\bureq::", "ureq", &["fetch"]),
     (r"\bmemmap2::", "memmap2", &["bytes"]),
+    (r"\b(octocrab|tokio|hyper|hyper_util|hyper_rustls|http_body|http_body_util)::", "octocrab and its stack", &["github"]),
     (r"\bprocess_wrap::", "process_wrap", &["exec", "sys"]),
     (r"\bstd::fs\b|\bstd::\{[^}]*\bfs\b", "std::fs", &["exec", "sys"]),
     (r"\bprocess::Command\b|\bprocess::\{[^}]*\bCommand\b", "std::process::Command", &["exec", "sys"]),
     (r"\benv::(var|vars|var_os|vars_os|current_dir|temp_dir|set_var)\b", "std::env", &["exec", "sys"]),
     (r"\bSystemTime::now\b", "the clock", &["exec", "sys"]),
-    (r"\bInstant::now\b", "the clock", &["cli", "exec", "fetch", "sys"]),
+    (r"\bInstant::now\b", "the clock", &["cli", "exec", "fetch", "github", "sys"]),
     (r"\b(print|println|eprint|eprintln)!", "printing", &["cli"]),
     (r"\bstd::net\b", "sockets", &["fetch"]),
 ];
@@ -46,6 +47,7 @@ fn a_crate_or_an_effect_outside_of_its_fence_is_caught() {
     check("src/config/mod.rs", "serde_yaml::from_str(x)", &["src/config/mod.rs: a YAML crate belongs to yaml"]);
     check("src/index/mod.rs", "ureq::get(x)", &["src/index/mod.rs: ureq belongs to fetch"]);
     check("src/elf/x.rs", "use memmap2::Mmap;", &["src/elf/x.rs: memmap2 belongs to bytes"]);
+    check("src/cli/x.rs", "tokio::spawn(x)", &["src/cli/x.rs: octocrab and its stack belongs to github"]);
     check("src/plan/x.rs", "std::fs::read(p)", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
     check("src/plan/x.rs", "use std::{fmt, fs};", &["src/plan/x.rs: std::fs belongs to exec, sys"]);
     check(

@@ -1,7 +1,6 @@
 //! A release on GitHub.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -207,7 +206,7 @@ impl Opener<'_> {
         }
         let found = self.offered.iter().find(|gathered| gathered.asset.name() == name);
         let path = found.map(|gathered| gathered.path.as_path()).ok_or(std::io::ErrorKind::NotFound)?;
-        File::open(path).map(Source::File)
+        sys::open_to_read(path).map(Source::File)
     }
 }
 

@@ -1,0 +1,279 @@
+//! A maintainer publishes to GitHub: files arrive under their own names, once, and a release is public when it is whole.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fake_github::model::{Asset, Github, Reached, Release, Rule, Settings};
+use crate::fake_github::server::Server;
+use crate::support::{Outcome, Project, Wheel};
+
+const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
+const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
+/// The same wheel, so that no test depends on what builds it.
+const DOCUMENTS: [&str; 2] = ["SHA256SUMS", "rock-manifest.json"];
+
+fn project(names: &[&str]) -> Project {
+    let project = Project::new().env("GITHUB_TOKEN", "writer");
+    names.iter().fold(project, |project, name| project.bytes(&format!("dist/{name}"), &Wheel::named(name).bytes()))
+}
+
+fn server(rules: &[&str]) -> Server {
+    let server = Server::start(Github::new(Settings::default()));
+    for rule in rules {
+        server.github().faults.add(rule.parse::<Rule>().unwrap());
+    }
+    server
+}
+
+fn arguments<'a>(server: &Server, more: &[&'a str]) -> Vec<String> {
+    let url = server.url();
+    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
+    words.iter().copied().chain(more.iter().copied()).map(str::to_owned).collect()
+}
+
+fn publish(project: &Project, server: &Server, more: &[&str], exit: i32) -> Outcome {
+    let arguments = arguments(server, more);
+    let outcome = project.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).exits(exit);
+    assert!(!outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"), "the token is told");
+    assert_eq!(server.github().ledger.leaks, 0, "the token went elsewhere");
+    outcome
+}
+
+fn releases(server: &Server) -> Vec<Arc<Release>> {
+    server.github().repository("me/wheels").releases.values().cloned().collect()
+}
+
+fn names(release: &Release) -> Vec<String> {
+    let mut names: Vec<String> = release.assets.iter().map(|asset: &Arc<Asset>| asset.name.clone()).collect();
+    names.sort();
+    names
+}
+
+fn writes(server: &Server) -> usize {
+    server.github().ledger.writes()
+}
+
+fn all(wheels: &[&str]) -> Vec<String> {
+    let mut all: Vec<String> = wheels.iter().chain(&DOCUMENTS).map(|name| (*name).to_owned()).collect();
+    all.sort();
+    all
+}
+
+/// P1, P3
+#[test]
+fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
+    let (project, server) = (project(&[CP311, CP312]), server(&[]));
+    let told = publish(&project, &server, &[], 0).stdout;
+    assert_eq!(told, format!("{}/me/wheels/releases/tag/v1 is published: 4 files\n", server.url()));
+    let [release] = &releases(&server)[..] else { panic!("one release") };
+    assert_eq!((names(release), release.draft), (all(&[CP311, CP312]), false));
+    let reached = |state| server.github().ledger.times(state);
+    assert_eq!((reached(Reached::DraftMade), reached(Reached::PublishedAtOnce), reached(Reached::Published)), (1, 0, 1));
+    assert_eq!(server.github().ledger.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
+    for is_immutable in [false, true] {
+        let (project, server) = (project(&[CP311]), server(&[]));
+        server.github().repository_mut("me/wheels").has_immutable_releases = is_immutable;
+        publish(&project, &server, &[], 0);
+        let before = writes(&server);
+        let asked = server.github().ledger.requests.len();
+        let told = publish(&project, &server, &[], 0).stdout;
+        assert!(told.contains("is up to date, nothing written: 3 files"), "{told}");
+        assert_eq!(writes(&server), before);
+        assert!(server.github().ledger.requests.len() - asked <= 5);
+    }
+}
+
+#[test]
+fn a_dry_run_tells_the_calls_and_makes_none_with_github_or_with_a_saved_state() {
+    let (project, server) = (project(&[CP311]).file("state.json", "[]"), server(&[]));
+    let online = publish(&project, &server, &["--dry-run"], 0).stdout;
+    let saved = publish(&project, &server, &["--dry-run", "--state", "state.json"], 0).stdout;
+    assert_eq!(online, saved);
+    assert!(online.contains("name=flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-linux_x86_64.whl  "), "{online}");
+    let calls: Vec<&str> = online.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(calls, ["POST", "POST", "POST", "POST", "PATCH", "PATCH", "6"]);
+    assert_eq!((writes(&server), releases(&server).len()), (0, 0));
+}
+
+/// P2
+#[test]
+fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
+    for (rules, exit) in [(&["upload#2=cut:100"][..], 0), (&["upload=cut:100"][..], 3)] {
+        let (project, server) = (project(&[CP311]), server(rules));
+        let told = publish(&project, &server, &[], exit);
+        if exit == 3 {
+            assert!(told.stdout.contains("go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist\n"), "{}", told.stdout);
+            assert!(releases(&server)[0].draft, "nothing is published");
+            server.github().faults = crate::fake_github::model::Faults::none();
+            publish(&project, &server, &[], 0);
+        }
+        let [release] = &releases(&server)[..] else { panic!("one release") };
+        assert_eq!((names(release), release.draft), (all(&[CP311]), false));
+    }
+}
+
+#[test]
+fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    publish(&project, &server, &[], 0);
+    let project = project.bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).file("flash_attn/new.py", b"1").bytes());
+    let before = writes(&server);
+    let refused = publish(&project, &server, &["--allow-published"], 1).stderr;
+    assert!(refused.contains("error[G002 asset-differs]"), "{refused}");
+    let refused = publish(&project, &server, &["--replace"], 1).stderr;
+    assert!(refused.contains("error[G101 release-is-published]"), "{refused}");
+    assert_eq!(writes(&server), before);
+    publish(&project, &server, &["--replace", "--allow-published"], 0);
+    let [release] = &releases(&server)[..] else { panic!("one release") };
+    assert_eq!(names(release), all(&[CP311]));
+    let log: Vec<String> = server.github().ledger.requests.iter().map(|asked| format!("{} {}", asked.method, asked.url)).collect();
+    let first = |word: &str| log.iter().position(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {log:#?}"));
+    assert!(first(".whl.tmp-") < first("DELETE"), "{log:#?}");
+}
+
+#[test]
+fn an_immutable_release_is_never_written_to() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    server.github().repository_mut("me/wheels").has_immutable_releases = true;
+    publish(&project, &server, &[], 0);
+    let project = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
+    let before = writes(&server);
+    let refused = publish(&project, &server, &["--replace", "--allow-published"], 1).stderr;
+    assert!(refused.contains("error[G100 immutable-release]"), "{refused}");
+    assert_eq!(writes(&server), before);
+}
+
+#[test]
+fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    for _ in 0..2 {
+        let made = ureq::post(format!("{}/repos/me/wheels/releases", server.url()))
+            .header("authorization", "Bearer writer")
+            .header("user-agent", "a-test")
+            .send(r#"{"tag_name": "v1", "draft": true}"#);
+        assert_eq!(made.unwrap().status(), 201);
+    }
+    let refused = publish(&project, &server, &[], 1).stderr;
+    assert!(refused.contains("error[G102 several-releases-of-tag]"), "{refused}");
+    assert!(refused.contains("--clean-duplicates"), "{refused}");
+    publish(&project, &server, &["--clean-duplicates"], 0);
+    let [release] = &releases(&server)[..] else { panic!("one release") };
+    assert_eq!((names(release), release.draft), (all(&[CP311]), false));
+}
+
+/// A server of this kind makes the command fail so.
+fn fails(rules: &[&str], more: &[&str], exit: i32, code: &str) -> String {
+    let (project, server) = (project(&[CP311]), server(rules));
+    let outcome = publish(&project, &server, more, exit);
+    assert!(outcome.stderr.contains(&format!("error[{code} ")), "{rules:?}: {}", outcome.stderr);
+    assert!(releases(&server).iter().all(|release| release.draft), "{rules:?}");
+    outcome.stderr
+}
+
+#[test]
+fn what_github_refuses_is_told_with_what_to_do() {
+    fails(&["list-releases=bad-credentials"], &[], 3, "G103");
+    let no_right = fails(&["create-release=no-right"], &[], 3, "G104");
+    assert!(no_right.contains("contents: write"), "{no_right}");
+    fails(&["list-releases=hidden"], &[], 3, "G105");
+    fails(&["create-release=tag-ruleset:422"], &[], 3, "G106");
+    fails(&["list-releases=garbled"], &[], 3, "G106");
+    fails(&["list-releases=elsewhere:302"], &[], 3, "G108");
+    fails(&["upload#1=wrong-name"], &[], 3, "G110");
+    let (project, server) = (project(&[CP311]), server(&[]));
+    let stranger = project.env("GITHUB_TOKEN", "");
+    let told = publish(&stranger, &server, &[], 3).stderr;
+    assert!(told.contains("error[G103 bad-token]") && told.contains("--token-file"), "{told}");
+    assert_eq!(server.github().ledger.requests.len(), 0);
+}
+
+#[test]
+fn nobody_who_answers_over_tls_is_told_at_once() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    let url = server.url().replace("http:", "https:");
+    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
+    let told = project.run(&words).exits(3).stderr;
+    assert!(told.contains("error[G107 no-answer]"), "{told}");
+}
+
+#[test]
+fn addresses_and_repositories_that_are_none_are_bad_command_lines() {
+    let project = project(&[CP311]);
+    let run = |words: &[&str]| {
+        let all: Vec<&str> = ["publish", "--dist", "dist", "--tag", "v1"].iter().chain(words).copied().collect();
+        let told = project.run(&all).exits(2).stderr;
+        assert!(told.contains("error[G111 bad-github-address]"), "{told}");
+    };
+    run(&["--repo", "wheels"]);
+    run(&["--repo", "me/wheels", "--api-url", "http://ghe.example.com"]);
+    run(&["--repo", "me/wheels", "--api-url", "nonsense"]);
+}
+
+#[test]
+fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anything_is_sent() {
+    let server = server(&[]);
+    let empty = project(&[]).file("dist/a-1.tar.gz", "");
+    let told = publish(&empty, &server, &[], 1).stderr;
+    assert!(told.contains("error[G112 file-not-taken]"), "{told}");
+    let many = (0..451).fold(project(&[]), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), &at.to_string()));
+    let told = publish(&many, &server, &[], 1).stderr;
+    assert!(told.contains("error[G113 too-many-calls]") && told.contains("--slow"), "{told}");
+    assert_eq!(writes(&server), 0);
+    let no_listing = project(&[CP311]).file("state.json", "7");
+    let told = publish(&no_listing, &server, &["--dry-run", "--state", "state.json"], 1).stderr;
+    assert!(told.contains("error[G114 not-a-listing]"), "{told}");
+}
+
+#[test]
+fn a_tag_that_is_missing_or_was_moved_is_refused() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    let other = "0123456789abcdef0123456789abcdef01234567";
+    let told = publish(&project, &server, &["--target", other], 1).stderr;
+    assert!(told.contains("error[G116 tag-moved]"), "{told}");
+    server.github().repository_mut("me/wheels").tags.clear();
+    let told = publish(&project, &server, &[], 1).stderr;
+    assert!(told.contains("error[G115 tag-is-not-there]"), "{told}");
+    assert_eq!(writes(&server), 0);
+    publish(&project, &server, &["--target", "main"], 0);
+}
+
+#[test]
+fn a_file_that_is_gone_when_its_turn_comes_leaves_a_draft() {
+    let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
+    let words = arguments(&server, &[]);
+    let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    server.wait_held(Duration::from_secs(30)).expect("the draft is made");
+    std::fs::remove_file(project.path(&format!("dist/{CP311}"))).unwrap();
+    server.let_go();
+    let done = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(3), "{told}");
+    assert!(told.contains("error[G109 file-cannot-be-sent]"), "{told}");
+    assert!(releases(&server)[0].draft);
+}
+
+#[test]
+fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
+    let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
+    let words = arguments(&server, &[]);
+    let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    server.wait_held(Duration::from_secs(30)).expect("the draft is made");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    server.let_go();
+    let done = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(done.status.code(), Some(143), "{told}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(told.contains(&format!("{CP311}  missing")) && told.contains("go on with:"), "{told}");
+    server.github().faults = crate::fake_github::model::Faults::none();
+    publish(&project, &server, &[], 0);
+    let [release] = &releases(&server)[..] else { panic!("one release") };
+    assert_eq!((names(release), release.draft), (all(&[CP311]), false));
+}
