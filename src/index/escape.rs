@@ -1,15 +1,17 @@
 //! Text made safe for HTML.
 
+use std::fmt;
+
 use serde::Serialize;
 
 /// Text in which no character has a meaning to HTML, in content and in quoted attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub(super) struct Html(String);
+pub struct Html(String);
 
 impl Html {
     /// Escapes a text.
-    pub(super) fn of(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         let mut escaped = String::with_capacity(text.len());
         for c in text.chars() {
             match c {
@@ -22,6 +24,12 @@ impl Html {
             }
         }
         Self(escaped)
+    }
+}
+
+impl fmt::Display for Html {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

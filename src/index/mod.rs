@@ -19,6 +19,7 @@ mod links;
 mod order;
 mod pages;
 
+pub use escape::Html;
 pub use file::{CoreMetadata, FileKind, IndexFile, Yanked};
 pub use folder::Folder;
 pub use landing::GENERATOR;

@@ -16,7 +16,7 @@ use super::github::JOBS_PER_MATRIX;
 use super::shared::Draft;
 use super::{DroppedGfx, Estimate, JobView, Plan};
 
-pub use read::read_json;
+pub use read::{read_json, read_saved};
 
 /// The version of the format. A reader refuses others.
 pub(super) const VERSION: u32 = 1;

@@ -20,6 +20,7 @@ mod naming;
 mod pool;
 mod published;
 mod runner;
+mod saved;
 mod shared;
 mod view;
 
@@ -27,9 +28,10 @@ pub use assemble::{Group, Plan, plan};
 pub use diff::{Change, diff};
 pub use github::{GithubPlan, JOBS_PER_MATRIX, Shard, github};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
-pub use json::{PlanDocument, read_json, write_json};
+pub use json::{PlanDocument, read_json, read_saved, write_json};
 pub use published::{Published, read_published};
 pub use runner::{RunnerShape, RunnerShapeError};
+pub use saved::{LeftOut, SavedPlan};
 pub use view::JobView;
 
 /// What a plan is made with beside matrix files and facts.

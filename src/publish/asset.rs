@@ -96,6 +96,7 @@ impl Asset {
             abi: tags(|wheel| &wheel.abi),
             platform: tags(|wheel| &wheel.platform),
             covers: covers.unwrap_or_else(|| self.wheel().map_or_else(Vec::new, pythons)),
+            gfx: Vec::new(),
             requires_python: file.requires_python.clone(),
             metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest.to_hex()),
             index: file.folder.to_string(),

@@ -44,8 +44,9 @@ impl fmt::Display for Cell {
     }
 }
 
-/// `manylinux_2_28_x86_64` and `manylinux2014_x86_64` as `linux_x86_64`; others as they are.
-fn machine(platform: &str) -> String {
+/// The machine that a platform tag means: `manylinux_2_28_x86_64` and `manylinux2014_x86_64` as `linux_x86_64` (PEP 600
+/// and the tags before it); others as they are.
+pub fn machine(platform: &str) -> String {
     let Some(rest) = platform.strip_prefix("manylinux") else { return platform.to_owned() };
     let parts: Vec<&str> = rest.split('_').collect();
     let glibc = parts.iter().skip(1).take_while(|part| part.bytes().all(|b| b.is_ascii_digit())).count();

@@ -56,6 +56,9 @@ pub struct ManifestFile {
     pub platform: Vec<String>,
     /// Python versions the file is for: those of the plan's job, else those its tags name.
     pub covers: Vec<String>,
+    /// gfx targets that it was compiled for, where that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gfx: Vec<String>,
     /// `Requires-Python`.
     pub requires_python: Option<String>,
     /// SHA-256 of its METADATA in hex.
@@ -143,6 +146,7 @@ mod tests {
             abi: vec!["cp311".into()],
             platform: vec!["linux_x86_64".into()],
             covers: vec!["3.11".into()],
+            gfx: Vec::new(),
             requires_python: Some(">=3.9".into()),
             metadata_sha256: None,
             index: "rocm6.2-torch2.5".into(),
@@ -153,6 +157,14 @@ mod tests {
     fn a_manifest_written_and_read_is_equal() {
         let manifest = Manifest::new(Some("v1".into()), None, vec![file("a.whl")]);
         assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+    }
+
+    #[test]
+    fn gfx_targets_are_told_where_they_are_known() {
+        let known = ManifestFile { gfx: vec!["gfx942".into()], ..file("a.whl") };
+        let manifest = Manifest::new(None, None, vec![known]);
+        assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+        assert!(!Manifest::new(None, None, vec![file("a.whl")]).to_json().contains("gfx"));
     }
 
     #[test]

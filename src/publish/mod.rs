@@ -18,7 +18,7 @@ mod sums;
 mod tag;
 
 pub use asset::Asset;
-pub use cell::Cell;
+pub use cell::{Cell, machine};
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{Expected, MissingRule, against_plan, as_release};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};

@@ -1,14 +1,20 @@
 //! A plan read back into jobs.
 
-use super::{JobDocument, MatrixDocument, PlanDocument, VERSION};
+use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION};
 use crate::config::{
     DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Test, TorchFrom,
 };
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
-use crate::plan::{DroppedGfx, Estimate, Job, Settings};
+use crate::plan::{DroppedGfx, Estimate, Job, LeftOut, SavedPlan, Settings};
 
 /// Reads a plan back into jobs. A file that is no plan of this version is a fault.
 pub fn read_json(source: &Source, sink: &mut Sink) -> Option<Vec<Job>> {
+    read_saved(source, sink).map(|saved| saved.jobs)
+}
+
+/// Reads a plan back: its jobs, what was left out of it, and what was published when it was made. A file that is no
+/// plan of this version is a fault.
+pub fn read_saved(source: &Source, sink: &mut Sink) -> Option<SavedPlan> {
     let fault_at = |reason: String, at: usize| {
         Diagnostic::new(&codes::BAD_PLAN_FILE, format!("`{}` is not a plan: {reason}", source.path))
             .at(source.place(at..at), "")
@@ -32,8 +38,30 @@ pub fn read_json(source: &Source, sink: &mut Sink) -> Option<Vec<Job>> {
         sink.push(fault(format!("it is of version {}, this program reads {VERSION}", document.version)));
         return None;
     }
-    let jobs: Result<Vec<Job>, String> = document.jobs.iter().map(|job| job_of(job, &document.matrices)).collect();
-    jobs.map_err(|reason| sink.push(fault(reason))).ok()
+    let saved = || {
+        let jobs = document.jobs.iter().map(|job| job_of(job, &document.matrices)).collect::<Result<_, String>>()?;
+        let left_out = document.excluded.iter().map(|row| left_out(row, &document.matrices));
+        Ok(SavedPlan {
+            jobs,
+            left_out: left_out.collect::<Result<_, String>>()?,
+            published: document.published.clone(),
+        })
+    };
+    saved().map_err(|reason: String| sink.push(fault(reason))).ok()
+}
+
+fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftOut, String> {
+    let matrix = matrices.get(row.matrix).ok_or_else(|| format!("an excluded row names matrix {}", row.matrix))?;
+    let fault = |error: &dyn std::fmt::Display| format!("an excluded row of `{}`: {error}", matrix.matrix);
+    Ok(LeftOut {
+        distribution: matrix.distribution.parse().map_err(|e| fault(&e))?,
+        platform: Platform::from_word(&matrix.platform)
+            .ok_or_else(|| fault(&format!("`{}` is no known word", matrix.platform)))?,
+        axes: row.axes.clone(),
+        count: row.count,
+        code: row.code.clone(),
+        reason: row.reason.clone(),
+    })
 }
 
 fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String> {
