@@ -25,6 +25,7 @@ pub mod plan;
 pub mod publish;
 pub mod recipe;
 pub mod render;
+pub mod report;
 
 pub mod exec;
 pub mod fetch;

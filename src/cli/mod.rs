@@ -23,6 +23,7 @@ mod plan;
 mod publish;
 mod release_folder;
 mod render;
+mod report;
 mod schema;
 mod shell;
 mod told;
@@ -87,6 +88,7 @@ enum Command {
     Plan(plan::Args),
     Publish(publish::Args),
     Render(render::Args),
+    Report(report::Args),
     Schema(schema::Args),
     Wheel(wheel::Args),
 }
@@ -147,6 +149,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Command::Plan(args) => plan::run(&args, &shell),
         Command::Publish(args) => publish::run(&args, &shell),
         Command::Render(args) => render::run(&args, &shell),
+        Command::Report(args) => report::run(&args, &shell),
         Command::Schema(args) => schema::run(&args, &shell),
         Command::Wheel(args) => wheel::run(&args, &shell),
     }

@@ -260,7 +260,8 @@ fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: 
     exit
 }
 
-fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
+/// Fails where a file differs from what would be written, and says where.
+pub(super) fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
     const LARGEST_BYTES: u64 = 64 << 20;
     let present = sys::read_text(path, LARGEST_BYTES).ok();
     match render::drift(&path.display().to_string(), present.as_deref(), text) {
@@ -272,7 +273,8 @@ fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
     }
 }
 
-fn write(shell: &Shell, path: &Path, text: &str) -> Exit {
+/// Writes a file as a whole unless it is so already.
+pub(super) fn write(shell: &Shell, path: &Path, text: &str) -> Exit {
     match sys::write_if_changed(path, text.as_bytes()) {
         Ok(changed) => {
             shell.say(&format!("{} {}", if changed { "wrote" } else { "unchanged:" }, path.display()));

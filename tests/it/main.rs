@@ -33,6 +33,7 @@ mod publish_to_github;
 mod render_a_build;
 mod repair_a_wheel;
 mod repaired_wheels_load;
+mod report_documents;
 mod show_a_wheel;
 mod support;
 mod verify_a_wheel;

@@ -10,7 +10,7 @@ use crate::sources;
 /// Letters with their last number: M matrix, D docker, B build, W wheels.
 const SERIES: [(&str, u32); 4] = [("M", 24), ("D", 11), ("B", 12), ("W", 7)];
 /// Rows of other tables that belong here.
-const SINGLE: [&str; 1] = ["P8"];
+const SINGLE: [&str; 4] = ["P5", "P6", "P7", "P8"];
 
 fn wanted() -> Vec<String> {
     let series = SERIES.iter().flat_map(|(letter, last)| (1..=*last).map(move |number| format!("{letter}{number}")));

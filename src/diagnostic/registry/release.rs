@@ -38,6 +38,11 @@ pub const ALL: &[&Code] = &[
     &NO_LISTING,
     &TAG_IS_NOT_THERE,
     &TAG_MOVED,
+    &UNREADABLE_PUBLISHED_NAME,
+    &AMBIGUOUS_PUBLISHED_LABEL,
+    &NO_MARKER,
+    &UNKNOWN_RELEASE,
+    &BAD_RESULTS,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -243,4 +248,34 @@ pub const TAG_MOVED: Code = Code::error(
     "G116",
     "tag-moved",
     "The tag names another commit than the wheels were built from: it was moved while they were built, or `--target` is not right. Publishing would attach wheels to sources that they are not made of.",
+);
+/// A published wheel file whose name says nothing.
+pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
+    "G300",
+    "unreadable-published-name",
+    "A release holds a file that ends in `.whl` and whose name is no wheel's, or has a label that cannot be taken apart. No installer takes the first, and what the second is for is not known.\n\nDocuments list such files by name and count them nowhere. Names that lost their `+` are usually from an upload that did not encode it: publish the file again under its name.",
+);
+/// A published label with two readings.
+pub const AMBIGUOUS_PUBLISHED_LABEL: Code = Code::warning(
+    "G301",
+    "ambiguous-published-label",
+    "The digits of a published wheel's label can be read as two ROCm versions, `rocm714` as 7.14 and 7.1.4. Documents show it under the one named here, which may be the wrong one.\n\nPublish such wheels with a dotted label: `rock-matrix wheel label WHEEL rocm7.14torch2.14`.",
+);
+/// A document without the place that is written to.
+pub const NO_MARKER: Code = Code::error(
+    "G302",
+    "no-marker",
+    "A document that a person keeps is written to only between two comments, or below a heading, that stand in it once. Nothing was written.\n\nCoverage goes between `<!-- COVERAGE_BADGE_START -->` and `<!-- COVERAGE_BADGE_END -->`, and between `<!-- COVERAGE_TABLE_START -->` and `<!-- COVERAGE_TABLE_END -->`; one pair is enough. The history of releases goes below the line `## History`.",
+);
+/// The tag is in no listing.
+pub const UNKNOWN_RELEASE: Code = Code::error(
+    "G303",
+    "unknown-release",
+    "No release of the listing has this tag, so there is nothing to write notes about.\n\nSave the listing anew, with drafts, for example with `gh api --paginate --slurp repos/OWNER/REPO/releases`; a token that may write sees drafts.",
+);
+/// Not a results file.
+pub const BAD_RESULTS: Code = Code::error(
+    "G304",
+    "bad-results",
+    "A results file says what the jobs of a plan came to: the `build.json` that each build leaves, a list of such objects, or one object a line, each with `job` and `outcome` and perhaps a `reason`.",
 );

@@ -1,0 +1,140 @@
+//! `report coverage`: how much of a plan is published, as a table, badges and a picture.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::input::{self, UnreadDocument, change, deliver, json, worse};
+use crate::cli::{Exit, Format, Shell, load, misused};
+use crate::diagnostic::Sink;
+use crate::report::{self, Coverage, Scheme, Share, Wheels};
+
+/// Write how much of a plan is published: a table, badges, and a heatmap of torch, ROCm and Python
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Coverage is published/(published+missing) of the cells that the plan makes wheels for; what it excludes does not count.
+Green begins at 90 %, yellow at 70 %.
+
+Examples:
+  rock-matrix report coverage --plan plan.json --published releases.json
+  rock-matrix report coverage --plan matrices/flash-attn.yaml --published releases.json --update README.md
+  rock-matrix report coverage --plan plan.json --published releases.json --heatmap docs
+                                              docs/coverage-flash-attn.svg, one a distribution
+  rock-matrix report coverage --plan plan.json --published releases.json --update README.md --check")]
+pub(super) struct Args {
+    #[command(flatten)]
+    listed: input::Listed,
+    /// A plan saved with `plan --format json`, or matrix files; can be repeated
+    #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
+    plan: Vec<PathBuf>,
+    /// What to write: badges and table in Markdown, or JSON
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Replace badges and table between the COVERAGE_BADGE and COVERAGE_TABLE comments of this document"
+    )]
+    update: Option<PathBuf>,
+    /// Write coverage-DISTRIBUTION.svg into this folder, one a distribution
+    #[arg(long, value_name = "DIR")]
+    heatmap: Option<PathBuf>,
+    /// Colours of the heatmap; with auto the reader's system decides
+    #[arg(long, value_enum, default_value = "auto", value_name = "SCHEME")]
+    scheme: SchemeChoice,
+    /// Write nothing; fail where the files differ from what would be written
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SchemeChoice {
+    /// As the reader's system prefers
+    Auto,
+    /// Dark on light
+    Light,
+    /// Light on dark
+    Dark,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    total: ShareDocument,
+    coverage: Vec<RowDocument<'a>>,
+    unread: Vec<UnreadDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowDocument<'a> {
+    platform: &'a str,
+    distribution: &'a str,
+    #[serde(rename = "cells")]
+    share: ShareDocument,
+    excluded: u64,
+}
+
+#[derive(Serialize)]
+struct ShareDocument {
+    published: u64,
+    missing: u64,
+    percent: Option<u64>,
+}
+
+impl From<Share> for ShareDocument {
+    fn from(share: Share) -> Self {
+        Self { published: share.present, missing: share.missing, percent: share.percent() }
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let is_written = args.out.is_some() || args.update.is_some() || args.heatmap.is_some();
+    if args.check && !is_written {
+        let text = "`--check` compares files: name one with `--out`, `--update` or `--heatmap`";
+        return Err(misused("report", clap::error::ErrorKind::MissingRequiredArgument, text));
+    }
+    let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
+    load::spare(shell, args.out.as_deref(), inputs.chain(args.update.as_deref()))?;
+    let compat = load::compat(shell)?;
+    let wheels = args.listed.read(shell, sink)?.wheels(&compat, sink);
+    let expected = input::expected(&args.plan, &compat, shell, sink)?;
+    let found = report::matched(&expected, &wheels);
+    let coverage = report::coverage(&expected, &found);
+    let mut exit = Exit::Done;
+    if let Some(path) = &args.update {
+        exit = change(path, args.check, shell, sink, |text| report::updated(text, &coverage))?;
+    }
+    if let Some(folder) = &args.heatmap {
+        let scheme = match args.scheme {
+            SchemeChoice::Auto => Scheme::Auto,
+            SchemeChoice::Light => Scheme::Light,
+            SchemeChoice::Dark => Scheme::Dark,
+        };
+        for heatmap in report::heatmaps(&found) {
+            let path = folder.join(format!("coverage-{}.svg", heatmap.distribution));
+            exit = worse(exit, deliver(&report::svg(&heatmap, scheme), Some(&path), args.check, shell));
+        }
+    }
+    if args.out.is_some() || !is_written {
+        let text = match args.format {
+            Format::Human => format!("{}\n{}", report::badges(&coverage), report::coverage_table(&coverage)),
+            Format::Json => json(&document(&coverage, &wheels)),
+        };
+        exit = worse(exit, deliver(&text, args.out.as_deref(), args.check, shell));
+    }
+    Ok(exit)
+}
+
+fn document<'a>(coverage: &'a Coverage, wheels: &'a Wheels) -> Document<'a> {
+    let rows = coverage.rows.iter().map(|row| RowDocument {
+        platform: row.machine.as_str(),
+        distribution: &row.distribution,
+        share: row.share.into(),
+        excluded: row.excluded,
+    });
+    Document { version: 1, total: coverage.total.into(), coverage: rows.collect(), unread: input::unread(wheels) }
+}

@@ -1,0 +1,238 @@
+//! What the documents have in common: where they read, and where they write.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::{Exit, Shell, load, render};
+use crate::compat::Compat;
+use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source, registry::release as codes};
+use crate::index::BaseUrl;
+use crate::names::RocmVersion;
+use crate::plan::{self, Options, SavedPlan};
+use crate::publish::{Listing, MANIFEST, Manifest};
+use crate::report::{Beside, Expected, MarkerError, Repository, Wheels};
+use crate::sys;
+
+/// What is published.
+#[derive(Debug, clap::Args)]
+pub(super) struct Listed {
+    /// What is published: a saved list of releases, a rock-manifest.json, or a folder of releases; can be repeated
+    #[arg(long, required = true, value_name = "FILE|DIR", help_heading = "Input")]
+    published: Vec<PathBuf>,
+    /// The rock-manifest.json of a listed release, for what its names do not say; can be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    manifest: Vec<PathBuf>,
+    /// The repository, where the listing does not say
+    #[arg(long, value_name = "OWNER/REPO", help_heading = "Input")]
+    repo: Option<Repository>,
+    /// Address below which the files are served, instead of that of the release
+    #[arg(long, value_name = "URL", help_heading = "Input")]
+    base_url: Option<String>,
+}
+
+/// What was read of it.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) listing: Listing,
+    pub(super) repository: Option<Repository>,
+    manifests: Vec<Manifest>,
+    base: Option<BaseUrl>,
+    shown: String,
+}
+
+impl Listed {
+    /// The files that are read, as given.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.published.iter().chain(&self.manifest).map(PathBuf::as_path)
+    }
+
+    /// Reads the listings.
+    ///
+    /// # Errors
+    /// The exit of the command; why was told or is in the sink.
+    pub(super) fn read(&self, shell: &Shell, sink: &mut Sink) -> Result<Read, Exit> {
+        let shown: Vec<String> = self.published.iter().map(|path| path.display().to_string()).collect();
+        let mut read = Read {
+            listing: Listing::default(),
+            manifests: Vec::new(),
+            base: address(self.base_url.as_deref(), "--base-url", sink),
+            repository: self.repo.clone(),
+            shown: shown.join(", "),
+        };
+        for path in &self.published {
+            for file in manifests_of(path, sink) {
+                let source = load::source(shell, &file)?;
+                match Listing::from_json(&source.text) {
+                    Ok(listing) => {
+                        read.manifests.extend(Manifest::from_json(&source.text));
+                        read.add(listing);
+                    }
+                    Err(error) => sink.push(bad(&codes::NO_LISTING, &source, &error)),
+                }
+            }
+        }
+        for path in &self.manifest {
+            let source = load::source(shell, path)?;
+            match Manifest::from_json(&source.text) {
+                Ok(manifest) => read.manifests.push(manifest),
+                Err(error) => sink.push(bad(&codes::BAD_MANIFEST, &source, &error)),
+            }
+        }
+        if sink.has_errors() { Err(Exit::Fault) } else { Ok(read) }
+    }
+}
+
+/// The file itself, or the manifests of a folder of one release or of several.
+fn manifests_of(path: &Path, sink: &mut Sink) -> Vec<PathBuf> {
+    if sys::is_file(path) || !sys::exists(path) {
+        return vec![path.to_owned()];
+    }
+    let folders = sys::folders(path).unwrap_or_default();
+    let places = std::iter::once(path.to_owned()).chain(folders).map(|folder| folder.join(MANIFEST));
+    let found: Vec<PathBuf> = places.filter(|file| sys::is_file(file)).collect();
+    if found.is_empty() {
+        let message = format!("there is no `{MANIFEST}` in `{}`, nor in a folder of it", path.display());
+        sink.push(
+            Diagnostic::new(&codes::NO_LISTING, message)
+                .at(Place::File(path.display().to_string().into()), "")
+                .help("give the folder that `rock-matrix publish --to` wrote"),
+        );
+    }
+    found
+}
+
+fn bad(code: &'static Code, source: &Source, error: &dyn std::fmt::Display) -> Diagnostic {
+    Diagnostic::new(code, format!("`{}` cannot be read: {error}", source.path)).at(Place::File(source.path.clone()), "")
+}
+
+/// An address that names can be appended to.
+pub(super) fn address(text: Option<&str>, option: &str, sink: &mut Sink) -> Option<BaseUrl> {
+    text?
+        .parse()
+        .map_err(|error: crate::index::BaseUrlError| {
+            let place = Place::Argument(option.to_owned());
+            sink.push(Diagnostic::new(&codes::BAD_BASE_URL, error.to_string()).at(place, ""));
+        })
+        .ok()
+}
+
+impl Read {
+    fn add(&mut self, listing: Listing) {
+        let told = listing.repository.as_deref().and_then(|text| text.parse().ok());
+        self.repository = self.repository.take().or(told);
+        self.listing.releases.extend(listing.releases);
+    }
+
+    fn beside<'a>(&'a self, known_rocm: &'a [RocmVersion]) -> Beside<'a> {
+        Beside {
+            manifests: &self.manifests,
+            base: self.base.as_ref(),
+            repository: self.repository.as_ref(),
+            known_rocm,
+        }
+    }
+
+    /// The wheels that people can fetch; tells of names that cannot be read.
+    pub(super) fn wheels(&self, compat: &Compat, sink: &mut Sink) -> Wheels {
+        let wheels = Wheels::published(&self.listing, self.beside(&compat.rocm_versions()));
+        wheels.report(&self.shown, sink);
+        wheels
+    }
+
+    /// The wheels of these releases, drafts or not; tells of names that cannot be read.
+    pub(super) fn wheels_of(
+        &self,
+        releases: &[&crate::publish::ListedRelease],
+        compat: &Compat,
+        sink: &mut Sink,
+    ) -> Wheels {
+        let wheels = Wheels::of(releases.iter().copied(), self.beside(&compat.rocm_versions()));
+        wheels.report(&self.shown, sink);
+        wheels
+    }
+}
+
+/// What a plan, or matrix files, say should be there.
+///
+/// # Errors
+/// The exit of the command; why was told or is in the sink.
+pub(super) fn expected(paths: &[PathBuf], compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<Expected, Exit> {
+    let is_matrix = |path: &&PathBuf| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+    let (matrices, saved): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_matrix);
+    let mut plan = SavedPlan::default();
+    for path in saved {
+        plan = plan.with(plan::read_saved(&load::source(shell, path)?, sink).ok_or(Exit::Fault)?);
+    }
+    if !matrices.is_empty() {
+        let files: Vec<PathBuf> = matrices.into_iter().cloned().collect();
+        let matrices = load::matrices(shell, compat, &files, sink)?;
+        if sink.has_errors() {
+            return Err(Exit::Fault);
+        }
+        let made = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+        plan = plan.with(SavedPlan::of(&made));
+    }
+    let expected = Expected::of(&plan, &compat.rocm_versions(), sink);
+    if sink.has_errors() { Err(Exit::Fault) } else { Ok(expected) }
+}
+
+/// Prints a document, writes it as a whole, or compares it with what is there.
+pub(super) fn deliver(text: &str, out: Option<&Path>, check: bool, shell: &Shell) -> Exit {
+    match out {
+        None => shell.print(text),
+        Some(path) if check => render::compare(shell, path, text),
+        Some(path) => render::write(shell, path, text),
+    }
+}
+
+/// Changes a part of a document that a person keeps.
+///
+/// # Errors
+/// The exit of the command; why was told or is in the sink.
+pub(super) fn change(
+    path: &Path,
+    check: bool,
+    shell: &Shell,
+    sink: &mut Sink,
+    with: impl FnOnce(&str) -> Result<String, MarkerError>,
+) -> Result<Exit, Exit> {
+    let source = load::source(shell, path)?;
+    match with(&source.text) {
+        Ok(text) => Ok(deliver(&text, Some(path), check, shell)),
+        Err(error) => {
+            let message = format!("`{}` cannot be updated: {error}", source.path);
+            sink.push(
+                Diagnostic::new(&codes::NO_MARKER, message)
+                    .at(Place::File(source.path.clone()), "")
+                    .help("add the line where the document is to have it"),
+            );
+            Err(Exit::Fault)
+        }
+    }
+}
+
+/// The later of two exits that says something.
+pub(super) fn worse(one: Exit, other: Exit) -> Exit {
+    if other == Exit::Done { one } else { other }
+}
+
+/// A file whose name cannot be read, for programs.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct UnreadDocument<'a> {
+    release: &'a str,
+    name: &'a str,
+    reason: &'a str,
+}
+
+/// The files whose names cannot be read.
+pub(super) fn unread(wheels: &Wheels) -> Vec<UnreadDocument<'_>> {
+    wheels
+        .unread
+        .iter()
+        .map(|unread| UnreadDocument { release: &unread.tag, name: &unread.name, reason: &unread.reason })
+        .collect()
+}
+
+/// A document for programs.
+pub(super) fn json(document: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(document).map(|text| text + "\n").unwrap_or_default()
+}

@@ -1,0 +1,151 @@
+//! `report missing`: which wheels of a plan are not published.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::input::{self, UnreadDocument, deliver, json};
+use crate::cli::{Exit, Format, Shell, load};
+use crate::diagnostic::Sink;
+use crate::report::{self, Grid, Share, Wheels};
+
+/// Show which wheels of a plan are not published; exit with 1 when there are some
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+One grid a platform and version, Pythons down, torch and ROCm across: `yes`, `MISSING`, and `-` for what the plan
+excludes. A wheel for the stable ABI fills every later Python but free-threaded ones, a py3-none wheel fills all.
+
+Examples:
+  rock-matrix report missing --plan plan.json --published releases.json
+  rock-matrix report missing --plan matrices/flash-attn.yaml --published releases.json --list
+  rock-matrix report missing --plan plan.json --published releases.json --format json")]
+pub(super) struct Args {
+    #[command(flatten)]
+    listed: input::Listed,
+    /// A plan saved with `plan --format json`, or matrix files; can be repeated
+    #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
+    plan: Vec<PathBuf>,
+    /// Write the names of the missing wheels, one a line
+    #[arg(long)]
+    list: bool,
+    /// What to write
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT", conflicts_with = "list")]
+    format: Format,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write nothing; fail where the file differs from what would be written
+    #[arg(long, requires = "out")]
+    check: bool,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    present: u64,
+    missing: u64,
+    grids: Vec<GridDocument<'a>>,
+    wheels: Vec<String>,
+    unread: Vec<UnreadDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct GridDocument<'a> {
+    platform: &'a str,
+    distribution: &'a str,
+    version: &'a str,
+    columns: Vec<ColumnDocument<'a>>,
+    rows: Vec<RowDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct ColumnDocument<'a> {
+    torch: Option<&'a str>,
+    accelerator: Option<&'a str>,
+    backend: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RowDocument<'a> {
+    python: Option<String>,
+    cells: Vec<CellDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct CellDocument<'a> {
+    state: &'static str,
+    wheel: Option<&'a str>,
+    job: Option<&'a str>,
+    reason: Option<&'a str>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    load::spare(shell, args.out.as_deref(), args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)))?;
+    let compat = load::compat(shell)?;
+    let wheels = args.listed.read(shell, sink)?.wheels(&compat, sink);
+    let expected = input::expected(&args.plan, &compat, shell, sink)?;
+    let found = report::matched(&expected, &wheels);
+    let grids = report::grids(&expected, &found);
+    let missing = report::listed(&found);
+    let share = grids.iter().fold(Share::default(), |share, grid| share.plus(grid.share()));
+    let text = match args.format {
+        Format::Json => json(&document(&grids, share, missing.clone(), &wheels)),
+        Format::Human if args.list => missing.iter().map(|wheel| format!("{wheel}\n")).collect(),
+        Format::Human => report::missing_text(&grids),
+    };
+    let delivered = deliver(&text, args.out.as_deref(), args.check, shell);
+    if delivered != Exit::Done {
+        return Ok(delivered);
+    }
+    if share.missing == 0 {
+        return Ok(Exit::Done);
+    }
+    shell.say(&format!("{} of {} cells are missing, in {} wheels", share.missing, share.total(), missing.len()));
+    Ok(Exit::Fault)
+}
+
+fn document<'a>(grids: &'a [Grid], share: Share, missing: Vec<String>, wheels: &'a Wheels) -> Document<'a> {
+    Document {
+        version: 1,
+        present: share.present,
+        missing: share.missing,
+        grids: grids.iter().map(grid).collect(),
+        wheels: missing,
+        unread: input::unread(wheels),
+    }
+}
+
+fn grid(grid: &Grid) -> GridDocument<'_> {
+    GridDocument {
+        platform: grid.machine.as_str(),
+        distribution: &grid.distribution,
+        version: &grid.version,
+        columns: grid
+            .columns
+            .iter()
+            .map(|column| ColumnDocument {
+                torch: column.torch.as_deref(),
+                accelerator: column.accelerator.as_deref(),
+                backend: column.backend.as_deref(),
+            })
+            .collect(),
+        rows: grid
+            .rows
+            .iter()
+            .map(|row| RowDocument {
+                python: row.python.map(|python| python.to_string()),
+                cells: row
+                    .cells
+                    .iter()
+                    .map(|cell| CellDocument {
+                        state: cell.state.word(),
+                        wheel: cell.wheel.as_deref(),
+                        job: cell.job.as_deref(),
+                        reason: cell.reason.as_deref(),
+                    })
+                    .collect(),
+            })
+            .collect(),
+    }
+}

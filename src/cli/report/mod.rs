@@ -1,0 +1,48 @@
+//! `report`: documents of what is planned and what is published.
+
+mod coverage;
+mod input;
+mod missing;
+mod notes;
+mod packages;
+
+use super::{Exit, Shell};
+use crate::diagnostic::Sink;
+
+/// Write documents: release notes, tables of packages, coverage, what is missing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Documents are made of a plan and a saved list of releases, never of an earlier document, and the network is not asked.
+
+Examples:
+  gh api --paginate --slurp repos/OWNER/REPO/releases > releases.json
+  rock-matrix report packages --published releases.json --out docs/packages.md
+  rock-matrix report missing --plan plan.json --published releases.json")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    document: Document,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Document {
+    Coverage(coverage::Args),
+    Missing(missing::Args),
+    Notes(notes::Args),
+    Packages(packages::Args),
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let exit = match &args.document {
+        Document::Coverage(args) => coverage::run(args, shell, &mut sink),
+        Document::Missing(args) => missing::run(args, shell, &mut sink),
+        Document::Notes(args) => notes::run(args, shell, &mut sink),
+        Document::Packages(args) => packages::run(args, shell, &mut sink),
+    };
+    let reported = shell.report(&sink.finish());
+    match exit {
+        Err(exit) | Ok(exit) if exit != Exit::Done => exit,
+        _ => reported,
+    }
+}

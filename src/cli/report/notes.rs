@@ -1,0 +1,119 @@
+//! `report notes`: the text of a release, and its section in the history.
+
+use std::path::PathBuf;
+
+use super::input::{self, change, deliver, worse};
+use crate::cli::{Exit, Shell, load};
+use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
+use crate::report::{self, Notes, Outcomes, Repository};
+use crate::sys;
+
+/// Write the notes of a release: its wheels, what is missing and why, install lines, checksums
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A release that had no room for all of its files goes on in TAG-2, TAG-3 and so on; the notes are about all of them.
+
+Examples:
+  rock-matrix report notes --tag v1 --published releases.json
+  rock-matrix report notes --tag v1 --published releases.json --plan plan.json --results .rock
+                                                       with the wheels that are missing, and why
+  rock-matrix report notes --tag v1 --published releases.json --index-url https://example.org/simple --out notes.md
+  rock-matrix report notes --tag v1 --published releases.json --history HISTORY.md
+                                                       the section `### v1` below `## History`")]
+pub(super) struct Args {
+    /// The tag of the release
+    #[arg(long, value_name = "TAG")]
+    tag: String,
+    #[command(flatten)]
+    listed: input::Listed,
+    /// A plan saved with `plan --format json`, or matrix files; can be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    plan: Vec<PathBuf>,
+    /// What jobs came to: a build.json, a list of such, or a folder that has them below it; can be repeated
+    #[arg(long, value_name = "FILE|DIR", requires = "plan", help_heading = "Input")]
+    results: Vec<PathBuf>,
+    /// Address of the folder that has the package indexes, for the install lines
+    #[arg(long, value_name = "URL", help_heading = "Input")]
+    index_url: Option<String>,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Put the section of this release below `## History` of this document
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// Write nothing; fail where the files differ from what would be written
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    if args.check && args.out.is_none() && args.history.is_none() {
+        let text = "`--check` compares files: name one with `--out` or `--history`";
+        return Err(crate::cli::misused("report", clap::error::ErrorKind::MissingRequiredArgument, text));
+    }
+    let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
+    load::spare(shell, args.out.as_deref(), inputs.chain(args.history.as_deref()))?;
+    let compat = load::compat(shell)?;
+    let index = input::address(args.index_url.as_deref(), "--index-url", sink);
+    let read = args.listed.read(shell, sink)?;
+    let releases = report::release_of(&read.listing, &args.tag);
+    let Some(first) = releases.first() else {
+        let tags = read.listing.releases.iter().map(|release| release.tag_name.as_str());
+        let fault = Diagnostic::new(&codes::UNKNOWN_RELEASE, format!("no release has the tag `{}`", args.tag))
+            .at(Place::Argument("--tag".to_owned()), "");
+        sink.push(match nearest(&args.tag, tags) {
+            Some(near) => fault.help(format!("did you mean `{near}`?")),
+            None => fault.help("save the listing anew, with drafts"),
+        });
+        return Err(Exit::Fault);
+    };
+    let wheels = read.wheels_of(&releases, &compat, sink);
+    let expected = input::expected(&args.plan, &compat, shell, sink)?;
+    let outcomes = outcomes(&args.results, shell, sink)?;
+    let own = Repository::of(first);
+    let notes = Notes {
+        tag: &args.tag,
+        releases: &releases,
+        wheels: &wheels,
+        expected: &expected,
+        outcomes: &outcomes,
+        index: index.as_ref(),
+        repository: read.repository.as_ref().or(own.as_ref()),
+    };
+    let mut exit = Exit::Done;
+    if let Some(history) = &args.history {
+        let section = report::history_section(&notes);
+        exit = change(history, args.check, shell, sink, |text| report::with_section(text, &section))?;
+        if args.out.is_none() {
+            return Ok(exit);
+        }
+    }
+    let text = report::notes(&notes).map_err(|error| {
+        shell.tell(&format!("template {}: {}", error.name, error.reason));
+        Exit::Machine
+    })?;
+    Ok(worse(exit, deliver(&text, args.out.as_deref(), args.check, shell)))
+}
+
+/// Reads what jobs came to.
+fn outcomes(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Outcomes, Exit> {
+    let mut outcomes = Outcomes::default();
+    for path in paths {
+        let files = if sys::is_file(path) || !sys::exists(path) {
+            vec![path.clone()]
+        } else {
+            let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
+            let places = std::iter::once(path.clone()).chain(folders).map(|folder| folder.join("build.json"));
+            places.filter(|file| sys::is_file(file)).collect()
+        };
+        for file in files {
+            let source = load::source(shell, &file)?;
+            if let Err(error) = outcomes.add_json(&source.text) {
+                let message = format!("`{}` cannot be read: {error}", source.path);
+                sink.push(Diagnostic::new(&codes::BAD_RESULTS, message).at(Place::File(source.path.clone()), ""));
+            }
+        }
+    }
+    if sink.has_errors() { Err(Exit::Fault) } else { Ok(outcomes) }
+}

@@ -1,0 +1,104 @@
+//! `report packages`: the table of every published wheel.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::input::{self, UnreadDocument, deliver, json};
+use crate::cli::{Exit, Format, Shell, load};
+use crate::diagnostic::Sink;
+use crate::report::{self, Wheels};
+
+/// Write the table of packages: every published wheel by platform, distribution and version, with its links
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix report packages --published releases.json > packages.md
+  rock-matrix report packages --published releases.json --manifest rock-manifest.json --out docs/packages.md
+  rock-matrix report packages --published releases.json --out docs/packages.md --check
+  rock-matrix report packages --published releases --base-url https://example.org/wheels --format json")]
+pub(super) struct Args {
+    #[command(flatten)]
+    listed: input::Listed,
+    /// What to write: Markdown for people, or JSON
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write nothing; fail where the file differs from what would be written
+    #[arg(long, requires = "out")]
+    check: bool,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    packages: Vec<RowDocument<'a>>,
+    unread: Vec<UnreadDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowDocument<'a> {
+    platform: &'a str,
+    distribution: &'a str,
+    version: String,
+    git: Option<&'a str>,
+    python: String,
+    torch: Option<String>,
+    accelerator: Option<String>,
+    backend: Option<&'a str>,
+    gfx: &'a [String],
+    files: Vec<FileDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileDocument<'a> {
+    release: &'a str,
+    name: &'a str,
+    url: Option<&'a str>,
+    size_bytes: u64,
+    digest: Option<String>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    load::spare(shell, args.out.as_deref(), args.listed.paths())?;
+    let compat = load::compat(shell)?;
+    let wheels = args.listed.read(shell, sink)?.wheels(&compat, sink);
+    let text = match args.format {
+        Format::Human => report::packages(&wheels),
+        Format::Json => json(&document(&wheels)),
+    };
+    Ok(deliver(&text, args.out.as_deref(), args.check, shell))
+}
+
+fn document(wheels: &Wheels) -> Document<'_> {
+    let rows = report::package_rows(wheels).into_iter().map(|row| {
+        let what = row.combination;
+        let accelerator = what.accelerator_version();
+        RowDocument {
+            platform: row.machine.as_str(),
+            distribution: &what.distribution,
+            version: what.version.to_string(),
+            git: what.git.as_deref(),
+            python: row.pythons.to_string(),
+            torch: what.torch_text(),
+            accelerator: accelerator.map(|version| format!("{} {version}", what.accelerator_name())),
+            backend: what.backend.as_deref(),
+            gfx: row.wheels.iter().map(|wheel| wheel.gfx.as_slice()).find(|gfx| !gfx.is_empty()).unwrap_or_default(),
+            files: row
+                .wheels
+                .iter()
+                .map(|wheel| FileDocument {
+                    release: &wheel.tag,
+                    name: &wheel.name,
+                    url: wheel.address.as_deref(),
+                    size_bytes: wheel.size_bytes,
+                    digest: wheel.digest.map(|digest| digest.to_string()),
+                })
+                .collect(),
+        }
+    });
+    Document { version: 1, packages: rows.collect(), unread: input::unread(wheels) }
+}

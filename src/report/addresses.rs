@@ -1,0 +1,144 @@
+//! Where a release's files are fetched from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::index::BaseUrl;
+use crate::names::percent_encode;
+use crate::publish::{ListedAsset, ListedRelease};
+
+/// A repository, `OWNER/REPO`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository(String);
+
+/// Not a repository.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a repository: write OWNER/REPO, with letters, digits, `.`, `_` and `-`")]
+pub struct RepositoryError(pub String);
+
+impl FromStr for Repository {
+    type Err = RepositoryError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = |part: &str| {
+            let inside = part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+            inside && !part.is_empty() && part.len() <= 100 && !part.starts_with(['.', '-'])
+        };
+        match text.split_once('/') {
+            Some((owner, repository)) if fits(owner) && fits(repository) => Ok(Self(text.to_owned())),
+            _ => Err(RepositoryError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Repository {
+    /// The repository that a release's page belongs to, `https://HOST/OWNER/REPO/releases/…`.
+    pub fn of(release: &ListedRelease) -> Option<Self> {
+        let (before, _) = release.html_url.as_deref()?.split_once("/releases/")?;
+        let (_, path) = before.split_once("://")?.1.split_once('/')?;
+        path.parse().ok()
+    }
+}
+
+/// An address that can stand in a document: `http` or `https`, with `%2B` for every `+` and every character encoded
+/// that has a meaning to Markdown or HTML. Other schemes give none: a saved listing may hold anything.
+pub(super) fn safe(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let scheme = ["https", "http", "file"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
+    let host = rest.split('/').next().unwrap_or_default();
+    if host.contains('@') || (host.is_empty() && scheme != "file") {
+        return None;
+    }
+    let mut encoded = format!("{scheme}://");
+    for byte in rest.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:/?#%=&,;".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&percent_encode([byte]));
+        }
+    }
+    Some(encoded)
+}
+
+/// Where an asset is fetched from: below `base` where that is given, as the listing says, or as the release's page and
+/// the repository imply.
+pub(super) fn asset(
+    release: &ListedRelease,
+    asset: &ListedAsset,
+    name: &str,
+    base: Option<&BaseUrl>,
+    repository: Option<&Repository>,
+) -> Option<String> {
+    if let Some(base) = base {
+        return Some(format!("{base}/{}", percent_encode(name)));
+    }
+    let told = asset.browser_download_url.as_deref().and_then(safe);
+    let of_page = || {
+        let (before, tag) = release.html_url.as_deref()?.split_once("/releases/tag/")?;
+        safe(&format!("{before}/releases/download/{tag}/{}", percent_encode(name)))
+    };
+    let of_repository = || {
+        let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty())?;
+        Some(format!(
+            "https://github.com/{}/releases/download/{}/{}",
+            repository?,
+            percent_encode(tag),
+            percent_encode(name)
+        ))
+    };
+    told.or_else(of_page).or_else(of_repository)
+}
+
+/// The page of a release.
+pub(super) fn page(release: &ListedRelease, repository: Option<&Repository>) -> Option<String> {
+    let told = release.html_url.as_deref().and_then(safe);
+    let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty());
+    told.or_else(|| Some(format!("https://github.com/{}/releases/tag/{}", repository?, percent_encode(tag?))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Repository, asset, safe};
+    use crate::publish::{ListedAsset, ListedRelease};
+
+    #[test]
+    fn a_plus_is_always_encoded_and_nothing_can_end_a_link() {
+        let check = |address: &str, expect: Option<&str>| assert_eq!(safe(address).as_deref(), expect, "{address}");
+        check("https://x.org/a+b%2Bc.whl", Some("https://x.org/a%2Bb%2Bc.whl"));
+        check("https://x.org/a) \"<b>|`", Some("https://x.org/a%29%20%22%3Cb%3E%7C%60"));
+        check("javascript:alert(1)", None);
+        check("javascript://x/%0aalert(1)", None);
+        check("https://me:secret@x.org/a", None);
+        check("/relative", None);
+    }
+
+    #[test]
+    fn an_asset_without_an_address_gets_the_one_its_release_implies() {
+        let release = ListedRelease {
+            tag_name: "v1+2".into(),
+            html_url: Some("https://h.org/o/r/releases/tag/v1%2B2".into()),
+            ..ListedRelease::default()
+        };
+        let file = ListedAsset::default();
+        let address = asset(&release, &file, "a+b.whl", None, None);
+        assert_eq!(address.as_deref(), Some("https://h.org/o/r/releases/download/v1%2B2/a%2Bb.whl"));
+        assert_eq!(Repository::of(&release).unwrap().to_string(), "o/r");
+        let bare = ListedRelease { tag_name: "v1+2".into(), ..ListedRelease::default() };
+        let repository: Repository = "o/r".parse().unwrap();
+        let address = asset(&bare, &file, "a+b.whl", None, Some(&repository));
+        assert_eq!(address.as_deref(), Some("https://github.com/o/r/releases/download/v1%2B2/a%2Bb.whl"));
+        assert_eq!(asset(&bare, &file, "a+b.whl", None, None), None);
+    }
+
+    #[test]
+    fn a_repository_is_two_names() {
+        for text in ["o", "o/r/s", "/r", "o/", "o/r;x", "../r", "o/-x"] {
+            assert!(text.parse::<Repository>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Parts of a person's document that are ours, between two comments.
+
+/// A document without the place that is written to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MarkerError {
+    /// None of the markers is there.
+    #[error("it has none of the markers {0}")]
+    None(String),
+    /// One of a pair is there without the other, twice, or behind it.
+    #[error(
+        "`{begin}` and `{end}` stand there {begins} and {ends} times, or in the wrong order; each stands there once"
+    )]
+    Pair {
+        /// The comment before.
+        begin: String,
+        /// The comment behind.
+        end: String,
+        /// How often the first stands there.
+        begins: usize,
+        /// How often the second stands there.
+        ends: usize,
+    },
+    /// A heading is missing.
+    #[error("it has no line `{0}`")]
+    Heading(String),
+}
+
+/// A part and what it is to hold.
+#[derive(Debug, Clone)]
+pub(super) struct Part<'a> {
+    /// `COVERAGE_TABLE`, of `<!-- COVERAGE_TABLE_START -->` and `<!-- COVERAGE_TABLE_END -->`.
+    pub(super) name: &'a str,
+    /// Its text, with a line break at its end.
+    pub(super) text: &'a str,
+}
+
+/// Replaces every part that the document has; the rest of it stays byte for byte. Line ends are those of the document.
+pub(super) fn replaced(document: &str, parts: &[Part<'_>]) -> Result<String, MarkerError> {
+    let mut text = document.to_owned();
+    let mut found = false;
+    for part in parts {
+        let (begin, end) = (format!("<!-- {}_START -->", part.name), format!("<!-- {}_END -->", part.name));
+        let (begins, ends) = (text.matches(&begin).count(), text.matches(&end).count());
+        if (begins, ends) == (0, 0) {
+            continue;
+        }
+        let from = text.find(&begin).map(|at| at + begin.len());
+        let to = text.find(&end);
+        let (Some(from), Some(to), (1, 1)) = (from, to, (begins, ends)) else {
+            return Err(MarkerError::Pair { begin, end, begins, ends });
+        };
+        if to < from {
+            return Err(MarkerError::Pair { begin, end, begins, ends });
+        }
+        text.replace_range(from..to, &with_line_ends_of(document, &format!("\n{}", part.text)));
+        found = true;
+    }
+    if found {
+        return Ok(text);
+    }
+    let names: Vec<String> = parts.iter().map(|part| format!("`<!-- {}_START -->`", part.name)).collect();
+    Err(MarkerError::None(names.join(" and ")))
+}
+
+/// A text with the line ends that a document has.
+pub(super) fn with_line_ends_of(document: &str, text: &str) -> String {
+    if document.contains("\r\n") { text.replace('\n', "\r\n") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MarkerError, Part, replaced};
+
+    const PARTS: [Part<'_>; 2] = [Part { name: "A", text: "new\n" }, Part { name: "B", text: "b\n" }];
+
+    #[test]
+    fn what_stands_between_markers_is_replaced_once_and_the_rest_stays() {
+        let once = replaced("x\n<!-- A_START -->\nold\n<!-- A_END -->\ny", &PARTS).unwrap();
+        assert_eq!(once, "x\n<!-- A_START -->\nnew\n<!-- A_END -->\ny");
+        assert_eq!(replaced(&once, &PARTS).unwrap(), once);
+        let inline = replaced("<!-- A_START --><!-- A_END -->", &PARTS).unwrap();
+        assert_eq!(inline, "<!-- A_START -->\nnew\n<!-- A_END -->");
+        let dos = replaced("<!-- A_START -->\r\n<!-- A_END -->\r\n", &PARTS).unwrap();
+        assert_eq!(dos, "<!-- A_START -->\r\nnew\r\n<!-- A_END -->\r\n");
+    }
+
+    #[test]
+    fn missing_and_unpaired_markers_are_faults() {
+        assert!(matches!(replaced("x", &PARTS), Err(MarkerError::None(_))));
+        for text in [
+            "<!-- A_START -->",
+            "<!-- A_END -->",
+            "<!-- A_END --><!-- A_START -->",
+            "<!-- A_START --><!-- A_START --><!-- A_END -->",
+        ] {
+            assert!(matches!(replaced(text, &PARTS), Err(MarkerError::Pair { .. })), "{text}");
+        }
+    }
+}

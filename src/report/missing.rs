@@ -1,0 +1,231 @@
+//! What is missing: a grid a platform and version, Pythons down, torch and accelerator across.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::{Combination, Expected, Machine, Matched, Share};
+use crate::names::PythonVersion;
+
+/// One version of a distribution on one platform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    /// The platform.
+    pub machine: Machine,
+    /// The distribution, normalised.
+    pub distribution: String,
+    /// Version and commit.
+    pub version: String,
+    /// What the columns are. One in which every cell is excluded is left out.
+    pub columns: Vec<Column>,
+    /// One a Python.
+    pub rows: Vec<Row>,
+}
+
+/// One accelerator, torch and backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// The accelerator with its version, `ROCm 6.2`.
+    pub accelerator: Option<String>,
+    /// Torch.
+    pub torch: Option<String>,
+    /// The backend's tail; `None` for the default backend.
+    pub backend: Option<String>,
+}
+
+/// One Python.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The Python; `None` for wheels that name none.
+    pub python: Option<PythonVersion>,
+    /// Its cells, in the order of the columns.
+    pub cells: Vec<Cell>,
+}
+
+/// One cell of a grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// How it is.
+    pub state: State,
+    /// The wheel that fills it, or that would.
+    pub wheel: Option<String>,
+    /// The job that makes it.
+    pub job: Option<String>,
+    /// Why it is excluded, where the plan says.
+    pub reason: Option<String>,
+}
+
+/// How a cell is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// A wheel fills it.
+    Present,
+    /// The plan makes a wheel for it, and there is none.
+    Missing,
+    /// The plan makes none for it.
+    Excluded,
+}
+
+impl State {
+    /// The word of tables and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Present => "present",
+            Self::Missing => "missing",
+            Self::Excluded => "excluded",
+        }
+    }
+}
+
+impl Column {
+    fn of(combination: &Combination) -> Self {
+        let version = combination.accelerator_version();
+        Self {
+            accelerator: version.map(|version| format!("{} {version}", combination.accelerator_name())),
+            torch: combination.torch_text(),
+            backend: combination.backend.clone(),
+        }
+    }
+
+    /// The lines of a column's head.
+    fn head(&self) -> Vec<String> {
+        let torch = self.torch.as_ref().map_or_else(|| "no torch".to_owned(), |torch| format!("torch {torch}"));
+        vec![torch, self.accelerator.clone().unwrap_or_default(), self.backend.clone().unwrap_or_default()]
+    }
+}
+
+/// A grid for every platform, distribution and version of a plan.
+pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
+    // Pythons of a distribution on a platform are rows of all its grids, so that a gap is seen as one.
+    let mut pythons: BTreeMap<(&Machine, &str), BTreeSet<Option<PythonVersion>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&Machine, Combination), Vec<&Matched<'_>>> = BTreeMap::new();
+    for matched in found {
+        let cell = matched.cell;
+        let distribution = cell.combination.distribution.as_str();
+        pythons.entry((&cell.machine, distribution)).or_default().insert(cell.python);
+        let version = Combination { accelerator: None, torch: None, backend: None, ..cell.combination.clone() };
+        groups.entry((&cell.machine, version)).or_default().push(matched);
+    }
+    let grid = |((machine, version), cells): ((&Machine, Combination), Vec<&Matched<'_>>)| {
+        let distribution = version.distribution.as_str();
+        let columns: BTreeSet<ByTorch<'_>> = cells.iter().map(|matched| ByTorch(&matched.cell.combination)).collect();
+        let mut by_place: BTreeMap<(Option<PythonVersion>, ByTorch<'_>), &Matched<'_>> = BTreeMap::new();
+        for matched in &cells {
+            by_place.insert((matched.cell.python, ByTorch(&matched.cell.combination)), matched);
+        }
+        let row = |python: &Option<PythonVersion>| {
+            let of_column = |column: &ByTorch<'_>| match by_place.get(&(*python, *column)) {
+                Some(matched) => Cell {
+                    state: if matched.by.is_some() { State::Present } else { State::Missing },
+                    wheel: Some(matched.by.map_or_else(|| matched.cell.wheel.clone(), |wheel| wheel.name.clone())),
+                    job: matched.cell.job.clone(),
+                    reason: None,
+                },
+                None => Cell {
+                    state: State::Excluded,
+                    wheel: None,
+                    job: None,
+                    reason: expected.why_left_out(machine, column.0, *python).map(|row| row.reason.clone()),
+                },
+            };
+            Row { python: *python, cells: columns.iter().map(of_column).collect() }
+        };
+        Grid {
+            machine: machine.clone(),
+            distribution: distribution.to_owned(),
+            version: version.version_text(),
+            rows: pythons.get(&(machine, distribution)).into_iter().flatten().map(row).collect(),
+            columns: columns.iter().map(|column| Column::of(column.0)).collect(),
+        }
+    };
+    groups.into_iter().map(grid).collect()
+}
+
+/// A column in order: by torch, then accelerator, then backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ByTorch<'a>(&'a Combination);
+
+impl Ord for ByTorch<'_> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |own: &Self| {
+            let Combination { torch, accelerator, backend, .. } = own.0;
+            (torch.clone(), accelerator.clone(), backend.clone())
+        };
+        key(self).cmp(&key(other))
+    }
+}
+
+impl PartialOrd for ByTorch<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Grid {
+    /// Its cells that count.
+    pub fn share(&self) -> Share {
+        let mut share = Share::default();
+        for cell in self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.state != State::Excluded) {
+            share.count(cell.state == State::Present);
+        }
+        share
+    }
+}
+
+/// The grids for a terminal. What is missing is in capitals, so that it is found without colour.
+pub fn missing_text(grids: &[Grid]) -> String {
+    let mut text = String::new();
+    for grid in grids {
+        let share = grid.share();
+        let _ = writeln!(
+            text,
+            "{} {} on {}: {} of {} present, {} missing",
+            grid.distribution,
+            grid.version,
+            grid.machine.title(),
+            share.present,
+            share.total(),
+            share.missing
+        );
+        let heads: Vec<Vec<String>> = grid.columns.iter().map(Column::head).collect();
+        let width = |head: &Vec<String>| head.iter().map(String::len).chain(["MISSING".len()]).max().unwrap_or(0);
+        for line in 0..3 {
+            let name = if line == 0 { "Python" } else { "" };
+            let cells = heads.iter().map(|head| (head[line].as_str(), width(head)));
+            push_line(&mut text, name, cells.collect());
+        }
+        for row in &grid.rows {
+            let python = row.python.map_or_else(|| "any".to_owned(), |python| python.to_string());
+            let word = |cell: &Cell| match cell.state {
+                State::Present => "yes",
+                State::Missing => "MISSING",
+                State::Excluded => "-",
+            };
+            push_line(
+                &mut text,
+                &python,
+                row.cells.iter().zip(&heads).map(|(cell, head)| (word(cell), width(head))).collect(),
+            );
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn push_line(text: &mut String, first: &str, cells: Vec<(&str, usize)>) {
+    let mut line = format!("  {first:6}");
+    for (cell, width) in cells {
+        let _ = write!(line, "  {cell:width$}");
+    }
+    let line = line.trim_end();
+    if !line.is_empty() {
+        text.push_str(line);
+        text.push('\n');
+    }
+}
+
+/// The wheels that are missing, one a line, sorted as the grids are, each once.
+pub fn listed(found: &[Matched<'_>]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let missing = found.iter().filter(|matched| matched.by.is_none()).map(|matched| &matched.cell.wheel);
+    missing.filter(|wheel| seen.insert(*wheel)).cloned().collect()
+}

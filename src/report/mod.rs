@@ -1,0 +1,46 @@
+//! What is planned and what is published to documents: release notes, the history, tables of packages, coverage and
+//! its heatmap, and what is missing.
+//!
+//! Input: an [`Expected`] made of a plan, [`Wheels`] made of listings, and what the builds of a plan came to. Output:
+//! Markdown, SVG, and plain values for programs.
+//!
+//! **Invariant:** a document comes from plan and listing alone, never from an earlier document, and equal input in any
+//! order gives equal bytes; a name from outside reaches a document only escaped; a wheel whose name cannot be read is
+//! listed, never passed over in silence.
+
+mod addresses;
+mod combination;
+mod coverage;
+mod expected;
+mod heatmap;
+mod history;
+mod machine;
+mod markdown;
+mod markers;
+mod matched;
+mod missing;
+mod notes;
+mod outcomes;
+mod packages;
+mod pythons;
+mod share;
+#[cfg(test)]
+mod tests;
+mod wheels;
+
+pub use addresses::{Repository, RepositoryError};
+pub use combination::Combination;
+pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
+pub use expected::{Expected, ExpectedCell};
+pub use heatmap::{Heatmap, Scheme, heatmaps, svg};
+pub use history::with_section;
+pub use machine::Machine;
+pub use markers::MarkerError;
+pub use matched::{Matched, matched};
+pub use missing::{Cell, Column, Grid, Row, State, grids, listed, missing_text};
+pub use notes::{Notes, history_section, notes, release_of};
+pub use outcomes::{Outcomes, OutcomesError};
+pub use packages::{PackageRow, package_rows, packages};
+pub use pythons::Pythons;
+pub use share::{Grade, Share};
+pub use wheels::{Beside, PublishedWheel, Unread, Wheels};

@@ -1,0 +1,240 @@
+//! The text of a release: what it holds, what it lacks and why, how to install and to verify it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::packages::{counted, unread_part};
+use super::{
+    Combination, Expected, ExpectedCell, Outcomes, PublishedWheel, Repository, Wheels, addresses, markdown, matched,
+};
+use crate::index::{BaseUrl, Folder};
+use crate::publish::{AssetState, ListedRelease, Listing, SUMS, sums};
+use crate::template::{TemplateError, render};
+
+/// What notes are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Notes<'a> {
+    /// The tag.
+    pub tag: &'a str,
+    /// The release of the tag, then those that took what it had no room for.
+    pub releases: &'a [&'a ListedRelease],
+    /// Their wheels.
+    pub wheels: &'a Wheels,
+    /// What should be there.
+    pub expected: &'a Expected,
+    /// What the builds came to.
+    pub outcomes: &'a Outcomes,
+    /// The root of the package indexes, where there are some.
+    pub index: Option<&'a BaseUrl>,
+    /// The repository.
+    pub repository: Option<&'a Repository>,
+}
+
+/// The release of a tag, then `TAG-2`, `TAG-3` and so on as far as they follow, which hold what one release has no room
+/// for. Of several releases of one tag it is the published one, then the oldest.
+pub fn release_of<'a>(listing: &'a Listing, tag: &str) -> Vec<&'a ListedRelease> {
+    let of_tag = |tag: &str| {
+        let releases = listing.releases.iter().filter(|release| release.tag_name == tag);
+        releases.min_by_key(|release| (release.draft, release.id))
+    };
+    let spilled = (2..).map_while(|number: u32| of_tag(&format!("{tag}-{number}")));
+    of_tag(tag).into_iter().flat_map(|first| std::iter::once(first).chain(spilled.clone())).collect()
+}
+
+#[derive(Serialize)]
+struct View {
+    summary: String,
+    sections: String,
+    absent: String,
+    absent_summary: String,
+    installs: Vec<Install>,
+    has_index: bool,
+    has_sums: bool,
+    check_sums: String,
+    check_attestation: String,
+    check_release: String,
+    sums: String,
+    unread: String,
+}
+
+#[derive(Serialize)]
+struct Install {
+    title: String,
+    lines: String,
+}
+
+/// The notes in Markdown.
+///
+/// # Errors
+/// When the template is at fault.
+pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
+    let absent = absent(notes);
+    let planned: BTreeSet<&str> = notes.expected.cells.iter().map(|cell| cell.wheel.as_str()).collect();
+    let count = counted(notes.wheels.all.len(), "wheel");
+    let summary = match (planned.len(), absent.len()) {
+        (0, _) => format!("{count}."),
+        (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
+        (planned, absent) => format!("{count}. Of the {planned} that were planned, {absent} are missing."),
+    };
+    let digests: Vec<(&str, crate::names::Digest)> =
+        notes.wheels.all.iter().filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?))).collect();
+    let repository = notes.repository.map(|repository| format!(" --repo {repository}")).unwrap_or_default();
+    let is_immutable = notes.releases.first().is_some_and(|release| release.immutable);
+    let tag = shlex::try_quote(notes.tag).map_or_else(|_| "TAG".to_owned(), std::borrow::Cow::into_owned);
+    let files = notes.releases.iter().flat_map(|release| &release.assets);
+    let view = View {
+        summary,
+        sections: section(notes.wheels, notes.expected, 2),
+        absent_summary: format!("{} of the {} planned wheels:", absent.len(), planned.len()),
+        absent: if absent.is_empty() {
+            String::new()
+        } else {
+            markdown::table(&["wheel", "job", "what happened"], &absent).trim_end().to_owned()
+        },
+        installs: installs(notes.wheels, notes.index),
+        has_index: notes.index.is_some(),
+        has_sums: files.filter(|file| file.state == AssetState::Uploaded).any(|file| file.name == SUMS),
+        check_sums: block(&format!("sha256sum --check --ignore-missing {SUMS}")),
+        check_attestation: notes
+            .repository
+            .map(|_| block(&format!("gh attestation verify FILE{repository}")))
+            .unwrap_or_default(),
+        check_release: if is_immutable {
+            block(&format!("gh release verify {tag}{repository}\ngh release verify-asset {tag} FILE{repository}"))
+        } else {
+            String::new()
+        },
+        sums: if digests.is_empty() {
+            String::new()
+        } else {
+            markdown::fenced("text", &sums(digests)).trim_end().to_owned()
+        },
+        unread: unread_part(&notes.wheels.unread, 2),
+    };
+    let text = render("notes.md", include_str!("../../templates/notes/notes.md"), &view)?;
+    Ok(tidied(&text))
+}
+
+/// At most one empty line in a row, and one line break at the end.
+fn tidied(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    for line in text.lines() {
+        if !line.is_empty() || !tidy.ends_with("\n\n") {
+            tidy.push_str(line);
+            tidy.push('\n');
+        }
+    }
+    format!("{}\n", tidy.trim_matches('\n'))
+}
+
+fn block(lines: &str) -> String {
+    markdown::fenced("sh", lines).trim_end().to_owned()
+}
+
+/// A heading a platform, and a table an accelerator below it. `level` is that of the platforms' headings.
+fn section(wheels: &Wheels, expected: &Expected, level: usize) -> String {
+    let found = matched(expected, wheels);
+    let planned: BTreeMap<&str, &ExpectedCell> =
+        found.iter().filter_map(|matched| Some((matched.by?.name.as_str(), matched.cell))).collect();
+    let marks = "#".repeat(level);
+    let mut text = String::new();
+    for platform in wheels.all.chunk_by(|one, other| one.machine == other.machine) {
+        let Some(first) = platform.first() else { continue };
+        text.push_str(&format!("\n{marks} {}\n", markdown::text(&first.machine.title())));
+        let mut parts: BTreeMap<&str, Vec<&PublishedWheel>> = BTreeMap::new();
+        for wheel in platform {
+            parts.entry(wheel.combination.accelerator_name()).or_default().push(wheel);
+        }
+        // ROCm is what people come for.
+        let mut names: Vec<&str> = parts.keys().copied().collect();
+        names.sort_by_key(|name| (*name != "ROCm", *name));
+        for name in names {
+            text.push_str(&format!("\n{marks}# {name}\n\n"));
+            let head = ["distribution", "version", name, "torch", "Python", "gfx targets", "backend", "link"];
+            let rows: Vec<Vec<String>> =
+                parts[name].iter().map(|wheel| row(wheel, planned.get(wheel.name.as_str()).copied())).collect();
+            text.push_str(&markdown::table(&head, &rows));
+        }
+    }
+    text
+}
+
+fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
+    let or_none = |text: Option<String>| text.map_or_else(|| "–".to_owned(), |text| markdown::text(&text));
+    let what = &wheel.combination;
+    let of_plan = planned.map(|cell| cell.gfx.as_slice()).unwrap_or_default();
+    let gfx = if wheel.gfx.is_empty() { of_plan } else { &wheel.gfx };
+    let backend = planned.map(|cell| cell.backend.as_str()).filter(|name| !name.is_empty());
+    vec![
+        markdown::text(&what.distribution),
+        markdown::text(&what.version_text()),
+        or_none(what.accelerator_version()),
+        or_none(what.torch_text()),
+        markdown::text(&wheel.pythons.to_string()),
+        or_none(Some(gfx.join(", ")).filter(|gfx| !gfx.is_empty())),
+        markdown::text(backend.unwrap_or_else(|| what.backend_text())),
+        match &wheel.address {
+            Some(address) => markdown::link(&markdown::code(&wheel.tags), address),
+            None => markdown::code(&wheel.name),
+        },
+    ]
+}
+
+/// The planned wheels that are not there: name, job, and what is known of it.
+fn absent(notes: &Notes<'_>) -> Vec<Vec<String>> {
+    let found = matched(notes.expected, notes.wheels);
+    let mut seen = BTreeSet::new();
+    let missing = found.iter().filter(|matched| matched.by.is_none() && matched.cell.job.is_some());
+    missing
+        .filter(|matched| seen.insert(&matched.cell.wheel))
+        .map(|matched| {
+            let job = matched.cell.job.as_deref().unwrap_or_default();
+            let why = notes.outcomes.why(job).unwrap_or("no result is known");
+            vec![markdown::code(&matched.cell.wheel), markdown::code(job), markdown::text(why)]
+        })
+        .collect()
+}
+
+/// One block a ROCm and torch, the newest first.
+fn installs(wheels: &Wheels, index: Option<&BaseUrl>) -> Vec<Install> {
+    let mut folders: BTreeMap<Folder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
+    for wheel in &wheels.all {
+        let of_folder = folders.entry(wheel.combination.folder()).or_default();
+        of_folder.entry(&wheel.combination.distribution).or_default().push(wheel);
+    }
+    let line = |folder: &Folder, distribution: &str, wheels: &[&PublishedWheel]| match index {
+        Some(index) => {
+            let address = format!("{index}/{folder}/");
+            let address = shlex::try_quote(&address).map_or_else(|_| address.clone(), std::borrow::Cow::into_owned);
+            format!("pip install {distribution} --no-deps --index-url {address}")
+        }
+        None => {
+            // The newest version for the newest Python, of the default backend where it has one.
+            let key = |wheel: &&&PublishedWheel| {
+                let Combination { version, git, backend, .. } = &wheel.combination;
+                (backend.is_none(), version.clone(), git.is_none(), wheel.pythons.clone())
+            };
+            let example = wheels.iter().max_by_key(key);
+            let place = example.map(|wheel| wheel.address.clone().unwrap_or_else(|| format!("./{}", wheel.name)));
+            format!("pip install --no-deps '{}'", place.unwrap_or_default())
+        }
+    };
+    let install = |(folder, distributions): (Folder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
+        let lines: Vec<String> = distributions.iter().map(|(name, wheels)| line(&folder, name, wheels)).collect();
+        Install { title: markdown::text(&folder.title()), lines: block(&lines.join("\n")) }
+    };
+    folders.into_iter().map(install).collect()
+}
+
+/// The section of the history: `### TAG`, a link, and a heading a platform.
+pub fn history_section(notes: &Notes<'_>) -> String {
+    let page = notes.releases.first().and_then(|release| addresses::page(release, notes.repository));
+    let link = page.map_or_else(|| "Release".to_owned(), |page| markdown::link("Release", &page));
+    format!(
+        "### {}\n\n{link}, {}.\n{}",
+        markdown::text(notes.tag),
+        counted(notes.wheels.all.len(), "wheel"),
+        section(notes.wheels, notes.expected, 4)
+    )
+}

@@ -1,0 +1,104 @@
+//! What the jobs of a plan came to, as results files say.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What jobs came to, by id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcomes(BTreeMap<String, String>);
+
+/// Not a results file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OutcomesError {
+    /// Not JSON.
+    #[error("it is not JSON: {0}")]
+    Malformed(String),
+    /// JSON of another form.
+    #[error("it holds no results: each is an object with `job` and `outcome`, as `build.json` is")]
+    OtherForm,
+}
+
+impl Outcomes {
+    /// Adds a `build.json`, a list of such, or one object a line. Of two results of one job the later one counts.
+    ///
+    /// # Errors
+    /// When the text is none of these.
+    pub fn add_json(&mut self, text: &str) -> Result<(), OutcomesError> {
+        for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+            self.add(&value.map_err(|error| OutcomesError::Malformed(error.to_string()))?)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, value: &Value) -> Result<(), OutcomesError> {
+        if let Value::Array(items) = value {
+            return items.iter().try_for_each(|item| self.add(item));
+        }
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        let (Some(job), Some(outcome)) = (text("job"), text("outcome")) else { return Err(OutcomesError::OtherForm) };
+        self.0.insert(job.to_owned(), why(outcome, text("reason").map(str::to_owned).or_else(|| stage(value))));
+        Ok(())
+    }
+
+    /// Why a job left no wheel, in one line; `None` where no result is known.
+    pub fn why(&self, job: &str) -> Option<&str> {
+        self.0.get(job).map(String::as_str)
+    }
+}
+
+/// The words of `build.json` and those of GitHub's job results.
+fn why(outcome: &str, reason: Option<String>) -> String {
+    let told = match outcome {
+        "done" | "success" => "built, and its wheel is not in the release",
+        "failed" | "failure" => "failed",
+        "refused" => "built, and refused by its checks",
+        "capped" => "ended at its time limit; it can go on",
+        "stopped" | "cancelled" => "stopped",
+        "skipped" => "skipped",
+        "running" => "ended without saying how",
+        "machine" => "the machine or the engine was at fault",
+        other => other,
+    };
+    reason.map_or_else(|| told.to_owned(), |reason| format!("{told}: {reason}"))
+}
+
+/// The first stage of a `build.json` that did not end well.
+fn stage(value: &Value) -> Option<String> {
+    let stages = value.get("stages")?.as_array()?;
+    let text = |stage: &Value, name: &str| stage.get(name).and_then(Value::as_str).map(str::to_owned);
+    let is_bad = |stage: &&Value| matches!(text(stage, "state").as_deref(), Some("failed" | "stopped"));
+    let bad = stages.iter().find(is_bad)?;
+    let name = text(bad, "stage")?;
+    Some(text(bad, "ended").map_or_else(|| format!("stage `{name}`"), |ended| format!("stage `{name}`, {ended}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcomes, OutcomesError};
+
+    fn of(text: &str) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        outcomes.add_json(text).unwrap();
+        outcomes
+    }
+
+    /// P6
+    #[test]
+    fn a_record_of_a_build_says_which_stage_failed_and_a_plain_result_its_reason() {
+        let record = r#"{"job": "j", "outcome": "failed", "stages": [{"stage": "source", "state": "done"},
+            {"stage": "compile", "state": "failed", "ended": "exit 1"}]}"#;
+        assert_eq!(of(record).why("j"), Some("failed: stage `compile`, exit 1"));
+        let lines = "{\"job\": \"a\", \"outcome\": \"failure\", \"reason\": \"no space\"}\n{\"job\": \"b\", \"outcome\": \"cancelled\"}\n";
+        assert_eq!((of(lines).why("a"), of(lines).why("b")), (Some("failed: no space"), Some("stopped")));
+        assert_eq!(of("[]").why("a"), None);
+    }
+
+    #[test]
+    fn the_later_result_counts_and_other_json_is_refused() {
+        let twice = r#"[{"job": "j", "outcome": "capped"}, {"job": "j", "outcome": "done"}]"#;
+        assert!(of(twice).why("j").unwrap().starts_with("built"));
+        assert_eq!(Outcomes::default().add_json("7"), Err(OutcomesError::OtherForm));
+        assert!(matches!(Outcomes::default().add_json("{"), Err(OutcomesError::Malformed(_))));
+    }
+}

@@ -1,0 +1,272 @@
+//! The wheels of listings, read by name.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Combination, Machine, Pythons, Repository, addresses};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::index::BaseUrl;
+use crate::names::{Digest, RocmVersion, WheelIdentity, WheelIdentityError, WheelName};
+use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, Manifest};
+
+/// Wheels, sorted by what they are, and wheel files whose names say nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wheels {
+    /// The wheels: by platform, combination and Python, then the newest release first.
+    pub all: Vec<PublishedWheel>,
+    /// Files that end in `.whl` and cannot be read, by release and name.
+    pub unread: Vec<Unread>,
+}
+
+/// One wheel of one release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishedWheel {
+    /// Its name, decoded.
+    pub name: String,
+    /// What it runs on.
+    pub machine: Machine,
+    /// What it is.
+    pub combination: Combination,
+    /// The Pythons it serves.
+    pub pythons: Pythons,
+    /// The C++ ABI that its label names.
+    pub cxx11abi: Option<bool>,
+    /// Its build tag.
+    pub build: Option<String>,
+    /// Its three wheel tags, `cp311-cp311-linux_x86_64`.
+    pub tags: String,
+    /// The gfx targets it was compiled for, where a manifest says.
+    pub gfx: Vec<String>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// SHA-256 of it, where it is known.
+    pub digest: Option<Digest>,
+    /// Where it is fetched from, encoded for a document.
+    pub address: Option<String>,
+    /// The tag of its release; empty for a folder without one.
+    pub tag: String,
+    /// Whether its release is a pre-release.
+    pub is_prerelease: bool,
+    /// When its release was published.
+    published_at: String,
+    /// Whether its label has another reading.
+    is_ambiguous: bool,
+}
+
+/// A file whose name cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unread {
+    /// The release.
+    pub tag: String,
+    /// The name as listed.
+    pub name: String,
+    /// Why it cannot be read.
+    pub reason: String,
+    /// The same as a sentence that names it.
+    told: String,
+}
+
+/// What is known beside a listing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Manifests, for what names do not say.
+    pub manifests: &'a [Manifest],
+    /// Address below which the files are served.
+    pub base: Option<&'a BaseUrl>,
+    /// The repository, where the listing does not say.
+    pub repository: Option<&'a Repository>,
+    /// ROCm versions that exist, for labels without dots.
+    pub known_rocm: &'a [RocmVersion],
+}
+
+impl Wheels {
+    /// The wheels that people can fetch: finished assets of releases that are no drafts.
+    pub fn published(listing: &Listing, beside: Beside<'_>) -> Self {
+        Self::of(listing.releases.iter().filter(|release| !release.draft), beside)
+    }
+
+    /// The finished wheels of these releases, drafts or not.
+    pub fn of<'a>(releases: impl IntoIterator<Item = &'a ListedRelease>, beside: Beside<'_>) -> Self {
+        let mut wheels = Self::default();
+        let rows: BTreeMap<(&str, &str), &[String]> = beside
+            .manifests
+            .iter()
+            .flat_map(|manifest| manifest.files.iter().map(|file| (file.name.as_str(), file)))
+            .map(|(name, file)| ((name, file.sha256.as_str()), file.gfx.as_slice()))
+            .collect();
+        for release in releases {
+            for asset in release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded) {
+                if !is_wheel(&asset.name) {
+                    continue;
+                }
+                match read(release, asset, beside) {
+                    Ok(mut wheel) => {
+                        wheel.gfx = gfx(&rows, &wheel);
+                        wheels.all.push(wheel);
+                    }
+                    Err(error) => wheels.unread.push(Unread {
+                        tag: release.tag_name.clone(),
+                        name: asset.name.clone(),
+                        reason: match &error {
+                            WheelIdentityError::Name(error) => error.reason.clone(),
+                            WheelIdentityError::Label { error, .. } => error.to_string(),
+                        },
+                        told: error.to_string(),
+                    }),
+                }
+            }
+        }
+        wheels.all.sort_by(PublishedWheel::order);
+        // A listing of GitHub and the manifest of the same release name the same file; the one that says more stays.
+        let mut seen = BTreeSet::new();
+        wheels.all.retain(|wheel| seen.insert((wheel.tag.clone(), wheel.name.clone())));
+        wheels.unread.sort();
+        wheels.unread.dedup();
+        wheels
+    }
+
+    /// Tells of names that cannot be read, and of labels with two readings.
+    pub fn report(&self, listing: &str, sink: &mut Sink) {
+        for unread in &self.unread {
+            sink.push(
+                Diagnostic::new(&codes::UNREADABLE_PUBLISHED_NAME, format!("published file {}", unread.told))
+                    .at(Place::File(listing.into()), "")
+                    .note(format!("it is in release `{}`", unread.tag)),
+            );
+        }
+        for wheel in self.all.iter().filter(|wheel| wheel.is_ambiguous) {
+            sink.push(
+                Diagnostic::new(
+                    &codes::AMBIGUOUS_PUBLISHED_LABEL,
+                    format!(
+                        "the label of `{}` has two readings and was read as {}",
+                        wheel.name,
+                        wheel.combination.runs_with()
+                    ),
+                )
+                .at(Place::File(listing.into()), "")
+                .note(format!("it is in release `{}`", wheel.tag)),
+            );
+        }
+    }
+}
+
+/// Targets by name and digest; by name alone where the listing has no digest and all manifests agree.
+fn gfx(rows: &BTreeMap<(&str, &str), &[String]>, wheel: &PublishedWheel) -> Vec<String> {
+    let mut of_name = rows.range((wheel.name.as_str(), "")..).take_while(|((name, _), _)| *name == wheel.name);
+    let found = match wheel.digest {
+        Some(digest) => rows.get(&(wheel.name.as_str(), digest.to_hex().as_str())).copied(),
+        None => of_name.next().map(|(_, gfx)| *gfx).filter(|first| of_name.all(|(_, other)| other == first)),
+    };
+    found.map(<[String]>::to_vec).unwrap_or_default()
+}
+
+fn is_wheel(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("whl"))
+}
+
+fn read(
+    release: &ListedRelease,
+    asset: &ListedAsset,
+    beside: Beside<'_>,
+) -> Result<PublishedWheel, WheelIdentityError> {
+    let name: WheelName = asset.name.parse()?;
+    let identity = WheelIdentity::of(&name, beside.known_rocm)?;
+    let own_repository = Repository::of(release);
+    let repository = own_repository.as_ref().or(beside.repository);
+    let text = name.to_string();
+    Ok(PublishedWheel {
+        address: addresses::asset(release, asset, &text, beside.base, repository),
+        name: text,
+        machine: Machine::of(&name),
+        combination: Combination::of(&identity),
+        pythons: Pythons::of(&name),
+        cxx11abi: identity.cxx11abi,
+        build: name.build.clone(),
+        tags: format!("{}-{}-{}", name.python, name.abi, name.platform),
+        gfx: Vec::new(),
+        size_bytes: asset.size,
+        digest: asset.digest,
+        tag: release.tag_name.clone(),
+        is_prerelease: release.prerelease,
+        published_at: release.published_at.clone().unwrap_or_default(),
+        is_ambiguous: identity.is_ambiguous,
+    })
+}
+
+impl PublishedWheel {
+    /// By what it is, then the newest release first, then by build tag, the latest first, and name.
+    fn order(&self, other: &Self) -> Ordering {
+        self.what()
+            .cmp(&other.what())
+            .then_with(|| other.published_at.cmp(&self.published_at))
+            .then_with(|| pieces(&other.tag).cmp(&pieces(&self.tag)))
+            .then_with(|| other.build.as_deref().map(pieces).cmp(&self.build.as_deref().map(pieces)))
+            .then_with(|| self.name.cmp(&other.name))
+            .then_with(|| self.address.is_none().cmp(&other.address.is_none()))
+            .then_with(|| self.digest.is_none().cmp(&other.digest.is_none()))
+            .then_with(|| self.address.cmp(&other.address))
+            .then_with(|| self.digest.map(Digest::to_hex).cmp(&other.digest.map(Digest::to_hex)))
+            .then_with(|| self.size_bytes.cmp(&other.size_bytes))
+    }
+
+    /// Platform, combination and Python: equal for wheels that fill the same cell.
+    pub(super) fn what(&self) -> (&Machine, &Combination, &Pythons, Option<bool>) {
+        (&self.machine, &self.combination, &self.pythons, self.cxx11abi)
+    }
+}
+
+/// A tag in pieces that sort as people read them: `v10` after `v9`.
+pub(super) fn pieces(text: &str) -> Vec<(u8, u64, &str)> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_digit = first.is_ascii_digit();
+        let end = rest.find(|c: char| c.is_ascii_digit() != is_digit).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        pieces.push(match piece.parse() {
+            Ok(number) if is_digit => (1, number, piece),
+            _ => (0, 0, piece),
+        });
+        rest = after;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Beside, Wheels, pieces};
+    use crate::publish::Listing;
+
+    #[test]
+    fn ten_follows_nine_in_tags() {
+        assert!(pieces("v1.10") > pieces("v1.9"));
+        assert!(pieces("v2") < pieces("v10"));
+    }
+
+    #[test]
+    fn every_wheel_file_is_read_or_listed_as_unread() {
+        let listing = Listing::from_json(include_str!("../../tests/fixtures/assets.json")).unwrap();
+        let wheels = Wheels::published(&listing, Beside::default());
+        let unread: Vec<&str> = wheels.unread.iter().map(|unread| unread.name.as_str()).collect();
+        assert_eq!(
+            unread,
+            [
+                "flash-attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+                "flash_attn-2.8.3+cputorch2.5-cp311-cp311-linux_x86_64.whl",
+                "flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl"
+            ]
+        );
+        assert_eq!(wheels.all.len() + wheels.unread.len(), listing.releases[0].assets.len());
+        assert!(wheels.all.iter().all(|wheel| !wheel.name.contains('%')));
+    }
+
+    #[test]
+    fn drafts_and_broken_uploads_are_not_published() {
+        let text = r#"[{"tag_name": "a", "draft": true, "assets": [{"name": "a-1-py3-none-any.whl"}]},
+            {"tag_name": "b", "assets": [{"name": "a-1-py3-none-any.whl", "state": "starter"}]}]"#;
+        let listing = Listing::from_json(text).unwrap();
+        assert_eq!(Wheels::published(&listing, Beside::default()), Wheels::default());
+        assert_eq!(Wheels::of(&listing.releases, Beside::default()).all.len(), 1, "notes look into drafts");
+    }
+}

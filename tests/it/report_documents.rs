@@ -1,0 +1,391 @@
+//! A maintainer writes the documents that people read, from a plan and a saved listing.
+
+use crate::support::{Outcome, Project, appears, assert_file};
+
+const MATRIX: &str = r#"version: 1
+distribution: flash-attn
+recipe: flash-attn
+axes:
+  flash-attn: ["2.8.3"]
+  python: ["3.9", "3.10", "3.11"]
+  torch: ["2.5.1", "2.6.0"]
+  rocm: ["6.1", "6.2"]
+  backend: [ck, triton]
+gfx: [gfx90a, gfx942]
+"#;
+
+/// One asset of GitHub's own JSON, with the address as its API gives it.
+fn asset(tag: &str, number: usize, name: &str) -> serde_json::Value {
+    let encoded = name.replace('+', "%2B");
+    serde_json::json!({
+        "id": number, "name": name, "state": "uploaded", "size": 1000 + number,
+        "digest": format!("sha256:{}", format!("{number:02x}").repeat(32)),
+        "browser_download_url": format!("https://github.com/o/r/releases/download/{tag}/{encoded}"),
+        "created_at": "2026-11-01T00:00:00Z",
+    })
+}
+
+fn release(number: usize, tag: &str, names: &[&str]) -> serde_json::Value {
+    let assets: Vec<_> = names.iter().enumerate().map(|(at, name)| asset(tag, 10 * number + at, name)).collect();
+    serde_json::json!({
+        "id": number, "tag_name": tag, "draft": false, "prerelease": false, "immutable": number == 2,
+        "published_at": format!("2026-11-{number:02}T00:00:00Z"),
+        "html_url": format!("https://github.com/o/r/releases/tag/{tag}"),
+        "assets": assets,
+    })
+}
+
+const SECOND: [&str; 10] = [
+    "flash_attn-2.8.3+rocm61torch2.5-cp39-cp39-linux_x86_64.whl",
+    "flash_attn-2.8.3+rocm61torch2.5-cp310-cp310-manylinux_2_28_x86_64.whl",
+    "flash_attn-2.8.3+rocm6.2torch2.5-cp310-cp310-linux_x86_64.whl",
+    "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.8.3+rocm61torch2.6-cp39-abi3-linux_x86_64.whl",
+    "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl",
+    "flash_attn-2.8.3+rocm72torch2.10-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.8.3+rocm72torch2.9-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+    "SHA256SUMS",
+];
+const FIRST: [&str; 2] = [
+    "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.10.0+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+];
+
+/// A project with a plan, a listing of two releases and a draft, and what two builds came to.
+fn project() -> Project {
+    let mut draft = release(3, "v3", &["flash_attn-2.8.3+rocm61torch2.6triton-py3-none-any.whl"]);
+    draft["draft"] = true.into();
+    let releases = serde_json::json!([draft, release(2, "v2", &SECOND), release(1, "v1", &FIRST)]);
+    let failed = r#"{"job": "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.9-ck", "outcome": "failed", "stages": [
+        {"stage": "compile", "state": "failed", "ended": "exit status 1 | out of memory"}]}"#;
+    let capped = r#"{"job": "flash-attn-2.8.3-rocm6.1-torch2.5.1-py3.11-ck", "outcome": "capped"}"#;
+    let project = Project::new()
+        .file("matrices/flash-attn.yaml", MATRIX)
+        .file("releases.json", &releases.to_string())
+        .file(".rock/a/build.json", failed)
+        .file(".rock/b/build.json", capped)
+        .file("HISTORY.md", "# Releases\n\n## History\n")
+        .file("README.md", README);
+    project.run(&["plan", "matrices/flash-attn.yaml", "--format", "json", "--out", "plan.json"]).exits(0);
+    project
+}
+
+const README: &str = "# Wheels\n\n<!-- COVERAGE_BADGE_START -->\n<!-- COVERAGE_BADGE_END -->\n\nMine.\n\n\
+                      <!-- COVERAGE_TABLE_START -->\nold\n<!-- COVERAGE_TABLE_END -->\n\nMine too.\n";
+
+/// `report KIND --published releases.json …`.
+fn report(project: &Project, kind: &str, more: &[&str], code: i32) -> Outcome {
+    project.run(&[&["report", kind, "--published", "releases.json"], more].concat()).exits(code)
+}
+
+/// P5 P6
+#[test]
+fn notes_say_what_is_there_what_failed_and_why_and_how_to_install_and_verify() {
+    let project = project();
+    let more =
+        ["--tag", "v2", "--plan", "plan.json", "--results", ".rock", "--index-url", "https://o.github.io/r/simple"];
+    let notes = report(&project, "notes", &more, 0);
+    assert_file("tests/it/report_documents/notes.md", &notes.stdout);
+    assert!(notes.stderr.starts_with("warning[G300 unreadable-published-name]"), "{}", notes.stderr);
+}
+
+/// P7
+#[test]
+fn notes_without_a_plan_or_an_index_install_from_the_files_themselves() {
+    let project = project();
+    let notes = report(&project, "notes", &["--tag", "v1"], 0).stdout;
+    assert!(notes.starts_with("2 wheels.\n\n## Linux x86-64\n\n### ROCm\n"), "{notes}");
+    assert!(
+        notes.contains(
+            "pip install --no-deps 'https://github.com/o/r/releases/download/v1/flash_attn-2.10.0%2Brocm62torch2.5-"
+        ),
+        "{notes}"
+    );
+    assert!(notes.contains("gh attestation verify FILE --repo o/r\n"));
+    assert!(!notes.contains("gh release verify") && !notes.contains("SHA256SUMS\n"), "neither immutable nor with sums");
+    let draft = report(&project, "notes", &["--tag", "v3"], 0).stdout;
+    assert!(draft.contains("1 wheel."), "notes are written before a draft is published");
+}
+
+#[test]
+fn a_release_that_spilled_over_has_one_text() {
+    let spilled = serde_json::json!([release(1, "v1", &FIRST[..1]), release(2, "v1-2", &FIRST[1..])]);
+    let project = Project::new().file("releases.json", &spilled.to_string());
+    assert!(report(&project, "notes", &["--tag", "v1"], 0).stdout.starts_with("2 wheels.\n"));
+    assert!(report(&project, "notes", &["--tag", "v1-2"], 0).stdout.starts_with("1 wheel.\n"));
+}
+
+#[test]
+fn an_unknown_tag_is_told_with_the_nearest() {
+    let project = project();
+    let with = report(&project, "notes", &["--tag", "v22"], 1).stderr;
+    let without = project.said(&["report", "notes", "--published", "releases.json", "--tag", "v2"]);
+    appears("G303", &with, &without);
+    assert!(with.contains("did you mean `v2`?"), "{with}");
+}
+
+#[test]
+fn the_history_gets_one_section_a_tag_and_the_second_run_changes_nothing() {
+    let project = project();
+    for tag in ["v1", "v2"] {
+        report(&project, "notes", &["--tag", tag, "--history", "HISTORY.md"], 0);
+    }
+    let once = project.read("HISTORY.md");
+    assert_file("tests/it/report_documents/history.md", &once);
+    for tag in ["v1", "v2"] {
+        report(&project, "notes", &["--tag", tag, "--history", "HISTORY.md", "--check"], 0);
+        report(&project, "notes", &["--tag", tag, "--history", "HISTORY.md"], 0);
+    }
+    assert_eq!(project.read("HISTORY.md"), once);
+    let stale = project.file("HISTORY.md", &once.replace("triton", "tritom"));
+    let drift = report(&stale, "notes", &["--tag", "v2", "--history", "HISTORY.md", "--check"], 1);
+    assert!(drift.stderr.contains("HISTORY.md:") && drift.stderr.contains("would be"), "{}", drift.stderr);
+}
+
+#[test]
+fn a_document_without_its_marker_is_left_alone() {
+    let project = project().file("bare.md", "# No markers\n").file("half.md", "<!-- COVERAGE_TABLE_START -->\n");
+    let with = report(&project, "notes", &["--tag", "v2", "--history", "bare.md"], 1).stderr;
+    let without =
+        project.said(&["report", "notes", "--published", "releases.json", "--tag", "v2", "--history", "HISTORY.md"]);
+    appears("G302", &with, &without);
+    for file in ["bare.md", "half.md"] {
+        let before = project.read(file);
+        let told = report(&project, "coverage", &["--plan", "plan.json", "--update", file], 1).stderr;
+        assert!(told.contains("error[G302 no-marker]"), "{told}");
+        assert_eq!(project.read(file), before);
+    }
+}
+
+/// P5
+#[test]
+fn the_table_of_packages_folds_by_version_and_merges_releases() {
+    let project = project();
+    let packages = report(&project, "packages", &[], 0).stdout;
+    assert_file("tests/it/report_documents/packages.md", &packages);
+    assert_anchors_resolve(&packages);
+    let json = report(&project, "packages", &["--format", "json"], 0).json();
+    let merged = json["packages"].as_array().unwrap().iter().find(|row| row["files"].as_array().unwrap().len() == 2);
+    assert_eq!(merged.unwrap()["files"][0]["release"], "v2", "the newest release first");
+    assert_eq!(json["unread"][0]["name"], SECOND[8]);
+}
+
+/// Every link into the page has one place that it leads to.
+#[track_caller]
+fn assert_anchors_resolve(page: &str) {
+    let places = regex::Regex::new(r#"<a id="([^"]*)">"#).unwrap();
+    let places: Vec<&str> = places.captures_iter(page).map(|found| found.get(1).unwrap().as_str()).collect();
+    let unique: std::collections::BTreeSet<&str> = places.iter().copied().collect();
+    assert_eq!(unique.len(), places.len(), "{places:?}");
+    let links = regex::Regex::new(r"\]\(#([^)]*)\)").unwrap();
+    let links: Vec<&str> = links.captures_iter(page).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert!(!links.is_empty());
+    for link in links {
+        assert!(unique.contains(link), "#{link} leads nowhere");
+    }
+    for address in regex::Regex::new(r"\]\((https?:[^)]*)\)").unwrap().captures_iter(page) {
+        assert!(!address[1].contains('+'), "{}", &address[1]);
+    }
+}
+
+#[test]
+fn the_fixture_of_forty_names_loses_none() {
+    let project = Project::new().copy("tests/fixtures/assets.json", "releases.json");
+    let told = project.run(&["report", "packages", "--published", "releases.json", "--repo", "o/r"]).exits(0);
+    assert_anchors_resolve(&told.stdout);
+    assert_eq!(told.stderr.matches("warning[G300 ").count(), 3, "{}", told.stderr);
+    let json = project.run(&["report", "packages", "--published", "releases.json", "--format", "json"]).exits(0).json();
+    let files: usize =
+        json["packages"].as_array().unwrap().iter().map(|row| row["files"].as_array().unwrap().len()).sum();
+    // Two names are listed twice, plain and percent-encoded or for two C libraries; each is one file.
+    assert_eq!(files + json["unread"].as_array().unwrap().len(), 40);
+    let text = |pointer: &str| json.pointer(pointer).unwrap().as_str().unwrap().to_owned();
+    assert_eq!(text("/packages/0/platform"), "linux_x86_64");
+    let without = Project::new().file("releases.json", &serde_json::json!([release(1, "v1", &FIRST)]).to_string());
+    let without = without.said(&["report", "packages", "--published", "releases.json"]);
+    appears("G300", &told.stderr, &without);
+    appears("G301", &told.stderr, &without);
+}
+
+/// P5
+#[test]
+fn coverage_stands_between_markers_in_a_readme_and_as_a_picture() {
+    let project = project();
+    let more = ["--plan", "plan.json", "--update", "README.md", "--heatmap", "docs"];
+    report(&project, "coverage", &[&more[..], &["--check"]].concat(), 1);
+    report(&project, "coverage", &more, 0);
+    let once = project.read("README.md");
+    assert_file("tests/it/report_documents/readme.md", &once);
+    assert_file("tests/it/report_documents/coverage-flash-attn.svg", &project.read("docs/coverage-flash-attn.svg"));
+    report(&project, "coverage", &[&more[..], &["--check"]].concat(), 0);
+    report(&project, "coverage", &more, 0);
+    assert_eq!(project.read("README.md"), once);
+    let json = report(&project, "coverage", &["--plan", "matrices/flash-attn.yaml", "--format", "json"], 0).json();
+    assert_eq!(json["total"], serde_json::json!({"published": 10, "missing": 8, "percent": 55}));
+    assert_eq!(json["coverage"][0]["excluded"], 6);
+}
+
+#[test]
+fn a_plan_that_leaves_everything_out_has_no_percentage() {
+    let matrix = MATRIX.replace("[ck, triton]", "[ck]").replace("[\"6.1\", \"6.2\"]", "[\"6.2\"]");
+    let matrix = matrix.replace("[\"2.5.1\", \"2.6.0\"]", "[\"2.6.0\"]");
+    let project = project().file("none.yaml", &matrix);
+    project.run(&["plan", "none.yaml", "--format", "json", "--out", "none.json"]).exits(0);
+    let told = report(&project, "coverage", &["--plan", "none.json"], 0).stdout;
+    assert!(told.contains("| Linux x86-64 | `flash-attn` | 0 | 0 | 3 | N/A |"), "{told}");
+    report(&project, "missing", &["--plan", "none.json"], 0);
+}
+
+/// P5
+#[test]
+fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
+    let project = project();
+    let told = report(&project, "missing", &["--plan", "plan.json"], 1);
+    insta::assert_snapshot!(told.stdout, @r"
+    flash-attn 2.8.3 on Linux x86-64: 10 of 18 present, 8 missing
+      Python  torch 2.5  torch 2.5  torch 2.5  torch 2.5  torch 2.6  torch 2.6
+              ROCm 6.1   ROCm 6.1   ROCm 6.2   ROCm 6.2   ROCm 6.1   ROCm 6.1
+                         triton                triton                triton
+      3.9     yes        MISSING    MISSING    yes        yes        MISSING
+      3.10    yes        MISSING    yes        yes        yes        MISSING
+      3.11    MISSING    MISSING    yes        yes        yes        MISSING
+    ");
+    assert!(told.stderr.starts_with("8 of 18 cells are missing, in 4 wheels\n"), "{}", told.stderr);
+    let list = report(&project, "missing", &["--plan", "plan.json", "--list"], 1).stdout;
+    insta::assert_snapshot!(list, @r"
+    flash_attn-2.8.3+rocm61torch2.5-cp311-cp311-linux_x86_64.whl
+    flash_attn-2.8.3+rocm61torch2.5triton-py3-none-any.whl
+    flash_attn-2.8.3+rocm61torch2.6triton-py3-none-any.whl
+    flash_attn-2.8.3+rocm62torch2.5-cp39-cp39-linux_x86_64.whl
+    ");
+    let json = report(&project, "missing", &["--plan", "plan.json", "--format", "json"], 1).json();
+    assert_eq!((json["present"].as_u64(), json["missing"].as_u64()), (Some(10), Some(8)));
+    assert_eq!(json["grids"][0]["rows"][0]["python"], "3.9");
+}
+
+#[test]
+fn a_cell_that_the_plan_excludes_is_a_dash_with_its_reason() {
+    let matrix =
+        MATRIX.replace("[\"3.9\", \"3.10\", \"3.11\"]", "[\"3.12\", \"3.13\"]").replace("[ck, triton]", "[ck]");
+    let project = project().file("m.yaml", &matrix);
+    let told = report(&project, "missing", &["--plan", "m.yaml"], 1).stdout;
+    assert!(told.contains("\n  3.13    -          -          yes\n"), "{told}");
+    let json = report(&project, "missing", &["--plan", "m.yaml", "--format", "json"], 1).json();
+    let cell = &json["grids"][0]["rows"][1]["cells"][0];
+    assert_eq!(cell["state"], "excluded");
+    assert!(cell["reason"].as_str().unwrap().contains("3.13"), "{cell}");
+}
+
+#[test]
+fn nothing_missing_is_exit_zero_and_what_was_published_before_a_plan_counts() {
+    let project = project();
+    let names: Vec<String> = {
+        let plan: serde_json::Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+        plan["jobs"].as_array().unwrap().iter().map(|job| job["wheel"].as_str().unwrap().to_owned()).collect()
+    };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let all = serde_json::json!([release(1, "v1", &names)]).to_string();
+    let project = project.file("releases.json", &all);
+    assert_eq!(report(&project, "missing", &["--plan", "plan.json", "--list"], 0).stdout, "");
+    let rest =
+        ["plan", "matrices/flash-attn.yaml", "--published", "releases.json", "--format", "json", "--out", "rest.json"];
+    project.run(&rest).exits(0);
+    let json = report(&project, "coverage", &["--plan", "rest.json", "--format", "json"], 0).json();
+    assert_eq!(json["total"]["percent"], 100);
+    assert_eq!(json["total"]["published"].as_u64(), Some(12), "wheels that no job is left for count once");
+}
+
+#[test]
+fn a_folder_that_publish_wrote_is_a_listing() {
+    let wheel = crate::support::Wheel::named("flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl");
+    let project = Project::new().bytes("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl", &wheel.bytes());
+    project.run(&["publish", "--to", "releases", "--tag", "v1", "dist"]).exits(0);
+    let more = ["report", "packages", "--published", "releases", "--base-url", "https://example.org/w"];
+    let packages = project.run(&more).exits(0).stdout;
+    assert!(
+        packages.contains("[v1](https://example.org/w/flash_attn-2.8.3%2Brocm62torch2.5triton-py3-none-any.whl)"),
+        "{packages}"
+    );
+    let bare = project.run(&["report", "packages", "--published", "releases/v1"]).exits(0).stdout;
+    assert!(bare.contains("v1 `flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl`"), "{bare}");
+    let notes = project.run(&["report", "notes", "--tag", "v1", "--published", "releases"]).exits(0).stdout;
+    assert!(
+        notes.contains("pip install --no-deps './flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl'"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_manifest_tells_the_gfx_targets() {
+    let project = project();
+    let row = serde_json::json!({
+        "name": FIRST[1], "sha256": "0b".repeat(32), "size_bytes": 1011, "distribution": "flash-attn", "version": "2.10.0",
+        "label": "rocm62torch2.5", "accelerator": null, "torch": "2.5", "git": null, "backend": null, "build": null,
+        "python": ["cp311"], "abi": ["cp311"], "platform": ["linux_x86_64"], "covers": ["3.11"], "gfx": ["gfx90a", "gfx942"],
+        "requires_python": null, "metadata_sha256": null, "index": "rocm6.2-torch2.5",
+    });
+    let manifest = serde_json::json!({"version": 1, "tag": "v1", "plan": null, "files": [row]});
+    let project = project.file("rock-manifest.json", &manifest.to_string());
+    let told = report(&project, "packages", &["--manifest", "rock-manifest.json"], 0).stdout;
+    assert!(told.contains("| gfx90a, gfx942 | [v1]("), "{told}");
+    assert!(!report(&project, "packages", &[], 0).stdout.contains("gfx"));
+}
+
+#[test]
+fn input_of_other_kinds_is_refused_by_name() {
+    let project = project().file("seven.json", "7").file("bad.json", "{\"job\": 1}").file("empty/x", "");
+    let good = project.said(&["report", "packages", "--published", "releases.json"]);
+    appears("G114", &project.said(&["report", "packages", "--published", "seven.json"]), &good);
+    appears("G114", &project.said(&["report", "packages", "--published", "empty"]), &good);
+    project.run(&["report", "packages", "--published", "releases.json", "--repo", "o"]).exits(2);
+    let notes = |results| {
+        ["report", "notes", "--published", "releases.json", "--tag", "v2", "--plan", "plan.json", "--results", results]
+    };
+    appears("G304", &project.said(&notes("bad.json")), &project.said(&notes(".rock")));
+    project.run(&["report", "packages"]).exits(2);
+    project.run(&["report", "coverage", "--plan", "plan.json", "--published", "releases.json", "--check"]).exits(2);
+    let over = ["report", "packages", "--published", "releases.json", "--out", "releases.json"];
+    project.run(&over).exits(1);
+}
+
+/// Nothing that a listing holds leaves its cell, its link or its text.
+#[test]
+fn a_hostile_listing_stays_text() {
+    let mut evil = release(
+        1,
+        "v1|<script>@x",
+        &[
+            "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+            "<img src=x onerror=alert(1)>|`x`](javascript:x).whl",
+        ],
+    );
+    evil["html_url"] = "javascript:alert(1)".into();
+    evil["assets"][0]["browser_download_url"] = "https://x.org/a) [b](javascript:y)\n|<script>".into();
+    let project = Project::new().file("releases.json", &serde_json::json!([evil]).to_string());
+    let bare = regex::Regex::new(r"[^\\`](<script|<img|\]\(javascript)").unwrap();
+    for (kind, more) in [("packages", vec![]), ("notes", vec!["--tag", "v1|<script>@x", "--repo", "o/r"])] {
+        let text = report(&project, kind, &more, 0).stdout;
+        let outside = text.replace("<img src=x onerror=alert(1)>\\|`x`](javascript:x)", "");
+        assert!(!bare.is_match(&outside.replace("`v1\\|<script>@x`", "")), "{text}");
+        assert!(text.contains("](https://x.org/a%29%20%5Bb%5D%28javascript:y%29%0A%7C%3Cscript%3E)"), "{text}");
+    }
+}
+
+/// Every command that the page shows, run as it stands there.
+#[test]
+fn the_commands_of_the_page_run() {
+    let project = project().file("rock-manifest.json", r#"{"version": 1, "tag": "v2", "plan": null, "files": []}"#);
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/documents.md")).unwrap();
+    let commands: Vec<Vec<String>> = page
+        .replace("\\\n", " ")
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ rock-matrix "))
+        .map(|line| shlex::split(line).unwrap())
+        .collect();
+    assert!(commands.len() >= 8);
+    for command in commands {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        project.run(&words).exits(i32::from(words[..2] == ["report", "missing"]));
+    }
+}
