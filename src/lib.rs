@@ -21,6 +21,7 @@ pub mod audit;
 pub mod doctor;
 pub mod index;
 pub mod matrix;
+pub mod pick;
 pub mod plan;
 pub mod publish;
 pub mod recipe;

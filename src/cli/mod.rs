@@ -19,6 +19,8 @@ mod jobs;
 mod load;
 mod man;
 mod markdown;
+mod offers;
+mod pick;
 mod plan;
 mod publish;
 mod release_folder;
@@ -85,6 +87,7 @@ enum Command {
     Index(index::Args),
     Init(init::Args),
     Man(man::Args),
+    Pick(pick::Args),
     Plan(plan::Args),
     Publish(publish::Args),
     Render(render::Args),
@@ -146,6 +149,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Command::Index(args) => index::run(&args, &shell),
         Command::Init(args) => init::run(&args, &shell),
         Command::Man(args) => man::run(&args, &shell),
+        Command::Pick(args) => pick::run(&args, &shell),
         Command::Plan(args) => plan::run(&args, &shell),
         Command::Publish(args) => publish::run(&args, &shell),
         Command::Render(args) => render::run(&args, &shell),

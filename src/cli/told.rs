@@ -11,7 +11,7 @@ use crate::names::percent_encode;
 use crate::publish::{Change, Changes, INDEX, Release};
 
 /// The address of a folder on this machine, with a slash at its end.
-fn file_url(folder: &Path) -> String {
+pub(super) fn file_url(folder: &Path) -> String {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let parts = absolute.components().filter_map(|part| match part {
         std::path::Component::Normal(name) => Some(percent_encode(name.as_encoded_bytes())),

@@ -283,6 +283,19 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
     for (number, of) in tables.claims.iter().enumerate() {
         claims.row(number, of.claim.clone(), &of.origin);
     }
+    let mut reach = table("reach", tables, faults);
+    for (number, of) in tables.reach.iter().enumerate() {
+        let mut row = reach.row(number, format!("{} {}", of.about, of.when), &of.origin);
+        let when: &[&str] = match of.about.as_str() {
+            "rocm" => &["other-patch", "newer-minor", "older-minor", "other-major"],
+            "torch" => &["other-minor"],
+            _ => &[],
+        };
+        row.expect(when.contains(&of.when.as_str()), || {
+            format!("no wheel is asked for its reach about `{}` when `{}`", of.about, of.when)
+        });
+        row.expect(!of.why.is_empty(), || "why: say why it is so".to_owned());
+    }
 }
 
 fn torch_abi(tables: &Tables, faults: &mut Vec<Fault>) {

@@ -35,6 +35,7 @@ pub struct Tables {
     pub presets: Vec<PresetRow>,
     pub sonames: Vec<SonameRow>,
     pub claims: Vec<ClaimRow>,
+    pub reach: Vec<ReachRow>,
     pub torch_abi_read: Vec<TorchAbiReadRow>,
     pub torch_abi: Vec<TorchAbiRow>,
 }
@@ -329,6 +330,20 @@ pub struct ClaimRow {
     pub origin: Origin,
 }
 
+/// Whether a wheel runs with another version than it was built for.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ReachRow {
+    /// `rocm` or `torch`.
+    pub about: String,
+    /// The machine's version seen from the wheel's: `other-patch`, `newer-minor`, `older-minor`, `other-minor` or
+    /// `other-major`.
+    pub when: String,
+    pub fits: bool,
+    pub why: String,
+    pub origin: Origin,
+}
+
 /// A torch minor whose exported symbols were read.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -402,6 +417,7 @@ tables_of_rows!(
     presets,
     sonames,
     claims,
+    reach,
     torch_abi_read,
     torch_abi,
 );

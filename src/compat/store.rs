@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::rows::{GfxRow, LimitRow, Origin, PackageRow, PresetRow, RunnerRow, SonameRow, Tables, TorchRow};
+use super::rows::{GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerRow, SonameRow, Tables, TorchRow};
 use super::torch_abi::TorchSymbols;
 use super::{Because, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
@@ -286,6 +286,11 @@ impl Compat {
     /// The row of a library of ROCm by its name, `libamdhip64.so.6`.
     pub fn soname(&self, soname: &str) -> Option<&SonameRow> {
         self.tables.sonames.iter().find(|row| row.soname == soname)
+    }
+
+    /// What is known of a wheel beside another version than it was built for: `reach("rocm", "newer-minor")`.
+    pub fn reach(&self, about: &str, when: &str) -> Option<&ReachRow> {
+        self.tables.reach.iter().find(|row| row.about == about && row.when == when)
     }
 
     /// A row as people cite it: `torch.yaml, torch 2.6, checked 2026-11-21`.

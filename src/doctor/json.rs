@@ -5,7 +5,8 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 use crate::host::kfd::Skip;
 use crate::host::{
-    DeviceState, Gpu, HostFacts, build_memory_bytes, build_threads, device_group_ids, gfx_targets, has_usable_gpu,
+    DeviceState, Gpu, HostFacts, PythonFacts, build_memory_bytes, build_threads, device_group_ids, gfx_targets,
+    has_usable_gpu,
 };
 
 /// Raised when a field goes away or changes its meaning.
@@ -25,6 +26,7 @@ struct Report<'a> {
     disks: Vec<DiskRow<'a>>,
     rocm: Vec<RocmRow<'a>>,
     hip_version: Option<&'a str>,
+    python: Option<PythonRow<'a>>,
     overrides: OverridesRow<'a>,
     build: BuildRow,
     findings: Vec<FindingRow<'a>>,
@@ -115,6 +117,17 @@ struct RocmRow<'a> {
 }
 
 #[derive(Debug, Serialize)]
+struct PythonRow<'a> {
+    program: &'a str,
+    version: &'a str,
+    free_threaded: bool,
+    platform: &'a str,
+    libc: Option<&'a str>,
+    torch: Option<&'a str>,
+    torch_hip: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
 struct OverridesRow<'a> {
     hsa_override_gfx_version: Option<&'a str>,
     runtime_gfx: Option<String>,
@@ -189,6 +202,7 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
             .collect(),
         rocm: facts.rocm.iter().map(|r| RocmRow { folder: &r.folder, version: &r.version }).collect(),
         hip_version: facts.hip_version.as_deref(),
+        python: facts.python.as_ref().map(python),
         overrides: OverridesRow {
             hsa_override_gfx_version: facts.overrides.hsa_gfx_version.as_deref(),
             runtime_gfx: facts.overrides.runtime_target().ok().flatten().map(|target| target.to_string()),
@@ -206,6 +220,18 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
     let mut text = serde_json::to_string_pretty(&report).expect("strings and numbers always serialize");
     text.push('\n');
     text
+}
+
+fn python(facts: &PythonFacts) -> PythonRow<'_> {
+    PythonRow {
+        program: &facts.program,
+        version: &facts.version,
+        free_threaded: facts.free_threaded,
+        platform: &facts.platform,
+        libc: facts.libc.as_deref(),
+        torch: facts.torch.as_deref(),
+        torch_hip: facts.torch_hip.as_deref(),
+    }
 }
 
 fn gpu(gpu: &Gpu) -> GpuRow<'_> {

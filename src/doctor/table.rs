@@ -15,6 +15,7 @@ pub fn human(facts: &HostFacts) -> String {
         ("CPU and memory", limits(facts)),
         ("Disk", disks(facts)),
         ("ROCm", rocm(facts)),
+        ("Python", python(facts)),
         ("A build here would use", build(facts)),
     ];
     let mut text = String::new();
@@ -157,6 +158,17 @@ fn rocm(facts: &HostFacts) -> Rows {
     rows
 }
 
+fn python(facts: &HostFacts) -> Rows {
+    let Some(python) = &facts.python else { return vec![vec!["python3".to_owned(), "not found".to_owned()]] };
+    let threads = if python.free_threaded { "t" } else { "" };
+    let libc = python.libc.as_ref().map_or_else(String::new, |libc| format!(", {libc}"));
+    let hip = python.torch_hip.as_ref().map_or_else(String::new, |hip| format!(", HIP {hip}"));
+    vec![
+        vec![python.program.clone(), format!("{}{threads}, {}{libc}", python.version, python.platform)],
+        vec!["torch".to_owned(), python.torch.as_ref().map_or_else(|| "none".to_owned(), |torch| torch.clone() + &hip)],
+    ]
+}
+
 fn build(facts: &HostFacts) -> Rows {
     vec![
         vec!["threads".to_owned(), build_threads(facts).to_string()],
@@ -276,6 +288,9 @@ mod tests {
         ROCm
           /opt/rocm  6.2.4-123
           hipconfig  6.2.41134
+
+        Python
+          python3  not found
 
         A build here would use
           threads               7

@@ -6,6 +6,7 @@ use super::cgroup::CgroupLimits;
 use super::device::{DeviceNode, DeviceState};
 use super::kfd::Topology;
 use super::proc::{Memory, Process};
+use super::python::PythonFacts;
 use crate::names::GfxTarget;
 
 /// What was seen of a machine.
@@ -39,6 +40,8 @@ pub struct HostFacts {
     pub rocm: Vec<RocmInstall>,
     /// What `hipconfig --version` says.
     pub hip_version: Option<String>,
+    /// The interpreter that `python3` starts.
+    pub python: Option<PythonFacts>,
     /// Files that are there but could not be read or understood.
     pub unreadable: Vec<Unreadable>,
 }

@@ -9,6 +9,7 @@ pub mod device;
 mod facts;
 pub mod kfd;
 pub mod proc;
+mod python;
 
 pub use cgroup::{CgroupLimits, Limit};
 pub use device::{DeviceNode, DeviceState};
@@ -17,3 +18,4 @@ pub use facts::{
     gfx_targets, has_usable_gpu,
 };
 pub use kfd::{Gpu, Topology};
+pub use python::{PYTHON_FACTS, PythonFacts};

@@ -17,6 +17,11 @@ pub struct PythonVersion {
 pub struct PythonVersionError(pub String);
 
 impl PythonVersion {
+    /// Major and minor.
+    pub fn numbers(self) -> (u8, u8) {
+        (self.major, self.minor)
+    }
+
     /// Whether it is a free-threaded build.
     pub fn is_free_threaded(self) -> bool {
         self.free_threaded

@@ -29,6 +29,8 @@ pub struct Particulars {
     pub plan: Option<Digest>,
     /// Name of a file → the Pythons it is for.
     pub covers: BTreeMap<String, Vec<String>>,
+    /// Name of a file → the gfx targets it was built for.
+    pub gfx: BTreeMap<String, Vec<String>>,
 }
 
 /// A file found in the folder of a release.
@@ -120,7 +122,9 @@ fn documents(
     let offered = assets.iter().map(|asset| {
         let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.file.digest.to_hex());
         let planned = particulars.covers.get(asset.name()).cloned();
-        (asset.clone(), asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone()))))
+        let gfx = particulars.gfx.get(asset.name()).cloned().or_else(|| Some(earlier?.gfx.clone()));
+        let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));
+        (asset.clone(), ManifestFile { gfx: gfx.unwrap_or_default(), ..row })
     });
     // What is kept stands where it would if it were offered again.
     let kept = kept.iter().filter_map(|row| Some((Asset::of_row(row)?, row.clone())));
@@ -245,6 +249,7 @@ mod tests {
             tag: Some("v1".into()),
             plan: Some(Digest::new([9; 32])),
             covers: [(ONE.to_owned(), vec!["3.11".to_owned(), "3.12".to_owned()])].into(),
+            ..Particulars::default()
         };
         let links = Links::Relative(vec!["..".into()]);
         let planned = manifest(&Release::of(vec![asset(ONE, 1)], &particulars, None, &links).unwrap());

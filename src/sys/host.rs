@@ -10,7 +10,9 @@ use super::probe::{Probe, find_program, probe};
 use crate::host::cgroup::{self, CgroupLimits, Limit};
 use crate::host::device::{DeviceNode, DeviceState, NodeStatus, Refusal};
 use crate::host::kfd::NodeText;
-use crate::host::{Disk, Engine, HostFacts, Overrides, RocmInstall, Topology, Unreadable, proc};
+use crate::host::{
+    Disk, Engine, HostFacts, Overrides, PYTHON_FACTS, PythonFacts, RocmInstall, Topology, Unreadable, proc,
+};
 
 /// Files of `/proc` and `/sys` are small; one that is larger is not what it says.
 const FILE_LIMIT_BYTES: u64 = 4 << 20;
@@ -53,18 +55,27 @@ pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathB
         overrides: overrides(environment),
         rocm: rocm_installs(&roots.machine),
         hip_version: None,
+        python: None,
         unreadable: Vec::new(),
     };
     HostFacts { unreadable: reader.unreadable, ..facts }
 }
 
-/// Adds what programs must be asked for: the versions of the container engines and of HIP.
+/// Adds what programs must be asked for: the versions of the container engines, of HIP, of Python and of its torch.
 pub fn with_programs(facts: HostFacts, environment: &Environment) -> HostFacts {
     HostFacts {
         engines: ["docker", "podman"].map(|name| engine(name, environment)).to_vec(),
         hip_version: hip_version(environment),
+        python: python(environment),
         ..facts
     }
+}
+
+/// What the `python3` of the `PATH` says of itself and its torch; `None` where there is none that answers.
+pub fn python(environment: &Environment) -> Option<PythonFacts> {
+    let program = find_program("python3", environment)?;
+    let answer = probe(&program, &["-c", PYTHON_FACTS], environment, PROBE_TIMEOUT);
+    PythonFacts::parse(&program.display().to_string(), &answer.stdout).filter(|_| answer.succeeded)
 }
 
 /// Reads the GPUs below `root/sys`.

@@ -26,6 +26,7 @@ mod index_installs;
 mod label_a_wheel;
 mod mistakes_around_plans;
 mod mistakes_in_matrices;
+mod pick_a_wheel;
 mod plan_a_matrix;
 mod publish_survives_faults;
 mod publish_to_a_folder;

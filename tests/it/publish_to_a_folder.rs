@@ -246,6 +246,8 @@ fn a_release_is_compared_with_its_plan() {
     let parsed: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     let triton = parsed["files"].as_array().unwrap().iter().find(|f| f["backend"] == "triton").unwrap();
     assert_eq!(triton["covers"], serde_json::json!(["3.10", "3.11", "3.12"]));
+    let compiled = parsed["files"].as_array().unwrap().iter().find(|f| f["backend"].is_null()).unwrap();
+    assert!(compiled["gfx"].as_array().unwrap().contains(&serde_json::json!("gfx942")), "{compiled}");
 
     let stray = "flash_attn-2.8.3+rocm99torch2.5-cp311-cp311-linux_x86_64.whl";
     let project = project.bytes(&format!("stray/{stray}"), &wheel(stray).bytes());

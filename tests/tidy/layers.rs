@@ -24,6 +24,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (4, "doctor", &[]),
     (4, "index", &[]),
     (4, "matrix", &[]),
+    (4, "pick", &["publish"]),
     (4, "plan", &["matrix"]),
     (4, "publish", &["index", "plan"]),
     (4, "recipe", &["matrix", "plan"]),

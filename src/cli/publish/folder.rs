@@ -49,6 +49,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         tag: tag.map(|tag| tag.to_string()),
         plan: planned.digest,
         covers: planned.covers(offered.iter().chain(&kept)),
+        gfx: planned.gfx(offered.iter().chain(&kept)),
     };
     let all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
     let release = Release::of(cloned(&all), &particulars, opened.manifest.as_ref(), &links).map_err(|error| {

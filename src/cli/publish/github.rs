@@ -128,8 +128,12 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         let kept: Vec<_> = there.iter().filter_map(|name| name.parse().ok()).collect();
         against_plan(&planned.expected, &cloned(&offered), &kept, rule, sink);
     }
-    let particulars =
-        Particulars { tag: Some(tag.to_string()), plan: planned.digest, covers: planned.covers(offered.iter()) };
+    let particulars = Particulars {
+        tag: Some(tag.to_string()),
+        plan: planned.digest,
+        covers: planned.covers(offered.iter()),
+        gfx: planned.gfx(offered.iter()),
+    };
     let release = Release::on_github(cloned(&offered), &particulars, before.as_ref(), &there);
     goal.assets = release.wanted();
     refuse_many(&goal, &there, options.slow, sink);

@@ -13,7 +13,10 @@ use crate::publish::{Cell, Expected};
 #[derive(Debug, Default)]
 pub(super) struct Planned {
     pub(super) expected: Vec<Expected>,
+    /// For each of the expected, the Pythons it is for.
     pythons: Vec<Vec<String>>,
+    /// For each of the expected, the gfx targets it is built for.
+    gfx: Vec<Vec<String>>,
     pub(super) digest: Option<Digest>,
 }
 
@@ -27,6 +30,7 @@ impl Planned {
             let Ok(wheel) = job.wheel.parse() else { continue };
             planned.expected.push(Expected { job: job.id, wheel });
             let covered = job.covers.get("python").cloned();
+            planned.gfx.push(job.gfx.iter().map(ToString::to_string).collect());
             planned.pythons.push(covered.unwrap_or_else(|| job.python.iter().map(ToString::to_string).collect()));
         }
         Ok(planned)
@@ -34,10 +38,23 @@ impl Planned {
 
     /// Name of a file → the Pythons that its job is for.
     pub(super) fn covers<'a>(&self, files: impl Iterator<Item = &'a Gathered>) -> BTreeMap<String, Vec<String>> {
+        self.by_file(&self.pythons, files)
+    }
+
+    /// Name of a file → the gfx targets that its job builds for.
+    pub(super) fn gfx<'a>(&self, files: impl Iterator<Item = &'a Gathered>) -> BTreeMap<String, Vec<String>> {
+        self.by_file(&self.gfx, files)
+    }
+
+    fn by_file<'a>(
+        &self,
+        told: &[Vec<String>],
+        files: impl Iterator<Item = &'a Gathered>,
+    ) -> BTreeMap<String, Vec<String>> {
         let jobs = self.expected.iter().map(|job| Cell::of(&job.wheel).planned());
-        let pythons: BTreeMap<Cell, &Vec<String>> = jobs.zip(&self.pythons).collect();
+        let by_cell: BTreeMap<Cell, &Vec<String>> = jobs.zip(told).collect();
         let of_file = |g: &Gathered| {
-            let planned = pythons.get(&Cell::of(g.asset.wheel()?).planned())?;
+            let planned = by_cell.get(&Cell::of(g.asset.wheel()?).planned())?;
             Some((g.asset.name().to_owned(), (*planned).clone()))
         };
         files.filter_map(of_file).collect()

@@ -38,6 +38,13 @@ pub const ALL: &[&Code] = &[
     &NO_LISTING,
     &TAG_IS_NOT_THERE,
     &TAG_MOVED,
+    &NO_WHEEL_FITS,
+    &NO_SUCH_PROJECT,
+    &SEVERAL_PROJECTS,
+    &NO_PUBLISHED_WHEELS,
+    &NOT_PUBLISHED_FILES,
+    &BAD_ENVIRONMENT,
+    &TORCH_WITHOUT_ROCM,
     &UNREADABLE_PUBLISHED_NAME,
     &AMBIGUOUS_PUBLISHED_LABEL,
     &NO_MARKER,
@@ -248,6 +255,48 @@ pub const TAG_MOVED: Code = Code::error(
     "G116",
     "tag-moved",
     "The tag names another commit than the wheels were built from: it was moved while they were built, or `--target` is not right. Publishing would attach wheels to sources that they are not made of.",
+);
+/// No published wheel is for this machine.
+pub const NO_WHEEL_FITS: Code = Code::error(
+    "G200",
+    "no-wheel-fits",
+    "Every published wheel differs from the machine in something that it needs: system and C library, GPU, ROCm, torch, Python, or the backend that was asked for. The nearest are told with all that differs, the hardest to change first.\n\nInstall what the nearest wheel is for, or build one for this machine. Which ROCm a wheel runs on beside its own is in `compat list reach`.",
+);
+/// No wheel of this project.
+pub const NO_SUCH_PROJECT: Code = Code::error(
+    "G201",
+    "no-such-project",
+    "None of the published wheels is of the project that `--distribution` names.",
+);
+/// Wheels of several projects, and none was named.
+pub const SEVERAL_PROJECTS: Code = Code::error(
+    "G202",
+    "several-projects",
+    "Wheels of more than one project are published, so which one is wanted must be said with `--distribution`.",
+);
+/// Nothing to choose from.
+pub const NO_PUBLISHED_WHEELS: Code = Code::error(
+    "G203",
+    "no-published-wheels",
+    "The list of releases, manifest or folder holds no wheel that people can fetch. Drafts and assets whose upload did not end do not count.",
+);
+/// Not a list of what is published.
+pub const NOT_PUBLISHED_FILES: Code = Code::error(
+    "G204",
+    "not-published-files",
+    "The file is no list of releases as GitHub's API gives it and no `rock-manifest.json`.\n\nSave a list with `gh api --paginate --slurp repos/OWNER/REPO/releases > releases.json`.",
+);
+/// Not what doctor prints.
+pub const BAD_ENVIRONMENT: Code = Code::error(
+    "G206",
+    "bad-environment",
+    "`--environment` takes what `rock-matrix doctor --format json` printed on the machine that the wheel is for.",
+);
+/// A torch that is no build for ROCm.
+pub const TORCH_WITHOUT_ROCM: Code = Code::warning(
+    "G207",
+    "torch-without-rocm",
+    "The torch that is installed is a build for the CPU or for CUDA. A wheel for ROCm does not load beside it.\n\nInstall torch from an index for ROCm first.",
 );
 /// A published wheel file whose name says nothing.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(

@@ -1,0 +1,201 @@
+//! `pick`: which published wheel this machine, or another, needs.
+
+use std::path::PathBuf;
+
+use super::{Exit, Format, Shell, load, offers};
+use crate::diagnostic::nearest::{nearest, with_nearest};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::names::{DistributionName, GfxTarget, PythonVersion, RocmVersion};
+use crate::pick::{self, Candidate, Decision, Libc, Machine, Rules, TorchSeries};
+use crate::sys;
+
+/// Show which published wheel fits a machine, and the line that installs it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Looks at this machine unless told of another; what is given takes the place of what was seen. Exits with 1 when no
+wheel fits, and tells the nearest and what differs. Nothing is installed and nothing is fetched.
+
+Examples:
+  rock-matrix pick --published release/                        for this machine, from a release in a folder
+  rock-matrix pick --published releases.json --distribution flash-attn
+  rock-matrix pick --published releases.json --environment doctor.json
+  rock-matrix pick --published releases.json --only-given --python 3.12 --torch 2.9 --rocm 6.4 --gfx gfx942 --format json
+
+A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints.")]
+pub(super) struct Args {
+    /// What is published: a list of releases from GitHub, a rock-manifest.json, or the folder of a release; may be
+    /// given more than once
+    #[arg(long, value_name = "FILE|DIR", required = true)]
+    published: Vec<PathBuf>,
+    /// The machine is the one on which `rock-matrix doctor --format json` printed this
+    #[arg(long, value_name = "FILE")]
+    environment: Option<PathBuf>,
+    /// Do not look at this machine: what is not given is not asked of a wheel
+    #[arg(long, conflicts_with = "environment")]
+    only_given: bool,
+    /// The project, such as flash-attn; not needed where only one is published
+    #[arg(long, value_name = "NAME")]
+    distribution: Option<DistributionName>,
+    /// The Python, such as 3.12 or 3.13t
+    #[arg(long, value_name = "VERSION", help_heading = "Machine")]
+    python: Option<PythonVersion>,
+    /// The torch that is installed
+    #[arg(long, value_name = "VERSION", help_heading = "Machine")]
+    torch: Option<TorchSeries>,
+    /// The ROCm that torch was built with, else that of the system
+    #[arg(long, value_name = "VERSION", help_heading = "Machine")]
+    rocm: Option<RocmVersion>,
+    /// Targets of the GPUs; one that a wheel has code for is enough
+    #[arg(long, value_name = "TARGETS", value_delimiter = ',', help_heading = "Machine")]
+    gfx: Vec<GfxTarget>,
+    /// What wheels call the system, such as `linux_x86_64`
+    #[arg(long, value_name = "TAG", help_heading = "Machine")]
+    platform: Option<String>,
+    /// The version of glibc
+    #[arg(long, value_name = "VERSION", value_parser = |text: &str| format!("glibc {text}").parse::<Libc>(), help_heading = "Machine")]
+    glibc: Option<Libc>,
+    /// The version of musl
+    #[arg(long, value_name = "VERSION", conflicts_with = "glibc", value_parser = |text: &str| format!("musl {text}").parse::<Libc>(), help_heading = "Machine")]
+    musl: Option<Libc>,
+    /// The backend; `default` is the one that labels do not name
+    #[arg(long, value_name = "NAME")]
+    backend: Option<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let exit = pick(args, shell, &mut sink).unwrap_or_else(|exit| exit);
+    match shell.report(&sink.finish()) {
+        Exit::Fault if exit == Exit::Done => Exit::Fault,
+        _ => exit,
+    }
+}
+
+fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let compat = load::compat(shell)?;
+    let offers = offers::read(&args.published, None, shell, sink)?;
+    let wheels = pick::candidates(offers.into_wheels(), &compat);
+    let mut machine = machine(args, shell, sink)?;
+    machine.distribution = Some(project(args, &wheels, sink)?);
+    shell.say(&format!("looking for {} for {machine}", machine.distribution.as_deref().unwrap_or_default()));
+    if let Some(torch) = machine.foreign_torch.as_ref().filter(|_| args.torch.is_none()) {
+        sink.push(
+            Diagnostic::new(
+                &codes::TORCH_WITHOUT_ROCM,
+                format!("the torch that is installed, {torch}, is no build for ROCm"),
+            )
+            .help("install torch for ROCm first, then this wheel"),
+        );
+    }
+    let decision = pick::decide(&wheels, &machine, &Rules::of(&compat));
+    let printed = match args.format {
+        Format::Json => shell.print(&pick::json(&wheels, &machine, &decision)),
+        Format::Human => {
+            decision.fits.first().map_or(Exit::Done, |fit| shell.print(&told(&wheels[fit.index], &decision)))
+        }
+    };
+    if decision.fits.is_empty() {
+        sink.push(none_fits(&wheels, &machine, &decision));
+    }
+    Ok(printed)
+}
+
+/// This machine or the one told of, with what was given on the command line.
+fn machine(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Machine, Exit> {
+    let mut machine = match &args.environment {
+        Some(path) => {
+            let source = load::source(shell, path)?;
+            Machine::from_json(&source.text).map_err(|error| {
+                let message = format!("`{}`: {error}", source.path);
+                sink.push(
+                    Diagnostic::new(&codes::BAD_ENVIRONMENT, message)
+                        .at(source.place(0..0), "")
+                        .help("save it with `rock-matrix doctor --format json > doctor.json`"),
+                );
+                Exit::Fault
+            })?
+        }
+        None if args.only_given => Machine::default(),
+        None => {
+            let facts = sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]);
+            Machine::of(&crate::host::HostFacts { python: sys::python(&shell.environment), ..facts })
+        }
+    };
+    machine.python = args.python.or(machine.python);
+    machine.torch = args.torch.clone().or(machine.torch);
+    machine.rocm = args.rocm.clone().or(machine.rocm);
+    machine.platform = args.platform.clone().or(machine.platform);
+    machine.libc = args.glibc.or(args.musl).or(machine.libc);
+    machine.backend.clone_from(&args.backend);
+    if !args.gfx.is_empty() {
+        machine.gfx = args.gfx.iter().map(|target| target.processor().to_owned()).collect();
+    }
+    Ok(machine)
+}
+
+/// The project that was asked for, or the only one.
+fn project(args: &Args, wheels: &[Candidate], sink: &mut Sink) -> Result<String, Exit> {
+    let mut projects: Vec<&str> = wheels.iter().map(|wheel| wheel.distribution.as_str()).collect();
+    projects.dedup();
+    let list = || projects.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let Some(asked) = args.distribution.as_ref().map(DistributionName::normalized) else {
+        if let [only] = projects.as_slice() {
+            return Ok((*only).to_owned());
+        }
+        sink.push(
+            Diagnostic::new(&codes::SEVERAL_PROJECTS, format!("wheels of {} projects are published", projects.len()))
+                .note(format!("they are {}", list()))
+                .help("name one with `--distribution`"),
+        );
+        return Err(Exit::Fault);
+    };
+    if projects.contains(&asked.as_str()) {
+        return Ok(asked);
+    }
+    let message =
+        with_nearest(format!("no wheel of `{asked}` is published"), nearest(&asked, projects.iter().copied()));
+    sink.push(
+        Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
+            .at(Place::Argument("--distribution".to_owned()), "")
+            .help(format!("published are {}", list())),
+    );
+    Err(Exit::Fault)
+}
+
+fn told(wheel: &Candidate, decision: &Decision) -> String {
+    let offer = &wheel.offer;
+    let mut text = format!("{}\n", offer.file);
+    if offer.url.is_empty() {
+        text.push_str("\n  nothing says where it can be fetched from\n");
+    } else {
+        text.push_str(&format!("{}\n\n  {}\n", offer.url, pick::install_line(&offer.url)));
+    }
+    text.push_str(&format!("\n{}\n", pick::no_deps_reason(wheel.torch.is_some())));
+    for note in decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
+        text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
+    }
+    match decision.fits.len() {
+        1 => {}
+        count => text.push_str(&format!("{} other wheels fit too; `--format json` lists them\n", count - 1)),
+    }
+    text
+}
+
+fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision) -> Diagnostic {
+    let project = machine.distribution.as_deref().unwrap_or_default();
+    let mut diagnostic = Diagnostic::new(&codes::NO_WHEEL_FITS, format!("no wheel of {project} fits {machine}"));
+    for (at, near) in decision.near.iter().enumerate() {
+        let nearest = if at == 0 { "the nearest is" } else { "next is" };
+        diagnostic = diagnostic.note(format!("{nearest} {}", wheels[near.index].offer.file));
+        for difference in &near.differences {
+            diagnostic = diagnostic.note(format!("  {difference}"));
+        }
+    }
+    let missing = decision.near.first().map_or(&[][..], |near| &near.differences);
+    let changes: Vec<String> = missing.iter().map(|d| format!("{} {}", d.axis, d.wheel)).collect();
+    diagnostic.help(format!("use {}, or build the wheel with `rock-matrix build`", changes.join(" and ")))
+}

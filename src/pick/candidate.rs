@@ -1,0 +1,156 @@
+//! A published wheel as a decision sees it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::compat::Compat;
+use crate::names::{self, DistributionName, GfxTarget, LabelParts, LocalLabel, RocmVersion};
+
+use super::{Offer, PlatformNeed, PythonRange, TorchSeries};
+
+/// A wheel with all that a machine is asked for.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The wheel and where it is.
+    pub offer: Offer,
+    /// The project, normalised.
+    pub distribution: String,
+    /// Its version without the label.
+    pub version: String,
+    /// Position among those of its project by version and backend: 0 is the newest release with the backend that labels
+    /// do not name; pre-releases come last.
+    pub rank: usize,
+    /// What it runs on.
+    pub accelerator: Accelerator,
+    /// The torch it is for; `None` for wheels without torch, and where nothing says which.
+    pub torch: Option<TorchSeries>,
+    /// The backend that its label names.
+    pub backend: Option<String>,
+    /// The Pythons it is for.
+    pub pythons: Vec<PythonRange>,
+    /// The systems it is for.
+    pub platforms: Vec<PlatformNeed>,
+    /// The GPUs it has code for.
+    pub gfx: GfxCode,
+}
+
+/// What a wheel's label says it runs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Accelerator {
+    /// This ROCm.
+    Rocm(RocmVersion),
+    /// Something else, in words: `CUDA 12.4`.
+    Other(String),
+    /// Nothing says so.
+    Unsaid,
+}
+
+/// The GPUs that a wheel has code for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GfxCode {
+    /// It holds no compiled code.
+    Any,
+    /// These processors, sorted.
+    Targets(Vec<String>),
+    /// Nothing says so.
+    Unsaid,
+}
+
+/// The wheels in the order in which one that fits is preferred: newest version, the backend that labels do not
+/// name, latest build, newest ROCm and torch, tags that say which C library is needed.
+pub fn candidates(offers: Vec<Offer>, compat: &Compat) -> Vec<Candidate> {
+    let known = compat.rocm_versions();
+    let mut tags = BTreeMap::new();
+    let mut wheels: Vec<Candidate> =
+        offers.into_iter().map(|offer| candidate(offer, &known, compat, &mut tags)).collect();
+    wheels.sort_by_cached_key(|wheel| (rank_key(wheel), preference(wheel)));
+    let mut rank = 0;
+    for at in 1..wheels.len() {
+        let (before, after) = wheels.split_at_mut(at);
+        let (before, after) = (&before[at - 1], &mut after[0]);
+        rank = match before.distribution == after.distribution {
+            true if rank_key(before) == rank_key(after) => rank,
+            true => rank + 1,
+            false => 0,
+        };
+        after.rank = rank;
+    }
+    wheels
+}
+
+/// Name of the project; pre-releases behind, newest first; the backend.
+fn rank_key(wheel: &Candidate) -> (String, bool, Reverse<names::Version>, Option<String>) {
+    let version = wheel.offer.name.version.public();
+    (wheel.distribution.clone(), version.is_pre(), Reverse(version), wheel.backend.clone())
+}
+
+type Preference = (Reverse<(u64, String)>, Reverse<Option<RocmVersion>>, Reverse<Option<TorchSeries>>, bool, String);
+
+fn preference(wheel: &Candidate) -> Preference {
+    let build = wheel.offer.name.build.clone().unwrap_or_default();
+    let digits = build.bytes().take_while(u8::is_ascii_digit).count();
+    let rocm = match &wheel.accelerator {
+        Accelerator::Rocm(rocm) => Some(rocm.clone()),
+        _ => None,
+    };
+    let is_silent = wheel.platforms.iter().all(|need| need.libc.is_none() && need.system != "any");
+    (
+        Reverse((build[..digits].parse().unwrap_or(0), build)),
+        Reverse(rocm),
+        Reverse(wheel.torch.clone()),
+        is_silent,
+        wheel.offer.file.clone(),
+    )
+}
+
+fn candidate(
+    offer: Offer,
+    known: &[RocmVersion],
+    compat: &Compat,
+    tags: &mut BTreeMap<String, PlatformNeed>,
+) -> Candidate {
+    let name = &offer.name;
+    let label = name.version.local().and_then(|text| text.parse::<LocalLabel>().ok());
+    // A label with two readings says nothing by itself; a manifest has the one that was meant.
+    let parsed = label.and_then(|label| LabelParts::parse(&label, known).ok());
+    let certain = parsed.as_ref().filter(|parsed| !parsed.ambiguous).map(|parsed| &parsed.parts.accelerator);
+    let told = offer.row.as_ref().and_then(|row| row.accelerator.as_ref());
+    let accelerator = match (told, certain) {
+        (Some(told), _) if told.name == "rocm" => told.version.parse().map_or(Accelerator::Unsaid, Accelerator::Rocm),
+        (Some(told), _) => Accelerator::Other(format!("{} {}", told.name.to_uppercase(), told.version)),
+        (None, Some(names::Accelerator::Rocm(rocm))) => Accelerator::Rocm(rocm.clone()),
+        (None, Some(names::Accelerator::Cuda(digits))) => Accelerator::Other(format!("CUDA {digits}")),
+        (None, None) => Accelerator::Unsaid,
+    };
+    let parts = parsed.map(|parsed| parsed.parts);
+    let distribution = name.distribution.parse::<DistributionName>();
+    Candidate {
+        distribution: distribution.map_or_else(|_| name.distribution.clone(), |name| name.normalized()),
+        version: name.version.public().to_string(),
+        rank: 0,
+        accelerator,
+        torch: parts.as_ref().and_then(|parts| parts.torch.as_ref()).map(TorchSeries::of),
+        backend: parts.and_then(|parts| parts.backend),
+        pythons: PythonRange::of(name, offer.row.as_ref().and_then(|row| row.requires_python.as_deref())),
+        platforms: PlatformNeed::of(&name.platform, tags),
+        gfx: gfx(&offer, compat),
+        offer,
+    }
+}
+
+fn gfx(offer: &Offer, compat: &Compat) -> GfxCode {
+    if offer.name.is_any_platform() {
+        return GfxCode::Any;
+    }
+    let listed = offer.row.as_ref().map_or(&[][..], |row| &row.gfx);
+    let mut targets = Vec::new();
+    for text in listed {
+        match compat.family(text) {
+            Some(members) => targets.extend(members.iter().cloned()),
+            None => targets.extend(text.parse::<GfxTarget>().ok().map(|target| target.processor().to_owned())),
+        }
+    }
+    targets.sort_by_key(|target| (target.len(), target.clone()));
+    targets.dedup();
+    if targets.is_empty() { GfxCode::Unsaid } else { GfxCode::Targets(targets) }
+}

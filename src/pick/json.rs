@@ -1,0 +1,126 @@
+//! A decision for programs.
+
+use serde::Serialize;
+
+use crate::names::Digest;
+
+use super::{Candidate, Decision, Difference, Machine, Note, install_line, no_deps_reason};
+
+/// Raised when a field goes away or changes its meaning.
+const VERSION: u32 = 1;
+
+#[derive(Debug, Serialize)]
+struct Document {
+    version: u32,
+    machine: MachineRow,
+    wheel: Option<WheelRow>,
+    fitting: usize,
+    others: Vec<String>,
+    nearest: Vec<NearRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct MachineRow {
+    distribution: Option<String>,
+    rocm: Option<String>,
+    torch: Option<String>,
+    python: Option<String>,
+    gfx: Vec<String>,
+    backend: Option<String>,
+    platform: Option<String>,
+    libc: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct WheelRow {
+    name: String,
+    release: String,
+    url: String,
+    sha256: Option<String>,
+    size_bytes: Option<u64>,
+    install: Option<String>,
+    no_deps_because: &'static str,
+    notes: Vec<NoteRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct NoteRow {
+    axis: &'static str,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct NearRow {
+    #[serde(flatten)]
+    wheel: WheelRow,
+    differences: Vec<DifferenceRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct DifferenceRow {
+    axis: &'static str,
+    wheel: String,
+    yours: String,
+    why: Option<String>,
+    text: String,
+}
+
+/// One JSON object with a final newline.
+///
+/// # Panics
+/// Never: strings and numbers always serialize.
+pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision) -> String {
+    let document = Document {
+        version: VERSION,
+        machine: machine_row(machine),
+        wheel: decision.fits.first().map(|fit| wheel(&candidates[fit.index], &fit.notes)),
+        fitting: decision.fits.len(),
+        others: decision.fits.iter().skip(1).map(|fit| candidates[fit.index].offer.file.clone()).collect(),
+        nearest: decision
+            .near
+            .iter()
+            .map(|near| NearRow {
+                wheel: wheel(&candidates[near.index], &near.notes),
+                differences: near.differences.iter().map(difference).collect(),
+            })
+            .collect(),
+    };
+    serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises") + "\n"
+}
+
+fn machine_row(machine: &Machine) -> MachineRow {
+    MachineRow {
+        distribution: machine.distribution.clone(),
+        rocm: machine.rocm.as_ref().map(ToString::to_string),
+        torch: machine.torch.as_ref().map(ToString::to_string),
+        python: machine.python.map(|python| python.to_string()),
+        gfx: machine.gfx.iter().cloned().collect(),
+        backend: machine.backend.clone(),
+        platform: machine.platform.clone(),
+        libc: machine.libc.map(|libc| libc.to_string()),
+    }
+}
+
+fn wheel(candidate: &Candidate, notes: &[Note]) -> WheelRow {
+    let offer = &candidate.offer;
+    WheelRow {
+        name: offer.file.clone(),
+        release: offer.release.clone(),
+        url: offer.url.clone(),
+        sha256: offer.digest.map(Digest::to_hex),
+        size_bytes: offer.size_bytes,
+        install: Some(&offer.url).filter(|url| !url.is_empty()).map(|url| install_line(url)),
+        no_deps_because: no_deps_reason(candidate.torch.is_some()),
+        notes: notes.iter().map(|note| NoteRow { axis: note.axis.key(), text: note.text.clone() }).collect(),
+    }
+}
+
+fn difference(difference: &Difference) -> DifferenceRow {
+    DifferenceRow {
+        axis: difference.axis.key(),
+        wheel: difference.wheel.clone(),
+        yours: difference.yours.clone(),
+        why: difference.why.clone(),
+        text: difference.to_string(),
+    }
+}

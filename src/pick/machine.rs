@@ -1,0 +1,241 @@
+//! What a wheel is to run on.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::host::{HostFacts, PythonFacts, gfx_targets};
+use crate::names::{GfxTarget, PythonVersion, RocmVersion, Version};
+
+/// What is known of a machine and wanted of a wheel. What is not known is asked of no wheel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// The project, normalised (PEP 503).
+    pub distribution: Option<String>,
+    /// The ROCm of the torch that is installed, else that of the system.
+    pub rocm: Option<RocmVersion>,
+    /// The torch that is installed.
+    pub torch: Option<TorchSeries>,
+    /// The interpreter.
+    pub python: Option<PythonVersion>,
+    /// Processors of the GPUs, `gfx942`.
+    pub gfx: BTreeSet<String>,
+    /// The backend that is wanted; `default` for the one that labels do not name.
+    pub backend: Option<String>,
+    /// What wheels call the system, without the C library: `linux_x86_64`.
+    pub platform: Option<String>,
+    /// The C library.
+    pub libc: Option<Libc>,
+    /// The torch that is installed, where it is a build for something else than ROCm: `2.9.1+cpu`.
+    pub foreign_torch: Option<String>,
+}
+
+/// A torch as labels name it: major, minor, and the tail of a pre-release. Patches fall together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TorchSeries {
+    /// Major and minor.
+    pub minor: (u64, u64),
+    /// `a0`, `rc1`, `dev20261101`, or empty.
+    pub tail: String,
+}
+
+/// A C library, with its version where it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Libc {
+    /// Which.
+    pub kind: LibcKind,
+    /// Major and minor.
+    pub version: Option<(u64, u64)>,
+}
+
+/// Which C library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LibcKind {
+    /// GNU's.
+    Glibc,
+    /// musl.
+    Musl,
+}
+
+/// Not what `doctor --format json` prints.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is not what `rock-matrix doctor --format json` prints: {0}")]
+pub struct MachineError(pub String);
+
+/// The fields of doctor's report that matter here. Others are passed over, so that a later report can be read too.
+#[derive(Debug, Deserialize)]
+struct Report {
+    build: Build,
+    #[serde(default)]
+    overrides: Overrides,
+    #[serde(default)]
+    python: Option<PythonFacts>,
+    #[serde(default)]
+    rocm: Vec<Rocm>,
+    #[serde(default)]
+    hip_version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Build {
+    #[serde(default)]
+    gfx: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Overrides {
+    #[serde(default)]
+    runtime_gfx: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Rocm {
+    version: String,
+}
+
+impl Machine {
+    /// A machine out of the report that `doctor --format json` prints.
+    ///
+    /// # Errors
+    /// When the text is no such report.
+    pub fn from_json(text: &str) -> Result<Self, MachineError> {
+        let report: Report = serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
+        let gfx = report.overrides.runtime_gfx.map_or(report.build.gfx, |target| vec![target]);
+        let installed = report.rocm.first().map(|rocm| rocm.version.as_str());
+        let python = report.python.filter(|python| !python.version.is_empty());
+        Ok(Self::of_parts(python.as_ref(), &gfx, installed, report.hip_version.as_deref()))
+    }
+
+    /// The machine with these facts. An override of the runtime counts, because programs see nothing else.
+    pub fn of(facts: &HostFacts) -> Self {
+        let gfx: Vec<String> = match facts.overrides.runtime_target() {
+            Ok(Some(target)) => vec![target.to_string()],
+            _ => gfx_targets(facts).iter().map(ToString::to_string).collect(),
+        };
+        let installed = facts.rocm.first().map(|rocm| rocm.version.as_str());
+        Self::of_parts(facts.python.as_ref(), &gfx, installed, facts.hip_version.as_deref())
+    }
+
+    fn of_parts(python: Option<&PythonFacts>, gfx: &[String], rocm: Option<&str>, hip: Option<&str>) -> Self {
+        let torch = python.and_then(|python| python.torch.as_deref());
+        let local = torch.and_then(|torch| torch.split_once('+')).map(|(_, local)| local);
+        let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
+        // torch's wheels bring their ROCm along, and an extension loads the libraries that torch has loaded.
+        let of_torch = local.and_then(|local| local.strip_prefix("rocm")).or(torch_hip.map(minor_of));
+        let of_system = rocm.map(|text| text.split('-').next().unwrap_or_default()).or(hip.map(minor_of));
+        let free = python.is_some_and(|python| python.free_threaded);
+        Self {
+            rocm: of_torch.and_then(rocm_of).or_else(|| of_system.and_then(rocm_of)),
+            torch: torch.and_then(|torch| torch.parse().ok()),
+            python: python.and_then(|p| format!("{}{}", p.version, if free { "t" } else { "" }).parse().ok()),
+            gfx: gfx.iter().filter_map(|text| Some(text.parse::<GfxTarget>().ok()?.processor().to_owned())).collect(),
+            platform: python.map(|python| python.platform.clone()).filter(|platform| !platform.is_empty()),
+            libc: python.and_then(|python| python.libc.as_deref()?.parse().ok()),
+            foreign_torch: torch
+                .filter(|_| torch_hip.is_none() && local.is_some_and(|l| l.starts_with("cu") || l.starts_with("cpu")))
+                .map(str::to_owned),
+            ..Self::default()
+        }
+    }
+}
+
+/// Major and minor of a HIP version: those of the ROCm it belongs to (`matrices/compat/rocm.yaml`, column `hip`).
+fn minor_of(hip: &str) -> &str {
+    hip.match_indices('.').nth(1).map_or(hip, |(end, _)| &hip[..end])
+}
+
+/// The numbers in front, `6.4.1` of `6.4.1.git123` and `7.2` of `7.2rc1`.
+fn rocm_of(text: &str) -> Option<RocmVersion> {
+    let numbers = text.split('.').map_while(|part| {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        (digits > 0 && digits == part.len()).then_some(part)
+    });
+    let numbers: Vec<&str> = numbers.take(3).collect();
+    numbers.join(".").parse().ok()
+}
+
+impl TorchSeries {
+    /// The series that a version is of.
+    pub fn of(version: &Version) -> Self {
+        let number = |at: usize| version.release().get(at).copied().unwrap_or(0);
+        Self { minor: (number(0), number(1)), tail: version.pre_tail() }
+    }
+}
+
+impl FromStr for TorchSeries {
+    type Err = crate::names::VersionError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self::of(&text.parse::<Version>()?))
+    }
+}
+
+impl fmt::Display for TorchSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}{}", self.minor.0, self.minor.1, self.tail)
+    }
+}
+
+/// Not a C library.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no C library: write it as `glibc 2.35` or `musl 1.2`")]
+pub struct LibcError(pub String);
+
+impl FromStr for Libc {
+    type Err = LibcError;
+
+    /// `glibc 2.36`, as glibc says it of itself, `musl 1.2`, or a name alone.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fault = || LibcError(text.to_owned());
+        let (name, version) = text.split_once(' ').map_or((text, None), |(name, version)| (name, Some(version)));
+        let kind = match name {
+            "glibc" => LibcKind::Glibc,
+            "musl" => LibcKind::Musl,
+            _ => return Err(fault()),
+        };
+        let numbers = |text: &str| -> Option<(u64, u64)> {
+            let mut parts = text.split('.').map(str::parse);
+            Some((parts.next()?.ok()?, parts.next()?.ok()?))
+        };
+        let version = version.map(|text| numbers(text).ok_or_else(fault)).transpose()?;
+        Ok(Self { kind, version })
+    }
+}
+
+impl fmt::Display for LibcKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Glibc => "glibc",
+            Self::Musl => "musl",
+        })
+    }
+}
+
+impl fmt::Display for Libc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.version {
+            Some((major, minor)) => write!(f, "{} {major}.{minor}", self.kind),
+            None => write!(f, "{}", self.kind),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    /// What is known, in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gfx = self.gfx.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");
+        let parts = [
+            self.python.map(|python| format!("Python {python}")),
+            self.torch.as_ref().map(|torch| format!("torch {torch}")),
+            self.rocm.as_ref().map(|rocm| format!("ROCm {rocm}")),
+            Some(gfx).filter(|gfx| !gfx.is_empty()),
+            self.platform.clone(),
+            self.libc.map(|libc| libc.to_string()),
+            self.backend.as_ref().map(|backend| format!("backend {backend}")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        f.write_str(if parts.is_empty() { "nothing is known" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
+}

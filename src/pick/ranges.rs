@@ -1,0 +1,168 @@
+//! The Pythons and systems that a wheel's tags mean.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::compat::policy::{Family, Policies};
+use crate::names::{Arch, PythonVersion, TagSet, Version, WheelName};
+
+use super::LibcKind;
+
+/// How many minors of a major are looked at when `Requires-Python` narrows a range.
+const MINORS: u8 = 64;
+
+/// Pythons of one major that a tag is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PythonRange {
+    /// The lowest.
+    pub from: (u8, u8),
+    /// The highest minor; `None`: all later ones of the major.
+    pub to: Option<u8>,
+    /// For which build.
+    pub build: GilBuild,
+}
+
+/// Which builds of `CPython` a tag is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GilBuild {
+    /// The usual one.
+    Plain,
+    /// The free-threaded one.
+    Free,
+    /// Both.
+    Either,
+}
+
+/// A system that a tag is for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlatformNeed {
+    /// `linux_x86_64`, `win_amd64` or `any`.
+    pub system: String,
+    /// The C library it needs, and from which version on.
+    pub libc: Option<(LibcKind, u64, u64)>,
+}
+
+impl PythonRange {
+    /// The ranges of a wheel's tags (PEP 425, and "Usage" there for what `none` and `abi3` mean), narrowed by its
+    /// `Requires-Python`.
+    pub fn of(name: &WheelName, requires_python: Option<&str>) -> Vec<Self> {
+        let mut ranges: Vec<Self> = Vec::new();
+        for python in name.python.tags() {
+            ranges.extend(name.abi.tags().iter().filter_map(|abi| of_tags(python, abi)));
+        }
+        ranges.sort_unstable();
+        ranges.dedup();
+        if ranges.iter().any(|range| range.from.0 >= 3) {
+            ranges.retain(|range| range.from.0 >= 3);
+        }
+        match requires_python {
+            Some(specifiers) => ranges.into_iter().filter_map(|range| range.narrowed(specifiers)).collect(),
+            None => ranges,
+        }
+    }
+
+    /// Whether this Python is in it.
+    pub fn has(self, python: PythonVersion) -> bool {
+        let (major, minor) = python.numbers();
+        self.has_build(python) && self.from.0 == major && self.from.1 <= minor && self.to.is_none_or(|to| minor <= to)
+    }
+
+    /// Whether its build of `CPython` is this one's.
+    pub fn has_build(self, python: PythonVersion) -> bool {
+        match self.build {
+            GilBuild::Plain => !python.is_free_threaded(),
+            GilBuild::Free => python.is_free_threaded(),
+            GilBuild::Either => true,
+        }
+    }
+
+    /// The range without the minors that the specifiers refuse. Specifiers that cannot be read refuse none; a hole in
+    /// the middle is passed over.
+    fn narrowed(self, specifiers: &str) -> Option<Self> {
+        let last = self.to.unwrap_or(self.from.1.saturating_add(MINORS));
+        let allowed = |minor: &u8| {
+            // A bound may name a patch: a minor is refused when its first and its last patch are.
+            [format!("{}.{minor}.0", self.from.0), format!("{}.{minor}.999", self.from.0)]
+                .iter()
+                .any(|text| text.parse::<Version>().is_ok_and(|v| v.satisfies(specifiers).unwrap_or(true)))
+        };
+        let mut minors = (self.from.1..=last).filter(allowed);
+        let first = minors.next()?;
+        let end = minors.next_back().unwrap_or(first);
+        Some(Self { from: (self.from.0, first), to: self.to.map(|_| end).or((end < last).then_some(end)), ..self })
+    }
+}
+
+fn of_tags(python: &str, abi: &str) -> Option<PythonRange> {
+    let (implementation, digits) = python.split_at_checked(2)?;
+    let (major, minor) = digits.split_at_checked(1)?;
+    let major: u8 = major.parse().ok()?;
+    let minor: Option<u8> = if minor.is_empty() { None } else { Some(minor.parse().ok()?) };
+    let exact = |build| minor.map(|minor| PythonRange { from: (major, minor), to: Some(minor), build });
+    let from = |build| PythonRange { from: (major, minor.unwrap_or(0)), to: None, build };
+    match (implementation, abi) {
+        ("py", "none") => Some(from(GilBuild::Either)),
+        ("cp", "none") => exact(GilBuild::Either),
+        ("cp", "abi3") => Some(from(GilBuild::Plain)),
+        ("cp", abi) if abi == python => exact(GilBuild::Plain),
+        ("cp", abi) if abi.strip_suffix('t') == Some(python) => exact(GilBuild::Free),
+        _ => None,
+    }
+}
+
+impl fmt::Display for PythonRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ((major, minor), threads) = (self.from, if self.build == GilBuild::Free { "t" } else { "" });
+        match self.to {
+            None if minor == 0 => write!(f, "any {major}"),
+            None => write!(f, "{major}.{minor}{threads} or newer"),
+            Some(to) if to == minor => write!(f, "{major}.{minor}{threads}"),
+            Some(to) => write!(f, "{major}.{minor}{threads} to {major}.{to}{threads}"),
+        }
+    }
+}
+
+impl PlatformNeed {
+    /// The systems of a wheel's platform tags, each once. `known` remembers tags between wheels.
+    pub fn of(tags: &TagSet, known: &mut BTreeMap<String, Self>) -> Vec<Self> {
+        let mut of_tag = |tag: &String| known.entry(tag.clone()).or_insert_with(|| Self::of_tag(tag)).clone();
+        let mut needs: Vec<Self> = tags.tags().iter().map(&mut of_tag).collect();
+        needs.sort();
+        needs.dedup();
+        needs
+    }
+
+    fn of_tag(tag: &str) -> Self {
+        let plain = || Self { system: tag.to_owned(), libc: None };
+        let Some(family) = Family::of_platform_tag(tag) else { return plain() };
+        let kind = match family {
+            Family::Manylinux => LibcKind::Glibc,
+            Family::Musllinux => LibcKind::Musl,
+        };
+        // `manylinux_2_28_x86_64` (PEP 600) and `musllinux_1_2_x86_64` (PEP 656) say the version.
+        let rest = tag.strip_prefix(family.as_str()).unwrap_or_default();
+        let mut parts = rest.strip_prefix('_').unwrap_or_default().splitn(3, '_');
+        let spelled = (|| {
+            let (major, minor) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+            Some(Self { system: format!("linux_{}", parts.next()?), libc: Some((kind, major, minor)) })
+        })();
+        // `manylinux2014_x86_64` is an alias in the table of policies.
+        let aliased = || {
+            let (_, arch) = tag.split_once('_')?;
+            let parsed: Arch = Arch::ALL.into_iter().find(|known| known.to_string() == arch)?;
+            let policies = Policies::builtin(family, parsed);
+            let (major, minor) = policies.get(tag)?.version()?;
+            Some(Self { system: format!("linux_{arch}"), libc: Some((kind, major.into(), minor.into())) })
+        };
+        spelled.or_else(aliased).unwrap_or_else(plain)
+    }
+}
+
+impl fmt::Display for PlatformNeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.libc {
+            Some((kind, major, minor)) => write!(f, "{} with {kind} {major}.{minor} or newer", self.system),
+            None => f.write_str(&self.system),
+        }
+    }
+}

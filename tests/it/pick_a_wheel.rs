@@ -1,0 +1,181 @@
+//! A person asks at the terminal which published wheel they need.
+
+use serde_json::json;
+
+use crate::support::{Outcome, Project};
+
+const CP312: &str = "flash_attn-2.8.3+rocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl";
+const CP311: &str = "flash_attn-2.8.3+rocm64torch2.8-cp311-cp311-manylinux_2_28_x86_64.whl";
+
+/// What the only given machine of these tests has.
+const MACHINE: [&str; 11] = [
+    "--only-given",
+    "--python",
+    "3.12",
+    "--torch",
+    "2.9.1",
+    "--rocm",
+    "6.4",
+    "--platform",
+    "linux_x86_64",
+    "--glibc",
+    "2.35",
+];
+
+fn listing(names: &[&str]) -> String {
+    let asset = |name: &&str| {
+        let url = format!("https://github.com/o/r/releases/download/v1/{name}");
+        json!({"name": name, "browser_download_url": url, "size": 7, "digest": format!("sha256:{}", "ab".repeat(32))})
+    };
+    json!([{"id": 1, "tag_name": "v1", "assets": names.iter().map(asset).collect::<Vec<_>>()}]).to_string()
+}
+
+fn project(names: &[&str]) -> Project {
+    Project::new().file("releases.json", &listing(names))
+}
+
+fn pick(project: &Project, more: &[&str], code: i32) -> Outcome {
+    project.run(&[&["pick", "--published", "releases.json"], more].concat()).exits(code)
+}
+
+/// Whether a run tells of a code.
+#[track_caller]
+fn is_told(outcome: &Outcome, code: &str, expect: bool) {
+    assert_eq!(outcome.stderr.contains(&format!("[{code}")), expect, "{code}: {}", outcome.stderr);
+}
+
+#[test]
+fn the_wheel_its_address_and_the_line_that_installs_it_are_printed() {
+    let told = pick(&project(&[CP312, CP311]), &MACHINE, 0);
+    insta::assert_snapshot!(told.stdout, @r"
+    flash_attn-2.8.3+rocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
+    https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
+
+      pip install --no-deps https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
+
+    With --no-deps, because an installer that resolves dependencies would take torch from its default index and replace the one you have by a build without ROCm.
+    note: GPU: nothing says which GPUs the wheel has code for
+    ");
+    assert_eq!(told.stderr, "looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35\n");
+    is_told(&told, "G200 no-wheel-fits", false);
+}
+
+#[test]
+fn where_none_fits_the_nearest_is_told_with_what_differs_and_the_exit_is_1() {
+    let project = project(&[CP311]);
+    let told = pick(&project, &MACHINE, 1);
+    assert_eq!(told.stdout, "");
+    insta::assert_snapshot!(told.stderr, @r"
+    looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35
+    error[G200 no-wheel-fits]: no wheel of flash-attn fits Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35
+     |
+     = note: the nearest is flash_attn-2.8.3+rocm64torch2.8-cp311-cp311-manylinux_2_28_x86_64.whl
+     = note:   torch: the wheel is for 2.8, you have 2.9; torch's C++ symbols change between minors, and loading fails with an undefined symbol (reported; compat/reach.yaml, torch other-minor, checked 2026-11-21)
+     = note:   Python: the wheel is for 3.11, you have 3.12
+    help: use torch 2.8 and Python 3.11, or build the wheel with `rock-matrix build`
+    ");
+    let json = pick(&project, &[&MACHINE[..], &["--format", "json"]].concat(), 1).json();
+    assert_eq!(json["wheel"], json!(null));
+    assert_eq!(json["nearest"][0]["name"], CP311);
+    assert_eq!(json["nearest"][0]["differences"][1]["axis"], "python");
+}
+
+#[test]
+fn a_decision_for_programs_has_all_that_people_are_told() {
+    let json = pick(&project(&[CP312]), &[&MACHINE[..], &["--format", "json"]].concat(), 0).json();
+    assert_eq!(json["version"], 1);
+    assert_eq!(json["machine"]["torch"], "2.9");
+    assert_eq!(json["wheel"]["sha256"], "ab".repeat(32));
+    assert_eq!(json["wheel"]["notes"][0]["axis"], "gfx");
+    assert!(json["wheel"]["install"].as_str().unwrap().contains("flash_attn-2.8.3%2Brocm64torch2.9-cp312"));
+    assert_eq!(json["fitting"], 1);
+}
+
+#[test]
+fn this_machine_is_looked_at_and_what_is_given_takes_its_place() {
+    let python = "#!/bin/sh\necho '{\"version\": \"3.12\", \"platform\": \"linux_x86_64\", \"libc\": \"glibc 2.39\", \"torch\": \"2.9.1+rocm6.4\"}'\n";
+    let project = project(&[CP312]).file("bin/python3", python);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(project.path("bin/python3"), mode).unwrap();
+    let path = format!("{}:/usr/bin:/bin", project.path("bin").display());
+    let project = project.env("PATH", path);
+    let told = pick(&project, &[], 0).stderr;
+    assert!(told.contains("Python 3.12, torch 2.9, ROCm 6.4"), "{told}");
+    assert!(told.contains("linux_x86_64, glibc 2.39"), "{told}");
+    assert!(pick(&project, &["--torch", "2.8"], 1).stderr.contains("torch 2.8, ROCm 6.4"));
+}
+
+#[test]
+fn the_report_of_doctor_on_another_machine_does_as_well() {
+    let report = r#"{"build": {"gfx": ["gfx942"]}, "python": {"version": "3.12", "platform": "linux_x86_64",
+        "libc": "glibc 2.39", "torch": "2.9.1", "torch_hip": "6.4.43482"}}"#;
+    let project = project(&[CP312]).file("doctor.json", report).file("wrong.json", "[]");
+    let told = pick(&project, &["--environment", "doctor.json"], 0);
+    assert!(told.stdout.starts_with(CP312));
+    is_told(&told, "G206 bad-environment", false);
+    let wrong = pick(&project, &["--environment", "wrong.json"], 1);
+    is_told(&wrong, "G206 bad-environment", true);
+    assert!(wrong.stderr.contains("rock-matrix doctor --format json > doctor.json"), "{}", wrong.stderr);
+}
+
+#[test]
+fn doctor_says_which_python_and_which_torch_are_here() {
+    let python = "#!/bin/sh\necho '{\"version\": \"3.12\", \"platform\": \"linux_x86_64\", \"torch\": \"2.9.1\", \"torch_hip\": \"6.4.4\"}'\n";
+    let project = Project::new().file("bin/python3", python);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(project.path("bin/python3"), mode).unwrap();
+    let path = format!("{}:/usr/bin:/bin", project.path("bin").display());
+    let project = project.env("PATH", path);
+    let report = project.command(&["doctor", "--format", "json"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(json["python"]["torch_hip"], "6.4.4");
+    assert_eq!(json["python"]["free_threaded"], false);
+    let shown = project.command(&["doctor"]).output().unwrap();
+    assert!(String::from_utf8(shown.stdout).unwrap().contains("2.9.1, HIP 6.4.4"));
+}
+
+#[test]
+fn a_torch_for_the_cpu_is_warned_of() {
+    let report =
+        |local: &str| format!(r#"{{"build": {{}}, "python": {{"version": "3.12", "torch": "2.9.1+{local}"}}}}"#);
+    let project = project(&[CP312]).file("cpu.json", &report("cpu")).file("rocm.json", &report("rocm6.4"));
+    is_told(&pick(&project, &["--environment", "cpu.json", "--rocm", "6.4"], 0), "G207 torch-without-rocm", true);
+    is_told(&pick(&project, &["--environment", "rocm.json"], 0), "G207 torch-without-rocm", false);
+}
+
+#[test]
+fn with_several_projects_one_must_be_named_and_a_misspelt_one_is_guessed() {
+    let project = project(&[CP312, "rmx_vecadd-0.1.0+rocm64-cp312-cp312-manylinux_2_28_x86_64.whl"]);
+    is_told(&pick(&project, &MACHINE, 1), "G202 several-projects", true);
+    let named = pick(&project, &[&MACHINE[..], &["--distribution", "Flash_Attn"]].concat(), 0);
+    is_told(&named, "G202 several-projects", false);
+    is_told(&named, "G201 no-such-project", false);
+    let misspelt = pick(&project, &[&MACHINE[..], &["--distribution", "flash-atn"]].concat(), 1);
+    is_told(&misspelt, "G201 no-such-project", true);
+    assert!(misspelt.stderr.contains("flash-attn"), "{}", misspelt.stderr);
+}
+
+#[test]
+fn what_is_published_must_hold_wheels_and_names_that_cannot_be_read_are_told() {
+    let project = project(&[CP312, "flash_attn-2.8.3.rocm64torch2.9-cp312-cp312-linux_x86_64.whl"])
+        .file("empty.json", "[]")
+        .file("other.json", "{}");
+    let told = pick(&project, &MACHINE, 0);
+    is_told(&told, "G300 unreadable-published-name", true);
+    assert!(told.stderr.contains("a `+` became a dot"), "{}", told.stderr);
+    is_told(&told, "G203 no-published-wheels", false);
+    is_told(&told, "G204 not-published-files", false);
+    let with = |file: &str| project.run(&["pick", "--published", file, "--only-given"]).exits(1);
+    is_told(&with("empty.json"), "G203 no-published-wheels", true);
+    is_told(&with("other.json"), "G204 not-published-files", true);
+    let fine = crate::support::Project::new().file("releases.json", &listing(&[CP312]));
+    is_told(&pick(&fine, &MACHINE, 0), "G300 unreadable-published-name", false);
+}
+
+#[test]
+fn a_folder_of_wheels_gives_addresses_of_files() {
+    let project = Project::new().file(&format!("dist one/{CP312}"), "");
+    let told = project.run(&[&["pick", "--published", "dist one"], &MACHINE[..]].concat()).exits(0).stdout;
+    let line = told.lines().nth(1).unwrap();
+    assert_eq!(line, format!("file://[ROOT]/dist%20one/{}", CP312.replace('+', "%2B")));
+}
