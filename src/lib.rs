@@ -19,6 +19,7 @@ pub mod host;
 
 pub mod audit;
 pub mod doctor;
+pub mod finder;
 pub mod index;
 pub mod matrix;
 pub mod pick;

@@ -20,6 +20,7 @@ mod facts_of_versions;
 #[path = "../../examples/fake-github/fake.rs"]
 mod fake_github;
 mod fake_github_answers;
+mod find_a_wheel;
 mod gfx_of_a_wheel;
 mod hostile_wheels;
 mod index_installs;

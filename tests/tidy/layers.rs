@@ -22,6 +22,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (3, "host", &[]),
     (4, "audit", &[]),
     (4, "doctor", &[]),
+    (4, "finder", &["pick"]),
     (4, "index", &[]),
     (4, "matrix", &[]),
     (4, "pick", &["publish"]),

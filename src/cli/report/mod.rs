@@ -5,6 +5,7 @@ mod input;
 mod missing;
 mod notes;
 mod packages;
+mod page;
 
 use super::{Exit, Shell};
 use crate::diagnostic::Sink;
@@ -17,6 +18,7 @@ Documents are made of a plan and a saved list of releases, never of an earlier d
 Examples:
   gh api --paginate --slurp repos/OWNER/REPO/releases > releases.json
   rock-matrix report packages --published releases.json --out docs/packages.md
+  rock-matrix report page --published releases.json --out site/index.html
   rock-matrix report missing --plan plan.json --published releases.json")]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -29,6 +31,7 @@ enum Document {
     Missing(missing::Args),
     Notes(notes::Args),
     Packages(packages::Args),
+    Page(page::Args),
 }
 
 /// Runs the command.
@@ -39,6 +42,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Document::Missing(args) => missing::run(args, shell, &mut sink),
         Document::Notes(args) => notes::run(args, shell, &mut sink),
         Document::Packages(args) => packages::run(args, shell, &mut sink),
+        Document::Page(args) => page::run(args, shell, &mut sink),
     };
     let reported = shell.report(&sink.finish());
     match exit {

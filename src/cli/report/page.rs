@@ -1,0 +1,72 @@
+//! `report page`: the wheel finder, a page on which people choose what they have and get the line that installs.
+
+use std::path::PathBuf;
+
+use crate::cli::{Exit, Shell, load, offers};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::index::BaseUrl;
+use crate::pick::{self, Rules};
+use crate::{finder, sys};
+
+/// Write the wheel finder: one page that finds the published wheel for what a person has
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The page is one file without any request to anywhere. It works from a folder and from any static server.
+
+Examples:
+  rock-matrix report page --published releases.json --out site/index.html
+  rock-matrix report page --published release/ --base-url https://example.org/release --out page.html
+
+A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints. It says nothing of GPUs;
+give the release's rock-manifest.json beside it for that.")]
+pub(super) struct Args {
+    /// What is published: a list of releases from GitHub, a rock-manifest.json, or the folder of a release; may be
+    /// given more than once
+    #[arg(long, value_name = "FILE|DIR", required = true)]
+    published: Vec<PathBuf>,
+    /// Address below which the files of a manifest or folder are served; without it they lie where it lies
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Heading of the page
+    #[arg(long, value_name = "TEXT", default_value = "Wheel finder")]
+    title: String,
+    /// Write to this file; without it, the page goes to stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The exit of the command, after saying why.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let parsed = args.base_url.as_deref().map(str::parse::<BaseUrl>).transpose();
+    let base = parsed.map_err(|error| {
+        sink.push(
+            Diagnostic::new(&codes::BAD_BASE_URL, error.to_string()).at(Place::Argument("--base-url".to_owned()), ""),
+        );
+        Exit::Fault
+    })?;
+    load::spare(shell, args.out.as_deref(), args.published.iter().map(PathBuf::as_path))?;
+    let compat = load::compat(shell)?;
+    let base = base.map(|base| format!("{base}/"));
+    let mut offers = offers::read(&args.published, base.as_deref(), shell, sink)?;
+    let repository = offers.repository.take();
+    let wheels = pick::candidates(offers.into_wheels(), &compat);
+    let choices = finder::choices(&wheels, &compat);
+    let data = finder::data(&wheels, &Rules::of(&compat), &choices, repository.as_deref());
+    let text = finder::page(&finder::Page { title: &args.title, data: &data }).map_err(|error| {
+        sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
+        Exit::Fault
+    })?;
+    let Some(out) = &args.out else { return Ok(shell.print(&text)) };
+    match sys::write_if_changed(out, text.as_bytes()) {
+        Ok(true) => shell.say(&format!("wrote {}: {} wheels", out.display(), wheels.len())),
+        Ok(false) => shell.say(&format!("{} is up to date: {} wheels", out.display(), wheels.len())),
+        Err(error) => {
+            sink.push(error.into());
+            return Ok(Exit::Machine);
+        }
+    }
+    Ok(Exit::Done)
+}

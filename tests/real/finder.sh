@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The wheel finder in Chromium: choose, paste, copy, share, no wheel, dark, phone, keyboard alone, what a screen reader
+# gets; and on hundreds of machines the same answer as `pick`. Screenshots go to the work folder, and to docs/ with
+# ROCK_BLESS=1.
+set -euo pipefail
+# shellcheck source=tests/real/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+packages=(chromium fonts-dejavu-core)
+# Another node than Debian's brings its npm along, and the two cannot be installed together.
+command -v node >/dev/null || packages+=(nodejs)
+command -v npm >/dev/null || packages+=(npm)
+needs "${packages[@]}"
+needs_npm playwright-core
+
+step "make a page of 3,000 wheels"
+"$host_python" tests/real/finder_data.py "$work" 3000
+published=(--published "$work/releases.json" --published "$work/rock-manifest.json")
+mkdir -p "$work/shots" "$work/site"
+rock report page "${published[@]}" --title "ROCm wheels" --out "$work/site/index.html"
+serve "$work/site"
+
+NODE_PATH=$npm_modules node tests/real/finder.js "$work" "$served" "$ROCK_MATRIX_BIN"
+[ -z "${ROCK_BLESS:-}" ] || cp "$work"/shots/*.png docs/
