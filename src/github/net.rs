@@ -129,9 +129,14 @@ where
 /// What hyper says, with all causes: the first words alone are "client error".
 fn fault(error: &Error) -> WireError {
     let reason = chain(error);
-    let is_lasting = ["invalid peer certificate", "received corrupt message", "proxy authorization required", "tunnel error: unsuccessful"]
-        .iter()
-        .any(|sign| reason.contains(sign));
+    let is_lasting = [
+        "invalid peer certificate",
+        "received corrupt message",
+        "proxy authorization required",
+        "tunnel error: unsuccessful",
+    ]
+    .iter()
+    .any(|sign| reason.contains(sign));
     WireError { reason, is_lasting }
 }
 

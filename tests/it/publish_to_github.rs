@@ -26,7 +26,7 @@ fn server(rules: &[&str]) -> Server {
     server
 }
 
-fn arguments<'a>(server: &Server, more: &[&'a str]) -> Vec<String> {
+fn arguments(server: &Server, more: &[&str]) -> Vec<String> {
     let url = server.url();
     let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
     words.iter().copied().chain(more.iter().copied()).map(str::to_owned).collect()
@@ -69,7 +69,10 @@ fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
     let [release] = &releases(&server)[..] else { panic!("one release") };
     assert_eq!((names(release), release.draft), (all(&[CP311, CP312]), false));
     let reached = |state| server.github().ledger.times(state);
-    assert_eq!((reached(Reached::DraftMade), reached(Reached::PublishedAtOnce), reached(Reached::Published)), (1, 0, 1));
+    assert_eq!(
+        (reached(Reached::DraftMade), reached(Reached::PublishedAtOnce), reached(Reached::Published)),
+        (1, 0, 1)
+    );
     assert_eq!(server.github().ledger.complaints, Vec::<String>::new());
 }
 
@@ -107,7 +110,11 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
         let (project, server) = (project(&[CP311]), server(rules));
         let told = publish(&project, &server, &[], exit);
         if exit == 3 {
-            assert!(told.stdout.contains("go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist\n"), "{}", told.stdout);
+            assert!(
+                told.stdout.contains("go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist\n"),
+                "{}",
+                told.stdout
+            );
             assert!(releases(&server)[0].draft, "nothing is published");
             server.github().faults = crate::fake_github::model::Faults::none();
             publish(&project, &server, &[], 0);
@@ -131,8 +138,10 @@ fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
     publish(&project, &server, &["--replace", "--allow-published"], 0);
     let [release] = &releases(&server)[..] else { panic!("one release") };
     assert_eq!(names(release), all(&[CP311]));
-    let log: Vec<String> = server.github().ledger.requests.iter().map(|asked| format!("{} {}", asked.method, asked.url)).collect();
-    let first = |word: &str| log.iter().position(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {log:#?}"));
+    let log: Vec<String> =
+        server.github().ledger.requests.iter().map(|asked| format!("{} {}", asked.method, asked.url)).collect();
+    let first =
+        |word: &str| log.iter().position(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {log:#?}"));
     assert!(first(".whl.tmp-") < first("DELETE"), "{log:#?}");
 }
 

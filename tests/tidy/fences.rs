@@ -12,7 +12,11 @@ const FENCES: &[(&str, &str, &[&str])] = &[
     (r"\b(granit_parser|serde_yaml)::", "a YAML crate", &["yaml"]),
     (r"\bureq::", "ureq", &["fetch"]),
     (r"\bmemmap2::", "memmap2", &["bytes"]),
-    (r"\b(octocrab|tokio|hyper|hyper_util|hyper_rustls|http_body|http_body_util)::", "octocrab and its stack", &["github"]),
+    (
+        r"\b(octocrab|tokio|hyper|hyper_util|hyper_rustls|http_body|http_body_util)::",
+        "octocrab and its stack",
+        &["github"],
+    ),
     (r"\bprocess_wrap::", "process_wrap", &["exec", "sys"]),
     (r"\bstd::fs\b|\bstd::\{[^}]*\bfs\b", "std::fs", &["exec", "sys"]),
     (r"\bprocess::Command\b|\bprocess::\{[^}]*\bCommand\b", "std::process::Command", &["exec", "sys"]),

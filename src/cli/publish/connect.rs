@@ -15,11 +15,19 @@ const LARGEST_TOKEN_BYTES: u64 = 16 << 10;
 /// How GitHub is reached
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct Connection {
-    /// The API of another server than github.com [default: GITHUB_API_URL, else GitHub's own]
-    #[arg(long, value_name = "URL", help_heading = "GitHub")]
+    #[arg(
+        help = "The API of another server than github.com [default: GITHUB_API_URL, else GitHub's own]",
+        long,
+        value_name = "URL",
+        help_heading = "GitHub"
+    )]
     api_url: Option<String>,
-    /// A file with the token, instead of GITHUB_TOKEN or GH_TOKEN
-    #[arg(long, value_name = "FILE", help_heading = "GitHub")]
+    #[arg(
+        help = "A file with the token, instead of GITHUB_TOKEN or GH_TOKEN",
+        long,
+        value_name = "FILE",
+        help_heading = "GitHub"
+    )]
     token_file: Option<PathBuf>,
     /// Minutes that all calls and waits may take together [default: 45, with --slow 300]
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=1440), help_heading = "GitHub")]

@@ -79,7 +79,9 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     let offered = assets::gather(&files, Depth::Verify, &compat, sink);
     as_release(&cloned(&offered), sink);
     let offered = once(offered);
-    offered.iter().for_each(|gathered| refused_size(gathered, sink));
+    for gathered in &offered {
+        refused_size(gathered, sink);
+    }
     let notes = match &options.notes {
         Some(path) => Some(sys::read_text(path, LARGEST_NOTES_BYTES).map_err(|error| {
             sink.push(error.into());
@@ -175,13 +177,13 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     let exit = match applied.end {
         End::Done(_) => told,
         End::Refused(refused) => {
-            refused.into_iter().for_each(|refusal| sink.push(refusal.into()));
+            sink.extend(refused.into_iter().map(Diagnostic::from));
             Exit::Fault
         }
         End::Failed(GithubError::Stopped) => opened.exit_of_signal().unwrap_or(Exit::Machine),
         End::Failed(error) => failed(error, sink),
         End::Incomplete(faults) => {
-            faults.into_values().for_each(|error| sink.push(error.into()));
+            sink.extend(faults.into_values().map(Diagnostic::from));
             Exit::Machine
         }
     };
@@ -324,7 +326,7 @@ fn resume(args: &Args, repo: &str) -> String {
     words.extend(["--tag".to_owned(), args.tag.clone().unwrap_or_default()]);
     let quoted = |path: &PathBuf| {
         shlex::try_quote(&path.display().to_string())
-            .map_or_else(|_| path.display().to_string(), |text| text.into_owned())
+            .map_or_else(|_| path.display().to_string(), std::borrow::Cow::into_owned)
     };
     for path in named(args) {
         words.push(quoted(&path));
