@@ -111,20 +111,20 @@ impl From<GithubError> for Diagnostic {
             GithubError::Status { call, status: 401, .. } => Self::new(&codes::BAD_TOKEN, message)
                 .at(place(call), "")
                 .help("give a token that is valid in `GITHUB_TOKEN`"),
-            GithubError::Status { call, status: 403, .. } => Self::new(&codes::NO_RIGHT, message)
+            GithubError::Status { call, status: 403, .. } => Self::new(&codes::TOKEN_WITHOUT_RIGHT, message)
                 .at(place(call), "")
                 .help("the token needs the right to write contents: `permissions: contents: write` in a workflow"),
-            GithubError::Status { call, status: 404, .. } => Self::new(&codes::NOT_FOUND, message)
+            GithubError::Status { call, status: 404, .. } => Self::new(&codes::NOT_ON_GITHUB, message)
                 .at(place(call), "")
                 .help("check `--repo`; a token that may not see a repository gets this answer as well"),
             GithubError::Status { call, message: said, codes: words, .. } if said.contains("immutable release") => {
                 let _ = words;
-                Self::new(&codes::IMMUTABLE, message)
+                Self::new(&codes::IMMUTABLE_RELEASE, message)
                     .at(place(call), "")
                     .help("publish under a new tag: assets and tag of an immutable release stay as they are")
             }
             GithubError::Status { call, .. } | GithubError::Malformed { call, .. } => {
-                Self::new(&codes::REFUSED_CALL, message).at(place(call), "")
+                Self::new(&codes::CALL_REFUSED, message).at(place(call), "")
             }
             GithubError::NoAnswer { call, .. } => Self::new(&codes::NO_ANSWER, message)
                 .at(place(call), "")
@@ -132,10 +132,10 @@ impl From<GithubError> for Diagnostic {
             GithubError::Unsure { call, .. } | GithubError::Deadline { call, .. } => {
                 Self::new(&codes::NO_ANSWER, message).at(place(call), "").help("run the same command again to go on")
             }
-            GithubError::Api(_) => Self::new(&codes::ELSEWHERE, message)
+            GithubError::Api(_) => Self::new(&codes::API_LEADS_ELSEWHERE, message)
                 .help("where this is your server, give its address with `--api-url`"),
-            GithubError::File { path, .. } => Self::new(&codes::CANNOT_SEND, message).at(place(path), ""),
-            GithubError::Stored { wanted, .. } => Self::new(&codes::NAME_NOT_STORED, message).at(place(wanted), ""),
+            GithubError::File { path, .. } => Self::new(&codes::FILE_CANNOT_BE_SENT, message).at(place(path), ""),
+            GithubError::Stored { wanted, .. } => Self::new(&codes::ASSET_RENAMED, message).at(place(wanted), ""),
             GithubError::Stopped => Self::new(&codes::NO_ANSWER, message).help("run the same command again to go on"),
         }
     }

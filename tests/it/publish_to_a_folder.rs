@@ -257,11 +257,11 @@ fn a_release_is_compared_with_its_plan() {
 }
 
 #[test]
-fn without_a_folder_it_says_what_works_today() {
+fn without_a_folder_or_a_repository_it_says_what_to_name() {
     let refused = project(&[CP311]).run(&["publish", "dist"]).exits(2);
     insta::assert_snapshot!(refused.stderr, @r"
-    error[G017 no-target]: publishing to GitHub releases is to come
-    help: make the same release in a folder, with no account: `--to DIR`
+    error[G017 no-target]: it is not said where the release is
+    help: name the repository with `--repo OWNER/REPO --tag TAG`, or a folder with `--to DIR`, which needs no account
     ");
 }
 

@@ -24,7 +24,7 @@ const FENCES: &[(&str, &str, &[&str])] = &[
     (r"\bSystemTime::now\b", "the clock", &["exec", "sys"]),
     (r"\bInstant::now\b", "the clock", &["cli", "exec", "fetch", "github", "sys"]),
     (r"\b(print|println|eprint|eprintln)!", "printing", &["cli"]),
-    (r"\bstd::net\b", "sockets", &["fetch"]),
+    (r"\bstd::net\b", "sockets", &["fetch", "github"]),
 ];
 
 fn fence_faults(file: &SourceFile) -> Vec<String> {

@@ -50,7 +50,10 @@ impl Connection {
             exit
         };
         let bad = |text: String, argument: &str| {
-            tell(Diagnostic::new(&codes::BAD_ADDRESS, text).at(Place::Argument(argument.to_owned()), ""), Exit::Usage)
+            tell(
+                Diagnostic::new(&codes::BAD_GITHUB_ADDRESS, text).at(Place::Argument(argument.to_owned()), ""),
+                Exit::Usage,
+            )
         };
         let repo: RepoName =
             repo.parse().map_err(|error: crate::github::RepoNameError| bad(error.to_string(), "--repo"))?;

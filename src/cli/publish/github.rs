@@ -232,7 +232,7 @@ fn refused_size(gathered: &Gathered, sink: &mut Sink) {
         _ => return,
     };
     sink.push(
-        Diagnostic::new(&codes::NOT_TAKEN, format!("`{name}` {reason}"))
+        Diagnostic::new(&codes::FILE_NOT_TAKEN, format!("`{name}` {reason}"))
             .at(Place::File(gathered.path.display().to_string().into()), ""),
     );
 }
@@ -254,7 +254,7 @@ fn refuse_many(goal: &Goal, there: &BTreeSet<String>, is_slow: bool, sink: &mut 
 fn state(path: &std::path::Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<ListedRelease>, Exit> {
     let source = load::source(shell, path)?;
     Listing::from_json(&source.text).map(|listing| listing.releases).map_err(|error| {
-        sink.push(Diagnostic::new(&codes::NO_LISTING, error.to_string()).at(source.place(0..0), ""));
+        sink.push(Diagnostic::new(&codes::NOT_A_LISTING, error.to_string()).at(source.place(0..0), ""));
         Exit::Fault
     })
 }

@@ -66,7 +66,7 @@ impl Listed {
                         read.manifests.extend(Manifest::from_json(&source.text));
                         read.add(listing);
                     }
-                    Err(error) => sink.push(bad(&codes::NO_LISTING, &source, &error)),
+                    Err(error) => sink.push(bad(&codes::NOT_A_LISTING, &source, &error)),
                 }
             }
         }
@@ -92,7 +92,7 @@ fn manifests_of(path: &Path, sink: &mut Sink) -> Vec<PathBuf> {
     if found.is_empty() {
         let message = format!("there is no `{MANIFEST}` in `{}`, nor in a folder of it", path.display());
         sink.push(
-            Diagnostic::new(&codes::NO_LISTING, message)
+            Diagnostic::new(&codes::NOT_A_LISTING, message)
                 .at(Place::File(path.display().to_string().into()), "")
                 .help("give the folder that `rock-matrix publish --to` wrote"),
         );

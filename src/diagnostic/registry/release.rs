@@ -21,21 +21,21 @@ pub const ALL: &[&Code] = &[
     &BAD_BASE_URL,
     &CANNOT_INDEX,
     &NO_TARGET,
-    &IMMUTABLE,
-    &PUBLISHED,
-    &DUPLICATES,
+    &IMMUTABLE_RELEASE,
+    &RELEASE_IS_PUBLISHED,
+    &SEVERAL_RELEASES_OF_TAG,
     &BAD_TOKEN,
-    &NO_RIGHT,
-    &NOT_FOUND,
-    &REFUSED_CALL,
+    &TOKEN_WITHOUT_RIGHT,
+    &NOT_ON_GITHUB,
+    &CALL_REFUSED,
     &NO_ANSWER,
-    &ELSEWHERE,
-    &CANNOT_SEND,
-    &NAME_NOT_STORED,
-    &BAD_ADDRESS,
-    &NOT_TAKEN,
+    &API_LEADS_ELSEWHERE,
+    &FILE_CANNOT_BE_SENT,
+    &ASSET_RENAMED,
+    &BAD_GITHUB_ADDRESS,
+    &FILE_NOT_TAKEN,
     &TOO_MANY_CALLS,
-    &NO_LISTING,
+    &NOT_A_LISTING,
     &TAG_IS_NOT_THERE,
     &TAG_MOVED,
     &NO_WHEEL_FITS,
@@ -155,19 +155,19 @@ pub const NO_TARGET: Code = Code::error(
     "`publish` was not told where to. Publishing to GitHub releases is to come. `--to DIR` makes the same release in a folder: wheels, sums, manifest and index, with no account and no network.",
 );
 /// The release is locked.
-pub const IMMUTABLE: Code = Code::error(
+pub const IMMUTABLE_RELEASE: Code = Code::error(
     "G100",
     "immutable-release",
     "The release is published and immutable: GitHub has locked its tag and assets, so nothing can be added, replaced or taken away, and the tag cannot be used again even when the release is deleted. Nothing was sent.\n\nPublish under a new tag.",
 );
 /// The release is out already.
-pub const PUBLISHED: Code = Code::error(
+pub const RELEASE_IS_PUBLISHED: Code = Code::error(
     "G101",
     "release-is-published",
     "The release is published, and publishing would write to it: people may have fetched from it already. Nothing was sent. A run that finds everything in place writes nothing and needs no permission.\n\nPublish under a new tag, or allow it with `--allow-published`.",
 );
 /// Two releases have one tag.
-pub const DUPLICATES: Code = Code::error(
+pub const SEVERAL_RELEASES_OF_TAG: Code = Code::error(
     "G102",
     "several-releases-of-tag",
     "Several releases, drafts among them, have the same tag; this happens when two runs begin at once, and GitHub allows it for drafts. Files would end up in one while people look at the other. Nothing was sent.\n\nDelete all but one; drafts without files are deleted by `--clean-duplicates`.",
@@ -179,19 +179,19 @@ pub const BAD_TOKEN: Code = Code::error(
     "GitHub does not take the token: it is wrong, has expired, or was withdrawn. The token of a job ends with the job, after 24 hours at the latest.\n\nGive a valid one in `GITHUB_TOKEN` or `GH_TOKEN`, or in a file with `--token-file`. It is never given as an argument, where everybody on the machine could read it.",
 );
 /// The token may not do this.
-pub const NO_RIGHT: Code = Code::error(
+pub const TOKEN_WITHOUT_RIGHT: Code = Code::error(
     "G104",
     "token-without-right",
     "The token is valid and may not do this. Releases need the right to write contents.\n\nIn a workflow: `permissions: contents: write` of the job that publishes. A fine-grained token needs \"Contents: read and write\" for the repository. Organisations can also forbid it by rules for tags.",
 );
 /// There is no such thing.
-pub const NOT_FOUND: Code = Code::error(
+pub const NOT_ON_GITHUB: Code = Code::error(
     "G105",
     "not-on-github",
     "GitHub knows no such repository, release or asset. A private repository that the token may not see is answered in the same way.\n\nCheck `--repo OWNER/REPO` and the token.",
 );
 /// A call was refused.
-pub const REFUSED_CALL: Code = Code::error(
+pub const CALL_REFUSED: Code = Code::error(
     "G106",
     "call-refused",
     "GitHub refuses the call and gives a reason that trying again would not change. What was done before stays: a draft remains a draft, and the same command goes on from there.",
@@ -203,31 +203,31 @@ pub const NO_ANSWER: Code = Code::error(
     "GitHub could not be reached, did not answer, or asked to wait for longer than publishing may take (`--deadline`). Calls were repeated with growing waits. What was done before stays: a draft remains a draft, and the same command goes on from there.\n\nA certificate that is not trusted, and a proxy that refuses, are told in the message.",
 );
 /// The API leads to another host.
-pub const ELSEWHERE: Code = Code::error(
+pub const API_LEADS_ELSEWHERE: Code = Code::error(
     "G108",
     "api-leads-elsewhere",
     "The API sent a call, or the files of a release, to another host. The token was not sent there, and nothing was.\n\nWhere it is your own server, name it with `--api-url`. Addresses that are not encrypted are taken on this machine only.",
 );
 /// A file cannot be sent.
-pub const CANNOT_SEND: Code = Code::error(
+pub const FILE_CANNOT_BE_SENT: Code = Code::error(
     "G109",
     "file-cannot-be-sent",
     "A file could not be read, or was changed while it was sent. Its last piece is only sent when size and digest are those that were planned, so that nothing else arrives as a whole.\n\nRun the same command again.",
 );
 /// GitHub stored something else.
-pub const NAME_NOT_STORED: Code = Code::error(
+pub const ASSET_RENAMED: Code = Code::error(
     "G110",
     "asset-renamed",
     "GitHub stored a file under another name, or with another size or digest, than it was sent with. It keeps letters, digits, `.`, `_`, `+` and `-`, and makes a `.` of everything else. What arrived was deleted, and the release stays a draft.",
 );
 /// An address or a repository that is none.
-pub const BAD_ADDRESS: Code = Code::error(
+pub const BAD_GITHUB_ADDRESS: Code = Code::error(
     "G111",
     "bad-github-address",
     "The repository is named as `OWNER/REPO`, and the API by its address, for example `https://github.example.com/api/v3`. An address that is not encrypted is taken on this machine only, because the token would go over the network in plain text.",
 );
 /// A file that GitHub would not take.
-pub const NOT_TAKEN: Code = Code::error(
+pub const FILE_NOT_TAKEN: Code = Code::error(
     "G112",
     "file-not-taken",
     "GitHub takes files of 1 byte up to 2,147,483,647 bytes, with names of up to 255 bytes. This is looked at before anything is sent.\n\nBuild for fewer gfx targets, or split the wheel.",
@@ -239,7 +239,7 @@ pub const TOO_MANY_CALLS: Code = Code::error(
     "Each file is a call that makes something, and GitHub takes about 500 of these in an hour; whoever goes on is locked out for longer. Nothing was sent.\n\n`--slow` allows it, and lengthens the deadline.",
 );
 /// A saved listing that is none.
-pub const NO_LISTING: Code = Code::error(
+pub const NOT_A_LISTING: Code = Code::error(
     "G114",
     "not-a-listing",
     "The file holds no releases. It should be what GitHub answers, for example saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`, or a `rock-manifest.json`.",

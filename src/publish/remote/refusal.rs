@@ -41,13 +41,13 @@ impl From<Refusal> for Diagnostic {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Immutable { tag, lacking } => Self::new(
-                &codes::IMMUTABLE,
+                &codes::IMMUTABLE_RELEASE,
                 format!("the release `{tag}` is immutable, and {} would have to be written", files(lacking)),
             )
             .at(Place::Remote(tag), "")
             .help("publish under a new tag: assets and tag of an immutable release stay as they are"),
             Refusal::Published { tag, lacking } => Self::new(
-                &codes::PUBLISHED,
+                &codes::RELEASE_IS_PUBLISHED,
                 format!("the release `{tag}` is published, and {} would be written", files(lacking)),
             )
             .at(Place::Remote(tag), "")
@@ -60,9 +60,12 @@ impl From<Refusal> for Diagnostic {
                 } else {
                     "look at them, and delete all but one"
                 };
-                Self::new(&codes::DUPLICATES, format!("several releases have the tag `{tag}`: {}", list.join(", ")))
-                    .at(Place::Remote(tag), "")
-                    .help(help)
+                Self::new(
+                    &codes::SEVERAL_RELEASES_OF_TAG,
+                    format!("several releases have the tag `{tag}`: {}", list.join(", ")),
+                )
+                .at(Place::Remote(tag), "")
+                .help(help)
             }
             Refusal::Differs { name, why } => {
                 Self::new(&codes::ASSET_DIFFERS, format!("the release holds `{name}` with other bytes: {why}"))
