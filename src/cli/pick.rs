@@ -85,7 +85,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     if let Some(torch) = machine.foreign_torch.as_ref().filter(|_| args.torch.is_none()) {
         sink.push(
             Diagnostic::new(
-                &codes::TORCH_WITHOUT_ROCM,
+                &codes::TORCH_NOT_FOR_ROCM,
                 format!("the torch that is installed, {torch}, is no build for ROCm"),
             )
             .help("install torch for ROCm first, then this wheel"),

@@ -139,8 +139,8 @@ fn a_torch_for_the_cpu_is_warned_of() {
     let report =
         |local: &str| format!(r#"{{"build": {{}}, "python": {{"version": "3.12", "torch": "2.9.1+{local}"}}}}"#);
     let project = project(&[CP312]).file("cpu.json", &report("cpu")).file("rocm.json", &report("rocm6.4"));
-    is_told(&pick(&project, &["--environment", "cpu.json", "--rocm", "6.4"], 0), "G207 torch-without-rocm", true);
-    is_told(&pick(&project, &["--environment", "rocm.json"], 0), "G207 torch-without-rocm", false);
+    is_told(&pick(&project, &["--environment", "cpu.json", "--rocm", "6.4"], 0), "G207 torch-not-for-rocm", true);
+    is_told(&pick(&project, &["--environment", "rocm.json"], 0), "G207 torch-not-for-rocm", false);
 }
 
 #[test]

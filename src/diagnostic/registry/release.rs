@@ -44,7 +44,7 @@ pub const ALL: &[&Code] = &[
     &NO_PUBLISHED_WHEELS,
     &NOT_PUBLISHED_FILES,
     &BAD_ENVIRONMENT,
-    &TORCH_WITHOUT_ROCM,
+    &TORCH_NOT_FOR_ROCM,
     &UNREADABLE_PUBLISHED_NAME,
     &AMBIGUOUS_PUBLISHED_LABEL,
     &NO_MARKER,
@@ -293,9 +293,9 @@ pub const BAD_ENVIRONMENT: Code = Code::error(
     "`--environment` takes what `rock-matrix doctor --format json` printed on the machine that the wheel is for.",
 );
 /// A torch that is no build for ROCm.
-pub const TORCH_WITHOUT_ROCM: Code = Code::warning(
+pub const TORCH_NOT_FOR_ROCM: Code = Code::warning(
     "G207",
-    "torch-without-rocm",
+    "torch-not-for-rocm",
     "The torch that is installed is a build for the CPU or for CUDA. A wheel for ROCm does not load beside it.\n\nInstall torch from an index for ROCm first.",
 );
 /// A published wheel file whose name says nothing.
