@@ -114,41 +114,9 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// `OWNER/REPO`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepoName(String);
-
-/// Not `OWNER/REPO`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no repository: `OWNER/REPO`")]
-pub struct RepoNameError(pub String);
-
-impl FromStr for RepoName {
-    type Err = RepoNameError;
-
-    fn from_str(text: &str) -> Result<Self, RepoNameError> {
-        let is_word = |word: &str| {
-            !word.is_empty()
-                && word != "."
-                && word != ".."
-                && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        };
-        match text.split_once('/') {
-            Some((owner, repo)) if is_word(owner) && is_word(repo) && text.len() <= 140 => Ok(Self(text.to_owned())),
-            _ => Err(RepoNameError(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for RepoName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Api, ApiError, RepoName};
+    use super::{Api, ApiError};
 
     #[test]
     fn plain_http_is_for_this_machine_alone() {
@@ -176,13 +144,5 @@ mod tests {
         let local: Api = "http://127.0.0.1:8080".parse().unwrap();
         assert!(local.upload("http://127.0.0.1:8081/x", "a").is_err(), "another port");
         assert!(local.upload(template, "a").is_err());
-    }
-
-    #[test]
-    fn a_repository_is_two_words() {
-        assert_eq!("org/rock-action".parse::<RepoName>().unwrap().to_string(), "org/rock-action");
-        for bad in ["", "org", "org/", "/x", "a/b/c", "a/..", "a b/c", "a/b?c"] {
-            assert!(bad.parse::<RepoName>().is_err(), "{bad}");
-        }
     }
 }

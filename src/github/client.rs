@@ -10,7 +10,7 @@ use octocrab::Octocrab;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::api::{Api, RepoName};
+use super::api::Api;
 use super::call::{Caller, OnWait, Stop};
 use super::clock::Clock;
 use super::error::GithubError;
@@ -19,7 +19,7 @@ use super::pace::Pace;
 use super::token::Token;
 use super::upload::{Source, body};
 use super::wire::Wire;
-use crate::names::{Digest, percent_encode};
+use crate::names::{Digest, RepoName, percent_encode};
 use crate::publish::{ListedAsset, ListedRelease};
 
 /// Pages of one listing that are read: 5,000 releases.

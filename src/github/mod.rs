@@ -22,7 +22,7 @@ mod token;
 mod upload;
 mod wire;
 
-pub use api::{Api, ApiError, RepoName, RepoNameError};
+pub use api::{Api, ApiError};
 pub use apply::{Applied, Doing, End, OnSent, apply, of_goal};
 pub use call::{OnWait, Stop};
 pub use client::{Calls, Client, NewRelease, TagObject, Upload};

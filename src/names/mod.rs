@@ -11,6 +11,7 @@ mod label;
 mod path;
 mod percent;
 mod python;
+mod repo_name;
 mod rocm;
 mod version;
 mod wheel_identity;
@@ -27,6 +28,7 @@ pub use label::{
 pub use path::without_dots;
 pub use percent::{percent_decode, percent_encode};
 pub use python::{PythonVersion, PythonVersionError};
+pub use repo_name::{RepoName, RepoNameError};
 pub use rocm::{RocmVersion, RocmVersionError};
 pub use version::{PackageVersion, Version, VersionError};
 pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};

@@ -28,7 +28,7 @@ mod share;
 mod tests;
 mod wheels;
 
-pub use addresses::{Repository, RepositoryError};
+pub use addresses::repository_of;
 pub use combination::Combination;
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
 pub use expected::{Expected, ExpectedCell};

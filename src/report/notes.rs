@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::packages::{counted, unread_part};
-use super::{
-    Combination, Expected, ExpectedCell, Outcomes, PublishedWheel, Repository, Wheels, addresses, markdown, matched,
-};
+use super::{Combination, Expected, ExpectedCell, Outcomes, PublishedWheel, Wheels, addresses, markdown, matched};
 use crate::index::{BaseUrl, Folder};
+use crate::names::RepoName;
 use crate::publish::{AssetState, ListedRelease, Listing, SUMS, sums};
 use crate::template::{TemplateError, render};
 
@@ -28,7 +27,7 @@ pub struct Notes<'a> {
     /// The root of the package indexes, where there are some.
     pub index: Option<&'a BaseUrl>,
     /// The repository.
-    pub repository: Option<&'a Repository>,
+    pub repository: Option<&'a RepoName>,
 }
 
 /// The release of a tag, then `TAG-2`, `TAG-3` and so on as far as they follow, which hold what one release has no room

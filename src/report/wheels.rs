@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Combination, Machine, Pythons, Repository, addresses};
+use super::{Combination, Machine, Pythons, addresses};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
-use crate::names::{Digest, RocmVersion, WheelIdentity, WheelIdentityError, WheelName};
+use crate::names::{Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName};
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, Manifest};
 
 /// Wheels, sorted by what they are, and wheel files whose names say nothing.
@@ -74,7 +74,7 @@ pub struct Beside<'a> {
     /// Address below which the files are served.
     pub base: Option<&'a BaseUrl>,
     /// The repository, where the listing does not say.
-    pub repository: Option<&'a Repository>,
+    pub repository: Option<&'a RepoName>,
     /// ROCm versions that exist, for labels without dots.
     pub known_rocm: &'a [RocmVersion],
 }
@@ -172,7 +172,7 @@ fn read(
 ) -> Result<PublishedWheel, WheelIdentityError> {
     let name: WheelName = asset.name.parse()?;
     let identity = WheelIdentity::of(&name, beside.known_rocm)?;
-    let own_repository = Repository::of(release);
+    let own_repository = addresses::repository_of(release);
     let repository = own_repository.as_ref().or(beside.repository);
     let text = name.to_string();
     Ok(PublishedWheel {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
-use crate::github::{Api, Calls, Client, Net, RepoName, SystemClock, Through, Token, Wire};
+use crate::github::{Api, Calls, Client, Net, SystemClock, Through, Token, Wire};
+use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
 
 /// A token is shorter.
@@ -55,8 +56,7 @@ impl Connection {
                 Exit::Usage,
             )
         };
-        let repo: RepoName =
-            repo.parse().map_err(|error: crate::github::RepoNameError| bad(error.to_string(), "--repo"))?;
+        let repo: RepoName = repo.parse().map_err(|error: RepoNameError| bad(error.to_string(), "--repo"))?;
         let api = match self.api_url.as_deref().or_else(|| shell.environment.get("GITHUB_API_URL")) {
             None => Api::public(),
             Some(text) => text.parse().map_err(|error: crate::github::ApiError| bad(error.to_string(), "--api-url"))?,

@@ -6,10 +6,10 @@ use crate::cli::{Exit, Shell, load, render};
 use crate::compat::Compat;
 use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source, registry::release as codes};
 use crate::index::BaseUrl;
-use crate::names::RocmVersion;
+use crate::names::{RepoName, RocmVersion};
 use crate::plan::{self, Options, SavedPlan};
 use crate::publish::{Listing, MANIFEST, Manifest};
-use crate::report::{Beside, Expected, MarkerError, Repository, Wheels};
+use crate::report::{Beside, Expected, MarkerError, Wheels};
 use crate::sys;
 
 /// What is published.
@@ -23,7 +23,7 @@ pub(super) struct Listed {
     manifest: Vec<PathBuf>,
     /// The repository, where the listing does not say
     #[arg(long, value_name = "OWNER/REPO", help_heading = "Input")]
-    repo: Option<Repository>,
+    repo: Option<RepoName>,
     /// Address below which the files are served, instead of that of the release
     #[arg(long, value_name = "URL", help_heading = "Input")]
     base_url: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Listed {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) listing: Listing,
-    pub(super) repository: Option<Repository>,
+    pub(super) repository: Option<RepoName>,
     manifests: Vec<Manifest>,
     base: Option<BaseUrl>,
     shown: String,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::input::{self, change, deliver, worse};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
-use crate::report::{self, Notes, Outcomes, Repository};
+use crate::report::{self, Notes, Outcomes};
 use crate::sys;
 
 /// Write the notes of a release: its wheels, what is missing and why, install lines, checksums
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let wheels = read.wheels_of(&releases, &compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
     let outcomes = outcomes(&args.results, shell, sink)?;
-    let own = Repository::of(first);
+    let own = report::repository_of(first);
     let notes = Notes {
         tag: &args.tag,
         releases: &releases,
