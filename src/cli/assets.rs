@@ -4,13 +4,18 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::wheel_file;
+use super::known::{Known, Row, Texts, Told};
+use super::release_folder::digest;
+use super::wheel_file::{self, Contents};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::release as codes};
-use crate::index::{FileKind, Folder, IndexFile, Yanked};
-use crate::names::{DistributionName, RocmVersion, Version, WheelName};
+use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
+use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName};
 use crate::publish::Asset;
 use crate::sys;
+
+/// A larger METADATA is read from the wheel, where the limits of wheels hold.
+const LARGEST_METADATA_BYTES: u64 = 64 << 20;
 
 /// How closely a wheel is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +31,8 @@ pub(super) enum Depth {
 pub(super) struct Gathered {
     pub(super) path: PathBuf,
     pub(super) asset: Asset,
+    /// Whether its digest was known, so that its bytes were not read.
+    pub(super) known: bool,
 }
 
 /// The files that are meant: those named, and the wheels and source distributions of the folders named.
@@ -56,20 +63,28 @@ pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     files
 }
 
-/// Reads the files as assets. What is wrong with one goes to the sink, and it is left out.
-pub(super) fn gather(files: &[PathBuf], depth: Depth, compat: &Compat, sink: &mut Sink) -> Vec<Gathered> {
-    let known = compat.rocm_versions();
+/// Reads the files as assets, except for what is known of them. A wheel that a manifest knows was verified when that was
+/// written; one of which the digest alone is known is looked at as closely as any other. What is wrong with one goes to
+/// the sink, and it is left out.
+pub(super) fn gather(
+    files: &[PathBuf],
+    depth: Depth,
+    known: &Known,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Vec<Gathered> {
+    let versions = compat.rocm_versions();
     let read: Vec<_> = files
         .par_iter()
         .map(|path| {
             let mut sink = Sink::new();
-            (asset(path, depth, &known, &mut sink), sink.finish())
+            (asset(path, depth, known, &versions, &mut sink), sink.finish())
         })
         .collect();
     let mut gathered = Vec::new();
     for ((asset, diagnostics), path) in read.into_iter().zip(files) {
         sink.extend(diagnostics);
-        gathered.extend(asset.map(|asset| Gathered { path: path.clone(), asset }));
+        gathered.extend(asset.map(|(asset, known)| Gathered { path: path.clone(), asset, known }));
     }
     gathered
 }
@@ -79,12 +94,13 @@ fn is_ours(path: &Path) -> bool {
     name.ends_with(".whl") || name.ends_with(".tar.gz")
 }
 
-fn asset(path: &Path, depth: Depth, known: &[RocmVersion], sink: &mut Sink) -> Option<Asset> {
+/// The asset, and whether its bytes were left unread.
+fn asset(path: &Path, depth: Depth, known: &Known, versions: &[RocmVersion], sink: &mut Sink) -> Option<(Asset, bool)> {
     let shown = path.display().to_string();
     let place = || Place::File(shown.as_str().into());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if name.ends_with(".tar.gz") {
-        return sdist(path, name, shown.clone(), sink);
+        return sdist(path, name, shown.clone(), known, sink);
     }
     // A percent-encoded name is read as the one it stands for, but installers refuse a file that is called so.
     if name.contains('%') && name.parse::<WheelName>().is_ok() {
@@ -104,13 +120,26 @@ fn asset(path: &Path, depth: Depth, known: &[RocmVersion], sink: &mut Sink) -> O
         );
     });
     let wheel = wheel.ok()?;
-    let label = wheel_file::label(&wheel, known, place(), sink)?;
-    let contents = wheel_file::read(path, &wheel, depth, sink)?;
-    let project = contents.project;
-    let (size_bytes, digest) = hashed(path, sink)?;
+    let label = wheel_file::label(&wheel, versions, place(), sink)?;
+    let found = known.of(path, &name);
+    let told = match found {
+        Some((_, Row::Whole(told))) => known_contents(path, &wheel, told, known.texts()),
+        _ => None,
+    };
+    let (contents, digest, size_bytes, is_known) = match (told, found) {
+        (Some((contents, digest)), Some((size_bytes, _))) => (contents, digest, size_bytes, true),
+        (None, Some((size_bytes, Row::Digest(digest)))) => {
+            (wheel_file::read(path, &wheel, depth, sink)?, *digest, size_bytes, true)
+        }
+        _ => {
+            let contents = wheel_file::read(path, &wheel, depth, sink)?;
+            let (size_bytes, digest) = hashed(path, sink)?;
+            (contents, digest, size_bytes, false)
+        }
+    };
     let file = IndexFile {
         name,
-        project,
+        project: contents.project,
         version: wheel.version.clone(),
         folder: Folder::of(label.as_ref()),
         kind: FileKind::Wheel(wheel),
@@ -122,11 +151,40 @@ fn asset(path: &Path, depth: Depth, known: &[RocmVersion], sink: &mut Sink) -> O
         yanked: Yanked::No,
         uploaded: None,
     };
-    Some(Asset { shown, file, label })
+    Some((Asset { shown, file, label }, is_known))
+}
+
+/// What a manifest tells of the inside of a wheel, with the text of METADATA where that is wanted; `None` where that text
+/// is not the one that the manifest was written of.
+fn known_contents(path: &Path, wheel: &WheelName, told: &Told, texts: Texts) -> Option<(Contents, Digest)> {
+    let (expected, file) = (told.metadata?, &told.asset.file);
+    if texts == Texts::Unwanted {
+        let contents = Contents {
+            project: file.project.clone(),
+            requires_python: file.requires_python.clone(),
+            requires: Vec::new(),
+            metadata: CoreMetadata { bytes: None, digest: expected },
+        };
+        return Some((contents, file.digest));
+    }
+    let mut sink = Sink::new();
+    let sidecar = sys::read_bytes(&metadata_path(path), LARGEST_METADATA_BYTES).ok();
+    let contents = sidecar
+        .filter(|bytes| digest(bytes) == expected)
+        .and_then(|bytes| wheel_file::contents(bytes, wheel, &mut sink))
+        .or_else(|| wheel_file::read(path, wheel, Depth::Identify, &mut sink))?;
+    (contents.metadata.digest == expected).then_some((contents, file.digest))
+}
+
+/// Where the METADATA of a wheel lies beside it (PEP 658).
+pub(super) fn metadata_path(wheel: &Path) -> PathBuf {
+    let mut name = wheel.as_os_str().to_owned();
+    name.push(".metadata");
+    name.into()
 }
 
 /// A source distribution, known by its name alone: `NAME-VERSION.tar.gz` (PEP 625).
-fn sdist(path: &Path, name: String, shown: String, sink: &mut Sink) -> Option<Asset> {
+fn sdist(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sink) -> Option<(Asset, bool)> {
     let parts = name.strip_suffix(".tar.gz").and_then(|stem| stem.rsplit_once('-'));
     let parsed = parts.and_then(|(project, version)| {
         Some((project.parse::<DistributionName>().ok()?, version.parse::<Version>().ok()?))
@@ -139,7 +197,13 @@ fn sdist(path: &Path, name: String, shown: String, sink: &mut Sink) -> Option<As
         );
         return None;
     };
-    let (size_bytes, digest) = hashed(path, sink)?;
+    let found = known.of(path, &name);
+    let (size_bytes, digest) = match found {
+        Some((size_bytes, Row::Whole(told))) => (size_bytes, told.asset.file.digest),
+        Some((size_bytes, Row::Digest(digest))) => (size_bytes, *digest),
+        None => hashed(path, sink)?,
+    };
+    let is_known = found.is_some();
     let file = IndexFile {
         name,
         project,
@@ -154,9 +218,9 @@ fn sdist(path: &Path, name: String, shown: String, sink: &mut Sink) -> Option<As
         yanked: Yanked::No,
         uploaded: None,
     };
-    Some(Asset { shown, file, label: None })
+    Some((Asset { shown, file, label: None }, is_known))
 }
 
-fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, crate::names::Digest)> {
+fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, Digest)> {
     sys::digest_of(path).map_err(|error| sink.push(error.into())).ok()
 }

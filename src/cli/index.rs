@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use super::assets::{self, Depth};
+use super::known::{self, Known, Texts};
 use super::release_folder::{in_place, machine};
 use super::told::{IndexDocument, indexes, install_lines};
 use super::{Exit, Format, Shell, load, publish};
@@ -29,7 +30,8 @@ enum IndexCommand {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Writes the pages as one folder, which is replaced as a whole, and beside each wheel its METADATA as WHEEL.metadata, so
-that installers need not fetch the wheel to know what it wants. A run that changes nothing writes nothing.
+that installers need not fetch the wheel to know what it wants. A run that changes nothing writes nothing. Wheels that
+a rock-manifest.json beside them knows, and that are not newer than it, are not read again.
 
 Examples:
   rock-matrix index build dist                                 pages in dist/simple, links relative
@@ -50,6 +52,12 @@ struct BuildArgs {
     /// Write no .metadata files and name none, for hosts that get the wheels alone
     #[arg(long)]
     no_metadata: bool,
+    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not read again
+    #[arg(long, value_name = "FILE", help_heading = "What is read")]
+    known: Vec<PathBuf>,
+    /// Read every file, although a rock-manifest.json beside it tells its digest
+    #[arg(long, conflicts_with = "known", help_heading = "What is read")]
+    read_all: bool,
     /// What to print
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
@@ -71,7 +79,9 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let links = publish::links(args.base_url.as_deref(), steps(&out, &args.folder), sink);
     let compat = load::compat(shell)?;
     let files = assets::files(std::slice::from_ref(&args.folder), sink);
-    let gathered = assets::gather(&files, Depth::Identify, &compat, sink);
+    let known = known(args, &files, shell, sink)?;
+    let gathered = assets::gather(&files, Depth::Identify, &known, &compat, sink);
+    known::tell(&gathered, shell);
     let assets: Vec<_> = gathered.into_iter().map(|g| g.asset).collect();
     as_release(&assets, sink);
     check_out(&out, &args.folder, sink)?;
@@ -90,6 +100,17 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let mut written = write_metadata(&made, &args.folder, sink)?;
     written += write_pages(&made, &out, shell, sink)?;
     Ok(shell.print(&told(args.format, &out, made.pages.len(), written, &indexes)))
+}
+
+fn known(args: &BuildArgs, files: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Known, Exit> {
+    if args.read_all {
+        return Ok(Known::nothing());
+    }
+    let mut known = Known::beside(files, Texts::Wanted, shell);
+    for path in &args.known {
+        known.add(path, shell, sink)?;
+    }
+    Ok(known)
 }
 
 /// `.metadata` comes first: pages must not name what is not there.

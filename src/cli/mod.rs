@@ -16,6 +16,7 @@ mod facts;
 mod index;
 mod init;
 mod jobs;
+mod known;
 mod load;
 mod man;
 mod markdown;

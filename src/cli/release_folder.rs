@@ -8,11 +8,12 @@ use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use super::assets::{self, Depth, Gathered};
+use super::known::Known;
 use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::Digest;
-use crate::publish::{Changes, Found, Holding, MANIFEST, Manifest, Present, Release};
+use crate::publish::{Changes, Found, Holding, MANIFEST, Manifest, Present, Release, Wanted};
 use crate::sys::{self, FileError, FolderSwap, Signals, Staging, StopSignal};
 
 /// The largest manifest that is read: about 100,000 files.
@@ -71,7 +72,7 @@ pub(super) fn open(
         .collect();
     let whole = holding.assets.iter().filter(|name| !damaged.contains(*name));
     let paths: Vec<PathBuf> = whole.map(|name| folder.join(name)).collect();
-    let assets = assets::gather(&paths, Depth::Identify, compat, sink);
+    let assets = assets::gather(&paths, Depth::Identify, &Known::nothing(), compat, sink);
     Ok(Opened { folder: folder.to_owned(), swap, found, holding, damaged, manifest, assets })
 }
 
@@ -135,7 +136,7 @@ impl Opened {
         let staging = swap.stage().map_err(|error| in_place(&error, sink))?;
         let same: BTreeSet<&str> = changes.same.iter().map(String::as_str).collect();
         let stopped: Mutex<Option<StopSignal>> = Mutex::new(None);
-        let staged = release.wanted().par_iter().try_for_each(|file| {
+        let stage = |file: &Wanted| {
             if let Some(signal) = signals.take() {
                 *stopped.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(signal);
             }
@@ -149,7 +150,10 @@ impl Opened {
                 (None, Some(path)) => copy(&staging, path, name, file.digest),
                 (None, None) => Ok(()),
             }
-        });
+        };
+        // What tells of the assets is written after them, so that it is never older than they are.
+        let (made, given): (Vec<_>, Vec<_>) = release.wanted().into_iter().partition(|file| file.generated);
+        let staged = given.par_iter().try_for_each(stage).and_then(|()| made.par_iter().try_for_each(stage));
         staged.map_err(|error| machine(error, sink))?;
         match stopped.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
             Some(StopSignal::Interrupt) => return Err(Exit::Interrupted),

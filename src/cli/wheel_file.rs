@@ -68,8 +68,14 @@ pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink)
     }
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
     let bytes = wheel::read_metadata(&source).map_err(|error| sink.push(fault(error))).ok()?;
-    let metadata = CoreMetadata { digest: digest(&bytes), bytes };
-    let headers = Headers::parse(metadata.bytes.clone());
+    contents(bytes, name, sink)
+}
+
+/// What the METADATA of the wheel says; it must be that of a wheel of this name.
+pub(super) fn contents(bytes: Vec<u8>, name: &WheelName, sink: &mut Sink) -> Option<Contents> {
+    let fault = |error: WheelError| error.diagnostic(&name.to_string());
+    let headers = Headers::parse(bytes.clone());
+    let metadata = CoreMetadata { digest: digest(&bytes), bytes: Some(bytes) };
     let member = format!("{}-{}.dist-info/METADATA", name.distribution, name.version);
     wheel::identity(&headers, name, &member, LabelRule::Agrees).map_err(|error| sink.push(fault(error))).ok()?;
     let project = headers.get("Name").and_then(|name| name.parse().ok());

@@ -44,8 +44,8 @@ pub enum FileKind {
 /// The METADATA of a wheel, served as `<file>.metadata`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreMetadata {
-    /// The file as it stands in the wheel.
-    pub bytes: Vec<u8>,
+    /// The file as it stands in the wheel; `None` where it is served already and only its digest is known.
+    pub bytes: Option<Vec<u8>>,
     /// SHA-256 of it.
     pub digest: Digest,
 }

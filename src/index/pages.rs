@@ -68,8 +68,8 @@ pub fn repository(mut files: Vec<IndexFile>, links: &Links) -> Result<Repository
         add_folder(folder, links, &mut made.pages)?;
     }
     for file in files {
-        if let Some(metadata) = file.metadata {
-            made.metadata.insert(format!("{}.metadata", file.name), metadata.bytes);
+        if let Some(bytes) = file.metadata.and_then(|metadata| metadata.bytes) {
+            made.metadata.insert(format!("{}.metadata", file.name), bytes);
         }
     }
     Ok(made)
@@ -142,7 +142,7 @@ mod tests {
             size_bytes: 1234,
             requires_python: Some(">=3.9,<4".to_owned()),
             requires: vec!["einops".to_owned(), "torch".to_owned()],
-            metadata: Some(CoreMetadata { bytes: b"Name: x\n".to_vec(), digest: Digest::new([0xcd; 32]) }),
+            metadata: Some(CoreMetadata { bytes: Some(b"Name: x\n".to_vec()), digest: Digest::new([0xcd; 32]) }),
             yanked: Yanked::No,
             uploaded: None,
         }

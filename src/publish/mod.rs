@@ -24,7 +24,7 @@ pub use checks::{Expected, MissingRule, against_plan, as_release};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
-pub use sums::{SUMS, sums};
+pub use sums::{SUMS, SumsError, read_sums, sums};
 pub use tag::{TagName, TagNameError};
 
 /// Assets for tests.

@@ -180,6 +180,12 @@ pub fn listing(path: &Path) -> Result<String, FileError> {
     Ok(lines.concat())
 }
 
+/// Size of a regular file and when its bytes were last written; `None` for anything else.
+pub fn stamp(path: &Path) -> Option<(u64, std::time::SystemTime)> {
+    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
 /// Copies a file as a whole: under a temporary name beside the target, synced, then renamed. Parents are made.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ pub use files::{
 };
 pub use folders::{
     Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing,
-    lock, make_folder, names_in, now_s, open_log, open_to_read, own_ids, remove,
+    lock, make_folder, names_in, now_s, open_log, open_to_read, own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
 pub use libraries::Sysroot;

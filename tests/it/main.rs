@@ -24,6 +24,7 @@ mod find_a_wheel;
 mod gfx_of_a_wheel;
 mod hostile_wheels;
 mod index_installs;
+mod index_of_known_wheels;
 mod label_a_wheel;
 mod mistakes_around_plans;
 mod mistakes_in_matrices;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed, release_folder};
 use crate::cli::assets::Depth;
+use crate::cli::known::Known;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::publish::{
     Conflict, Difference, MissingRule, Particulars, Release, TagName, against_plan, as_release, changes, superseded,
@@ -24,7 +25,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         None => Planned::default(),
     };
     let files = assets::files(&named(args), sink);
-    let offered = assets::gather(&files, Depth::Verify, &compat, sink);
+    let offered = assets::gather(&files, Depth::Verify, &Known::nothing(), &compat, sink);
     as_release(&cloned(&offered), sink);
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
 

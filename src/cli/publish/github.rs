@@ -8,6 +8,7 @@ use super::outcome::Outcome;
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, assets, cloned, load, named, once, parsed};
 use crate::cli::assets::Depth;
+use crate::cli::known::Known;
 use crate::cli::publish::connect::Opened;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::github::{Doing, End, GithubError, Recorder, Source, apply, of_goal};
@@ -76,7 +77,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         None => Planned::default(),
     };
     let files = assets::files(&named(args), sink);
-    let offered = assets::gather(&files, Depth::Verify, &compat, sink);
+    let offered = assets::gather(&files, Depth::Verify, &Known::nothing(), &compat, sink);
     as_release(&cloned(&offered), sink);
     let offered = once(offered);
     for gathered in &offered {

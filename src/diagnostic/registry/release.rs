@@ -21,6 +21,7 @@ pub const ALL: &[&Code] = &[
     &BAD_BASE_URL,
     &CANNOT_INDEX,
     &NO_TARGET,
+    &BAD_KNOWN_FILE,
     &IMMUTABLE_RELEASE,
     &RELEASE_IS_PUBLISHED,
     &SEVERAL_RELEASES_OF_TAG,
@@ -153,6 +154,12 @@ pub const NO_TARGET: Code = Code::error(
     "G017",
     "no-target",
     "`publish` was not told where to. Publishing to GitHub releases is to come. `--to DIR` makes the same release in a folder: wheels, sums, manifest and index, with no account and no network.",
+);
+/// A file that tells no digests.
+pub const BAD_KNOWN_FILE: Code = Code::error(
+    "G018",
+    "bad-known-file",
+    "`--known` names a file that tells digests, so that wheels need not be read again: a `rock-manifest.json` of this program, or a `SHA256SUMS` with lines as `sha256sum` writes them. The file named is neither.",
 );
 /// The release is locked.
 pub const IMMUTABLE_RELEASE: Code = Code::error(
