@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::client::{Client, NewRelease, Upload};
+use super::client::{Client, Upload};
 use super::error::GithubError;
 use super::upload::Source;
-use crate::publish::remote::{Allowed, Goal, Memory, Next, Refusal, Step, next};
+use crate::publish::remote::{Allowed, Description, Goal, Memory, Next, Refusal, Step, next};
 use crate::publish::{AssetState, ListedRelease, Wanted};
 
 /// How often one asset is sent, and one draft made, at most.
@@ -143,15 +143,7 @@ impl Run<'_, '_> {
     fn one(&mut self, step: &Step) -> Result<(), GithubError> {
         match step {
             Step::Create { tag } => {
-                let is_first = *tag == self.goal.tag;
-                let title = self.goal.title.clone().filter(|_| is_first).unwrap_or_else(|| tag.clone());
-                let made = self.client.create(&NewRelease {
-                    tag: tag.clone(),
-                    title,
-                    body: self.goal.draft_body_of(tag),
-                    target: self.goal.target.clone(),
-                    prerelease: self.goal.prerelease,
-                })?;
+                let made = self.client.create(tag, &self.goal.draft(tag))?;
                 self.memory.has_release(&made);
             }
             Step::DeleteRelease { release } => {
@@ -176,8 +168,8 @@ impl Run<'_, '_> {
                 Err(GithubError::Status { status: 404, .. }) => self.memory.asset_is_lost(*asset),
                 Err(error) => return Err(error),
             },
-            Step::Describe { release, tag } => {
-                let described = self.client.update(*release, &json!({ "body": self.goal.body_of(tag) }))?;
+            Step::Describe { release, lacks, .. } => {
+                let described = self.client.update(*release, &fields(lacks))?;
                 self.memory.has_release(&described);
             }
             Step::Publish { release, make_latest, .. } => {
@@ -347,9 +339,7 @@ impl Run<'_, '_> {
 pub fn of_goal(client: &Client, goal: &Goal) -> Result<Vec<ListedRelease>, GithubError> {
     let mut releases = client.releases()?;
     for release in &mut releases {
-        let continues = release.body.as_deref().is_some_and(|body| body.contains(&goal.mark_of_continuation()));
-        release.assets =
-            if release.tag_name == goal.tag || continues { client.assets(release.id)? } else { Vec::new() };
+        release.assets = if goal.has(release) { client.assets(release.id)? } else { Vec::new() };
     }
     Ok(releases)
 }
@@ -357,4 +347,16 @@ pub fn of_goal(client: &Client, goal: &Goal) -> Result<Vec<ListedRelease>, Githu
 /// Whether a name is taken (REST API version 2022-11-28, "Upload a release asset").
 fn exists_already(error: &GithubError) -> bool {
     matches!(error, GithubError::Status { status: 422, codes, .. } if codes.iter().any(|code| code == "already_exists"))
+}
+
+/// What is said of a release, as the API names it (REST API version 2022-11-28, "Update a release").
+pub(super) fn fields(description: &Description) -> serde_json::Value {
+    let Description { title, body, prerelease, target } = description;
+    let mut fields = serde_json::Map::new();
+    let texts = [("name", title), ("body", body), ("target_commitish", target)];
+    for (name, text) in texts {
+        fields.extend(text.iter().map(|text| (name.to_owned(), json!(text))));
+    }
+    fields.extend(prerelease.iter().map(|is| ("prerelease".to_owned(), json!(is))));
+    fields.into()
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::api::Api;
+use super::apply::fields;
 use super::call::{Caller, OnWait, Stop};
 use super::clock::Clock;
 use super::error::GithubError;
@@ -20,6 +21,7 @@ use super::token::Token;
 use super::upload::{Source, body};
 use super::wire::Wire;
 use crate::names::{Digest, RepoName, percent_encode};
+use crate::publish::remote::Description;
 use crate::publish::{ListedAsset, ListedRelease};
 
 /// Pages of one listing that are read: 5,000 releases.
@@ -49,21 +51,6 @@ pub struct Calls {
     pub stop: Box<Stop>,
     /// Told before each wait: the call, why, how long.
     pub on_wait: Box<OnWait>,
-}
-
-/// A draft to be made.
-#[derive(Debug, Clone)]
-pub struct NewRelease {
-    /// Its tag.
-    pub tag: String,
-    /// Its title.
-    pub title: String,
-    /// Its text.
-    pub body: String,
-    /// The commit that the tag is made at where it does not exist.
-    pub target: Option<String>,
-    /// Whether it counts as not finished.
-    pub prerelease: bool,
 }
 
 /// A file to be sent.
@@ -157,13 +144,10 @@ impl Client {
     ///
     /// # Errors
     /// [`GithubError::Unsure`] when it may have been made all the same.
-    pub fn create(&self, new: &NewRelease) -> Result<ListedRelease, GithubError> {
-        let mut fields = json!({
-            "tag_name": new.tag, "name": new.title, "body": new.body, "draft": true, "prerelease": new.prerelease,
-        });
-        if let Some(target) = &new.target {
-            fields["target_commitish"] = json!(target);
-        }
+    pub fn create(&self, tag: &str, description: &Description) -> Result<ListedRelease, GithubError> {
+        let mut fields = fields(description);
+        fields["tag_name"] = json!(tag);
+        fields["draft"] = json!(true);
         let path = format!("/repos/{}/releases", self.repo);
         self.runtime.block_on(async {
             read(&format!("POST {path}"), self.octocrab._post(path.as_str(), Some(&fields)).await)

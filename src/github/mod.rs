@@ -25,7 +25,7 @@ mod wire;
 pub use api::{Api, ApiError};
 pub use apply::{Applied, Doing, End, OnSent, apply, of_goal};
 pub use call::{OnWait, Stop};
-pub use client::{Calls, Client, NewRelease, TagObject, Upload};
+pub use client::{Calls, Client, TagObject, Upload};
 pub use clock::{Clock, SystemClock};
 pub use error::GithubError;
 pub use net::{Net, Through};

@@ -175,6 +175,38 @@ fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
     assert_eq!((names(release), release.draft), (all(&[CP311]), false));
 }
 
+/// P4
+#[test]
+fn a_release_that_others_filled_is_told_before_anything_is_sent() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    publish(&project, &server, &[], 0);
+    for release in server.github().repository_mut("me/wheels").releases.values_mut() {
+        let release = Arc::make_mut(release);
+        let one = Asset::clone(&release.assets[0]);
+        let more = (release.assets.len()..1000)
+            .map(|at| Arc::new(Asset { id: 100_000 + at as u64, name: format!("of-others-{at}"), ..one.clone() }));
+        release.assets.extend(more.collect::<Vec<_>>());
+    }
+    let before = writes(&server);
+    let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
+    let told = publish(&two, &server, &["--allow-published"], 1).stderr;
+    assert!(told.contains("error[G120 release-is-full]") && told.contains("1000 files"), "{told}");
+    assert_eq!(writes(&server), before);
+}
+
+#[test]
+fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
+    let (project, server) = (project(&[CP311]).file("notes.md", "New.\n"), server(&[]));
+    server.github().repository_mut("me/wheels").has_immutable_releases = true;
+    publish(&project, &server, &[], 0);
+    let before = writes(&server);
+    let told = publish(&project, &server, &["--notes", "notes.md"], 1).stderr;
+    assert!(told.contains("error[G101 release-is-published]") && told.contains("its title or text"), "{told}");
+    assert_eq!(writes(&server), before);
+    publish(&project, &server, &["--notes", "notes.md", "--allow-published"], 0);
+    assert_eq!(releases(&server)[0].body.as_deref().map(str::trim), Some("New."));
+}
+
 /// A server of this kind makes the command fail so.
 fn fails(rules: &[&str], more: &[&str], exit: i32, code: &str) -> String {
     let (project, server) = (project(&[CP311]), server(rules));

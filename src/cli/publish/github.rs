@@ -12,7 +12,7 @@ use crate::cli::known::Known;
 use crate::cli::publish::connect::Opened;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::github::{Doing, End, GithubError, Recorder, Source, apply, of_goal};
-use crate::publish::remote::{Allowed, Goal, MakeLatest};
+use crate::publish::remote::{Allowed, Goal, MakeLatest, standing};
 use crate::publish::{
     AssetState, ListedRelease, Listing, MANIFEST, Manifest, MissingRule, Particulars, Release, TagName, against_plan,
     as_release,
@@ -123,7 +123,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     if options.state.is_none() {
         check_tag(&opened, &goal, &listed, sink).map_err(|error| failed(error, sink))?;
     }
-    let there = names_of(&goal, &listed);
+    let there: BTreeSet<String> = standing(&goal, &listed).into_keys().map(str::to_owned).collect();
     let before =
         manifest(&opened, &goal, &listed, &offered, options.state.is_none()).map_err(|error| failed(error, sink))?;
     if args.plan.is_some() {
@@ -258,16 +258,6 @@ fn state(path: &std::path::Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<L
         sink.push(Diagnostic::new(&codes::NOT_A_LISTING, error.to_string()).at(source.place(0..0), ""));
         Exit::Fault
     })
-}
-
-/// The names of the finished assets of a goal's releases.
-fn names_of(goal: &Goal, listed: &[ListedRelease]) -> BTreeSet<String> {
-    let is_of_goal = |release: &&ListedRelease| {
-        let continues = release.body.as_deref().is_some_and(|body| body.contains(&goal.mark_of_continuation()));
-        release.tag_name == goal.tag || continues
-    };
-    let assets = listed.iter().filter(is_of_goal).flat_map(|release| &release.assets);
-    assets.filter(|asset| asset.state == AssetState::Uploaded).map(|asset| asset.name.clone()).collect()
 }
 
 /// The manifest that the release has, where it tells of files that are not offered.

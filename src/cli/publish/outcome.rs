@@ -123,10 +123,7 @@ impl Outcome<'_> {
     }
 
     fn releases(&self) -> impl Iterator<Item = &ListedRelease> {
-        let mark = self.goal.mark_of_continuation();
-        self.applied.releases.iter().filter(move |release| {
-            release.tag_name == self.goal.tag || release.body.as_deref().is_some_and(|body| body.contains(&mark))
-        })
+        self.applied.releases.iter().filter(|release| self.goal.has(release))
     }
 }
 

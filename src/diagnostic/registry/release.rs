@@ -24,6 +24,7 @@ pub const ALL: &[&Code] = &[
     &BAD_KNOWN_FILE,
     &IMMUTABLE_RELEASE,
     &RELEASE_IS_PUBLISHED,
+    &RELEASE_IS_FULL,
     &SEVERAL_RELEASES_OF_TAG,
     &BAD_TOKEN,
     &TOKEN_WITHOUT_RIGHT,
@@ -171,13 +172,19 @@ pub const IMMUTABLE_RELEASE: Code = Code::error(
 pub const RELEASE_IS_PUBLISHED: Code = Code::error(
     "G101",
     "release-is-published",
-    "The release is published, and publishing would write to it: people may have fetched from it already. Nothing was sent. A run that finds everything in place writes nothing and needs no permission.\n\nPublish under a new tag, or allow it with `--allow-published`.",
+    "The release is published, and publishing would write to it, or change its title or text: people may have fetched from it already. Nothing was sent. A run that finds everything in place writes nothing and needs no permission.\n\nPublish under a new tag, or allow it with `--allow-published`.",
+);
+/// A release that can take nothing more.
+pub const RELEASE_IS_FULL: Code = Code::error(
+    "G120",
+    "release-is-full",
+    "A release takes 1,000 files. `SHA256SUMS` and `rock-manifest.json` must be in the first release of a tag, and the new bytes of a published file are sent beside the old ones. There is no room for that. Nothing was sent.\n\nDelete what is not needed from the release, or publish under a new tag.",
 );
 /// Two releases have one tag.
 pub const SEVERAL_RELEASES_OF_TAG: Code = Code::error(
     "G102",
     "several-releases-of-tag",
-    "Several releases, drafts among them, have the same tag; this happens when two runs begin at once, and GitHub allows it for drafts. Files would end up in one while people look at the other. Nothing was sent.\n\nDelete all but one; drafts without files are deleted by `--clean-duplicates`.",
+    "Several releases, drafts among them, have the same tag; this happens when two runs begin at once, and GitHub allows it for drafts. Files would end up in one while people look at the other. Nothing was sent. A draft that an earlier run left, and that holds nothing but files of this publish, is deleted without being asked for.\n\nDelete all but one; drafts without files are deleted by `--clean-duplicates`.",
 );
 /// The token is not one.
 pub const BAD_TOKEN: Code = Code::error(

@@ -1,6 +1,6 @@
 //! What a release should be.
 
-use super::super::Wanted;
+use super::super::{ListedRelease, Wanted};
 
 /// A release and its files.
 #[derive(Debug, Clone)]
@@ -9,7 +9,7 @@ pub struct Goal {
     pub tag: String,
     /// Its title; the tag without one.
     pub title: Option<String>,
-    /// Its text; an existing release keeps its own without one.
+    /// Its text; a release keeps its own without one.
     pub body: Option<String>,
     /// The commit that the tag is made at where it does not exist.
     pub target: Option<String>,
@@ -59,6 +59,26 @@ pub struct Allowed {
     pub fetch_to_verify: bool,
 }
 
+/// What is said of a release beside its files. What is `None` stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Its title.
+    pub title: Option<String>,
+    /// Its text.
+    pub body: Option<String>,
+    /// Whether it counts as not finished.
+    pub prerelease: Option<bool>,
+    /// The commit that its tag is made at.
+    pub target: Option<String>,
+}
+
+impl Description {
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Goal {
     /// What a draft of this run says until it gets its text: it can be told from those of others.
     pub fn mark_of_draft(&self) -> String {
@@ -70,20 +90,69 @@ impl Goal {
         format!("<!-- rock-matrix continues {} -->", self.tag)
     }
 
-    /// The text of the release with this tag.
-    pub fn body_of(&self, tag: &str) -> String {
-        if tag == self.tag {
-            self.body.clone().unwrap_or_default()
-        } else {
-            format!("Further files of `{}`.\n\n{}\n", self.tag, self.mark_of_continuation())
+    /// Whether a release is the goal's own, or one that goes on from it.
+    pub fn has(&self, release: &ListedRelease) -> bool {
+        let goes_on = || release.body.as_deref().is_some_and(|body| body.contains(&self.mark_of_continuation()));
+        release.tag_name == self.tag || goes_on()
+    }
+
+    /// What the release with this tag is made with: a draft that says whose it is.
+    pub fn draft(&self, tag: &str) -> Description {
+        let is_first = tag == self.tag;
+        let body = if is_first { self.body.clone().unwrap_or_default() } else { self.body_of_continuation() };
+        Description {
+            title: Some(self.title_of(tag)),
+            body: Some(format!("{}\n{}\n", body.trim_end(), self.mark_of_draft())),
+            prerelease: Some(self.prerelease),
+            target: self.target.clone(),
         }
     }
 
-    /// The text of that release while it is a draft and not all is there.
-    pub fn draft_body_of(&self, tag: &str) -> String {
-        format!("{}\n{}\n", self.body_of(tag).trim_end(), self.mark_of_draft())
+    /// What a release says otherwise than it should. A draft that a run made is to be as this one would make it; of
+    /// those of others, and of what is published, only what was given is changed.
+    pub fn lacks(&self, release: &ListedRelease) -> Description {
+        let is_first = release.tag_name == self.tag;
+        let present = release.body.as_deref().unwrap_or_default();
+        let is_own = release.draft && is_marked(release);
+        let body = match &self.body {
+            _ if !is_first => self.body_of_continuation(),
+            Some(body) => body.clone(),
+            None => without_mark(present),
+        };
+        let title =
+            self.title.clone().filter(|_| is_first).or_else(|| is_own.then(|| self.title_of(&release.tag_name)));
+        let target = self.target.clone().filter(|_| release.draft);
+        Description {
+            title: title.filter(|title| release.name.as_ref() != Some(title)),
+            body: (plain(&body) != plain(present)).then_some(body),
+            prerelease: (release.prerelease != self.prerelease && (is_own || self.prerelease))
+                .then_some(self.prerelease),
+            target: target.filter(|target| release.target_commitish.as_ref() != Some(target)),
+        }
+    }
+
+    fn title_of(&self, tag: &str) -> String {
+        self.title.clone().filter(|_| tag == self.tag).unwrap_or_else(|| tag.to_owned())
+    }
+
+    fn body_of_continuation(&self) -> String {
+        format!("Further files of `{}`.\n\n{}\n", self.tag, self.mark_of_continuation())
     }
 }
 
 /// How the mark of a draft begins.
-pub(super) const DRAFT: &str = "<!-- rock-matrix draft";
+const DRAFT: &str = "<!-- rock-matrix draft";
+
+/// Whether a run made this release and did not end.
+pub(super) fn is_marked(release: &ListedRelease) -> bool {
+    release.body.as_deref().is_some_and(|body| body.contains(DRAFT))
+}
+
+fn without_mark(body: &str) -> String {
+    body.lines().filter(|line| !line.starts_with(DRAFT)).map(|line| format!("{line}\n")).collect()
+}
+
+/// A text as GitHub gives it back: line ends are those of the form it was written in.
+fn plain(text: &str) -> String {
+    text.replace("\r\n", "\n").trim().to_owned()
+}

@@ -5,17 +5,19 @@
 //! a run that was killed at any moment is only another state to go on from.
 //!
 //! **Invariant:** a release is published only when every wanted file is there under its name with its size and digest;
-//! a file with other bytes is replaced only where that was asked for; files that nobody wanted are left alone.
+//! a file with other bytes is replaced only where that was asked for; files that nobody wanted are left alone; what is
+//! published already is written to, text and all, only where that was allowed.
 
+mod files;
 mod goal;
 mod memory;
 mod next;
 mod refusal;
 mod spread;
 
-pub use goal::{Allowed, Goal, MakeLatest};
+pub use goal::{Allowed, Description, Goal, MakeLatest};
 pub use memory::Memory;
-pub use next::{Next, Step, next};
+pub use next::{Next, Step, next, standing};
 pub use refusal::Refusal;
 pub use spread::{MOST_ASSETS, Share, spread};
 

@@ -16,8 +16,15 @@ pub enum Refusal {
     Published {
         /// The tag.
         tag: String,
-        /// How many files would have been written.
+        /// How many files would have been written; without any, it is the title or the text.
         lacking: usize,
+    },
+    /// There is no room for what is made from the files, or for new bytes beside old ones.
+    Full {
+        /// The tag.
+        tag: String,
+        /// How many files it holds.
+        assets: usize,
     },
     /// Several releases have the tag.
     Duplicates {
@@ -48,10 +55,19 @@ impl From<Refusal> for Diagnostic {
             .help("publish under a new tag: assets and tag of an immutable release stay as they are"),
             Refusal::Published { tag, lacking } => Self::new(
                 &codes::RELEASE_IS_PUBLISHED,
-                format!("the release `{tag}` is published, and {} would be written", files(lacking)),
+                match lacking {
+                    0 => format!("the release `{tag}` is published, and its title or text would be changed"),
+                    _ => format!("the release `{tag}` is published, and {} would be written", files(lacking)),
+                },
             )
             .at(Place::Remote(tag), "")
             .help("publish under a new tag, or add to this one with `--allow-published`"),
+            Refusal::Full { tag, assets } => Self::new(
+                &codes::RELEASE_IS_FULL,
+                format!("the release `{tag}` holds {}, and there is no room for more", files(assets)),
+            )
+            .at(Place::Remote(tag), "")
+            .help("delete what is not needed from it, or publish under a new tag"),
             Refusal::Duplicates { tag, releases, others_are_empty } => {
                 let list: Vec<String> =
                     releases.iter().map(|(id, assets)| format!("{id} with {}", files(*assets))).collect();

@@ -4,10 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{ListedRelease, Wanted};
 use super::Goal;
-use super::next::temporary;
+use super::files::temporary;
 
 /// Assets that one release holds (GitHub Docs, "About releases", storage and bandwidth quotas).
 pub const MOST_ASSETS: usize = 1000;
+
+/// Assets that a release is filled with. The rest is for the files that are made from them, and for new bytes that wait
+/// to take the place of old ones: a release without room could never be changed again.
+const FILLED: usize = 990;
 
 /// The files of one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,8 +54,8 @@ pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&s
     }
     let generated = goal.assets.iter().filter(|wanted| wanted.generated);
     let others = goal.assets.iter().filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
-    for wanted in generated.chain(others) {
-        let at = if wanted.generated { 0 } else { taken.iter().position(|n| *n < MOST_ASSETS).unwrap_or(taken.len()) };
+    for wanted in others.chain(generated) {
+        let at = if wanted.generated { 0 } else { taken.iter().position(|n| *n < FILLED).unwrap_or(taken.len()) };
         if at == shares.len() {
             shares
                 .push(Share { tag: std::mem::replace(&mut tag, tags.next().unwrap_or_default()), assets: Vec::new() });

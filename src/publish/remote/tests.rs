@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Allowed, Goal, MakeLatest, Memory, Next, Refusal, Step, next};
+use super::{Allowed, Goal, MakeLatest, Memory, Next, Refusal, Step, next, standing};
 use crate::names::Digest;
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
 
@@ -59,7 +59,10 @@ impl Releases {
                 id: self.last,
                 tag_name: tag.clone(),
                 draft: true,
-                body: Some(goal.draft_body_of(tag)),
+                body: goal.draft(tag).body,
+                name: goal.draft(tag).title,
+                prerelease: goal.prerelease,
+                target_commitish: goal.target.clone(),
                 ..ListedRelease::default()
             }),
             Step::DeleteRelease { release } => self.releases.retain(|found| found.id != *release),
@@ -74,7 +77,13 @@ impl Releases {
             }
             Step::Rename { asset, to, .. } => self.asset(*asset).name.clone_from(to),
             Step::Hash { asset, .. } => self.asset(*asset).digest = Some(Digest::new([1; 32])),
-            Step::Describe { release, tag } => self.release(*release).body = Some(goal.body_of(tag)),
+            Step::Describe { release, lacks, .. } => {
+                let release = self.release(*release);
+                release.body = lacks.body.clone().or(release.body.take());
+                release.name = lacks.title.clone().or(release.name.take());
+                release.prerelease = lacks.prerelease.unwrap_or(release.prerelease);
+                release.target_commitish = lacks.target.clone().or(release.target_commitish.take());
+            }
             Step::Publish { release, .. } => {
                 let release = self.release(*release);
                 for wanted in &goal.assets {
@@ -130,7 +139,7 @@ fn a_release_is_made_as_a_draft_and_published_last_and_a_second_run_does_nothing
     let steps = releases.reach(&goal, NOTHING).unwrap();
     assert_eq!(
         steps.join("; "),
-        "create v1; upload SHA256SUMS; upload a.whl; upload b.whl; describe v1; publish v1 legacy"
+        "create v1; upload a.whl; upload b.whl; upload SHA256SUMS; describe v1; publish v1 legacy"
     );
     assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
 }
@@ -220,7 +229,7 @@ fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
     assert!(Releases::of(one_empty()).reach(&goal, NOTHING).is_err());
     let steps = Releases::of(one_empty()).reach(&goal, clean).unwrap();
     assert_eq!(steps.join("; "), "delete release 2; publish v1 legacy");
-    let ours = ListedRelease { body: Some(goal.draft_body_of("v1")), ..release(9, true, vec![]) };
+    let ours = ListedRelease { body: goal.draft("v1").body, ..release(9, true, vec![]) };
     let steps = Releases::of(vec![release(3, true, vec![asset(5, "a.whl", 1)]), ours]).reach(&goal, NOTHING).unwrap();
     assert_eq!(steps.join("; "), "delete release 9; publish v1 legacy", "this run made it");
 }
@@ -246,11 +255,106 @@ fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
     let mut releases = Releases::of(vec![foreign]);
     let steps = releases.reach(&goal, NOTHING).unwrap();
     let count = |tag: &str| releases.releases.iter().find(|r| r.tag_name == tag).map(|r| r.assets.len());
-    assert_eq!((count("v1"), count("v1-2"), count("v1-3")), (Some(1000), Some(0), Some(2)));
+    assert_eq!((count("v1"), count("v1-2"), count("v1-3")), (Some(991), Some(0), Some(11)));
     assert_eq!(steps[..2], ["create v1", "create v1-3"]);
     let end = &steps[steps.len() - 4..];
     assert_eq!(end, ["describe v1-3", "publish v1-3 false", "describe v1", "publish v1 legacy"]);
     assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
+}
+
+#[test]
+fn the_text_and_title_of_what_is_published_change_only_where_allowed() {
+    let goal = Goal { title: Some("One".to_owned()), ..goal(&["a.whl"]) };
+    let locked = || {
+        let whole = release(1, false, vec![asset(5, "a.whl", 1)]);
+        let old = ListedRelease { body: Some("old".to_owned()), immutable: true, ..whole };
+        Releases::of(vec![old])
+    };
+    let refused = locked().reach(&goal, NOTHING).unwrap_err();
+    assert!(matches!(&refused[..], [Refusal::Published { lacking: 0, .. }]), "{refused:?}");
+    let mut releases = locked();
+    assert_eq!(releases.reach(&goal, Allowed { published: true, ..NOTHING }), Ok(vec!["describe v1".to_owned()]));
+    assert_eq!(releases.releases[0].name.as_deref(), Some("One"));
+    let silent = Goal { body: None, title: None, ..goal };
+    assert_eq!(locked().reach(&silent, NOTHING), Ok(vec![]), "what is not given stays");
+}
+
+#[test]
+fn a_draft_of_an_earlier_run_gets_the_settings_of_this_one_and_keeps_its_text() {
+    let first = Goal { nonce: "first".to_owned(), ..goal(&["a.whl"]) };
+    let mut releases = Releases::of(vec![]);
+    releases.apply(&Step::Create { tag: "v1".to_owned() }, &first);
+    let settings = (Some("One".to_owned()), Some("abc123".to_owned()));
+    let goal = Goal { title: settings.0, target: settings.1, prerelease: true, body: None, ..first };
+    releases.reach(&goal, NOTHING).unwrap();
+    let made = &releases.releases[0];
+    assert_eq!((made.name.as_deref(), made.target_commitish.as_deref()), (Some("One"), Some("abc123")));
+    assert!(made.prerelease && made.body.as_deref() == Some("notes\n"), "{made:?}");
+}
+
+#[test]
+fn what_waits_for_a_file_that_is_not_wanted_is_finished_or_goes() {
+    let allowed = Allowed { replace: true, published: true, ..NOTHING };
+    let goal = goal(&["a.whl"]);
+    let waiting = || asset(6, "b.whl.tmp-020202020202", 2);
+    let of = |assets| Releases::of(vec![release(1, false, assets)]);
+    let mut cut_after_the_delete = of(vec![asset(5, "a.whl", 1), waiting()]);
+    assert_eq!(standing(&goal, &cut_after_the_delete.releases).into_keys().collect::<Vec<_>>(), ["a.whl", "b.whl"]);
+    assert!(cut_after_the_delete.reach(&goal, NOTHING).is_err(), "it is public");
+    cut_after_the_delete.reach(&goal, allowed).unwrap();
+    assert_eq!(cut_after_the_delete.names(), ["a.whl", "b.whl"], "nothing that was published is lost");
+    let mut cut_before_it = of(vec![asset(5, "a.whl", 1), waiting(), asset(7, "b.whl", 3)]);
+    cut_before_it.reach(&goal, allowed).unwrap();
+    assert_eq!(cut_before_it.names(), ["a.whl", "b.whl"]);
+    let mut of_others = of(vec![asset(5, "a.whl", 1), asset(6, "b.whl.tmp-020202020202", 9)]);
+    assert_eq!(of_others.reach(&goal, NOTHING), Ok(vec![]), "its name is not made from its bytes");
+}
+
+#[test]
+fn a_draft_that_a_run_left_goes_where_it_holds_nothing_else() {
+    let goal = goal(&["a.whl"]);
+    let marked = |id, assets| ListedRelease { body: goal.draft("v1").body, ..release(id, true, assets) };
+    let public = || release(3, false, vec![asset(5, "a.whl", 1)]);
+    let mut releases = Releases::of(vec![marked(2, vec![asset(6, "a.whl", 1)]), public()]);
+    assert_eq!(releases.reach(&goal, NOTHING), Ok(vec!["delete release 2".to_owned()]));
+    for other in [asset(6, "a.whl", 2), asset(6, "c.whl", 1)] {
+        let refused = Releases::of(vec![marked(2, vec![other]), public()]).reach(&goal, NOTHING).unwrap_err();
+        assert!(matches!(&refused[..], [Refusal::Duplicates { .. }]), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_full_release_can_be_changed_and_one_that_others_filled_is_told() {
+    let names: Vec<String> = (0..990).map(|at| format!("{at:04}.whl")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).chain(["SHA256SUMS"]).collect();
+    let mut releases = Releases::of(vec![]);
+    releases.reach(&goal(&names), NOTHING).unwrap();
+    let again = Goal { assets: names.iter().map(|name| wanted(name, 2)).collect(), ..goal(&[]) };
+    let allowed = Allowed { replace: true, published: true, ..NOTHING };
+    let mut rounds = 0;
+    while let Next::Steps(steps) = next(&again, allowed, &releases.releases) {
+        for step in &steps {
+            releases.apply(step, &again);
+            assert!(releases.releases[0].assets.len() <= 1000);
+        }
+        rounds += 1;
+    }
+    assert!(rounds > 100, "as many at once as there is room");
+    assert!(releases.releases[0].assets.iter().all(|asset| asset.digest == Some(Digest::new([2; 32]))));
+
+    let filled = (0..1000).map(|at| asset(at, &format!("of others {at}"), 1)).collect();
+    let refused = Releases::of(vec![release(1, true, filled)]).reach(&goal(&["a.whl", "SHA256SUMS"]), NOTHING);
+    assert!(matches!(&refused.unwrap_err()[..], [Refusal::Full { assets: 1000, .. }]));
+}
+
+#[test]
+fn the_sums_of_what_is_published_change_when_all_wheels_are_there() {
+    let goal = Goal { assets: vec![wanted("SHA256SUMS", 2), wanted("a.whl", 2), wanted("b.whl", 1)], ..goal(&[]) };
+    let present = vec![asset(5, "SHA256SUMS", 1), asset(6, "a.whl", 1)];
+    let mut releases = Releases::of(vec![release(1, false, present)]);
+    let steps = releases.reach(&goal, Allowed { replace: true, published: true, ..NOTHING }).unwrap().join("; ");
+    assert!(steps.find("upload SHA256SUMS") > steps.find("rename a.whl"), "{steps}");
+    assert!(steps.find("upload SHA256SUMS") > steps.find("upload b.whl"), "{steps}");
 }
 
 #[test]

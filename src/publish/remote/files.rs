@@ -1,0 +1,247 @@
+//! What the files of one release lack.
+
+use std::collections::BTreeMap;
+
+use super::super::{AssetState, ListedAsset, ListedRelease, Wanted};
+use super::{Allowed, Goal, MOST_ASSETS, Refusal, Share, Step};
+
+/// How a name ends under which the new bytes of a published file wait until the old ones are gone.
+const WAITING: &str = ".tmp-";
+/// Letters of the digest in such a name.
+const HEX: usize = 12;
+
+/// The name under which the new bytes of a published file wait. It is made from the bytes, so that a later run finds and
+/// finishes what a killed one began.
+pub(super) fn temporary(wanted: &Wanted) -> String {
+    format!("{}{WAITING}{}", wanted.name, &wanted.digest.to_hex()[..HEX])
+}
+
+/// The name whose place an asset waits to take, as its own name says.
+fn awaited(asset: &ListedAsset) -> Option<(&str, &str)> {
+    let (name, hex) = asset.name.rsplit_once(WAITING)?;
+    let is_mark = hex.len() == HEX && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_mark && !name.is_empty()).then_some((name, hex))
+}
+
+/// The name whose place an asset waits to take. One with other bytes than it is called after is none of ours.
+pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
+    let (name, hex) = awaited(asset)?;
+    asset.digest.is_none_or(|digest| digest.to_hex().starts_with(hex)).then_some(name)
+}
+
+/// Whether an asset is one that the goal wants, whole or not, under its own name or waiting for it.
+pub(super) fn is_of_wanted(asset: &ListedAsset, goal: &Goal) -> bool {
+    let is_it = |wanted: &Wanted| {
+        let has_bytes = asset.state != AssetState::Uploaded || asset.digest.is_none_or(|d| d == wanted.digest);
+        (wanted.name == asset.name && (has_bytes || wanted.generated)) || temporary(wanted) == asset.name
+    };
+    goal.assets.iter().any(is_it)
+}
+
+/// What a release's files lack.
+#[derive(Debug, Default)]
+pub(super) struct Lacking {
+    /// For the files that were given.
+    pub(super) steps: Vec<Step>,
+    /// For those that are made from them.
+    pub(super) generated: Vec<Step>,
+}
+
+impl Lacking {
+    /// How many files would be written.
+    pub(super) fn writes(&self) -> usize {
+        let writes = |step: &&Step| !matches!(step, Step::Hash { .. });
+        self.steps().filter(writes).count()
+    }
+
+    /// Whether a file is to be sent, and the release takes none.
+    pub(super) fn has_no_room(&self, release: &ListedRelease) -> bool {
+        self.steps().any(is_upload) && room(release, self.steps()) == 0
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().chain(&self.generated)
+    }
+}
+
+/// Leaves of these steps those that a release has room for. What is left out comes when others made room.
+pub(super) fn within_room(release: &ListedRelease, steps: &mut Vec<Step>) {
+    let mut room = room(release, steps.iter());
+    steps.retain(|step| {
+        let fits = room > 0 || !is_upload(step);
+        room -= usize::from(fits && is_upload(step));
+        fits
+    });
+}
+
+/// How many files a release takes once these steps deleted some.
+fn room<'s>(release: &ListedRelease, steps: impl Iterator<Item = &'s Step>) -> usize {
+    let freed = steps.filter(|step| matches!(step, Step::DeleteAsset { .. })).count();
+    (MOST_ASSETS + freed).saturating_sub(release.assets.len())
+}
+
+fn is_upload(step: &Step) -> bool {
+    matches!(step, Step::Upload { .. })
+}
+
+/// What a release's files lack.
+pub(super) fn lacking(
+    goal: &Goal,
+    share: &Share<'_>,
+    release: &ListedRelease,
+    allowed: Allowed,
+    refused: &mut Vec<Refusal>,
+) -> Lacking {
+    let present: BTreeMap<&str, &ListedAsset> =
+        release.assets.iter().map(|asset| (asset.name.as_str(), asset)).collect();
+    let mut lacking = Lacking::default();
+    for wanted in &share.assets {
+        let steps = One { wanted, release, allowed, present: &present }.lacks(refused);
+        if wanted.generated { &mut lacking.generated } else { &mut lacking.steps }.extend(steps);
+    }
+    for asset in &release.assets {
+        lacking.steps.extend(left_waiting(asset, goal, share, &present));
+    }
+    // What GitHub stored under another name, in an upload whose answer was lost.
+    if release.draft {
+        for asset in release.assets.iter().filter(|asset| place_of(asset).is_none() && is_renamed(asset, share)) {
+            lacking.steps.push(match asset.digest {
+                Some(_) => delete(asset, "GitHub gave it another name"),
+                None => Step::Hash { asset: asset.id, name: asset.name.clone() },
+            });
+        }
+    }
+    lacking
+}
+
+/// One wanted file, and what the release holds.
+struct One<'o> {
+    wanted: &'o Wanted,
+    release: &'o ListedRelease,
+    allowed: Allowed,
+    present: &'o BTreeMap<&'o str, &'o ListedAsset>,
+}
+
+impl One<'_> {
+    fn lacks(&self, refused: &mut Vec<Refusal>) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let waiting_name = temporary(self.wanted);
+        let mut waiting = self.present.get(waiting_name.as_str()).copied();
+        match waiting.map(|asset| (asset, self.holds(asset))) {
+            Some((asset, Holds::Unknown)) => return vec![hash(asset)],
+            // What waits and is not whole, or not what it is called after, is of no use.
+            Some((asset, Holds::Other)) => {
+                steps.push(delete(asset, UNFINISHED));
+                waiting = None;
+            }
+            Some((_, Holds::It)) | None => {}
+        }
+        let comes = || waiting.map_or_else(|| self.upload(&self.wanted.name), |asset| rename(asset, &self.wanted.name));
+        let Some(present) = self.present.get(self.wanted.name.as_str()).copied() else {
+            steps.push(comes());
+            return steps;
+        };
+        match self.holds(present) {
+            Holds::It => steps.extend(waiting.map(|asset| delete(asset, TAKEN))),
+            Holds::Unknown => steps.push(hash(present)),
+            Holds::Other if present.state == AssetState::Starter => {
+                steps.extend([delete(present, UNFINISHED), comes()]);
+            }
+            Holds::Other if !self.allowed.replace && !self.wanted.generated => {
+                refused.push(differs(self.wanted, present));
+            }
+            Holds::Other if self.release.draft => steps.extend([delete(present, OTHER_BYTES), comes()]),
+            // Readers miss it for no longer than two calls take.
+            Holds::Other => match waiting {
+                None => steps.push(self.upload(&waiting_name)),
+                Some(asset) => steps.extend([delete(present, OTHER_BYTES), rename(asset, &self.wanted.name)]),
+            },
+        }
+        steps
+    }
+
+    fn upload(&self, as_name: &str) -> Step {
+        Step::Upload { release: self.release.id, name: self.wanted.name.clone(), as_name: as_name.to_owned() }
+    }
+
+    /// Whether an asset holds the wanted bytes.
+    fn holds(&self, asset: &ListedAsset) -> Holds {
+        match asset.digest {
+            _ if asset.state != AssetState::Uploaded || asset.size != self.wanted.size_bytes => Holds::Other,
+            Some(digest) if digest == self.wanted.digest => Holds::It,
+            Some(_) => Holds::Other,
+            None if self.allowed.fetch_to_verify => Holds::Unknown,
+            None => Holds::It,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    It,
+    Other,
+    /// GitHub does not say.
+    Unknown,
+}
+
+const UNFINISHED: &str = "an upload of it did not end";
+const OTHER_BYTES: &str = "it has other bytes";
+const TAKEN: &str = "it was to take a place that another has";
+
+fn delete(asset: &ListedAsset, why: &'static str) -> Step {
+    Step::DeleteAsset { asset: asset.id, name: asset.name.clone(), why }
+}
+
+fn rename(asset: &ListedAsset, to: &str) -> Step {
+    Step::Rename { asset: asset.id, from: asset.name.clone(), to: to.to_owned() }
+}
+
+fn hash(asset: &ListedAsset) -> Step {
+    Step::Hash { asset: asset.id, name: asset.name.clone() }
+}
+
+/// What an earlier run left waiting, with bytes that are not wanted any more or for a file that is not. It is finished
+/// where the file is gone already: nothing that was published is lost.
+fn left_waiting(
+    asset: &ListedAsset,
+    goal: &Goal,
+    share: &Share<'_>,
+    present: &BTreeMap<&str, &ListedAsset>,
+) -> Option<Step> {
+    let (place, _) = awaited(asset)?;
+    if share.assets.iter().any(|wanted| temporary(wanted) == asset.name) {
+        return None;
+    }
+    let is_taken = goal.assets.iter().any(|wanted| wanted.name == place);
+    if !is_taken {
+        place_of(asset)?;
+    }
+    Some(match asset.state {
+        AssetState::Starter => delete(asset, UNFINISHED),
+        AssetState::Uploaded if is_taken || present.contains_key(place) => delete(asset, TAKEN),
+        AssetState::Uploaded => rename(asset, place),
+    })
+}
+
+/// Whether an asset has the bytes of a wanted file, as far as GitHub says, under a name that was made from its own.
+fn is_renamed(asset: &ListedAsset, share: &Share<'_>) -> bool {
+    let plain = |name: &str| name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".");
+    let is_wanted = share.assets.iter().any(|wanted| wanted.name == asset.name);
+    let same = |wanted: &&&Wanted| {
+        asset.digest.is_none_or(|digest| digest == wanted.digest) && asset.size == wanted.size_bytes
+    };
+    let is_whole = asset.state == AssetState::Uploaded;
+    is_whole
+        && !is_wanted
+        && share.assets.iter().filter(same).any(|wanted| plain(&asset.name).starts_with(&plain(&wanted.name)))
+}
+
+fn differs(wanted: &Wanted, present: &ListedAsset) -> Refusal {
+    let why = if present.size == wanted.size_bytes {
+        let found = present.digest.map_or_else(|| "unknown".to_owned(), |digest| digest.to_string());
+        format!("{found}, not {}", wanted.digest)
+    } else {
+        format!("{} bytes, not {}", present.size, wanted.size_bytes)
+    };
+    Refusal::Differs { name: wanted.name.clone(), why }
+}
