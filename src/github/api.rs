@@ -109,7 +109,8 @@ impl fmt::Display for Api {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether a host is this machine.
+pub(super) fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }

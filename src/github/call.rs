@@ -22,6 +22,9 @@ const LARGEST_ANSWER_BYTES: usize = 256 << 20;
 const SILENCE: Duration = Duration::from_mins(2);
 /// How often the wish to stop is looked for while waiting.
 const GLANCE: Duration = Duration::from_millis(100);
+/// How long what is under way may take when it was wished to stop: a job that is cancelled has 7.5 seconds before it is
+/// ended, and 2.5 more before it is killed (GitHub Docs, "Workflow cancellation reference").
+const GRACE: Duration = Duration::from_secs(4);
 /// The version of the API (GitHub Docs, "API Versions").
 const API_VERSION: (&str, &str) = ("x-github-api-version", "2022-11-28");
 const JSON: &str = "application/vnd.github+json";
@@ -86,7 +89,7 @@ impl Caller {
             let name = name_of(method, &uri);
             let request =
                 self.request(method, &uri, JSON).body(whole(body.clone())).map_err(|e| malformed(&name, &e))?;
-            let got = self.once(request).await;
+            let got = self.once(request).await?;
             if let Ok(reply) = &got
                 && let Some(next) = redirect(reply, method, &uri)
             {
@@ -113,7 +116,7 @@ impl Caller {
     /// Sends a request whose body can be read once. What it gives is definite or [`GithubError::Unsure`].
     pub(super) async fn send(&self, request: Request<Body>) -> Result<Reply, GithubError> {
         let name = name_of(request.method(), request.uri());
-        let got = self.once(request).await;
+        let got = self.once(request).await?;
         match self.verdict(&got, 1) {
             Verdict::Again(_) => {
                 Err(GithubError::Unsure { call: name, reason: words(&got) }.without(self.token.as_ref()))
@@ -123,7 +126,14 @@ impl Caller {
     }
 
     /// Fetches bytes, which may lie on another host: that one does not get the token.
-    pub(super) async fn fetch(&self, uri: &Uri, mut take: impl FnMut(&[u8])) -> Result<(), GithubError> {
+    pub(super) async fn fetch(&self, uri: &Uri, take: impl FnMut(&[u8])) -> Result<(), GithubError> {
+        tokio::select! {
+            done = self.fetched(uri, take) => done,
+            () = self.out_of_time() => Err(GithubError::Stopped),
+        }
+    }
+
+    async fn fetched(&self, uri: &Uri, mut take: impl FnMut(&[u8])) -> Result<(), GithubError> {
         let mut uri = uri.clone();
         let name = name_of(&Method::GET, &uri);
         for _ in 0..=MOST_REDIRECTS {
@@ -165,7 +175,15 @@ impl Caller {
         }
     }
 
-    async fn once(&self, request: Request<Body>) -> Result<Reply, WireError> {
+    /// One try. The outer fault is the wish to stop, when what was under way had its time.
+    async fn once(&self, request: Request<Body>) -> Result<Result<Reply, WireError>, GithubError> {
+        tokio::select! {
+            got = self.exchange(request) => Ok(got),
+            () = self.out_of_time() => Err(GithubError::Stopped),
+        }
+    }
+
+    async fn exchange(&self, request: Request<Body>) -> Result<Reply, WireError> {
         let (parts, body) = self.wire.send(request).await?.into_parts();
         let whole = Limited::new(body, LARGEST_ANSWER_BYTES).collect();
         let silent = |_| WireError { reason: "the answer stopped half way".to_owned(), is_lasting: false };
@@ -208,7 +226,8 @@ impl Caller {
         if self.clock.now() + wait > self.deadline {
             return Err(GithubError::Deadline { call: call.to_owned(), wait_s: wait.as_secs() });
         }
-        (self.on_wait)(call, why, wait);
+        let why = self.token.as_ref().map_or_else(|| why.to_owned(), |token| token.without(why));
+        (self.on_wait)(call, &why, wait);
         self.sleep(wait).await
     }
 
@@ -223,6 +242,14 @@ impl Caller {
             }
             self.clock.sleep(left.min(GLANCE.max(time / 600))).await;
         }
+    }
+
+    /// Ends when it was wished to stop and what is under way had its time.
+    async fn out_of_time(&self) {
+        while self.glance().is_ok() {
+            tokio::time::sleep(GLANCE).await;
+        }
+        tokio::time::sleep(GRACE).await;
     }
 
     pub(super) fn glance(&self) -> Result<(), GithubError> {

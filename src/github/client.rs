@@ -1,5 +1,6 @@
 //! The calls that publishing needs.
 
+use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -149,7 +150,7 @@ impl Client {
         fields["tag_name"] = json!(tag);
         fields["draft"] = json!(true);
         let path = format!("/repos/{}/releases", self.repo);
-        self.runtime.block_on(async {
+        self.block_on(async {
             read(&format!("POST {path}"), self.octocrab._post(path.as_str(), Some(&fields)).await)
                 .await
                 .map(|(made, _)| made)
@@ -195,7 +196,7 @@ impl Client {
     pub fn content(&self, asset: u64) -> Result<Vec<u8>, GithubError> {
         let uri = self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?;
         let mut content = Vec::new();
-        self.runtime.block_on(self.caller.fetch(&uri, |bytes| content.extend_from_slice(bytes)))?;
+        self.block_on(self.caller.fetch(&uri, |bytes| content.extend_from_slice(bytes)))?;
         Ok(content)
     }
 
@@ -206,7 +207,7 @@ impl Client {
     pub fn hash(&self, asset: u64) -> Result<Digest, GithubError> {
         let uri = self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?;
         let mut hash = Sha256::new();
-        self.runtime.block_on(self.caller.fetch(&uri, |bytes| hash.update(bytes)))?;
+        self.block_on(self.caller.fetch(&uri, |bytes| hash.update(bytes)))?;
         Ok(Digest::new(hash.finalize().into()))
     }
 
@@ -226,7 +227,8 @@ impl Client {
                 .collect();
             let mut results = Vec::with_capacity(tasks.len());
             for task in tasks {
-                results.push(task.await.unwrap_or(Err(GithubError::Stopped)));
+                let result = task.await.unwrap_or(Err(GithubError::Stopped));
+                results.push(result.map_err(|error| error.without(self.caller.token.as_ref())));
             }
             results
         })
@@ -260,13 +262,18 @@ impl Client {
         self.caller.glance()
     }
 
+    /// Waits for a call. Whatever the server wrote, the token is not in the error.
+    fn block_on<T>(&self, call: impl Future<Output = Result<T, GithubError>>) -> Result<T, GithubError> {
+        self.runtime.block_on(call).map_err(|error| error.without(self.caller.token.as_ref()))
+    }
+
     fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<(T, HeaderMap), GithubError> {
         let call = format!("GET {}", path.split('?').next().unwrap_or(path));
-        self.runtime.block_on(async { read(&call, self.octocrab._get(path).await).await })
+        self.block_on(async { read(&call, self.octocrab._get(path).await).await })
     }
 
     fn patch<T: serde::de::DeserializeOwned>(&self, path: &str, fields: &serde_json::Value) -> Result<T, GithubError> {
-        self.runtime.block_on(async {
+        self.block_on(async {
             read(&format!("PATCH {path}"), self.octocrab._patch(path, Some(fields)).await)
                 .await
                 .map(|(changed, _)| changed)
@@ -275,7 +282,6 @@ impl Client {
 
     fn delete(&self, path: &str) -> Result<(), GithubError> {
         let done = self
-            .runtime
             .block_on(async { reply(&format!("DELETE {path}"), self.octocrab._delete(path, None::<&()>).await).await });
         match done {
             Ok(_) | Err(GithubError::Status { status: 404, .. }) => Ok(()),
@@ -342,23 +348,11 @@ async fn send(caller: &Caller, upload: Upload) -> Result<ListedAsset, GithubErro
     let call = format!("POST {}?name={}", uri.path(), upload.name);
     let malformed = |reason: String| GithubError::Malformed { call: call.clone(), reason };
     let request = request.extension(upload.digest).body(content).map_err(|error| malformed(error.to_string()))?;
-    let reply = tokio::select! {
-        reply = caller.send(request) => reply?,
-        () = stopped(caller) => return Err(GithubError::Stopped),
-    };
+    let reply = caller.send(request).await?;
     if reply.status != 201 {
         return Err(super::call::status(call, &reply));
     }
     serde_json::from_slice(&reply.body).map_err(|error| malformed(error.to_string()))
-}
-
-/// Ends when it was wished to stop and what is under way had its time: a job that is cancelled has 7.5 seconds before it
-/// is ended, and 2.5 more before it is killed (GitHub Docs, "Workflow cancellation reference").
-async fn stopped(caller: &Caller) {
-    while caller.glance().is_ok() {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    tokio::time::sleep(Duration::from_secs(4)).await;
 }
 
 /// Wheels are bytes; the sums and the manifest open in a browser.

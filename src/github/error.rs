@@ -94,6 +94,7 @@ impl GithubError {
         match self {
             Self::NoAnswer { call, reason, is_lasting } => Self::NoAnswer { call, reason: clean(reason), is_lasting },
             Self::Status { call, status, message, codes } => {
+                let codes = codes.into_iter().map(clean).collect();
                 Self::Status { call, status, message: clean(message), codes }
             }
             Self::Unsure { call, reason } => Self::Unsure { call, reason: clean(reason) },
@@ -123,8 +124,16 @@ impl From<GithubError> for Diagnostic {
                     .at(place(call), "")
                     .help("publish under a new tag: assets and tag of an immutable release stay as they are")
             }
-            GithubError::Status { call, .. } | GithubError::Malformed { call, .. } => {
-                Self::new(&codes::CALL_REFUSED, message).at(place(call), "")
+            GithubError::Status { call, .. } => Self::new(&codes::CALL_REFUSED, message)
+                .at(place(call), "")
+                .help("mend what GitHub names, then run the same command again to go on"),
+            GithubError::Malformed { call, .. } => Self::new(&codes::CALL_REFUSED, message)
+                .at(place(call), "")
+                .help("check `--api-url`, and whether a proxy or a login page answers in its place"),
+            GithubError::NoAnswer { call, reason, .. } if reason.contains("certificate") => {
+                Self::new(&codes::NO_ANSWER, message)
+                    .at(place(call), "")
+                    .help("where an authority of your own signs, name its certificates in `SSL_CERT_FILE`")
             }
             GithubError::NoAnswer { call, .. } => Self::new(&codes::NO_ANSWER, message)
                 .at(place(call), "")
@@ -134,8 +143,12 @@ impl From<GithubError> for Diagnostic {
             }
             GithubError::Api(_) => Self::new(&codes::API_LEADS_ELSEWHERE, message)
                 .help("where this is your server, give its address with `--api-url`"),
-            GithubError::File { path, .. } => Self::new(&codes::FILE_CANNOT_BE_SENT, message).at(place(path), ""),
-            GithubError::Stored { wanted, .. } => Self::new(&codes::ASSET_RENAMED, message).at(place(wanted), ""),
+            GithubError::File { path, .. } => Self::new(&codes::FILE_CANNOT_BE_SENT, message)
+                .at(place(path), "")
+                .help("run the same command again when nothing writes to the file any more"),
+            GithubError::Stored { wanted, .. } => Self::new(&codes::ASSET_RENAMED, message)
+                .at(place(wanted), "")
+                .help("run the same command again; where it happens again, give the file a plainer name"),
             GithubError::Stopped => Self::new(&codes::NO_ANSWER, message).help("run the same command again to go on"),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use http_body_util::BodyExt;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -14,6 +14,7 @@ use hyper_util::client::legacy::{Client, Error};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::api::is_loopback;
 use super::wire::{Answering, Body, Wire, WireError};
 
 /// How long a connection may take to come about.
@@ -48,6 +49,12 @@ impl Net {
         }
     }
 
+    /// The proxy that an address is asked through. This machine is asked directly.
+    fn proxy_of(&self, uri: &Uri) -> Option<Intercept> {
+        let is_here = uri.scheme_str() == Some("http") || uri.host().is_some_and(is_loopback);
+        self.proxies.intercept(uri).filter(|_| !is_here)
+    }
+
     async fn carry(&self, request: Request<Body>) -> Result<Response<Body>, WireError> {
         let moved = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&moved);
@@ -58,12 +65,13 @@ impl Net {
             };
             body.map_frame(counted).boxed_unsync()
         });
-        let proxy = self.proxies.intercept(request.uri());
+        let proxy = self.proxy_of(request.uri());
+        let through = proxy.as_ref().map(name_of);
         let answer = match (request.uri().scheme_str(), proxy) {
             (Some("http"), _) => self.plain.request(request),
             (_, None) => self.secure.get_or_init(|| Ok(client(secured(connector())?))).clone()?.request(request),
             // One connection a request: only few requests go through a proxy.
-            (_, Some(proxy)) => client(secured(tunnel(&proxy))?).request(request),
+            (_, Some(proxy)) => client(secured(tunnel(&proxy)?)?).request(request),
         };
         tokio::pin!(answer);
         let mut before = 0;
@@ -71,7 +79,9 @@ impl Net {
             match tokio::time::timeout(SILENCE, &mut answer).await {
                 Ok(answer) => {
                     let lost = |error: hyper::Error| std::io::Error::other(chain(&error));
-                    return answer.map(|got| got.map(|body| body.map_err(lost).boxed_unsync())).map_err(|e| fault(&e));
+                    return answer
+                        .map(|got| got.map(|body| body.map_err(lost).boxed_unsync()))
+                        .map_err(|error| fault(&error, through.as_deref()));
                 }
                 Err(_) if moved.load(Ordering::Relaxed) == before => {
                     let reason = format!("nothing moved for {} seconds", SILENCE.as_secs());
@@ -103,12 +113,25 @@ fn connector() -> HttpConnector {
     connector
 }
 
-fn tunnel(proxy: &Intercept) -> Tunnel<HttpConnector> {
+/// A connection through a proxy that is asked in plain text, as nearly all are.
+fn tunnel(proxy: &Intercept) -> Result<Tunnel<HttpConnector>, WireError> {
+    let scheme = proxy.uri().scheme_str().unwrap_or_default();
+    if scheme != "http" {
+        let reason = format!("the proxy {} is one of `{scheme}:`, and only those of `http:` are known", name_of(proxy));
+        return Err(WireError { reason, is_lasting: true });
+    }
     let tunnel = Tunnel::new(proxy.uri().clone(), connector());
-    match proxy.basic_auth() {
+    Ok(match proxy.basic_auth() {
         Some(value) => tunnel.with_auth(value.clone()),
         None => tunnel,
-    }
+    })
+}
+
+/// Host and port of a proxy, without who asks it.
+fn name_of(proxy: &Intercept) -> String {
+    let uri = proxy.uri();
+    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}{port}", uri.host().unwrap_or_default())
 }
 
 fn secured<C>(connector: C) -> Result<HttpsConnector<C>, WireError> {
@@ -127,17 +150,22 @@ where
 }
 
 /// What hyper says, with all causes: the first words alone are "client error".
-fn fault(error: &Error) -> WireError {
+fn fault(error: &Error, proxy: Option<&str>) -> WireError {
     let reason = chain(error);
-    let is_lasting = [
-        "invalid peer certificate",
-        "received corrupt message",
-        "proxy authorization required",
-        "tunnel error: unsuccessful",
-    ]
-    .iter()
-    .any(|sign| reason.contains(sign));
-    WireError { reason, is_lasting }
+    // A proxy that is not there was named wrongly; a server that is not there may be starting.
+    let is_lasting = (proxy.is_some() && reason.contains("Connection refused"))
+        || [
+            "invalid peer certificate",
+            "received corrupt message",
+            "proxy authorization required",
+            "tunnel error: unsuccessful",
+        ]
+        .iter()
+        .any(|sign| reason.contains(sign));
+    match proxy {
+        Some(proxy) => WireError { reason: format!("through the proxy {proxy}: {reason}"), is_lasting },
+        None => WireError { reason, is_lasting },
+    }
 }
 
 fn chain(error: &dyn std::error::Error) -> String {
@@ -161,5 +189,37 @@ impl Through {
         let either = |name: &str| get(name).or_else(|| get(&name.to_uppercase())).map(str::to_owned);
         let https = either("https_proxy").or_else(|| either("all_proxy")).unwrap_or_default();
         Self { https, direct: either("no_proxy").unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Net, Through, name_of};
+
+    fn proxy_of(uri: &str, variables: &[(&str, &str)]) -> Option<String> {
+        let get = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        Net::new(&Through::from_variables(get)).proxy_of(&uri.parse().unwrap()).as_ref().map(name_of)
+    }
+
+    #[test]
+    fn a_proxy_is_asked_unless_the_host_is_excepted_or_this_machine() {
+        let proxy = ("HTTPS_PROXY", "http://me:secret@proxy.example.com:3128");
+        let except = ("NO_PROXY", "internal.example.com,.corp.example.com");
+        let of = |uri| proxy_of(uri, &[proxy, except]);
+        assert_eq!(of("https://api.github.com/x").as_deref(), Some("proxy.example.com:3128"));
+        for direct in [
+            "https://internal.example.com/x",
+            "https://a.corp.example.com/x",
+            "https://localhost/x",
+            "https://127.0.0.1:8/x",
+            "https://[::1]:8/x",
+            "http://127.0.0.1:8/x",
+        ] {
+            assert_eq!(of(direct), None, "{direct}");
+        }
+        assert_eq!(proxy_of("https://api.github.com", &[("NO_PROXY", "*"), proxy]), None);
+        assert_eq!(proxy_of("https://api.github.com", &[]), None);
+        let all = proxy_of("https://api.github.com", &[("all_proxy", "http://p:1"), ("http_proxy", "http://q:2")]);
+        assert_eq!(all.as_deref(), Some("p:1"));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::names::percent_encode;
+
 /// A token. It shows itself to nobody but the header it is for.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
@@ -21,9 +23,17 @@ impl Token {
         value
     }
 
-    /// The text without the token, wherever it stands in it.
+    /// The text without the token, wherever it stands in it: as it is or percent-encoded, in small or large letters.
     pub fn without(&self, text: &str) -> String {
-        text.replace(&self.0, "***")
+        let encoded = percent_encode(&self.0);
+        let mut clean = text.to_owned();
+        for form in [&self.0, &encoded] {
+            let form = form.to_ascii_lowercase();
+            while let Some(at) = clean.to_ascii_lowercase().find(&form) {
+                clean.replace_range(at..at + form.len(), "***");
+            }
+        }
+        clean
     }
 }
 
@@ -41,7 +51,9 @@ mod tests {
     fn a_token_shows_itself_to_nobody() {
         let token = Token::new(" ghp_secret\n").unwrap();
         assert_eq!((format!("{token:?}"), format!("{:?}", token.header())), ("***".into(), "Sensitive".into()));
-        assert_eq!(token.without("bad ghp_secret!"), "bad ***!");
+        assert_eq!(token.without("bad ghp_secret! GHP_SECRET"), "bad ***! ***");
+        let odd = Token::new("a/b+c").unwrap();
+        assert_eq!(odd.without("a/b+c A%2fb%2Bc a/b c"), "*** *** a/b c");
         assert_eq!((Token::new(""), Token::new("a b")), (None, None));
     }
 }

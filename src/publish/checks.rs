@@ -24,8 +24,41 @@ pub enum MissingRule {
     Allow,
 }
 
-/// Reports files that cannot stand in one release together, and names that GitHub would change.
+/// Reports files that cannot stand in one release together, and warns of names that GitHub would change.
 pub fn as_release(offered: &[Asset], sink: &mut Sink) {
+    stand_together(offered, sink);
+    names_kept(offered, Severity::Warning, sink);
+}
+
+/// The same of a release on GitHub, which takes no file whose name it would change.
+pub fn as_github_release(offered: &[Asset], sink: &mut Sink) {
+    stand_together(offered, sink);
+    names_kept(offered, Severity::Error, sink);
+}
+
+/// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset": "special characters,
+/// non-alphanumeric characters, and leading or trailing periods").
+fn names_kept(offered: &[Asset], severity: Severity, sink: &mut Sink) {
+    let names: BTreeMap<&str, &Asset> = offered.iter().map(|file| (file.name(), file)).collect();
+    for (name, file) in names {
+        let odd = name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c));
+        let odd = odd
+            .map(String::from)
+            .or_else(|| (name.starts_with('.') || name.ends_with('.') || name.contains("..")).then(|| ".".to_owned()));
+        let Some(odd) = odd else { continue };
+        sink.push(
+            Diagnostic::new(
+                &codes::NAME_NOT_KEPT,
+                format!("the name `{name}` holds `{odd}`, which a GitHub release does not keep"),
+            )
+            .severity(severity)
+            .at(Place::File(file.shown.as_str().into()), "")
+            .help("give it a version without an epoch, or publish it in a folder with `--to`"),
+        );
+    }
+}
+
+fn stand_together(offered: &[Asset], sink: &mut Sink) {
     let mut names: BTreeMap<String, &Asset> = BTreeMap::new();
     let mut cells: BTreeMap<Cell, &Asset> = BTreeMap::new();
     for file in offered {
@@ -46,15 +79,6 @@ pub fn as_release(offered: &[Asset], sink: &mut Sink) {
                 .at(Place::File(file.shown.as_str().into()), "")
                 .also(Place::File(other.shown.as_str().into()), "the other one")
                 .help("publish one of them, usually the repaired one"),
-            );
-        }
-        if let Some(odd) = file.name().chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c)) {
-            sink.push(
-                Diagnostic::new(
-                    &codes::NAME_NOT_KEPT,
-                    format!("the name `{}` holds `{odd}`, which a GitHub release does not keep", file.name()),
-                )
-                .at(Place::File(file.shown.as_str().into()), ""),
             );
         }
     }
@@ -108,7 +132,7 @@ pub fn against_plan(
 
 #[cfg(test)]
 mod tests {
-    use super::{Expected, MissingRule, against_plan, as_release};
+    use super::{Expected, MissingRule, against_plan, as_github_release, as_release};
     use crate::diagnostic::{Severity, Sink};
     use crate::publish::{Asset, testing::asset};
 
@@ -142,7 +166,13 @@ mod tests {
 
     #[test]
     fn a_name_that_github_would_change_is_told_of() {
-        check(&[offered("a-1!2-py3-none-any.whl", 1)], &["name-not-kept"]);
+        let odd = [offered("a-1!2-py3-none-any.whl", 1)];
+        check(&odd, &["name-not-kept"]);
+        let mut sink = Sink::new();
+        as_release(&odd, &mut sink);
+        assert!(!sink.has_errors(), "a folder takes it");
+        as_github_release(&odd, &mut sink);
+        assert!(sink.has_errors());
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod tag;
 pub use asset::Asset;
 pub use cell::{Cell, machine};
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
-pub use checks::{Expected, MissingRule, against_plan, as_release};
+pub use checks::{Expected, MissingRule, against_plan, as_github_release, as_release};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};

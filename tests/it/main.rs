@@ -30,6 +30,7 @@ mod mistakes_around_plans;
 mod mistakes_in_matrices;
 mod pick_a_wheel;
 mod plan_a_matrix;
+mod publish_bad_input;
 mod publish_survives_faults;
 mod publish_survives_kills;
 mod publish_to_a_folder;

@@ -111,7 +111,10 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
         let told = publish(&project, &server, &[], exit);
         if exit == 3 {
             assert!(
-                told.stdout.contains("go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist\n"),
+                told.stdout.contains(&format!(
+                    "go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist --api-url {}\n",
+                    server.url()
+                )),
                 "{}",
                 told.stdout
             );
@@ -317,4 +320,134 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
     publish(&project, &server, &[], 0);
     let [release] = &releases(&server)[..] else { panic!("one release") };
     assert_eq!((names(release), release.draft), (all(&[CP311]), false));
+}
+
+/// A signal while the server holds a request and never answers: what is said and how long it took.
+fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project, Server, String) {
+    let (project, server) = (project(&[CP311]), server(&[rule]));
+    let words = arguments(&server, &["--title", "It's 1", "--verify", "full", "--deadline", "30"]);
+    let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    server.wait_held(Duration::from_secs(30)).expect("a request is held");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    let begun = std::time::Instant::now();
+    rustix::process::kill_process(pid, signal).unwrap();
+    let done = child.wait_with_output().unwrap();
+    let took = begun.elapsed();
+    let told = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+    assert_eq!(done.status.code(), Some(exit), "{rule}: {told}");
+    assert!(took < Duration::from_millis(7500), "{rule}: a cancelled job is killed before {took:?}");
+    let resume = format!(
+        "go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist --title \"It's 1\" --verify full --api-url {} \
+         --deadline 30\n",
+        server.url()
+    );
+    assert!(told.contains(&resume), "{rule}: {told}");
+    server.github().faults = crate::fake_github::model::Faults::none();
+    (project, server, told)
+}
+
+/// 4.10
+#[test]
+fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on() {
+    use rustix::process::Signal;
+    std::thread::scope(|scope| {
+        for (rule, signal, exit) in [
+            ("list-releases=hold-before", Signal::INT, 130),
+            ("create-release=hold-after", Signal::TERM, 143),
+            ("upload#1=hold-before", Signal::INT, 130),
+            ("upload#3=hold-after", Signal::TERM, 143),
+            ("edit-release#2=hold-before", Signal::INT, 130),
+        ] {
+            scope.spawn(move || {
+                let (project, server, told) = cancelled(rule, signal, exit);
+                let is_told = rule.starts_with("list") || told.contains(&format!("{CP311}  "));
+                assert!(is_told, "{rule}: {told}");
+                assert!(releases(&server).iter().all(|release| release.draft), "{rule}");
+                publish(&project, &server, &[], 0);
+                let [release] = &releases(&server)[..] else { panic!("one release") };
+                assert_eq!((names(release), release.draft), (all(&[CP311]), false), "{rule}");
+            });
+        }
+    });
+}
+
+/// An upload that is under way when the signal comes and ends in time is kept.
+#[test]
+fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
+    let (project, server) = (project(&[CP311, CP312]), server(&["upload#1=hold-after"]));
+    let words = arguments(&server, &["--at-once", "1"]);
+    let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    server.wait_held(Duration::from_secs(30)).expect("a file is sent");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    server.let_go();
+    let done = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(done.status.code(), Some(143), "{told}");
+    assert_eq!(server.github().ledger.asked(crate::fake_github::model::Operation::Upload), 1, "no other was begun");
+    assert_eq!((told.matches("  there\n").count(), told.matches("  missing\n").count()), (1, 3), "{told}");
+}
+
+#[test]
+fn subjects_of_an_attestation_are_written_before_anything_is_published() {
+    let project = project(&[CP311, CP312]).env("GITHUB_TOKEN", "");
+    let told = project.run(&["publish", "--dist", "dist", "--subjects", "subjects.txt"]).exits(0).stdout;
+    assert_eq!(told, "subjects.txt\n");
+    let text = project.read("subjects.txt");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].ends_with(&format!("  {CP311}")) && lines[1].ends_with(&format!("  {CP312}")), "{text}");
+    assert!(lines.len() == 2 && lines.iter().all(|line| line.find("  ") == Some(64)), "{text}");
+}
+
+#[test]
+fn more_subjects_than_one_attestation_takes_go_into_further_files() {
+    let many =
+        (0..1030).fold(project(&[]), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), &at.to_string()));
+    let told = many.run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"]).exits(0).stdout;
+    assert_eq!(told, "s/subjects.txt\ns/subjects.txt-2\n");
+    let count = |path: &str| many.read(path).lines().count();
+    assert_eq!((count("s/subjects.txt"), count("s/subjects.txt-2")), (1024, 6));
+}
+
+/// A wheel that is known is not opened: this one could not be.
+#[test]
+fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_writes_nothing() {
+    let names: Vec<String> = (0..256)
+        .map(|at| format!("flash_attn-2.8.{}+rocm62torch2.5-cp31{}-cp31{}-linux_x86_64.whl", at / 4, at % 4, at % 4))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (project, server) = (project(&names), server(&[]));
+    server.github().settings.keep_bytes = 1 << 22;
+    publish(&project, &server, &[], 0);
+    let manifest = {
+        let github = server.github();
+        let releases = &github.repository("me/wheels").releases;
+        let assets = releases.values().flat_map(|release| &release.assets);
+        assets.clone().find(|asset| asset.name == DOCUMENTS[1]).unwrap().content.clone().unwrap()
+    };
+    let project = project.bytes("manifest.json", &manifest);
+    for name in &names {
+        // As long as it was, and no wheel: who reads it fails.
+        let path = project.path(&format!("dist/{name}"));
+        let size = std::fs::metadata(&path).unwrap().len();
+        std::fs::write(&path, vec![0; usize::try_from(size).unwrap()]).unwrap();
+    }
+    publish(&project, &server, &["--read-all"], 1);
+    for known in [&["--known", "manifest.json"][..], &[]] {
+        if known.is_empty() {
+            std::fs::rename(project.path("manifest.json"), project.path("dist/rock-manifest.json")).unwrap();
+            let late = std::time::SystemTime::now() + Duration::from_secs(5);
+            let file = std::fs::File::options().append(true).open(project.path("dist/rock-manifest.json")).unwrap();
+            file.set_modified(late).unwrap();
+        }
+        let (asked, written) = (server.github().ledger.requests.len(), writes(&server));
+        let told = publish(&project, &server, known, 0).stdout;
+        assert!(told.contains("is up to date, nothing written: 258 files"), "{told}");
+        let github = server.github();
+        let new: Vec<&str> = github.ledger.requests[asked..].iter().map(|asked| asked.method.as_str()).collect();
+        assert_eq!(new, ["GET"; 5], "{:?}", &github.ledger.requests[asked..]);
+        assert_eq!(github.ledger.writes(), written);
+    }
 }

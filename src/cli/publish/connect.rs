@@ -76,6 +76,22 @@ impl Connection {
         Ok(Opened { api, client, token, stopped })
     }
 
+    /// The options that say the same.
+    pub(in crate::cli) fn words(&self) -> Vec<String> {
+        let quoted = |text: &str| shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned);
+        let mut words = Vec::new();
+        if let Some(url) = &self.api_url {
+            words.extend(["--api-url".to_owned(), quoted(url)]);
+        }
+        if let Some(file) = &self.token_file {
+            words.extend(["--token-file".to_owned(), quoted(&file.display().to_string())]);
+        }
+        if let Some(minutes) = self.deadline {
+            words.extend(["--deadline".to_owned(), minutes.to_string()]);
+        }
+        words
+    }
+
     /// A client over any wire.
     #[expect(clippy::too_many_arguments, reason = "they are the parts of a client, each once")]
     pub(in crate::cli) fn client(

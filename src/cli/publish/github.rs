@@ -1,21 +1,22 @@
 //! A release on GitHub.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::outcome::Outcome;
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, assets, cloned, load, named, once, parsed};
 use crate::cli::assets::Depth;
-use crate::cli::known::Known;
+use crate::cli::known;
 use crate::cli::publish::connect::Opened;
+use crate::cli::publish::progress::Sending;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::github::{Doing, End, GithubError, Recorder, Source, apply, of_goal};
 use crate::publish::remote::{Allowed, Goal, MakeLatest, standing};
 use crate::publish::{
     AssetState, ListedRelease, Listing, MANIFEST, Manifest, MissingRule, Particulars, Release, TagName, against_plan,
-    as_release,
+    as_github_release,
 };
 use crate::sys;
 
@@ -76,13 +77,14 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         Some(path) => Planned::read(path, shell, sink)?,
         None => Planned::default(),
     };
-    let files = assets::files(&named(args), sink);
-    let offered = assets::gather(&files, Depth::Verify, &Known::nothing(), &compat, sink);
-    as_release(&cloned(&offered), sink);
+    let mut files = assets::files(&named(args), sink);
+    // Before anything is read: the largest are those that are refused.
+    files.retain(|file| is_taken(file, sink));
+    let known = super::known(args, &files, shell, sink)?;
+    let offered = assets::gather(&files, Depth::Verify, &known, &compat, sink);
+    known::tell(&offered, shell);
+    as_github_release(&cloned(&offered), sink);
     let offered = once(offered);
-    for gathered in &offered {
-        refused_size(gathered, sink);
-    }
     let notes = match &options.notes {
         Some(path) => Some(sys::read_text(path, LARGEST_NOTES_BYTES).map_err(|error| {
             sink.push(error.into());
@@ -101,7 +103,13 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         );
         return Err(Exit::Machine);
     }
-    let failed = |error: GithubError, sink: &mut Sink| failed(error, &opened, sink);
+    let resume = resume(args, repo);
+    let failed = |error: GithubError, sink: &mut Sink| {
+        if error == GithubError::Stopped {
+            shell.tell(&format!("stopped before anything was written; go on with:\n  {resume}"));
+        }
+        failed(error, &opened, sink)
+    };
     let mut goal = Goal {
         tag: tag.to_string(),
         title: options.title.clone(),
@@ -152,10 +160,15 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     };
     let opener = Opener { offered: &offered, generated: &release.generated };
     let recorder = args.dry_run.then(|| Arc::new(Recorder::new(&opened.api.base(), listed.clone())));
+    let sending = Arc::new(Sending::of(&goal, &listed, shell));
+    let shown = Arc::clone(&sending);
     let mut doing = Doing {
         open: &|name| opener.open(name),
-        on_step: &mut |step| shell.detail(&super::outcome::line(step)),
-        on_sent: Arc::new(|_, _| {}),
+        on_step: &mut |step| {
+            shell.detail(&super::outcome::line(step));
+            sending.step(step);
+        },
+        on_sent: Arc::new(move |name, bytes| shown.sent(name, bytes)),
         at_once: usize::from(options.at_once),
     };
     let applied = match &recorder {
@@ -167,22 +180,24 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
             apply(&client, &goal, allowed, listed, &mut doing)
         }
     };
+    sending.end();
     let outcome = Outcome {
         repo,
         goal: &goal,
         applied: &applied,
         calls: recorder.map(|recorder| recorder.calls()),
-        resume: resume(args, repo),
+        resume: resume.clone(),
     };
-    let told = shell.print(&outcome.text(args.format));
+    let text = outcome.text(args.format);
+    // Addresses come from the server, which knows the token.
+    let told = shell.print(&opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text)));
     let exit = match applied.end {
         End::Done(_) => told,
         End::Refused(refused) => {
             sink.extend(refused.into_iter().map(Diagnostic::from));
             Exit::Fault
         }
-        End::Failed(GithubError::Stopped) => opened.exit_of_signal().unwrap_or(Exit::Machine),
-        End::Failed(error) => failed(error, sink),
+        End::Failed(error) => self::failed(error, &opened, sink),
         End::Incomplete(faults) => {
             sink.extend(faults.into_values().map(Diagnostic::from));
             Exit::Machine
@@ -223,19 +238,28 @@ fn nonce() -> String {
     crate::cli::release_folder::digest(drawn.as_bytes()).to_hex()[..16].to_owned()
 }
 
-fn refused_size(gathered: &Gathered, sink: &mut Sink) {
-    let size = gathered.asset.file.size_bytes;
-    let name = gathered.asset.name();
-    let reason = match size {
-        0 => "is empty".to_owned(),
-        LEAST_REFUSED_BYTES.. => format!("has {size} bytes, and GitHub takes fewer than {LEAST_REFUSED_BYTES}"),
-        _ if name.len() > 255 => format!("has a name of {} bytes, and GitHub takes 255", name.len()),
-        _ => return,
+/// Whether GitHub takes a file of this size and a name of this length; what cannot be looked at is told when it is read.
+fn is_taken(path: &Path, sink: &mut Sink) -> bool {
+    let Some((size, _)) = sys::stamp(path) else { return true };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (reason, help) = match size {
+        0 => ("is empty".to_owned(), "build it again"),
+        LEAST_REFUSED_BYTES.. => (
+            format!("has {size} bytes, and GitHub takes fewer than {LEAST_REFUSED_BYTES}"),
+            "build it for fewer gfx targets, or split it",
+        ),
+        _ if name.len() > 255 => (
+            format!("has a name of {} bytes, and GitHub takes 255", name.len()),
+            "give it a shorter local version label",
+        ),
+        _ => return true,
     };
     sink.push(
         Diagnostic::new(&codes::FILE_NOT_TAKEN, format!("`{name}` {reason}"))
-            .at(Place::File(gathered.path.display().to_string().into()), ""),
+            .at(Place::File(path.display().to_string().into()), "")
+            .help(help),
     );
+    false
 }
 
 /// Refuses more calls than GitHub takes in an hour.
@@ -328,6 +352,20 @@ fn resume(args: &Args, repo: &str) -> String {
     if let Some(notes) = &args.github.notes {
         words.extend(["--notes".to_owned(), quoted(notes)]);
     }
+    let options = &args.github;
+    let text = |value: &str| shlex::try_quote(value).map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned);
+    for (flag, value) in [("--title", &options.title), ("--target", &options.target)] {
+        words.extend(value.iter().flat_map(|value| [flag.to_owned(), text(value)]));
+    }
+    for (flag, value, default) in
+        [("--make-latest", &options.make_latest, "legacy"), ("--verify", &options.verify, "size")]
+    {
+        if value != default {
+            words.extend([flag.to_owned(), value.clone()]);
+        }
+    }
+    words.extend(args.known.iter().flat_map(|path| ["--known".to_owned(), quoted(path)]));
+    words.extend(args.connection.words());
     let flags = [
         (args.allow_missing, "--allow-missing"),
         (args.replace, "--replace"),
@@ -335,6 +373,7 @@ fn resume(args: &Args, repo: &str) -> String {
         (args.github.clean_duplicates, "--clean-duplicates"),
         (args.github.prerelease, "--prerelease"),
         (args.github.slow, "--slow"),
+        (args.read_all, "--read-all"),
     ];
     words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| (*flag).to_owned()));
     words.join(" ")

@@ -5,10 +5,13 @@ mod folder;
 mod github;
 mod outcome;
 mod planned;
+mod progress;
+mod subjects;
 
 use std::path::PathBuf;
 
 use super::assets::{self, Gathered};
+use super::known::{Known, Texts};
 use super::told::Told;
 use super::{Exit, Format, Shell, load, release_folder};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -36,6 +39,7 @@ Examples:
   rock-matrix publish --to release dist/ --dry-run              only say what would change
   rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/   as the release v1 on GitHub
   rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/ --dry-run    the calls that would be made
+  rock-matrix publish --dist dist/ --subjects subjects.txt     only the digests, for actions/attest before publishing
   pip install flash-attn --no-deps --index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
 pub(super) struct Args {
     /// Wheels, source distributions, and folders that hold some
@@ -62,6 +66,15 @@ pub(super) struct Args {
     /// Replace files of the release that have other bytes, and wheels that others take the place of
     #[arg(long, help_heading = "What")]
     replace: bool,
+    /// Only write the digests of the files here, as actions/attest takes them, in further files FILE-2, … beyond 1,024
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run", help_heading = "What")]
+    subjects: Option<PathBuf>,
+    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not read before they are sent
+    #[arg(long, value_name = "FILE", conflicts_with = "to", help_heading = "What")]
+    known: Vec<PathBuf>,
+    /// Read every file, although a rock-manifest.json beside it tells its digest
+    #[arg(long, conflicts_with_all = ["known", "to"], help_heading = "What")]
+    read_all: bool,
     /// Address below which the release will be served; links are relative without it
     #[arg(long, value_name = "URL", conflicts_with = "repo", help_heading = "What")]
     base_url: Option<String>,
@@ -81,6 +94,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let made = match (&args.to, &args.repo) {
+        _ if args.subjects.is_some() => subjects::write(args, shell, &mut sink),
         (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
         (None, Some(repo)) => github::publish(args, repo, shell, &mut sink),
         (None, None) => {
@@ -97,6 +111,18 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Exit::Fault if exit == Exit::Done => Exit::Fault,
         _ => exit,
     }
+}
+
+/// What is known of the files beforehand. What is sent is hashed on its way all the same.
+fn known(args: &Args, files: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Known, Exit> {
+    if args.read_all {
+        return Ok(Known::nothing());
+    }
+    let mut known = Known::beside(files, Texts::Unwanted, shell);
+    for path in &args.known {
+        known.add(path, shell, sink)?;
+    }
+    Ok(known)
 }
 
 /// The files and folders that were named.

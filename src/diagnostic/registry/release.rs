@@ -124,7 +124,7 @@ pub const AMBIGUOUS_READING: Code = Code::error(
 pub const NAME_NOT_KEPT: Code = Code::warning(
     "G012",
     "name-not-kept",
-    "GitHub keeps letters, digits, `.`, `_`, `+` and `-` in the names of release assets and turns the rest into dots. The file can be published in a folder, but not in a GitHub release under its name.",
+    "GitHub keeps letters, digits, `.`, `_`, `+` and `-` in the names of release assets and turns the rest into dots. The file can be published in a folder, where this is a warning, but not in a GitHub release under its name, where it is an error.\n\nAn epoch (`1!2.0`) is the usual reason: leave it out.",
 );
 /// A tag that cannot name a folder.
 pub const BAD_TAG: Code = Code::error(
@@ -154,7 +154,7 @@ pub const CANNOT_INDEX: Code = Code::error(
 pub const NO_TARGET: Code = Code::error(
     "G017",
     "no-target",
-    "`publish` was not told where to. Publishing to GitHub releases is to come. `--to DIR` makes the same release in a folder: wheels, sums, manifest and index, with no account and no network.",
+    "`publish` was not told where to. `--repo OWNER/REPO --tag TAG` is a release on GitHub. `--to DIR` makes the same release in a folder: wheels, sums, manifest and index, with no account and no network.",
 );
 /// A file that tells no digests.
 pub const BAD_KNOWN_FILE: Code = Code::error(
