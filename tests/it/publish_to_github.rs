@@ -442,7 +442,8 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
             let file = std::fs::File::options().append(true).open(project.path("dist/rock-manifest.json")).unwrap();
             file.set_modified(late).unwrap();
         }
-        let (asked, written) = (server.github().ledger.requests.len(), writes(&server));
+        let asked = server.github().ledger.requests.len();
+        let written = writes(&server);
         let told = publish(&project, &server, known, 0).stdout;
         assert!(told.contains("is up to date, nothing written: 258 files"), "{told}");
         let github = server.github();
