@@ -137,6 +137,23 @@ pub(super) fn check_given(jobs: &[Ready], docker_args: &[String], facts: &[(Stri
     }
 }
 
+/// The id of the job that a leg of a workflow's matrix is for; the leg is JSON in this variable.
+///
+/// # Errors
+/// When the variable holds none.
+pub(super) fn leg_id(variable: &str, shell: &Shell) -> Result<String, Diagnostic> {
+    let fault = |why: &str| {
+        let message = format!("the variable `{variable}` {why}");
+        let place = Place::Argument(format!("--job-env {variable}"));
+        let fault = Diagnostic::new(&codes::BAD_JOB_VARIABLE, message).at(place, "");
+        fault.help(format!("set it with `env: {{{variable}: \"${{{{ toJSON(matrix) }}}}\"}}`"))
+    };
+    let text = shell.environment.get(variable).ok_or_else(|| fault("is not set"))?;
+    let leg: serde_json::Value = serde_json::from_str(text).map_err(|_| fault("holds no JSON"))?;
+    let id = leg.get("id").and_then(serde_json::Value::as_str).filter(|id| !id.is_empty());
+    id.map(str::to_owned).ok_or_else(|| fault("holds no object with an `id`"))
+}
+
 /// The name of an image on the command line.
 pub(super) fn image_name(text: &str) -> Result<String, String> {
     let is_word = !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_whitespace);

@@ -36,12 +36,15 @@ pub(super) struct Args {
     /// Estimate for a machine with these threads and GiB of memory, such as 16x64
     #[arg(long, value_name = "THREADSxGIB")]
     runner: Option<RunnerShape>,
+    /// Fail when the plan needs more matrices than this, as many as the workflow has jobs for
+    #[arg(long, value_name = "N", requires = "github_output")]
+    most_matrices: Option<usize>,
     /// Fail when there are no jobs
     #[arg(long)]
     fail_empty: bool,
     #[arg(
         long,
-        help = "Write count, has_jobs, shards, slim and matrix_0, matrix_1, … to the file that GITHUB_OUTPUT names"
+        help = "Write count, has_jobs, shards, slim, matrix_0, matrix_1, … and test_0, … to the file that GITHUB_OUTPUT names"
     )]
     github_output: bool,
     /// Write to this file instead of stdout
@@ -122,7 +125,7 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
         });
     }
     if args.github_output {
-        write_outputs(shell, plan, sink)?;
+        write_outputs(args, shell, plan, sink)?;
     }
     let generator = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
     Ok(match args.format {
@@ -179,7 +182,7 @@ fn legs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan,
     let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
     if github.slim {
         shell.say(
-            "whole legs do not fit a job's output, so they have id, runner and gpu only; \
+            "whole legs do not fit a job's output, so they have less; \
              take the rest from the plan file (`rock-matrix plan --format json --out plan.json`)",
         );
     }
@@ -187,12 +190,21 @@ fn legs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan,
 }
 
 /// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
-fn write_outputs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
+fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
     let github = legs(shell, plan, sink)?;
+    if let Some(most) = args.most_matrices.filter(|most| github.shards.len() > *most) {
+        let message = format!("the plan has {} matrices, and the workflow has jobs for {most}", github.shards.len());
+        let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
+        sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));
+        return Err(Exit::Fault);
+    }
     let (count, shards, slim) = (github.count, github.shards.len(), github.slim);
     let mut text = format!("count={count}\nhas_jobs={}\nshards={shards}\nslim={slim}\n", count > 0);
     for (number, shard) in github.shards.iter().enumerate() {
         text.push_str(&format!("matrix_{number}={}\n", shard.json));
+    }
+    for (number, tests) in github.tests.iter().enumerate() {
+        text.extend(tests.iter().map(|json| format!("test_{number}={json}\n")));
     }
     match shell.environment.get("GITHUB_OUTPUT") {
         Some(path) => crate::sys::append(std::path::Path::new(path), text.as_bytes()).map_err(|error| {

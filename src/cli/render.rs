@@ -1,4 +1,6 @@
-//! `render`: commands and scripts out of the plan; nothing is run.
+//! `render`: commands, scripts and workflows out of the plan; nothing is run.
+
+mod workflow;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use crate::{render, sys};
 
 const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 
-/// Print what a build would do: container commands, scripts, steps
+/// Print what a build would do: container commands, scripts, steps; and the workflow that does it on GitHub
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -47,6 +49,8 @@ enum Kind {
     Script(Options),
     /// Print the steps of a job, every value in its place
     Recipe(Options),
+    /// Write the workflow that plans, builds, attests and publishes on GitHub
+    Workflow(workflow::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -104,11 +108,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let (options, kind, end): (&Options, &str, &str) = match &args.kind {
-        None => (&args.options, "dry-run", "txt"),
-        Some(Kind::Docker(options)) => (options, "docker", "docker.sh"),
-        Some(Kind::Script(options)) => (options, "script", "sh"),
-        Some(Kind::Recipe(options)) => (options, "recipe", "yaml"),
+    let (options, kind, end, text): (&Options, &str, &str, Text) = match &args.kind {
+        None => (&args.options, "dry-run", "txt", Text::DryRun),
+        Some(Kind::Docker(options)) => (options, "docker", "docker.sh", Text::Docker),
+        Some(Kind::Script(options)) => (options, "script", "sh", Text::Script),
+        Some(Kind::Recipe(options)) => (options, "recipe", "yaml", Text::Recipe),
+        Some(Kind::Workflow(args)) => return workflow::run(args, shell, sink),
     };
     if options.engine == Some(EngineChoice::Local) {
         if matches!(args.kind, Some(Kind::Docker(_))) {
@@ -131,11 +136,11 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let mut texts = Vec::new();
     for ready in &found.jobs {
         let maker = Maker { ready, options, compat: &compat };
-        let made = match &args.kind {
-            None => maker.dry_run(sink),
-            Some(Kind::Docker(_)) => maker.docker(sink),
-            Some(Kind::Script(_)) => maker.script(sink),
-            Some(Kind::Recipe(_)) => maker.recipe(sink),
+        let made = match text {
+            Text::DryRun => maker.dry_run(sink),
+            Text::Docker => maker.docker(sink),
+            Text::Script => maker.script(sink),
+            Text::Recipe => maker.recipe(sink),
         };
         match made {
             Ok(text) => texts.push((&ready.job, text)),
@@ -161,6 +166,15 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
 /// What stands above the jobs of a dry run.
 fn summary(found: &Named) -> String {
     found.plan.as_ref().map(|plan| render::plan(plan, &[], render::Detail::Summary)).unwrap_or_default()
+}
+
+/// What is printed of each job.
+#[derive(Debug, Clone, Copy)]
+enum Text {
+    DryRun,
+    Docker,
+    Script,
+    Recipe,
 }
 
 /// Makes the texts of one job.

@@ -230,8 +230,8 @@ fn machines(tables: &Tables, faults: &mut Vec<Fault>) {
     for (number, of) in tables.runners.iter().enumerate() {
         let mut row = runners.row(number, of.name.clone(), &of.origin);
         row.expect(!of.labels.is_empty(), || "labels: a runner has at least one".to_owned());
-        row.expect(["hosted", "self-hosted"].contains(&of.kind.as_str()), || {
-            format!("kind: `{}` is neither hosted nor self-hosted", of.kind)
+        row.expect(["hosted", "self-hosted", "arc"].contains(&of.kind.as_str()), || {
+            format!("kind: `{}` is not hosted, self-hosted or arc", of.kind)
         });
         row.gfx("gpu", &of.gpu);
         let aliases = of.aliases.iter().map(|alias| &alias.label);
@@ -240,11 +240,28 @@ fn machines(tables: &Tables, faults: &mut Vec<Fault>) {
             row.expect(words.insert(word), || format!("`{word}` names another runner too"));
         }
     }
+    let mut pools = table("runner-pools", tables, faults);
+    for (number, of) in tables.runner_pools.iter().enumerate() {
+        let mut row = pools.row(number, of.name.clone(), &of.origin);
+        row.expect(!words.contains(&of.name), || "the name is that of a runner".to_owned());
+        row.expect(!of.members.is_empty(), || "members: a pool has at least one".to_owned());
+        let mut seen = BTreeSet::new();
+        for member in &of.members {
+            let known = tables.runners.iter().any(|runner| runner.name == member.runner);
+            row.expect(known, || format!("members: no runner is called `{}`", member.runner));
+            row.expect(seen.insert(&member.runner), || format!("members: `{}` stands twice", member.runner));
+            row.expect(member.weight > 0, || format!("members: `{}` has no weight", member.runner));
+        }
+    }
     let mut actions = table("actions", tables, faults);
     for (number, of) in tables.actions.iter().enumerate() {
         let mut row = actions.row(number, of.name.clone(), &of.origin);
         row.expect(is_hex(&of.sha, 40), || format!("sha: `{}` is not a commit of 40 hex digits", of.sha));
         row.expect(of.name.contains('/'), || "name: write OWNER/REPOSITORY".to_owned());
+        // Runners have no Node 20 any more (GitHub's changelog, 2026-09-23).
+        row.expect(["node24", "composite"].contains(&of.runtime.as_str()), || {
+            format!("runtime: `{}` is neither node24 nor composite", of.runtime)
+        });
     }
     let mut libc = table("libc", tables, faults);
     for (number, of) in tables.libc.iter().enumerate() {

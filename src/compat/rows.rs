@@ -28,6 +28,7 @@ pub struct Tables {
     pub images: Vec<ImageRow>,
     pub builders: Vec<BuilderRow>,
     pub runners: Vec<RunnerRow>,
+    pub runner_pools: Vec<RunnerPoolRow>,
     pub actions: Vec<ActionRow>,
     pub libc: Vec<LibcRow>,
     pub build_costs: Vec<BuildCostRow>,
@@ -241,7 +242,31 @@ pub struct RunnerRow {
     pub limit_min: Option<u32>,
     #[serde(default)]
     pub gpu: Vec<String>,
+    /// Whether jobs there can start containers.
+    #[serde(default = "yes")]
+    pub docker: bool,
     pub origin: Origin,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Several runners under one name; each job gets one of them.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RunnerPoolRow {
+    pub name: String,
+    pub members: Vec<PoolMember>,
+    pub origin: Origin,
+}
+
+/// A runner by name with how often it is chosen.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PoolMember {
+    pub runner: String,
+    pub weight: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -410,6 +435,7 @@ tables_of_rows!(
     images,
     builders,
     runners,
+    runner_pools,
     actions,
     libc,
     build_costs,

@@ -2,7 +2,10 @@
 
 use std::sync::OnceLock;
 
-use super::rows::{GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerRow, SonameRow, Tables, TorchRow};
+use super::rows::{
+    ActionRow, GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerPoolRow, RunnerRow, SonameRow, Tables,
+    TorchRow,
+};
 use super::torch_abi::TorchSymbols;
 use super::{Because, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
@@ -259,6 +262,16 @@ impl Compat {
             }),
             _ => Verdict::Supported { source },
         }
+    }
+
+    /// The pool of runners with this name.
+    pub fn pool(&self, name: &str) -> Option<&RunnerPoolRow> {
+        self.tables.runner_pools.iter().find(|row| row.name == name)
+    }
+
+    /// The commit of an action, by `OWNER/REPOSITORY`.
+    pub fn action(&self, name: &str) -> Option<&ActionRow> {
+        self.tables.actions.iter().find(|row| row.name == name)
     }
 
     /// The runner with this name, label or alias.

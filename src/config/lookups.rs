@@ -47,7 +47,7 @@ impl Lookups {
                 .collect(),
             gfx: known_gfx(compat),
             families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
-            runners: runners.cloned().collect(),
+            runners: runners.chain(tables.runner_pools.iter().map(|row| &row.name)).cloned().collect(),
         }
     }
 }

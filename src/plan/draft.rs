@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::changes::Changes;
 use super::estimate::{Question, estimate};
 use super::naming::{Labels, Words, wheel_tag};
+use super::place::{Place, places};
 use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
 use crate::compat::Compat;
@@ -197,7 +198,7 @@ impl<'a> Drafting<'a> {
     fn site(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Site {
         let text = |axis: Option<usize>| axis.and_then(|axis| self.universe.value(cell, axis)).map(|v| v.text.as_str());
         let runner = changes.runner.as_deref().or(text(self.runner_axis)).unwrap_or(&self.config.runner);
-        let row = self.compat.runner(runner);
+        let places = places(runner, self.compat);
         let gpu = changes.gpu.or(text(self.gpu_axis).and_then(GpuPolicy::from_word)).unwrap_or(self.config.gpu);
         let (image, note) = match &changes.image {
             Some(image) => (Some(image.clone()), None),
@@ -206,10 +207,15 @@ impl<'a> Drafting<'a> {
         Site {
             image,
             note,
-            runner: row.map_or_else(|| vec![runner.to_owned()], |row| row.labels.clone()),
             gpu,
-            threads: self.options.runner.map(|shape| shape.threads).or(row.and_then(|row| row.threads)),
-            limit_min: row.and_then(|row| row.limit_min),
+            // Where a pool decides, the estimate is that of its smallest member.
+            threads: self.options.runner.map(|shape| shape.threads).or(least(&places, |place| place.threads)),
+            limit_min: least(&places, |place| place.limit_min),
+            tested_at: match self.config.test.runner.as_str() {
+                "" => Vec::new(),
+                runner => super::place::places(runner, self.compat),
+            },
+            places,
         }
     }
 
@@ -226,4 +232,8 @@ impl<'a> Drafting<'a> {
             },
         )
     }
+}
+
+fn least(places: &[Place], of: impl Fn(&Place) -> Option<u32>) -> Option<u32> {
+    places.iter().filter_map(of).min()
 }

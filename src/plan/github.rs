@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::leg::{Leg, TestLeg};
 use super::{JobView, Plan};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 
@@ -25,51 +26,46 @@ pub struct Shard {
 pub struct GithubPlan {
     /// The matrices.
     pub shards: Vec<Shard>,
+    /// For each matrix, the jobs of it whose wheels are tested on another runner, `{"include":[…]}`; none for none.
+    pub tests: Vec<Option<String>>,
     /// How many jobs all of them have.
     pub count: usize,
-    /// Whether the legs have only `id`, `runner` and `gpu`, because more does not fit; the rest is in the plan file.
+    /// Whether the legs have less than they could, because it does not fit; the rest is in the plan file.
     pub slim: bool,
 }
 
 #[derive(Serialize)]
-struct Matrix<'a> {
-    include: Vec<Entry<'a>>,
+struct Matrix<L> {
+    include: Vec<L>,
 }
 
-/// One leg of the workflow, as much of it as a workflow needs to start a job; every value is a text, because GitHub's expressions compare `3.10` and `3.1` as numbers.
-#[derive(Serialize)]
-struct Entry<'a> {
-    id: String,
-    /// Runner labels as JSON, for `fromJSON`.
-    runner: String,
-    gpu: &'a str,
-    #[serde(flatten)]
-    more: Option<More<'a>>,
-}
-
-/// What a leg says for people and for steps that do not read the plan file.
-#[derive(Serialize)]
-struct More<'a> {
-    wheel: String,
-    image: &'a str,
-    recipe: &'a str,
-    matrix: &'a str,
-    gfx: String,
-    label: &'a str,
+/// How much a leg says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Everything.
+    Whole,
+    /// What a rendered workflow reads.
+    Steps,
+    /// What starts a job: id, runner and gpu.
+    Start,
 }
 
 /// Splits the plan into matrices. Where whole legs do not fit 1 MiB of output they have what starts a job only; where
 /// that does not fit either, it is a fault.
 pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
     let jobs: Vec<JobView<'_>> = plan.jobs().collect();
-    let made = |slim: bool| {
-        let shards: Vec<Shard> = jobs.chunks(JOBS_PER_MATRIX).map(|jobs| shard(jobs, slim)).collect();
-        let bytes: usize = shards.iter().map(|shard| output_bytes(&shard.json)).sum();
-        (bytes, GithubPlan { count: jobs.len(), shards, slim })
+    let made = |detail: Detail| {
+        let shards: Vec<Shard> = jobs.chunks(JOBS_PER_MATRIX).map(|jobs| shard(jobs, detail)).collect();
+        let tests: Vec<Option<String>> = jobs.chunks(JOBS_PER_MATRIX).map(tests).collect();
+        let texts = shards.iter().map(|shard| &shard.json).chain(tests.iter().flatten());
+        let bytes: usize = texts.map(|json| output_bytes(json)).sum();
+        (bytes, GithubPlan { count: jobs.len(), shards, tests, slim: detail != Detail::Whole })
     };
-    let (mut bytes, mut plan) = made(false);
-    if bytes > OUTPUT_BYTES {
-        (bytes, plan) = made(true);
+    let (mut bytes, mut plan) = made(Detail::Whole);
+    for detail in [Detail::Steps, Detail::Start] {
+        if bytes > OUTPUT_BYTES {
+            (bytes, plan) = made(detail);
+        }
     }
     if bytes > OUTPUT_BYTES {
         sink.push(
@@ -90,20 +86,13 @@ pub(super) fn output_bytes(text: &str) -> usize {
     text.len().max(2 * text.encode_utf16().count())
 }
 
-fn shard(jobs: &[JobView<'_>], slim: bool) -> Shard {
-    let include = jobs.iter().map(|job| Entry {
-        id: job.id(),
-        runner: serde_json::to_string(&job.site().runner).expect("a list of texts serialises"),
-        gpu: job.site().gpu.word(),
-        more: (!slim).then(|| More {
-            wheel: job.wheel(),
-            image: job.site().image.as_deref().unwrap_or_default(),
-            recipe: &job.group.config.recipe,
-            matrix: &job.group.config.places.source().path,
-            gfx: job.device().gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";"),
-            label: job.label().unwrap_or_default(),
-        }),
-    });
-    let json = serde_json::to_string(&Matrix { include: include.collect() }).expect("texts serialise");
+fn shard(jobs: &[JobView<'_>], detail: Detail) -> Shard {
+    let include = jobs.iter().map(|job| Leg::of(*job, detail)).collect();
+    let json = serde_json::to_string(&Matrix { include }).expect("texts serialise");
     Shard { json, count: jobs.len() }
+}
+
+fn tests(jobs: &[JobView<'_>]) -> Option<String> {
+    let include: Vec<TestLeg<'_>> = jobs.iter().filter_map(|job| TestLeg::of(*job)).collect();
+    (!include.is_empty()).then(|| serde_json::to_string(&Matrix { include }).expect("texts serialise"))
 }

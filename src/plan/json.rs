@@ -231,6 +231,13 @@ struct SitePart<'a> {
     gpu: &'a str,
 }
 
+impl<'a> SitePart<'a> {
+    fn of(job: JobView<'a>) -> Self {
+        let site = job.site();
+        Self { image: site.image.as_deref(), runner: &job.place().labels, gpu: site.gpu.word() }
+    }
+}
+
 #[derive(Serialize)]
 struct EstimatePart {
     estimate: Option<EstimateDocument>,
@@ -416,10 +423,7 @@ impl Pieces {
                     dropped_gfx: view.device().dropped.iter().map(DroppedDocument::from).collect(),
                 })
             });
-            keep(&mut pieces.sites, draft.site, || {
-                let site = view.site();
-                inner(&SitePart { image: site.image.as_deref(), runner: &site.runner, gpu: site.gpu.word() })
-            });
+            keep(&mut pieces.sites, draft.site, || inner(&SitePart::of(view)));
             keep(&mut pieces.site_warnings, draft.site, || {
                 let warnings: Vec<&str> = view.site().note.as_deref().into_iter().collect();
                 if warnings.is_empty() {
@@ -464,6 +468,7 @@ impl Pieces {
             text.extend_from_slice(b".whl\",");
             text.extend_from_slice(label);
         }
+        let of_pool = (job.site().places.len() > 1).then(|| inner(&SitePart::of(job)));
         for (pieces, number) in [
             (&self.recipes, draft.tag),
             (&self.devices, draft.device),
@@ -471,7 +476,10 @@ impl Pieces {
             (&self.estimates, draft.estimate),
         ] {
             text.push(b',');
-            text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default());
+            match &of_pool {
+                Some(site) if std::ptr::eq(pieces, &raw const self.sites) => text.extend_from_slice(site),
+                _ => text.extend_from_slice(pieces[number as usize].as_deref().unwrap_or_default()),
+            }
         }
         if draft.covers != 0 {
             text.push(b',');

@@ -6,6 +6,7 @@
 //! **Invariant:** two jobs never have the same id or the same wheel name, and equal input gives equal bytes.
 
 mod assemble;
+mod cache;
 mod changes;
 mod collide;
 mod diff;
@@ -16,7 +17,9 @@ mod id;
 mod image;
 mod job;
 mod json;
+mod leg;
 mod naming;
+mod place;
 mod pool;
 mod published;
 mod runner;
@@ -29,6 +32,7 @@ pub use diff::{Change, diff};
 pub use github::{GithubPlan, JOBS_PER_MATRIX, Shard, github};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
 pub use json::{PlanDocument, read_json, read_saved, write_json};
+pub use place::Place;
 pub use published::{Published, read_published};
 pub use runner::{RunnerShape, RunnerShapeError};
 pub use saved::{LeftOut, SavedPlan};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::place::Place;
 use super::pool::Pool;
 use super::{DroppedGfx, Estimate, id};
 use crate::compat::Compat;
@@ -75,7 +76,10 @@ pub(super) struct Device {
 pub(super) struct Site {
     pub(super) image: Option<String>,
     pub(super) note: Option<String>,
-    pub(super) runner: Vec<String>,
+    /// The runner, or the members of a pool of which each job has one; never empty.
+    pub(super) places: Vec<Place>,
+    /// Where its wheel is tested, where that is not the build itself.
+    pub(super) tested_at: Vec<Place>,
     pub(super) gpu: GpuPolicy,
     pub(super) threads: Option<u32>,
     pub(super) limit_min: Option<u32>,

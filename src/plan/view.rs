@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use super::assemble::Group;
 use super::naming::Words;
+use super::place::{Place, chosen};
 use super::shared::{Device, Draft, Package, Site};
 use super::{Estimate, Job, Settings, id};
 use crate::config::{AxisRole, Backend, Overrides, PythonFrom};
@@ -121,6 +122,17 @@ impl<'a> JobView<'a> {
         self.group.shared.sites.get(self.draft.site)
     }
 
+    /// Where it runs.
+    pub fn place(self) -> &'a Place {
+        chosen(&self.site().places, || self.id())
+    }
+
+    /// Where its wheel is tested, where that is not the build itself.
+    pub(super) fn tested_at(self) -> Option<&'a Place> {
+        let places = &self.site().tested_at;
+        (!places.is_empty()).then(|| chosen(places, || self.id()))
+    }
+
     pub(super) fn changes(self) -> &'a Overrides {
         self.group.shared.changes.get(self.draft.changes)
     }
@@ -163,7 +175,7 @@ impl<'a> JobView<'a> {
             gfx: self.device().gfx.clone(),
             dropped_gfx: self.device().dropped.clone(),
             image: self.site().image.clone(),
-            runner: self.site().runner.clone(),
+            runner: self.place().labels.clone(),
             gpu: self.site().gpu,
             recipe: config.recipe.clone(),
             gates: words.backend.gates.clone(),

@@ -25,6 +25,8 @@ const UNPACK: &str = include_str!("../../templates/recipe/unpack.py");
 pub struct Build {
     /// The steps in order.
     pub steps: Vec<Step>,
+    /// How many of them make the place ready: they come first, whatever the recipe says.
+    pub ready: usize,
     /// Glob of the wheels that must be there at the end, relative to the job's folder.
     pub wheels: String,
     /// Whether the label is set on the finished wheel, because the build itself cannot.
@@ -33,6 +35,22 @@ pub struct Build {
     pub uses_caller: bool,
     /// What a person should know before it runs.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// The stage that installs the wheel and tries it.
+const SMOKE_TEST: &str = "smoke-test";
+
+impl Build {
+    /// The same without what makes the wheel: the place is made ready, and a wheel that is there already is tried.
+    #[must_use]
+    pub fn only_test(mut self) -> Self {
+        let mut number = 0;
+        self.steps.retain(|step| {
+            number += 1;
+            number <= self.ready || step.stage == SMOKE_TEST
+        });
+        self
+    }
 }
 
 /// The file, relative to the job's folder, in which the build records what it really used.
@@ -118,6 +136,7 @@ impl Maker<'_> {
     fn build(&self, before: Vec<Step>) -> Result<Build, Vec<Diagnostic>> {
         let (document, context) = (self.document, self.context);
         let mut faults = Vec::new();
+        let ready = before.len();
         let mut steps = before;
         let mut warnings = Vec::new();
         let mut uses_caller = false;
@@ -158,7 +177,7 @@ impl Maker<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Build { steps, wheels, relabel: document.collect.relabel, uses_caller, warnings })
+        Ok(Build { steps, ready, wheels, relabel: document.collect.relabel, uses_caller, warnings })
     }
 
     /// A step that runs a program of ours.
@@ -315,7 +334,7 @@ impl Maker<'_> {
             context.required(&self.document.test.cpu)?,
             context.required(&self.document.test.gpu)?,
         ];
-        Ok(self.program("smoke-test".to_owned(), SMOKE, arguments))
+        Ok(self.program(SMOKE_TEST.to_owned(), SMOKE, arguments))
     }
 
     fn set_env(&self, step: &mut Step, env: &IndexMap<String, EnvValue>) -> Result<(), Diagnostic> {

@@ -6,7 +6,6 @@
 //! **Invariant:** the container argv is made in `container` and nowhere else; no version is compared in Rust.
 
 mod build;
-pub mod cache;
 pub mod cap;
 mod check;
 pub mod container;

@@ -1,15 +1,19 @@
-//! Plan and steps to text: the plan for people, docker commands, scripts, the dry run.
+//! Plan and steps to text: the plan for people, docker commands, scripts, the dry run, workflows.
 //!
 //! **Invariant:** nothing here decides or runs anything; equal input gives equal text.
 
+mod diff;
 mod docker;
 mod drift;
 mod plan;
 mod script;
 mod steps;
+mod workflow;
 
+pub use diff::unified;
 pub use docker::docker;
 pub use drift::drift;
 pub use plan::{Detail, changes, plan};
 pub use script::{command, quote, script};
 pub use steps::{dry_run, recipe};
+pub use workflow::{FIRST_WORDS, Words, workflow};

@@ -36,6 +36,7 @@ mod publish_survives_kills;
 mod publish_to_a_folder;
 mod publish_to_github;
 mod render_a_build;
+mod render_a_workflow;
 mod repair_a_wheel;
 mod repaired_wheels_load;
 mod report_documents;

@@ -43,8 +43,11 @@ Examples:
   rock-matrix build --all --plan plan.json --cap 330 --started-at 1750000000")]
 pub(super) struct Args {
     /// Jobs by id, by expected wheel, or by how one id begins; matrix files may stand among them
-    #[arg(value_name = "JOB", required_unless_present = "all")]
+    #[arg(value_name = "JOB", required_unless_present_any = ["all", "job_env"])]
     words: Vec<String>,
+    /// The job is that of the workflow's leg, as JSON in this environment variable
+    #[arg(long, value_name = "NAME", conflicts_with = "all")]
+    job_env: Option<String>,
     /// Build every job, one after the other
     #[arg(long)]
     all: bool,
@@ -66,6 +69,9 @@ pub(super) struct Args {
     /// The folder that wheels are copied to
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     out: PathBuf,
+    /// Build nothing: make ready, and test the job's wheel of this folder where `test.gpu` says
+    #[arg(long, value_name = "DIR")]
+    test: Option<PathBuf>,
     /// Print every step and touch nothing
     #[arg(long, conflicts_with = "format")]
     dry_run: bool,
@@ -146,7 +152,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// The jobs named on the command line.
 fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Result<Vec<Ready>, Exit> {
     let files = args.matrix.iter().chain(&args.plan).map(|path| path.display().to_string());
-    let words: Vec<String> = args.words.iter().cloned().chain(files).collect();
+    let leg = args.job_env.as_deref().map(|name| super::jobs::leg_id(name, shell)).transpose();
+    let leg = leg.map_err(|fault| {
+        sink.push(fault);
+        Exit::Fault
+    })?;
+    let words: Vec<String> = args.words.iter().cloned().chain(leg).chain(files).collect();
     let found = named(shell, compat, &words, sink)?;
     match (args.all, found.by_name) {
         (true, true) => {
@@ -201,6 +212,11 @@ fn build_one(
     signals: &Signals,
     runner: &mut ProcessRunner,
 ) -> Exit {
+    if let Some(dist) = &args.test
+        && let Err(fault) = prepare::lay_wheel(job, dist)
+    {
+        return shell.report(&[fault]);
+    }
     let mut progress = Progress::new(shell);
     let surroundings = prepare::surroundings(shell, facts);
     let session = job.session(args, shell, &surroundings, signals);
@@ -233,6 +249,7 @@ fn build_one(
         shell.report(&[told]);
     }
     let exit = match &built.end {
+        BuildEnd::Done if args.test.is_some() => Exit::Done,
         BuildEnd::Done => finish::finish(job, &mut built, args, shell),
         BuildEnd::Failed(_) => Exit::Step,
         BuildEnd::Capped(_) => Exit::Capped,

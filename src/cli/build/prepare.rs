@@ -9,7 +9,7 @@ use crate::cli::jobs::Ready;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
-use crate::exec::{Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, first_step};
+use crate::exec::{self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, first_step};
 use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
@@ -65,13 +65,19 @@ pub(super) fn prepare(
         let message = format!("the name of the folder `{}` is not UTF-8", folder.path().display());
         return Err(vec![Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder whose name is")]);
     };
-    let job = ready.job.clone();
+    let mut job = ready.job.clone();
+    if args.test.is_some() {
+        job.gpu = job.settings.test.gpu;
+    }
     let site = match args.engine.container() {
         None => Site::Host { folder: path.clone(), caller: caller.clone() },
         Some(_) => Site::Container,
     };
     let given = given(&job, ready, args, shell, compat, &site)?;
     let mut build = recipe::build(&job, &ready.recipe, compat, &site, &given)?;
+    if args.test.is_some() {
+        build = build.only_test();
+    }
     for step in build.steps.iter_mut().filter(|step| step.timeout_s.is_none()) {
         step.timeout_s = args.timeout.map(|minutes| minutes * 60);
     }
@@ -82,6 +88,23 @@ pub(super) fn prepare(
     };
     let masks = Masks::new(job.settings.secrets.iter().filter_map(|name| shell.environment.get(name)));
     Ok(Prepared { job, build, folder, containment, caller, container_name, masks })
+}
+
+/// Puts the wheel of a job from a folder where its build would have left it.
+///
+/// # Errors
+/// When the folder has not one wheel of the job, or the system refuses.
+pub(super) fn lay_wheel(job: &Prepared, dist: &Path) -> Result<(), Diagnostic> {
+    let wheels = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let is_own = |path: &&std::path::PathBuf| exec::wheel_matches(&job.job.wheel, &name(path)).is_ok();
+    let own: Vec<_> = wheels.iter().filter(is_own).collect();
+    let [wheel] = own.as_slice() else {
+        let message = format!("`{}` has {} wheels of the job `{}`", dist.display(), own.len(), job.job.id);
+        return Err(Diagnostic::new(&codes::WRONG_WHEEL, message).help("name the folder that its wheel was built into"));
+    };
+    let place = Path::new(&job.build.wheels).parent().unwrap_or(Path::new(""));
+    sys::copy_atomic(wheel, &job.folder.path().join(place).join(name(wheel))).map_err(Diagnostic::from)
 }
 
 fn contained(

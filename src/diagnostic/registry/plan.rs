@@ -32,6 +32,15 @@ pub const ALL: &[&Code] = &[
     &OUT_IS_INPUT,
     &INCLUDE_LEFT_OUT,
     &HOST_WITHOUT_GPU,
+    &OPTIONS_DIFFER,
+    &PATH_NOT_IN_CHECKOUT,
+    &ACTION_WITHOUT_COMMIT,
+    &TOO_MANY_ARTIFACTS,
+    &WORKFLOW_TOO_LARGE,
+    &BUILDS_WITHOUT_CACHE,
+    &NOT_RENDERED,
+    &MORE_MATRICES,
+    &BAD_JOB_VARIABLE,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -198,4 +207,58 @@ pub const HOST_WITHOUT_GPU: Code = Code::error(
     "P027",
     "host-without-gpu",
     "`gfx: [host]` stands for the targets of the GPUs in this machine, for local builds. This machine has none that the driver shows.\n\nName the targets in the matrix file; `rock-matrix doctor` shows what the machine has.",
+);
+/// Matrix files of one workflow that want different things of it.
+pub const OPTIONS_DIFFER: Code = Code::error(
+    "P040",
+    "options-differ",
+    "Matrix files that are rendered into one workflow share its plan, its release and its options, so `workflow` and `release` must say the same in each.\n\nWrite the same, or render a workflow of its own for each file.",
+);
+/// A path of the command line that means nothing in a checkout.
+pub const PATH_NOT_IN_CHECKOUT: Code = Code::error(
+    "P041",
+    "path-not-in-checkout",
+    "A rendered workflow repeats the paths of the command line, and runs them in a checkout of the repository. A path must therefore be relative, stay below the root, and hold nothing that GitHub evaluates.\n\nRun `rock-matrix render workflow` in the repository's root.",
+);
+/// No commit is known of an action that a workflow uses.
+pub const ACTION_WITHOUT_COMMIT: Code = Code::error(
+    "P042",
+    "action-without-commit",
+    "A workflow names every action by its full commit, and commits stand in the table `actions` of the facts. One that is missing there is never made up.",
+);
+/// More wheels than a job can fetch.
+pub const TOO_MANY_ARTIFACTS: Code = Code::error(
+    "P043",
+    "too-many-artifacts",
+    "Each job of the plan keeps its wheel as an artifact of the workflow run, and the job that publishes fetches them all. GitHub takes 500 artifacts of a job, so a plan with more jobs needs several workflows.\n\nGive each workflow fewer matrix files, or list fewer values.",
+);
+/// The workflow file is larger than GitHub reads.
+pub const WORKFLOW_TOO_LARGE: Code = Code::error(
+    "P044",
+    "workflow-too-large",
+    "GitHub reads workflow files of up to 500 KB. From half of that on, the file is told of as a warning.",
+);
+/// Long builds without anything to go on from.
+pub const BUILDS_WITHOUT_CACHE: Code = Code::warning(
+    "P045",
+    "builds-without-cache",
+    "A build is estimated to take longer than its runner lets a job run. The workflow caps such a build before that, with exit code 124; with `workflow: {cache: on}` the compiler cache is kept then, and `Re-run failed jobs` goes on from it. Without the cache each attempt begins anew and ends the same.\n\nTurn the cache on, name a larger runner, or make the build smaller with what the estimate names.",
+);
+/// A file that would be overwritten is not one of ours.
+pub const NOT_RENDERED: Code = Code::error(
+    "P046",
+    "not-rendered",
+    "`render workflow --out` writes over files that it rendered before, which begin with `# Rendered by rock-matrix`. A file that begins otherwise was written by someone, and stays as it is.",
+);
+/// The plan has outgrown the workflow that runs it.
+pub const MORE_MATRICES: Code = Code::error(
+    "P047",
+    "more-matrices",
+    "A workflow has one job for each matrix of 256 legs that the plan had when it was rendered. The plan has more of them, so some jobs would never run.\n\nRender the workflow again with `rock-matrix render workflow`.",
+);
+/// `--job-env` names a variable that holds no leg.
+pub const BAD_JOB_VARIABLE: Code = Code::error(
+    "P048",
+    "bad-job-variable",
+    "`build --job-env NAME` takes the job out of a variable that holds a leg of the workflow's matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
 );

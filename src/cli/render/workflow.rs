@@ -1,0 +1,102 @@
+//! `render workflow`: the file that GitHub runs.
+
+use std::path::{Path, PathBuf};
+
+use super::GENERATOR;
+use crate::cli::{Exit, Shell, load};
+use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::plan::Options;
+use crate::{render, sys};
+
+/// The file that `--check` compares where none is named.
+const DEFAULT_OUT: &str = ".github/workflows/wheels.yml";
+/// Lines that `--check` shows.
+const SHOWN_LINES: usize = 200;
+/// The largest file that is compared: twice what GitHub reads.
+const LARGEST_BYTES: u64 = 1 << 20;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The workflow plans, builds every job with a leg of its own, attests and publishes when a tag is pushed, and only plans
+for a pull request. It repeats the paths given here, so run this in the repository's root. Options are `workflow`,
+`release`, `test` and `secrets` of the matrix files; what would exceed a limit of GitHub is told before anything is
+written.
+
+Examples:
+  rock-matrix render workflow --out .github/workflows/wheels.yml
+  rock-matrix render workflow matrices/flash-attn.yaml --out .github/workflows/flash-attn.yml
+  rock-matrix render workflow --check                    whether wheels.yml is what would be written, and what differs")]
+pub(super) struct Args {
+    /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
+    files: Vec<PathBuf>,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write nothing; fail where the file differs, and show how [default file: .github/workflows/wheels.yml]
+    #[arg(long)]
+    check: bool,
+}
+
+/// Renders, then writes or compares.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let compat = load::compat(shell)?;
+    let matrices = load::matrices(shell, &compat, &args.files, sink)?;
+    let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
+    load::spare(shell, args.out.as_deref(), read)?;
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    let plan = load::plan(shell, &matrices, &compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    let text = |path: &Path| path.display().to_string();
+    let files: Vec<String> = args.files.iter().map(|path| text(path)).collect();
+    let out = args.out.clone().or_else(|| args.check.then(|| PathBuf::from(DEFAULT_OUT)));
+    let (name, facts) = (out.as_deref().map(text), shell.folders.compat.as_deref().map(text));
+    let recipes = shell.folders.recipes.as_deref().map(text);
+    let words = render::Words {
+        generator: GENERATOR,
+        files: &files,
+        out: name.as_deref(),
+        compat: facts.as_deref(),
+        recipes: recipes.as_deref(),
+    };
+    let rendered = render::workflow(&plan, &compat, &words, sink).ok_or(Exit::Fault)?;
+    let Some(out) = out else { return Ok(shell.print(&rendered)) };
+    let present = if sys::exists(&out) {
+        Some(sys::read_text(&out, LARGEST_BYTES).map_err(|error| shell.report(&[error.into()]))?)
+    } else {
+        None
+    };
+    if args.check {
+        Ok(check(&out, present.as_deref(), &rendered, shell))
+    } else {
+        write(&out, present, &rendered, shell)
+    }
+}
+
+fn check(out: &Path, present: Option<&str>, rendered: &str, shell: &Shell) -> Exit {
+    if let Some(line) = render::drift(&out.display().to_string(), present, rendered) {
+        shell.tell(&line);
+        shell.print(&render::unified(&out.display().to_string(), present.unwrap_or_default(), rendered, SHOWN_LINES));
+        return Exit::Fault;
+    }
+    shell.say(&format!("{} is what would be rendered", out.display()));
+    Exit::Done
+}
+
+fn write(out: &Path, present: Option<String>, rendered: &str, shell: &Shell) -> Result<Exit, Exit> {
+    if present.is_some_and(|text| !text.is_empty() && !text.starts_with(render::FIRST_WORDS)) {
+        let message = format!("`{}` was not rendered by rock-matrix, and it would be lost", out.display());
+        let fault = Diagnostic::new(&codes::NOT_RENDERED, message).help("name another file, or remove this one first");
+        return Err(shell.report(&[fault]));
+    }
+    match sys::write_if_changed(out, rendered.as_bytes()) {
+        Ok(changed) => {
+            shell.say(&format!("{} {}", if changed { "wrote" } else { "unchanged:" }, out.display()));
+            Ok(Exit::Done)
+        }
+        Err(error) => {
+            shell.report(&[error.into()]);
+            Err(Exit::Machine)
+        }
+    }
+}

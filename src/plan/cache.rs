@@ -1,0 +1,50 @@
+//! Under which key the compiler cache of a capped build is handed to its next attempt.
+//!
+//! What is kept is ccache's folder. Keeping the build tree instead does not work for ROCm: its sources are generated
+//! anew by each run, without dependency files, so everything would be compiled again.
+//!
+//! A workflow adds the run and the attempt: a key is saved once, by the attempt that was capped, and the next attempt of
+//! the same run asks for exactly that one. No other run can have written what it restores.
+
+use sha2::{Digest as _, Sha256};
+
+/// The part of the key that names a cell and its toolchain: `rock-ccache-ID-FINGERPRINT`.
+///
+/// `toolchain` are versions by name, `rocm`, `torch`, `python`, `image`.
+pub(super) fn cell_key(cell: &str, toolchain: &[(&str, String)]) -> String {
+    let mut hash = Sha256::new();
+    for (name, value) in toolchain {
+        hash.update(format!("{}:{name}={}:{value}\n", name.len(), value.len()));
+    }
+    let fingerprint: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("rock-ccache-{cell}-{fingerprint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cell_key;
+
+    fn key(pairs: &[(&str, &str)]) -> String {
+        let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        cell_key("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11-ck", &pairs)
+    }
+
+    /// B8
+    #[test]
+    fn a_key_pins_the_cell_and_its_toolchain() {
+        let found = key(&[("rocm", "6.2"), ("torch", "2.5.1")]);
+        let fingerprint = found.strip_prefix("rock-ccache-flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11-ck-").unwrap();
+        assert!(fingerprint.len() == 16 && fingerprint.bytes().all(|b| b.is_ascii_hexdigit()), "{found}");
+        // A run and an attempt are added; commas are not allowed, and 512 characters are the most (docs.github.com,
+        // "Dependency caching reference").
+        assert!(!found.contains(',') && found.len() < 512 - 40);
+    }
+
+    /// B8
+    #[test]
+    fn another_toolchain_is_another_key_and_parts_do_not_run_together() {
+        assert_ne!(key(&[("image", "a:1")]), key(&[("image", "a:2")]));
+        assert_ne!(key(&[("a", "b\n1:c=1:d")]), key(&[("a", "b"), ("c", "d")]));
+        assert_eq!(key(&[("rocm", "6.2")]), key(&[("rocm", "6.2")]));
+    }
+}

@@ -1,0 +1,114 @@
+//! One leg of a workflow matrix.
+
+use serde::Serialize;
+
+use super::cache::cell_key;
+use super::github::Detail;
+use super::{JobView, Place};
+
+/// A leg, as much of a job as a workflow needs to start and to build it; every value is a text, because GitHub's
+/// expressions compare `3.10` and `3.1` as numbers.
+#[derive(Serialize)]
+pub(super) struct Leg<'a> {
+    id: String,
+    /// Runner labels as JSON, for `fromJSON`.
+    runner: String,
+    gpu: &'a str,
+    #[serde(flatten)]
+    steps: Option<Steps<'a>>,
+    #[serde(flatten)]
+    more: Option<More<'a>>,
+}
+
+/// What the steps of a rendered workflow read.
+#[derive(Serialize)]
+struct Steps<'a> {
+    /// The architecture of the runner.
+    arch: &'a str,
+    /// What `build --engine` takes.
+    engine: &'a str,
+    /// Minutes, `timeout-minutes`.
+    timeout: String,
+    /// Minutes, `build --cap`.
+    cap: String,
+    /// The compiler cache without run and attempt.
+    cache: String,
+}
+
+/// What a leg says for people.
+#[derive(Serialize)]
+struct More<'a> {
+    wheel: String,
+    image: &'a str,
+    recipe: &'a str,
+    matrix: &'a str,
+    gfx: String,
+    label: &'a str,
+}
+
+impl<'a> Leg<'a> {
+    pub(super) fn of(job: JobView<'a>, detail: Detail) -> Self {
+        let id = job.id();
+        Self {
+            runner: labels(job.place()),
+            gpu: job.site().gpu.word(),
+            steps: (detail != Detail::Start).then(|| Steps::of(job, &id)),
+            more: (detail == Detail::Whole).then(|| More {
+                wheel: job.wheel(),
+                image: job.site().image.as_deref().unwrap_or_default(),
+                recipe: &job.group.config.recipe,
+                matrix: &job.group.config.places.source().path,
+                gfx: job.device().gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";"),
+                label: job.label().unwrap_or_default(),
+            }),
+            id,
+        }
+    }
+}
+
+/// A leg that tests a wheel.
+#[derive(Serialize)]
+pub(super) struct TestLeg<'a> {
+    id: String,
+    runner: String,
+    arch: &'a str,
+    engine: &'a str,
+}
+
+impl<'a> TestLeg<'a> {
+    /// `None` for a job that is tested where it is built.
+    pub(super) fn of(job: JobView<'a>) -> Option<Self> {
+        let place = job.tested_at()?;
+        Some(Self { id: job.id(), runner: labels(place), arch: &place.arch, engine: engine(job, place) })
+    }
+}
+
+fn labels(place: &Place) -> String {
+    serde_json::to_string(&place.labels).expect("a list of texts serialises")
+}
+
+/// What runs the steps of a job there.
+fn engine(job: JobView<'_>, place: &Place) -> &'static str {
+    if job.site().image.is_some() && place.docker { "docker" } else { "local" }
+}
+
+impl<'a> Steps<'a> {
+    fn of(job: JobView<'a>, id: &str) -> Self {
+        let (site, place, words) = (job.site(), job.place(), job.words());
+        let toolchain = [
+            ("image", site.image.clone()),
+            ("python", words.python.map(|python| python.to_string())),
+            ("rocm", words.rocm.map(ToString::to_string)),
+            ("torch", words.torch.map(ToString::to_string)),
+        ];
+        let known: Vec<(&str, String)> =
+            toolchain.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        Self {
+            arch: &place.arch,
+            engine: engine(job, place),
+            timeout: place.timeout_min.to_string(),
+            cap: place.cap_min().to_string(),
+            cache: cell_key(id, &known),
+        }
+    }
+}

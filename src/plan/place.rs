@@ -1,0 +1,130 @@
+//! Where a job runs: one runner, or one of a pool.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::compat::Compat;
+use crate::compat::rows::RunnerRow;
+
+/// Minutes that a time-out leaves of the runner's own limit, so that a job ends by its time-out and not by being lost.
+const BEFORE_LIMIT_MIN: u32 = 5;
+/// Minutes between the cap of a build and the time-out of its job: enough to save a compiler cache of some GiB.
+const AFTER_CAP_MIN: u32 = 25;
+/// What a runner without a limit of its own has, and the life of a job's token, where the facts do not say: a day.
+const DAY_MIN: u32 = 1440;
+
+/// A kind of machine that takes jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Labels, `runs-on`.
+    pub labels: Vec<String>,
+    /// How often it is chosen among the members of its pool.
+    pub weight: u32,
+    /// The architecture, `x86_64`.
+    pub arch: String,
+    /// Whether it can start containers.
+    pub docker: bool,
+    /// Hardware threads, where known.
+    pub threads: Option<u32>,
+    /// Minutes after which the runner ends a job, where it does.
+    pub limit_min: Option<u32>,
+    /// Minutes after which the workflow ends a job.
+    pub timeout_min: u32,
+}
+
+impl Place {
+    /// Minutes after the start of the job at which a build stops itself.
+    pub fn cap_min(&self) -> u32 {
+        self.timeout_min.saturating_sub(AFTER_CAP_MIN).max(1)
+    }
+
+    fn of(labels: Vec<String>, row: Option<&RunnerRow>, weight: u32, compat: &Compat) -> Self {
+        let limit = |name: &str| compat.limit(name).and_then(|row| u32::try_from(row.value).ok());
+        let limit_min = row.and_then(|row| row.limit_min);
+        let longest = limit_min.or_else(|| limit("self-hosted-job")).unwrap_or(DAY_MIN);
+        let token = limit("job-token").unwrap_or(DAY_MIN);
+        Self {
+            labels,
+            weight,
+            arch: row.map_or("x86_64", |row| row.arch.as_str()).to_owned(),
+            docker: row.is_none_or(|row| row.docker),
+            threads: row.and_then(|row| row.threads),
+            limit_min,
+            timeout_min: longest.saturating_sub(BEFORE_LIMIT_MIN).min(token).max(1),
+        }
+    }
+}
+
+/// The runner of this name, label or alias; the members of the pool of this name; else a label as it is written.
+pub(super) fn places(word: &str, compat: &Compat) -> Vec<Place> {
+    let place = |word: &str, weight: u32| {
+        let row = compat.runner(word);
+        let labels = row.map_or_else(|| vec![word.to_owned()], |row| row.labels.clone());
+        Place::of(labels, row, weight, compat)
+    };
+    match compat.pool(word) {
+        Some(pool) => pool.members.iter().map(|member| place(&member.runner, member.weight)).collect(),
+        None => vec![place(word, 1)],
+    }
+}
+
+/// The place of a job among those of its pool: by a hash of its id, so that a job runs on one kind of machine whatever
+/// other jobs there are.
+///
+/// # Panics
+/// Never: a pool has a member, and a member has a weight (`compat::faults`).
+pub(super) fn chosen(places: &[Place], id: impl FnOnce() -> String) -> &Place {
+    let total: u64 = places.iter().map(|place| u64::from(place.weight)).sum();
+    let first = places.first().expect("a job has a place");
+    if places.len() == 1 || total == 0 {
+        return first;
+    }
+    let hash = Sha256::digest(id().as_bytes());
+    let mut at = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte)) % total;
+    for place in places {
+        if at < u64::from(place.weight) {
+            return place;
+        }
+        at -= u64::from(place.weight);
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, chosen, places};
+    use crate::compat::Compat;
+
+    fn one(word: &str) -> Place {
+        let found = places(word, &Compat::embedded());
+        assert_eq!(found.len(), 1, "{word}");
+        found[0].clone()
+    }
+
+    #[test]
+    fn a_job_ends_by_its_timeout_before_the_runner_ends_it() {
+        let hosted = one("ubuntu-22.04");
+        assert_eq!((hosted.timeout_min, hosted.cap_min()), (355, 330));
+        // The job's token lives a day, whatever the runner allows.
+        let own = one("self-hosted");
+        assert_eq!((own.timeout_min, own.cap_min()), (1440, 1415));
+        assert_eq!(one("some-label-of-ours").timeout_min, 1440);
+    }
+
+    #[test]
+    fn an_old_label_gives_the_labels_of_the_day() {
+        assert_eq!(one("linux.rocm.gpu.gfx950.1").labels, ["linux.rocm.gpu.mi350.1"]);
+        assert_eq!(one("some-label-of-ours").labels, ["some-label-of-ours"]);
+    }
+
+    #[test]
+    fn a_pool_is_shared_by_weight_and_a_job_stays_where_it_is() {
+        let place = |label: &str, weight: u32| Place { labels: vec![label.to_owned()], weight, ..one("self-hosted") };
+        let pool = [place("a", 3), place("b", 1)];
+        let of = |id: &str| chosen(&pool, || id.to_owned()).labels[0].clone();
+        let ids: Vec<String> = (0..4000).map(|number| format!("job-{number}")).collect();
+        let on_a = ids.iter().filter(|id| of(id) == "a").count();
+        assert!((2850..=3150).contains(&on_a), "{on_a}");
+        assert!(ids.iter().all(|id| of(id) == of(id)));
+        assert_eq!(chosen(&pool[..1], || panic!("one place needs no id")).labels, ["a"]);
+    }
+}

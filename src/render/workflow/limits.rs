@@ -1,0 +1,92 @@
+//! What GitHub would refuse, found before anything is written.
+
+use crate::compat::Compat;
+use crate::config::Switch;
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
+use crate::plan::{self, Plan};
+
+/// The value of a limit of the facts; one that is missing there limits nothing.
+fn limit(compat: &Compat, name: &str) -> usize {
+    compat.limit(name).and_then(|row| usize::try_from(row.value).ok()).unwrap_or(usize::MAX)
+}
+
+/// The matrices fit the outputs of a job, and the wheels are no more artifacts than a job may fetch.
+pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
+    let (jobs, most) = (plan.job_count(), limit(compat, "job-artifacts"));
+    if jobs > most {
+        let message = format!("the workflow would have {jobs} artifacts with wheels, and a job takes {most}");
+        let fault = Diagnostic::new(&codes::TOO_MANY_ARTIFACTS, message)
+            .note(format!("GitHub documents {} jobs of a matrix for each run", plan::JOBS_PER_MATRIX))
+            .help("give each workflow fewer matrix files, or list fewer values");
+        sink.push(fault);
+        return;
+    }
+    plan::github(plan, sink);
+    if jobs == 0 {
+        let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs, so the workflow would build nothing");
+        sink.push(empty.help("see the reasons with `rock-matrix plan --explain`"));
+    }
+}
+
+/// A build that needs several attempts begins anew each time unless its compiler cache is kept.
+pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in
+        plan.groups.iter().enumerate().filter(|(_, group)| group.config.workflow.cache == Switch::Off)
+    {
+        let long = group.jobs(number).filter_map(|job| job.estimate().filter(|estimate| estimate.attempts > 1));
+        let (count, worst) = long.fold((0_usize, None), |(count, worst), estimate| {
+            let attempts = |one: Option<&plan::Estimate>| one.map_or(0, |one| one.attempts);
+            (count + 1, if estimate.attempts > attempts(worst) { Some(estimate) } else { worst })
+        });
+        if let Some(worst) = worst {
+            let need = if count == 1 { "needs" } else { "need" };
+            let message = format!("{} {need} more time than their runner gives them", counted(count as u64, "build"));
+            sink.push(
+                Diagnostic::new(&codes::BUILDS_WITHOUT_CACHE, message)
+                    .at(group.config.places.of("workflow.cache"), "")
+                    .note(format!("the longest has {}", worst.verdict))
+                    .help("set `workflow: {cache: on}`, so that an attempt goes on where the last one was capped, or name a larger runner"),
+            );
+        }
+    }
+}
+
+/// The file is not larger than GitHub reads; one that is half as large is told of.
+pub(super) fn check_text(text: String, compat: &Compat, sink: &mut Sink) -> Option<String> {
+    let (bytes, most) = (text.len(), limit(compat, "workflow-file"));
+    let told = |message: String| {
+        Diagnostic::new(&codes::WORKFLOW_TOO_LARGE, message).help("give each workflow fewer matrix files")
+    };
+    if bytes > most {
+        sink.push(told(format!("the workflow has {bytes} bytes, and GitHub reads files of {most}")));
+        return None;
+    }
+    if bytes > most / 2 {
+        let message = format!("the workflow has {bytes} bytes, more than half of what GitHub reads ({most})");
+        sink.push(told(message).severity(Severity::Warning));
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_text;
+    use crate::compat::Compat;
+    use crate::diagnostic::Sink;
+
+    /// The size of a file and what is said of it.
+    fn check(bytes: usize) -> (bool, String) {
+        let mut sink = Sink::new();
+        let kept = check_text("x".repeat(bytes), &Compat::embedded(), &mut sink).is_some();
+        let told: Vec<String> = sink.finish().iter().map(|one| format!("{:?} {}", one.severity, one.code)).collect();
+        (kept, told.join("\n"))
+    }
+
+    #[test]
+    fn workflow_too_large_is_a_warning_from_half_the_limit_and_a_fault_beyond_it() {
+        assert_eq!(check(256_000), (true, String::new()));
+        assert_eq!(check(256_001), (true, "Warning P044 workflow-too-large".to_owned()));
+        assert_eq!(check(512_000), (true, "Warning P044 workflow-too-large".to_owned()));
+        assert_eq!(check(512_001), (false, "Error P044 workflow-too-large".to_owned()));
+    }
+}

