@@ -93,7 +93,8 @@ fn every_workflow_has_least_rights_pinned_actions_time_outs_and_no_expression_in
             };
             assert!(needs.iter().all(|need| jobs.contains_key(*need)), "{at}: {needs:?}");
             let writes = job["permissions"].as_object().unwrap().iter().filter(|(_, word)| *word == "write");
-            let writes: Vec<&str> = writes.map(|(right, _)| right.as_str()).collect();
+            let mut writes: Vec<&str> = writes.map(|(right, _)| right.as_str()).collect();
+            writes.sort_unstable();
             match id.as_str() {
                 "publish" => assert_eq!(writes, ["attestations", "contents", "id-token"], "{at}"),
                 "pages" => assert_eq!(writes, ["id-token", "pages"], "{at}"),
@@ -167,7 +168,8 @@ fn a_written_workflow_passes_the_check_until_someone_edits_it() {
     assert!(said.stdout.contains("\n-      max-parallel: 21\n+      max-parallel: 20\n"), "{}", said.stdout);
     std::fs::remove_file(project.path(out)).unwrap();
     let said = project.run(&["render", "workflow", "--check"]).exits(1);
-    assert!(said.stderr.contains("the file is not there") && said.stdout.lines().count() == 200, "{}", said.stderr);
+    assert!(said.stderr.contains("the file is not there"), "{}", said.stderr);
+    assert!(said.stdout.contains("\n+name: flash-attn wheels\n"), "{}", said.stdout);
     assert!(!project.has(out));
 }
 

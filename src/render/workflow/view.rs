@@ -211,5 +211,6 @@ fn publish_when(jobs: &[&str]) -> String {
     }
     let skipped = |job: &&str| format!("(needs.{job}.result == 'success' || needs.{job}.result == 'skipped')");
     let others: Vec<String> = others.iter().map(skipped).collect();
-    format!("!cancelled() && {tag} && needs.{first}.result == 'success' && {}", others.join(" && "))
+    // Bare, YAML would take the first sign for that of a tag.
+    format!("${{{{ !cancelled() && {tag} && needs.{first}.result == 'success' && {} }}}}", others.join(" && "))
 }
