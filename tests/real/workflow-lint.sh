@@ -20,7 +20,7 @@ workflows=$work/repo/.github/workflows
 mkdir -p "$workflows"
 git init -q "$work/repo"
 cp tests/it/render_a_workflow/*.yml "$workflows"
-rock render workflow matrices/flash-attn.yaml --out "$workflows/shipped.yml"
+rock render workflow matrices/flash-attn.yaml >"$workflows/shipped.yml"
 
 cp tests/real/workflow_parser.mjs "$cache/npm/"
 "$npm_modules/.bin/esbuild" "$cache/npm/workflow_parser.mjs" --bundle --platform=node --format=cjs --log-level=error \
