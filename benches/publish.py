@@ -37,6 +37,13 @@ LARGE_BYTES = 1_500_000_000
 GROWTH_BAR_BYTES = 32 << 20
 WHEELS = 256
 ENVIRONMENT = {"GITHUB_TOKEN": "writer"}
+# What every request to the API has.
+HEADERS = {
+    "Authorization": "Bearer writer",
+    "User-Agent": "bench",
+    "Accept": "application/vnd.github+json",
+    "X-GitHub-Api-Version": "2022-11-28",
+}
 
 
 @contextlib.contextmanager
@@ -77,9 +84,8 @@ def large_file():
 
 def draft(url, tag):
     """Where files are sent to."""
-    headers = {"Authorization": "Bearer writer", "User-Agent": "bench"}
     body = json.dumps({"tag_name": tag, "draft": True}).encode()
-    asked = urllib.request.Request(f"{url}/repos/me/wheels/releases", body, headers)
+    asked = urllib.request.Request(f"{url}/repos/me/wheels/releases", body, HEADERS)
     with urllib.request.urlopen(asked) as answer:
         return json.load(answer)["upload_url"].split("{")[0]
 
@@ -87,8 +93,9 @@ def draft(url, tag):
 def curl_beside_sha256sum(url, path, tag):
     """Seconds of the pair, begun at once."""
     to = f"{draft(url, tag)}?name={path.name}"
-    argv = ["curl", "--fail", "--silent", "--show-error", "--output", "/dev/null", "--request", "POST", "--header"]
-    argv += ["Authorization: Bearer writer", "--header", "Content-Type: application/octet-stream", "--header", "Expect:"]
+    argv = ["curl", "--fail", "--silent", "--show-error", "--output", "/dev/null", "--request", "POST"]
+    headers = [f"{name}: {value}" for name, value in HEADERS.items()] + ["Content-Type: application/octet-stream", "Expect:"]
+    argv += [word for header in headers for word in ("--header", header)]
     begin = time.perf_counter()
     with subprocess.Popen([*argv, "--upload-file", path, to]) as curl:
         subprocess.run(["sha256sum", path], check=True, stdout=subprocess.DEVNULL)
@@ -145,8 +152,8 @@ def wheel(folder, number):
 
 def fetch_manifest(url, folder):
     """What the release says of its files, beside them."""
-    headers = {"Authorization": "Bearer writer", "User-Agent": "bench", "Accept": "application/octet-stream"}
-    with urllib.request.urlopen(urllib.request.Request(f"{url}/me/wheels/releases/download/v1/rock-manifest.json", headers=headers)) as answer:
+    address = f"{url}/me/wheels/releases/download/v1/rock-manifest.json"
+    with urllib.request.urlopen(urllib.request.Request(address, headers={"User-Agent": "bench"})) as answer:
         (folder / "rock-manifest.json").write_bytes(answer.read())
 
 
