@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Exit, Format, Shell, load, offers};
+use super::published::{self, Manifests, Reading};
+use super::{Exit, Format, Shell, load};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::{DistributionName, GfxTarget, PythonVersion, RocmVersion};
@@ -13,9 +14,10 @@ use crate::sys;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Looks at this machine unless told of another; what is given takes the place of what was seen. Exits with 1 when no
-wheel fits, and tells the nearest and what differs. Nothing is installed and nothing is fetched.
+wheel fits, and tells the nearest and what differs. Nothing is installed, and no wheel is fetched.
 
 Examples:
+  rock-matrix pick --published OWNER/REPO                      for this machine, from releases on GitHub
   rock-matrix pick --published release/                        for this machine, from a release in a folder
   rock-matrix pick --published releases.json --distribution flash-attn
   rock-matrix pick --published releases.json --environment doctor.json
@@ -23,10 +25,10 @@ Examples:
 
 A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints.")]
 pub(super) struct Args {
-    /// What is published: a list of releases from GitHub, a rock-manifest.json, or the folder of a release; may be
-    /// given more than once
-    #[arg(long, value_name = "FILE|DIR", required = true)]
+    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
     /// The machine is the one on which `rock-matrix doctor --format json` printed this
     #[arg(long, value_name = "FILE")]
     environment: Option<PathBuf>,
@@ -77,7 +79,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let offers = offers::read(&args.published, None, shell, sink)?;
+    let manifests = Manifests::Newest(args.reading.most_manifests);
+    let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let offers = published.offers(None, sink)?;
     let wheels = pick::candidates(offers.into_wheels(), &compat);
     let mut machine = machine(args, shell, sink)?;
     machine.distribution = Some(project(args, &wheels, sink)?);

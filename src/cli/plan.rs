@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::publish::Connection;
+use super::published::{self, Manifests};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
@@ -16,7 +18,8 @@ Examples:
   rock-matrix plan                                    the jobs of every matrix file of matrices/
   rock-matrix plan matrices/flash-attn.yaml --explain  with the reason for every missing cell
   rock-matrix plan --format json > plan.json          the hand-off to build and publish
-  rock-matrix plan --published assets.json            without what is released already
+  rock-matrix plan --published OWNER/REPO             without what is released already, as GitHub says it
+  rock-matrix plan --published releases.json          the same, as it was saved
   rock-matrix plan --diff plan.json                   what an edit changes")]
 pub(super) struct Args {
     /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
@@ -27,9 +30,14 @@ pub(super) struct Args {
     /// Show the reason for every missing cell and every dropped gfx target
     #[arg(long)]
     explain: bool,
-    /// Leave out what this list of released files has already
-    #[arg(long, value_name = "FILE")]
-    published: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE|DIR|OWNER/REPO",
+        help = "Leave out what is published: on GitHub, in a saved list of releases, a rock-manifest.json, or a folder of releases; can be repeated"
+    )]
+    published: Vec<PathBuf>,
+    #[command(flatten)]
+    connection: Connection,
     /// Show what changed since a plan saved with --format json
     #[arg(long, value_name = "OLD.json", conflicts_with_all = ["explain", "github_output"])]
     diff: Option<PathBuf>,
@@ -68,14 +76,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let exit = (|| {
         let compat = load::compat(shell)?;
-        let published = match &args.published {
-            None => plan::Published::default(),
-            Some(path) => plan::read_published(&load::source(shell, path)?, &mut sink),
-        };
+        let published = published::read(&args.published, &args.connection, Manifests::None, shell, &mut sink)?;
+        let published = published.to_skip(&mut sink);
         let mut options = Options { published, runner: args.runner };
         let matrices = load::matrices(shell, &compat, &args.files, &mut sink)?;
         let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
-        let read = read.chain(args.published.as_deref()).chain(args.diff.as_deref());
+        let read = read.chain(args.published.iter().map(PathBuf::as_path)).chain(args.diff.as_deref());
         load::spare(shell, args.out.as_deref(), read)?;
         if sink.has_errors() {
             return Err(Exit::Fault);

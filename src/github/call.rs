@@ -136,18 +136,29 @@ impl Caller {
     async fn fetched(&self, uri: &Uri, mut take: impl FnMut(&[u8])) -> Result<(), GithubError> {
         let mut uri = uri.clone();
         let name = name_of(&Method::GET, &uri);
-        for _ in 0..=MOST_REDIRECTS {
+        let (mut redirects, mut tries) = (0, 1);
+        while redirects <= MOST_REDIRECTS {
             let builder = self.request(&Method::GET, &uri, "application/octet-stream");
             let request = builder.body(whole(Bytes::new())).map_err(|e| malformed(&name, &e))?;
             let response = self.wire.send(request).await.map_err(|e| no_answer(&name, e))?;
             let (parts, mut body) = response.into_parts();
-            let reply = Reply { status: parts.status.as_u16(), headers: parts.headers, body: Bytes::new() };
+            let mut reply = Reply { status: parts.status.as_u16(), headers: parts.headers, body: Bytes::new() };
             if let Some(next) = redirect(&reply, &Method::GET, &uri) {
+                redirects += 1;
                 uri = next;
                 continue;
             }
             if reply.status != 200 {
-                return Err(status(name, &reply));
+                let said = Limited::new(body, LARGEST_ANSWER_BYTES).collect().await;
+                reply.body = said.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+                let got = Ok(reply);
+                if let Verdict::Again(wait) = self.verdict(&got, tries) {
+                    self.wait(&name, &words(&got), wait).await?;
+                    tries += 1;
+                    continue;
+                }
+                let Ok(reply) = got else { break };
+                return Err(status(name, &reply).without(self.token.as_ref()));
             }
             while let Some(frame) = body.frame().await {
                 let frame = frame.map_err(|e| no_answer(&name, passing(&e)))?;

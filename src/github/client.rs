@@ -27,6 +27,9 @@ use crate::publish::{ListedAsset, ListedRelease};
 
 /// Pages of one listing that are read: 5,000 releases.
 const MOST_PAGES: usize = 50;
+/// How many assets a release in a list has at least when some may be left out: a page of anything is no longer (GitHub
+/// Docs, "Using pagination in the REST API"); how many assets such a list holds is written nowhere.
+const LISTED_WHOLE: usize = 100;
 
 /// The releases of one repository.
 pub struct Client {
@@ -101,6 +104,18 @@ impl Client {
     /// When they cannot be read.
     pub fn releases(&self) -> Result<Vec<ListedRelease>, GithubError> {
         self.pages(&format!("/repos/{}/releases?per_page=100", self.repo))
+    }
+
+    /// All releases with all their assets, for reading. A list of releases may leave out assets of one that has many.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn listing(&self) -> Result<Vec<ListedRelease>, GithubError> {
+        let mut releases = self.releases()?;
+        for release in releases.iter_mut().filter(|release| release.assets.len() >= LISTED_WHOLE) {
+            release.assets = self.assets(release.id)?;
+        }
+        Ok(releases)
     }
 
     /// The assets of a release.
@@ -181,6 +196,29 @@ impl Client {
         self.delete(&format!("/repos/{}/releases/{release}", self.repo))
     }
 
+    /// The release that is marked as the latest, `None` where none is.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest(&self) -> Result<Option<u64>, GithubError> {
+        match self.get::<ListedRelease>(&format!("/repos/{}/releases/latest", self.repo)) {
+            Ok((found, _)) => Ok(Some(found.id)),
+            Err(GithubError::Status { status: 404, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes a tag. One that is not there is as good; GitHub says of such that the reference does not exist.
+    ///
+    /// # Errors
+    /// When it stays.
+    pub fn delete_tag(&self, tag: &str) -> Result<(), GithubError> {
+        match self.delete(&format!("/repos/{}/git/refs/tags/{}", self.repo, percent_encode(tag))) {
+            Err(GithubError::Status { status: 422, message, .. }) if message.contains("does not exist") => Ok(()),
+            done => done,
+        }
+    }
+
     /// Deletes an asset. One that is not there is as good.
     ///
     /// # Errors
@@ -197,6 +235,40 @@ impl Client {
         let uri = self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?;
         let mut content = Vec::new();
         self.block_on(self.caller.fetch(&uri, |bytes| content.extend_from_slice(bytes)))?;
+        Ok(content)
+    }
+
+    /// Fetches a document that is an asset. Without a token it comes from the address that people click, which counts
+    /// for no limit of the API.
+    ///
+    /// # Errors
+    /// When it cannot be fetched, or is larger than that.
+    pub fn document(&self, asset: &ListedAsset, most_bytes: usize) -> Result<Vec<u8>, GithubError> {
+        let clicked = asset.browser_download_url.as_deref().filter(|_| self.caller.token.is_none());
+        let uri = match clicked.and_then(|url| url.parse().ok()) {
+            Some(uri) => uri,
+            None => self.caller.api.at(&format!("/repos/{}/releases/assets/{}", self.repo, asset.id))?,
+        };
+        let mut content = Vec::new();
+        for tries in 1.. {
+            let mut is_too_large = false;
+            content.clear();
+            let take = |bytes: &[u8]| {
+                is_too_large |= content.len() + bytes.len() > most_bytes;
+                if !is_too_large {
+                    content.extend_from_slice(bytes);
+                }
+            };
+            match self.runtime.block_on(self.caller.fetch(&uri, take)) {
+                Ok(()) if is_too_large => {
+                    let reason = format!("`{}` is larger than {most_bytes} bytes", asset.name);
+                    return Err(GithubError::Malformed { call: format!("GET {}", uri.path()), reason });
+                }
+                Ok(()) => break,
+                Err(error @ GithubError::NoAnswer { is_lasting: false, .. }) => self.pause(error, tries)?,
+                Err(error) => return Err(error),
+            }
+        }
         Ok(content)
     }
 

@@ -24,12 +24,10 @@ pub struct Offer {
     pub row: Option<ManifestFile>,
 }
 
-/// Published wheels by name, and names that no wheel has.
+/// Published wheels by name. Files whose name no wheel has are passed over: [`Listing::unreadable`] tells of them.
 #[derive(Debug, Clone, Default)]
 pub struct Offers {
     wheels: BTreeMap<String, Offer>,
-    /// Names that end in `.whl` and cannot be read, with the reason, sorted.
-    pub unreadable: BTreeMap<String, String>,
     /// `OWNER/REPO`, where a listing says so.
     pub repository: Option<String>,
 }
@@ -39,7 +37,7 @@ impl Offers {
     pub fn add_listing(&mut self, listing: &Listing) {
         self.repository = self.repository.take().or_else(|| listing.repository.clone());
         for (release, asset) in listing.published() {
-            let Some(name) = self.read(&asset.name) else { continue };
+            let Some(name) = read(&asset.name) else { continue };
             let named = asset.browser_download_url.as_deref().filter(|url| !url.is_empty());
             let url =
                 named.map_or_else(|| self.github_url(&release.tag_name, &asset.name), |url| encoded(url, &asset.name));
@@ -64,24 +62,33 @@ impl Offers {
     pub fn add_manifest(&mut self, manifest: &Manifest, base: &str) {
         let wheels = manifest.files.iter().filter(|file| has_ending(&file.name));
         for file in wheels {
-            let Some(name) = self.read(&file.name) else { continue };
+            let Some(name) = read(&file.name) else { continue };
             let offer = Offer {
                 name,
                 file: file.name.clone(),
                 url: format!("{base}{}", percent_encode(&file.name)),
                 release: manifest.tag.clone().unwrap_or_default(),
                 size_bytes: Some(file.size_bytes),
-                digest: format!("sha256:{}", file.sha256).parse().ok(),
+                digest: digest(file),
                 row: Some(file.clone()),
             };
             self.add(offer);
         }
     }
 
+    /// Adds what a manifest knows of wheels that are there already.
+    pub fn add_rows(&mut self, manifest: &Manifest) {
+        for file in &manifest.files {
+            if let Some(known) = self.wheels.get_mut(&file.name) {
+                known.add_row(Some(file.clone()), digest(file), Some(file.size_bytes));
+            }
+        }
+    }
+
     /// Adds wheels that lie below `base` and of which only the names are known.
     pub fn add_names<'a>(&mut self, names: impl IntoIterator<Item = &'a str>, base: &str) {
         for file in names {
-            let Some(name) = self.read(file) else { continue };
+            let Some(name) = read(file) else { continue };
             let url = format!("{base}{}", percent_encode(file));
             let file = file.to_owned();
             self.add(Offer { name, file, url, release: String::new(), size_bytes: None, digest: None, row: None });
@@ -106,28 +113,7 @@ impl Offers {
     fn add(&mut self, offer: Offer) {
         match self.wheels.get_mut(&offer.file) {
             None => drop(self.wheels.insert(offer.file.clone(), offer)),
-            // A row about other bytes of the same name says nothing about these.
-            Some(known) => {
-                let same = known.digest.is_none() || offer.digest.is_none() || known.digest == offer.digest;
-                if known.row.is_none() && same {
-                    known.row = offer.row;
-                    known.digest = known.digest.or(offer.digest);
-                    known.size_bytes = known.size_bytes.or(offer.size_bytes);
-                }
-            }
-        }
-    }
-
-    fn read(&mut self, file: &str) -> Option<WheelName> {
-        if !has_ending(file) {
-            return None;
-        }
-        match file.parse::<WheelName>() {
-            Ok(name) => Some(name),
-            Err(error) => {
-                self.unreadable.insert(file.to_owned(), error.reason);
-                None
-            }
+            Some(known) => known.add_row(offer.row, offer.digest, offer.size_bytes),
         }
     }
 
@@ -136,6 +122,22 @@ impl Offers {
         let encoded = [tag, file].map(percent_encode).join("/");
         format!("https://github.com/{repository}/releases/download/{encoded}")
     }
+}
+
+impl Offer {
+    /// Adds what is not known yet. A row about other bytes of the same name says nothing about these.
+    fn add_row(&mut self, row: Option<ManifestFile>, digest: Option<Digest>, size_bytes: Option<u64>) {
+        let same = self.digest.is_none() || digest.is_none() || self.digest == digest;
+        if self.row.is_none() && same {
+            self.row = row;
+            self.digest = self.digest.or(digest);
+            self.size_bytes = self.size_bytes.or(size_bytes);
+        }
+    }
+}
+
+fn digest(file: &ManifestFile) -> Option<Digest> {
+    format!("sha256:{}", file.sha256).parse().ok()
 }
 
 /// The line that installs a wheel.
@@ -162,6 +164,10 @@ fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+fn read(file: &str) -> Option<WheelName> {
+    if has_ending(file) { file.parse().ok() } else { None }
 }
 
 fn has_ending(name: &str) -> bool {

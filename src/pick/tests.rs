@@ -307,8 +307,9 @@ fn an_address_has_the_plus_encoded_whichever_way_it_was_published() {
                {{"name": "a-1.rocm64-py3-none-any.whl"}}]}}]}}"#
         );
         let mut offers = Offers::default();
-        offers.add_listing(&Listing::from_json(&text).unwrap());
-        assert_eq!(offers.unreadable.len(), 1, "a plus that became a dot is told");
+        let listing = Listing::from_json(&text).unwrap();
+        offers.add_listing(&listing);
+        assert_eq!(listing.unreadable().count(), 1, "a plus that became a dot is told");
         let wheels = offers.into_wheels();
         assert_eq!(wheels[0].url, "https://github.com/o/r/releases/download/v1/a-1%2Brocm64-py3-none-any.whl");
     }

@@ -33,7 +33,7 @@ pub use github::{GithubPlan, JOBS_PER_MATRIX, Shard, github};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
 pub use json::{PlanDocument, read_json, read_saved, write_json};
 pub use place::Place;
-pub use published::{Published, read_published};
+pub use published::Published;
 pub use runner::{RunnerShape, RunnerShapeError};
 pub use saved::{LeftOut, SavedPlan};
 pub use view::JobView;

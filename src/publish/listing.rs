@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Manifest, ManifestFile};
-use crate::names::{Digest, WheelName};
+use crate::names::{Digest, WheelName, WheelNameError};
 
 /// The releases of a repository, or a folder of them, the newest first where that is known.
 ///
@@ -48,6 +48,9 @@ pub struct ListedRelease {
     /// When it was published, RFC 3339 in UTC.
     #[serde(default)]
     pub published_at: Option<String>,
+    /// When it was last changed, RFC 3339 in UTC.
+    #[serde(default)]
+    pub updated_at: Option<String>,
     /// The page that people open.
     #[serde(default)]
     pub html_url: Option<String>,
@@ -108,10 +111,11 @@ pub enum AssetState {
 pub struct ListingError(pub String);
 
 /// The forms that a saved listing has.
-const FORMS: &str = "give GitHub's list of releases, one release, or a `rock-manifest.json`";
+const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
 
 impl Listing {
-    /// Reads releases: a list, pages of lists, one release, a listing that this program wrote, or a manifest.
+    /// Reads releases: a list, pages of lists, one release, the assets of one or their names, a listing that this program
+    /// wrote, or a manifest.
     ///
     /// # Errors
     /// When the text is none of these.
@@ -126,6 +130,12 @@ impl Listing {
     fn add(&mut self, document: serde_json::Value, text: &str) -> Result<(), ListingError> {
         use serde_json::Value;
         match document {
+            Value::Array(items) if items.first().is_some_and(is_asset) => {
+                let assets: Result<_, _> = items.into_iter().map(asset).collect();
+                let assets = assets.map_err(|error| ListingError(error.to_string()))?;
+                self.releases.push(ListedRelease { assets, ..ListedRelease::default() });
+                Ok(())
+            }
             Value::Array(items) => items.into_iter().try_for_each(|item| self.add(item, text)),
             Value::Object(object) if object.contains_key("files") => {
                 let manifest = Manifest::from_json(text).map_err(|error| ListingError(error.to_string()))?;
@@ -155,6 +165,26 @@ impl Listing {
     /// The published wheels whose name can be read.
     pub fn wheels(&self) -> impl Iterator<Item = (&ListedRelease, &ListedAsset, WheelName)> {
         self.published().filter_map(|(release, asset)| Some((release, asset, asset.name.parse().ok()?)))
+    }
+
+    /// The published files that end in `.whl` and whose name cannot be read.
+    pub fn unreadable(&self) -> impl Iterator<Item = (&ListedRelease, WheelNameError)> {
+        let is_wheel = |name: &str| std::path::Path::new(name).extension().is_some_and(|end| end == "whl");
+        let wheels = self.published().filter(move |(_, asset)| is_wheel(&asset.name));
+        wheels.filter_map(|(release, asset)| Some((release, asset.name.parse::<WheelName>().err()?)))
+    }
+}
+
+/// Whether it is an asset, or the name of one.
+fn is_asset(value: &serde_json::Value) -> bool {
+    let has = |key| value.get(key).is_some();
+    value.is_string() || (has("name") && !["assets", "tag_name", "files", "releases"].into_iter().any(has))
+}
+
+fn asset(value: serde_json::Value) -> Result<ListedAsset, serde_json::Error> {
+    match value {
+        serde_json::Value::String(name) => Ok(ListedAsset { name, ..ListedAsset::default() }),
+        value => serde_json::from_value(value),
     }
 }
 
@@ -219,6 +249,18 @@ mod tests {
     }
 
     #[test]
+    fn assets_and_bare_names_are_one_release_without_a_tag() {
+        for text in
+            [r#"["a-1-py3-none-any.whl", "b.whl"]"#, r#"[[{"name": "a-1-py3-none-any.whl"}, {"name": "b.whl"}]]"#]
+        {
+            let listing = Listing::from_json(text).unwrap();
+            assert_eq!((listing.releases.len(), listing.wheels().count()), (1, 1), "{text}");
+            let unreadable: Vec<_> = listing.unreadable().map(|(_, error)| error.to_string()).collect();
+            assert!(matches!(&unreadable[..], [only] if only.contains("`b.whl`")), "{unreadable:?}");
+        }
+    }
+
+    #[test]
     fn only_what_can_be_fetched_is_published() {
         let published = Listing::from_json(RELEASE).unwrap();
         assert_eq!(published.wheels().map(|(.., wheel)| wheel.distribution.clone()).collect::<Vec<_>>(), ["b"]);
@@ -236,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_no_listing_is_told_with_what_is() {
-        for text in ["7", "{}", "[1]", "not JSON"] {
+        for text in ["7", "\"x\"", "{}", "[1]", "[\"a\", 1]", "not JSON", r#"{"message": "Not Found"}"#] {
             assert!(Listing::from_json(text).unwrap_err().to_string().contains("no list of releases"), "{text}");
         }
     }

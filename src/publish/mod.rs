@@ -12,6 +12,7 @@ mod changes;
 mod checks;
 mod listing;
 mod manifest;
+mod prune;
 mod release;
 pub mod remote;
 mod sums;
@@ -23,6 +24,7 @@ pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, change
 pub use checks::{Expected, MissingRule, against_plan, as_github_release, as_release};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
+pub use prune::{Age, AgeError, Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
 pub use sums::{SUMS, SumsError, read_sums, sums};
 pub use tag::{TagName, TagNameError};

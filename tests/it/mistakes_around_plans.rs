@@ -66,11 +66,14 @@ fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
         project.run(&["plan", "m.yaml", "--published", "published.json"]).exits(code).stderr
     };
     let said = run("nope", 1);
-    assert!(said.starts_with("error[P019 bad-published-file]: `published.json` is not JSON"), "{said}");
+    assert!(said.starts_with("error[G114 not-a-listing]: `published.json`: it is no list of releases"), "{said}");
     let said = run("\"x\"", 1);
-    assert!(said.starts_with("error[P019 bad-published-file]: `published.json` holds no list of file names"), "{said}");
+    assert!(
+        said.starts_with("error[G114 not-a-listing]: `published.json`: it is no list of releases: give GitHub's"),
+        "{said}"
+    );
     let said = run("[\"a.whl\", \"notes.txt\"]", 0);
-    assert!(said.starts_with("warning[P020 unreadable-asset]: published file `a.whl` is not a wheel name"), "{said}");
+    assert!(said.starts_with("warning[G300 unreadable-published-name]: published file `a.whl` is not"), "{said}");
 }
 
 #[test]

@@ -164,10 +164,10 @@ fn what_is_published_must_hold_wheels_and_names_that_cannot_be_read_are_told() {
     is_told(&told, "G300 unreadable-published-name", true);
     assert!(told.stderr.contains("a `+` became a dot"), "{}", told.stderr);
     is_told(&told, "G203 no-published-wheels", false);
-    is_told(&told, "G204 not-published-files", false);
+    is_told(&told, "G114 not-a-listing", false);
     let with = |file: &str| project.run(&["pick", "--published", file, "--only-given"]).exits(1);
     is_told(&with("empty.json"), "G203 no-published-wheels", true);
-    is_told(&with("other.json"), "G204 not-published-files", true);
+    is_told(&with("other.json"), "G114 not-a-listing", true);
     let fine = crate::support::Project::new().file("releases.json", &listing(&[CP312]));
     is_told(&pick(&fine, &MACHINE, 0), "G300 unreadable-published-name", false);
 }

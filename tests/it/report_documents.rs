@@ -327,7 +327,7 @@ fn a_manifest_tells_the_gfx_targets() {
     });
     let manifest = serde_json::json!({"version": 1, "tag": "v1", "plan": null, "files": [row]});
     let project = project.file("rock-manifest.json", &manifest.to_string());
-    let told = report(&project, "packages", &["--manifest", "rock-manifest.json"], 0).stdout;
+    let told = report(&project, "packages", &["--published", "rock-manifest.json"], 0).stdout;
     assert!(told.contains("| gfx90a, gfx942 | [v1]("), "{told}");
     assert!(!report(&project, "packages", &[], 0).stdout.contains("gfx"));
 }
@@ -375,7 +375,11 @@ fn a_hostile_listing_stays_text() {
 /// Every command that the page shows, run as it stands there.
 #[test]
 fn the_commands_of_the_page_run() {
-    let project = project().file("rock-manifest.json", r#"{"version": 1, "tag": "v2", "plan": null, "files": []}"#);
+    let server = crate::read_what_is_published::server(crate::fake_github::model::Settings::default(), &[]);
+    server.github().add_repository("OWNER/REPO");
+    crate::read_what_is_published::add_to(&server, "OWNER/REPO", "v2", &SECOND, false);
+    let manifest = r#"{"version": 1, "tag": "v2", "plan": null, "files": []}"#;
+    let project = project().env("GITHUB_API_URL", server.url()).file("rock-manifest.json", manifest);
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/documents.md")).unwrap();
     let commands: Vec<Vec<String>> = page
         .replace("\\\n", " ")

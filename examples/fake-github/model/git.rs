@@ -24,6 +24,18 @@ pub fn matching_refs(call: &Call, repository: &Repository) -> Reply {
     Reply::json(200, &refs)
 }
 
+/// Deletes a tag (REST API, "Delete a reference"); that of an immutable release is locked.
+pub fn delete_tag(call: &Call, repository: &mut Repository) -> Reply {
+    let tag = &call.route.text;
+    if repository.releases.values().any(|release| release.immutable && release.tag_name == *tag) {
+        return errors::refusal(422, "Cannot delete the tag of an immutable release");
+    }
+    match repository.tags.remove(tag) {
+        Some(_) => Reply::empty(204),
+        None => errors::refusal(422, "Reference does not exist"),
+    }
+}
+
 /// The object of an annotated tag, which tells the commit.
 pub fn tag_object(call: &Call, repository: &Repository) -> Reply {
     let found = repository.annotated.iter().find(|(_, object)| **object == call.route.text);

@@ -291,6 +291,7 @@ fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
         Operation::TagRef => git::tag_ref(call, repository),
         Operation::MatchingRefs => git::matching_refs(call, repository),
         Operation::TagObject => git::tag_object(call, repository),
+        Operation::DeleteTag => git::delete_tag(call, repository),
         Operation::Commit => git::commit(call, repository),
         Operation::ListReleases => releases::list(call, repository),
         Operation::CreateRelease => releases::create(call, repository),

@@ -24,7 +24,8 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
     let url = format!("{}/repositories/{}/releases", call.settings.api_base, repository.id);
     let (part, link) = paging::page(releases, call.address, &url);
     let shaper = Shaper::new(call.settings, repository, call.now_ms);
-    let body: Vec<_> = part.into_iter().map(|release| shaper.release(release)).collect();
+    let most = call.settings.listed_assets;
+    let body: Vec<_> = part.into_iter().map(|release| shaper.listed(release, most)).collect();
     let mut reply = Reply::json(200, &body);
     if let Some(link) = link {
         reply.set("link", &link);

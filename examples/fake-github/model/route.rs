@@ -18,6 +18,8 @@ pub enum Operation {
     MatchingRefs,
     /// `GET /repos/O/R/git/tags/SHA`
     TagObject,
+    /// `DELETE /repos/O/R/git/refs/tags/T`
+    DeleteTag,
     /// `GET /repos/O/R/commits/REF`
     Commit,
     /// `GET /repos/O/R/releases`
@@ -60,6 +62,7 @@ pub const OPERATIONS: &[(Operation, &str)] = &[
     (Operation::TagRef, "tag-ref"),
     (Operation::MatchingRefs, "matching-refs"),
     (Operation::TagObject, "tag-object"),
+    (Operation::DeleteTag, "delete-tag"),
     (Operation::Commit, "commit"),
     (Operation::ListReleases, "list-releases"),
     (Operation::CreateRelease, "create-release"),
@@ -149,6 +152,7 @@ impl Route {
             ("GET", ["immutable-releases"]) => about(Operation::ImmutableReleases, "", &[]),
             ("GET", ["git", "ref", "tags", tag @ ..]) => about(Operation::TagRef, "", tag),
             ("GET", ["git", "matching-refs", "tags", tag @ ..]) => about(Operation::MatchingRefs, "", tag),
+            ("DELETE", ["git", "refs", "tags", tag @ ..]) => about(Operation::DeleteTag, "", tag),
             ("GET", ["git", "tags", sha]) => about(Operation::TagObject, "", &[sha]),
             ("GET", ["commits", text @ ..]) if !text.is_empty() => about(Operation::Commit, "", text),
             ("GET", ["releases"]) => about(Operation::ListReleases, "", &[]),

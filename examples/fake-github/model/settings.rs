@@ -22,6 +22,8 @@ pub struct Settings {
     pub requests_per_hour: u64,
     /// The limits on writing much in a short time, or none.
     pub secondary: Option<Secondary>,
+    /// Assets of a release that a list of releases shows; nothing says how many GitHub's does.
+    pub listed_assets: usize,
     /// Assets that a release may have; 1,000 ("About releases", "Storage and bandwidth quotas").
     pub assets_per_release: usize,
     /// The size that no asset may reach: 2 GiB ("About releases", "each file … must be under 2 GiB").
@@ -76,6 +78,7 @@ impl Default for Settings {
             clock_skew_ms: 0,
             requests_per_hour: 1_000_000,
             secondary: None,
+            listed_assets: usize::MAX,
             assets_per_release: 1000,
             asset_bytes: 2 << 30,
             keep_bytes: 1 << 20,

@@ -115,6 +115,13 @@ impl<'a> Shaper<'a> {
         }
     }
 
+    /// A release as a list has it, with no more assets than that.
+    pub fn listed(&'a self, release: &'a Release, most: usize) -> ReleaseShape<'a> {
+        let mut shape = self.release(release);
+        shape.assets.truncate(most);
+        shape
+    }
+
     /// An asset of a release.
     pub fn asset(&'a self, of: &Release, asset: &'a Asset) -> AssetShape<'a> {
         self.of_tag(&shown_tag(of), asset)

@@ -30,7 +30,7 @@ pub(in crate::cli) struct Connection {
         help_heading = "GitHub"
     )]
     token_file: Option<PathBuf>,
-    /// Minutes that all calls and waits may take together [default: 45, with --slow 300]
+    /// Minutes that all calls and waits may take together [default: 45 to publish, with --slow 300, and 10 to read]
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=1440), help_heading = "GitHub")]
     deadline: Option<u64>,
 }

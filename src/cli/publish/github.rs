@@ -207,7 +207,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
 }
 
 /// A fault of a call as a diagnostic, and the exit that it means.
-fn failed(error: GithubError, opened: &Opened, sink: &mut Sink) -> Exit {
+pub(super) fn failed(error: GithubError, opened: &Opened, sink: &mut Sink) -> Exit {
     if error == GithubError::Stopped {
         return opened.exit_of_signal().unwrap_or(Exit::Machine);
     }

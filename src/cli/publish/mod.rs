@@ -6,6 +6,7 @@ mod github;
 mod outcome;
 mod planned;
 mod progress;
+mod prune;
 mod subjects;
 
 use std::path::PathBuf;
@@ -40,10 +41,12 @@ Examples:
   rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/   as the release v1 on GitHub
   rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/ --dry-run    the calls that would be made
   rock-matrix publish --dist dist/ --subjects subjects.txt     only the digests, for actions/attest before publishing
+  rock-matrix publish --repo OWNER/REPO --prune --tag-glob 'nightly-*' --keep 7 --older-than 30d
+                                                               which old releases a rule lets go
   pip install flash-attn --no-deps --index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
 pub(super) struct Args {
     /// Wheels, source distributions, and folders that hold some
-    #[arg(required_unless_present = "dist", value_name = "WHEEL|DIR")]
+    #[arg(required_unless_present_any = ["dist", "prune"], value_name = "WHEEL|DIR")]
     files: Vec<PathBuf>,
     /// A folder that holds wheels; the same as naming it
     #[arg(long, value_name = "DIR")]
@@ -81,6 +84,8 @@ pub(super) struct Args {
     #[command(flatten)]
     github: github::Options,
     #[command(flatten)]
+    pruning: prune::Pruning,
+    #[command(flatten)]
     connection: Connection,
     /// Only say what would change
     #[arg(long)]
@@ -92,9 +97,14 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    if args.pruning.is_stray() {
+        let text = "`--tag-glob`, `--keep`, `--older-than` and `--apply` are for `--prune`";
+        return super::misused("publish", clap::error::ErrorKind::ArgumentConflict, text);
+    }
     let mut sink = Sink::new();
     let made = match (&args.to, &args.repo) {
         _ if args.subjects.is_some() => subjects::write(args, shell, &mut sink),
+        (None, Some(repo)) if args.pruning.prune => prune::prune_releases(args, repo, shell, &mut sink),
         (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
         (None, Some(repo)) => github::publish(args, repo, shell, &mut sink),
         (None, None) => {

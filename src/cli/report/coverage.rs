@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::input::{self, UnreadDocument, change, deliver, json, worse};
+use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load, misused};
 use crate::diagnostic::Sink;
 use crate::report::{self, Coverage, Scheme, Share, Wheels};
@@ -100,7 +101,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
     load::spare(shell, args.out.as_deref(), inputs.chain(args.update.as_deref()))?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(shell, sink)?.wheels(&compat, sink);
+    let wheels = args.listed.read(Manifests::None, shell, sink)?.wheels(&compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let coverage = report::coverage(&expected, &found);

@@ -2,31 +2,29 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::published::{self, Manifests, Reading};
 use crate::cli::{Exit, Shell, load, render};
 use crate::compat::Compat;
-use crate::diagnostic::{Code, Diagnostic, Place, Sink, Source, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion};
 use crate::plan::{self, Options, SavedPlan};
-use crate::publish::{Listing, MANIFEST, Manifest};
+use crate::publish::{Listing, Manifest};
 use crate::report::{Beside, Expected, MarkerError, Wheels};
-use crate::sys;
 
 /// What is published.
 #[derive(Debug, clap::Args)]
 pub(super) struct Listed {
-    /// What is published: a saved list of releases, a rock-manifest.json, or a folder of releases; can be repeated
-    #[arg(long, required = true, value_name = "FILE|DIR", help_heading = "Input")]
+    #[arg(long, required = true, value_name = "FILE|DIR|OWNER/REPO", help_heading = "Input", help = published::HELP)]
     published: Vec<PathBuf>,
-    /// The rock-manifest.json of a listed release, for what its names do not say; can be repeated
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
-    manifest: Vec<PathBuf>,
     /// The repository, where the listing does not say
     #[arg(long, value_name = "OWNER/REPO", help_heading = "Input")]
     repo: Option<RepoName>,
     /// Address below which the files are served, instead of that of the release
     #[arg(long, value_name = "URL", help_heading = "Input")]
     base_url: Option<String>,
+    #[command(flatten)]
+    pub(super) reading: Reading,
 }
 
 /// What was read of it.
@@ -42,66 +40,31 @@ pub(super) struct Read {
 impl Listed {
     /// The files that are read, as given.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.published.iter().chain(&self.manifest).map(PathBuf::as_path)
+        self.published.iter().map(PathBuf::as_path)
+    }
+
+    /// The manifests that say what names do not, such as gfx targets.
+    pub(super) fn newest(&self) -> Manifests<'_> {
+        Manifests::Newest(self.reading.most_manifests)
     }
 
     /// Reads the listings.
     ///
     /// # Errors
     /// The exit of the command; why was told or is in the sink.
-    pub(super) fn read(&self, shell: &Shell, sink: &mut Sink) -> Result<Read, Exit> {
-        let shown: Vec<String> = self.published.iter().map(|path| path.display().to_string()).collect();
-        let mut read = Read {
-            listing: Listing::default(),
-            manifests: Vec::new(),
-            base: address(self.base_url.as_deref(), "--base-url", sink),
-            repository: self.repo.clone(),
-            shown: shown.join(", "),
-        };
-        for path in &self.published {
-            for file in manifests_of(path, sink) {
-                let source = load::source(shell, &file)?;
-                match Listing::from_json(&source.text) {
-                    Ok(listing) => {
-                        read.manifests.extend(Manifest::from_json(&source.text));
-                        read.add(listing);
-                    }
-                    Err(error) => sink.push(bad(&codes::NOT_A_LISTING, &source, &error)),
-                }
-            }
-        }
-        for path in &self.manifest {
-            let source = load::source(shell, path)?;
-            match Manifest::from_json(&source.text) {
-                Ok(manifest) => read.manifests.push(manifest),
-                Err(error) => sink.push(bad(&codes::BAD_MANIFEST, &source, &error)),
-            }
-        }
-        if sink.has_errors() { Err(Exit::Fault) } else { Ok(read) }
+    pub(super) fn read(&self, manifests: Manifests<'_>, shell: &Shell, sink: &mut Sink) -> Result<Read, Exit> {
+        let base = address(self.base_url.as_deref(), "--base-url", sink);
+        let published = published::read(&self.published, &self.reading.connection, manifests, shell, sink)?;
+        let listing = published.listing();
+        let told = || listing.repository.as_deref().and_then(|text| text.parse().ok());
+        Ok(Read {
+            repository: self.repo.clone().or_else(told),
+            manifests: published.manifests(),
+            base,
+            shown: published.shown().to_owned(),
+            listing,
+        })
     }
-}
-
-/// The file itself, or the manifests of a folder of one release or of several.
-fn manifests_of(path: &Path, sink: &mut Sink) -> Vec<PathBuf> {
-    if sys::is_file(path) || !sys::exists(path) {
-        return vec![path.to_owned()];
-    }
-    let folders = sys::folders(path).unwrap_or_default();
-    let places = std::iter::once(path.to_owned()).chain(folders).map(|folder| folder.join(MANIFEST));
-    let found: Vec<PathBuf> = places.filter(|file| sys::is_file(file)).collect();
-    if found.is_empty() {
-        let message = format!("there is no `{MANIFEST}` in `{}`, nor in a folder of it", path.display());
-        sink.push(
-            Diagnostic::new(&codes::NOT_A_LISTING, message)
-                .at(Place::File(path.display().to_string().into()), "")
-                .help("give the folder that `rock-matrix publish --to` wrote"),
-        );
-    }
-    found
-}
-
-fn bad(code: &'static Code, source: &Source, error: &dyn std::fmt::Display) -> Diagnostic {
-    Diagnostic::new(code, format!("`{}` cannot be read: {error}", source.path)).at(Place::File(source.path.clone()), "")
 }
 
 /// An address that names can be appended to.
@@ -116,12 +79,6 @@ pub(super) fn address(text: Option<&str>, option: &str, sink: &mut Sink) -> Opti
 }
 
 impl Read {
-    fn add(&mut self, listing: Listing) {
-        let told = listing.repository.as_deref().and_then(|text| text.parse().ok());
-        self.repository = self.repository.take().or(told);
-        self.listing.releases.extend(listing.releases);
-    }
-
     fn beside<'a>(&'a self, known_rocm: &'a [RocmVersion]) -> Beside<'a> {
         Beside {
             manifests: &self.manifests,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::input::{self, UnreadDocument, deliver, json};
+use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
 use crate::report::{self, Grid, Share, Wheels};
@@ -83,7 +84,7 @@ struct CellDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     load::spare(shell, args.out.as_deref(), args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)))?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(shell, sink)?.wheels(&compat, sink);
+    let wheels = args.listed.read(Manifests::None, shell, sink)?.wheels(&compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let grids = report::grids(&expected, &found);

@@ -13,9 +13,11 @@ use crate::diagnostic::Sink;
 /// Write documents: release notes, tables of packages, coverage, what is missing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Documents are made of a plan and a saved list of releases, never of an earlier document, and the network is not asked.
+Documents are made of a plan and a list of releases, never of an earlier document. The list is what GitHub answers, when
+it is asked or as it was saved.
 
 Examples:
+  rock-matrix report packages --published OWNER/REPO --out docs/packages.md
   gh api --paginate --slurp repos/OWNER/REPO/releases > releases.json
   rock-matrix report packages --published releases.json --out docs/packages.md
   rock-matrix report page --published releases.json --out site/index.html

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::input::{self, change, deliver, worse};
+use crate::cli::published::Manifests;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
 use crate::report::{self, Notes, Outcomes};
@@ -56,7 +57,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     load::spare(shell, args.out.as_deref(), inputs.chain(args.history.as_deref()))?;
     let compat = load::compat(shell)?;
     let index = input::address(args.index_url.as_deref(), "--index-url", sink);
-    let read = args.listed.read(shell, sink)?;
+    let read = args.listed.read(Manifests::Of(&args.tag), shell, sink)?;
     let releases = report::release_of(&read.listing, &args.tag);
     let Some(first) = releases.first() else {
         let tags = read.listing.releases.iter().map(|release| release.tag_name.as_str());

@@ -14,7 +14,8 @@ use crate::report::{self, Wheels};
 #[command(after_help = "\
 Examples:
   rock-matrix report packages --published releases.json > packages.md
-  rock-matrix report packages --published releases.json --manifest rock-manifest.json --out docs/packages.md
+  rock-matrix report packages --published OWNER/REPO --out docs/packages.md
+  rock-matrix report packages --published releases.json --published rock-manifest.json
   rock-matrix report packages --published releases.json --out docs/packages.md --check
   rock-matrix report packages --published releases --base-url https://example.org/wheels --format json")]
 pub(super) struct Args {
@@ -65,7 +66,7 @@ struct FileDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     load::spare(shell, args.out.as_deref(), args.listed.paths())?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(shell, sink)?.wheels(&compat, sink);
+    let wheels = args.listed.read(args.listed.newest(), shell, sink)?.wheels(&compat, sink);
     let text = match args.format {
         Format::Human => report::packages(&wheels),
         Format::Json => json(&document(&wheels)),

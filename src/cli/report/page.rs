@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::cli::{Exit, Shell, load, offers};
+use crate::cli::published::{self, Manifests, Reading};
+use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::pick::{self, Rules};
@@ -14,16 +15,17 @@ use crate::{finder, sys};
 The page is one file without any request to anywhere. It works from a folder and from any static server.
 
 Examples:
+  rock-matrix report page --published OWNER/REPO --out site/index.html
   rock-matrix report page --published releases.json --out site/index.html
   rock-matrix report page --published release/ --base-url https://example.org/release --out page.html
 
 A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints. It says nothing of GPUs;
 give the release's rock-manifest.json beside it for that.")]
 pub(super) struct Args {
-    /// What is published: a list of releases from GitHub, a rock-manifest.json, or the folder of a release; may be
-    /// given more than once
-    #[arg(long, value_name = "FILE|DIR", required = true)]
+    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
     /// Address below which the files of a manifest or folder are served; without it they lie where it lies
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -50,7 +52,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     load::spare(shell, args.out.as_deref(), args.published.iter().map(PathBuf::as_path))?;
     let compat = load::compat(shell)?;
     let base = base.map(|base| format!("{base}/"));
-    let mut offers = offers::read(&args.published, base.as_deref(), shell, sink)?;
+    let manifests = Manifests::Newest(args.reading.most_manifests);
+    let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut offers = published.offers(base.as_deref(), sink)?;
     let repository = offers.repository.take();
     let wheels = pick::candidates(offers.into_wheels(), &compat);
     let choices = finder::choices(&wheels, &compat);

@@ -15,6 +15,7 @@ mod summary;
 mod verify;
 
 pub(super) use judging::gate;
+pub(in crate::cli) use sizes::size;
 
 use std::path::Path;
 

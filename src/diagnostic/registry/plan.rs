@@ -22,8 +22,6 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_BACKEND,
     &UNKNOWN_JOB,
     &BAD_PLAN_FILE,
-    &BAD_PUBLISHED_FILE,
-    &UNREADABLE_ASSET,
     &OUTPUT_TOO_LARGE,
     &COLLIDING_IDS,
     &VALUE_WITHOUT_JOB,
@@ -147,18 +145,6 @@ pub const BAD_PLAN_FILE: Code = Code::error(
     "P018",
     "bad-plan-file",
     "The file is not a plan of this program: it is not the JSON that `rock-matrix plan --format json` writes, or it is of another version.",
-);
-/// A list of published files that cannot be read.
-pub const BAD_PUBLISHED_FILE: Code = Code::error(
-    "P019",
-    "bad-published-file",
-    "`--published` takes a JSON file with the names of published files: a list of names, a list of objects with `name`, a release with `assets`, or a `rock-manifest.json`.",
-);
-/// A published name that is no wheel name.
-pub const UNREADABLE_ASSET: Code = Code::warning(
-    "P020",
-    "unreadable-asset",
-    "A published file ends in `.whl` but its name cannot be read, so it counts as nothing.",
 );
 /// The GitHub form is larger than an output may be.
 pub const OUTPUT_TOO_LARGE: Code = Code::error(

@@ -44,7 +44,6 @@ pub const ALL: &[&Code] = &[
     &NO_SUCH_PROJECT,
     &SEVERAL_PROJECTS,
     &NO_PUBLISHED_WHEELS,
-    &NOT_PUBLISHED_FILES,
     &BAD_ENVIRONMENT,
     &TORCH_NOT_FOR_ROCM,
     &UNREADABLE_PUBLISHED_NAME,
@@ -256,7 +255,7 @@ pub const TOO_MANY_CALLS: Code = Code::error(
 pub const NOT_A_LISTING: Code = Code::error(
     "G114",
     "not-a-listing",
-    "The file holds no releases. It should be what GitHub answers, for example saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`, or a `rock-manifest.json`.",
+    "What was named holds no releases.\n\n`--published` takes a repository `OWNER/REPO`, whose releases GitHub is asked for; what GitHub answers, saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`: releases, pages of them, one release, its assets, or a list of their names; a `rock-manifest.json`; and a folder of a release, of several, or of wheels.",
 );
 /// The tag does not exist.
 pub const TAG_IS_NOT_THERE: Code = Code::error(
@@ -294,12 +293,6 @@ pub const NO_PUBLISHED_WHEELS: Code = Code::error(
     "no-published-wheels",
     "The list of releases, manifest or folder holds no wheel that people can fetch. Drafts and assets whose upload did not end do not count.",
 );
-/// Not a list of what is published.
-pub const NOT_PUBLISHED_FILES: Code = Code::error(
-    "G204",
-    "not-published-files",
-    "The file is no list of releases as GitHub's API gives it and no `rock-manifest.json`.\n\nSave a list with `gh api --paginate --slurp repos/OWNER/REPO/releases > releases.json`.",
-);
 /// Not what doctor prints.
 pub const BAD_ENVIRONMENT: Code = Code::error(
     "G206",
@@ -316,7 +309,7 @@ pub const TORCH_NOT_FOR_ROCM: Code = Code::warning(
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(
     "G300",
     "unreadable-published-name",
-    "A release holds a file that ends in `.whl` and whose name is no wheel's, or has a label that cannot be taken apart. No installer takes the first, and what the second is for is not known.\n\nDocuments list such files by name and count them nowhere. Names that lost their `+` are usually from an upload that did not encode it: publish the file again under its name.",
+    "A release holds a file that ends in `.whl` and whose name is no wheel's, or has a label that cannot be taken apart. No installer takes the first, and what the second is for is not known.\n\nDocuments list such files by name and count them nowhere, a plan does not skip their jobs, and none is ever picked. Names that lost their `+` are usually from an upload that did not encode it: publish the file again under its name.",
 );
 /// A published label with two readings.
 pub const AMBIGUOUS_PUBLISHED_LABEL: Code = Code::warning(
@@ -334,7 +327,7 @@ pub const NO_MARKER: Code = Code::error(
 pub const UNKNOWN_RELEASE: Code = Code::error(
     "G303",
     "unknown-release",
-    "No release of the listing has this tag, so there is nothing to write notes about.\n\nSave the listing anew, with drafts, for example with `gh api --paginate --slurp repos/OWNER/REPO/releases`; a token that may write sees drafts.",
+    "No release of the listing has this tag, so there is nothing to write notes about.\n\nA token that may write sees drafts. Save the listing anew, for example with `gh api --paginate --slurp repos/OWNER/REPO/releases`, or name the repository.",
 );
 /// Not a results file.
 pub const BAD_RESULTS: Code = Code::error(

@@ -156,3 +156,9 @@ fn without_mark(body: &str) -> String {
 fn plain(text: &str) -> String {
     text.replace("\r\n", "\n").trim().to_owned()
 }
+
+/// The tag of the release whose files a release with this text goes on with.
+pub fn continued_tag(body: &str) -> Option<&str> {
+    let (_, rest) = body.split_once("<!-- rock-matrix continues ")?;
+    rest.split_once(" -->").map(|(tag, _)| tag)
+}

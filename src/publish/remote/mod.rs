@@ -15,7 +15,7 @@ mod next;
 mod refusal;
 mod spread;
 
-pub use goal::{Allowed, Description, Goal, MakeLatest};
+pub use goal::{Allowed, Description, Goal, MakeLatest, continued_tag};
 pub use memory::Memory;
 pub use next::{Next, Step, next, standing};
 pub use refusal::Refusal;

@@ -1,0 +1,334 @@
+//! `--published`: what is published, read in one way by every command: from GitHub, from its saved answer, from a
+//! manifest, and from folders.
+
+use std::path::{Path, PathBuf};
+
+use super::publish::Connection;
+use super::told::file_url;
+use super::{Exit, Shell, load};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::github::GithubError;
+use crate::names::RepoName;
+use crate::pick::Offers;
+use crate::plan;
+use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest};
+use crate::report::release_of;
+use crate::sys;
+
+/// What `--published` takes.
+pub(super) const HELP: &str = "What is published: the repository on GitHub, a saved list of its releases, a rock-manifest.json, or a folder of releases or wheels; can be repeated";
+/// Minutes that reading may take.
+const MINUTES: u64 = 10;
+/// The largest manifest that is fetched: about 100,000 files.
+const LARGEST_MANIFEST_BYTES: usize = 64 << 20;
+
+/// How what is published is read from GitHub
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Reading {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+    /// Of how many releases of OWNER/REPO, the newest first, the rock-manifest.json is fetched too
+    #[arg(long, value_name = "COUNT", default_value_t = 200, help_heading = "GitHub")]
+    pub(super) most_manifests: usize,
+}
+
+/// Whose manifests are fetched from GitHub.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Manifests<'m> {
+    /// Nobody's: names are enough.
+    None,
+    /// Those of the newest releases, so many.
+    Newest(usize),
+    /// Those of one tag.
+    Of(&'m str),
+}
+
+/// What is published.
+#[derive(Debug, Default)]
+pub(super) struct Published {
+    /// One for each place that was given, in its order; for a folder of releases one for each of them.
+    pub(super) parts: Vec<Part>,
+    shown: String,
+}
+
+/// What one place has.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// Its releases, drafts among them. Empty for a manifest whose release another part lists.
+    pub(super) listing: Listing,
+    /// The manifests of the releases.
+    pub(super) manifests: Vec<Manifest>,
+    /// The folder that the files lie in; `None` where the listing has their addresses.
+    pub(super) folder: Option<PathBuf>,
+    /// Whether it is a manifest without its files.
+    is_bare_manifest: bool,
+}
+
+/// Reads what is published at these places: files, folders, and repositories `OWNER/REPO`. What exists as a file or
+/// folder is that. `connection` is how GitHub is reached.
+///
+/// # Errors
+/// The exit of the command; why was told or is in the sink.
+pub(super) fn read(
+    given: &[PathBuf],
+    connection: &Connection,
+    manifests: Manifests<'_>,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Published, Exit> {
+    let shown: Vec<String> = given.iter().map(|path| path.display().to_string()).collect();
+    let mut published = Published { parts: Vec::new(), shown: shown.join(", ") };
+    for path in given {
+        match repository(path) {
+            Some(repo) => published.parts.push(live(&repo, connection, manifests, shell, sink)?),
+            None if path.is_dir() => published.parts.extend(folder(path, shell, sink)?),
+            None => published.parts.extend(file(path, shell, sink)?),
+        }
+    }
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    published.set_beside();
+    Ok(published)
+}
+
+impl Published {
+    /// The places, as given.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// All releases, drafts among them, and the repository where one place says so.
+    pub(super) fn listing(&self) -> Listing {
+        let mut all = Listing::default();
+        for part in &self.parts {
+            all.repository = all.repository.take().or_else(|| part.listing.repository.clone());
+            all.releases.extend(part.listing.releases.iter().cloned());
+        }
+        all
+    }
+
+    /// All manifests.
+    pub(super) fn manifests(&self) -> Vec<Manifest> {
+        self.parts.iter().flat_map(|part| part.manifests.iter().cloned()).collect()
+    }
+
+    /// The wheels that need no job.
+    pub(super) fn to_skip(&self, sink: &mut Sink) -> plan::Published {
+        let (listing, mut published) = (self.listing(), plan::Published::default());
+        for (_, _, name) in listing.wheels() {
+            published.insert(&name);
+        }
+        report_unreadable(&listing, sink);
+        published
+    }
+
+    /// The wheels that can be chosen. Those of folders and manifests lie where these lie, or below `base`, an address
+    /// with a slash at its end.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn offers(&self, base: Option<&str>, sink: &mut Sink) -> Result<Offers, Exit> {
+        let mut offers = Offers::default();
+        // What a list of releases says comes first: it has the addresses.
+        let (named, placed): (Vec<&Part>, Vec<&Part>) = self.parts.iter().partition(|part| part.folder.is_none());
+        for part in named {
+            offers.add_listing(&part.listing);
+            part.manifests.iter().for_each(|manifest| offers.add_rows(manifest));
+        }
+        for part in placed {
+            if part.listing.releases.is_empty() {
+                part.manifests.iter().for_each(|manifest| offers.add_rows(manifest));
+                continue;
+            }
+            let base = below(part.folder.as_deref().unwrap_or(Path::new("")), base);
+            part.manifests.iter().for_each(|manifest| offers.add_manifest(manifest, &base));
+            if part.manifests.is_empty() {
+                offers.add_names(part.listing.published().map(|(_, asset)| asset.name.as_str()), &base);
+            }
+        }
+        report_unreadable(&self.listing(), sink);
+        if offers.is_empty() {
+            sink.push(
+                Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
+                    .at(Place::Argument("--published".to_owned()), "")
+                    .help("drafts and unfinished uploads do not count; publish the release first"),
+            );
+            return Err(Exit::Fault);
+        }
+        Ok(offers)
+    }
+
+    /// A manifest without its files adds to a release that is listed, and is none of its own beside it.
+    fn set_beside(&mut self) {
+        let (bare, others): (Vec<Part>, Vec<Part>) =
+            std::mem::take(&mut self.parts).into_iter().partition(|part| part.is_bare_manifest);
+        self.parts = others;
+        let known = self.listing();
+        let is_listed = |release: &ListedRelease| {
+            let of_tag = |other: &ListedRelease| !release.tag_name.is_empty() && other.tag_name == release.tag_name;
+            let has = |name: &str| known.published().any(|(_, asset)| asset.name == name);
+            known.releases.iter().any(of_tag)
+                || (release.tag_name.is_empty() && release.assets.iter().all(|asset| has(&asset.name)))
+        };
+        for mut part in bare {
+            part.listing.releases.retain(|release| !is_listed(release));
+            self.parts.push(part);
+        }
+    }
+}
+
+/// The repository that is meant: `OWNER/REPO` where no file or folder is called so. What ends in `.json` is a file.
+fn repository(given: &Path) -> Option<RepoName> {
+    let text = given.to_str()?;
+    let is_file = given.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) || text.starts_with('.');
+    if is_file || sys::exists(given) { None } else { text.parse().ok() }
+}
+
+/// The releases of a repository as GitHub has them.
+fn live(
+    repo: &RepoName,
+    connection: &Connection,
+    manifests: Manifests<'_>,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Part, Exit> {
+    let opened = connection.open(&repo.to_string(), MINUTES, shell)?;
+    let failed = |error: GithubError, sink: &mut Sink| {
+        if error == GithubError::Stopped {
+            return opened.exit_of_signal().unwrap_or(Exit::Machine);
+        }
+        sink.push(unread(error, repo, opened.token.is_some()));
+        Exit::Machine
+    };
+    let releases = opened.client.listing().map_err(|error| failed(error, sink))?;
+    let listing = Listing { repository: Some(repo.to_string()), releases };
+    let mut part = Part { listing, ..Part::default() };
+    let wanted: Vec<&ListedAsset> = {
+        let releases: Vec<&ListedRelease> = match manifests {
+            Manifests::None => Vec::new(),
+            Manifests::Newest(_) => part.listing.releases.iter().filter(|release| !release.draft).collect(),
+            Manifests::Of(tag) => release_of(&part.listing, tag),
+        };
+        let assets = releases.into_iter().flat_map(|release| &release.assets);
+        assets.filter(|asset| asset.name == MANIFEST && asset.state == AssetState::Uploaded).collect()
+    };
+    let most = if let Manifests::Newest(most) = manifests { most } else { usize::MAX };
+    if wanted.len() > most {
+        let (all, most) = (wanted.len(), most);
+        shell.say(&format!(
+            "{repo} has {all} releases with a {MANIFEST}; the newest {most} are fetched (`--most-manifests`)"
+        ));
+    }
+    let mut read = Vec::new();
+    for asset in wanted.into_iter().take(most) {
+        let content = opened.client.document(asset, LARGEST_MANIFEST_BYTES).map_err(|error| failed(error, sink))?;
+        match Manifest::from_json(&String::from_utf8_lossy(&content)) {
+            Ok(manifest) => read.push(manifest),
+            Err(error) => {
+                let place = asset.browser_download_url.clone().unwrap_or_else(|| format!("{repo} {MANIFEST}"));
+                sink.push(
+                    Diagnostic::new(&codes::BAD_MANIFEST, format!("a `{MANIFEST}` of {repo} cannot be used: {error}"))
+                        .at(Place::Remote(place), "")
+                        .severity(crate::diagnostic::Severity::Warning)
+                        .help("what names do not say is not known of this release; publish it again"),
+                );
+            }
+        }
+    }
+    part.manifests = read;
+    Ok(part)
+}
+
+/// Why a repository could not be read, with what helps a reader.
+fn unread(error: GithubError, repo: &RepoName, has_token: bool) -> Diagnostic {
+    let help = match &error {
+        GithubError::Status { status: 401, .. } => {
+            "give a valid token in `GITHUB_TOKEN`, or none: what is public needs none".to_owned()
+        }
+        GithubError::Status { status: 403 | 404, .. } if has_token => {
+            format!("check the name: neither a file nor a folder is called `{repo}`, and the token must see it")
+        }
+        GithubError::Status { status: 404, .. } => format!(
+            "check the name: neither a file nor a folder is called `{repo}`, and a private repository needs a token in \
+             `GITHUB_TOKEN`"
+        ),
+        GithubError::Deadline { .. } | GithubError::Status { status: 403 | 429, .. } if !has_token => {
+            "give a token in `GITHUB_TOKEN`: without one GitHub answers 60 calls an hour".to_owned()
+        }
+        _ => return error.into(),
+    };
+    Diagnostic::from(error).help(help)
+}
+
+/// A saved answer of GitHub, or a manifest.
+fn file(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Option<Part>, Exit> {
+    let source = load::source(shell, path)?;
+    let manifest = Manifest::from_json(&source.text).ok();
+    match Listing::from_json(&source.text) {
+        Ok(listing) => Ok(Some(Part {
+            listing,
+            is_bare_manifest: manifest.is_some(),
+            folder: manifest.as_ref().map(|_| path.parent().unwrap_or(Path::new("")).to_owned()),
+            manifests: manifest.into_iter().collect(),
+        })),
+        Err(error) => {
+            sink.push(
+                Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
+                    .at(source.place(0..0), "")
+                    .help("save it with `gh api --paginate --slurp repos/OWNER/REPO/releases`"),
+            );
+            Ok(None)
+        }
+    }
+}
+
+/// The folder of a release, of several, or of wheels.
+fn folder(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit> {
+    let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
+    let places = std::iter::once(path.to_owned()).chain(folders);
+    let releases: Vec<PathBuf> = places.filter(|folder| sys::is_file(&folder.join(MANIFEST))).collect();
+    let mut parts = Vec::new();
+    for release in &releases {
+        let part = file(&release.join(MANIFEST), shell, sink)?;
+        parts.extend(part.map(|part| Part { is_bare_manifest: false, ..part }));
+    }
+    if !releases.is_empty() {
+        return Ok(parts);
+    }
+    let wheels = sys::files_with_extension(path, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;
+    let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
+    let assets: Vec<ListedAsset> =
+        wheels.iter().filter_map(name).map(|name| ListedAsset { name, ..ListedAsset::default() }).collect();
+    if assets.is_empty() {
+        sink.push(
+            Diagnostic::new(
+                &codes::NOT_A_LISTING,
+                format!("there is neither a `{MANIFEST}` in `{}` or a folder of it, nor a wheel", path.display()),
+            )
+            .at(Place::File(path.display().to_string().into()), "")
+            .help("give the folder that `rock-matrix publish --to` wrote"),
+        );
+    }
+    let release = ListedRelease { assets, ..ListedRelease::default() };
+    let listing = Listing { repository: None, releases: vec![release] };
+    Ok(vec![Part { listing, folder: Some(path.to_owned()), ..Part::default() }])
+}
+
+fn report_unreadable(listing: &Listing, sink: &mut Sink) {
+    for (release, error) in listing.unreadable() {
+        let told = Diagnostic::new(&codes::UNREADABLE_PUBLISHED_NAME, format!("published file {error}"))
+            .at(Place::Argument("--published".to_owned()), "")
+            .help("publish it again under the name of a wheel");
+        let of_release = Some(&release.tag_name).filter(|tag| !tag.is_empty());
+        sink.push(match of_release {
+            Some(tag) => told.note(format!("it is in release `{tag}`")),
+            None => told,
+        });
+    }
+}
+
+fn below(folder: &Path, base: Option<&str>) -> String {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    base.map_or_else(|| file_url(&sys::real_path(folder).iter().collect::<PathBuf>()), str::to_owned)
+}

@@ -1,0 +1,166 @@
+//! A maintainer lets old nightly releases go by a rule: told first, deleted when asked for, and nothing else.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::fake_github::model::{Reached, Release};
+use crate::fake_github::server::Server;
+use crate::read_what_is_published::{add, server};
+use crate::support::{Outcome, Project};
+
+const DAY_MS: u64 = 86_400_000;
+
+/// A release that was published, or a draft that was last changed, so many days ago.
+fn aged(server: &Server, tag: &str, days: u64, draft: bool) {
+    add(server, tag, &["a-1-py3-none-any.whl", "SHA256SUMS"], draft);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let at_ms = u64::try_from(now.as_millis()).unwrap() - days * DAY_MS - 1000;
+    change(server, tag, |release| {
+        (release.created_ms, release.updated_ms) = (at_ms, at_ms);
+        release.published_ms = (!draft).then_some(at_ms);
+        for asset in &mut release.assets {
+            Arc::make_mut(asset).created_ms = at_ms;
+        }
+    });
+    if !draft {
+        let sha = crate::fake_github::model::state::sha_of(tag);
+        server.github().repository_mut("me/wheels").tags.insert(tag.to_owned(), sha);
+    }
+}
+
+fn change(server: &Server, tag: &str, with: impl FnOnce(&mut Release)) {
+    let mut github = server.github();
+    let mut releases = github.repository_mut("me/wheels").releases.values_mut();
+    with(Arc::make_mut(releases.find(|release| release.tag_name == tag).unwrap()));
+}
+
+/// Four nightlies, one of them immutable, and a release; the newest of all is the latest.
+fn nightlies() -> Server {
+    let server = server(crate::fake_github::model::Settings::default(), &[]);
+    for (tag, days) in [("v1", 400), ("nightly-1", 90), ("nightly-2", 60), ("nightly-3", 40), ("nightly-4", 1)] {
+        aged(&server, tag, days, false);
+    }
+    change(&server, "nightly-2", |release| release.immutable = true);
+    server
+}
+
+fn tags(server: &Server) -> Vec<String> {
+    let mut tags: Vec<String> =
+        server.github().repository("me/wheels").releases.values().map(|release| release.tag_name.clone()).collect();
+    tags.sort();
+    tags
+}
+
+fn prune(server: &Server, more: &[&str], exit: i32) -> Outcome {
+    let url = server.url();
+    let words = ["publish", "--repo", "me/wheels", "--api-url", &url, "--prune"];
+    let project = Project::new().env("GITHUB_TOKEN", "writer");
+    let outcome = project.run(&[&words[..], more].concat()).exits(exit);
+    assert!(!outcome.stdout.contains("writer") && !outcome.stderr.contains("writer"), "the token is told");
+    outcome
+}
+
+#[test]
+fn what_would_go_is_told_with_why_and_nothing_is_deleted() {
+    let server = nightlies();
+    let told = prune(&server, &["--tag-glob", "nightly-*", "--keep", "1", "--older-than", "30d"], 0).stdout;
+    insta::assert_snapshot!(told, @r"
+    would delete nightly-1: 2 files, 14 bytes; number 4 from the newest, 90 days old
+    would delete nightly-3: 2 files, 14 bytes; number 2 from the newest, 40 days old
+    stays nightly-4: it is marked as the latest release
+    stays nightly-2: it is immutable
+    1 release with other tags than `nightly-*`
+    2 releases with 28 bytes would go; `--apply` deletes
+    ");
+    assert_eq!((tags(&server).len(), server.github().ledger.writes()), (5, 0));
+    let json = prune(&server, &["--tag-glob", "nightly-*", "--keep", "3", "--format", "json"], 0).json();
+    let goes: Vec<&str> = json["releases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|release| release["goes"] == true && release["deleted"] == false)
+        .map(|release| release["tag"].as_str().unwrap())
+        .collect();
+    assert_eq!((json["applied"].as_bool(), goes), (Some(false), vec!["nightly-1"]));
+}
+
+#[test]
+fn what_the_rule_lets_go_is_deleted_drafts_first_and_a_second_run_deletes_nothing() {
+    let server = nightlies();
+    aged(&server, "nightly-0", 50, true);
+    aged(&server, "nightly-5", 0, true);
+    let rule = ["--tag-glob", "nightly-*", "--keep", "1", "--older-than", "30d", "--apply"];
+    let told = prune(&server, &rule, 0).stdout;
+    assert!(told.starts_with("deleted nightly-0: 2 files, 14 bytes; a draft, last changed 50 days old\n"), "{told}");
+    assert!(told.ends_with("3 releases with 42 bytes deleted\n"), "{told}");
+    assert_eq!(tags(&server), ["nightly-2", "nightly-4", "nightly-5", "v1"]);
+    assert!(server.github().repository("me/wheels").tags.contains_key("nightly-1"), "tags stay");
+    let before = server.github().ledger.writes();
+    let again = prune(&server, &rule, 0).stdout;
+    assert!(again.ends_with("nothing was deleted\n"), "{again}");
+    assert_eq!(server.github().ledger.writes(), before);
+}
+
+#[test]
+fn tags_go_only_where_that_is_asked_for() {
+    let server = nightlies();
+    prune(&server, &["--tag-glob", "nightly-?", "--keep", "3", "--apply", "--delete-tags"], 0);
+    let github = server.github();
+    let left: Vec<&String> = github.repository("me/wheels").tags.keys().collect();
+    assert_eq!(left, ["nightly-2", "nightly-3", "nightly-4", "v1"]);
+}
+
+#[test]
+fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
+    let server = nightlies();
+    server.github().faults.add("delete-release#2=hold-before".parse().unwrap());
+    let url = server.url();
+    let rule = ["--tag-glob", "nightly-*", "--keep", "1", "--apply"];
+    let words = ["publish", "--repo", "me/wheels", "--api-url", &url, "--prune"];
+    let project = Project::new().env("GITHUB_TOKEN", "writer");
+    let mut child = project.command(&[&words[..], &rule].concat()).spawn().unwrap();
+    server.wait_held(Duration::from_mins(1)).expect("the first is deleted");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(tags(&server).len(), 4);
+    server.github().faults = crate::fake_github::model::Faults::none();
+    server.let_go();
+    prune(&server, &rule, 0);
+    assert_eq!(tags(&server), ["nightly-2", "nightly-4", "v1"]);
+    assert!(server.github().ledger.times(Reached::ReleaseDeleted) >= 2);
+}
+
+#[test]
+fn a_fault_half_way_says_what_went_and_exits_with_3() {
+    let server = nightlies();
+    server.github().faults.add("delete-release#2=no-right".parse().unwrap());
+    let told = prune(&server, &["--tag-glob", "nightly-*", "--keep", "1", "--apply"], 3);
+    assert!(told.stdout.contains("\ndeleted nightly-1:") || told.stdout.starts_with("deleted nightly-1:"));
+    assert!(told.stdout.contains("not yet deleted nightly-3:"), "{}", told.stdout);
+    assert!(told.stderr.contains("error[G104 token-without-right]"), "{}", told.stderr);
+    let url = server.url();
+    let words = ["publish", "--repo", "me/wheels", "--api-url", &url, "--prune", "--tag-glob", "n*", "--keep", "1"];
+    let stranger = Project::new();
+    stranger.run(&words).exits(0);
+    let told = stranger.run(&[&words[..], &["--apply"]].concat()).exits(3).stderr;
+    assert!(told.contains("error[G103 bad-token]"), "{told}");
+}
+
+#[test]
+fn without_a_rule_nothing_is_even_asked() {
+    let server = nightlies();
+    for rule in [
+        &[][..],
+        &["--tag-glob", "nightly-*"],
+        &["--keep", "3"],
+        &["--tag-glob", "*", "--keep", "3"],
+        &["--tag-glob", "nightly-*", "--older-than", "30"],
+        &["--tag-glob", "nightly-*", "--keep", "1", "dist"],
+        &["--tag-glob", "nightly-*", "--keep", "1", "--delete-tags"],
+    ] {
+        prune(&server, rule, 2);
+    }
+    Project::new().run(&["publish", "--repo", "me/wheels", "--tag", "v1", "--apply", "dist"]).exits(2);
+    Project::new().run(&["publish", "--repo", "me/wheels", "dist"]).exits(2);
+    assert_eq!(server.github().ledger.requests.len(), 0);
+}
