@@ -19,6 +19,9 @@ pub enum Detail {
 /// Jobs shown before the rest is only counted.
 const SHOWN: usize = 400;
 
+/// Published wheels that are named where nothing is explained.
+const PUBLISHED_SHOWN: usize = 20;
+
 /// The plan as text.
 pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
     let mut text = String::new();
@@ -59,6 +62,7 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
     if detail == Detail::Explain {
         explain_excluded(plan, &mut text);
     }
+    tell_published(plan, detail, &mut text);
     for note in notes {
         let _ = writeln!(text, "note: {note}");
     }
@@ -125,11 +129,20 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
             }
         }
     }
-    if !plan.published.is_empty() {
-        let _ = writeln!(text, "\npublished already:");
-        for wheel in &plan.published {
-            let _ = writeln!(text, "  {wheel}");
-        }
+}
+
+/// Names all that is published already where the plan is explained, and a few else.
+fn tell_published(plan: &Plan, detail: Detail, text: &mut String) {
+    if plan.published.is_empty() {
+        return;
+    }
+    let shown = if detail == Detail::Explain { plan.published.len() } else { PUBLISHED_SHOWN };
+    let _ = writeln!(text, "\npublished already:");
+    for wheel in plan.published.iter().take(shown) {
+        let _ = writeln!(text, "  {wheel}");
+    }
+    if plan.published.len() > shown {
+        let _ = writeln!(text, "  … and {} more; `--explain` names them", plan.published.len() - shown);
     }
 }
 

@@ -92,6 +92,36 @@ fn a_public_repository_is_read_without_a_token_and_drafts_are_not_published() {
 }
 
 #[test]
+fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_its_name() {
+    let server = server(Settings::default(), &[]);
+    let told = |name: &str| {
+        let project = project().file("names.json", &serde_json::json!([name]).to_string());
+        run(&project, &server, &["plan", "m.yaml", "--published", "names.json"], 0).stdout
+    };
+    for same in [
+        "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+        "flash_attn-2.8.3%2Brocm62torch2.5-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
+        "Flash.Attn-2.8.3+rocm62torch2.5-1-cp311-cp311-linux_x86_64.whl",
+    ] {
+        let plan = told(same);
+        assert!(plan.contains(", 1 job, "), "{same}: {plan}");
+        let which = "\npublished already:\n  flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl\n";
+        assert!(plan.contains(which), "{plan}");
+    }
+    for other in [
+        "flash_attn-2.8.2+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+        "flash_attn-2.8.3+rocm61torch2.5-cp311-cp311-linux_x86_64.whl",
+        "flash_attn-2.8.3+rocm62torch2.5triton-cp311-cp311-linux_x86_64.whl",
+        "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl",
+        "flash_attn-2.8.3+rocm62torch2.5-cp311-abi3-linux_x86_64.whl",
+        "flash_other-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+    ] {
+        let plan = told(other);
+        assert!(plan.contains(", 2 jobs, ") && !plan.contains("published already"), "{other}: {plan}");
+    }
+}
+
+#[test]
 fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
     let server = server(Settings::default(), &[]);
     let project = project().env("GITHUB_TOKEN", "writer").bytes(&format!("dist/{CP311}"), &Wheel::named(CP311).bytes());

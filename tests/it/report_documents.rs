@@ -79,7 +79,7 @@ fn report(project: &Project, kind: &str, more: &[&str], code: i32) -> Outcome {
     project.run(&[&["report", kind, "--published", "releases.json"], more].concat()).exits(code)
 }
 
-/// P5 P6
+/// P5, P6
 #[test]
 fn notes_say_what_is_there_what_failed_and_why_and_how_to_install_and_verify() {
     let project = project();
@@ -108,6 +108,7 @@ fn notes_without_a_plan_or_an_index_install_from_the_files_themselves() {
     assert!(draft.contains("1 wheel."), "notes are written before a draft is published");
 }
 
+/// P4
 #[test]
 fn a_release_that_spilled_over_has_one_text() {
     let spilled = serde_json::json!([release(1, "v1", &FIRST[..1]), release(2, "v1-2", &FIRST[1..])]);
@@ -125,6 +126,7 @@ fn an_unknown_tag_is_told_with_the_nearest() {
     assert!(with.contains("did you mean `v2`?"), "{with}");
 }
 
+/// P5
 #[test]
 fn the_history_gets_one_section_a_tag_and_the_second_run_changes_nothing() {
     let project = project();

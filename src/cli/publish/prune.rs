@@ -6,7 +6,7 @@ use super::{Args, Exit, Shell};
 use crate::cli::publish::connect::Opened;
 use crate::cli::wheel::size;
 use crate::cli::{Format, misused};
-use crate::diagnostic::{Diagnostic, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
 use crate::github::GithubError;
 use crate::publish::{Age, Fate, Judged, Listing, PruneRule, TagGlob, prune};
 use crate::sys;
@@ -129,7 +129,7 @@ fn delete(
 
 fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: bool, deleted: &[u64]) -> String {
     let mut text = String::new();
-    let (mut count, mut bytes) = (0, 0);
+    let (mut count, mut bytes) = (0_usize, 0);
     for one in judged {
         let release = one.release;
         let weight: u64 = release.assets.iter().map(|asset| asset.size).sum();
@@ -163,10 +163,6 @@ fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: 
         (true, _) => format!("{what} with {weight} deleted\n"),
     });
     text
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn document<'a>(judged: &[Judged<'a>], repo: &'a str, is_applied: bool, deleted: &[u64]) -> Document<'a> {

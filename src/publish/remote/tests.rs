@@ -245,6 +245,7 @@ fn digests_that_github_does_not_tell_are_the_sizes_or_what_was_fetched() {
     assert_eq!(steps.join("; "), "hash a.whl; publish v1 legacy");
 }
 
+/// P4
 #[test]
 fn more_files_than_a_release_holds_go_to_a_second_which_is_published_first() {
     let names: Vec<String> = (0..1001).map(|at| format!("{at:04}.whl")).collect();
