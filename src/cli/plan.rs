@@ -195,6 +195,9 @@ fn legs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan,
     Ok(github)
 }
 
+/// What GitHub takes of a summary (docs.github.com, "Workflow commands": 1 MiB a step).
+const LARGEST_SUMMARY_BYTES: usize = 1 << 20;
+
 /// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
 fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
     let github = legs(shell, plan, sink)?;
@@ -211,6 +214,13 @@ fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Re
     }
     for (number, tests) in github.tests.iter().enumerate() {
         text.extend(tests.iter().map(|json| format!("test_{number}={json}\n")));
+    }
+    if let Some(path) = shell.environment.get("GITHUB_STEP_SUMMARY") {
+        let text = render::summary(plan, LARGEST_SUMMARY_BYTES);
+        crate::sys::append(Path::new(path), text.as_bytes()).map_err(|error| {
+            shell.report(&[error.into()]);
+            Exit::Machine
+        })?;
     }
     match shell.environment.get("GITHUB_OUTPUT") {
         Some(path) => crate::sys::append(std::path::Path::new(path), text.as_bytes()).map_err(|error| {

@@ -8,6 +8,7 @@ mod drift;
 mod plan;
 mod script;
 mod steps;
+mod summary;
 mod workflow;
 
 pub use diff::unified;
@@ -16,4 +17,5 @@ pub use drift::drift;
 pub use plan::{Detail, changes, plan};
 pub use script::{command, quote, script};
 pub use steps::{dry_run, recipe};
+pub use summary::summary;
 pub use workflow::{FIRST_WORDS, Words, workflow};

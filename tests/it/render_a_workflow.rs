@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::support::toy::{JOB, Toy, WHEEL};
 use crate::support::{Project, assert_file};
 
 /// One Triton wheel, with whatever fields a story adds.
@@ -297,4 +298,30 @@ fn a_bad_job_variable_is_told_and_a_leg_names_its_job() {
     let leg = "{\"id\":\"flash-attn-2.8.3-rocm6.2-torch2.5.1-triton\",\"runner\":\"[\\\"ubuntu-22.04\\\"]\"}";
     let said = build(leg).run(&arguments).exits(0);
     assert!(said.stdout.contains("== flash-attn-2.8.3-rocm6.2-torch2.5.1-triton"), "{}", said.stdout);
+}
+
+/// A wheel is tested on another machine than the one that built it, and nothing is built there.
+#[test]
+fn a_test_elsewhere_takes_the_wheel_and_builds_nothing() {
+    let toy = Toy::building("echo built >>order; exit 1");
+    let (_, stderr) = toy.build(0, &["--test", "wheels", "--continue", "auto"]);
+    assert!(stderr.contains("[1/1] smoke-test"), "{stderr}");
+    assert!(
+        toy.path(&format!(".rock/{JOB}/dist/{WHEEL}")).exists() && !toy.path(&format!(".rock/{JOB}/order")).exists()
+    );
+    let (_, stderr) = toy.build(1, &["--test", "recipes", "--continue", "auto"]);
+    assert!(stderr.contains("`recipes` has 0 wheels of the job"), "{stderr}");
+}
+
+/// B11
+#[test]
+fn the_summary_of_a_plan_has_every_estimate() {
+    let text = matrix("").replace("[triton]", "[ck]");
+    let project = Project::new().file("matrices/m.yaml", &text);
+    let project = project.env("GITHUB_STEP_SUMMARY", "summary.md").env("GITHUB_OUTPUT", "outputs");
+    let _ = project.run(&["plan", "--github-output"]).exits(0);
+    let summary = project.read("summary.md");
+    assert!(summary.starts_with("### 1 job\n\n| wheel | gfx targets | runner | estimate |\n| --- |"), "{summary}");
+    assert!(summary.contains("| gfx90a gfx942 | ubuntu-22.04 |") && summary.contains("does not fit 6 h"), "{summary}");
+    assert!(project.read("outputs").starts_with("count=1\nhas_jobs=true\n"));
 }
