@@ -143,15 +143,16 @@ fn asset(path: &Path, depth: Depth, known: &Known, versions: &[RocmVersion], sin
         version: wheel.version.clone(),
         folder: Folder::of(label.as_ref()),
         kind: FileKind::Wheel(wheel),
-        digest,
+        digest: Some(digest),
         size_bytes,
         requires_python: contents.requires_python,
         requires: contents.requires,
         metadata: Some(contents.metadata),
         yanked: Yanked::No,
         uploaded: None,
+        origin: None,
     };
-    Some((Asset { shown, file, label }, is_known))
+    Some((Asset { shown, digest, file, label }, is_known))
 }
 
 /// What a manifest tells of the inside of a wheel, with the text of METADATA where that is wanted; `None` where that text
@@ -165,7 +166,7 @@ fn known_contents(path: &Path, wheel: &WheelName, told: &Told, texts: Texts) -> 
             requires: Vec::new(),
             metadata: CoreMetadata { bytes: None, digest: expected },
         };
-        return Some((contents, file.digest));
+        return Some((contents, told.asset.digest));
     }
     let mut sink = Sink::new();
     let sidecar = sys::read_bytes(&metadata_path(path), LARGEST_METADATA_BYTES).ok();
@@ -173,7 +174,7 @@ fn known_contents(path: &Path, wheel: &WheelName, told: &Told, texts: Texts) -> 
         .filter(|bytes| digest(bytes) == expected)
         .and_then(|bytes| wheel_file::contents(bytes, wheel, &mut sink))
         .or_else(|| wheel_file::read(path, wheel, Depth::Identify, &mut sink))?;
-    (contents.metadata.digest == expected).then_some((contents, file.digest))
+    (contents.metadata.digest == expected).then_some((contents, told.asset.digest))
 }
 
 /// Where the METADATA of a wheel lies beside it (PEP 658).
@@ -199,7 +200,7 @@ fn sdist(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sin
     };
     let found = known.of(path, &name);
     let (size_bytes, digest) = match found {
-        Some((size_bytes, Row::Whole(told))) => (size_bytes, told.asset.file.digest),
+        Some((size_bytes, Row::Whole(told))) => (size_bytes, told.asset.digest),
         Some((size_bytes, Row::Digest(digest))) => (size_bytes, *digest),
         None => hashed(path, sink)?,
     };
@@ -210,15 +211,16 @@ fn sdist(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sin
         version,
         folder: Folder::Any,
         kind: FileKind::Sdist,
-        digest,
+        digest: Some(digest),
         size_bytes,
         requires_python: None,
         requires: Vec::new(),
         metadata: None,
         yanked: Yanked::No,
         uploaded: None,
+        origin: None,
     };
-    Some((Asset { shown, file, label: None }, is_known))
+    Some((Asset { shown, digest, file, label: None }, is_known))
 }
 
 fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, Digest)> {

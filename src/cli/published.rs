@@ -265,7 +265,11 @@ fn unread(error: GithubError, repo: &RepoName, has_token: bool) -> Diagnostic {
 fn file(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Option<Part>, Exit> {
     let source = load::source(shell, path)?;
     let manifest = Manifest::from_json(&source.text).ok();
-    match Listing::from_json(&source.text) {
+    let listing = match &manifest {
+        Some(manifest) => Ok(Listing { repository: None, releases: vec![ListedRelease::of_manifest(manifest)] }),
+        None => Listing::from_json(&source.text),
+    };
+    match listing {
         Ok(listing) => Ok(Some(Part {
             listing,
             is_bare_manifest: manifest.is_some(),

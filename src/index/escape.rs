@@ -13,18 +13,26 @@ impl Html {
     /// Escapes a text.
     pub fn of(text: &str) -> Self {
         let mut escaped = String::with_capacity(text.len());
-        for c in text.chars() {
-            match c {
-                '&' => escaped.push_str("&amp;"),
-                '<' => escaped.push_str("&lt;"),
-                '>' => escaped.push_str("&gt;"),
-                '"' => escaped.push_str("&quot;"),
-                '\'' => escaped.push_str("&#39;"),
-                c => escaped.push(c),
-            }
-        }
+        push(&mut escaped, text);
         Self(escaped)
     }
+}
+
+/// Appends a text escaped.
+pub(super) fn push(page: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
+        page.push_str(&rest[..at]);
+        page.push_str(match rest.as_bytes()[at] {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            _ => "&#39;",
+        });
+        rest = &rest[at + 1..];
+    }
+    page.push_str(rest);
 }
 
 impl fmt::Display for Html {

@@ -1,6 +1,6 @@
 //! One file as the index sees it.
 
-use super::Folder;
+use super::{Folder, Links};
 use crate::names::{Digest, DistributionName, Version, WheelName};
 
 /// A file that the index lists.
@@ -16,8 +16,8 @@ pub struct IndexFile {
     pub folder: Folder,
     /// What kind of file it is.
     pub kind: FileKind,
-    /// SHA-256 of the file.
-    pub digest: Digest,
+    /// SHA-256 of the file; `None` for a published one of which nothing tells it.
+    pub digest: Option<Digest>,
     /// Its size.
     pub size_bytes: u64,
     /// `Requires-Python` of its METADATA.
@@ -30,6 +30,24 @@ pub struct IndexFile {
     pub yanked: Yanked,
     /// When it was published, RFC 3339 in UTC, where that is known.
     pub uploaded: Option<String>,
+    /// Where it was published, where that is not where the others lie.
+    pub origin: Option<Origin>,
+}
+
+impl IndexFile {
+    /// The link to it from a page this many folders below the root of an index whose files lie by `links`.
+    pub(super) fn link(&self, links: &Links, depth: usize) -> String {
+        self.origin.as_ref().map_or(links, |origin| &origin.links).link(depth, &self.name)
+    }
+}
+
+/// Where a file was published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Where it is fetched from.
+    pub links: Links,
+    /// The tag of its release; empty for none.
+    pub tag: String,
 }
 
 /// A kind of file.

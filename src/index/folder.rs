@@ -55,6 +55,9 @@ impl Folder {
 
 impl Ord for Folder {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        if self == other {
+            return std::cmp::Ordering::Equal;
+        }
         other.rank().cmp(&self.rank()).then_with(|| self.to_string().cmp(&other.to_string()))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{IndexFile, Links, Yanked};
+use super::{IndexFile, Yanked};
 
 /// The version of the simple API whose required keys are written (PEP 700: `versions` and `size`).
 const API_VERSION: &str = "1.1";
@@ -38,7 +38,7 @@ struct Project<'a> {
 #[serde(rename_all = "kebab-case")]
 struct File<'a> {
     filename: &'a str,
-    url: String,
+    url: &'a str,
     hashes: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_python: Option<&'a str>,
@@ -72,16 +72,16 @@ pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
     written(&Root { meta: Meta { api_version: API_VERSION }, projects })
 }
 
-/// One project's files, in the order given.
-pub(super) fn project(name: &str, files: &[&IndexFile], links: &Links, depth: usize) -> Vec<u8> {
-    let mut versions: Vec<String> = files.iter().map(|file| file.version.normalized()).collect();
+/// One project's files with the link to each, in the order given.
+pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
+    let mut versions: Vec<String> = files.iter().map(|(file, _)| file.version.normalized()).collect();
     versions.dedup();
     let files = files
         .iter()
-        .map(|file| File {
+        .map(|(file, link)| File {
             filename: &file.name,
-            url: links.link(depth, &file.name),
-            hashes: BTreeMap::from([("sha256", file.digest.to_hex())]),
+            url: link,
+            hashes: file.digest.iter().map(|digest| ("sha256", digest.to_hex())).collect(),
             requires_python: file.requires_python.as_deref(),
             size: file.size_bytes,
             upload_time: file.uploaded.as_deref(),
@@ -94,6 +94,35 @@ pub(super) fn project(name: &str, files: &[&IndexFile], links: &Links, depth: us
         })
         .collect();
     written(&Project { meta: Meta { api_version: API_VERSION }, name, versions, files })
+}
+
+/// Not a project's page.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no page of a project: {0}")]
+pub struct NotAPage(pub String);
+
+/// The files of a project's page that are withdrawn, by name.
+///
+/// # Errors
+/// When the text is no page that this module wrote.
+pub fn yanked_in(text: &str) -> Result<BTreeMap<String, Yanked>, NotAPage> {
+    #[derive(serde::Deserialize)]
+    struct Page {
+        files: Vec<Row>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Row {
+        filename: String,
+        #[serde(default)]
+        yanked: serde_json::Value,
+    }
+    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
+    let state = |yanked| match yanked {
+        serde_json::Value::Bool(true) => Some(Yanked::Because(String::new())),
+        serde_json::Value::String(reason) => Some(Yanked::Because(reason)),
+        _ => None,
+    };
+    Ok(page.files.into_iter().filter_map(|row| Some((row.filename, state(row.yanked)?))).collect())
 }
 
 fn written(document: &impl Serialize) -> Vec<u8> {

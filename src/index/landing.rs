@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::escape::Html;
-use super::{Folder, IndexFile};
+use super::{Folder, IndexFile, Yanked};
 use crate::template::{TemplateError, render};
 
 /// The mark by which a page of ours is known: what `<meta name="generator">` says.
@@ -30,9 +30,10 @@ struct ProjectView {
     requires: Vec<Html>,
 }
 
-/// Renders the page for files that are sorted.
+/// Renders the page for files that are sorted. What is withdrawn is not shown.
 pub(super) fn page(files: &[IndexFile]) -> Result<String, TemplateError> {
-    let folders = files.chunk_by(|a, b| a.folder == b.folder).map(folder).collect();
+    let offered: Vec<&IndexFile> = files.iter().filter(|file| file.yanked == Yanked::No).collect();
+    let folders = offered.chunk_by(|a, b| a.folder == b.folder).map(folder).collect();
     render(
         "landing.html",
         include_str!("../../templates/pages/landing.html"),
@@ -40,7 +41,7 @@ pub(super) fn page(files: &[IndexFile]) -> Result<String, TemplateError> {
     )
 }
 
-fn folder(files: &[IndexFile]) -> FolderView {
+fn folder(files: &[&IndexFile]) -> FolderView {
     let folder = &files[0].folder;
     FolderView {
         name: Html::of(&folder.to_string()),
@@ -50,7 +51,7 @@ fn folder(files: &[IndexFile]) -> FolderView {
     }
 }
 
-fn project(files: &[IndexFile]) -> ProjectView {
+fn project(files: &[&IndexFile]) -> ProjectView {
     let unique = |texts: Vec<String>| {
         let mut seen = Vec::new();
         for text in texts {

@@ -13,16 +13,54 @@
 mod escape;
 mod file;
 mod folder;
+mod html;
 mod json;
 mod landing;
 mod links;
 mod order;
 mod pages;
+mod yank;
 
 pub use escape::Html;
-pub use file::{CoreMetadata, FileKind, IndexFile, Yanked};
+pub use file::{CoreMetadata, FileKind, IndexFile, Origin, Yanked};
 pub use folder::Folder;
+pub use json::{NotAPage, yanked_in};
 pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, Links};
 pub use order::{sort, sort_by_file};
 pub use pages::{IndexError, Repository, repository};
+pub use yank::{Selector, YankChanges, YankRule, YankRuleError, carry_over, yank_changes};
+
+/// Files for tests.
+#[cfg(test)]
+mod testing {
+    use super::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
+    use crate::names::{Accelerator, Digest, LabelParts, WheelName};
+
+    /// A wheel of this name for this ROCm and torch.
+    pub(super) fn file(name: &str, rocm: &str, torch: &str) -> IndexFile {
+        let wheel: WheelName = name.parse().unwrap();
+        let label = (!rocm.is_empty()).then(|| LabelParts {
+            accelerator: Accelerator::Rocm(rocm.parse().unwrap()),
+            torch: torch.parse().ok(),
+            git: None,
+            backend: None,
+            cxx11abi: None,
+        });
+        IndexFile {
+            name: name.to_owned(),
+            project: wheel.distribution.parse().unwrap(),
+            version: wheel.version.clone(),
+            folder: Folder::of(label.as_ref()),
+            kind: FileKind::Wheel(wheel),
+            digest: Some(Digest::new([0xab; 32])),
+            size_bytes: 1234,
+            requires_python: Some(">=3.9,<4".to_owned()),
+            requires: vec!["einops".to_owned(), "torch".to_owned()],
+            metadata: Some(CoreMetadata { bytes: Some(b"Name: x\n".to_vec()), digest: Digest::new([0xcd; 32]) }),
+            yanked: Yanked::No,
+            uploaded: None,
+            origin: None,
+        }
+    }
+}

@@ -1,48 +1,60 @@
 //! The order of files on a page.
 
-use std::cmp::Ordering;
+use rayon::slice::ParallelSliceMut as _;
 
-use super::{FileKind, IndexFile};
-use crate::names::{TagSet, WheelName};
+use super::{FileKind, Folder, IndexFile};
+use crate::names::{TagSet, Version};
 
 /// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what they are: `cp39`
 /// stands before `cp310`, and torch 2.9 before 2.10.
 pub fn sort(files: &mut [IndexFile]) {
-    files.sort_by(compare);
+    files.par_sort_by_cached_key(Key::of);
 }
 
 /// Sorts what holds files as [`sort`] sorts files.
 pub fn sort_by_file<T>(items: &mut [T], file: impl Fn(&T) -> &IndexFile) {
-    items.sort_by(|one, other| compare(file(one), file(other)));
+    items.sort_by_cached_key(|item| Key::of(file(item)));
 }
 
-fn compare(one: &IndexFile, other: &IndexFile) -> Ordering {
-    one.folder
-        .cmp(&other.folder)
-        .then_with(|| one.project.normalized().cmp(&other.project.normalized()))
-        .then_with(|| one.version.public().cmp(&other.version.public()))
-        .then_with(|| one.version.cmp(&other.version))
-        .then_with(|| match (&one.kind, &other.kind) {
-            (FileKind::Sdist, FileKind::Sdist) => Ordering::Equal,
-            (FileKind::Sdist, FileKind::Wheel(_)) => Ordering::Less,
-            (FileKind::Wheel(_), FileKind::Sdist) => Ordering::Greater,
-            (FileKind::Wheel(one), FileKind::Wheel(other)) => tags(one).cmp(&tags(other)),
-        })
-        .then_with(|| one.name.cmp(&other.name))
+/// What files are compared by, made once for each.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    folder: Folder,
+    project: String,
+    public: Version,
+    version: Version,
+    /// None for a source distribution, which stands before the wheels.
+    tags: Option<[Vec<Numbered>; 2]>,
+    name: String,
 }
 
-/// The tags of a wheel with their numbers as numbers.
-fn tags(name: &WheelName) -> [Vec<(&str, u64, u64)>; 2] {
-    [&name.python, &name.abi].map(|set: &TagSet| set.tags().iter().map(|tag| numbered(tag)).collect())
+/// A tag with its numbers as numbers.
+type Numbered = (String, u64, u64);
+
+impl Key {
+    fn of(file: &IndexFile) -> Self {
+        let tags = |set: &TagSet| set.tags().iter().map(|tag| numbered(tag)).collect();
+        Self {
+            folder: file.folder.clone(),
+            project: file.project.normalized(),
+            public: file.version.public(),
+            version: file.version.clone(),
+            tags: match &file.kind {
+                FileKind::Sdist => None,
+                FileKind::Wheel(wheel) => Some([&wheel.python, &wheel.abi].map(tags)),
+            },
+            name: file.name.clone(),
+        }
+    }
 }
 
 /// `cp310` as `cp`, 3, 10: the first digit is the major version, the rest the minor.
-fn numbered(tag: &str) -> (&str, u64, u64) {
+fn numbered(tag: &str) -> Numbered {
     let digits = tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len());
     let (letters, rest) = tag.split_at(digits);
     let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
     let (major, minor) = number.split_at(number.len().min(1));
-    (letters, major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
+    (letters.to_owned(), major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
 }
 
 #[cfg(test)]

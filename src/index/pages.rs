@@ -1,12 +1,11 @@
 //! All pages of a repository.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
+use rayon::prelude::*;
 
-use super::escape::Html;
-use super::{Folder, IndexFile, Links, Yanked, json, landing, sort};
-use crate::template::{TemplateError, render};
+use super::{IndexFile, Links, html, json, landing, sort};
+use crate::template::TemplateError;
 
 /// A static simple repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,45 +27,23 @@ pub enum IndexError {
     Template(#[from] TemplateError),
 }
 
-#[derive(Serialize)]
-struct RootPage {
-    generator: Html,
-    title: Html,
-    projects: Vec<Html>,
-}
-
-#[derive(Serialize)]
-struct ProjectPage {
-    generator: Html,
-    title: Html,
-    files: Vec<FileView>,
-}
-
-#[derive(Serialize)]
-struct FileView {
-    name: Html,
-    href: Html,
-    sha256: String,
-    requires_python: Option<Html>,
-    metadata: Option<String>,
-    yanked: Option<Html>,
-}
-
 /// Makes every page.
 ///
 /// # Errors
 /// When two files have one name.
 pub fn repository(mut files: Vec<IndexFile>, links: &Links) -> Result<Repository, IndexError> {
     sort(&mut files);
-    let mut names = BTreeSet::new();
+    let mut names = HashSet::with_capacity(files.len());
     if let Some(twice) = files.iter().find(|file| !names.insert(file.name.to_lowercase())) {
         return Err(IndexError::SameName(twice.name.clone()));
     }
-    let mut made = Repository::default();
+    let named: Vec<(String, &IndexFile)> = files.iter().map(|file| (file.project.normalized(), file)).collect();
+    let folders: Vec<&[(String, &IndexFile)]> = named.chunk_by(|(_, a), (_, b)| a.folder == b.folder).collect();
+    let mut made = Repository {
+        pages: folders.par_iter().flat_map(|files| folder(files, links)).collect(),
+        ..Repository::default()
+    };
     made.pages.insert("index.html".to_owned(), landing::page(&files)?.into_bytes());
-    for folder in files.chunk_by(|a, b| a.folder == b.folder) {
-        add_folder(folder, links, &mut made.pages)?;
-    }
     for file in files {
         if let Some(bytes) = file.metadata.and_then(|metadata| metadata.bytes) {
             made.metadata.insert(format!("{}.metadata", file.name), bytes);
@@ -75,78 +52,32 @@ pub fn repository(mut files: Vec<IndexFile>, links: &Links) -> Result<Repository
     Ok(made)
 }
 
-fn add_folder(files: &[IndexFile], links: &Links, pages: &mut BTreeMap<String, Vec<u8>>) -> Result<(), IndexError> {
-    let folder: &Folder = &files[0].folder;
-    let mut projects: BTreeMap<String, Vec<&IndexFile>> = BTreeMap::new();
-    for file in files {
-        projects.entry(file.project.normalized()).or_default().push(file);
+/// The pages of a folder, with the name of the project of each of its files.
+fn folder(files: &[(String, &IndexFile)], links: &Links) -> Vec<(String, Vec<u8>)> {
+    /// How far a project's page is below the root of the index.
+    const DEPTH: usize = 2;
+    let folder = files[0].1.folder.to_string();
+    let projects: Vec<&[(String, &IndexFile)]> = files.chunk_by(|(a, _), (b, _)| a == b).collect();
+    let names = || projects.iter().map(|files| files[0].0.as_str());
+    let mut pages = vec![
+        (format!("{folder}/index.html"), html::root(&folder, names())),
+        (format!("{folder}/index.json"), json::root(names())),
+    ];
+    for files in &projects {
+        let name = &files[0].0;
+        let linked: Vec<(&IndexFile, String)> =
+            files.iter().map(|(_, file)| (*file, file.link(links, DEPTH))).collect();
+        pages.push((format!("{folder}/{name}/index.html"), html::project(&format!("{name} in {folder}"), &linked)));
+        pages.push((format!("{folder}/{name}/index.json"), json::project(name, &linked)));
     }
-    let root = RootPage {
-        generator: Html::of(landing::GENERATOR),
-        title: Html::of(&folder.to_string()),
-        projects: projects.keys().map(|name| Html::of(name)).collect(),
-    };
-    let text = render("root.html", include_str!("../../templates/pages/root.html"), &root)?;
-    pages.insert(format!("{folder}/index.html"), text.into_bytes());
-    pages.insert(format!("{folder}/index.json"), json::root(projects.keys().map(String::as_str)));
-    for (name, files) in &projects {
-        let depth = 2;
-        let page = ProjectPage {
-            generator: Html::of(landing::GENERATOR),
-            title: Html::of(&format!("{name} in {folder}")),
-            files: files.iter().map(|file| view(file, links, depth)).collect(),
-        };
-        let text = render("project.html", include_str!("../../templates/pages/project.html"), &page)?;
-        pages.insert(format!("{folder}/{name}/index.html"), text.into_bytes());
-        pages.insert(format!("{folder}/{name}/index.json"), json::project(name, files, links, depth));
-    }
-    Ok(())
-}
-
-fn view(file: &IndexFile, links: &Links, depth: usize) -> FileView {
-    FileView {
-        name: Html::of(&file.name),
-        href: Html::of(&links.link(depth, &file.name)),
-        sha256: file.digest.to_hex(),
-        requires_python: file.requires_python.as_deref().map(Html::of),
-        metadata: file.metadata.as_ref().map(|metadata| metadata.digest.to_hex()),
-        yanked: match &file.yanked {
-            Yanked::No => None,
-            Yanked::Because(reason) => Some(Html::of(reason)),
-        },
-    }
+    pages
 }
 
 #[cfg(test)]
 mod tests {
     use super::{IndexError, repository};
-    use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Links, Yanked};
-    use crate::names::{Accelerator, Digest, LabelParts, WheelName};
-
-    fn file(name: &str, rocm: &str, torch: &str) -> IndexFile {
-        let wheel: WheelName = name.parse().unwrap();
-        let label = (!rocm.is_empty()).then(|| LabelParts {
-            accelerator: Accelerator::Rocm(rocm.parse().unwrap()),
-            torch: torch.parse().ok(),
-            git: None,
-            backend: None,
-            cxx11abi: None,
-        });
-        IndexFile {
-            name: name.to_owned(),
-            project: wheel.distribution.parse().unwrap(),
-            version: wheel.version.clone(),
-            folder: Folder::of(label.as_ref()),
-            kind: FileKind::Wheel(wheel),
-            digest: Digest::new([0xab; 32]),
-            size_bytes: 1234,
-            requires_python: Some(">=3.9,<4".to_owned()),
-            requires: vec!["einops".to_owned(), "torch".to_owned()],
-            metadata: Some(CoreMetadata { bytes: Some(b"Name: x\n".to_vec()), digest: Digest::new([0xcd; 32]) }),
-            yanked: Yanked::No,
-            uploaded: None,
-        }
-    }
+    use crate::index::testing::file;
+    use crate::index::{IndexFile, Links, Yanked};
 
     fn some() -> Vec<IndexFile> {
         vec![

@@ -1,7 +1,7 @@
 //! A file offered for a release, and one that the release holds.
 
 use crate::index::{FileKind, Folder, IndexFile, Yanked};
-use crate::names::{Accelerator, DistributionName, LabelParts, Version, WheelName};
+use crate::names::{Accelerator, Digest, DistributionName, LabelParts, Version, WheelName};
 use crate::publish::{Accelerated, ManifestFile};
 
 /// A wheel or source distribution with all that a release says of it.
@@ -9,6 +9,8 @@ use crate::publish::{Accelerated, ManifestFile};
 pub struct Asset {
     /// The path as the user knows it.
     pub shown: String,
+    /// SHA-256 of it.
+    pub digest: Digest,
     /// The file as the index lists it.
     pub file: IndexFile,
     /// What its label says, where it has one.
@@ -45,7 +47,8 @@ impl Asset {
             Some(found) => Some(LabelParts {
                 accelerator: match found.name.as_str() {
                     "rocm" => Accelerator::Rocm(found.version.parse().ok()?),
-                    _ => Accelerator::Cuda(found.version.clone()),
+                    _ if found.version.bytes().all(|b| b.is_ascii_digit()) => Accelerator::Cuda(found.version.clone()),
+                    _ => return None,
                 },
                 torch: row.torch.as_ref().and_then(|torch| torch.parse().ok()),
                 git: row.git.clone(),
@@ -53,21 +56,23 @@ impl Asset {
                 cxx11abi: None,
             }),
         };
+        let digest: Digest = row.sha256.parse().ok()?;
         let file = IndexFile {
             name: row.name.clone(),
             project: row.distribution.parse::<DistributionName>().ok()?,
             version,
             folder: Folder::of(label.as_ref()),
             kind,
-            digest: row.sha256.parse().ok()?,
+            digest: Some(digest),
             size_bytes: row.size_bytes,
             requires_python: row.requires_python.clone(),
             requires: Vec::new(),
             metadata: None,
             yanked: Yanked::No,
             uploaded: None,
+            origin: None,
         };
-        Some(Self { shown: row.name.clone(), file, label })
+        Some(Self { shown: row.name.clone(), digest, file, label })
     }
 
     /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier release says so.
@@ -79,7 +84,7 @@ impl Asset {
         let label = self.label.as_ref();
         ManifestFile {
             name: file.name.clone(),
-            sha256: file.digest.to_hex(),
+            sha256: self.digest.to_hex(),
             size_bytes: file.size_bytes,
             distribution: file.project.normalized(),
             version: file.version.public().to_string(),

@@ -63,7 +63,7 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
     let mut cells: BTreeMap<Cell, &Asset> = BTreeMap::new();
     for file in offered {
         if let Some(other) = names.insert(file.name().to_lowercase(), file) {
-            if other.file.digest != file.file.digest || other.name() != file.name() {
+            if other.digest != file.digest || other.name() != file.name() {
                 sink.push(same_name(other, file));
             }
             continue;
@@ -88,8 +88,8 @@ fn same_name(one: &Asset, other: &Asset) -> Diagnostic {
     Diagnostic::new(&codes::SAME_NAME_TWICE, format!("two files with other bytes have the name `{}`", other.name()))
         .at(Place::File(other.shown.as_str().into()), "")
         .also(Place::File(one.shown.as_str().into()), "the other one")
-        .note(format!("{} is {}", one.shown, one.file.digest))
-        .note(format!("{} is {}", other.shown, other.file.digest))
+        .note(format!("{} is {}", one.shown, one.digest))
+        .note(format!("{} is {}", other.shown, other.digest))
         .help("give one of them")
 }
 

@@ -10,6 +10,7 @@ mod asset;
 mod cell;
 mod changes;
 mod checks;
+mod indexed;
 mod listing;
 mod manifest;
 mod prune;
@@ -22,6 +23,7 @@ pub use asset::Asset;
 pub use cell::{Cell, machine};
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{Expected, MissingRule, against_plan, as_github_release, as_release};
+pub use indexed::{Prereleases, PublishedAt, index_files};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
 pub use prune::{Age, AgeError, Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
@@ -52,14 +54,15 @@ mod testing {
             version: wheel.version.clone(),
             folder: Folder::of(label.as_ref()),
             kind: FileKind::Wheel(wheel),
-            digest: Digest::new([byte; 32]),
+            digest: Some(Digest::new([byte; 32])),
             size_bytes: 7,
             requires_python: None,
             requires: Vec::new(),
             metadata: None,
             yanked: Yanked::No,
             uploaded: None,
+            origin: None,
         };
-        Asset { shown: format!("dist/{name}"), file, label }
+        Asset { shown: format!("dist/{name}"), digest: Digest::new([byte; 32]), file, label }
     }
 }

@@ -98,7 +98,7 @@ impl Release {
     pub fn wanted(&self) -> Vec<Wanted> {
         let assets = self.assets.iter().map(|asset| Wanted {
             name: asset.file.name.clone(),
-            digest: asset.file.digest,
+            digest: asset.digest,
             size_bytes: asset.file.size_bytes,
             generated: false,
         });
@@ -120,7 +120,7 @@ fn documents(
     before: Option<&Manifest>,
 ) -> BTreeMap<String, Vec<u8>> {
     let offered = assets.iter().map(|asset| {
-        let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.file.digest.to_hex());
+        let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.digest.to_hex());
         let planned = particulars.covers.get(asset.name()).cloned();
         let gfx = particulars.gfx.get(asset.name()).cloned().or_else(|| Some(earlier?.gfx.clone()));
         let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));
@@ -130,8 +130,7 @@ fn documents(
     let kept = kept.iter().filter_map(|row| Some((Asset::of_row(row)?, row.clone())));
     let mut rows: Vec<(Asset, ManifestFile)> = offered.chain(kept).collect();
     crate::index::sort_by_file(&mut rows, |(asset, _)| &asset.file);
-    let listed: Vec<(String, Digest)> =
-        rows.iter().map(|(asset, _)| (asset.name().to_owned(), asset.file.digest)).collect();
+    let listed: Vec<(String, Digest)> = rows.iter().map(|(asset, _)| (asset.name().to_owned(), asset.digest)).collect();
     let manifest = Manifest::new(
         particulars.tag.clone().or_else(|| before.and_then(|m| m.tag.clone())),
         particulars.plan.map(|digest| digest.to_string()).or_else(|| before.and_then(|m| m.plan.clone())),

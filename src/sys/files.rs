@@ -38,6 +38,7 @@ impl From<FileError> for Diagnostic {
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 told.help("make room, or name a place on another disk")
             }
+            Some(ErrorKind::FileTooLarge) => told.help("lift the limit of this shell with `ulimit -f unlimited`"),
             Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) if error.action != "read" => {
                 told.help("name a place that this user may write to")
             }

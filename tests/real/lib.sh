@@ -139,17 +139,18 @@ built() {
   [ -f "$wheel" ] || fail "the build made no $wheel; there is: $(ls "$dist")"
 }
 
-# One released version for three (ROCm, torch) pairs: the real wheel and two relabelled copies, published to
+# One released version for four (ROCm, torch) pairs: the real wheel and three relabelled copies, published to
 # `$work/release`. `labels_by_folder` says what each index folder holds.
 declare -A labels_by_folder=(
   [rocm6.2-torch2.5]=rocm62torch2.5triton
   [rocm6.2-torch2.6]=rocm62torch2.6triton
   [rocm6.1-torch2.5]=rocm61torch2.5triton
+  [rocm7.2-torch2.10]=rocm72torch2.10triton
 )
 published_release() {
   local label wheels=()
   built "$triton_matrix" "$triton_wheel_name"
-  step "label it for three pairs of ROCm and torch, and publish the three"
+  step "label it for four pairs of ROCm and torch, and publish the four"
   for label in "${labels_by_folder[@]}"; do
     if [ "$label" = rocm62torch2.5triton ]; then
       wheels+=("$wheel")
@@ -159,4 +160,25 @@ published_release() {
     fi
   done
   rock publish --to "$work/release" "${wheels[@]}"
+}
+
+# What GitHub would list of `$work/release`, with the addresses of the server, and the index made of that list alone in
+# `$work/site`; sets `site` to its URL.
+listed_site() {
+  step "make an index of the list of releases, without the wheels"
+  "$host_python" - "$work" "$served" <<'PY'
+import json, pathlib, sys
+
+work, served = pathlib.Path(sys.argv[1]), sys.argv[2]
+files = json.loads((work / "release/rock-manifest.json").read_text())["files"]
+assets = [
+    {"name": f["name"], "state": "uploaded", "size": f["size_bytes"], "digest": "sha256:" + f["sha256"],
+     "browser_download_url": f"{served}/{f['name']}", "created_at": "2026-11-01T00:00:00Z"}
+    for f in files
+]
+(work / "releases.json").write_text(json.dumps([{"id": 1, "tag_name": "v1", "assets": assets}]))
+PY
+  rock index build --published "$work/releases.json" --out "$work/site"
+  serve "$work/site"
+  site=$served
 }

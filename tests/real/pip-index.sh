@@ -16,6 +16,53 @@ for folder in "${!labels_by_folder[@]}"; do
   expect_equal "the version from $folder" "2.8.3+${labels_by_folder[$folder]}" "$found"
 done
 
+listed_site
+for folder in "${!labels_by_folder[@]}"; do
+  step "pip installs flash-attn from the list's $folder"
+  rm -rf "$work/from-list"
+  "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$site/$folder/" --target "$work/from-list" flash-attn
+  found=$(cd "$work/from-list" && echo *.dist-info)
+  expect_equal "what the list's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
+done
+
+step "pip resolves from METADATA and leaves the wheel"
+serve "$work/release"
+resolving=$served/simple/rocm6.2-torch2.5/
+if "$pip" download -q --isolated --no-cache-dir --index-url "$resolving" -d "$work/none" flash-attn >"$work/out" 2>&1; then
+  fail "an index without torch gave a wheel that needs torch"
+fi
+grep -q 'GET /flash_attn[^ ]*[.]whl[.]metadata' "$work/server.log" || fail "pip did not read METADATA: $(cat "$work/server.log")"
+! grep -q 'GET /flash_attn[^ ]*[.]whl ' "$work/server.log" || fail "pip fetched the wheel: $(cat "$work/server.log")"
+
+step "pip passes over what is withdrawn unless it is pinned"
+rock index build "$work/release" --yank 'flash-attn==2.8.3: a test' --apply
+if "$pip" download -q --isolated --no-deps --no-cache-dir --index-url "$resolving" -d "$work/none" flash-attn >"$work/out" 2>&1; then
+  fail "pip took a withdrawn wheel"
+fi
+"$pip" download -q --isolated --no-deps --no-cache-dir --index-url "$resolving" -d "$work/pinned" \
+  "flash-attn==2.8.3+${labels_by_folder[rocm6.2-torch2.5]}"
+rock index build "$work/release" --unyank flash-attn --apply
+
+step "a full disk leaves the old index"
+if unshare -rm true 2>/dev/null; then
+  mkdir -p "$work/small"
+  ROCK=$ROCK_MATRIX_BIN SMALL=$work/small RELEASE=$work/release unshare -rm bash -c '
+    set -eu
+    mount -t tmpfs -o size=80k none "$SMALL"
+    "$ROCK" index build --published "$RELEASE" --out "$SMALL/site" --no-metadata >/dev/null
+    old=$(cd "$SMALL/site" && find . -type f -exec sha256sum {} + | sort)
+    head -c 1M /dev/zero >"$SMALL/filler" 2>/dev/null || true
+    code=0
+    "$ROCK" index build --published "$RELEASE" --out "$SMALL/site" >"$SMALL.out" 2>&1 || code=$?
+    [ "$code" = 3 ] || { echo "code $code"; cat "$SMALL.out"; exit 1; }
+    grep -q "the index is as it was" "$SMALL.out"
+    [ "$old" = "$(cd "$SMALL/site" && find . -type f -exec sha256sum {} + | sort)" ]
+    [ "$(ls -A "$SMALL" | sort | paste -sd" ")" = "filler site" ]
+  ' || fail "the old index was lost: $(cat "$work/small.out")"
+else
+  note "not shown on a real disk: this user may not mount one"
+fi
+
 step "pip checks the hash that the index gives"
 broken=$work/broken
 cp -r "$work/release" "$broken"

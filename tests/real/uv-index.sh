@@ -16,3 +16,37 @@ for folder in "${!labels_by_folder[@]}"; do
   found=$("$tools/bin/uv" pip show --no-config --python "$work/$folder/bin/python" flash-attn 2>/dev/null | sed -n 's/^Version: //p')
   expect_equal "the version from $folder" "2.8.3+${labels_by_folder[$folder]}" "$found"
 done
+
+uv() { "$tools/bin/uv" --no-config --no-cache -q "$@"; }
+listed_site
+for folder in "${!labels_by_folder[@]}"; do
+  step "uv installs flash-attn from the list's $folder"
+  rm -rf "$work/from-list"
+  uv pip install --python "$host_python" --no-deps --default-index "$site/$folder/" --target "$work/from-list" flash-attn
+  found=$(cd "$work/from-list" && echo *.dist-info)
+  expect_equal "what the list's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
+done
+
+step "uv resolves from METADATA and leaves the wheel"
+serve "$work/release"
+resolving=$served/simple/rocm6.2-torch2.5/
+echo flash-attn >"$work/in.txt"
+compile() { uv pip compile --python "$host_python" --default-index "$resolving" "$@" "$work/in.txt"; }
+# What the wheel needs is not in this index: uv has to read METADATA to find out.
+if compile >"$work/out" 2>&1; then fail "an index without torch gave a wheel that needs torch: $(cat "$work/out")"; fi
+expect_match "what uv resolved" "flash-attn==2[.]8[.]3[+]${labels_by_folder[rocm6.2-torch2.5]}" "$(compile --no-deps)"
+grep -q 'GET /flash_attn[^ ]*[.]whl[.]metadata' "$work/server.log" || fail "uv did not read METADATA: $(cat "$work/server.log")"
+! grep -q '/flash_attn[^ ]*[.]whl ' "$work/server.log" || fail "uv fetched the wheel: $(cat "$work/server.log")"
+
+step "uv takes nothing whose requires-python excludes this Python"
+page=$work/release/simple/rocm6.2-torch2.5/flash-attn/index.html
+cp "$page" "$work/page"
+sed -i 's/data-requires-python="[^"]*"//; s/<a /<a data-requires-python="\&gt;=4" /' "$page"
+if compile --no-deps >"$work/out" 2>&1; then fail "uv took a wheel for another Python: $(cat "$work/out")"; fi
+cp "$work/page" "$page"
+
+step "uv passes over what is withdrawn unless it is pinned"
+rock index build "$work/release" --yank 'flash-attn==2.8.3: a test' --apply
+if compile --no-deps >"$work/out" 2>&1; then fail "uv took a withdrawn wheel: $(cat "$work/out")"; fi
+echo "flash-attn==2.8.3+${labels_by_folder[rocm6.2-torch2.5]}" >"$work/in.txt"
+compile --no-deps >/dev/null

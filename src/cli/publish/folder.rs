@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed, release_folder};
 use crate::cli::assets::Depth;
+use crate::cli::index::carry_over_from;
 use crate::cli::known::Known;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::publish::{
-    Conflict, Difference, MissingRule, Particulars, Release, TagName, against_plan, as_release, changes, superseded,
+    Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan, as_release, changes,
+    superseded,
 };
 
 /// Publishes into it.
@@ -52,7 +54,8 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         covers: planned.covers(offered.iter().chain(&kept)),
         gfx: planned.gfx(offered.iter().chain(&kept)),
     };
-    let all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
+    let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
+    carry_over_from(&folder.join(INDEX), all.iter_mut().map(|gathered| &mut gathered.asset.file));
     let release = Release::of(cloned(&all), &particulars, opened.manifest.as_ref(), &links).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault

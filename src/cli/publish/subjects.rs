@@ -27,7 +27,7 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
     let mut told = String::new();
     for (at, part) in offered.chunks(MOST_SUBJECTS).enumerate() {
         let path = nth(first, at);
-        let text = sums(part.iter().map(|gathered| (gathered.asset.name(), gathered.asset.file.digest)));
+        let text = sums(part.iter().map(|gathered| (gathered.asset.name(), gathered.asset.digest)));
         sys::write_if_changed(&path, text.as_bytes()).map_err(|error| {
             sink.push(error.into());
             Exit::Machine

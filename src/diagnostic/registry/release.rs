@@ -22,6 +22,7 @@ pub const ALL: &[&Code] = &[
     &CANNOT_INDEX,
     &NO_TARGET,
     &BAD_KNOWN_FILE,
+    &BAD_YANK_RULE,
     &IMMUTABLE_RELEASE,
     &RELEASE_IS_PUBLISHED,
     &RELEASE_IS_FULL,
@@ -51,6 +52,7 @@ pub const ALL: &[&Code] = &[
     &NO_MARKER,
     &UNKNOWN_RELEASE,
     &BAD_RESULTS,
+    &NO_PUBLISHED_DIGEST,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -160,6 +162,12 @@ pub const BAD_KNOWN_FILE: Code = Code::error(
     "G018",
     "bad-known-file",
     "`--known` names a file that tells digests, so that wheels need not be read again: a `rock-manifest.json` of this program, or a `SHA256SUMS` with lines as `sha256sum` writes them. The file named is neither.",
+);
+/// A rule for yanking that cannot be read.
+pub const BAD_YANK_RULE: Code = Code::error(
+    "G019",
+    "bad-yank-rule",
+    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `--yank-older-than` takes days or weeks, `30d` or `4w`.",
 );
 /// The release is locked.
 pub const IMMUTABLE_RELEASE: Code = Code::error(
@@ -334,4 +342,10 @@ pub const BAD_RESULTS: Code = Code::error(
     "G304",
     "bad-results",
     "A results file says what the jobs of a plan came to: the `build.json` that each build leaves, a list of such objects, or one object a line, each with `job` and `outcome` and perhaps a `reason`.",
+);
+/// A published file of which nothing tells the digest.
+pub const NO_PUBLISHED_DIGEST: Code = Code::warning(
+    "G305",
+    "no-published-digest",
+    "GitHub has made digests of release assets since June 2025 and tells none of older ones. The index lists such a file without hash, so an installer cannot see whether it got the bytes that were published.\n\nPublish the file again, or give the `rock-manifest.json` of its release beside the list of releases.",
 );

@@ -6,6 +6,7 @@ pub mod bundle;
 pub mod elf;
 mod finding;
 pub mod hostile;
+mod http;
 pub mod linked;
 pub mod pages;
 mod pip;
@@ -15,6 +16,7 @@ mod wheel;
 
 pub use bless::assert_file;
 pub use finding::appears;
-pub use pip::need_pip;
+pub use http::Served;
+pub use pip::{need_pip, pip};
 pub use project::{Outcome, Project};
 pub use wheel::Wheel;

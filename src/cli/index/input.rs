@@ -1,0 +1,99 @@
+//! The files of an index: those of a folder, or what is published.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path};
+
+use super::{BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, published};
+use crate::cli::assets::Depth;
+use crate::cli::published::{Manifests, Part};
+use crate::compat::Compat;
+use crate::index::{IndexFile, Origin};
+use crate::publish::{Prereleases, PublishedAt, as_release, index_files};
+use crate::sys;
+
+/// The wheels and source distributions of a folder.
+pub(super) fn of_folder(
+    args: &BuildArgs,
+    folder: &Path,
+    compat: &Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Vec<IndexFile>, Exit> {
+    let files = assets::files(&[folder.to_owned()], sink);
+    let mut known = Known::nothing();
+    if !args.read_all {
+        known = Known::beside(&files, Texts::Wanted, shell);
+        for path in &args.known {
+            known.add(path, shell, sink)?;
+        }
+    }
+    let gathered = assets::gather(&files, Depth::Identify, &known, compat, sink);
+    known::tell(&gathered, shell);
+    let assets: Vec<_> = gathered.into_iter().map(|gathered| gathered.asset).collect();
+    as_release(&assets, sink);
+    Ok(assets.into_iter().map(|asset| asset.file).collect())
+}
+
+/// What is published at the places named. `base` is where the files of folders will be served, where that is said.
+pub(super) fn of_published(
+    args: &BuildArgs,
+    out: &Path,
+    base: Option<&Links>,
+    compat: &Compat,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Vec<IndexFile>, Exit> {
+    let manifests = Manifests::Newest(args.reading.most_manifests);
+    let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let base = base.filter(|links| matches!(links, Links::Absolute(_)));
+    let links_to = |folder: &Path| base.cloned().unwrap_or_else(|| Links::Relative(steps(out, folder)));
+    let (plain, listed): (Vec<&Part>, Vec<&Part>) =
+        published.parts.iter().partition(|part| part.folder.is_some() && part.manifests.is_empty());
+    let places: Vec<PublishedAt<'_>> = listed
+        .iter()
+        .map(|part| PublishedAt {
+            listing: &part.listing,
+            manifests: &part.manifests,
+            links: part.folder.as_deref().map(links_to),
+            sidecars: part.folder.as_deref().map(sidecars).unwrap_or_default(),
+        })
+        .collect();
+    let prereleases = if args.prereleases { Prereleases::Listed } else { Prereleases::LeftOut };
+    let mut files = index_files(&places, prereleases, &compat.rocm_versions(), sink);
+    // Folders of wheels without a manifest tell names alone: the wheels are read.
+    for folder in plain.iter().filter_map(|part| part.folder.as_deref()) {
+        let origin = Origin { links: links_to(folder), tag: String::new() };
+        let read = of_folder(args, folder, compat, shell, sink)?;
+        files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
+    }
+    Ok(files)
+}
+
+/// Names of the files in a folder beside which their METADATA lies.
+fn sidecars(folder: &Path) -> BTreeSet<String> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names = sys::names_in(folder).unwrap_or_default();
+    names.iter().filter_map(|name| name.strip_suffix(".metadata").map(str::to_owned)).collect()
+}
+
+/// The steps from one folder to another.
+pub(super) fn steps(from: &Path, to: &Path) -> Vec<String> {
+    let (from, to) = (normal(from), normal(to));
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..".to_owned(), from.len() - shared);
+    up.chain(to[shared..].iter().cloned()).collect()
+}
+
+/// The parts of an absolute path, `.` and `..` taken away, links followed as far as the path exists.
+pub(super) fn normal(path: &Path) -> Vec<String> {
+    let absolute = sys::real_path(path);
+    let mut parts = Vec::new();
+    for part in absolute.components() {
+        match part {
+            Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
+            Component::ParentDir => drop(parts.pop()),
+            _ => {}
+        }
+    }
+    parts
+}

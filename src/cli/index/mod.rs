@@ -1,0 +1,164 @@
+//! `index build`: a static package index of a folder of wheels, or of what is published.
+
+mod input;
+mod pages;
+mod withdrawn;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::known::{self, Known, Texts};
+use super::published::{self, Reading};
+use super::release_folder::{in_place, machine};
+use super::told::{IndexDocument, indexes, install_lines};
+use super::{Exit, Format, Shell, assets, load, publish};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::index::{Links, repository};
+use crate::publish::INDEX;
+use crate::sys::FolderSwap;
+
+pub(super) use pages::carry_over_from;
+use withdrawn::Withdrawn;
+
+/// Make package indexes that pip and uv install from
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: IndexCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum IndexCommand {
+    Build(Box<BuildArgs>),
+}
+
+/// Make the index of a folder of wheels or of what is published: static files, one package index for each ROCm and torch
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Writes the pages as one folder, which is replaced as a whole, and beside each wheel of DIR its METADATA as
+WHEEL.metadata, so that installers need not fetch the wheel to know what it wants. A run that changes nothing writes
+nothing. Wheels that a rock-manifest.json beside them knows, and that are not newer than it, are not read again.
+
+What is withdrawn (--yank) stays so in later runs until --unyank. Installers pass over it unless its version is pinned.
+
+Examples:
+  rock-matrix index build dist                                 pages in dist/simple, links relative
+  rock-matrix index build dist --out site                      pages in site, links to ../dist
+  rock-matrix index build dist --no-metadata --base-url https://github.com/O/R/releases/download/v1
+                                                               wheels are served from a GitHub release
+  rock-matrix index build --published OWNER/REPO --out site    of all releases on GitHub, links to their files
+  rock-matrix index build --published releases.json --published rock-manifest.json --out site
+  rock-matrix index build dist --yank 'flash-attn<2.6: superseded'         only says what it would withdraw
+  rock-matrix index build dist --yank-older-than 30d --keep 3 --apply      nightly builds, the newest three stay
+  pip install flash-attn --no-deps --index-url file://$PWD/dist/simple/rocm6.2-torch2.5/")]
+struct BuildArgs {
+    /// Folder that holds wheels and source distributions
+    #[arg(value_name = "DIR", required_unless_present = "published", conflicts_with = "published")]
+    folder: Option<PathBuf>,
+    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", requires = "out", help = published::HELP)]
+    published: Vec<PathBuf>,
+    /// Folder of the pages [default: DIR/simple]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Address below which the files will be served; links are relative without it
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Write no .metadata files and name none, for hosts that get the wheels alone
+    #[arg(long)]
+    no_metadata: bool,
+    /// List releases that are marked as not finished, too
+    #[arg(long, requires = "published", help_heading = "What is read")]
+    prereleases: bool,
+    /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not read again
+    #[arg(long, value_name = "FILE", conflicts_with = "published", help_heading = "What is read")]
+    known: Vec<PathBuf>,
+    /// Read every file, although a rock-manifest.json beside it tells its digest
+    #[arg(long, conflicts_with_all = ["known", "published"], help_heading = "What is read")]
+    read_all: bool,
+    #[command(flatten)]
+    withdraw: withdrawn::Options,
+    #[command(flatten)]
+    reading: Reading,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let IndexCommand::Build(args) = &args.command;
+    let mut sink = Sink::new();
+    let exit = build(args, shell, &mut sink).unwrap_or_else(|exit| exit);
+    match shell.report(&sink.finish()) {
+        Exit::Fault if exit == Exit::Done => Exit::Fault,
+        _ => exit,
+    }
+}
+
+fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let rules = args.withdraw.rules(sink);
+    let compat = load::compat(shell)?;
+    let folder = args.folder.as_deref().unwrap_or(Path::new("."));
+    let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
+    let links = publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink);
+    let mut files = match &args.folder {
+        Some(folder) => input::of_folder(args, folder, &compat, shell, sink)?,
+        None => input::of_published(args, &out, links.as_ref(), &compat, shell, sink)?,
+    };
+    pages::check_out(&out, args.folder.as_deref(), sink)?;
+    let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
+    if args.no_metadata {
+        for file in &mut files {
+            file.metadata = None;
+        }
+    }
+
+    let waits = || shell.say("another run is writing this index; waiting for it to end");
+    let swap = FolderSwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?;
+    let present = pages::present(&out).map_err(|e| machine(e, sink))?;
+    crate::index::carry_over(&mut files, &pages::yanked(&present));
+    let withdrawn = Withdrawn::decide(&rules, &mut files, shell);
+    let indexes = indexes(files.iter(), &out);
+    let made = repository(files, &links).map_err(|error| {
+        sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
+        Exit::Fault
+    })?;
+    let mut written = pages::write_metadata(&made, folder, sink)?;
+    written += pages::write(&made, &present, swap, sink)?;
+    let document = Document {
+        version: 1,
+        index: out.display().to_string(),
+        pages: made.pages.len(),
+        changed: written > 0,
+        withdrawn,
+        indexes,
+    };
+    Ok(shell.print(&document.text(args.format)))
+}
+
+#[derive(Serialize)]
+struct Document {
+    version: u32,
+    index: String,
+    pages: usize,
+    changed: bool,
+    #[serde(rename = "yank")]
+    withdrawn: Withdrawn,
+    indexes: Vec<IndexDocument>,
+}
+
+impl Document {
+    fn text(&self, format: Format) -> String {
+        if format == Format::Json {
+            return serde_json::to_string_pretty(self).expect("a struct of text and numbers serialises") + "\n";
+        }
+        let (index, pages) = (&self.index, self.pages);
+        let text = if self.changed {
+            format!("wrote {index}: {pages} pages\n")
+        } else {
+            format!("{index} is up to date: {pages} pages, nothing written\n")
+        };
+        text + &self.withdrawn.text() + &install_lines(&self.indexes)
+    }
+}

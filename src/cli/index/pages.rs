@@ -1,0 +1,97 @@
+//! The folder of the pages: what is in it, and replacing it as a whole.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::input::normal;
+use super::{Diagnostic, Exit, Place, Sink, codes, in_place, machine};
+use crate::index::{GENERATOR, IndexFile, Repository, Yanked, yanked_in};
+use crate::sys::{self, FileError, FolderSwap};
+
+/// A page is smaller: about 100,000 files.
+const LARGEST_PAGE_BYTES: u64 = 64 << 20;
+
+/// Every file below the folder with its content; `None` for what is no page.
+pub(super) type Present = BTreeMap<String, Option<Vec<u8>>>;
+
+/// Reads the folder.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn present(out: &Path) -> Result<Present, FileError> {
+    let listed = sys::tree(out)?.unwrap_or_default();
+    let read = listed.into_par_iter().map(|(name, size)| {
+        let bytes = size.and_then(|_| sys::read_bytes(&out.join(&name), LARGEST_PAGE_BYTES).ok());
+        (name, bytes)
+    });
+    Ok(read.collect())
+}
+
+/// What is withdrawn on these pages, by name. A page that cannot be read withdraws nothing.
+pub(super) fn yanked(present: &Present) -> BTreeMap<String, Yanked> {
+    let pages = present.iter().filter(|(name, _)| name.ends_with("/index.json"));
+    let texts = pages.filter_map(|(_, bytes)| std::str::from_utf8(bytes.as_ref()?).ok());
+    // Most pages withdraw nothing, and need no reading for that.
+    texts.filter(|text| text.contains("\"yanked\"")).flat_map(|text| yanked_in(text).unwrap_or_default()).collect()
+}
+
+/// Withdraws what is withdrawn in the index in this folder.
+pub(in crate::cli) fn carry_over_from<'f>(index: &Path, files: impl Iterator<Item = &'f mut IndexFile>) {
+    let state = present(index).map(|present| yanked(&present)).unwrap_or_default();
+    if !state.is_empty() {
+        files.for_each(|file| crate::index::carry_over(std::slice::from_mut(file), &state));
+    }
+}
+
+/// `.metadata` comes before the pages, which must not name what is not there.
+pub(super) fn write_metadata(made: &Repository, folder: &Path, sink: &mut Sink) -> Result<usize, Exit> {
+    let write = |(name, bytes): (&String, &Vec<u8>)| sys::write_if_changed(&folder.join(name), bytes);
+    let written: Result<Vec<bool>, FileError> = made.metadata.par_iter().map(write).collect();
+    written.map(|all| all.into_iter().filter(|one| *one).count()).map_err(|error| as_it_was(error, sink))
+}
+
+/// Puts the pages in place of those that are there, unless they are the same.
+pub(super) fn write(made: &Repository, present: &Present, swap: FolderSwap, sink: &mut Sink) -> Result<usize, Exit> {
+    let same = |name: &String, bytes: &Vec<u8>| present.get(name).is_some_and(|there| there.as_ref() == Some(bytes));
+    let written = made.pages.iter().filter(|(name, bytes)| !same(name, bytes)).count();
+    if written == 0 && present.len() == made.pages.len() {
+        return Ok(0);
+    }
+    let staging = swap.stage().map_err(|error| in_place(&error, sink))?;
+    let stage = |(name, bytes): (&String, &Vec<u8>)| {
+        if same(name, bytes) { staging.keep(name).map(drop) } else { staging.write(name, bytes) }
+    };
+    let staged: Result<(), FileError> = made.pages.par_iter().try_for_each(stage);
+    staged.map_err(|error| as_it_was(error, sink))?;
+    staging.commit().map_err(|error| in_place(&error, sink))?;
+    Ok(written.max(1))
+}
+
+/// Says that nothing of the index was changed, whatever could not be written.
+fn as_it_was(error: FileError, sink: &mut Sink) -> Exit {
+    sink.push(Diagnostic::from(error).note("the index is as it was"));
+    Exit::Machine
+}
+
+/// The folder of the pages is replaced, so it must be new, empty or one that was written before.
+pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> Result<(), Exit> {
+    let present = sys::tree(out).map_err(|e| machine(e, sink))?.unwrap_or_default();
+    let landing = sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default();
+    let is_page = |name: &str| matches!(name.rsplit('/').next(), Some("index.html" | "index.json"));
+    let ours = landing.contains(&format!("content=\"{GENERATOR}\"")) && present.iter().all(|(name, _)| is_page(name));
+    let what = if folder.is_some_and(|folder| normal(folder).starts_with(&normal(out))) {
+        "holds the wheels; the pages need a folder of their own"
+    } else if present.is_empty() || ours {
+        return Ok(());
+    } else {
+        "holds files that are no index of this program"
+    };
+    sink.push(
+        Diagnostic::new(&codes::CANNOT_INDEX, format!("`{}` {what}", out.display()))
+            .at(Place::Argument("--out".to_owned()), "")
+            .help("give a new folder with `--out`"),
+    );
+    Ok(())
+}

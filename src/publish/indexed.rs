@@ -1,0 +1,252 @@
+//! What is published, as the files of an index.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+
+use rayon::prelude::*;
+
+use super::{Asset, AssetState, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile};
+use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
+use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin, Yanked};
+use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName};
+
+/// What one place has published: a repository, or a folder.
+#[derive(Debug)]
+pub struct PublishedAt<'p> {
+    /// Its releases.
+    pub listing: &'p Listing,
+    /// The manifests of its releases, as far as they are at hand.
+    pub manifests: &'p [Manifest],
+    /// Where the files lie; `None` where the listing has their addresses.
+    pub links: Option<Links>,
+    /// Names of the files beside which their METADATA is served.
+    pub sidecars: BTreeSet<String>,
+}
+
+/// Whether releases that count as not finished are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prereleases {
+    /// They are.
+    Listed,
+    /// They are left out.
+    LeftOut,
+}
+
+/// The wheels that people can fetch, and the source distributions that a manifest tells of. A file that several releases
+/// hold is listed once, with the address of the first. What is left out, and why, goes to the sink; files of one name
+/// and other bytes are errors. `known` are the versions of ROCm by which labels are read where no manifest tells.
+pub fn index_files(
+    places: &[PublishedAt<'_>],
+    prereleases: Prereleases,
+    known: &[RocmVersion],
+    sink: &mut Sink,
+) -> Vec<IndexFile> {
+    let rows = rows(places);
+    let mut assets: Vec<(&PublishedAt<'_>, &ListedRelease, &ListedAsset)> = Vec::new();
+    for place in places {
+        for release in place.listing.releases.iter().filter(|release| is_listed(release, prereleases)) {
+            let finished = release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded);
+            assets.extend(finished.map(|asset| (place, release, asset)));
+        }
+    }
+    let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
+        .into_par_iter()
+        .map(|(place, release, asset)| {
+            let row = rows.get(asset.name.as_str()).and_then(|rows| row_of(asset, release, rows));
+            file(asset, release, row, place, known).map_err(|reason| left_out(asset, release, &reason))
+        })
+        .collect();
+    let mut places_of_names: HashMap<String, usize> = HashMap::new();
+    let mut files: Vec<IndexFile> = Vec::new();
+    for read in read {
+        let file = match read {
+            Ok(Some(file)) => file,
+            Ok(None) => continue,
+            Err(told) => {
+                sink.push(told);
+                continue;
+            }
+        };
+        match places_of_names.entry(file.name.to_lowercase()) {
+            Entry::Vacant(free) => {
+                free.insert(files.len());
+                files.push(file);
+            }
+            Entry::Occupied(taken) => {
+                let first = &mut files[*taken.get()];
+                if is_same(first, &file) {
+                    first.digest = first.digest.or(file.digest);
+                } else {
+                    sink.push(other_bytes(first, &file));
+                }
+            }
+        }
+    }
+    tell_without_digest(&files, sink);
+    files
+}
+
+fn is_listed(release: &ListedRelease, prereleases: Prereleases) -> bool {
+    !release.draft && (!release.prerelease || prereleases == Prereleases::Listed)
+}
+
+fn rows<'p>(places: &[PublishedAt<'p>]) -> HashMap<&'p str, Vec<(&'p Manifest, &'p ManifestFile)>> {
+    let mut rows: HashMap<&str, Vec<_>> = HashMap::new();
+    for manifest in places.iter().flat_map(|place| place.manifests) {
+        for file in &manifest.files {
+            rows.entry(&file.name).or_default().push((manifest, file));
+        }
+    }
+    rows
+}
+
+/// The row that tells of these bytes. Where GitHub has no digest of them, that is one of the same size, and of the same
+/// release if there is a choice.
+fn row_of<'p>(
+    asset: &ListedAsset,
+    release: &ListedRelease,
+    rows: &[(&'p Manifest, &'p ManifestFile)],
+) -> Option<&'p ManifestFile> {
+    if let Some(digest) = asset.digest {
+        let hex = digest.to_hex();
+        return rows.iter().map(|(_, row)| *row).find(|row| row.sha256.eq_ignore_ascii_case(&hex));
+    }
+    let sized = || rows.iter().filter(|(_, row)| row.size_bytes == asset.size);
+    let of_tag = sized().find(|(manifest, _)| manifest.tag.as_deref() == Some(&release.tag_name));
+    of_tag.or_else(|| sized().next()).map(|(_, row)| *row)
+}
+
+/// The file as the index lists it, or why it is left out; nothing for what is neither wheel nor source distribution.
+fn file(
+    asset: &ListedAsset,
+    release: &ListedRelease,
+    row: Option<&ManifestFile>,
+    place: &PublishedAt<'_>,
+    known: &[RocmVersion],
+) -> Result<Option<IndexFile>, String> {
+    let told = match row.and_then(Asset::of_row) {
+        Some(told) => told.file,
+        None if is_wheel(&asset.name) => by_name(&asset.name, known)?,
+        // Archives of releases are many things; those that a manifest tells of are source distributions.
+        None => return Ok(None),
+    };
+    let links = match &place.links {
+        Some(links) => links.clone(),
+        None => address(asset, release, place.listing.repository.as_deref())?,
+    };
+    let metadata = row.and_then(|row| row.metadata_sha256.as_deref()?.parse::<Digest>().ok());
+    Ok(Some(IndexFile {
+        digest: asset.digest.or(told.digest),
+        size_bytes: asset.size,
+        metadata: metadata
+            .filter(|_| place.sidecars.contains(&asset.name))
+            .map(|digest| CoreMetadata { bytes: None, digest }),
+        uploaded: asset.created_at.clone(),
+        origin: Some(Origin { links, tag: release.tag_name.clone() }),
+        ..told
+    }))
+}
+
+/// What the name of a wheel tells.
+fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, String> {
+    if name.contains('%') {
+        return Err("it is percent-encoded, and no installer takes it".to_owned());
+    }
+    let wheel = name.parse::<WheelName>().map_err(|error| error.reason)?;
+    Ok(IndexFile {
+        name: name.to_owned(),
+        project: wheel.distribution.parse::<DistributionName>().map_err(|error| error.to_string())?,
+        version: wheel.version.clone(),
+        folder: Folder::of(label(&wheel, known)?.as_ref()),
+        kind: FileKind::Wheel(wheel),
+        digest: None,
+        size_bytes: 0,
+        requires_python: None,
+        requires: Vec::new(),
+        metadata: None,
+        yanked: Yanked::No,
+        uploaded: None,
+        origin: None,
+    })
+}
+
+fn is_wheel(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|ending| ending == "whl")
+}
+
+/// What the label says; nothing where it names no accelerator.
+fn label(wheel: &WheelName, known: &[RocmVersion]) -> Result<Option<LabelParts>, String> {
+    let Some(label) = wheel.label() else { return Ok(None) };
+    match LabelParts::parse(&label, known) {
+        Ok(parsed) if parsed.ambiguous => {
+            Err(format!("its label `{label}` names two versions, and no manifest tells which is meant"))
+        }
+        Ok(parsed) => Ok(Some(parsed.parts)),
+        Err(error) if label.as_str().starts_with("rocm") => Err(error.to_string()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The folder that the file is fetched from. GitHub's download addresses end in the file's name (REST API, "Release
+/// assets", `browser_download_url`).
+fn address(asset: &ListedAsset, release: &ListedRelease, repository: Option<&str>) -> Result<Links, String> {
+    let named = asset.browser_download_url.as_deref().filter(|url| !url.is_empty());
+    let folder = match (named, repository) {
+        (Some(url), _) => url.rsplit_once('/').map_or(url, |(folder, _)| folder).to_owned(),
+        (None, Some(repository)) if !release.tag_name.is_empty() => format!(
+            "https://github.com/{repository}/releases/download/{}",
+            crate::names::percent_encode(&release.tag_name)
+        ),
+        _ => return Err("nothing says where it is fetched from".to_owned()),
+    };
+    folder.parse::<BaseUrl>().map(Links::Absolute).map_err(|error| error.to_string())
+}
+
+/// Whether two files of one name have the same bytes, as far as is known.
+fn is_same(one: &IndexFile, other: &IndexFile) -> bool {
+    one.name == other.name
+        && one.size_bytes == other.size_bytes
+        && (one.digest.is_none() || other.digest.is_none() || one.digest == other.digest)
+}
+
+fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
+    let said = |file: &IndexFile| {
+        let tag = file.origin.as_ref().map_or("", |origin| origin.tag.as_str());
+        let digest = file.digest.map_or_else(|| format!("{} bytes", file.size_bytes), |digest| digest.to_string());
+        format!("`{}` of release `{tag}` is {digest}", file.name)
+    };
+    Diagnostic::new(
+        &codes::SAME_NAME_TWICE,
+        format!("two published files with other bytes have the name `{}`", one.name),
+    )
+    .at(Spot::Argument("--published".to_owned()), "")
+    .note(said(one))
+    .note(said(other))
+    .help("publish one of them under another version or build tag, and delete it here")
+}
+
+fn left_out(asset: &ListedAsset, release: &ListedRelease, reason: &str) -> Diagnostic {
+    let told =
+        Diagnostic::new(&codes::UNREADABLE_PUBLISHED_NAME, format!("published `{}` is left out: {reason}", asset.name))
+            .at(Spot::Argument("--published".to_owned()), "")
+            .help("publish it again under the name of a wheel");
+    if release.tag_name.is_empty() { told } else { told.note(format!("it is in release `{}`", release.tag_name)) }
+}
+
+/// Assets of GitHub from before June 2025 have no digest. One word for all of them.
+fn tell_without_digest(files: &[IndexFile], sink: &mut Sink) {
+    let without: Vec<&IndexFile> = files.iter().filter(|file| file.digest.is_none()).collect();
+    if let Some(first) = without.first() {
+        let message = match without.len() {
+            1 => format!("`{}` is listed without hash: nothing tells its digest", first.name),
+            count => {
+                format!("{count} files are listed without hash, `{}` first: nothing tells their digests", first.name)
+            }
+        };
+        sink.push(
+            Diagnostic::new(&codes::NO_PUBLISHED_DIGEST, message)
+                .at(Spot::Argument("--published".to_owned()), "")
+                .help("publish them again, or give the `rock-manifest.json` of their release as well"),
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! A user makes an index of what is published, without the wheels.
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::support::{Project, Served, Wheel, need_pip, pip};
+
+/// Folders of the index with the label of the wheel that each holds.
+const LABELS: [(&str, &str); 4] = [
+    ("rocm6.2-torch2.5", "rocm62torch2.5"),
+    ("rocm6.2-torch2.6", "rocm62torch2.6"),
+    ("rocm7.2-torch2.10", "rocm72torch2.10"),
+    ("rocm7.2-torch2.9", "rocm72torch2.9"),
+];
+
+fn name(label: &str) -> String {
+    format!("flash_attn-2.8.3+{label}-py3-none-any.whl")
+}
+
+fn wheel(name: &str) -> Vec<u8> {
+    Wheel::named(name).requires("torch").header("Requires-Python: >=3.8,<4 & more").bytes()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn asset(name: &str, bytes: &[u8], base: &str) -> Value {
+    json!({
+        "id": 1, "name": name, "state": "uploaded", "size": bytes.len(), "digest": format!("sha256:{}", hex(bytes)),
+        "browser_download_url": format!("{base}/{name}"), "created_at": "2026-11-01T10:00:00Z",
+    })
+}
+
+fn release(tag: &str, assets: Vec<Value>) -> Value {
+    let assets = Value::Array(assets);
+    json!({"id": 7, "tag_name": tag, "draft": false, "prerelease": false, "assets": assets})
+}
+
+const BASE: &str = "https://github.com/o/r/releases/download/v1";
+
+fn listed(releases: &[Value]) -> Project {
+    Project::new().file("releases.json", &serde_json::to_string(releases).unwrap())
+}
+
+fn build(project: &Project, more: &[&str]) -> crate::support::Outcome {
+    let words = ["index", "build", "--published", "releases.json", "--out", "site"];
+    project.run(&[&words, more].concat()).exits(0)
+}
+
+/// P8
+#[test]
+fn an_index_of_releases_has_their_addresses_digests_sizes_and_times() {
+    let names = LABELS.map(|(_, label)| name(label));
+    let assets = names.iter().map(|name| asset(name, &wheel(name), BASE)).collect();
+    let project = listed(&[release("v1", assets)]);
+    build(&project, &[]);
+    for (folder, label) in LABELS {
+        let (name, page) = (name(label), project.read(&format!("site/{folder}/flash-attn/index.html")));
+        let url = format!("{BASE}/{}", name.replace('+', "%2B"));
+        let line = format!("<a href=\"{url}#sha256={}\">{name}</a><br>\n", hex(&wheel(&name)));
+        assert!(page.contains(&line) && page.matches("<a ").count() == 1, "{page}");
+        let json: Value = serde_json::from_str(&project.read(&format!("site/{folder}/flash-attn/index.json"))).unwrap();
+        assert_eq!(json["meta"]["api-version"], "1.1");
+        assert_eq!(json["versions"], json!([format!("2.8.3+{label}")]));
+        let file = &json["files"][0];
+        assert_eq!(
+            (file["url"].as_str(), file["size"].as_u64()),
+            (Some(url.as_str()), Some(wheel(&name).len() as u64))
+        );
+        assert_eq!(file["upload-time"], "2026-11-01T10:00:00Z");
+        assert_eq!((&file["core-metadata"], &file["requires-python"]), (&Value::Null, &Value::Null));
+    }
+    let again = build(&project, &[]).stdout;
+    assert!(again.starts_with("site is up to date: 17 pages, nothing written\n"), "{again}");
+    assert!(project.files().iter().all(|file| !file.ends_with(".metadata")));
+}
+
+#[test]
+fn a_manifest_adds_what_a_listing_does_not_tell_of_the_same_bytes() {
+    let name = name("rocm62torch2.5");
+    let project = Project::new().bytes(&format!("dist/{name}"), &wheel(&name));
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let listing = |bytes: &[u8]| serde_json::to_string(&[release("v1", vec![asset(&name, bytes, BASE)])]).unwrap();
+    let project = project.file("releases.json", &listing(&wheel(&name)));
+    let known = ["--published", "release/rock-manifest.json"];
+    build(&project, &known);
+    let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(page.contains("data-requires-python=\"&gt;=3.8,&lt;4 &amp; more\""), "{page}");
+    assert!(page.contains(BASE) && !page.contains("core-metadata"), "a release holds no METADATA: {page}");
+    // A row of other bytes says nothing of these.
+    let project = project.file("releases.json", &listing(b"other bytes"));
+    build(&project, &known);
+    let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(!page.contains("requires-python") && page.contains(&hex(b"other bytes")), "{page}");
+}
+
+#[test]
+fn a_folder_of_a_release_gives_the_pages_that_reading_its_wheels_gives() {
+    let project = LABELS.iter().fold(Project::new(), |project, (_, label)| {
+        project.bytes(&format!("dist/{}", name(label)), &wheel(&name(label)))
+    });
+    project.run(&["publish", "--to", "releases", "--tag", "v1", "dist"]).exits(0);
+    project.run(&["index", "build", "releases/v1", "--out", "read", "--read-all"]).exits(0);
+    for name in LABELS.map(|(_, label)| name(label)) {
+        std::fs::write(project.path("releases/v1").join(name), "gone").unwrap();
+    }
+    project.run(&["index", "build", "--published", "releases", "--out", "listed"]).exits(0);
+    for (folder, _) in LABELS {
+        for page in ["flash-attn/index.html", "flash-attn/index.json", "index.html"] {
+            let of = |out: &str| project.read(&format!("{out}/{folder}/{page}"));
+            assert_eq!(of("read"), of("listed"));
+        }
+    }
+    assert!(project.read("listed/rocm6.2-torch2.5/flash-attn/index.html").contains("core-metadata=\"sha256="));
+    let base = "https://example.org/w/";
+    project
+        .run(&["index", "build", "--published", "releases", "--out", "far", "--base-url", base, "--no-metadata"])
+        .exits(0);
+    let page = project.read("far/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(page.contains("href=\"https://example.org/w/flash_attn-2.8.3%2B") && !page.contains("core-metadata"));
+}
+
+#[test]
+fn drafts_unfinished_uploads_and_prereleases_are_left_out() {
+    let of = |label: &str| asset(&name(label), b"x", BASE);
+    let mut starter = of("rocm62torch2.6");
+    starter["state"] = json!("starter");
+    let mut draft = release("v2", vec![of("rocm72torch2.9")]);
+    draft["draft"] = json!(true);
+    let mut early = release("v3", vec![of("rocm72torch2.10")]);
+    early["prerelease"] = json!(true);
+    let project = listed(&[release("v1", vec![of("rocm62torch2.5"), starter]), draft, early]);
+    build(&project, &[]);
+    let folders = |project: &Project| LABELS.map(|(folder, _)| project.has(&format!("site/{folder}")));
+    assert_eq!(folders(&project), [true, false, false, false]);
+    build(&project, &["--prereleases"]);
+    assert_eq!(folders(&project), [true, false, true, false]);
+}
+
+#[test]
+fn names_that_github_changed_are_told_and_left_out() {
+    let changed = "flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
+    let ambiguous = "flash_attn-2.8.3+rocm714torch2.5-cp311-cp311-linux_x86_64.whl";
+    let good = name("rocm62torch2.5");
+    let project = listed(&[release("v1", [changed, ambiguous, &good].iter().map(|n| asset(n, b"x", BASE)).collect())]);
+    let said = build(&project, &[]).stderr;
+    assert_eq!(said.matches("warning[G300 unreadable-published-name]").count(), 2, "{said}");
+    assert!(said.contains(&format!("published `{changed}` is left out")) && said.contains(ambiguous), "{said}");
+    let pages: String = project.files().iter().filter(|f| f.starts_with("site")).map(|f| project.read(f)).collect();
+    assert!(!pages.contains("rocm714") && !pages.contains("2.8.3.rocm62") && pages.contains(&good));
+}
+
+#[test]
+fn files_without_digest_are_listed_without_hash_and_told_of_once() {
+    let mut assets: Vec<Value> = LABELS.iter().map(|(_, label)| asset(&name(label), b"x", BASE)).collect();
+    let with = listed(&[release("v1", assets.clone())]);
+    assert!(!build(&with, &[]).stderr.contains("G305"));
+    assets.iter_mut().take(2).for_each(|asset| asset["digest"] = Value::Null);
+    let project = listed(&[release("v1", assets)]);
+    let said = build(&project, &[]).stderr;
+    assert_eq!(said.matches("warning[G305 no-published-digest]").count(), 1, "{said}");
+    assert!(said.contains("2 files are listed without hash"), "{said}");
+    let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(page.contains("-any.whl\">") && !page.contains("sha256"), "{page}");
+    assert!(project.read("site/rocm6.2-torch2.5/flash-attn/index.json").contains("\"hashes\": {}"));
+}
+
+#[test]
+fn one_file_in_two_releases_is_listed_once_and_other_bytes_are_an_error() {
+    let name = name("rocm62torch2.5");
+    let of = |bytes: &[u8], tag: &str| release(tag, vec![asset(&name, bytes, &BASE.replace("v1", tag))]);
+    let project = listed(&[of(b"x", "v2"), of(b"x", "v1")]);
+    build(&project, &[]);
+    let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
+    assert!(page.matches("<a ").count() == 1 && page.contains("download/v2/"), "{page}");
+    let project = project.file("releases.json", &serde_json::to_string(&[of(b"x", "v2"), of(b"y", "v1")]).unwrap());
+    let said = project.run(&["index", "build", "--published", "releases.json", "--out", "site"]).exits(1).stderr;
+    assert!(said.starts_with("error[G014 same-name-twice]") && said.contains("of release `v1`"), "{said}");
+    assert_eq!(project.read("site/rocm6.2-torch2.5/flash-attn/index.html"), page);
+}
+
+#[test]
+fn an_address_that_is_none_is_told_and_never_reaches_a_page() {
+    let evil = ["javascript:alert(1)", "https://me:secret@example.org", "https://example.org/\"><script>"];
+    let good = asset(&name("rocm62torch2.5"), b"x", BASE);
+    let mut assets = vec![good];
+    assets.extend(
+        evil.iter()
+            .zip(["rocm62torch2.6", "rocm72torch2.9", "rocm72torch2.10"])
+            .map(|(base, label)| asset(&name(label), b"x", base)),
+    );
+    let project = listed(&[release("v1", assets)]);
+    let said = build(&project, &[]).stderr;
+    assert_eq!(said.matches("warning[G300").count(), 3, "{said}");
+    let pages: String = project.files().iter().filter(|f| f.starts_with("site")).map(|f| project.read(f)).collect();
+    for text in ["javascript", "secret@", "<script>alert", "\"><script"] {
+        assert!(!pages.contains(text), "{text}");
+    }
+}
+
+/// P8
+#[test]
+fn pip_installs_by_name_from_an_index_of_releases() {
+    need_pip();
+    let project = LABELS.iter().fold(Project::new(), |project, (_, label)| {
+        project.bytes(&format!("o/r/releases/download/v1/{}", name(label)), &wheel_for_all(&name(label)))
+    });
+    let served = Served::folder(project.root());
+    let base = format!("{}/o/r/releases/download/v1", served.url());
+    let assets = LABELS.iter().map(|(_, label)| asset(&name(label), &wheel_for_all(&name(label)), &base)).collect();
+    let project = project.file("releases.json", &serde_json::to_string(&[release("v1", assets)]).unwrap());
+    build(&project, &[]);
+    for (folder, label) in LABELS {
+        let target = project.path("installed").join(label);
+        let index = format!("{}/site/{folder}/", served.url());
+        let mut install = pip(&["install", "-q", "--no-deps", "--index-url", &index, "flash-attn", "--target"]);
+        let done = install.arg(&target).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert!(target.join(format!("flash_attn-2.8.3+{label}.dist-info")).is_dir(), "{folder}");
+    }
+}
+
+fn wheel_for_all(name: &str) -> Vec<u8> {
+    Wheel::named(name).requires("torch").header("Requires-Python: >=3.8").bytes()
+}

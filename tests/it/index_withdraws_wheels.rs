@@ -1,0 +1,149 @@
+//! A user withdraws wheels from an index, and installers pass over them.
+
+use crate::support::{Project, Served, Wheel, need_pip, pip};
+
+fn name(version: &str) -> String {
+    format!("flash_attn-{version}+rocm62torch2.5-py3-none-any.whl")
+}
+
+fn project(versions: &[&str]) -> Project {
+    versions.iter().fold(Project::new(), |project, version| {
+        let wheel = Wheel::named(&name(version)).requires("torch").header("Requires-Python: >=3.8");
+        project.bytes(&format!("dist/{}", name(version)), &wheel.bytes())
+    })
+}
+
+const PAGE: &str = "dist/simple/rocm6.2-torch2.5/flash-attn/index.html";
+
+fn build(project: &Project, more: &[&str]) -> String {
+    project.run(&[&["index", "build", "dist"], more].concat()).exits(0).stdout
+}
+
+#[test]
+fn a_rule_is_only_told_without_apply() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    build(&project, &[]);
+    let before = project.read(PAGE);
+    let said = build(&project, &["--yank", "flash-attn<2.6: superseded"]);
+    insta::assert_snapshot!(said, @r"
+    dist/simple is up to date: 5 pages, nothing written
+    would be yanked: flash_attn-2.5.9+rocm62torch2.5-py3-none-any.whl: superseded
+    nothing was withdrawn or offered again: `--apply` does it
+    install with:
+      pip install flash-attn --no-deps --index-url file://[ROOT]/dist/simple/rocm6.2-torch2.5/
+    ");
+    assert_eq!(project.read(PAGE), before);
+}
+
+#[test]
+fn what_is_withdrawn_stays_so_until_it_is_offered_again() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    let said = build(&project, &["--yank", "flash-attn<2.6: <b>superseded</b>", "--apply", "--format", "json"]);
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(
+        (&said["yank"]["applied"], said["yank"]["yanked"].as_object().map(serde_json::Map::len)),
+        (&true.into(), Some(1))
+    );
+    let page = project.read(PAGE);
+    assert_eq!(page.matches("data-yanked=\"&lt;b&gt;superseded&lt;/b&gt;\"").count(), 1, "{page}");
+    assert!(build(&project, &[]).contains("is up to date: 5 pages, nothing written"));
+    assert_eq!(project.read(PAGE), page);
+    let json = project.read(&PAGE.replace("html", "json"));
+    assert!(json.contains("\"yanked\": \"<b>superseded</b>\""), "{json}");
+    let landing = project.read("dist/simple/index.html");
+    assert!(landing.contains("2.8.3+rocm62") && !landing.contains("2.5.9"), "nobody is told to install it");
+    let said = build(&project, &["--unyank", "flash-attn==2.5.9+rocm62torch2.5"]);
+    assert!(said.contains("would be offered again: flash_attn-2.5.9"), "{said}");
+    assert_eq!(project.read(PAGE), page);
+    build(&project, &["--unyank", "flash-attn==2.5.9+rocm62torch2.5", "--apply"]);
+    assert!(!project.read(PAGE).contains("yanked"));
+}
+
+#[test]
+fn publishing_into_the_folder_again_leaves_what_is_withdrawn() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let words = ["index", "build", "release", "--yank", "flash-attn<2.6", "--apply"];
+    project.run(&words).exits(0);
+    let page = "release/simple/rocm6.2-torch2.5/flash-attn/index.html";
+    assert_eq!(project.read(page).matches("data-yanked=\"\"").count(), 1);
+    let third = Wheel::named(&name("2.9.0")).bytes();
+    let project = project.bytes(&format!("dist/{}", name("2.9.0")), &third);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let after = project.read(page);
+    assert!(after.contains("2.9.0%2B") && after.matches("data-yanked=\"\"").count() == 1, "{after}");
+}
+
+#[test]
+fn nightly_builds_go_by_age_and_the_newest_stay() {
+    let versions = ["3.0.dev20200101", "3.0.dev20200102", "3.0.dev20200103", "2.8.3"];
+    let project = project(&versions);
+    let said = build(&project, &["--yank-older-than", "30d", "--keep", "2", "--apply"]);
+    assert!(said.contains("yanked: flash_attn-3.0.dev20200101+"), "{said}");
+    assert_eq!(project.read(PAGE).matches("data-yanked=").count(), 1);
+    assert!(project.read(PAGE).contains("nightly build of 2020-01-01, older than 30 days"));
+}
+
+#[test]
+fn a_rule_that_cannot_be_read_is_an_error_and_nothing_is_written() {
+    let project = project(&["2.8.3"]);
+    let faulty = [["--yank", "<2.6"], ["--yank", "flash-attn<<2"], ["--unyank", ""], ["--yank-older-than", "a month"]];
+    for [option, rule] in faulty {
+        let said = project.run(&["index", "build", "dist", option, rule]).exits(1).stderr;
+        assert!(said.starts_with("error[G019 bad-yank-rule]"), "{said}");
+    }
+    assert!(!project.has("dist/simple"));
+    let said = project.run(&["index", "build", "dist", "--yank", "flash-attn<2.6"]).exits(0).stderr;
+    assert!(!said.contains("bad-yank-rule"), "{said}");
+}
+
+/// What pip would install, from its own words.
+fn pip_takes(index: &str, requirement: &str) -> String {
+    need_pip();
+    let words = ["install", "--dry-run", "--no-deps", "--ignore-installed", "--index-url", index, requirement];
+    let done = pip(&words).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    said.lines().find_map(|line| line.strip_prefix("Would install ")).unwrap_or_default().to_owned()
+}
+
+/// P8
+#[test]
+fn pip_passes_over_a_withdrawn_wheel_unless_its_version_is_pinned() {
+    let project = project(&["2.8.2", "2.8.3"]);
+    build(&project, &["--yank", "flash-attn==2.8.3: broken", "--apply"]);
+    let served = Served::folder(&project.path("dist"));
+    let file = format!("file://{}/dist/simple/rocm6.2-torch2.5/", project.root().display());
+    for index in [file, format!("{}/simple/rocm6.2-torch2.5/", served.url())] {
+        assert_eq!(pip_takes(&index, "flash-attn"), "flash-attn-2.8.2+rocm62torch2.5");
+        assert_eq!(pip_takes(&index, "flash-attn==2.8.3+rocm62torch2.5"), "flash-attn-2.8.3+rocm62torch2.5");
+    }
+}
+
+/// P8
+#[test]
+fn pip_resolves_from_metadata_and_leaves_the_wheel() {
+    need_pip();
+    let project = project(&["2.8.3"]);
+    build(&project, &[]);
+    let served = Served::folder(&project.path("dist"));
+    let index = format!("{}/simple/rocm6.2-torch2.5/", served.url());
+    // The wheel needs torch, which this index does not have: pip finds out before it fetches the wheel.
+    let done = pip(&["download", "--index-url", &index, "flash-attn", "-d"]).arg(project.path("got")).output().unwrap();
+    assert!(!done.status.success());
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(said.contains("No matching distribution found for torch"), "{said}");
+    let asked = served.asked();
+    let wheel = name("2.8.3").replace('+', "%2B");
+    assert!(asked.contains(&format!("/{wheel}.metadata")), "{asked:?}");
+    assert!(!asked.contains(&format!("/{wheel}")), "{asked:?}");
+}
+
+#[test]
+fn pip_takes_no_wheel_whose_requires_python_excludes_it() {
+    let newer = Wheel::named(&name("2.9.0")).header("Requires-Python: >=4").bytes();
+    let project = project(&["2.8.3"]).bytes(&format!("dist/{}", name("2.9.0")), &newer);
+    build(&project, &[]);
+    let index = format!("file://{}/dist/simple/rocm6.2-torch2.5/", project.root().display());
+    assert_eq!(pip_takes(&index, "flash-attn"), "flash-attn-2.8.3+rocm62torch2.5");
+}
