@@ -1,5 +1,6 @@
 //! The steps of a publish, one after the other, until nothing is left to do.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,19 +9,18 @@ use serde_json::json;
 
 use super::client::{Client, Upload};
 use super::error::GithubError;
+use super::retry::MOST_TRIES;
 use super::upload::Source;
+use crate::names::Digest;
 use crate::publish::remote::{Allowed, Description, Goal, Memory, Next, Refusal, Step, next};
-use crate::publish::{AssetState, ListedRelease, Wanted};
-
-/// How often one asset is sent, and one draft made, at most.
-const MOST_TRIES: u32 = 6;
+use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
 
 /// Told of each piece of a file that is sent: the file, and how many bytes.
 pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
 
 /// What a publish needs beside its goal.
 pub struct Doing<'d> {
-    /// Opens a wanted file.
+    /// Opens a wanted file, when its turn to be sent has come.
     pub open: &'d dyn Fn(&str) -> std::io::Result<Source>,
     /// Told before each step.
     pub on_step: &'d mut dyn FnMut(&Step),
@@ -91,7 +91,7 @@ struct Run<'r, 'd> {
 impl Run<'_, '_> {
     fn go(&mut self, allowed: Allowed) -> Result<End, GithubError> {
         // Whether the listing is younger than the last change to a file.
-        let mut is_fresh = true;
+        let mut is_fresh = false;
         loop {
             self.client.glance()?;
             let seen = self.memory.over(&self.listed);
@@ -101,7 +101,9 @@ impl Run<'_, '_> {
                 Next::Steps(steps) => steps,
             };
             let is_last = |step: &Step| matches!(step, Step::Describe { .. } | Step::Publish { .. });
-            if steps.iter().all(is_last) && !is_fresh {
+            let is_public = |step: &Step| matches!(step, Step::Publish { .. });
+            // What is seen last decides: another run may have made a draft that a listing did not have yet.
+            if steps.iter().all(is_last) && steps.iter().any(is_public) && !is_fresh {
                 self.look()?;
                 is_fresh = true;
                 continue;
@@ -122,6 +124,7 @@ impl Run<'_, '_> {
     /// Takes steps, until one leaves open what it did.
     fn take(&mut self, steps: Vec<Step>, seen: &[ListedRelease]) -> Result<(), GithubError> {
         let mut uploads = Vec::new();
+        let mut is_made = false;
         // What must go before a file comes is no upload and is done first; what waits for a file comes the next time.
         for step in steps {
             self.client.glance()?;
@@ -132,12 +135,17 @@ impl Run<'_, '_> {
             (self.doing.on_step)(&step);
             self.steps += 1;
             match (self.one(&step), &step) {
+                (Ok(()), Step::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
                 (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => return self.find_draft(tag, error),
-                (Err(error), _) => return self.unsure(format!("{step:?}"), error),
+                (Err(error), _) => return self.unsure(vec![(format!("{step:?}"), error)]),
             }
         }
-        self.upload(uploads, seen)
+        if is_made {
+            // A listing that has this draft has those as well that were made before it.
+            return self.look();
+        }
+        self.upload(&uploads, seen)
     }
 
     fn one(&mut self, step: &Step) -> Result<(), GithubError> {
@@ -182,92 +190,98 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn upload(&mut self, steps: Vec<Step>, seen: &[ListedRelease]) -> Result<(), GithubError> {
-        let mut sent = Vec::new();
-        let mut uploads = Vec::new();
+    fn upload(&mut self, steps: &[Step], seen: &[ListedRelease]) -> Result<(), GithubError> {
+        let (mut sent, mut uploads) = (Vec::new(), Vec::new());
+        let (open, on_step) = (self.doing.open, RefCell::new(&mut *self.doing.on_step));
         for step in steps {
-            (self.doing.on_step)(&step);
             let Step::Upload { release, name, as_name } = step else { continue };
-            let Some(wanted) = self.goal.assets.iter().find(|wanted| wanted.name == name) else { continue };
-            let to = seen.iter().find(|found| found.id == release).and_then(|found| found.upload_url.clone());
-            let source = match (self.doing.open)(&name) {
-                Ok(source) => source,
-                Err(error) => {
-                    let reason = error.to_string();
-                    self.failed.insert(name.clone(), GithubError::File { path: name, reason });
-                    continue;
-                }
-            };
+            let Some(wanted) = self.goal.assets.iter().find(|wanted| wanted.name == *name) else { continue };
+            let to = seen.iter().find(|found| found.id == *release).and_then(|found| found.upload_url.clone());
             let (on_sent, shown) = (Arc::clone(&self.doing.on_sent), name.clone());
+            let on_step = &on_step;
             uploads.push(Upload {
                 to: to.unwrap_or_default(),
                 name: as_name.clone(),
-                source,
+                open: Box::new(move || {
+                    (on_step.borrow_mut())(step);
+                    open(name)
+                }),
                 size_bytes: wanted.size_bytes,
                 digest: wanted.digest,
-                on_sent: Box::new(move |bytes| on_sent(&shown, bytes)),
+                on_sent: Arc::new(move |bytes| on_sent(&shown, bytes)),
             });
-            sent.push((release, wanted, as_name));
-            self.steps += 1;
+            sent.push((*release, wanted, as_name));
         }
-        let results = self.client.upload(uploads, self.doing.at_once);
-        let mut open = None;
+        let results = self.client.upload(&uploads, self.doing.at_once);
+        drop(uploads);
+        // All of them are written down before one ends it.
+        let (mut open, mut last) = (Vec::new(), None);
         for ((release, wanted, as_name), result) in sent.into_iter().zip(results) {
-            match result.and_then(|asset| self.checked(asset, wanted, &as_name)) {
+            let Some(result) = result else { continue };
+            self.steps += 1;
+            match result.and_then(|asset| self.checked(asset, wanted, as_name)) {
                 Ok(asset) => self.memory.has_asset(release, &asset),
-                Err(error @ GithubError::Unsure { .. }) => open = Some((as_name, error)),
-                Err(error) if exists_already(&error) => open = Some((as_name, error)),
-                Err(error) if error.is_final() => return Err(error),
+                Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
+                Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
+                Err(error) if error.is_final() => last = last.or(Some(error)),
                 Err(error) => drop(self.failed.insert(wanted.name.clone(), error)),
             }
         }
-        match open {
-            Some((name, error)) => self.unsure(name, error),
-            None => Ok(()),
+        match last {
+            Some(error) => Err(error),
+            None if open.is_empty() => Ok(()),
+            None => self.unsure(open),
         }
     }
 
     /// An asset as it was sent; another is deleted.
-    fn checked(
-        &self,
-        asset: crate::publish::ListedAsset,
-        wanted: &Wanted,
-        as_name: &str,
-    ) -> Result<crate::publish::ListedAsset, GithubError> {
+    fn checked(&self, asset: ListedAsset, wanted: &Wanted, as_name: &str) -> Result<ListedAsset, GithubError> {
         let has_digest = asset.digest.is_none_or(|digest| digest == wanted.digest);
         let is_whole = asset.state == AssetState::Uploaded && asset.size == wanted.size_bytes && has_digest;
         if asset.name == as_name && is_whole {
             return Ok(asset);
         }
         self.client.delete_asset(asset.id)?;
-        let found = if asset.name == as_name {
-            format!("{} bytes, {}", asset.size, asset.digest.map_or_else(|| "no digest".to_owned(), |d| d.to_string()))
-        } else {
-            asset.name
+        if asset.name != as_name {
+            return Err(GithubError::Stored { wanted: as_name.to_owned(), found: asset.name });
+        }
+        let bytes = |size: u64, digest: Option<Digest>| {
+            format!("{size} bytes, {}", digest.map_or_else(|| "no digest".to_owned(), |digest| digest.to_string()))
         };
-        Err(GithubError::Stored { wanted: as_name.to_owned(), found })
+        Err(GithubError::Damaged {
+            name: as_name.to_owned(),
+            wanted: bytes(wanted.size_bytes, Some(wanted.digest)),
+            found: bytes(asset.size, asset.digest),
+        })
     }
 
-    /// After a call of unknown outcome: wait, and look at what is there.
-    fn unsure(&mut self, what: String, error: GithubError) -> Result<(), GithubError> {
-        let error = match error {
-            GithubError::Unsure { .. } => error,
-            error if exists_already(&error) => {
-                GithubError::Unsure { call: what.clone(), reason: "the name is taken".to_owned() }
+    /// After calls of unknown outcome: wait, and look at what is there.
+    fn unsure(&mut self, calls: Vec<(String, GithubError)>) -> Result<(), GithubError> {
+        let mut longest: Option<(u32, GithubError)> = None;
+        for (what, error) in calls {
+            let error = match error {
+                GithubError::Unsure { .. } => error,
+                error if exists_already(&error) => {
+                    GithubError::Unsure { call: what.clone(), reason: "the name is taken".to_owned() }
+                }
+                GithubError::Status { status: 404, call, .. } => {
+                    GithubError::Unsure { call, reason: "it is not there any more".to_owned() }
+                }
+                error => return Err(error),
+            };
+            let tries = self.tries.entry(what).or_default();
+            *tries += 1;
+            if *tries >= MOST_TRIES {
+                return Err(error);
             }
-            GithubError::Status { status: 404, call, .. } => {
-                GithubError::Unsure { call, reason: "it is not there any more".to_owned() }
+            if longest.as_ref().is_none_or(|(most, _)| *tries > *most) {
+                longest = Some((*tries, error));
             }
-            error => return Err(error),
-        };
-        let tries = self.tries.entry(what).or_default();
-        *tries += 1;
-        if *tries >= MOST_TRIES {
-            return Err(error);
         }
-        let tries = *tries;
-        self.client.pause(error, tries)?;
-        self.look_at_all()
+        if let Some((tries, error)) = longest {
+            self.client.pause(error, tries)?;
+        }
+        self.look_once()
     }
 
     /// Looks for the draft that a call of unknown outcome may have made. A listing may lag behind, and a second draft
@@ -280,10 +294,10 @@ impl Run<'_, '_> {
         }
         for wait_s in [2, 4, 8, 16] {
             self.client.wait(&error, Duration::from_secs(wait_s))?;
-            self.look_at_all()?;
+            self.look_once()?;
+            let mark = self.goal.mark_of_draft();
             let is_made = |release: &ListedRelease| {
-                release.tag_name == tag
-                    && release.body.as_deref().is_some_and(|b| b.contains(&self.goal.mark_of_draft()))
+                release.tag_name == tag && release.body.as_deref().is_some_and(|body| body.contains(&mark))
             };
             if self.listed.iter().any(is_made) {
                 break;
@@ -292,34 +306,36 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Looks again at the assets of the goal's releases, until the listing has all that answers told of.
+    /// Looks again at all, until the listing has what answers told of.
     fn look(&mut self) -> Result<(), GithubError> {
-        let seen = self.memory.over(&self.listed);
-        self.listed = seen;
-        for at in 0..self.listed.len() {
-            for tries in 1.. {
-                self.listed[at].assets = self.client.assets(self.listed[at].id)?;
-                let missing = self.memory.missing_in(&self.listed[at]);
-                if missing.is_empty() {
-                    break;
+        for tries in 1.. {
+            self.look_once()?;
+            let (mut lacks_release, mut missing) = (false, Vec::new());
+            for known in self.memory.over(&[]) {
+                match self.listed.iter().find(|listed| listed.id == known.id) {
+                    Some(listed) => missing.extend(self.memory.missing_in(listed)),
+                    None => lacks_release = true,
                 }
-                if tries >= MOST_TRIES {
-                    // It does not come: someone deleted it.
-                    for asset in missing {
-                        self.memory.asset_is_gone(asset);
-                    }
-                    break;
-                }
-                let call = format!("GET assets of {}", self.listed[at].tag_name);
-                let reason = format!("{} that were sent are not listed yet", missing.len());
-                self.client.wait(&GithubError::Unsure { call, reason }, Duration::from_secs(1 << tries))?;
             }
+            if missing.is_empty() && !lacks_release {
+                break;
+            }
+            if tries >= MOST_TRIES {
+                // They do not come: someone deleted them. A release is asked for by its number in any case.
+                for asset in missing {
+                    self.memory.asset_is_gone(asset);
+                }
+                break;
+            }
+            let call = "GET releases".to_owned();
+            let reason = "not all that was made is listed yet".to_owned();
+            self.client.wait(&GithubError::Unsure { call, reason }, Duration::from_secs(1 << tries))?;
         }
         Ok(())
     }
 
-    /// Looks again at all releases.
-    fn look_at_all(&mut self) -> Result<(), GithubError> {
+    /// Looks once more at all releases.
+    fn look_once(&mut self) -> Result<(), GithubError> {
         self.listed = of_goal(self.client, self.goal)?;
         Ok(())
     }
@@ -332,14 +348,14 @@ impl Run<'_, '_> {
     }
 }
 
-/// The releases of a goal's tags with all their assets; others without.
+/// The releases of a goal's tags with all their assets; of others number and tag.
 ///
 /// # Errors
 /// When they cannot be read.
 pub fn of_goal(client: &Client, goal: &Goal) -> Result<Vec<ListedRelease>, GithubError> {
-    let mut releases = client.releases()?;
-    for release in &mut releases {
-        release.assets = if goal.has(release) { client.assets(release.id)? } else { Vec::new() };
+    let mut releases = client.releases(|release| goal.has(release))?;
+    for release in releases.iter_mut().filter(|release| goal.has(release)) {
+        release.assets = client.assets(release.id)?;
     }
     Ok(releases)
 }

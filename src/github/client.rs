@@ -1,5 +1,6 @@
 //! The calls that publishing needs.
 
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::api::Api;
 use super::apply::fields;
-use super::call::{Caller, OnWait, Stop};
+use super::call::{Caller, Kind, OnWait, Stop};
 use super::clock::Clock;
 use super::error::GithubError;
 use super::octo::{octocrab, read, reply};
@@ -30,6 +31,8 @@ const MOST_PAGES: usize = 50;
 /// How many assets a release in a list has at least when some may be left out: a page of anything is no longer (GitHub
 /// Docs, "Using pagination in the REST API"); how many assets such a list holds is written nowhere.
 const LISTED_WHOLE: usize = 100;
+/// How many files are sent at once at most.
+const MOST_AT_ONCE: usize = 4;
 
 /// The releases of one repository.
 pub struct Client {
@@ -58,20 +61,23 @@ pub struct Calls {
 }
 
 /// A file to be sent.
-pub struct Upload {
+pub struct Upload<'u> {
     /// Where to: the release's `upload_url`.
     pub to: String,
     /// The name that it gets.
     pub name: String,
-    /// Its bytes.
-    pub source: Source,
+    /// Gives its bytes, when its turn has come.
+    pub open: Box<dyn Fn() -> io::Result<Source> + 'u>,
     /// How many they are.
     pub size_bytes: u64,
     /// What they hash to.
     pub digest: Digest,
     /// Told of the bytes of each piece.
-    pub on_sent: Box<dyn Fn(u64) + Send>,
+    pub on_sent: Arc<dyn Fn(u64) + Send + Sync>,
 }
+
+/// What came of a file; `None` where it was not begun.
+pub type Sent = Option<Result<ListedAsset, GithubError>>;
 
 impl Client {
     /// The releases of a repository.
@@ -98,12 +104,20 @@ impl Client {
         Ok(Self { runtime, caller, octocrab, repo })
     }
 
-    /// All releases, drafts among them where the token may see them.
+    /// All releases, drafts among them where the token may see them. Of those that are not wanted, number and tag alone
+    /// are kept: a repository may have thousands, with long texts and a thousand assets each.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn releases(&self) -> Result<Vec<ListedRelease>, GithubError> {
-        self.pages(&format!("/repos/{}/releases?per_page=100", self.repo))
+    pub fn releases(&self, is_wanted: impl Fn(&ListedRelease) -> bool) -> Result<Vec<ListedRelease>, GithubError> {
+        let kept = |release: ListedRelease| {
+            if is_wanted(&release) {
+                return release;
+            }
+            let ListedRelease { id, tag_name, draft, .. } = release;
+            ListedRelease { id, tag_name, draft, ..ListedRelease::default() }
+        };
+        self.pages(&format!("/repos/{}/releases?per_page=100", self.repo), kept)
     }
 
     /// All releases with all their assets, for reading. A list of releases may leave out assets of one that has many.
@@ -111,7 +125,7 @@ impl Client {
     /// # Errors
     /// When they cannot be read.
     pub fn listing(&self) -> Result<Vec<ListedRelease>, GithubError> {
-        let mut releases = self.releases()?;
+        let mut releases = self.releases(|_| true)?;
         for release in releases.iter_mut().filter(|release| release.assets.len() >= LISTED_WHOLE) {
             release.assets = self.assets(release.id)?;
         }
@@ -123,7 +137,7 @@ impl Client {
     /// # Errors
     /// When they cannot be read.
     pub fn assets(&self, release: u64) -> Result<Vec<ListedAsset>, GithubError> {
-        self.pages(&format!("/repos/{}/releases/{release}/assets?per_page=100", self.repo))
+        self.pages(&format!("/repos/{}/releases/{release}/assets?per_page=100", self.repo), |asset| asset)
     }
 
     /// The object that a tag names, `None` where there is no such tag.
@@ -169,6 +183,10 @@ impl Client {
             read(&format!("POST {path}"), self.octocrab._post(path.as_str(), Some(&fields)).await)
                 .await
                 .map(|(made, _)| made)
+        })
+        .map_err(|error| match error {
+            GithubError::Malformed { call, reason } => GithubError::Unsure { call, reason },
+            error => error,
         })
     }
 
@@ -227,47 +245,24 @@ impl Client {
         self.delete(&format!("/repos/{}/releases/assets/{asset}", self.repo))
     }
 
-    /// Fetches a short asset.
-    ///
-    /// # Errors
-    /// When it cannot be fetched.
-    pub fn content(&self, asset: u64) -> Result<Vec<u8>, GithubError> {
-        let uri = self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?;
-        let mut content = Vec::new();
-        self.block_on(self.caller.fetch(&uri, |bytes| content.extend_from_slice(bytes)))?;
-        Ok(content)
-    }
-
     /// Fetches a document that is an asset. Without a token it comes from the address that people click, which counts
     /// for no limit of the API.
     ///
     /// # Errors
-    /// When it cannot be fetched, or is larger than that.
+    /// When it cannot be fetched, is larger than that, or has another size than is listed.
     pub fn document(&self, asset: &ListedAsset, most_bytes: usize) -> Result<Vec<u8>, GithubError> {
         let clicked = asset.browser_download_url.as_deref().filter(|_| self.caller.token.is_none());
         let uri = match clicked.and_then(|url| url.parse().ok()) {
             Some(uri) => uri,
-            None => self.caller.api.at(&format!("/repos/{}/releases/assets/{}", self.repo, asset.id))?,
+            None => self.address_of(asset.id)?,
         };
-        let mut content = Vec::new();
-        for tries in 1.. {
-            let mut is_too_large = false;
-            content.clear();
-            let take = |bytes: &[u8]| {
-                is_too_large |= content.len() + bytes.len() > most_bytes;
-                if !is_too_large {
-                    content.extend_from_slice(bytes);
-                }
-            };
-            match self.runtime.block_on(self.caller.fetch(&uri, take)) {
-                Ok(()) if is_too_large => {
-                    let reason = format!("`{}` is larger than {most_bytes} bytes", asset.name);
-                    return Err(GithubError::Malformed { call: format!("GET {}", uri.path()), reason });
-                }
-                Ok(()) => break,
-                Err(error @ GithubError::NoAnswer { is_lasting: false, .. }) => self.pause(error, tries)?,
-                Err(error) => return Err(error),
-            }
+        let content = self.block_on(self.caller.fetch(&uri, Vec::new, |content, piece| {
+            content.extend_from_slice(piece);
+            content.len() <= most_bytes
+        }))?;
+        if content.len() as u64 != asset.size {
+            let reason = format!("`{}` has {} bytes, and {} came", asset.name, asset.size, content.len());
+            return Err(GithubError::Malformed { call: format!("GET {}", uri.path()), reason });
         }
         Ok(content)
     }
@@ -277,33 +272,36 @@ impl Client {
     /// # Errors
     /// When it cannot be fetched.
     pub fn hash(&self, asset: u64) -> Result<Digest, GithubError> {
-        let uri = self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?;
-        let mut hash = Sha256::new();
-        self.block_on(self.caller.fetch(&uri, |bytes| hash.update(bytes)))?;
+        let uri = self.address_of(asset)?;
+        let hash = self.block_on(self.caller.fetch(&uri, Sha256::new, |hash, piece| {
+            hash.update(piece);
+            true
+        }))?;
         Ok(Digest::new(hash.finalize().into()))
     }
 
-    /// Sends files, so many at once, and says of each what came of it, in their order. Once stopped, no other begins.
-    pub fn upload(&self, uploads: Vec<Upload>, at_once: usize) -> Vec<Result<ListedAsset, GithubError>> {
-        self.runtime.block_on(async {
-            let gate = Arc::new(tokio::sync::Semaphore::new(at_once.max(1)));
-            let tasks: Vec<_> = uploads
-                .into_iter()
-                .map(|upload| {
-                    let (caller, gate) = (Arc::clone(&self.caller), Arc::clone(&gate));
-                    tokio::spawn(async move {
-                        let Ok(_permit) = gate.acquire().await else { return Err(GithubError::Stopped) };
-                        send(&caller, upload).await
-                    })
-                })
-                .collect();
-            let mut results = Vec::with_capacity(tasks.len());
-            for task in tasks {
-                let result = task.await.unwrap_or(Err(GithubError::Stopped));
-                results.push(result.map_err(|error| error.without(self.caller.token.as_ref())));
+    fn address_of(&self, asset: u64) -> Result<Uri, GithubError> {
+        Ok(self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?)
+    }
+
+    /// Sends files, up to four at once, and says of each what came of it, in their order. No other begins when it was
+    /// stopped, when the next would fare no better, or when it is not known what one came to: that is looked at first.
+    pub fn upload(&self, uploads: &[Upload<'_>], at_once: usize) -> Vec<Sent> {
+        let results = RefCell::new(vec![None; uploads.len()]);
+        let (next, is_over) = (Cell::new(0), Cell::new(false));
+        let lane = async |lane: usize| {
+            while lane < at_once.clamp(1, MOST_AT_ONCE) && !is_over.get() {
+                let at = next.replace(next.get() + 1);
+                let Some(upload) = uploads.get(at) else { return };
+                let Some(result) = send(&self.caller, upload, &is_over).await else { return };
+                let result = result.map_err(|error| error.without(self.caller.token.as_ref()));
+                let ends = |error: &GithubError| error.is_final() || matches!(error, GithubError::Unsure { .. });
+                is_over.set(is_over.get() || result.as_ref().is_err_and(ends));
+                results.borrow_mut()[at] = Some(result);
             }
-            results
-        })
+        };
+        self.runtime.block_on(async { tokio::join!(lane(0), lane(1), lane(2), lane(3)) });
+        results.into_inner()
     }
 
     /// Waits before looking again after a call of unknown outcome, for the time of this try.
@@ -361,12 +359,13 @@ impl Client {
         }
     }
 
-    /// All items of a listing, page after page as the `Link` header leads (RFC 8288), on the same host only.
-    fn pages<T: serde::de::DeserializeOwned>(&self, first: &str) -> Result<Vec<T>, GithubError> {
+    /// All items of a listing as `kept` leaves them, page after page as the `Link` header leads (RFC 8288), on the same
+    /// host only.
+    fn pages<T: serde::de::DeserializeOwned>(&self, first: &str, kept: impl Fn(T) -> T) -> Result<Vec<T>, GithubError> {
         let (mut all, mut path) = (Vec::new(), first.to_owned());
         for _ in 0..MOST_PAGES {
-            let (mut page, headers): (Vec<T>, _) = self.get(&path)?;
-            all.append(&mut page);
+            let (page, headers): (Vec<T>, _) = self.get(&path)?;
+            all.extend(page.into_iter().map(&kept));
             match next_page(&headers) {
                 None => return Ok(all),
                 Some(next) if self.caller.api.may_have_token(&next) => path = next.to_string(),
@@ -394,37 +393,71 @@ pub struct TagObject {
     pub kind: String,
 }
 
-/// The address of the relation `next`.
+/// The address of the relation `next` (RFC 8288). Addresses may hold commas and semicolons.
 fn next_page(headers: &HeaderMap) -> Option<Uri> {
-    headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok()).flat_map(|links| links.split(',')).find_map(
-        |link| {
-            let (address, relation) = link.split_once(';')?;
-            let is_next = relation.split(';').any(|part| part.trim() == "rel=\"next\"");
-            address.trim().strip_prefix('<')?.strip_suffix('>')?.parse().ok().filter(|_| is_next)
-        },
-    )
+    headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok()).find_map(|links| {
+        links.split('<').skip(1).find_map(|link| {
+            let (address, parameters) = link.split_once('>')?;
+            let is_next = parameters.split([';', ',']).any(|part| part.trim() == "rel=\"next\"");
+            address.trim().parse().ok().filter(|_| is_next)
+        })
+    })
 }
 
-/// Sends one file and checks what arrived.
-async fn send(caller: &Caller, upload: Upload) -> Result<ListedAsset, GithubError> {
-    caller.glance()?;
-    let uri = caller.api.upload(&upload.to, &upload.name)?;
-    let unreadable = |reason: String| GithubError::File { path: upload.name.clone(), reason };
-    let content = body(upload.source, upload.size_bytes, upload.digest, upload.on_sent)
-        .map_err(|error| unreadable(error.to_string()))?;
-    let mut request = caller.request(&Method::POST, &uri, "application/vnd.github+json");
+/// Sends one file and checks that it arrived; a limit makes it wait and begin again. `None` where it was over before its
+/// turn came.
+async fn send(caller: &Caller, upload: &Upload<'_>, is_over: &Cell<bool>) -> Sent {
+    let uri = match caller.api.upload(&upload.to, &upload.name) {
+        Ok(uri) => uri,
+        Err(error) => return Some(Err(error.into())),
+    };
+    let call = format!("POST {}?name={}", uri.path(), upload.name);
+    for tries in 1.. {
+        if let Err(error) = caller.turn(&call, Kind::Sends).await {
+            return Some(Err(error));
+        }
+        if is_over.get() {
+            return None;
+        }
+        match try_to_send(caller, upload, &uri, &call, tries).await {
+            Ok(None) => {}
+            Ok(Some(asset)) => return Some(Ok(asset)),
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    None
+}
+
+/// One try; `None` where a limit turned it away.
+async fn try_to_send(
+    caller: &Caller,
+    upload: &Upload<'_>,
+    uri: &Uri,
+    call: &str,
+    tries: u32,
+) -> Result<Option<ListedAsset>, GithubError> {
+    let unreadable = |error: io::Error| GithubError::File { path: upload.name.clone(), reason: error.to_string() };
+    let source = (upload.open)().map_err(unreadable)?;
+    let on_sent = Arc::clone(&upload.on_sent);
+    let content = body(source, upload.size_bytes, upload.digest, move |bytes| on_sent(bytes)).map_err(unreadable)?;
+    let mut request = caller.request(&Method::POST, uri, "application/vnd.github+json");
     if let Some(headers) = request.headers_mut() {
         headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type(&upload.name)));
         headers.insert(CONTENT_LENGTH, upload.size_bytes.into());
     }
-    let call = format!("POST {}?name={}", uri.path(), upload.name);
-    let malformed = |reason: String| GithubError::Malformed { call: call.clone(), reason };
-    let request = request.extension(upload.digest).body(content).map_err(|error| malformed(error.to_string()))?;
-    let reply = caller.send(request).await?;
-    if reply.status != 201 {
-        return Err(super::call::status(call, &reply));
+    let request = request
+        .extension(upload.digest)
+        .body(content)
+        .map_err(|error| GithubError::Malformed { call: call.to_owned(), reason: error.to_string() })?;
+    let Some(reply) = caller.send(request, tries).await? else { return Ok(None) };
+    if reply.status >= 300 {
+        return Err(reply.refusal(call.to_owned()));
     }
-    serde_json::from_slice(&reply.body).map_err(|error| malformed(error.to_string()))
+    // An answer that says yes in other words may come from something that stands between.
+    serde_json::from_slice(&reply.body).map(Some).map_err(|error| GithubError::Unsure {
+        call: call.to_owned(),
+        reason: format!("the answer makes no sense: {error}"),
+    })
 }
 
 /// Wheels are bytes; the sums and the manifest open in a browser.
@@ -447,6 +480,9 @@ mod tests {
         let links = "<https://api.github.com/x?page=1>; rel=\"prev\", <https://api.github.com/x?page=3>; rel=\"next\"";
         headers.insert("link", links.parse().unwrap());
         assert_eq!(next_page(&headers).unwrap().to_string(), "https://api.github.com/x?page=3");
+        let commas = "<https://api.github.com/x?a=1,2;3&page=1>; rel=\"last\", <https://api.github.com/x?a=1,2>; a=b; rel=\"next\"";
+        headers.insert("link", commas.parse().unwrap());
+        assert_eq!(next_page(&headers).unwrap().to_string(), "https://api.github.com/x?a=1,2");
         headers.insert("link", "<https://api.github.com/x?page=1>; rel=\"last\"".parse().unwrap());
         assert_eq!(next_page(&headers), None);
     }

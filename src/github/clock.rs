@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Time and chance.
@@ -48,5 +49,32 @@ impl Clock for SystemClock {
         #[expect(clippy::cast_precision_loss, reason = "a few bits of chance are enough")]
         let part = (drawn >> 11) as f64 / (1_u64 << 53) as f64;
         part
+    }
+}
+
+/// One that never waits: a wait makes it later. For what only finds out which calls would be made.
+#[derive(Debug, Default)]
+pub struct SkippingClock {
+    now_ms: AtomicU64,
+}
+
+impl Clock for SkippingClock {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.now_ms.load(Ordering::Relaxed))
+    }
+
+    fn epoch_seconds(&self) -> u64 {
+        self.now().as_secs()
+    }
+
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        // A wait of less than a millisecond ends as well.
+        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
+        self.now_ms.fetch_add(ms, Ordering::Relaxed);
+        Box::pin(std::future::ready(()))
+    }
+
+    fn chance(&self) -> f64 {
+        0.5
     }
 }

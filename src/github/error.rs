@@ -45,13 +45,21 @@ pub enum GithubError {
         /// Why.
         reason: String,
     },
-    /// A wait would go beyond the time that publishing may take.
-    #[error("{call}: GitHub asks to wait {wait_s} seconds, which is beyond the deadline")]
+    /// A limit turned the call away, again and again; it did nothing.
+    #[error("{call}: GitHub takes no more calls for now: {reason}")]
+    Limited {
+        /// Method and path.
+        call: String,
+        /// GitHub's words.
+        reason: String,
+    },
+    /// The time that publishing may take is over, or a wait would go beyond it.
+    #[error("{call}: out of time: {reason}")]
     Deadline {
         /// Method and path.
         call: String,
-        /// How long.
-        wait_s: u64,
+        /// What takes too long.
+        reason: String,
     },
     /// The API leads elsewhere.
     #[error(transparent)]
@@ -64,12 +72,22 @@ pub enum GithubError {
         /// Why.
         reason: String,
     },
-    /// A file got another name, size or digest than it was sent with; what arrived was deleted.
+    /// A file got another name than it was sent with; what arrived was deleted.
     #[error("GitHub stored `{wanted}` as `{found}`")]
     Stored {
         /// What was sent.
         wanted: String,
         /// What arrived.
+        found: String,
+    },
+    /// Other bytes arrived than were sent; they were deleted.
+    #[error("GitHub stored `{name}` as {found}, and it was sent as {wanted}")]
+    Damaged {
+        /// The name of the file.
+        name: String,
+        /// Size and digest of what was sent.
+        wanted: String,
+        /// Size and digest of what arrived.
         found: String,
     },
     /// The user or the system asked to stop.
@@ -82,8 +100,9 @@ impl GithubError {
     pub fn is_final(&self) -> bool {
         match self {
             Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451),
-            Self::NoAnswer { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
-            Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } | Self::Stored { .. } => false,
+            Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
+            Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } => false,
+            Self::Stored { .. } | Self::Damaged { .. } => false,
         }
     }
 
@@ -99,6 +118,10 @@ impl GithubError {
             }
             Self::Unsure { call, reason } => Self::Unsure { call, reason: clean(reason) },
             Self::Malformed { call, reason } => Self::Malformed { call, reason: clean(reason) },
+            Self::Limited { call, reason } => Self::Limited { call, reason: clean(reason) },
+            Self::Deadline { call, reason } => Self::Deadline { call, reason: clean(reason) },
+            Self::Stored { wanted, found } => Self::Stored { wanted, found: clean(found) },
+            Self::Api(ApiError::Elsewhere { api, found }) => ApiError::Elsewhere { api, found: clean(found) }.into(),
             other => other,
         }
     }
@@ -115,11 +138,14 @@ impl From<GithubError> for Diagnostic {
             GithubError::Status { call, status: 403, .. } => Self::new(&codes::TOKEN_WITHOUT_RIGHT, message)
                 .at(place(call), "")
                 .help("the token needs the right to write contents: `permissions: contents: write` in a workflow"),
-            GithubError::Status { call, status: 404, .. } => Self::new(&codes::NOT_ON_GITHUB, message)
-                .at(place(call), "")
-                .help("check `--repo`; a token that may not see a repository gets this answer as well"),
-            GithubError::Status { call, message: said, codes: words, .. } if said.contains("immutable release") => {
-                let _ = words;
+            GithubError::Status { call, status: 404, .. } => {
+                Self::new(&codes::NOT_ON_GITHUB, message).at(place(call), "").help(if call.ends_with("/releases") {
+                    "check `--repo`; a token that may not see a repository gets this answer as well"
+                } else {
+                    "it may have been deleted meanwhile: run the same command again to go on"
+                })
+            }
+            GithubError::Status { call, message: said, .. } if said.contains("immutable release") => {
                 Self::new(&codes::IMMUTABLE_RELEASE, message)
                     .at(place(call), "")
                     .help("publish under a new tag: assets and tag of an immutable release stay as they are")
@@ -138,9 +164,15 @@ impl From<GithubError> for Diagnostic {
             GithubError::NoAnswer { call, .. } => Self::new(&codes::NO_ANSWER, message)
                 .at(place(call), "")
                 .help("check the network and the proxy; run the same command again to go on"),
-            GithubError::Unsure { call, .. } | GithubError::Deadline { call, .. } => {
+            GithubError::Unsure { call, .. } => {
                 Self::new(&codes::NO_ANSWER, message).at(place(call), "").help("run the same command again to go on")
             }
+            GithubError::Limited { call, .. } => Self::new(&codes::NO_ANSWER, message)
+                .at(place(call), "")
+                .help("run the same command again in an hour to go on"),
+            GithubError::Deadline { call, .. } => Self::new(&codes::NO_ANSWER, message)
+                .at(place(call), "")
+                .help("run the same command again to go on, with a longer `--deadline` where one was given"),
             GithubError::Api(_) => Self::new(&codes::API_LEADS_ELSEWHERE, message)
                 .help("where this is your server, give its address with `--api-url`"),
             GithubError::File { path, .. } => Self::new(&codes::FILE_CANNOT_BE_SENT, message)
@@ -149,6 +181,9 @@ impl From<GithubError> for Diagnostic {
             GithubError::Stored { wanted, .. } => Self::new(&codes::ASSET_RENAMED, message)
                 .at(place(wanted), "")
                 .help("run the same command again; where it happens again, give the file a plainer name"),
+            GithubError::Damaged { name, .. } => Self::new(&codes::ASSET_DAMAGED, message)
+                .at(place(name), "")
+                .help("run the same command again to send it again"),
             GithubError::Stopped => Self::new(&codes::NO_ANSWER, message).help("run the same command again to go on"),
         }
     }

@@ -7,6 +7,7 @@
 //! **Invariant:** the token goes to the API and its upload host, to nowhere else, and stands in no message; a call that
 //! makes something is never sent a second time before it was seen whether the first came through.
 
+mod answer;
 mod api;
 mod apply;
 mod call;
@@ -25,8 +26,8 @@ mod wire;
 pub use api::{Api, ApiError};
 pub use apply::{Applied, Doing, End, OnSent, apply, of_goal};
 pub use call::{OnWait, Stop};
-pub use client::{Calls, Client, TagObject, Upload};
-pub use clock::{Clock, SystemClock};
+pub use client::{Calls, Client, Sent, TagObject, Upload};
+pub use clock::{Clock, SkippingClock, SystemClock};
 pub use error::GithubError;
 pub use net::{Net, Through};
 pub use record::{Recorded, Recorder};
@@ -34,6 +35,3 @@ pub use retry::{Answer, Verdict, judge};
 pub use token::Token;
 pub use upload::Source;
 pub use wire::{Answering, Body, Wire, WireError, whole};
-
-#[cfg(test)]
-mod tests;

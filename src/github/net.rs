@@ -15,12 +15,10 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::api::is_loopback;
-use super::wire::{Answering, Body, Wire, WireError};
+use super::wire::{Answering, Body, SILENCE, Wire, WireError};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(15);
-/// How long nothing may move, neither out nor in.
-const SILENCE: Duration = Duration::from_mins(2);
 
 /// Requests over TLS, and without it where the address says so; through a proxy where one is named.
 pub struct Net {

@@ -11,7 +11,8 @@ use http_body_util::{BodyExt, Full};
 use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
 use serde::de::DeserializeOwned;
 
-use super::call::{Caller, Kind, Reply, status};
+use super::answer::Reply;
+use super::call::{Caller, Kind};
 use super::error::GithubError;
 
 /// octocrab whose requests go through the caller. It has no token, no retries and no redirects of its own. A runtime
@@ -76,7 +77,7 @@ pub(super) async fn reply(
     let (parts, body) = answer.map_err(|error| ours(call, &error))?.into_parts();
     let body = body.collect().await.map_err(|error| ours(call, &error))?.to_bytes();
     let reply = Reply { status: parts.status.as_u16(), headers: parts.headers.clone(), body };
-    if parts.status.is_success() { Ok((reply, parts.headers)) } else { Err(status(call.to_owned(), &reply)) }
+    if parts.status.is_success() { Ok((reply, parts.headers)) } else { Err(reply.refusal(call.to_owned())) }
 }
 
 /// The error of ours that octocrab carries, or its own.

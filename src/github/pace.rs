@@ -1,36 +1,134 @@
-//! How fast calls that make something follow each other.
+//! When the next request may begin.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use super::call::Kind;
 
 /// The least time between two calls that change something (GitHub Docs, "Best practices for using the REST API").
 const BETWEEN_WRITES: Duration = Duration::from_secs(1);
+/// Drafts and files that GitHub takes: 80 in a minute and 500 in an hour (GitHub Docs, "Rate limits for the REST API",
+/// secondary limits). It counts them when they arrive, so that some are left for what was late on its way.
+const MADE: [(Duration, usize); 2] = [(Duration::from_mins(1), 75), (Duration::from_hours(1), 480)];
 
-/// Gives each call that changes something its moment.
+/// Gives each request its moment: all calls of a run, files among them, share it.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    next: Mutex<Duration>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// A server asked that nothing is sent before this moment, and said why.
+    held: (Duration, String),
+    next_write: Duration,
+    /// When drafts and files were begun, in the last hour.
+    made: VecDeque<Duration>,
+}
+
+/// It is not time yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Later {
+    /// How long to wait before asking again.
+    pub(super) wait: Duration,
+    /// Why.
+    pub(super) why: String,
 }
 
 impl Pace {
-    /// How long to wait from `now` on; the moment after it is taken.
-    pub(super) fn take(&self, now: Duration) -> Duration {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = (*next).max(now);
-        *next = at + BETWEEN_WRITES;
-        at.saturating_sub(now)
+    /// Takes the moment `now` for a request of this kind, or says how long it must wait.
+    pub(super) fn take(&self, now: Duration, kind: Kind) -> Result<(), Later> {
+        let mut state = self.state();
+        let is_short = matches!(kind, Kind::Repeats | Kind::Once);
+        let is_made = matches!(kind, Kind::Once | Kind::Sends);
+        let mut until = state.held.0;
+        let mut why = state.held.1.as_str();
+        if is_short && state.next_write > until {
+            (until, why) = (state.next_write, "writes are a second apart");
+        }
+        for (time, most) in MADE.into_iter().filter(|_| is_made) {
+            let before = state.made.len().checked_sub(most).and_then(|at| state.made.get(at));
+            if let Some(free) = before.map(|begun| *begun + time)
+                && free > until
+            {
+                (until, why) = (free, "GitHub takes only so many files in a while");
+            }
+        }
+        if until > now {
+            return Err(Later { wait: until.saturating_sub(now), why: why.to_owned() });
+        }
+        if is_short {
+            state.next_write = now + BETWEEN_WRITES;
+        }
+        if is_made {
+            state.made.push_back(now);
+            let (longest, _) = MADE[1];
+            while state.made.front().is_some_and(|begun| *begun + longest <= now) {
+                state.made.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets nothing go before this moment: a server asked for it.
+    pub(super) fn hold(&self, until: Duration, why: &str) {
+        let mut state = self.state();
+        if until > state.held.0 {
+            state.held = (until, why.to_owned());
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Pace;
+    use super::{Kind, Pace};
     use std::time::Duration;
 
+    /// When a request of this kind begins, asked for at `now` seconds.
+    fn begins(pace: &Pace, now: u64, kind: Kind) -> u64 {
+        let mut at = Duration::from_secs(now);
+        while let Err(later) = pace.take(at, kind) {
+            at += later.wait;
+        }
+        at.as_secs()
+    }
+
     #[test]
-    fn writes_are_a_second_apart() {
-        let (pace, at) = (Pace::default(), Duration::from_secs);
-        assert_eq!([pace.take(at(10)), pace.take(at(10)), pace.take(at(10))], [at(0), at(1), at(2)]);
-        assert_eq!(pace.take(at(99)), at(0));
+    fn writes_are_a_second_apart_and_reads_wait_for_nothing() {
+        let pace = Pace::default();
+        let begun = [Kind::Repeats, Kind::Once, Kind::Reads, Kind::Repeats].map(|kind| begins(&pace, 10, kind));
+        assert_eq!(begun, [10, 11, 10, 12]);
+        assert_eq!(begins(&pace, 99, Kind::Repeats), 99);
+    }
+
+    #[test]
+    fn files_follow_each_other_at_once_up_to_what_github_takes_in_a_minute_and_in_an_hour() {
+        let pace = Pace::default();
+        let begun: Vec<u64> = (0..1000)
+            .scan(0, |now, _| {
+                *now = begins(&pace, *now, Kind::Sends);
+                Some(*now)
+            })
+            .collect();
+        assert_eq!((begun[74], begun[75], begun[150]), (0, 60, 120));
+        for (at, begin) in begun.iter().enumerate() {
+            let within = |time: u64| begun[at..].iter().filter(|other| **other < begin + time).count();
+            assert!(within(60) < 80 && within(3600) < 500, "{at}");
+        }
+    }
+
+    #[test]
+    fn what_one_answer_asks_for_holds_all_requests() {
+        let pace = Pace::default();
+        pace.hold(Duration::from_secs(30), "429 slow down");
+        pace.hold(Duration::from_secs(20), "a shorter one");
+        assert_eq!(pace.take(Duration::ZERO, Kind::Sends).unwrap_err().why, "429 slow down");
+        let begun = [Kind::Reads, Kind::Repeats, Kind::Sends].map(|kind| begins(&pace, 5, kind));
+        assert_eq!(begun, [30, 30, 30]);
     }
 }

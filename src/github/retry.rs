@@ -33,8 +33,21 @@ pub enum Verdict {
     Good,
     /// Try again after this time.
     Again(Duration),
+    /// It might get better, and was tried often enough.
+    TooOften,
     /// It will not get better.
     Bad,
+}
+
+impl Answer<'_> {
+    fn is_secondary(&self) -> bool {
+        self.message.to_ascii_lowercase().contains("secondary rate limit")
+    }
+
+    /// Whether it asks to send nothing for a while.
+    pub(super) fn asks_to_wait(&self) -> bool {
+        self.is_secondary() || self.retry_after.is_some() || self.remaining == Some(0)
+    }
 }
 
 /// Judges the answer to the try with this number, from 1. `chance` is drawn from 0 to 1.
@@ -50,15 +63,16 @@ pub fn judge(answer: &Answer<'_>, tries: u32, chance: f64) -> Verdict {
     if (200..400).contains(&answer.status) {
         return Verdict::Good;
     }
-    let is_secondary = answer.message.to_ascii_lowercase().contains("secondary rate limit");
-    let is_limited = is_secondary || answer.retry_after.is_some() || answer.remaining == Some(0);
     let is_passing = match answer.status {
         0 | 408 | 429 | 500 | 502 | 503 | 504 => true,
-        403 => is_limited,
+        403 => answer.asks_to_wait(),
         _ => false,
     };
-    if !is_passing || tries >= MOST_TRIES {
+    if !is_passing {
         return Verdict::Bad;
+    }
+    if tries >= MOST_TRIES {
+        return Verdict::TooOften;
     }
     if let Some(seconds) = answer.retry_after {
         return Verdict::Again(Duration::from_secs(seconds));
@@ -68,7 +82,7 @@ pub fn judge(answer: &Answer<'_>, tries: u32, chance: f64) -> Verdict {
         return Verdict::Again(Duration::from_secs(reset.saturating_sub(answer.now) + 1));
     }
     let doubled = Duration::from_secs(1 << (tries - 1).min(6)).min(LONGEST);
-    let least = if is_secondary { SECONDARY } else { Duration::ZERO };
+    let least = if answer.is_secondary() { SECONDARY } else { Duration::ZERO };
     Verdict::Again(least + doubled.mul_f64(chance.clamp(0.0, 1.0)))
 }
 
@@ -104,7 +118,7 @@ mod tests {
         let longest: Vec<_> = (1..MOST_TRIES).map(|tries| waits(&status(502), tries)).collect();
         assert_eq!(longest, [Some(1), Some(2), Some(4), Some(8), Some(16)]);
         assert_eq!(judge(&status(502), 3, 0.0), Verdict::Again(Duration::ZERO));
-        assert_eq!(judge(&status(502), MOST_TRIES, 1.0), Verdict::Bad);
+        assert_eq!(judge(&status(502), MOST_TRIES, 1.0), Verdict::TooOften);
     }
 
     #[test]

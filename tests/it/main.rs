@@ -39,6 +39,7 @@ mod publish_survives_faults;
 mod publish_survives_kills;
 mod publish_to_a_folder;
 mod publish_to_github;
+mod publish_waits;
 mod read_what_is_published;
 mod render_a_build;
 mod render_a_workflow;

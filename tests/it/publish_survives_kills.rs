@@ -83,21 +83,21 @@ const STATES: [State; 40] = [
         "an upload was cut, it is to be looked again",
         Before::Nothing,
         &[],
-        &["upload=cut:100", "list-releases#2=hold-before"],
+        &["upload=cut:100", "list-releases#3=hold-before"],
     ),
     state(
         "an upload was cut, what is there is listed",
         Before::Nothing,
         &[],
-        &["upload=cut:100", "list-releases#2=hold-after"],
+        &["upload=cut:100", "list-releases#3=hold-after"],
     ),
-    state("an upload broke without a trace", Before::Nothing, &[], &["upload=lost:100", "list-releases#2=hold-after"]),
+    state("an upload broke without a trace", Before::Nothing, &[], &["upload=lost:100", "list-releases#3=hold-after"]),
     state("a beginning is to be deleted", Before::Nothing, &[], &["upload=cut:100", "delete-asset#1=hold-before"]),
     state("a beginning is deleted, unheard", Before::Nothing, &[], &["upload=cut:100", "delete-asset#1=hold-after"]),
     state("a file is to be sent again", Before::Nothing, &[], &["upload#1=cut:100", "upload#5=hold-before"]),
     state("a file is sent again, unheard", Before::Nothing, &[], &["upload#1=cut:100", "upload#5=hold-after"]),
-    state("all is sent and to be listed", Before::Nothing, &[], &["list-assets#1=hold-before"]),
-    state("all is sent and listed, unheard", Before::Nothing, &[], &["list-assets#1=hold-after"]),
+    state("all is sent and to be listed", Before::Nothing, &[], &["list-assets#2=hold-before"]),
+    state("all is sent and listed, unheard", Before::Nothing, &[], &["list-assets#2=hold-after"]),
     state("a digest is asked for", Before::DraftWithoutDigests, FULL, &["get-asset=hold-before"]),
     state("a file is fetched and hashed", Before::DraftWithoutDigests, FULL, &["storage=hold-after"]),
     state("the text is to be written", Before::Nothing, &[], &["edit-release#1=hold-before"]),
@@ -336,6 +336,7 @@ fn kill(state: &State, number: usize) {
         assert!(releases(&server).iter().any(is_begun), "{what}: nothing is begun");
     }
     server.github().faults = Faults::none();
+    server.github().forget_asked();
     ends(&project, &server, state.more, 0, &what);
     check_ended(&server, &wanted, state.before, &what);
 }

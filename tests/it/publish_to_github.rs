@@ -2,15 +2,15 @@
 
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::fake_github::model::{Asset, Github, Reached, Release, Rule, Settings};
+use crate::fake_github::model::{Asset, Github, Operation, Reached, Release, Rule, Settings};
 use crate::fake_github::server::Server;
 use crate::support::{Outcome, Project, Wheel};
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
-/// The same wheel, so that no test depends on what builds it.
+/// What publishing makes from the wheels.
 const DOCUMENTS: [&str; 2] = ["SHA256SUMS", "rock-manifest.json"];
 
 fn project(names: &[&str]) -> Project {
@@ -229,6 +229,8 @@ fn what_github_refuses_is_told_with_what_to_do() {
     fails(&["list-releases=garbled"], &[], 3, "G106");
     fails(&["list-releases=elsewhere:302"], &[], 3, "G108");
     fails(&["upload#1=wrong-name"], &[], 3, "G110");
+    let damaged = fails(&["upload#1=short"], &[], 3, "G117");
+    assert!(damaged.contains("and it was sent as") && damaged.contains("run the same command again"), "{damaged}");
     let (project, server) = (project(&[CP311]), server(&[]));
     let stranger = project.env("GITHUB_TOKEN", "");
     let told = publish(&stranger, &server, &[], 3).stderr;
@@ -411,6 +413,26 @@ fn more_subjects_than_one_attestation_takes_go_into_further_files() {
     assert_eq!((count("s/subjects.txt"), count("s/subjects.txt-2")), (1024, 6));
 }
 
+/// A draft that has the wheels: to send so many takes the minutes that GitHub's limits ask for.
+fn has_sent(project: &Project, server: &Server, names: &[&str]) {
+    use sha2::Digest as _;
+    let asset = |(at, name): (usize, &&str)| {
+        let bytes = std::fs::read(project.path(&format!("dist/{name}"))).unwrap();
+        let digest = rock_matrix::names::Digest::new(sha2::Sha256::digest(&bytes).into());
+        Arc::new(Asset {
+            id: 5000 + at as u64,
+            name: (*name).to_owned(),
+            is_uploaded: true,
+            size_bytes: bytes.len() as u64,
+            sha256: Some(digest.to_hex()),
+            ..Asset::default()
+        })
+    };
+    let assets = names.iter().enumerate().map(asset).collect();
+    let release = Release { id: 4999, tag_name: "v1".to_owned(), draft: true, assets, ..Release::default() };
+    server.github().repository_mut("me/wheels").releases.insert(release.id, Arc::new(release));
+}
+
 /// A wheel that is known is not opened: this one could not be.
 #[test]
 fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_writes_nothing() {
@@ -420,6 +442,7 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (project, server) = (project(&names), server(&[]));
     server.github().settings.keep_bytes = 1 << 22;
+    has_sent(&project, &server, &names);
     publish(&project, &server, &[], 0);
     let manifest = {
         let github = server.github();
@@ -450,5 +473,75 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
         let new: Vec<&str> = github.ledger.requests[asked..].iter().map(|asked| asked.method.as_str()).collect();
         assert_eq!(new, ["GET"; 5], "{:?}", &github.ledger.requests[asked..]);
         assert_eq!(github.ledger.writes(), written);
+    }
+}
+
+#[test]
+fn a_server_that_tells_the_token_is_not_repeated() {
+    for rule in [
+        "list-releases=echo-token:422",
+        "list-releases#1=echo-token:503",
+        "tag-ref=echo-token:403",
+        "create-release=echo-token:401",
+        "upload#1=echo-token:422",
+        "upload#1=echo-token:503",
+        "edit-release=echo-token:422",
+    ] {
+        for more in [&["-v"][..], &["-v", "--format", "json", "--diagnostics", "json"]] {
+            let (project, server) = (project(&[CP311]), server(&[rule]));
+            let url = server.url();
+            let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "v1", "--api-url", &url];
+            let words: Vec<&str> = words.iter().chain(more).copied().collect();
+            let done = project.command(&words).output().unwrap();
+            let told = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+            assert!(!told.to_lowercase().contains("writer"), "{rule} {more:?}: {told}");
+            let is_told = done.status.success() || told.contains("Authorization: Bearer ***");
+            assert!(is_told, "{rule} {more:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn as_many_files_are_sent_at_once_as_was_asked_for() {
+    let names: Vec<String> = (8..14).map(|minor| format!("a-1-cp3{minor}-cp3{minor}-linux_x86_64.whl")).collect();
+    for at_once in [1, 2, 4] {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (project, server) = (project(&names), server(&["upload=hold-before"]));
+        let count = at_once.to_string();
+        let words = arguments(&server, &["--at-once", &count]);
+        let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let asked = || server.github().ledger.asked(Operation::Upload);
+        let end = Instant::now() + Duration::from_mins(1);
+        while asked() < at_once && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(asked(), at_once);
+        server.github().faults = crate::fake_github::model::Faults::none();
+        server.let_go();
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(server.github().ledger.complaints, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_job_that_is_cancelled_while_it_reads_ends_at_once() {
+    for rule in ["list-releases=hold-before", "list-releases=stall:1"] {
+        let (project, server) = (project(&[CP311]), server(&[rule]));
+        let words = arguments(&server, &[]);
+        let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let end = Instant::now() + Duration::from_mins(1);
+        while server.github().ledger.requests.is_empty() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let begun = Instant::now();
+        let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(143), "{rule}: {}", String::from_utf8_lossy(&done.stderr));
+        assert!(begun.elapsed() < Duration::from_millis(3500), "{rule}: {:?}", begun.elapsed());
     }
 }

@@ -206,6 +206,7 @@ fn a_manifest_that_is_none_is_told_and_the_names_are_read() {
         let release = github.repository_mut("me/wheels").releases.values_mut().next().unwrap();
         let asset = Arc::make_mut(&mut Arc::make_mut(release).assets[1]);
         asset.content = Some(Arc::from(&b"{}"[..]));
+        asset.size_bytes = 2;
     }
     let told = run(&project, &server, &[&["pick", "--published", "me/wheels"][..], &MACHINE].concat(), 0);
     assert!(told.stderr.contains("warning[G010 bad-manifest]"), "{}", told.stderr);

@@ -48,6 +48,11 @@ pub fn not_found() -> Reply {
     refusal(404, "Not Found")
 }
 
+/// What something between says that tells all it got.
+pub fn echo(status: u16, authorization: &str) -> Reply {
+    refusal(status, &format!("The request with the header `Authorization: {authorization}` was refused"))
+}
+
 /// `401`
 pub fn bad_credentials() -> Reply {
     refusal(401, "Bad credentials")

@@ -46,6 +46,10 @@ pub enum Fault {
     WrongName,
     /// An uploaded asset lacks its last byte.
     Short,
+    /// A refusal that tells the token, as some proxies do: the whole `Authorization` header stands in its text.
+    EchoToken(u16),
+    /// The answer stops after that many bytes of its body, and the connection stays.
+    Stall(u64),
     /// `200` with a page for people in place of an answer: a proxy that wants a login.
     Garbled,
     /// Waits before anything is done, until the server is told to go on.
@@ -68,7 +72,9 @@ impl Fault {
                 | Self::TagRuleset(_)
                 | Self::Elsewhere(_)
                 | Self::Garbled
-        ) && !matches!(self, Self::NextElsewhere | Self::WrongName | Self::WrongDigest | Self::Short)
+                | Self::Stall(_)
+        ) && !matches!(self, Self::EchoToken(status) if !(500..600).contains(&status))
+            && !matches!(self, Self::NextElsewhere | Self::WrongName | Self::WrongDigest | Self::Short)
     }
 
     /// Whether it needs a server that waits.
@@ -100,6 +106,8 @@ impl fmt::Display for Fault {
             Self::WrongDigest => f.write_str("wrong-digest"),
             Self::WrongName => f.write_str("wrong-name"),
             Self::Short => f.write_str("short"),
+            Self::EchoToken(status) => write!(f, "echo-token:{status}"),
+            Self::Stall(after) => write!(f, "stall:{after}"),
             Self::Garbled => f.write_str("garbled"),
             Self::HoldBefore => f.write_str("hold-before"),
             Self::HoldAfter => f.write_str("hold-after"),
@@ -136,6 +144,8 @@ impl FromStr for Fault {
                 "wrong-digest" => Self::WrongDigest,
                 "wrong-name" => Self::WrongName,
                 "short" => Self::Short,
+                "echo-token" => Self::EchoToken(status(422)?),
+                "stall" => Self::Stall(number(1, 0)?),
                 "garbled" => Self::Garbled,
                 "hold-before" => Self::HoldBefore,
                 "hold-after" => Self::HoldAfter,
@@ -171,6 +181,8 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("wrong-digest", "an uploaded asset has another digest"),
     ("wrong-name", "an uploaded asset has another name"),
     ("short", "an uploaded asset lacks its last byte"),
+    ("echo-token:422", "a refusal that tells the `Authorization` header"),
+    ("stall:100", "the answer stops after 100 bytes, and the connection stays"),
     ("garbled", "200 with a page for people in place of JSON"),
 ];
 

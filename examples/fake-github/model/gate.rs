@@ -98,6 +98,25 @@ impl Github {
         reply
     }
 
+    /// Notes requests that come although an answer asked for something else: to wait, or another token.
+    pub(super) fn look_for_haste(&mut self, request: &Request, operation: Operation, now_ms: u64) {
+        if !operation.is_api() {
+            return;
+        }
+        let asked = format!("{} {}", request.method, operation.word());
+        if let Some(left_ms) = self.used.haste(request, &self.settings, now_ms) {
+            self.ledger.complaints.push(format!("{asked}: {left_ms} ms before the end of what it was asked to wait"));
+        }
+        if self.used.is_stubborn(request, &self.settings, now_ms) {
+            self.ledger.complaints.push(format!("{asked}: a write after a 401"));
+        }
+    }
+
+    /// Forgets who was asked to wait, and whose token was refused: another run does not know of it.
+    pub fn forget_asked(&mut self) {
+        self.used.forget_asked();
+    }
+
     /// Notes what GitHub lets pass and ours must not do.
     fn complain(&mut self, request: &Request, route: &Route) {
         if !route.operation.is_api() {

@@ -140,6 +140,7 @@ impl Github {
             fault,
             status: 0,
         });
+        self.look_for_haste(request, route.operation, now_ms);
         match fault {
             Some(Fault::HoldBefore) => Begun::Held(number),
             fault => self.go_on(request, &route, fault, number, now_ms),
@@ -221,6 +222,7 @@ impl Github {
                 reply.set("x-ratelimit-reset", &(self.settings.clock(now_ms) / 1000 + seconds).to_string());
                 limited(reply)
             }
+            Fault::EchoToken(status) => Some(errors::echo(status, request.get("authorization").unwrap_or_default())),
             Fault::BadCredentials => Some(errors::bad_credentials()),
             Fault::NoRight => Some(errors::no_right(true)),
             Fault::Hidden => Some(errors::not_found()),
@@ -250,6 +252,7 @@ impl Github {
             Some(Fault::Done(status)) if reply.status < 400 => reply = errors::server_fault(status),
             Some(Fault::Mute(0)) => reply.delivery = Delivery::Cut,
             Some(Fault::Mute(after)) => reply.delivery = Delivery::CutAfter(after),
+            Some(Fault::Stall(after)) => reply.delivery = Delivery::Stalled(after),
             Some(Fault::Slow(rate)) => reply.delivery = Delivery::Slow(rate.max(1)),
             Some(Fault::HoldAfter) => reply.delivery = Delivery::Held,
             Some(Fault::NextElsewhere) => {
@@ -262,6 +265,7 @@ impl Github {
         if operation.is_api() {
             reply.set("x-github-request-id", &format!("0400:F4CE:{number:X}:2:3"));
             self.used.tell(&mut reply, request, &self.settings, now_ms);
+            self.used.ask(request, &reply, &self.settings, now_ms);
         }
         let status = if reply.delivery == Delivery::Cut { 0 } else { reply.status };
         if let Some(logged) = self.ledger.requests.iter_mut().rev().find(|logged| logged.number == number) {

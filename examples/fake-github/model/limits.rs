@@ -18,6 +18,10 @@ const MINUTE_MS: u64 = 60_000;
 #[derive(Debug, Clone, Default)]
 pub struct Used {
     tokens: BTreeMap<u64, Usage>,
+    /// By token: when an answer asked to wait, and until when.
+    waits: BTreeMap<u64, (u64, u64)>,
+    /// By token: when it was refused. Who reads after that has begun anew.
+    refused: BTreeMap<u64, u64>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -71,6 +75,50 @@ impl Used {
         }
         usage.points.push_back((now_ms, if request.method == "GET" { 1 } else { 5 }));
         None
+    }
+
+    /// Notes what an answer asks for: to wait as long as it says, a minute where it only says that it is too much
+    /// (REST API, "Rate limits", "Exceeding the rate limit"), or another token.
+    pub fn ask(&mut self, request: &Request, reply: &Reply, settings: &Settings, now_ms: u64) {
+        let number = |name| reply.get(name).and_then(|text: &str| text.parse::<u64>().ok());
+        if reply.status == 401 {
+            self.refused.insert(key(request), now_ms);
+        }
+        if !matches!(reply.status, 403 | 429) {
+            return;
+        }
+        let until_reset = || {
+            let reset_s = number("x-ratelimit-reset").filter(|_| number("x-ratelimit-remaining") == Some(0))?;
+            Some((reset_s * 1000).saturating_sub(settings.clock(now_ms)))
+        };
+        let is_secondary = || String::from_utf8_lossy(&reply.body).contains("secondary rate limit");
+        let wait_ms = number("retry-after").map(|seconds| seconds * 1000).or_else(until_reset);
+        if let Some(wait_ms) = wait_ms.or_else(|| is_secondary().then_some(MINUTE_MS)) {
+            self.waits.insert(key(request), (now_ms, now_ms + wait_ms));
+        }
+    }
+
+    /// Milliseconds that a request comes too soon.
+    pub fn haste(&self, request: &Request, settings: &Settings, now_ms: u64) -> Option<u64> {
+        let (asked_ms, until_ms) = self.waits.get(&key(request))?;
+        let was_under_way = now_ms <= asked_ms + settings.under_way_ms;
+        until_ms.checked_sub(now_ms).filter(|left_ms| *left_ms > 0 && !was_under_way)
+    }
+
+    /// Whether a request makes something though its token was refused.
+    pub fn is_stubborn(&mut self, request: &Request, settings: &Settings, now_ms: u64) -> bool {
+        let key = key(request);
+        if request.method == "GET" {
+            self.refused.remove(&key);
+        }
+        let makes = request.method == "POST";
+        makes && self.refused.get(&key).is_some_and(|refused_ms| now_ms > refused_ms + settings.under_way_ms)
+    }
+
+    /// Forgets what answers asked for.
+    pub fn forget_asked(&mut self) {
+        self.waits.clear();
+        self.refused.clear();
     }
 
     /// Sets the headers that count down.

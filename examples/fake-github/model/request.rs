@@ -113,6 +113,8 @@ pub enum Delivery {
     CutAfter(u64),
     /// That many bytes of the body a second.
     Slow(u64),
+    /// After that many bytes of the body nothing comes any more.
+    Stalled(u64),
     /// The answer is ready and not sent until somebody lets it go.
     Held,
 }
@@ -162,7 +164,7 @@ impl Reply {
     pub fn arrives(&self) -> bool {
         match self.delivery {
             Delivery::Whole | Delivery::Slow(_) => true,
-            Delivery::CutAfter(bytes) => bytes >= self.body.len() as u64,
+            Delivery::CutAfter(bytes) | Delivery::Stalled(bytes) => bytes >= self.body.len() as u64,
             Delivery::Cut | Delivery::Held => false,
         }
     }

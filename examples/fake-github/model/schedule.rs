@@ -128,6 +128,7 @@ fn lasting(chance: &mut Chance, operation: Operation) -> Fault {
         Fault::NoRight,
         Fault::Hidden,
         Fault::Garbled,
+        Fault::EchoToken(chance.one(&[403, 422, 503])),
         Fault::Elsewhere(301),
         Fault::Elsewhere(302),
         Fault::Elsewhere(307),

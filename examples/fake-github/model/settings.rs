@@ -24,6 +24,8 @@ pub struct Settings {
     pub secondary: Option<Secondary>,
     /// Assets of a release that a list of releases shows; nothing says how many GitHub's does.
     pub listed_assets: usize,
+    /// Requests that come so soon after an answer that asked to wait were under way when it went.
+    pub under_way_ms: u64,
     /// Assets that a release may have; 1,000 ("About releases", "Storage and bandwidth quotas").
     pub assets_per_release: usize,
     /// The size that no asset may reach: 2 GiB ("About releases", "each file … must be under 2 GiB").
@@ -79,6 +81,7 @@ impl Default for Settings {
             requests_per_hour: 1_000_000,
             secondary: None,
             listed_assets: usize::MAX,
+            under_way_ms: 1000,
             assets_per_release: 1000,
             asset_bytes: 2 << 30,
             keep_bytes: 1 << 20,

@@ -47,7 +47,7 @@ pub(super) async fn deliver(reply: Reply, hold: &Hold, doom: Doom) -> io::Result
     match reply.delivery {
         Delivery::Cut => return Err(doom.cut()),
         Delivery::Held => hold.wait(0).await,
-        Delivery::Whole | Delivery::CutAfter(_) | Delivery::Slow(_) => {}
+        Delivery::Whole | Delivery::CutAfter(_) | Delivery::Stalled(_) | Delivery::Slow(_) => {}
     }
     let (sender, pieces) = mpsc::channel(1);
     let body = Bytes::from(reply.body.to_vec());
@@ -68,6 +68,12 @@ async fn send(body: Bytes, delivery: Delivery, to: mpsc::Sender<io::Result<Bytes
             let _ = to.send(Ok(body.slice(..bytes))).await;
             tokio::time::sleep(LEAVING).await;
             let _ = to.send(Err(doom.cut())).await;
+        }
+        Delivery::Stalled(bytes) => {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(body.len());
+            // The client may be gone, and then nobody minds.
+            let _ = to.send(Ok(body.slice(..bytes))).await;
+            to.closed().await;
         }
         Delivery::Slow(rate) => {
             let step = usize::try_from(rate.div_ceil(10)).unwrap_or(usize::MAX).max(1);

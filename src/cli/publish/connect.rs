@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
-use crate::github::{Api, Calls, Client, Net, SystemClock, Through, Token, Wire};
+use crate::github::{Api, Calls, Client, Clock, Net, SystemClock, Through, Token, Wire};
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
 
@@ -72,7 +72,8 @@ impl Connection {
             *seen = seen.or_else(|| signals.as_ref().and_then(Signals::take));
             seen.is_some()
         };
-        let client = self.client(repo, &api, token.clone(), wire, Box::new(stop), minutes, shell)?;
+        let clock = Arc::new(SystemClock::default());
+        let client = self.client(repo, &api, token.clone(), wire, clock, Box::new(stop), minutes, shell)?;
         Ok(Opened { api, client, token, stopped })
     }
 
@@ -100,6 +101,7 @@ impl Connection {
         api: &Api,
         token: Option<Token>,
         wire: Arc<dyn Wire>,
+        clock: Arc<dyn Clock>,
         stop: Box<crate::github::Stop>,
         minutes: u64,
         shell: &Shell,
@@ -116,7 +118,7 @@ impl Connection {
             api: api.clone(),
             token,
             wire,
-            clock: Arc::new(SystemClock::default()),
+            clock,
             time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),
             stop,
             on_wait: Box::new(on_wait),

@@ -11,8 +11,9 @@ use crate::cli::assets::Depth;
 use crate::cli::known;
 use crate::cli::publish::connect::Opened;
 use crate::cli::publish::progress::Sending;
+use crate::cli::published::LARGEST_MANIFEST_BYTES;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::github::{Doing, End, GithubError, Recorder, Source, apply, of_goal};
+use crate::github::{Doing, End, GithubError, Recorder, SkippingClock, Source, apply, of_goal};
 use crate::publish::remote::{Allowed, Goal, MakeLatest, standing};
 use crate::publish::{
     AssetState, ListedRelease, Listing, MANIFEST, Manifest, MissingRule, Particulars, Release, TagName, against_plan,
@@ -176,7 +177,8 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         Some(recorder) => {
             let repo = repo.parse().map_err(|_| Exit::Usage)?;
             let wire: Arc<Recorder> = Arc::clone(recorder);
-            let client = args.connection.client(repo, &opened.api, None, wire, Box::new(|| false), minutes, shell)?;
+            let (clock, stop) = (Arc::new(SkippingClock::default()), Box::new(|| false));
+            let client = args.connection.client(repo, &opened.api, None, wire, clock, stop, minutes, shell)?;
             apply(&client, &goal, allowed, listed, &mut doing)
         }
     };
@@ -300,7 +302,7 @@ fn manifest(
     let has_others = release.assets.iter().any(|asset| is_other(&asset.name));
     let found = release.assets.iter().find(|asset| asset.name == MANIFEST && asset.state == AssetState::Uploaded);
     let Some(found) = found.filter(|_| has_others) else { return Ok(None) };
-    let content = opened.client.content(found.id)?;
+    let content = opened.client.document(found, LARGEST_MANIFEST_BYTES)?;
     Ok(Manifest::from_json(&String::from_utf8_lossy(&content)).ok())
 }
 

@@ -41,6 +41,7 @@ pub const ALL: &[&Code] = &[
     &NOT_A_LISTING,
     &TAG_IS_NOT_THERE,
     &TAG_MOVED,
+    &ASSET_DAMAGED,
     &NO_WHEEL_FITS,
     &NO_SUCH_PROJECT,
     &SEVERAL_PROJECTS,
@@ -221,7 +222,7 @@ pub const CALL_REFUSED: Code = Code::error(
 pub const NO_ANSWER: Code = Code::error(
     "G107",
     "no-answer",
-    "GitHub could not be reached, did not answer, or asked to wait for longer than publishing may take (`--deadline`). Calls were repeated with growing waits. What was done before stays: a draft remains a draft, and the same command goes on from there.\n\nA certificate that is not trusted, and a proxy that refuses, are told in the message.",
+    "GitHub could not be reached, did not answer, took no more calls for now, or asked to wait for longer than publishing may take (`--deadline`). Calls were repeated with growing waits. What was done before stays: a draft remains a draft, and the same command goes on from there.\n\nA certificate that is not trusted, and a proxy that refuses, are told in the message.",
 );
 /// The API leads to another host.
 pub const API_LEADS_ELSEWHERE: Code = Code::error(
@@ -239,7 +240,7 @@ pub const FILE_CANNOT_BE_SENT: Code = Code::error(
 pub const ASSET_RENAMED: Code = Code::error(
     "G110",
     "asset-renamed",
-    "GitHub stored a file under another name, or with another size or digest, than it was sent with. It keeps letters, digits, `.`, `_`, `+` and `-`, and makes a `.` of everything else. What arrived was deleted, and the release stays a draft.",
+    "GitHub stored a file under another name than it was sent with. It keeps letters, digits, `.`, `_`, `+` and `-`, and makes a `.` of everything else. What arrived was deleted, and the release stays a draft.",
 );
 /// An address or a repository that is none.
 pub const BAD_GITHUB_ADDRESS: Code = Code::error(
@@ -276,6 +277,12 @@ pub const TAG_MOVED: Code = Code::error(
     "G116",
     "tag-moved",
     "The tag names another commit than the wheels were built from: it was moved while they were built, or `--target` is not right. Publishing would attach wheels to sources that they are not made of.",
+);
+/// GitHub stored other bytes.
+pub const ASSET_DAMAGED: Code = Code::error(
+    "G117",
+    "asset-damaged",
+    "GitHub stored a file with another size or digest than it was sent with. What arrived was deleted, and the release stays a draft.\n\nRun the same command again: it sends the file again and leaves the others.",
 );
 /// No published wheel is for this machine.
 pub const NO_WHEEL_FITS: Code = Code::error(

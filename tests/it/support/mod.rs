@@ -10,6 +10,7 @@ mod http;
 pub mod linked;
 pub mod pages;
 mod pip;
+pub mod play;
 mod project;
 pub mod toy;
 mod wheel;

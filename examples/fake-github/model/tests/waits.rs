@@ -68,3 +68,39 @@ fn a_clock_that_is_wrong_is_wrong_everywhere() {
     let id = lab.draft("v1");
     assert_eq!(lab.get(&format!("/releases/{id}")).value()["created_at"], "2026-11-21T16:22:58Z");
 }
+
+#[test]
+fn who_does_not_wait_as_it_was_asked_is_told_of() {
+    for (rule, wait_ms) in [("retry-after:429:20", 20_000), ("limit:403:30", 30_000), ("secondary:403", 60_000)] {
+        let mut lab = Lab::with(|settings| settings.clock_skew_ms = 7_000).faults(&[&format!("#1={rule}")]);
+        let begun = lab.now;
+        lab.get("");
+        for (after_ms, complaints) in [(900, 0), (1100, 1), (wait_ms - 2000, 2), (wait_ms, 2)] {
+            lab.now = begun + after_ms;
+            lab.get("");
+            assert_eq!(lab.github.ledger.complaints.len(), complaints, "{rule} after {after_ms} ms");
+        }
+    }
+    let mut lab = Lab::new().faults(&["#1=retry-after:429:20"]);
+    lab.get("");
+    lab.now += 5000;
+    lab.github.forget_asked();
+    lab.get("");
+    assert!(lab.github.ledger.complaints.is_empty(), "another run");
+}
+
+#[test]
+fn who_writes_on_after_the_token_was_refused_is_told_of() {
+    let mut lab = Lab::new().faults(&["upload=bad-credentials"]);
+    let id = lab.draft("v1");
+    let mut send = |after_ms: u64| {
+        lab.now += after_ms;
+        assert_eq!(lab.upload(id, "a", b"a").status, 401);
+        lab.github.ledger.complaints.len()
+    };
+    assert_eq!([send(0), send(900), send(1900)], [0, 0, 1]);
+    lab.get("");
+    lab.now += 5000;
+    lab.draft("v2");
+    assert_eq!(lab.github.ledger.complaints.len(), 1, "it begins anew by reading");
+}

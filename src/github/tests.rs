@@ -1,1 +1,0 @@
-//! Publishing against a server that is played.

@@ -1,0 +1,236 @@
+//! A GitHub that is played: the client, without sockets and without waiting. The clock is part of the play.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io::Read;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use rock_matrix::github::{
+    Answering, Api, Applied, Body, Calls, Client, Clock, Doing, End, GithubError, Source, Token, Wire, WireError,
+    apply, of_goal, whole,
+};
+use rock_matrix::names::Digest;
+use rock_matrix::publish::Wanted;
+use rock_matrix::publish::remote::{Allowed, Goal, MakeLatest};
+use sha2::{Digest as _, Sha256};
+
+use crate::fake_github::model::chance::Chance;
+use crate::fake_github::model::{Asset, Delivery, Github, Release, Request};
+
+const BEGIN_MS: u64 = 1_790_000_000_000;
+
+/// A GitHub and the time there.
+pub struct Play {
+    github: Mutex<Github>,
+    pub now_ms: AtomicU64,
+    chance: Mutex<Chance>,
+    /// The lines that a person would see of waits.
+    pub told: Mutex<Vec<String>>,
+    /// How long a run may take.
+    pub time: Duration,
+}
+
+struct Stage(Arc<Play>);
+
+impl Wire for Stage {
+    fn send(&self, request: http::Request<Body>) -> Answering<'_> {
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let mut asked = Request::new(parts.method.as_str(), &parts.uri.to_string());
+            for (name, value) in &parts.headers {
+                asked = asked.header(name.as_str(), value.to_str().unwrap());
+            }
+            let lost = |reason: &str| WireError { reason: reason.to_owned(), is_lasting: false };
+            let sent = body.collect().await.map_err(|error| lost(&error.to_string()))?.to_bytes();
+            asked.body = sent.to_vec();
+            if asked.length().is_none() && !asked.body.is_empty() {
+                asked = asked.clone().body(asked.body.clone());
+            }
+            // Each answer takes its time.
+            let now_ms = self.0.now_ms.fetch_add(50, Ordering::Relaxed);
+            let reply = self.0.github().handle(&asked, now_ms);
+            let arrived = match reply.delivery {
+                Delivery::Whole | Delivery::Slow(_) => reply.body.to_vec(),
+                Delivery::Cut | Delivery::Held | Delivery::CutAfter(_) | Delivery::Stalled(_) => {
+                    return Err(lost("the connection was cut"));
+                }
+            };
+            let mut response = http::Response::builder().status(reply.status);
+            for (name, value) in &reply.headers {
+                response = response.header(name, value);
+            }
+            Ok(response.body(whole(arrived)).unwrap())
+        })
+    }
+}
+
+struct Handle(Arc<Play>);
+
+impl Clock for Handle {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.0.now_ms.load(Ordering::Relaxed) - BEGIN_MS)
+    }
+
+    fn epoch_seconds(&self) -> u64 {
+        self.0.now_ms.load(Ordering::Relaxed) / 1000
+    }
+
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.0.now_ms.fetch_add(u64::try_from(time.as_millis()).unwrap().max(1), Ordering::Relaxed);
+        Box::pin(std::future::ready(()))
+    }
+
+    fn chance(&self) -> f64 {
+        f64::from(u32::try_from(self.0.chance.lock().unwrap().below(1000)).unwrap()) / 1000.0
+    }
+}
+
+impl Play {
+    pub fn of(mut github: Github, seed: u64) -> Arc<Self> {
+        "https://api.test".clone_into(&mut github.settings.api_base);
+        "https://api.test".clone_into(&mut github.settings.uploads_base);
+        // Nothing is under way while something else arrives.
+        github.settings.under_way_ms = 0;
+        Arc::new(Self {
+            github: Mutex::new(github),
+            now_ms: AtomicU64::new(BEGIN_MS),
+            chance: Mutex::new(Chance::of(seed)),
+            told: Mutex::default(),
+            time: Duration::from_mins(45),
+        })
+    }
+
+    pub fn github(&self) -> MutexGuard<'_, Github> {
+        self.github.lock().unwrap()
+    }
+
+    /// Seconds since the play began.
+    pub fn seconds(&self) -> u64 {
+        (self.now_ms.load(Ordering::Relaxed) - BEGIN_MS) / 1000
+    }
+
+    pub fn pass(&self, ms: u64) {
+        self.now_ms.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    pub fn client(self: &Arc<Self>) -> Client {
+        let play = Arc::clone(self);
+        let calls = Calls {
+            api: "https://api.test".parse::<Api>().unwrap(),
+            token: Token::new("writer"),
+            wire: Arc::new(Stage(Arc::clone(self))),
+            clock: Arc::new(Handle(Arc::clone(self))),
+            time: self.time,
+            stop: Box::new(|| false),
+            on_wait: Box::new(move |call, why, wait| {
+                play.told.lock().unwrap().push(format!("{call}: {why}; {} s", wait.as_secs()));
+            }),
+        };
+        Client::new("me/wheels".parse().unwrap(), calls).unwrap()
+    }
+
+    /// One run of the program: what came of it.
+    pub fn run(self: &Arc<Self>, files: &Files, goal: &Goal, allowed: Allowed) -> Result<Applied, GithubError> {
+        self.github().forget_asked();
+        let client = self.client();
+        let listed = of_goal(&client, goal)?;
+        let mut doing = Doing {
+            open: &|name| Ok(files.open(name)),
+            on_step: &mut |_| {},
+            on_sent: Arc::new(|_, _| {}),
+            at_once: files.at_once,
+        };
+        Ok(apply(&client, goal, allowed, listed, &mut doing))
+    }
+
+    /// The same: how it ended.
+    pub fn publish(self: &Arc<Self>, files: &Files, goal: &Goal, allowed: Allowed) -> End {
+        self.run(files, goal, allowed).map_or_else(End::Failed, |applied| applied.end)
+    }
+
+    pub fn releases(&self) -> Vec<Arc<Release>> {
+        self.github().repository("me/wheels").releases.values().cloned().collect()
+    }
+}
+
+/// Files that are to be published.
+pub struct Files {
+    pub bytes: BTreeMap<String, Vec<u8>>,
+    pub at_once: usize,
+    /// Whether wheels are files that are read beside the sending, and not bytes at hand: the play is another each time.
+    pub is_read_beside: bool,
+    /// How many are open, and how many were at once.
+    pub open: Arc<(AtomicUsize, AtomicUsize)>,
+}
+
+/// A file that says when it is closed.
+struct File(std::io::Cursor<Vec<u8>>, Arc<(AtomicUsize, AtomicUsize)>);
+
+impl Read for File {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(into)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        self.1.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Files {
+    pub fn of(count: u64, seed: u64) -> Self {
+        let name = |at: u64| format!("a-{at}+rocm6.2torch2.5-cp311-cp311-linux_x86_64.whl");
+        let wheels = (0..count).map(|at| (name(at), format!("wheel {at} of {seed}").into_bytes()));
+        let bytes = wheels.chain([("SHA256SUMS".to_owned(), format!("sums of {seed}").into_bytes())]).collect();
+        Self { bytes, at_once: 2, is_read_beside: false, open: Arc::default() }
+    }
+
+    fn open(&self, name: &str) -> Source {
+        let bytes = self.bytes[name].clone();
+        if !self.is_read_beside {
+            return Source::Text(bytes.into());
+        }
+        let (now, most) = &*self.open;
+        most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        Source::File(Box::new(File(std::io::Cursor::new(bytes), Arc::clone(&self.open))))
+    }
+
+    /// How many were open at the same time.
+    pub fn most_open(&self) -> usize {
+        self.open.1.load(Ordering::Relaxed)
+    }
+
+    pub fn goal(&self, nonce: u64) -> Goal {
+        let wanted = |(name, bytes): (&String, &Vec<u8>)| Wanted {
+            name: name.clone(),
+            digest: Digest::new(Sha256::digest(bytes).into()),
+            size_bytes: bytes.len() as u64,
+            generated: name == "SHA256SUMS",
+        };
+        Goal {
+            tag: "v1".to_owned(),
+            title: None,
+            body: Some("what is new".to_owned()),
+            target: None,
+            prerelease: false,
+            make_latest: MakeLatest::Legacy,
+            assets: self.bytes.iter().map(wanted).collect(),
+            nonce: format!("nonce{nonce}"),
+        }
+    }
+
+    /// Whether releases hold exactly these: by digest, or by size where GitHub was not asked for more.
+    pub fn are_in(&self, assets: &[Arc<Asset>], is_full: bool) -> bool {
+        let digest = |bytes: &[u8]| Digest::new(Sha256::digest(bytes).into()).to_hex();
+        let same = |asset: &Asset| {
+            let bytes = self.bytes.get(&asset.name).filter(|bytes| bytes.len() as u64 == asset.size_bytes);
+            asset.is_uploaded && bytes.is_some_and(|bytes| !is_full || asset.sha256 == Some(digest(bytes)))
+        };
+        assets.len() == self.bytes.len() && assets.iter().all(|asset| same(asset))
+    }
+}
