@@ -46,6 +46,8 @@ rock index build "$work/release" --unyank flash-attn --apply
 step "a full disk leaves the old index"
 if unshare -rm true 2>/dev/null; then
   mkdir -p "$work/small"
+  # The shell inside expands it.
+  # shellcheck disable=SC2016
   ROCK=$ROCK_MATRIX_BIN SMALL=$work/small RELEASE=$work/release unshare -rm bash -c '
     set -eu
     mount -t tmpfs -o size=80k none "$SMALL"
