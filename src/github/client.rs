@@ -149,7 +149,8 @@ impl Client {
         struct Reference {
             object: TagObject,
         }
-        let path = format!("/repos/{}/git/ref/tags/{}", self.repo, percent_encode(tag));
+        let parts: Vec<String> = tag.split('/').map(percent_encode).collect();
+        let path = format!("/repos/{}/git/ref/tags/{}", self.repo, parts.join("/"));
         match self.get::<Reference>(&path) {
             Ok((found, _)) => Ok(Some(found.object)),
             Err(GithubError::Status { status: 404, .. }) => Ok(None),

@@ -18,6 +18,8 @@ pub struct Recorded {
     pub path: String,
     /// Bytes of the body.
     pub size_bytes: u64,
+    /// Names of the fields that it sets.
+    pub fields: Vec<String>,
 }
 
 /// Releases as they were read, changed as the calls would change them. Nothing is sent.
@@ -31,6 +33,8 @@ pub struct Recorder {
 struct State {
     releases: Vec<ListedRelease>,
     calls: Vec<Recorded>,
+    /// All requests, those that only read among them.
+    requests: usize,
     /// Numbers that are given to what would be made.
     last: u64,
 }
@@ -40,7 +44,7 @@ impl Recorder {
     pub fn new(base: &str, releases: Vec<ListedRelease>) -> Self {
         let assets = releases.iter().flat_map(|release| release.assets.iter().map(|asset| asset.id));
         let last = releases.iter().map(|release| release.id).chain(assets).max().unwrap_or_default();
-        let state = Mutex::new(State { releases, calls: Vec::new(), last });
+        let state = Mutex::new(State { releases, calls: Vec::new(), requests: 0, last });
         Self { state, base: base.to_owned() }
     }
 
@@ -49,11 +53,18 @@ impl Recorder {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).calls.clone()
     }
 
+    /// How many requests were made, those that only read among them.
+    pub fn requests(&self) -> usize {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).requests
+    }
+
     fn answer(&self, method: &Method, path: &str, query: &str, sent: &Sent) -> Option<(u16, Value)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.requests += 1;
         if *method != Method::GET {
             let path = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
-            state.calls.push(Recorded { method: method.to_string(), path, size_bytes: sent.size_bytes });
+            let fields = sent.fields.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default();
+            state.calls.push(Recorded { method: method.to_string(), path, size_bytes: sent.size_bytes, fields });
         }
         let (_, below) = path.split_once("/releases")?;
         let words: Vec<&str> = below.split('/').filter(|word| !word.is_empty()).collect();

@@ -1,8 +1,9 @@
 //! A file offered for a release, and one that the release holds.
 
 use crate::index::{FileKind, Folder, IndexFile, Yanked};
-use crate::names::{Accelerator, Digest, DistributionName, LabelParts, Version, WheelName};
-use crate::publish::{Accelerated, ManifestFile};
+use crate::names::{Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName};
+use crate::publish::indexed::{by_name, label};
+use crate::publish::{Accelerated, ListedAsset, ManifestFile};
 
 /// A wheel or source distribution with all that a release says of it.
 #[derive(Debug, Clone)]
@@ -73,6 +74,18 @@ impl Asset {
             origin: None,
         };
         Some(Self { shown: row.name.clone(), digest, file, label })
+    }
+
+    /// The wheel that a release holds, as far as its name and digest tell; `None` where they do not.
+    pub fn of_listed(name: &str, listed: &ListedAsset, known: &[RocmVersion]) -> Option<Self> {
+        let digest = listed.digest?;
+        let file = by_name(name, known).ok()?;
+        let label = match &file.kind {
+            FileKind::Wheel(wheel) => label(wheel, known).ok()?,
+            FileKind::Sdist => None,
+        };
+        let file = IndexFile { digest: Some(digest), size_bytes: listed.size, ..file };
+        Some(Self { shown: name.to_owned(), digest, file, label })
     }
 
     /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier release says so.

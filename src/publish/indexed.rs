@@ -148,7 +148,7 @@ fn file(
 }
 
 /// What the name of a wheel tells.
-fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, String> {
+pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, String> {
     if name.contains('%') {
         return Err("it is percent-encoded, and no installer takes it".to_owned());
     }
@@ -170,12 +170,12 @@ fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, String> {
     })
 }
 
-fn is_wheel(name: &str) -> bool {
+pub(super) fn is_wheel(name: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|ending| ending == "whl")
 }
 
 /// What the label says; nothing where it names no accelerator.
-fn label(wheel: &WheelName, known: &[RocmVersion]) -> Result<Option<LabelParts>, String> {
+pub(super) fn label(wheel: &WheelName, known: &[RocmVersion]) -> Result<Option<LabelParts>, String> {
     let Some(label) = wheel.label() else { return Ok(None) };
     match LabelParts::parse(&label, known) {
         Ok(parsed) if parsed.ambiguous => {

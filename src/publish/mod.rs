@@ -29,7 +29,7 @@ pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile}
 pub use prune::{Age, AgeError, Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
 pub use sums::{SUMS, SumsError, read_sums, sums};
-pub use tag::{TagName, TagNameError};
+pub use tag::{GitTag, GitTagError, TagName, TagNameError};
 
 /// Assets for tests.
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Asset, Cell, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted, sums};
+use super::indexed::is_wheel;
+use super::{Asset, Cell, ListedAsset, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted, sums};
 use crate::index::{IndexError, Links, repository};
-use crate::names::Digest;
+use crate::names::{Digest, RocmVersion};
 
 /// The folder of a release that holds the index.
 pub const INDEX: &str = "simple";
@@ -77,21 +78,30 @@ impl Release {
         Ok(Self { assets, generated })
     }
 
-    /// A release on GitHub of these assets: there the index lies elsewhere. It keeps the files of `before` whose names
-    /// are among `kept`.
+    /// A release on GitHub of these assets: there the index lies elsewhere. What else stands there stays in the sums and
+    /// the manifest: as `before` tells of it, else as its name and digest do. Gives the names of the wheels that neither
+    /// tells enough of. `known` are the versions of ROCm by which labels are read.
     pub fn on_github(
         mut assets: Vec<Asset>,
         particulars: &Particulars,
         before: Option<&Manifest>,
-        kept: &BTreeSet<String>,
-    ) -> Self {
+        standing: &BTreeMap<&str, &ListedAsset>,
+        known: &[RocmVersion],
+    ) -> (Self, Vec<String>) {
         crate::index::sort_by_file(&mut assets, |asset| &asset.file);
-        let offered = |name: &String| assets.iter().any(|asset| asset.name() == name);
-        let rows = before.iter().flat_map(|manifest| &manifest.files);
-        let rows: Vec<ManifestFile> =
-            rows.filter(|row| kept.contains(&row.name) && !offered(&row.name)).cloned().collect();
+        let offered: BTreeSet<&str> = assets.iter().map(Asset::name).collect();
+        let (mut rows, mut untold) = (Vec::new(), Vec::new());
+        for (name, asset) in standing.iter().filter(|(name, _)| !offered.contains(*name)) {
+            let told = before.and_then(|manifest| manifest.file(name)).filter(|row| row.size_bytes == asset.size);
+            let told = told.filter(|row| asset.digest.is_none_or(|digest| digest.to_hex() == row.sha256)).cloned();
+            match told.or_else(|| Some(Asset::of_listed(name, asset, known)?.row(None))) {
+                Some(row) => rows.push(row),
+                None if is_wheel(name) => untold.push((*name).to_owned()),
+                None => {}
+            }
+        }
         let generated = documents(&assets, &rows, particulars, before);
-        Self { assets, generated }
+        (Self { assets, generated }, untold)
     }
 
     /// Every file, assets first and the manifest last, so that a release without one is seen to be unfinished.

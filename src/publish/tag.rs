@@ -39,9 +39,43 @@ impl fmt::Display for TagName {
     }
 }
 
+/// A tag as git has it (git-check-ref-format(1)); `/` may divide it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitTag(String);
+
+/// Not a tag of git.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no tag of git: no spaces, `~`, `^`, `:`, `?`, `*`, `[`, `\\`, `..` or `@{{`, and no part that begins with `.` or ends with `.` or `.lock`"
+)]
+pub struct GitTagError(pub String);
+
+impl FromStr for GitTag {
+    type Err = GitTagError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !"~^:?*[\\".contains(c);
+        let is_part = |part: &str| {
+            let ends = part.ends_with('.') || part.to_ascii_lowercase().ends_with(".lock");
+            !part.is_empty() && !part.starts_with('.') && !ends
+        };
+        let is_whole = !text.starts_with('-') && text != "@" && !text.contains("..") && !text.contains("@{");
+        if text.len() <= 200 && is_whole && text.chars().all(is_plain) && text.split('/').all(is_part) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(GitTagError(text.to_owned()))
+        }
+    }
+}
+
+impl fmt::Display for GitTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::TagName;
+    use super::{GitTag, TagName};
 
     #[test]
     fn a_tag_cannot_leave_its_folder() {
@@ -49,5 +83,18 @@ mod tests {
             assert!(text.parse::<TagName>().is_err(), "{text:?}");
         }
         assert_eq!("v2.8.3+rocm".parse::<TagName>().unwrap().to_string(), "v2.8.3+rocm");
+    }
+
+    #[test]
+    fn a_tag_of_git_may_have_parts() {
+        for text in ["v1", "flash/v1", "v1.0+rocm6.2", "nightly-2026-11-21"] {
+            assert_eq!(text.parse::<GitTag>().map(|tag| tag.to_string()).as_deref(), Ok(text));
+        }
+        for text in [
+            "", "-x", "a b", "a..b", "/a", "a/", "a//b", ".a", "a/.b", "a.", "a.lock", "a.LOCK", "a~1", "@", "a@{1}",
+            "a\0",
+        ] {
+            assert!(text.parse::<GitTag>().is_err(), "{text:?}");
+        }
     }
 }

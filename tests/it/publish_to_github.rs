@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::fake_github::model::{Asset, Github, Operation, Reached, Release, Rule, Settings};
+use crate::fake_github::model::{Asset, Digests, Github, Operation, Reached, Release, Rule, Settings};
 use crate::fake_github::server::Server;
 use crate::support::{Outcome, Project, Wheel};
 
@@ -208,6 +208,124 @@ fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
     assert_eq!(writes(&server), before);
     publish(&project, &server, &["--notes", "notes.md", "--allow-published"], 0);
     assert_eq!(releases(&server)[0].body.as_deref().map(str::trim), Some("New."));
+}
+
+/// The release's own asset is changed behind the program's back.
+fn change(server: &Server, name: &str, with: impl Fn(&mut Asset)) {
+    for release in server.github().repository_mut("me/wheels").releases.values_mut() {
+        for asset in &mut Arc::make_mut(release).assets {
+            if asset.name == name {
+                with(Arc::make_mut(asset));
+            }
+        }
+    }
+}
+
+fn text(server: &Server, name: &str) -> String {
+    let release = &releases(server)[0];
+    let asset = release.assets.iter().find(|asset| asset.name == name).unwrap();
+    String::from_utf8(asset.content.as_ref().unwrap().to_vec()).unwrap()
+}
+
+#[test]
+fn wheels_that_are_not_offered_stay_in_the_sums_whatever_the_manifest_says() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    publish(&project, &server, &[], 0);
+    change(&server, "rock-manifest.json", |asset| {
+        asset.content = Some(b"{broken".to_vec().into());
+        asset.size_bytes = 7;
+    });
+    let before = writes(&server);
+    let other = self::project(&[CP312]);
+    let told = publish(&other, &server, &["--allow-published"], 1).stderr;
+    assert!(told.contains("error[G118 manifest-unreadable]"), "{told}");
+    assert_eq!(writes(&server), before);
+    let told = publish(&other, &server, &["--allow-published", "--replace"], 0).stderr;
+    assert!(told.contains("warning[G118 manifest-unreadable]") && !told.contains("G119"), "{told}");
+    for document in DOCUMENTS {
+        let text = text(&server, document);
+        assert!(text.contains(CP311) && text.contains(CP312), "{text}");
+    }
+}
+
+#[test]
+fn wheels_whose_digest_nobody_tells_are_named() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    publish(&project, &server, &[], 0);
+    change(&server, CP311, |asset| asset.hides_digest = true);
+    server.github().repository_mut("me/wheels").releases.values_mut().for_each(|release| {
+        Arc::make_mut(release).assets.retain(|asset| asset.name != "rock-manifest.json");
+    });
+    let told = publish(&self::project(&[CP312]), &server, &["--allow-published"], 0).stderr;
+    assert!(told.contains("warning[G119 not-in-sums]") && told.contains(CP311), "{told}");
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
+    let (project, server) = (project(&[CP311]).file("notes.md", "Text.\n"), server(&[]));
+    let told = publish(&project, &server, &["--dry-run", "--notes", "notes.md"], 0).stdout;
+    assert!(told.contains(" bytes  body\n") && told.contains(" bytes  draft, make_latest\n"), "{told}");
+    assert!(
+        told.contains("6 calls would change something, of about ") && told.contains(" requests, with pauses of "),
+        "{told}"
+    );
+    publish(&project, &server, &[], 0);
+    let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
+    let refused = publish(&two, &server, &["--dry-run"], 1);
+    assert!(refused.stdout.is_empty() && refused.stderr.contains("error[G101 "), "{}", refused.stdout);
+    let many = (0..451).fold(self::project(&[]), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), "a"));
+    let told = publish(&many, &server, &["--dry-run", "--allow-published"], 0);
+    assert!(told.stderr.contains("warning[G113 too-many-calls]"), "{}", told.stderr);
+    assert!(told.stdout.contains(" min that GitHub asks for"), "{}", told.stdout);
+}
+
+#[test]
+fn where_it_stands_is_said_of_public_releases_and_of_none() {
+    let (project, server) = (project(&[CP311]), server(&["create-release=tag-ruleset:422"]));
+    let told = publish(&project, &server, &[], 3).stdout;
+    assert!(told.contains("there is no release v1"), "{told}");
+    server.github().faults = crate::fake_github::model::Faults::none();
+    publish(&project, &server, &[], 0);
+    server.github().faults.add("upload=no-right".parse::<Rule>().unwrap());
+    let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
+    let told = publish(&two, &server, &["--allow-published"], 3).stdout;
+    assert!(
+        told.contains("the release v1 is public, and not all of it is as it should be; when that is mended"),
+        "{told}"
+    );
+    let json = publish(&two, &server, &["--allow-published", "--format", "json"], 3).stdout;
+    assert!(json.contains("\"published\": true") && json.contains("\"complete\": false"), "{json}");
+}
+
+#[test]
+fn files_without_a_digest_are_said_to_be_compared_by_size() {
+    let (project, server) =
+        (project(&[CP311]), Server::start(Github::new(Settings { digests: Digests::Null, ..Settings::default() })));
+    publish(&project, &server, &[], 0);
+    let told = publish(&project, &server, &[], 0).stdout;
+    assert!(told.contains("3 files, 3 of them compared by size alone; `--verify full`"), "{told}");
+}
+
+#[test]
+fn a_tag_may_have_parts() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    let commit = server.github().repository("me/wheels").tags["v1"].clone();
+    server.github().repository_mut("me/wheels").tags.insert("flash/v1".to_owned(), commit);
+    let url = server.url();
+    let words = ["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "flash/v1", "--api-url", &url];
+    project.run(&words).exits(0);
+    assert_eq!(releases(&server)[0].tag_name, "flash/v1");
+    let told = project.run(&["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "a b", "--api-url", &url]);
+    assert!(told.exits(1).stderr.contains("is no tag of git"));
+}
+
+#[test]
+fn what_is_said_of_github_is_refused_for_a_folder() {
+    let project = project(&[CP311]);
+    for words in [&["--notes", "notes.md"][..], &["--slow"], &["--allow-published"], &["--verify", "full"]] {
+        let all: Vec<&str> = ["publish", "--to", "release", "dist"].iter().chain(words).copied().collect();
+        assert!(project.run(&all).exits(2).stderr.contains("cannot be used with"), "{words:?}");
+    }
 }
 
 /// A server of this kind makes the command fail so.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Rehearsal};
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, assets, cloned, load, named, once, parsed};
 use crate::cli::assets::Depth;
@@ -12,12 +12,12 @@ use crate::cli::known;
 use crate::cli::publish::connect::Opened;
 use crate::cli::publish::progress::Sending;
 use crate::cli::published::LARGEST_MANIFEST_BYTES;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::github::{Doing, End, GithubError, Recorder, SkippingClock, Source, apply, of_goal};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
+use crate::github::{Clock, Doing, End, GithubError, Recorder, SkippingClock, Source, apply, of_goal};
 use crate::publish::remote::{Allowed, Goal, MakeLatest, standing};
 use crate::publish::{
-    AssetState, ListedRelease, Listing, MANIFEST, Manifest, MissingRule, Particulars, Release, TagName, against_plan,
-    as_github_release,
+    GitTag, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest, ManifestError, MissingRule, Particulars, Release,
+    SUMS, Wanted, against_plan, as_github_release,
 };
 use crate::sys;
 
@@ -33,6 +33,7 @@ const LARGEST_NOTES_BYTES: u64 = 125_000;
 
 /// A release on GitHub
 #[derive(Debug, Clone, clap::Args)]
+#[group(id = "on-github", multiple = true, conflicts_with = "to")]
 pub(super) struct Options {
     /// The text of the release; an existing one keeps its own without it
     #[arg(long, value_name = "FILE", help_heading = "GitHub")]
@@ -69,10 +70,30 @@ pub(super) struct Options {
     state: Option<PathBuf>,
 }
 
+impl Options {
+    /// What they say of a release.
+    fn goal(&self, tag: String, notes: Option<String>) -> Goal {
+        Goal {
+            tag,
+            title: self.title.clone(),
+            body: notes,
+            target: self.target.clone(),
+            prerelease: self.prerelease,
+            make_latest: match self.make_latest.as_str() {
+                "true" => MakeLatest::Yes,
+                "false" => MakeLatest::No,
+                _ => MakeLatest::Legacy,
+            },
+            assets: Vec::new(),
+            nonce: nonce(),
+        }
+    }
+}
+
 /// Publishes to it.
 pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let options = &args.github;
-    let tag: Option<TagName> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
+    let tag: Option<GitTag> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
     let compat = load::compat(shell)?;
     let planned = match &args.plan {
         Some(path) => Planned::read(path, shell, sink)?,
@@ -86,13 +107,11 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     known::tell(&offered, shell);
     as_github_release(&cloned(&offered), sink);
     let offered = once(offered);
-    let notes = match &options.notes {
-        Some(path) => Some(sys::read_text(path, LARGEST_NOTES_BYTES).map_err(|error| {
-            sink.push(error.into());
-            Exit::Machine
-        })?),
-        None => None,
-    };
+    let notes = options.notes.as_ref().map(|path| sys::read_text(path, LARGEST_NOTES_BYTES)).transpose();
+    let notes = notes.map_err(|error| {
+        sink.push(error.into());
+        Exit::Machine
+    })?;
     let Some(tag) = tag.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
 
     let minutes = if options.slow { MINUTES.1 } else { MINUTES.0 };
@@ -111,20 +130,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         }
         failed(error, &opened, sink)
     };
-    let mut goal = Goal {
-        tag: tag.to_string(),
-        title: options.title.clone(),
-        body: notes,
-        target: options.target.clone(),
-        prerelease: options.prerelease,
-        make_latest: match options.make_latest.as_str() {
-            "true" => MakeLatest::Yes,
-            "false" => MakeLatest::No,
-            _ => MakeLatest::Legacy,
-        },
-        assets: Vec::new(),
-        nonce: nonce(),
-    };
+    let mut goal = options.goal(tag.to_string(), notes);
     let listed = match &options.state {
         Some(path) => state(path, shell, sink)?,
         None => of_goal(&opened.client, &goal).map_err(|error| failed(error, sink))?,
@@ -132,12 +138,14 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     if options.state.is_none() {
         check_tag(&opened, &goal, &listed, sink).map_err(|error| failed(error, sink))?;
     }
-    let there: BTreeSet<String> = standing(&goal, &listed).into_keys().map(str::to_owned).collect();
-    let before =
-        manifest(&opened, &goal, &listed, &offered, options.state.is_none()).map_err(|error| failed(error, sink))?;
+    let standing = standing(&goal, &listed);
+    let before = match manifest(&opened, &standing, &offered, options.state.is_none()) {
+        Ok(found) => unread(found, args.replace, sink),
+        Err(error) => return Err(failed(error, sink)),
+    };
     if args.plan.is_some() {
         let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
-        let kept: Vec<_> = there.iter().filter_map(|name| name.parse().ok()).collect();
+        let kept: Vec<_> = standing.keys().filter_map(|name| name.parse().ok()).collect();
         against_plan(&planned.expected, &cloned(&offered), &kept, rule, sink);
     }
     let particulars = Particulars {
@@ -146,9 +154,14 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         covers: planned.covers(offered.iter()),
         gfx: planned.gfx(offered.iter()),
     };
-    let release = Release::on_github(cloned(&offered), &particulars, before.as_ref(), &there);
+    let known = compat.rocm_versions();
+    let (release, untold) = Release::on_github(cloned(&offered), &particulars, before.as_ref(), &standing, &known);
+    tell_untold(&untold, sink);
     goal.assets = release.wanted();
-    refuse_many(&goal, &there, options.slow, sink);
+    let many = if args.dry_run { Severity::Warning } else { Severity::Error };
+    if !options.slow {
+        tell_many(&goal, &standing, many, sink);
+    }
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
@@ -172,12 +185,13 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         on_sent: Arc::new(move |name, bytes| shown.sent(name, bytes)),
         at_once: usize::from(options.at_once),
     };
+    let clock = Arc::new(SkippingClock::default());
     let applied = match &recorder {
         None => apply(&opened.client, &goal, allowed, listed, &mut doing),
         Some(recorder) => {
             let repo = repo.parse().map_err(|_| Exit::Usage)?;
             let wire: Arc<Recorder> = Arc::clone(recorder);
-            let (clock, stop) = (Arc::new(SkippingClock::default()), Box::new(|| false));
+            let (clock, stop) = (Arc::clone(&clock), Box::new(|| false));
             let client = args.connection.client(repo, &opened.api, None, wire, clock, stop, minutes, shell)?;
             apply(&client, &goal, allowed, listed, &mut doing)
         }
@@ -187,7 +201,11 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         repo,
         goal: &goal,
         applied: &applied,
-        calls: recorder.map(|recorder| recorder.calls()),
+        rehearsal: recorder.map(|recorder| Rehearsal {
+            calls: recorder.calls(),
+            requests: recorder.requests(),
+            pauses: clock.now(),
+        }),
         resume: resume.clone(),
     };
     let text = outcome.text(args.format);
@@ -264,18 +282,37 @@ fn is_taken(path: &Path, sink: &mut Sink) -> bool {
     false
 }
 
-/// Refuses more calls than GitHub takes in an hour.
-fn refuse_many(goal: &Goal, there: &BTreeSet<String>, is_slow: bool, sink: &mut Sink) {
-    let new = goal.assets.iter().filter(|wanted| !there.contains(&wanted.name)).count();
-    if new > MOST_PER_HOUR && !is_slow {
+/// Tells of more files than GitHub takes in an hour.
+fn tell_many(goal: &Goal, standing: &BTreeMap<&str, &ListedAsset>, severity: Severity, sink: &mut Sink) {
+    let is_there = |wanted: &&Wanted| {
+        let holds = |asset: &&ListedAsset| {
+            asset.size == wanted.size_bytes && asset.digest.is_none_or(|digest| digest == wanted.digest)
+        };
+        !standing.get(wanted.name.as_str()).is_some_and(holds)
+    };
+    let sent = goal.assets.iter().filter(is_there).count();
+    if sent > MOST_PER_HOUR {
+        let message = format!("{sent} files would be sent, and GitHub takes about 500 an hour");
         sink.push(
-            Diagnostic::new(
-                &codes::TOO_MANY_CALLS,
-                format!("{new} files would be sent, and GitHub takes about 500 an hour"),
-            )
-            .help("publish them with `--slow`, which takes longer than an hour, or run it again later with fewer"),
+            Diagnostic::new(&codes::TOO_MANY_CALLS, message)
+                .severity(severity)
+                .help("publish them with `--slow`, which takes longer than an hour, or run it again later with fewer"),
         );
     }
+}
+
+/// Wheels of the release that neither a manifest nor GitHub tells enough of.
+fn tell_untold(names: &[String], sink: &mut Sink) {
+    let Some(first) = names.first() else { return };
+    let others = names.len() - 1;
+    let and = if others == 0 { String::new() } else { format!(" and {others} more") };
+    sink.push(
+        Diagnostic::new(
+            &codes::NOT_IN_SUMS,
+            format!("`{first}`{and} of the release will not be in `SHA256SUMS` and `rock-manifest.json`"),
+        )
+        .help("offer these wheels again with the others, so that their digests are known"),
+    );
 }
 
 fn state(path: &std::path::Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<ListedRelease>, Exit> {
@@ -289,21 +326,35 @@ fn state(path: &std::path::Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<L
 /// The manifest that the release has, where it tells of files that are not offered.
 fn manifest(
     opened: &Opened,
-    goal: &Goal,
-    listed: &[ListedRelease],
+    standing: &BTreeMap<&str, &ListedAsset>,
     offered: &[Gathered],
     is_online: bool,
-) -> Result<Option<Manifest>, GithubError> {
-    let release =
-        listed.iter().filter(|release| release.tag_name == goal.tag).find(|release| !release.assets.is_empty());
-    let Some(release) = release.filter(|_| is_online) else { return Ok(None) };
-    let own: BTreeSet<&str> = offered.iter().map(|gathered| gathered.asset.name()).collect();
-    let is_other = |name: &str| !own.contains(name) && name != MANIFEST && name != crate::publish::SUMS;
-    let has_others = release.assets.iter().any(|asset| is_other(&asset.name));
-    let found = release.assets.iter().find(|asset| asset.name == MANIFEST && asset.state == AssetState::Uploaded);
-    let Some(found) = found.filter(|_| has_others) else { return Ok(None) };
+) -> Result<Option<Result<Manifest, ManifestError>>, GithubError> {
+    let own: BTreeSet<&str> = offered.iter().map(|gathered| gathered.asset.name()).chain([MANIFEST, SUMS]).collect();
+    let has_others = standing.keys().any(|name| !own.contains(name));
+    let Some(found) = standing.get(MANIFEST).filter(|_| has_others && is_online) else { return Ok(None) };
     let content = opened.client.document(found, LARGEST_MANIFEST_BYTES)?;
-    Ok(Manifest::from_json(&String::from_utf8_lossy(&content)).ok())
+    Ok(Some(Manifest::from_json(&String::from_utf8_lossy(&content))))
+}
+
+/// A manifest that could be read. Another is replaced only where that was asked for.
+fn unread(found: Option<Result<Manifest, ManifestError>>, replace: bool, sink: &mut Sink) -> Option<Manifest> {
+    match found? {
+        Ok(manifest) => Some(manifest),
+        Err(error) => {
+            let severity = if replace { Severity::Warning } else { Severity::Error };
+            sink.push(
+                Diagnostic::new(
+                    &codes::MANIFEST_UNREADABLE,
+                    format!("the `{MANIFEST}` of the release would be replaced, and it cannot be read: {error}"),
+                )
+                .severity(severity)
+                .at(Place::Remote(MANIFEST.to_owned()), "")
+                .help("offer all wheels of the release, or replace it by what their names tell with `--replace`"),
+            );
+            None
+        }
+    }
 }
 
 /// The tag exists where it should: at the commit that is named, or not yet where one is named to make it at.
@@ -320,14 +371,15 @@ fn check_tag(opened: &Opened, goal: &Goal, listed: &[ListedRelease], sink: &mut 
                 .at(Place::Argument("--tag".to_owned()), "")
                 .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
         ),
-        (Some(found), Some(target)) if is_commit(target) && !found.starts_with(target.as_str()) => sink.push(
-            Diagnostic::new(
-                &codes::TAG_MOVED,
-                format!("the tag `{}` is at {found}, and the wheels are from {target}", goal.tag),
-            )
-            .at(Place::Argument("--target".to_owned()), "")
-            .help("somebody moved the tag: build again, or publish under another one"),
-        ),
+        (Some(found), Some(target)) if is_commit(target) && !found.starts_with(&target.to_ascii_lowercase()) => sink
+            .push(
+                Diagnostic::new(
+                    &codes::TAG_MOVED,
+                    format!("the tag `{}` is at {found}, and the wheels are from {target}", goal.tag),
+                )
+                .at(Place::Argument("--target".to_owned()), "")
+                .help("somebody moved the tag: build again, or publish under another one"),
+            ),
         _ => {}
     }
     Ok(())

@@ -57,7 +57,7 @@ pub(super) struct Args {
     /// The repository whose release it is
     #[arg(long, value_name = "OWNER/REPO", requires = "tag", help_heading = "Where")]
     repo: Option<String>,
-    /// Tag of the release: a folder of this name in DIR
+    /// Tag of the release; with --to, a folder of this name in DIR
     #[arg(long, value_name = "TAG", help_heading = "Where")]
     tag: Option<String>,
     /// Compare the wheels with a plan saved with `plan --format json`

@@ -1,11 +1,13 @@
 //! What is said of a release on GitHub at the end.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::cli::Format;
-use crate::github::{Applied, End, Recorded};
+use crate::github::{Applied, End, GithubError, Recorded};
 use crate::publish::remote::{Goal, Step};
-use crate::publish::{AssetState, ListedRelease};
+use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
 
 /// How a publish went.
 pub(super) struct Outcome<'o> {
@@ -13,9 +15,19 @@ pub(super) struct Outcome<'o> {
     pub(super) goal: &'o Goal,
     pub(super) applied: &'o Applied,
     /// The calls that would be made, in a dry run.
-    pub(super) calls: Option<Vec<Recorded>>,
+    pub(super) rehearsal: Option<Rehearsal>,
     /// The command that goes on.
     pub(super) resume: String,
+}
+
+/// What a dry run found out.
+pub(super) struct Rehearsal {
+    /// The calls that would change something.
+    pub(super) calls: Vec<Recorded>,
+    /// All requests.
+    pub(super) requests: usize,
+    /// The time that the pauses between them take.
+    pub(super) pauses: Duration,
 }
 
 #[derive(Serialize)]
@@ -23,10 +35,15 @@ struct Document<'o> {
     version: u32,
     repository: &'o str,
     tag: &'o str,
+    /// Whether everybody sees the release.
     published: bool,
+    /// Whether every wanted file is in it.
+    complete: bool,
     steps: usize,
     assets: Vec<AssetRow<'o>>,
     calls: Option<Vec<CallRow<'o>>>,
+    requests: Option<usize>,
+    pauses_s: Option<u64>,
     resume: Option<&'o str>,
 }
 
@@ -43,6 +60,7 @@ struct CallRow<'o> {
     method: &'o str,
     path: &'o str,
     size_bytes: u64,
+    fields: &'o [String],
 }
 
 impl Outcome<'_> {
@@ -54,10 +72,13 @@ impl Outcome<'_> {
                     version: 1,
                     repository: self.repo,
                     tag: &self.goal.tag,
-                    published: self.is_published() && self.calls.is_none(),
+                    published: self.is_public() && self.rehearsal.is_none(),
+                    complete: self.is_complete() && self.rehearsal.is_none(),
                     steps: self.applied.steps,
                     assets: self.assets().collect(),
-                    calls: self.calls.as_ref().map(|calls| calls.iter().map(call_row).collect()),
+                    calls: self.rehearsal.as_ref().map(|found| found.calls.iter().map(call_row).collect()),
+                    requests: self.rehearsal.as_ref().map(|found| found.requests),
+                    pauses_s: self.rehearsal.as_ref().map(|found| found.pauses.as_secs()),
                     resume: self.is_open().then_some(self.resume.as_str()),
                 };
                 let mut text =
@@ -69,39 +90,67 @@ impl Outcome<'_> {
     }
 
     fn human(&self) -> String {
-        let mut text = String::new();
-        if let Some(calls) = &self.calls {
-            for call in calls {
-                text.push_str(&format!("{:6} {}  {} bytes\n", call.method, call.path, call.size_bytes));
-            }
-            let words = match calls.len() {
-                0 => "nothing would be written".to_owned(),
-                1 => "1 call would change something".to_owned(),
-                count => format!("{count} calls would change something"),
-            };
-            return text + &words + "\n";
+        if matches!(self.applied.end, End::Refused(_)) {
+            return String::new();
         }
-        let count = self.goal.assets.len();
-        if self.is_published() {
+        let mut text = String::new();
+        if let Some(found) = &self.rehearsal {
+            for call in &found.calls {
+                let fields =
+                    if call.method == "PATCH" { format!("  {}", call.fields.join(", ")) } else { String::new() };
+                text.push_str(&format!("{:6} {}  {} bytes{fields}\n", call.method, call.path, call.size_bytes));
+            }
+            return text + &found.words() + "\n";
+        }
+        if self.is_complete() {
             let address = self.releases().find_map(|release| release.html_url.as_deref()).unwrap_or(&self.goal.tag);
             let did = if self.applied.steps == 0 { "is up to date, nothing written" } else { "is published" };
-            return format!("{address} {did}: {count} files\n");
+            let count = self.goal.assets.len();
+            return format!("{address} {did}: {count} files{}\n", self.unverified());
         }
         if self.is_open() {
             let width = self.goal.assets.iter().map(|wanted| wanted.name.len()).max().unwrap_or_default();
             for row in self.assets() {
                 text.push_str(&format!("{:width$}  {}\n", row.name, row.state));
             }
-            text.push_str(&format!(
-                "the release {} is no more than a draft; go on with:\n  {}\n",
-                self.goal.tag, self.resume
-            ));
+            let tag = &self.goal.tag;
+            let stands = match self.first() {
+                None => format!("there is no release {tag}"),
+                Some(release) if release.draft => format!("the release {tag} is a draft, which only its owners see"),
+                Some(_) => format!("the release {tag} is public, and not all of it is as it should be"),
+            };
+            let go = match &self.applied.end {
+                End::Failed(error) if error.is_final() && *error != GithubError::Stopped => {
+                    "when that is mended, go on with"
+                }
+                _ => "go on with",
+            };
+            text.push_str(&format!("{stands}; {go}:\n  {}\n", self.resume));
         }
         text
     }
 
-    fn is_published(&self) -> bool {
+    /// What is said of files that GitHub tells no digest of.
+    fn unverified(&self) -> String {
+        let is_unknown = |wanted: &&Wanted| self.found(wanted).is_some_and(|asset| asset.digest.is_none());
+        match self.goal.assets.iter().filter(is_unknown).count() {
+            0 => String::new(),
+            count => format!(", {count} of them compared by size alone; `--verify full` compares bytes"),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
         matches!(self.applied.end, End::Done(_))
+    }
+
+    fn is_public(&self) -> bool {
+        self.first().is_some_and(|release| !release.draft)
+    }
+
+    /// The goal's own release, the public one before drafts.
+    fn first(&self) -> Option<&ListedRelease> {
+        let own = self.applied.releases.iter().filter(|release| release.tag_name == self.goal.tag);
+        own.min_by_key(|release| release.draft)
     }
 
     /// Whether the same command would go on.
@@ -109,10 +158,13 @@ impl Outcome<'_> {
         matches!(self.applied.end, End::Failed(_) | End::Incomplete(_))
     }
 
+    fn found(&self, wanted: &Wanted) -> Option<&ListedAsset> {
+        self.releases().flat_map(|release| &release.assets).find(|asset| asset.name == wanted.name)
+    }
+
     fn assets(&self) -> impl Iterator<Item = AssetRow<'_>> {
         self.goal.assets.iter().map(|wanted| {
-            let found = self.releases().flat_map(|release| &release.assets).find(|asset| asset.name == wanted.name);
-            let state = match found {
+            let state = match self.found(wanted) {
                 Some(asset) if asset.state == AssetState::Starter => "begun",
                 Some(asset) if asset.digest.is_none_or(|digest| digest == wanted.digest) => "there",
                 Some(_) => "other bytes",
@@ -127,8 +179,24 @@ impl Outcome<'_> {
     }
 }
 
+impl Rehearsal {
+    fn words(&self) -> String {
+        let calls = match self.calls.len() {
+            0 => return "nothing would be written".to_owned(),
+            1 => "1 call would change something".to_owned(),
+            count => format!("{count} calls would change something"),
+        };
+        let pauses = match self.pauses.as_secs() {
+            0 => String::new(),
+            seconds @ 1..=119 => format!(", with pauses of {seconds} s that GitHub asks for"),
+            seconds => format!(", with pauses of {} min that GitHub asks for", seconds.div_ceil(60)),
+        };
+        format!("{calls}, of about {} requests{pauses}", self.requests)
+    }
+}
+
 fn call_row(call: &Recorded) -> CallRow<'_> {
-    CallRow { method: &call.method, path: &call.path, size_bytes: call.size_bytes }
+    CallRow { method: &call.method, path: &call.path, size_bytes: call.size_bytes, fields: &call.fields }
 }
 
 /// A step in words, while it is taken.

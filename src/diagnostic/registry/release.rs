@@ -25,6 +25,8 @@ pub const ALL: &[&Code] = &[
     &BAD_YANK_RULE,
     &IMMUTABLE_RELEASE,
     &RELEASE_IS_PUBLISHED,
+    &MANIFEST_UNREADABLE,
+    &NOT_IN_SUMS,
     &RELEASE_IS_FULL,
     &SEVERAL_RELEASES_OF_TAG,
     &BAD_TOKEN,
@@ -181,6 +183,18 @@ pub const RELEASE_IS_PUBLISHED: Code = Code::error(
     "G101",
     "release-is-published",
     "The release is published, and publishing would write to it, or change its title or text: people may have fetched from it already. Nothing was sent. A run that finds everything in place writes nothing and needs no permission.\n\nPublish under a new tag, or allow it with `--allow-published`.",
+);
+/// The release's manifest is none that this program reads.
+pub const MANIFEST_UNREADABLE: Code = Code::error(
+    "G118",
+    "manifest-unreadable",
+    "The release holds wheels that are not offered, and its `rock-manifest.json`, which tells of them, cannot be read: somebody changed it, or a later version of this program wrote it. Publishing replaces it. Nothing was sent.\n\nOffer all wheels of the release, or say `--replace`: then it is made from the names and digests of what is there, and what else it said is lost.",
+);
+/// Wheels of the release whose digest nobody tells.
+pub const NOT_IN_SUMS: Code = Code::warning(
+    "G119",
+    "not-in-sums",
+    "The release holds wheels that are not offered, whose digest GitHub does not tell (they were sent before June 2025) and the release's manifest does not either, or whose label can be read in two ways. They stay in the release, and are not in its `SHA256SUMS` and `rock-manifest.json`.\n\nOffer them again with the others.",
 );
 /// A release that can take nothing more.
 pub const RELEASE_IS_FULL: Code = Code::error(

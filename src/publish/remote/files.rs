@@ -105,9 +105,9 @@ pub(super) fn lacking(
     // What GitHub stored under another name, in an upload whose answer was lost.
     if release.draft {
         for asset in release.assets.iter().filter(|asset| place_of(asset).is_none() && is_renamed(asset, share)) {
-            lacking.steps.push(match asset.digest {
-                Some(_) => delete(asset, "GitHub gave it another name"),
-                None => Step::Hash { asset: asset.id, name: asset.name.clone() },
+            lacking.steps.push(match (asset.state, asset.digest) {
+                (AssetState::Uploaded, None) => hash(asset),
+                _ => delete(asset, "GitHub gave it another name"),
             });
         }
     }
@@ -223,17 +223,16 @@ fn left_waiting(
     })
 }
 
-/// Whether an asset has the bytes of a wanted file, as far as GitHub says, under a name that was made from its own.
+/// Whether an asset has the bytes of a wanted file, as far as GitHub says, under a name that was made from its own. One
+/// that is not whole has its size.
 fn is_renamed(asset: &ListedAsset, share: &Share<'_>) -> bool {
     let plain = |name: &str| name.replace(|letter: char| !letter.is_ascii_alphanumeric(), ".");
     let is_wanted = share.assets.iter().any(|wanted| wanted.name == asset.name);
     let same = |wanted: &&&Wanted| {
         asset.digest.is_none_or(|digest| digest == wanted.digest) && asset.size == wanted.size_bytes
     };
-    let is_whole = asset.state == AssetState::Uploaded;
-    is_whole
-        && !is_wanted
-        && share.assets.iter().filter(same).any(|wanted| plain(&asset.name).starts_with(&plain(&wanted.name)))
+    let is_made_from = |wanted: &&Wanted| plain(&asset.name).starts_with(&plain(&wanted.name));
+    !is_wanted && share.assets.iter().filter(same).any(is_made_from)
 }
 
 fn differs(wanted: &Wanted, present: &ListedAsset) -> Refusal {
