@@ -82,7 +82,9 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
     let offers = published.offers(None, sink)?;
-    let wheels = pick::candidates(offers.into_wheels(), &compat);
+    let offers = offers.into_wheels();
+    published::tell_unread(&offers, &compat, sink);
+    let wheels = pick::candidates(offers, &compat);
     let mut machine = machine(args, shell, sink)?;
     machine.distribution = Some(project(args, &wheels, sink)?);
     shell.say(&format!("looking for {} for {machine}", machine.distribution.as_deref().unwrap_or_default()));
@@ -96,6 +98,15 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         );
     }
     let decision = pick::decide(&wheels, &machine, &Rules::of(&compat));
+    let fit = decision.fits.first().map(|fit| &wheels[fit.index]);
+    if let Some(torch) =
+        fit.and_then(|wheel| wheel.torch.as_ref()).filter(|_| machine.has_no_torch && machine.torch.is_none())
+    {
+        sink.push(
+            Diagnostic::new(&codes::NO_TORCH, format!("the wheel is for torch {torch}, and there is none"))
+                .help("install torch for ROCm first, then this wheel"),
+        );
+    }
     let printed = match args.format {
         Format::Json => shell.print(&pick::json(&wheels, &machine, &decision)),
         Format::Human => {
@@ -184,6 +195,7 @@ fn told(wheel: &Candidate, decision: &Decision) -> String {
     }
     match decision.fits.len() {
         1 => {}
+        2 => text.push_str("1 other wheel fits too; `--format json` lists it\n"),
         count => text.push_str(&format!("{} other wheels fit too; `--format json` lists them\n", count - 1)),
     }
     text

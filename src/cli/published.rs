@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use super::publish::Connection;
 use super::told::file_url;
 use super::{Exit, Shell, load};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::github::GithubError;
 use crate::names::RepoName;
-use crate::pick::Offers;
+use crate::pick::{Offer, Offers};
 use crate::plan;
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest};
 use crate::report::release_of;
@@ -329,6 +330,20 @@ fn report_unreadable(listing: &Listing, sink: &mut Sink) {
             Some(tag) => told.note(format!("it is in release `{tag}`")),
             None => told,
         });
+    }
+}
+
+/// Tells of wheels whose label cannot be taken apart.
+pub(super) fn tell_unread(offers: &[Offer], compat: &Compat, sink: &mut Sink) {
+    for (offer, reason) in crate::pick::unread(offers, compat) {
+        sink.push(
+            Diagnostic::new(
+                &codes::UNREADABLE_PUBLISHED_NAME,
+                format!("published `{}` is left out: {reason}", offer.file),
+            )
+            .at(Place::Argument("--published".to_owned()), "")
+            .help("publish it again with a label that says what it is for"),
+        );
     }
 }
 

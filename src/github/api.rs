@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use http::Uri;
 
-/// GitHub's own API and its host for uploads (REST API version 2022-11-28, "Upload a release asset").
+/// GitHub's own API.
 const PUBLIC: &str = "https://api.github.com";
-const PUBLIC_UPLOADS: &str = "uploads.github.com";
 
 /// An API that was chosen: GitHub's, that of an enterprise server, or one on this machine for tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,21 +64,22 @@ impl Api {
         if self.may_have_token(&uri) { Ok(uri) } else { Err(self.elsewhere(&uri)) }
     }
 
-    /// Whether the token may go to this address: the API itself, and for GitHub's own the host of uploads.
+    /// Whether the token may go to this address: the API itself, and of an API at `api.DOMAIN` the host of uploads,
+    /// `uploads.DOMAIN` (REST API version 2022-11-28, "Upload a release asset"; the same with data residency at GHE.com).
     pub fn may_have_token(&self, uri: &Uri) -> bool {
         let is_same = uri.scheme() == self.base.scheme() && uri.authority() == self.base.authority();
-        let is_uploads = self.is_public() && uri.scheme_str() == Some("https") && uri.host() == Some(PUBLIC_UPLOADS);
-        is_same || (is_uploads && uri.port().is_none())
+        let domain = |uri: &Uri, host: &str| {
+            let is_plain = uri.scheme_str() == Some("https") && uri.port().is_none();
+            uri.host().filter(|_| is_plain).and_then(|found| found.strip_prefix(host).map(str::to_owned))
+        };
+        let own = domain(&self.base, "api.");
+        is_same || (own.is_some() && own == domain(uri, "uploads."))
     }
 
     /// The address as an error.
     pub(super) fn elsewhere(&self, uri: &Uri) -> ApiError {
         let host = |uri: &Uri| uri.authority().map_or_else(|| uri.to_string(), ToString::to_string);
         ApiError::Elsewhere { api: host(&self.base), found: host(uri) }
-    }
-
-    fn is_public(&self) -> bool {
-        self.base() == PUBLIC
     }
 }
 
@@ -142,6 +142,10 @@ mod tests {
         {
             assert!(matches!(Api::public().upload(elsewhere, "a"), Err(ApiError::Elsewhere { .. })), "{elsewhere}");
         }
+        let residency: Api = "https://api.octo.ghe.com".parse().unwrap();
+        assert!(residency.upload("https://uploads.octo.ghe.com/x", "a").is_ok());
+        assert!(residency.upload("https://uploads.ghe.com/x", "a").is_err());
+        assert!(residency.upload("https://uploads.github.com/x", "a").is_err());
         let local: Api = "http://127.0.0.1:8080".parse().unwrap();
         assert!(local.upload("http://127.0.0.1:8081/x", "a").is_err(), "another port");
         assert!(local.upload(template, "a").is_err());

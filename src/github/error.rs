@@ -145,6 +145,11 @@ impl From<GithubError> for Diagnostic {
                     "it may have been deleted meanwhile: run the same command again to go on"
                 })
             }
+            GithubError::Status { call, message: said, .. } if said.contains("was used by an immutable release") => {
+                Self::new(&codes::TAG_IS_SPENT, message)
+                    .at(place(call), "")
+                    .help("delete the draft, and publish under a new tag: one that an immutable release had is never free again")
+            }
             GithubError::Status { call, message: said, .. } if said.contains("immutable release") => {
                 Self::new(&codes::IMMUTABLE_RELEASE, message)
                     .at(place(call), "")

@@ -97,6 +97,17 @@ pub enum Accelerator {
     Rocm(RocmVersion),
 }
 
+/// A CUDA version out of the digits of a label, whose last is the minor: `124` is 12.4. Major alone stays (PyTorch's
+/// index folders, `cu118`, `cu130`).
+pub fn cuda_version(digits: &str) -> String {
+    match digits.split_at_checked(2) {
+        Some((major, minor)) if !minor.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{major}.{minor}")
+        }
+        _ => digits.to_owned(),
+    }
+}
+
 impl LabelParts {
     /// The label in one style.
     pub fn label(&self, style: LabelStyle) -> LocalLabel {

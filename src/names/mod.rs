@@ -23,7 +23,8 @@ pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use gfx::{GfxTarget, GfxTargetError};
 pub use label::{
-    Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, is_compact_unambiguous,
+    Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, cuda_version,
+    is_compact_unambiguous,
 };
 pub use path::without_dots;
 pub use percent::{percent_decode, percent_encode};

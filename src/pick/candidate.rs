@@ -57,12 +57,13 @@ pub enum GfxCode {
 }
 
 /// The wheels in the order in which one that fits is preferred: newest version, the backend that labels do not
-/// name, latest build, newest ROCm and torch, tags that say which C library is needed.
+/// name, latest build, newest ROCm and torch, tags that say which C library is needed. Those whose label cannot be taken
+/// apart are left out: [`unread`] tells of them.
 pub fn candidates(offers: Vec<Offer>, compat: &Compat) -> Vec<Candidate> {
     let known = compat.rocm_versions();
     let mut tags = BTreeMap::new();
-    let mut wheels: Vec<Candidate> =
-        offers.into_iter().map(|offer| candidate(offer, &known, compat, &mut tags)).collect();
+    let read = offers.into_iter().filter(|offer| label_fault(offer, &known).is_none());
+    let mut wheels: Vec<Candidate> = read.map(|offer| candidate(offer, &known, compat, &mut tags)).collect();
     wheels.sort_by_cached_key(|wheel| (rank_key(wheel), preference(wheel)));
     let mut rank = 0;
     for at in 1..wheels.len() {
@@ -76,6 +77,21 @@ pub fn candidates(offers: Vec<Offer>, compat: &Compat) -> Vec<Candidate> {
         after.rank = rank;
     }
     wheels
+}
+
+/// The wheels whose label cannot be taken apart, and why: what they are for is not known.
+pub fn unread<'o>(offers: &'o [Offer], compat: &Compat) -> Vec<(&'o Offer, String)> {
+    let known = compat.rocm_versions();
+    offers.iter().filter_map(|offer| Some((offer, label_fault(offer, &known)?))).collect()
+}
+
+fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
+    if offer.row.as_ref().is_some_and(|row| row.accelerator.is_some()) {
+        return None;
+    }
+    let label = offer.name.version.local()?;
+    let label: LocalLabel = label.parse().ok()?;
+    LabelParts::parse(&label, known).err().map(|error| error.to_string())
 }
 
 /// Name of the project; pre-releases behind, newest first; the backend.
@@ -117,9 +133,13 @@ fn candidate(
     let told = offer.row.as_ref().and_then(|row| row.accelerator.as_ref());
     let accelerator = match (told, certain) {
         (Some(told), _) if told.name == "rocm" => told.version.parse().map_or(Accelerator::Unsaid, Accelerator::Rocm),
-        (Some(told), _) => Accelerator::Other(format!("{} {}", told.name.to_uppercase(), told.version)),
+        (Some(told), _) => {
+            Accelerator::Other(format!("{} {}", told.name.to_uppercase(), names::cuda_version(&told.version)))
+        }
         (None, Some(names::Accelerator::Rocm(rocm))) => Accelerator::Rocm(rocm.clone()),
-        (None, Some(names::Accelerator::Cuda(digits))) => Accelerator::Other(format!("CUDA {digits}")),
+        (None, Some(names::Accelerator::Cuda(digits))) => {
+            Accelerator::Other(format!("CUDA {}", names::cuda_version(digits)))
+        }
         (None, None) => Accelerator::Unsaid,
     };
     let parts = parsed.map(|parsed| parsed.parts);

@@ -30,6 +30,8 @@ pub struct Machine {
     pub libc: Option<Libc>,
     /// The torch that is installed, where it is a build for something else than ROCm: `2.9.1+cpu`.
     pub foreign_torch: Option<String>,
+    /// Whether the interpreter is known and has no torch.
+    pub has_no_torch: bool,
 }
 
 /// A torch as labels name it: major, minor, and the tail of a pre-release. Patches fall together.
@@ -136,6 +138,7 @@ impl Machine {
             foreign_torch: torch
                 .filter(|_| torch_hip.is_none() && local.is_some_and(|l| l.starts_with("cu") || l.starts_with("cpu")))
                 .map(str::to_owned),
+            has_no_torch: python.is_some() && torch.is_none(),
             ..Self::default()
         }
     }
@@ -235,7 +238,7 @@ impl fmt::Display for Machine {
             self.backend.as_ref().map(|backend| format!("backend {backend}")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        f.write_str(if parts.is_empty() { "nothing is known" } else { "" })?;
+        f.write_str(if parts.is_empty() { "any machine" } else { "" })?;
         f.write_str(&parts.join(", "))
     }
 }

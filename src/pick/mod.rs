@@ -18,7 +18,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use candidate::{Accelerator, Candidate, GfxCode, candidates};
+pub use candidate::{Accelerator, Candidate, GfxCode, candidates, unread};
 pub use decide::{Decision, Fit, Near, decide};
 pub use json::json;
 pub use judge::{Axis, Difference, Note};

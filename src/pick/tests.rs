@@ -231,7 +231,7 @@ fn a_backend_is_a_wish_and_the_default_one_comes_first() {
 #[test]
 fn a_wheel_for_cuda_never_fits_and_one_without_a_label_is_told_of() {
     let cuda = "a-1+cu124torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl";
-    check(&[cuda], &machine("6.4", "2.9", "3.12"), "ROCm: the wheel is for CUDA 124, you have ROCm 6.4");
+    check(&[cuda], &machine("6.4", "2.9", "3.12"), "ROCm: the wheel is for CUDA 12.4, you have ROCm 6.4");
     let plain = decided(&wheels(&["a-1-py3-none-any.whl"]), &machine("6.4", "2.9", "3.12"));
     assert_eq!(plain.fits[0].notes[0].text, "the wheel's name does not say which it is for");
 }

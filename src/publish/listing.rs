@@ -123,11 +123,11 @@ impl Listing {
         let fault = |error: serde_json::Error| ListingError(error.to_string());
         let document: serde_json::Value = serde_json::from_str(text).map_err(fault)?;
         let mut listing = Self::default();
-        listing.add(document, text)?;
+        listing.add(document)?;
         Ok(listing)
     }
 
-    fn add(&mut self, document: serde_json::Value, text: &str) -> Result<(), ListingError> {
+    fn add(&mut self, document: serde_json::Value) -> Result<(), ListingError> {
         use serde_json::Value;
         match document {
             Value::Array(items) if items.first().is_some_and(is_asset) => {
@@ -136,15 +136,16 @@ impl Listing {
                 self.releases.push(ListedRelease { assets, ..ListedRelease::default() });
                 Ok(())
             }
-            Value::Array(items) => items.into_iter().try_for_each(|item| self.add(item, text)),
+            Value::Array(items) => items.into_iter().try_for_each(|item| self.add(item)),
             Value::Object(object) if object.contains_key("files") => {
-                let manifest = Manifest::from_json(text).map_err(|error| ListingError(error.to_string()))?;
+                let manifest = Manifest::from_json(&Value::Object(object).to_string())
+                    .map_err(|error| ListingError(error.to_string()))?;
                 self.releases.push(ListedRelease::of_manifest(&manifest));
                 Ok(())
             }
             Value::Object(mut object) if object.contains_key("releases") => {
                 self.repository = object.get("repository").and_then(Value::as_str).map(str::to_owned);
-                self.add(object.remove("releases").unwrap_or_default(), text)
+                self.add(object.remove("releases").unwrap_or_default())
             }
             Value::Object(object) if object.contains_key("assets") || object.contains_key("tag_name") => {
                 let read = serde_json::from_value(Value::Object(object));
@@ -258,6 +259,13 @@ mod tests {
             let unreadable: Vec<_> = listing.unreadable().map(|(_, error)| error.to_string()).collect();
             assert!(matches!(&unreadable[..], [only] if only.contains("`b.whl`")), "{unreadable:?}");
         }
+    }
+
+    #[test]
+    fn manifests_in_a_list_are_releases_of_their_own() {
+        let manifest = |tag: &str| format!(r#"{{"version": 1, "tag": "{tag}", "plan": null, "files": []}}"#);
+        let listing = Listing::from_json(&format!("[{}, {}]", manifest("v1"), manifest("v2"))).unwrap();
+        assert_eq!(listing.releases.iter().map(|release| &*release.tag_name).collect::<Vec<_>>(), ["v1", "v2"]);
     }
 
     #[test]

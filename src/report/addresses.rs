@@ -31,6 +31,13 @@ pub(super) fn safe(address: &str) -> Option<String> {
     Some(encoded)
 }
 
+/// How the tag in the addresses of a draft begins. They die when it is published.
+const DRAFT: &str = "untagged-";
+
+fn is_of_draft(address: &str) -> bool {
+    address.contains(&format!("/releases/download/{DRAFT}"))
+}
+
 /// Where an asset is fetched from: below `base` where that is given, as the listing says, or as the release's page and
 /// the repository imply.
 pub(super) fn asset(
@@ -43,9 +50,11 @@ pub(super) fn asset(
     if let Some(base) = base {
         return Some(format!("{base}/{}", percent_encode(name)));
     }
-    let told = asset.browser_download_url.as_deref().and_then(safe);
+    let told = asset.browser_download_url.as_deref().filter(|url| !is_of_draft(url)).and_then(safe);
     let of_page = || {
         let (before, tag) = release.html_url.as_deref()?.split_once("/releases/tag/")?;
+        let own = percent_encode(&release.tag_name);
+        let tag = if tag.starts_with(DRAFT) { own.as_str() } else { tag };
         safe(&format!("{before}/releases/download/{tag}/{}", percent_encode(name)))
     };
     let of_repository = || {
@@ -62,8 +71,13 @@ pub(super) fn asset(
 
 /// The page of a release.
 pub(super) fn page(release: &ListedRelease, repository: Option<&RepoName>) -> Option<String> {
-    let told = release.html_url.as_deref().and_then(safe);
     let tag = Some(release.tag_name.as_str()).filter(|tag| !tag.is_empty());
+    let told = release.html_url.as_deref().and_then(|url| match url.split_once("/releases/tag/") {
+        Some((before, of_draft)) if of_draft.starts_with(DRAFT) => {
+            safe(&format!("{before}/releases/tag/{}", percent_encode(tag?)))
+        }
+        _ => safe(url),
+    });
     told.or_else(|| Some(format!("https://github.com/{}/releases/tag/{}", repository?, percent_encode(tag?))))
 }
 
@@ -100,5 +114,22 @@ mod tests {
         let address = asset(&bare, &file, "a+b.whl", None, Some(&repository));
         assert_eq!(address.as_deref(), Some("https://github.com/o/r/releases/download/v1%2B2/a%2Bb.whl"));
         assert_eq!(asset(&bare, &file, "a+b.whl", None, None), None);
+    }
+
+    #[test]
+    fn a_draft_has_the_addresses_that_it_gets_when_it_is_published() {
+        let draft = ListedRelease {
+            tag_name: "v1".into(),
+            draft: true,
+            html_url: Some("https://h.org/o/r/releases/tag/untagged-0f1e".into()),
+            ..ListedRelease::default()
+        };
+        let file = ListedAsset {
+            browser_download_url: Some("https://h.org/o/r/releases/download/untagged-0f1e/a.whl".into()),
+            ..ListedAsset::default()
+        };
+        let address = asset(&draft, &file, "a.whl", None, None);
+        assert_eq!(address.as_deref(), Some("https://h.org/o/r/releases/download/v1/a.whl"));
+        assert_eq!(super::page(&draft, None).as_deref(), Some("https://h.org/o/r/releases/tag/v1"));
     }
 }

@@ -1,7 +1,7 @@
 //! What a wheel is, beside Python and platform.
 
 use crate::index::Folder;
-use crate::names::{Accelerator, LabelParts, Version, WheelIdentity};
+use crate::names::{Accelerator, LabelParts, Version, WheelIdentity, cuda_version};
 
 /// Distribution, version, accelerator, torch and backend. Both spellings of a label are one combination; it sorts by
 /// field, so torch 2.10 follows 2.9.
@@ -60,7 +60,7 @@ impl Combination {
     pub fn accelerator_version(&self) -> Option<String> {
         self.accelerator.as_ref().map(|accelerator| match accelerator {
             Accelerator::Rocm(rocm) => rocm.to_string(),
-            Accelerator::Cuda(digits) => digits.clone(),
+            Accelerator::Cuda(digits) => cuda_version(digits),
         })
     }
 

@@ -36,6 +36,14 @@ pub(super) fn fenced(language: &str, body: &str) -> String {
     format!("{fence}{language}\n{body}{fence}\n")
 }
 
+/// Takes a column out of a table that has this head and these rows.
+pub(super) fn remove_column(head: &mut Vec<&str>, rows: &mut [Vec<String>], at: usize) {
+    head.remove(at);
+    for row in rows {
+        row.remove(at);
+    }
+}
+
 /// A table; cells are Markdown.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &mut dyn Iterator<Item = &str>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));

@@ -8,6 +8,7 @@ use super::packages::{counted, unread_part};
 use super::{Combination, Expected, ExpectedCell, Outcomes, PublishedWheel, Wheels, addresses, markdown, matched};
 use crate::index::{BaseUrl, Folder};
 use crate::names::RepoName;
+use crate::publish::remote::continued_tag;
 use crate::publish::{AssetState, ListedRelease, Listing, SUMS, sums};
 use crate::template::{TemplateError, render};
 
@@ -30,16 +31,25 @@ pub struct Notes<'a> {
     pub repository: Option<&'a RepoName>,
 }
 
-/// The release of a tag, then `TAG-2`, `TAG-3` and so on as far as they follow, which hold what one release has no room
-/// for. Of several releases of one tag it is the published one, then the oldest.
+/// The release of a tag, then those that say that they go on from it: they hold what one release has no room for. Of
+/// several releases of one tag it is the published one, then the oldest.
 pub fn release_of<'a>(listing: &'a Listing, tag: &str) -> Vec<&'a ListedRelease> {
-    let of_tag = |tag: &str| {
-        let releases = listing.releases.iter().filter(|release| release.tag_name == tag);
-        releases.min_by_key(|release| (release.draft, release.id))
+    let is_of = |release: &&ListedRelease| {
+        release.tag_name == tag || release.body.as_deref().and_then(continued_tag) == Some(tag)
     };
-    let spilled = (2..).map_while(|number: u32| of_tag(&format!("{tag}-{number}")));
-    of_tag(tag).into_iter().flat_map(|first| std::iter::once(first).chain(spilled.clone())).collect()
+    let mut of_tag: BTreeMap<(usize, &str), &ListedRelease> = BTreeMap::new();
+    for release in listing.releases.iter().filter(is_of) {
+        // `v1-10` follows `v1-9`.
+        let place = of_tag.entry((release.tag_name.len(), &release.tag_name)).or_insert(release);
+        if (release.draft, release.id) < (place.draft, place.id) {
+            *place = release;
+        }
+    }
+    if of_tag.contains_key(&(tag.len(), tag)) { of_tag.into_values().collect() } else { Vec::new() }
 }
+
+/// Missing wheels that are shown at once; a longer table opens by its first line.
+const MOST_ABSENT: usize = 10;
 
 #[derive(Serialize)]
 struct View {
@@ -47,6 +57,7 @@ struct View {
     sections: String,
     absent: String,
     absent_summary: String,
+    are_absent_many: bool,
     installs: Vec<Install>,
     has_index: bool,
     has_sums: bool,
@@ -85,6 +96,7 @@ pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
     let view = View {
         summary,
         sections: section(notes.wheels, notes.expected, 2),
+        are_absent_many: absent.len() > MOST_ABSENT,
         absent_summary: format!("{} of the {} planned wheels:", absent.len(), planned.len()),
         absent: if absent.is_empty() {
             String::new()
@@ -150,9 +162,12 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize) -> String {
         names.sort_by_key(|name| (*name != "ROCm", *name));
         for name in names {
             text.push_str(&format!("\n{marks}# {name}\n\n"));
-            let head = ["distribution", "version", name, "torch", "Python", "gfx targets", "backend", "link"];
-            let rows: Vec<Vec<String>> =
+            let mut head = vec!["distribution", "version", name, "torch", "Python", "gfx targets", "backend", "link"];
+            let mut rows: Vec<Vec<String>> =
                 parts[name].iter().map(|wheel| row(wheel, planned.get(wheel.name.as_str()).copied())).collect();
+            if parts[name].iter().all(|wheel| wheel.combination.accelerator.is_none()) {
+                markdown::remove_column(&mut head, &mut rows, 2);
+            }
             text.push_str(&markdown::table(&head, &rows));
         }
     }
@@ -202,25 +217,26 @@ fn installs(wheels: &Wheels, index: Option<&BaseUrl>) -> Vec<Install> {
         let of_folder = folders.entry(wheel.combination.folder()).or_default();
         of_folder.entry(&wheel.combination.distribution).or_default().push(wheel);
     }
-    let line = |folder: &Folder, distribution: &str, wheels: &[&PublishedWheel]| match index {
+    let lines = |folder: &Folder, distribution: &str, wheels: &[&PublishedWheel]| match index {
         Some(index) => {
             let address = format!("{index}/{folder}/");
             let address = shlex::try_quote(&address).map_or_else(|_| address.clone(), std::borrow::Cow::into_owned);
-            format!("pip install {distribution} --no-deps --index-url {address}")
+            vec![format!("pip install {distribution} --no-deps --index-url {address}")]
         }
         None => {
-            // The newest version for the newest Python, of the default backend where it has one.
+            // A line a platform: the newest version for the newest Python, of the default backend where it has one.
             let key = |wheel: &&&PublishedWheel| {
                 let Combination { version, git, backend, .. } = &wheel.combination;
                 (backend.is_none(), version.clone(), git.is_none(), wheel.pythons.clone())
             };
-            let example = wheels.iter().max_by_key(key);
-            let place = example.map(|wheel| wheel.address.clone().unwrap_or_else(|| format!("./{}", wheel.name)));
-            format!("pip install --no-deps '{}'", place.unwrap_or_default())
+            let of_platform = wheels.chunk_by(|one, other| one.machine == other.machine);
+            let examples = of_platform.filter_map(|wheels| wheels.iter().max_by_key(key));
+            let place = |wheel: &&PublishedWheel| wheel.address.clone().unwrap_or_else(|| format!("./{}", wheel.name));
+            examples.map(|wheel| format!("pip install --no-deps '{}'", place(wheel))).collect()
         }
     };
     let install = |(folder, distributions): (Folder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
-        let lines: Vec<String> = distributions.iter().map(|(name, wheels)| line(&folder, name, wheels)).collect();
+        let lines: Vec<String> = distributions.iter().flat_map(|(name, wheels)| lines(&folder, name, wheels)).collect();
         Install { title: markdown::text(&folder.title()), lines: block(&lines.join("\n")) }
     };
     folders.into_iter().map(install).collect()

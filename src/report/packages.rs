@@ -126,14 +126,21 @@ fn folded(name: &str, version: &str, rows: &[PackageRow<'_>]) -> String {
     let summary = Html::of(&format!("{name} {version}: {}", counted(rows.len(), "row")));
     let has_gfx = rows.iter().any(|row| !row.gfx().is_empty());
     let mut text = format!("<details>\n<summary>{summary}</summary>\n\n");
-    let by_accelerator =
-        rows.chunk_by(|one, other| one.combination.accelerator_name() == other.combination.accelerator_name());
+    let mut by_accelerator: Vec<&[PackageRow<'_>]> = rows
+        .chunk_by(|one, other| one.combination.accelerator_name() == other.combination.accelerator_name())
+        .collect();
+    let name_of = |part: &[PackageRow<'_>]| part.first().map_or("", |row| row.combination.accelerator_name());
+    // ROCm is what people come for.
+    by_accelerator.sort_by_key(|part| name_of(part) != "ROCm");
     for part in by_accelerator {
-        let accelerator = part.first().map(|row| row.combination.accelerator_name()).unwrap_or_default();
-        let mut head = vec!["Python", "torch", accelerator, "backend"];
+        let mut head = vec!["Python", "torch", name_of(part), "backend"];
         head.extend(has_gfx.then_some("gfx targets"));
         head.push("files");
-        text.push_str(&markdown::table(&head, &part.iter().map(|row| cells(row, has_gfx)).collect::<Vec<_>>()));
+        let mut cells: Vec<Vec<String>> = part.iter().map(|row| cells(row, has_gfx)).collect();
+        if part.iter().all(|row| row.combination.accelerator.is_none()) {
+            markdown::remove_column(&mut head, &mut cells, 2);
+        }
+        text.push_str(&markdown::table(&head, &cells));
         text.push('\n');
     }
     text.push_str("</details>\n");

@@ -109,6 +109,7 @@ fn machine(texts: &Value) -> Machine {
         platform: text("platform").map(str::to_owned),
         libc: text("libc").map(|text| text.parse().unwrap()),
         foreign_torch: None,
+        has_no_torch: false,
     }
 }
 

@@ -144,6 +144,31 @@ fn a_torch_for_the_cpu_is_warned_of() {
 }
 
 #[test]
+fn a_python_without_torch_is_warned_of() {
+    let report = |torch: &str| format!(r#"{{"build": {{}}, "python": {{"version": "3.12"{torch}}}}}"#);
+    let project =
+        project(&[CP312]).file("bare.json", &report("")).file("full.json", &report(r#", "torch": "2.9.1+rocm6.4""#));
+    let told = pick(&project, &["--environment", "bare.json", "--rocm", "6.4"], 0);
+    is_told(&told, "G208 no-torch", true);
+    assert!(told.stderr.contains("for torch 2.9, and there is none"), "{}", told.stderr);
+    is_told(&pick(&project, &["--environment", "full.json"], 0), "G208 no-torch", false);
+    is_told(
+        &pick(&project, &["--environment", "bare.json", "--torch", "2.9", "--rocm", "6.4"], 0),
+        "G208 no-torch",
+        false,
+    );
+}
+
+#[test]
+fn a_wheel_whose_label_says_nothing_is_no_answer() {
+    let weird = "flash_attn-2.9.0+weird-cp312-cp312-manylinux_2_28_x86_64.whl";
+    let told = pick(&project(&[weird, CP312]), &MACHINE, 0);
+    assert!(told.stdout.starts_with(CP312), "{}", told.stdout);
+    is_told(&told, "G300 unreadable-published-name", true);
+    is_told(&pick(&project(&[CP312]), &MACHINE, 0), "G300 unreadable-published-name", false);
+}
+
+#[test]
 fn with_several_projects_one_must_be_named_and_a_misspelt_one_is_guessed() {
     let project = project(&[CP312, "rmx_vecadd-0.1.0+rocm64-cp312-cp312-manylinux_2_28_x86_64.whl"]);
     is_told(&pick(&project, &MACHINE, 1), "G202 several-projects", true);

@@ -282,7 +282,7 @@ fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
 #[test]
 fn where_it_stands_is_said_of_public_releases_and_of_none() {
     let (project, server) = (project(&[CP311]), server(&["create-release=tag-ruleset:422"]));
-    let told = publish(&project, &server, &[], 3).stdout;
+    let told = publish(&project, &server, &[], 1).stdout;
     assert!(told.contains("there is no release v1"), "{told}");
     server.github().faults = crate::fake_github::model::Faults::none();
     publish(&project, &server, &[], 0);
@@ -304,6 +304,15 @@ fn files_without_a_digest_are_said_to_be_compared_by_size() {
     publish(&project, &server, &[], 0);
     let told = publish(&project, &server, &[], 0).stdout;
     assert!(told.contains("3 files, 3 of them compared by size alone; `--verify full`"), "{told}");
+}
+
+#[test]
+fn a_tag_that_an_immutable_release_had_is_spent() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    server.github().repository_mut("me/wheels").burned_tags.insert("v1".to_owned());
+    let told = publish(&project, &server, &[], 3);
+    assert!(told.stderr.contains("error[G121 tag-is-spent]"), "{}", told.stderr);
+    assert!(releases(&server)[0].draft && told.stdout.contains("is a draft"), "{}", told.stdout);
 }
 
 #[test]
@@ -343,7 +352,7 @@ fn what_github_refuses_is_told_with_what_to_do() {
     let no_right = fails(&["create-release=no-right"], &[], 3, "G104");
     assert!(no_right.contains("contents: write"), "{no_right}");
     fails(&["list-releases=hidden"], &[], 3, "G105");
-    fails(&["create-release=tag-ruleset:422"], &[], 3, "G106");
+    fails(&["create-release=tag-ruleset:422"], &[], 1, "G106");
     fails(&["list-releases=garbled"], &[], 3, "G106");
     fails(&["list-releases=elsewhere:302"], &[], 3, "G108");
     fails(&["upload#1=wrong-name"], &[], 3, "G110");

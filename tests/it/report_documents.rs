@@ -111,10 +111,33 @@ fn notes_without_a_plan_or_an_index_install_from_the_files_themselves() {
 /// P4
 #[test]
 fn a_release_that_spilled_over_has_one_text() {
-    let spilled = serde_json::json!([release(1, "v1", &FIRST[..1]), release(2, "v1-2", &FIRST[1..])]);
+    let mut goes_on = release(2, "v1-3", &FIRST[1..]);
+    goes_on["body"] = "Further files of `v1`.\n\n<!-- rock-matrix continues v1 -->\n".into();
+    // A release of others that happens to have the next tag.
+    let foreign = release(4, "v1-2", &SECOND[..1]);
+    let spilled = serde_json::json!([release(1, "v1", &FIRST[..1]), foreign, goes_on]);
     let project = Project::new().file("releases.json", &spilled.to_string());
     assert!(report(&project, "notes", &["--tag", "v1"], 0).stdout.starts_with("2 wheels.\n"));
-    assert!(report(&project, "notes", &["--tag", "v1-2"], 0).stdout.starts_with("1 wheel.\n"));
+    assert!(report(&project, "notes", &["--tag", "v1-3"], 0).stdout.starts_with("1 wheel.\n"));
+}
+
+#[test]
+fn each_platform_has_its_install_line_and_rocm_comes_first() {
+    let names = [
+        "flash_attn-2.10.0+rocm72torch2.10-cp312-cp312-win_amd64.whl",
+        "flash_attn-2.10.0+rocm72torch2.10-cp312-cp312-manylinux_2_28_x86_64.whl",
+        "flash_attn-2.10.0+cu124torch2.10-cp312-cp312-manylinux_2_28_x86_64.whl",
+        "flash_attn-2.10.0-py3-none-any.whl",
+    ];
+    let listing = serde_json::json!([release(1, "v1", &names)]).to_string();
+    let project = Project::new().file("releases.json", &listing);
+    let notes = report(&project, "notes", &["--tag", "v1"], 0).stdout;
+    let (linux, windows) = (notes.find("pip install --no-deps 'https://github.com/o/r/releases/download/v1/flash_attn-2.10.0%2Brocm72torch2.10-cp312-cp312-manylinux"), notes.find("%2Brocm72torch2.10-cp312-cp312-win_amd64.whl'"));
+    assert!(linux.is_some() && linux < windows, "{notes}");
+    assert!(notes.contains("| 12.4 |") && !notes.contains("| No accelerator |"), "{notes}");
+    let packages = report(&project, "packages", &[], 0).stdout;
+    assert!(packages.find("| ROCm |") < packages.find("| CUDA |"), "{packages}");
+    assert!(packages.contains("| 12.4 |") && !packages.contains("| No accelerator |"), "{packages}");
 }
 
 #[test]

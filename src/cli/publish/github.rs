@@ -208,6 +208,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         }),
         resume: resume.clone(),
     };
+    let is_begun = outcome.is_begun();
     let text = outcome.text(args.format);
     // Addresses come from the server, which knows the token.
     let told = shell.print(&opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text)));
@@ -215,6 +216,11 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         End::Done(_) => told,
         End::Refused(refused) => {
             sink.extend(refused.into_iter().map(Diagnostic::from));
+            Exit::Fault
+        }
+        // GitHub does not take a release like this, and none was made.
+        End::Failed(error @ GithubError::Status { status: 422, .. }) if !is_begun => {
+            sink.push(error.into());
             Exit::Fault
         }
         End::Failed(error) => self::failed(error, &opened, sink),

@@ -143,6 +143,11 @@ impl Outcome<'_> {
         matches!(self.applied.end, End::Done(_))
     }
 
+    /// Whether there is a release.
+    pub(super) fn is_begun(&self) -> bool {
+        self.first().is_some()
+    }
+
     fn is_public(&self) -> bool {
         self.first().is_some_and(|release| !release.draft)
     }

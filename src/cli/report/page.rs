@@ -56,7 +56,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
     let mut offers = published.offers(base.as_deref(), sink)?;
     let repository = offers.repository.take();
-    let wheels = pick::candidates(offers.into_wheels(), &compat);
+    let offers = offers.into_wheels();
+    published::tell_unread(&offers, &compat, sink);
+    let wheels = pick::candidates(offers, &compat);
     let choices = finder::choices(&wheels, &compat);
     let data = finder::data(&wheels, &Rules::of(&compat), &choices, repository.as_deref());
     let text = finder::page(&finder::Page { title: &args.title, data: &data }).map_err(|error| {

@@ -27,6 +27,7 @@ pub const ALL: &[&Code] = &[
     &RELEASE_IS_PUBLISHED,
     &MANIFEST_UNREADABLE,
     &NOT_IN_SUMS,
+    &TAG_IS_SPENT,
     &RELEASE_IS_FULL,
     &SEVERAL_RELEASES_OF_TAG,
     &BAD_TOKEN,
@@ -50,6 +51,7 @@ pub const ALL: &[&Code] = &[
     &NO_PUBLISHED_WHEELS,
     &BAD_ENVIRONMENT,
     &TORCH_NOT_FOR_ROCM,
+    &NO_TORCH,
     &UNREADABLE_PUBLISHED_NAME,
     &AMBIGUOUS_PUBLISHED_LABEL,
     &NO_MARKER,
@@ -196,6 +198,12 @@ pub const NOT_IN_SUMS: Code = Code::warning(
     "not-in-sums",
     "The release holds wheels that are not offered, whose digest GitHub does not tell (they were sent before June 2025) and the release's manifest does not either, or whose label can be read in two ways. They stay in the release, and are not in its `SHA256SUMS` and `rock-manifest.json`.\n\nOffer them again with the others.",
 );
+/// A tag of a deleted immutable release.
+pub const TAG_IS_SPENT: Code = Code::error(
+    "G121",
+    "tag-is-spent",
+    "An immutable release had this tag. GitHub never lets another release have it, also where the first was deleted. It says so when the draft is to be published, which then stays a draft.\n\nDelete the draft, and publish under a new tag.",
+);
 /// A release that can take nothing more.
 pub const RELEASE_IS_FULL: Code = Code::error(
     "G120",
@@ -333,6 +341,12 @@ pub const TORCH_NOT_FOR_ROCM: Code = Code::warning(
     "G207",
     "torch-not-for-rocm",
     "The torch that is installed is a build for the CPU or for CUDA. A wheel for ROCm does not load beside it.\n\nInstall torch from an index for ROCm first.",
+);
+/// A Python without torch.
+pub const NO_TORCH: Code = Code::warning(
+    "G208",
+    "no-torch",
+    "The Python that a wheel was chosen for has no torch, and the wheel is for one. It does not import without.\n\nInstall that torch from an index for ROCm first.",
 );
 /// A published wheel file whose name says nothing.
 pub const UNREADABLE_PUBLISHED_NAME: Code = Code::warning(

@@ -213,3 +213,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_last_digit_of_a_cuda_label_is_the_minor() {
+    for (digits, version) in
+        [("124", "12.4"), ("118", "11.8"), ("12", "12"), ("130", "13.0"), ("12.4", "12.4"), ("", "")]
+    {
+        assert_eq!(super::cuda_version(digits), version);
+    }
+}
