@@ -205,21 +205,8 @@ fn sdist(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sin
         None => hashed(path, sink)?,
     };
     let is_known = found.is_some();
-    let file = IndexFile {
-        name,
-        project,
-        version,
-        folder: Folder::Any,
-        kind: FileKind::Sdist,
-        digest: Some(digest),
-        size_bytes,
-        requires_python: None,
-        requires: Vec::new(),
-        metadata: None,
-        yanked: Yanked::No,
-        uploaded: None,
-        origin: None,
-    };
+    let named = IndexFile::named(name, project, version, FileKind::Sdist);
+    let file = IndexFile { digest: Some(digest), size_bytes, ..named };
     Some((Asset { shown, digest, file, label: None }, is_known))
 }
 

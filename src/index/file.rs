@@ -35,6 +35,25 @@ pub struct IndexFile {
 }
 
 impl IndexFile {
+    /// A file of which no more is known than its name says.
+    pub fn named(name: String, project: DistributionName, version: Version, kind: FileKind) -> Self {
+        Self {
+            name,
+            project,
+            version,
+            folder: Folder::Any,
+            kind,
+            digest: None,
+            size_bytes: 0,
+            requires_python: None,
+            requires: Vec::new(),
+            metadata: None,
+            yanked: Yanked::No,
+            uploaded: None,
+            origin: None,
+        }
+    }
+
     /// The link to it from a page this many folders below the root of an index whose files lie by `links`.
     pub(super) fn link(&self, links: &Links, depth: usize) -> String {
         self.origin.as_ref().map_or(links, |origin| &origin.links).link(depth, &self.name)

@@ -33,5 +33,5 @@ pub use repo_name::{RepoName, RepoNameError};
 pub use rocm::{RocmVersion, RocmVersionError};
 pub use version::{PackageVersion, Version, VersionError};
 pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};
-pub use wheel_name::{WheelName, WheelNameError};
+pub use wheel_name::{WheelName, WheelNameError, is_wheel_file};
 pub use wheel_tag::{TagSet, TagSetError};

@@ -166,6 +166,11 @@ fn split_name(parts: &[&str]) -> Option<String> {
     Some(format!("in a wheel name the distribution `{}` is written `{}`", parts[..at].join("-"), parts[..at].join("_")))
 }
 
+/// Whether a file is called a wheel, in any case of letters; its name may still be none.
+pub fn is_wheel_file(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("whl"))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::names::{Digest, WheelName, percent_encode};
+use crate::names::{Digest, WheelName, is_wheel_file, percent_encode};
 use crate::publish::{Listing, Manifest, ManifestFile};
 
 /// A published wheel.
@@ -60,7 +60,7 @@ impl Offers {
     /// Adds the wheels of a manifest, which lie below `base`, an address with a slash at its end. What a listing said of
     /// a wheel stays; the manifest adds what it knows beside.
     pub fn add_manifest(&mut self, manifest: &Manifest, base: &str) {
-        let wheels = manifest.files.iter().filter(|file| has_ending(&file.name));
+        let wheels = manifest.files.iter().filter(|file| is_wheel_file(&file.name));
         for file in wheels {
             let Some(name) = read(&file.name) else { continue };
             let offer = Offer {
@@ -167,11 +167,7 @@ fn quoted(word: &str) -> String {
 }
 
 fn read(file: &str) -> Option<WheelName> {
-    if has_ending(file) { file.parse().ok() } else { None }
-}
-
-fn has_ending(name: &str) -> bool {
-    std::path::Path::new(name).extension().is_some_and(|ending| ending == "whl")
+    if is_wheel_file(file) { file.parse().ok() } else { None }
 }
 
 /// The address with the file's name in the one form that every client reads alike: `+` as `%2B`.

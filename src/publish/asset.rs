@@ -1,6 +1,6 @@
 //! A file offered for a release, and one that the release holds.
 
-use crate::index::{FileKind, Folder, IndexFile, Yanked};
+use crate::index::{FileKind, Folder, IndexFile};
 use crate::names::{Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName};
 use crate::publish::indexed::{by_name, label};
 use crate::publish::{Accelerated, ListedAsset, ManifestFile};
@@ -58,20 +58,13 @@ impl Asset {
             }),
         };
         let digest: Digest = row.sha256.parse().ok()?;
+        let project = row.distribution.parse::<DistributionName>().ok()?;
         let file = IndexFile {
-            name: row.name.clone(),
-            project: row.distribution.parse::<DistributionName>().ok()?,
-            version,
             folder: Folder::of(label.as_ref()),
-            kind,
             digest: Some(digest),
             size_bytes: row.size_bytes,
             requires_python: row.requires_python.clone(),
-            requires: Vec::new(),
-            metadata: None,
-            yanked: Yanked::No,
-            uploaded: None,
-            origin: None,
+            ..IndexFile::named(row.name.clone(), project, version, kind)
         };
         Some(Self { shown: row.name.clone(), digest, file, label })
     }

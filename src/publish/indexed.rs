@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::{Asset, AssetState, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile};
 use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
-use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin, Yanked};
-use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName};
+use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
+use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
 
 /// What one place has published: a repository, or a folder.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ fn file(
 ) -> Result<Option<IndexFile>, String> {
     let told = match row.and_then(Asset::of_row) {
         Some(told) => told.file,
-        None if is_wheel(&asset.name) => by_name(&asset.name, known)?,
+        None if is_wheel_file(&asset.name) => by_name(&asset.name, known)?,
         // Archives of releases are many things; those that a manifest tells of are source distributions.
         None => return Ok(None),
     };
@@ -153,25 +153,10 @@ pub(super) fn by_name(name: &str, known: &[RocmVersion]) -> Result<IndexFile, St
         return Err("it is percent-encoded, and no installer takes it".to_owned());
     }
     let wheel = name.parse::<WheelName>().map_err(|error| error.reason)?;
-    Ok(IndexFile {
-        name: name.to_owned(),
-        project: wheel.distribution.parse::<DistributionName>().map_err(|error| error.to_string())?,
-        version: wheel.version.clone(),
-        folder: Folder::of(label(&wheel, known)?.as_ref()),
-        kind: FileKind::Wheel(wheel),
-        digest: None,
-        size_bytes: 0,
-        requires_python: None,
-        requires: Vec::new(),
-        metadata: None,
-        yanked: Yanked::No,
-        uploaded: None,
-        origin: None,
-    })
-}
-
-pub(super) fn is_wheel(name: &str) -> bool {
-    std::path::Path::new(name).extension().is_some_and(|ending| ending == "whl")
+    let project = wheel.distribution.parse::<DistributionName>().map_err(|error| error.to_string())?;
+    let folder = Folder::of(label(&wheel, known)?.as_ref());
+    let version = wheel.version.clone();
+    Ok(IndexFile { folder, ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel)) })
 }
 
 /// What the label says; nothing where it names no accelerator.

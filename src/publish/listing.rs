@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Manifest, ManifestFile};
-use crate::names::{Digest, WheelName, WheelNameError};
+use crate::names::{Digest, WheelName, WheelNameError, is_wheel_file};
 
 /// The releases of a repository, or a folder of them, the newest first where that is known.
 ///
@@ -170,8 +170,7 @@ impl Listing {
 
     /// The published files that end in `.whl` and whose name cannot be read.
     pub fn unreadable(&self) -> impl Iterator<Item = (&ListedRelease, WheelNameError)> {
-        let is_wheel = |name: &str| std::path::Path::new(name).extension().is_some_and(|end| end == "whl");
-        let wheels = self.published().filter(move |(_, asset)| is_wheel(&asset.name));
+        let wheels = self.published().filter(|(_, asset)| is_wheel_file(&asset.name));
         wheels.filter_map(|(release, asset)| Some((release, asset.name.parse::<WheelName>().err()?)))
     }
 }

@@ -35,7 +35,7 @@ pub use tag::{GitTag, GitTagError, TagName, TagNameError};
 #[cfg(test)]
 mod testing {
     use super::Asset;
-    use crate::index::{FileKind, Folder, IndexFile, Yanked};
+    use crate::index::{FileKind, Folder, IndexFile};
     use crate::names::{Accelerator, Digest, LabelParts, WheelName};
 
     /// A wheel of this name; a label counts as that of ROCm 6.2 with torch 2.5.
@@ -48,20 +48,12 @@ mod testing {
             backend: None,
             cxx11abi: None,
         });
+        let (project, version) = (wheel.distribution.parse().unwrap(), wheel.version.clone());
         let file = IndexFile {
-            name: name.to_owned(),
-            project: wheel.distribution.parse().unwrap(),
-            version: wheel.version.clone(),
             folder: Folder::of(label.as_ref()),
-            kind: FileKind::Wheel(wheel),
             digest: Some(Digest::new([byte; 32])),
             size_bytes: 7,
-            requires_python: None,
-            requires: Vec::new(),
-            metadata: None,
-            yanked: Yanked::No,
-            uploaded: None,
-            origin: None,
+            ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))
         };
         Asset { shown: format!("dist/{name}"), digest: Digest::new([byte; 32]), file, label }
     }

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use super::indexed::is_wheel;
 use super::{Asset, Cell, ListedAsset, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted, sums};
 use crate::index::{IndexError, Links, repository};
-use crate::names::{Digest, RocmVersion};
+use crate::names::{Digest, RocmVersion, is_wheel_file};
 
 /// The folder of a release that holds the index.
 pub const INDEX: &str = "simple";
@@ -96,7 +95,7 @@ impl Release {
             let told = told.filter(|row| asset.digest.is_none_or(|digest| digest.to_hex() == row.sha256)).cloned();
             match told.or_else(|| Some(Asset::of_listed(name, asset, known)?.row(None))) {
                 Some(row) => rows.push(row),
-                None if is_wheel(name) => untold.push((*name).to_owned()),
+                None if is_wheel_file(name) => untold.push((*name).to_owned()),
                 None => {}
             }
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Combination, Machine, Pythons, addresses};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
-use crate::names::{Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName};
+use crate::names::{Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, is_wheel_file};
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, Manifest};
 
 /// Wheels, sorted by what they are, and wheel files whose names say nothing.
@@ -96,7 +96,7 @@ impl Wheels {
             .collect();
         for release in releases {
             for asset in release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded) {
-                if !is_wheel(&asset.name) {
+                if !is_wheel_file(&asset.name) {
                     continue;
                 }
                 match read(release, asset, beside) {
@@ -159,10 +159,6 @@ fn gfx(rows: &BTreeMap<(&str, &str), &[String]>, wheel: &PublishedWheel) -> Vec<
         None => of_name.next().map(|(_, gfx)| *gfx).filter(|first| of_name.all(|(_, other)| other == first)),
     };
     found.map(<[String]>::to_vec).unwrap_or_default()
-}
-
-fn is_wheel(name: &str) -> bool {
-    std::path::Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("whl"))
 }
 
 fn read(

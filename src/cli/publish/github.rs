@@ -21,8 +21,6 @@ use crate::publish::{
 };
 use crate::sys;
 
-/// GitHub takes files below 2 GiB (GitHub Docs, "About releases", storage and bandwidth quotas).
-const LEAST_REFUSED_BYTES: u64 = 2 << 30;
 /// What GitHub takes in an hour is 500 calls that make something; some are left for others (GitHub Docs, "Rate limits
 /// for the REST API", secondary limits).
 const MOST_PER_HOUR: usize = 450;
@@ -101,7 +99,8 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     };
     let mut files = assets::files(&named(args), sink);
     // Before anything is read: the largest are those that are refused.
-    files.retain(|file| is_taken(file, sink));
+    let largest = compat.limit("asset").map_or(u64::MAX, |row| row.value);
+    files.retain(|file| is_taken(file, largest, sink));
     let known = super::known(args, &files, shell, sink)?;
     let offered = assets::gather(&files, Depth::Verify, &known, &compat, sink);
     known::tell(&offered, shell);
@@ -265,13 +264,13 @@ fn nonce() -> String {
 }
 
 /// Whether GitHub takes a file of this size and a name of this length; what cannot be looked at is told when it is read.
-fn is_taken(path: &Path, sink: &mut Sink) -> bool {
+fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
     let Some((size, _)) = sys::stamp(path) else { return true };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (reason, help) = match size {
         0 => ("is empty".to_owned(), "build it again"),
-        LEAST_REFUSED_BYTES.. => (
-            format!("has {size} bytes, and GitHub takes fewer than {LEAST_REFUSED_BYTES}"),
+        _ if size > largest_bytes => (
+            format!("has {size} bytes, and GitHub takes fewer than {}", largest_bytes.saturating_add(1)),
             "build it for fewer gfx targets, or split it",
         ),
         _ if name.len() > 255 => (
@@ -290,13 +289,13 @@ fn is_taken(path: &Path, sink: &mut Sink) -> bool {
 
 /// Tells of more files than GitHub takes in an hour.
 fn tell_many(goal: &Goal, standing: &BTreeMap<&str, &ListedAsset>, severity: Severity, sink: &mut Sink) {
-    let is_there = |wanted: &&Wanted| {
+    let is_sent = |wanted: &&Wanted| {
         let holds = |asset: &&ListedAsset| {
             asset.size == wanted.size_bytes && asset.digest.is_none_or(|digest| digest == wanted.digest)
         };
         !standing.get(wanted.name.as_str()).is_some_and(holds)
     };
-    let sent = goal.assets.iter().filter(is_there).count();
+    let sent = goal.assets.iter().filter(is_sent).count();
     if sent > MOST_PER_HOUR {
         let message = format!("{sent} files would be sent, and GitHub takes about 500 an hour");
         sink.push(
