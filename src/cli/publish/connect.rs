@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::cli::{Exit, Shell};
-use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::github::{Api, Calls, Client, Clock, Net, SystemClock, Through, Token, Wire};
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
@@ -37,6 +37,7 @@ pub(in crate::cli) struct Connection {
 
 /// A connection that was opened.
 pub(in crate::cli) struct Opened {
+    pub(in crate::cli) repo: RepoName,
     pub(in crate::cli) api: Api,
     pub(in crate::cli) client: Client,
     pub(in crate::cli) token: Option<Token>,
@@ -73,8 +74,8 @@ impl Connection {
             seen.is_some()
         };
         let clock = Arc::new(SystemClock::default());
-        let client = self.client(repo, &api, token.clone(), wire, clock, Box::new(stop), minutes, shell)?;
-        Ok(Opened { api, client, token, stopped })
+        let client = self.client(repo.clone(), &api, token.clone(), wire, clock, Box::new(stop), minutes, shell)?;
+        Ok(Opened { repo, api, client, token, stopped })
     }
 
     /// The options that say the same.
@@ -144,6 +145,18 @@ impl Connection {
 }
 
 impl Opened {
+    /// Something is to be changed, which nobody may without a token.
+    pub(in crate::cli) fn need_token(&self, done: &str, sink: &mut Sink) -> Result<(), Exit> {
+        if self.token.is_some() {
+            return Ok(());
+        }
+        sink.push(
+            Diagnostic::new(&codes::BAD_TOKEN, format!("there is no token, and without one nothing can be {done}"))
+                .help("set `GITHUB_TOKEN` or `GH_TOKEN`, or name a file with `--token-file`"),
+        );
+        Err(Exit::Machine)
+    }
+
     /// The exit of a command that a signal ended.
     pub(in crate::cli) fn exit_of_signal(&self) -> Option<Exit> {
         let seen = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,7 +6,7 @@ use super::{Args, Exit, Shell};
 use crate::cli::publish::connect::Opened;
 use crate::cli::wheel::size;
 use crate::cli::{Format, misused};
-use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
+use crate::diagnostic::{Sink, counted};
 use crate::github::GithubError;
 use crate::publish::{Age, Fate, Judged, Listing, PruneRule, TagGlob, prune};
 use crate::sys;
@@ -84,12 +84,8 @@ pub(super) fn prune_releases(args: &Args, repo: &str, shell: &Shell, sink: &mut 
     }
     let rule = PruneRule { tags, keep: options.keep, older_than: options.older_than };
     let opened = args.connection.open(repo, MINUTES, shell)?;
-    if opened.token.is_none() && options.apply {
-        sink.push(
-            Diagnostic::new(&codes::BAD_TOKEN, "there is no token, and without one nothing can be deleted")
-                .help("set `GITHUB_TOKEN` or `GH_TOKEN`, or name a file with `--token-file`"),
-        );
-        return Err(Exit::Machine);
+    if options.apply {
+        opened.need_token("deleted", sink)?;
     }
     let failed = |error: GithubError, sink: &mut Sink| super::github::failed(error, &opened, sink);
     let releases = opened.client.listing().map_err(|error| failed(error, sink))?;

@@ -1,0 +1,72 @@
+//! What the release will be, by what is offered and what is there.
+
+use std::collections::BTreeMap;
+
+use super::offer::Offer;
+use super::there::There;
+use crate::cli::publish::{Args, Exit, cloned};
+use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
+use crate::publish::remote::{Goal, standing};
+use crate::publish::{ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan};
+
+/// What GitHub takes in an hour is 500 calls that make something; some are left for others (GitHub Docs, "Rate limits
+/// for the REST API", secondary limits).
+const MOST_PER_HOUR: usize = 450;
+
+/// The release, after all that stands against it was told.
+pub(super) fn decide(args: &Args, offer: &Offer, goal: &Goal, there: &There, sink: &mut Sink) -> Result<Release, Exit> {
+    let (offered, planned) = (&offer.files, &offer.planned);
+    let standing = standing(goal, &there.listed);
+    if args.plan.is_some() {
+        let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
+        let kept: Vec<_> = standing.keys().filter_map(|name| name.parse().ok()).collect();
+        against_plan(&planned.expected, &cloned(offered), &kept, rule, sink);
+    }
+    let particulars = Particulars {
+        tag: Some(goal.tag.clone()),
+        plan: planned.digest,
+        covers: planned.covers(offered.iter()),
+        gfx: planned.gfx(offered.iter()),
+    };
+    let before = there.manifest.as_ref();
+    let (release, untold) = Release::on_github(cloned(offered), &particulars, before, &standing, &offer.rocm);
+    tell_untold(&untold, sink);
+    let many = if args.dry_run { Severity::Warning } else { Severity::Error };
+    if !args.github.slow {
+        tell_many(&release.wanted(), &standing, many, sink);
+    }
+    if sink.has_errors() { Err(Exit::Fault) } else { Ok(release) }
+}
+
+/// Tells of more files than GitHub takes in an hour.
+fn tell_many(wanted: &[Wanted], standing: &BTreeMap<&str, &ListedAsset>, severity: Severity, sink: &mut Sink) {
+    let is_sent = |wanted: &&Wanted| {
+        let holds = |asset: &&ListedAsset| {
+            asset.size == wanted.size_bytes && asset.digest.is_none_or(|digest| digest == wanted.digest)
+        };
+        !standing.get(wanted.name.as_str()).is_some_and(holds)
+    };
+    let sent = wanted.iter().filter(is_sent).count();
+    if sent > MOST_PER_HOUR {
+        let message = format!("{sent} files would be sent, and GitHub takes about 500 an hour");
+        sink.push(
+            Diagnostic::new(&codes::TOO_MANY_CALLS, message)
+                .severity(severity)
+                .help("publish them with `--slow`, which takes longer than an hour, or run it again later with fewer"),
+        );
+    }
+}
+
+/// Wheels of the release that neither a manifest nor GitHub tells enough of.
+fn tell_untold(names: &[String], sink: &mut Sink) {
+    let Some(first) = names.first() else { return };
+    let others = names.len() - 1;
+    let and = if others == 0 { String::new() } else { format!(" and {others} more") };
+    sink.push(
+        Diagnostic::new(
+            &codes::NOT_IN_SUMS,
+            format!("`{first}`{and} of the release will not be in `SHA256SUMS` and `rock-manifest.json`"),
+        )
+        .help("offer these wheels again with the others, so that their digests are known"),
+    );
+}

@@ -1,0 +1,78 @@
+//! What is offered: the files, and what is said of them. Nothing is asked of GitHub.
+
+use std::path::Path;
+
+use crate::cli::assets::{self, Depth};
+use crate::cli::publish::planned::Planned;
+use crate::cli::publish::{Args, Exit, Gathered, Shell, cloned, load, named, once, parsed};
+use crate::cli::{known, publish};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::names::RocmVersion;
+use crate::publish::{GitTag, as_github_release};
+use crate::sys;
+
+/// A text of a release is shorter (GitHub refuses 125,000 characters and more).
+const LARGEST_NOTES_BYTES: u64 = 125_000;
+
+/// What is offered.
+pub(super) struct Offer {
+    pub(super) tag: GitTag,
+    pub(super) planned: Planned,
+    /// The text of the release, where one was given.
+    pub(super) notes: Option<String>,
+    /// The files, each name once.
+    pub(super) files: Vec<Gathered>,
+    /// The ROCm versions that labels are read by.
+    pub(super) rocm: Vec<RocmVersion>,
+}
+
+impl Offer {
+    /// Reads it, after all that is wrong with it was told.
+    pub(super) fn gather(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Self, Exit> {
+        let tag: Option<GitTag> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
+        let compat = load::compat(shell)?;
+        let planned = match &args.plan {
+            Some(path) => Planned::read(path, shell, sink)?,
+            None => Planned::default(),
+        };
+        let mut files = assets::files(&named(args), sink);
+        // Before anything is read: the largest are those that are refused.
+        let largest = compat.limit("asset").map_or(u64::MAX, |row| row.value);
+        files.retain(|file| is_taken(file, largest, sink));
+        let known = publish::known(args, &files, shell, sink)?;
+        let files = assets::gather(&files, Depth::Verify, &known, &compat, sink);
+        known::tell(&files, shell);
+        as_github_release(&cloned(&files), sink);
+        let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, LARGEST_NOTES_BYTES)).transpose();
+        let notes = notes.map_err(|error| {
+            sink.push(error.into());
+            Exit::Machine
+        })?;
+        let Some(tag) = tag.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
+        Ok(Self { tag, planned, notes, files: once(files), rocm: compat.rocm_versions() })
+    }
+}
+
+/// Whether GitHub takes a file of this size and a name of this length; what cannot be looked at is told when it is read.
+fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
+    let Some((size, _)) = sys::stamp(path) else { return true };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (reason, help) = match size {
+        0 => ("is empty".to_owned(), "build it again"),
+        _ if size > largest_bytes => (
+            format!("has {size} bytes, and GitHub takes fewer than {}", largest_bytes.saturating_add(1)),
+            "build it for fewer gfx targets, or split it",
+        ),
+        _ if name.len() > 255 => (
+            format!("has a name of {} bytes, and GitHub takes 255", name.len()),
+            "give it a shorter local version label",
+        ),
+        _ => return true,
+    };
+    sink.push(
+        Diagnostic::new(&codes::FILE_NOT_TAKEN, format!("`{name}` {reason}"))
+            .at(Place::File(path.display().to_string().into()), "")
+            .help(help),
+    );
+    false
+}

@@ -1,0 +1,79 @@
+//! What a user says of a release on GitHub.
+
+use std::path::PathBuf;
+
+use crate::publish::remote::{Goal, MakeLatest};
+use crate::sys;
+
+/// Minutes that publishing may take, and with `--slow`.
+const MINUTES: (u64, u64) = (45, 300);
+
+/// A release on GitHub
+#[derive(Debug, Clone, clap::Args)]
+#[group(id = "on-github", multiple = true, conflicts_with = "to")]
+pub(in crate::cli::publish) struct Options {
+    /// The text of the release; an existing one keeps its own without it
+    #[arg(long, value_name = "FILE", help_heading = "GitHub")]
+    pub(super) notes: Option<PathBuf>,
+    /// The title of the release [default: the tag]
+    #[arg(long, value_name = "TEXT", help_heading = "GitHub")]
+    pub(super) title: Option<String>,
+    /// The commit that the tag names; it is made there if it does not exist, and must be there if it does
+    #[arg(long, value_name = "COMMIT", help_heading = "GitHub")]
+    pub(super) target: Option<String>,
+    /// Mark the release as not finished
+    #[arg(long, help_heading = "GitHub")]
+    pub(super) prerelease: bool,
+    /// Whether it becomes the latest release
+    #[arg(long, value_parser = ["true", "false", "legacy"], default_value = "legacy", value_name = "WHEN", help_heading = "GitHub")]
+    pub(super) make_latest: String,
+    /// Write to a release that is published already
+    #[arg(long, help_heading = "GitHub")]
+    pub(super) allow_published: bool,
+    /// Delete empty drafts of the same tag
+    #[arg(long, help_heading = "GitHub")]
+    pub(super) clean_duplicates: bool,
+    /// Where GitHub does not tell a digest: compare the size, or fetch the file and hash it
+    #[arg(long, value_parser = ["size", "full"], default_value = "size", value_name = "HOW", help_heading = "GitHub")]
+    pub(super) verify: String,
+    /// How many files are sent at once
+    #[arg(long, value_name = "COUNT", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "GitHub")]
+    pub(super) at_once: u8,
+    /// Publish more than GitHub takes in an hour, and take longer
+    #[arg(long, help_heading = "GitHub")]
+    pub(super) slow: bool,
+    /// With --dry-run: releases saved as JSON, instead of asking GitHub
+    #[arg(long, value_name = "FILE", requires = "dry_run", help_heading = "GitHub")]
+    pub(super) state: Option<PathBuf>,
+}
+
+impl Options {
+    /// What they say of a release.
+    pub(super) fn goal(&self, tag: String, notes: Option<String>) -> Goal {
+        Goal {
+            tag,
+            title: self.title.clone(),
+            body: notes,
+            target: self.target.clone(),
+            prerelease: self.prerelease,
+            make_latest: match self.make_latest.as_str() {
+                "true" => MakeLatest::Yes,
+                "false" => MakeLatest::No,
+                _ => MakeLatest::Legacy,
+            },
+            assets: Vec::new(),
+            nonce: nonce(),
+        }
+    }
+
+    /// Minutes that all calls and waits may take.
+    pub(super) fn minutes(&self) -> u64 {
+        if self.slow { MINUTES.1 } else { MINUTES.0 }
+    }
+}
+
+/// Marks the drafts of this run.
+fn nonce() -> String {
+    let drawn = format!("{}-{}", sys::now_s(), std::process::id());
+    crate::cli::release_folder::digest(drawn.as_bytes()).to_hex()[..16].to_owned()
+}

@@ -1,0 +1,49 @@
+//! The command that goes on with a publish.
+
+use std::path::PathBuf;
+
+use crate::cli::publish::{Args, named};
+
+/// The same command again.
+pub(super) fn resume(args: &Args, repo: &str) -> String {
+    let mut words = vec!["rock-matrix publish --repo".to_owned(), repo.to_owned()];
+    words.extend(["--tag".to_owned(), args.tag.clone().unwrap_or_default()]);
+    let quoted = |path: &PathBuf| {
+        shlex::try_quote(&path.display().to_string())
+            .map_or_else(|_| path.display().to_string(), std::borrow::Cow::into_owned)
+    };
+    for path in named(args) {
+        words.push(quoted(&path));
+    }
+    if let Some(plan) = &args.plan {
+        words.extend(["--plan".to_owned(), quoted(plan)]);
+    }
+    if let Some(notes) = &args.github.notes {
+        words.extend(["--notes".to_owned(), quoted(notes)]);
+    }
+    let options = &args.github;
+    let text = |value: &str| shlex::try_quote(value).map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned);
+    for (flag, value) in [("--title", &options.title), ("--target", &options.target)] {
+        words.extend(value.iter().flat_map(|value| [flag.to_owned(), text(value)]));
+    }
+    for (flag, value, default) in
+        [("--make-latest", &options.make_latest, "legacy"), ("--verify", &options.verify, "size")]
+    {
+        if value != default {
+            words.extend([flag.to_owned(), value.clone()]);
+        }
+    }
+    words.extend(args.known.iter().flat_map(|path| ["--known".to_owned(), quoted(path)]));
+    words.extend(args.connection.words());
+    let flags = [
+        (args.allow_missing, "--allow-missing"),
+        (args.replace, "--replace"),
+        (args.github.allow_published, "--allow-published"),
+        (args.github.clean_duplicates, "--clean-duplicates"),
+        (args.github.prerelease, "--prerelease"),
+        (args.github.slow, "--slow"),
+        (args.read_all, "--read-all"),
+    ];
+    words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| (*flag).to_owned()));
+    words.join(" ")
+}

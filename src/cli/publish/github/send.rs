@@ -1,0 +1,81 @@
+//! Sends what the release lacks, or writes down what would be sent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cli::publish::connect::Opened;
+use crate::cli::publish::outcome::{Rehearsal, line};
+use crate::cli::publish::progress::Sending;
+use crate::cli::publish::{Args, Exit, Gathered, Shell};
+use crate::github::{Applied, Client, Clock, Doing, Recorder, SkippingClock, Source, apply};
+use crate::publish::ListedRelease;
+use crate::publish::remote::{Allowed, Goal};
+use crate::sys;
+
+/// Where the bytes of what is sent are.
+pub(super) struct Content<'c> {
+    pub(super) offered: &'c [Gathered],
+    pub(super) generated: &'c BTreeMap<String, Vec<u8>>,
+}
+
+/// Sends what the release lacks, and shows how far it is.
+pub(super) fn send(
+    args: &Args,
+    client: &Client,
+    goal: &Goal,
+    listed: Vec<ListedRelease>,
+    content: &Content<'_>,
+    shell: &Shell,
+) -> Applied {
+    let options = &args.github;
+    let allowed = Allowed {
+        replace: args.replace,
+        published: options.allow_published,
+        clean_duplicates: options.clean_duplicates,
+        fetch_to_verify: options.verify == "full",
+    };
+    let sending = Arc::new(Sending::of(goal, &listed, shell));
+    let shown = Arc::clone(&sending);
+    let mut doing = Doing {
+        open: &|name| content.open(name),
+        on_step: &mut |step| {
+            shell.detail(&line(step));
+            sending.step(step);
+        },
+        on_sent: Arc::new(move |name, bytes| shown.sent(name, bytes)),
+        at_once: usize::from(options.at_once),
+    };
+    let applied = apply(client, goal, allowed, listed, &mut doing);
+    sending.end();
+    applied
+}
+
+/// Does all of it with a stand-in for the network, and says which calls would be made.
+pub(super) fn rehearse(
+    args: &Args,
+    opened: &Opened,
+    goal: &Goal,
+    listed: Vec<ListedRelease>,
+    content: &Content<'_>,
+    shell: &Shell,
+) -> Result<(Applied, Rehearsal), Exit> {
+    let recorder = Arc::new(Recorder::new(&opened.api.base(), listed.clone()));
+    let clock = Arc::new(SkippingClock::default());
+    let wire: Arc<Recorder> = Arc::clone(&recorder);
+    let (repo, minutes, never) = (opened.repo.clone(), args.github.minutes(), Box::new(|| false));
+    let client = args.connection.client(repo, &opened.api, None, wire, clock.clone(), never, minutes, shell)?;
+    let applied = send(args, &client, goal, listed, content, shell);
+    let found = Rehearsal { calls: recorder.calls(), requests: recorder.requests(), pauses: clock.now() };
+    Ok((applied, found))
+}
+
+impl Content<'_> {
+    fn open(&self, name: &str) -> std::io::Result<Source> {
+        if let Some(bytes) = self.generated.get(name) {
+            return Ok(Source::Text(bytes.clone().into()));
+        }
+        let found = self.offered.iter().find(|gathered| gathered.asset.name() == name);
+        let path = found.map(|gathered| gathered.path.as_path()).ok_or(std::io::ErrorKind::NotFound)?;
+        sys::open_to_read(path).map(Source::File)
+    }
+}

@@ -1,0 +1,75 @@
+//! The assets of a release: listed, fetched, renamed, deleted.
+
+use http::Uri;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use super::Client;
+use crate::github::error::GithubError;
+use crate::names::Digest;
+use crate::publish::ListedAsset;
+
+impl Client {
+    /// The assets of a release.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn assets(&self, release: u64) -> Result<Vec<ListedAsset>, GithubError> {
+        self.pages(&format!("/repos/{}/releases/{release}/assets?per_page=100", self.repo), |asset| asset)
+    }
+
+    /// Gives an asset another name.
+    ///
+    /// # Errors
+    /// When it keeps its own.
+    pub fn rename(&self, asset: u64, name: &str) -> Result<ListedAsset, GithubError> {
+        self.patch(&format!("/repos/{}/releases/assets/{asset}", self.repo), &json!({ "name": name }))
+    }
+
+    /// Deletes an asset. One that is not there is as good.
+    ///
+    /// # Errors
+    /// When it stays.
+    pub fn delete_asset(&self, asset: u64) -> Result<(), GithubError> {
+        self.delete(&format!("/repos/{}/releases/assets/{asset}", self.repo))
+    }
+
+    /// Fetches a document that is an asset. Without a token it comes from the address that people click, which counts
+    /// for no limit of the API.
+    ///
+    /// # Errors
+    /// When it cannot be fetched, is larger than that, or has another size than is listed.
+    pub fn document(&self, asset: &ListedAsset, most_bytes: usize) -> Result<Vec<u8>, GithubError> {
+        let clicked = asset.browser_download_url.as_deref().filter(|_| self.caller.token.is_none());
+        let uri = match clicked.and_then(|url| url.parse().ok()) {
+            Some(uri) => uri,
+            None => self.address_of(asset.id)?,
+        };
+        let content = self.block_on(self.caller.fetch(&uri, Vec::new, |content, piece| {
+            content.extend_from_slice(piece);
+            content.len() <= most_bytes
+        }))?;
+        if content.len() as u64 != asset.size {
+            let reason = format!("`{}` has {} bytes, and {} came", asset.name, asset.size, content.len());
+            return Err(GithubError::Malformed { call: format!("GET {}", uri.path()), reason });
+        }
+        Ok(content)
+    }
+
+    /// Fetches an asset and hashes it.
+    ///
+    /// # Errors
+    /// When it cannot be fetched.
+    pub fn hash(&self, asset: u64) -> Result<Digest, GithubError> {
+        let uri = self.address_of(asset)?;
+        let hash = self.block_on(self.caller.fetch(&uri, Sha256::new, |hash, piece| {
+            hash.update(piece);
+            true
+        }))?;
+        Ok(Digest::new(hash.finalize().into()))
+    }
+
+    fn address_of(&self, asset: u64) -> Result<Uri, GithubError> {
+        Ok(self.caller.api.at(&format!("/repos/{}/releases/assets/{asset}", self.repo))?)
+    }
+}

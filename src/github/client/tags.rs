@@ -1,0 +1,55 @@
+//! Tags: what they name, and deleted.
+
+use super::Client;
+use crate::github::error::GithubError;
+use crate::names::percent_encode;
+
+/// What a tag names: a commit, or an object of the tag's own.
+#[derive(Debug, Clone, serde::Deserialize)]
+pub struct TagObject {
+    /// Its hash.
+    pub sha: String,
+    /// `commit` or `tag`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+impl Client {
+    /// The object that a tag names, `None` where there is no such tag.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn tag(&self, tag: &str) -> Result<Option<TagObject>, GithubError> {
+        #[derive(serde::Deserialize)]
+        struct Reference {
+            object: TagObject,
+        }
+        let parts: Vec<String> = tag.split('/').map(percent_encode).collect();
+        let path = format!("/repos/{}/git/ref/tags/{}", self.repo, parts.join("/"));
+        Ok(self.find::<Reference>(&path)?.map(|found| found.object))
+    }
+
+    /// The commit that a tag's own object names.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn commit_of_tag_object(&self, sha: &str) -> Result<String, GithubError> {
+        #[derive(serde::Deserialize)]
+        struct Annotated {
+            object: TagObject,
+        }
+        let path = format!("/repos/{}/git/tags/{}", self.repo, percent_encode(sha));
+        self.get::<Annotated>(&path).map(|(found, _)| found.object.sha)
+    }
+
+    /// Deletes a tag. One that is not there is as good; GitHub says of such that the reference does not exist.
+    ///
+    /// # Errors
+    /// When it stays.
+    pub fn delete_tag(&self, tag: &str) -> Result<(), GithubError> {
+        match self.delete(&format!("/repos/{}/git/refs/tags/{}", self.repo, percent_encode(tag))) {
+            Err(GithubError::Status { status: 422, message, .. }) if message.contains("does not exist") => Ok(()),
+            done => done,
+        }
+    }
+}
