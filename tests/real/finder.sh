@@ -11,6 +11,7 @@ command -v node >/dev/null || packages+=(nodejs)
 command -v npm >/dev/null || packages+=(npm)
 needs "${packages[@]}"
 needs_npm playwright-core
+needs_pypi html5lib
 
 step "make a page of 3,000 wheels"
 "$host_python" tests/real/finder_data.py "$work" 3000
@@ -18,6 +19,9 @@ published=(--published "$work/releases.json" --published "$work/rock-manifest.js
 mkdir -p "$work/shots" "$work/site"
 rock report page "${published[@]}" --title "ROCm wheels" --out "$work/site/index.html"
 serve "$work/site"
+
+step "html5lib finds no fault in the page"
+"$tools/bin/python" -c 'import sys, html5lib; html5lib.HTMLParser(strict=True).parse(sys.stdin.buffer)' <"$work/site/index.html"
 
 NODE_PATH=$npm_modules node tests/real/finder.js "$work" "$served" "$ROCK_MATRIX_BIN"
 [ -z "${ROCK_BLESS:-}" ] || cp "$work"/shots/*.png docs/

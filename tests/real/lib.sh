@@ -110,6 +110,23 @@ serve() {
   fail "the loopback server did not start: $(cat "$work/server.log")"
 }
 
+# `fake_github ARGUMENT...`: the stand-in for GitHub on a free loopback port until the stage ends; sets `github` to its
+# URL. Its token is `writer`.
+fake_github() {
+  local program=$target/debug/examples/fake-github
+  if command -v cargo >/dev/null; then cargo build -q --locked --example fake-github; fi
+  [ -x "$program" ] || fail "there is no $program"
+  : >"$work/github.log"
+  "$program" "$@" >>"$work/github.log" 2>&1 &
+  at_exit "kill $! 2>/dev/null"
+  github=''
+  for _ in $(seq 200); do
+    github=$(grep -oEm 1 'http://127\.0\.0\.1:[0-9]+' "$work/github.log") && return 0
+    sleep 0.05
+  done
+  fail "the stand-in for GitHub did not start: $(cat "$work/github.log")"
+}
+
 # Commands to run when the stage ends, the last registered first.
 at_exit_commands=()
 at_exit() {
@@ -181,4 +198,16 @@ PY
   rock index build --published "$work/releases.json" --out "$work/site"
   serve "$work/site"
   site=$served
+}
+
+# `published_release`'s wheels in a release of the stand-in for GitHub, and in `$work/live` the index that is made by
+# asking it; sets `live` to its URL. The index has the addresses GitHub gave.
+live_site() {
+  step "publish to the stand-in for GitHub, and make an index by asking it"
+  fake_github --state "$work/github" --repo me/wheels --tag v1
+  GITHUB_TOKEN=writer rock publish --dist "$work/release" --repo me/wheels --tag v1 --api-url "$github" --quiet
+  rock index build --published me/wheels --api-url "$github" --out "$work/live"
+  expect_equal "links to the stand-in" 4 "$(grep -rhoF "href=\"$github/me/wheels/releases/download/v1/" "$work/live" | wc -l)"
+  serve "$work/live"
+  live=$served
 }

@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# P8: pip installs by name from the index of a local release; each folder yields the wheel of its own ROCm and torch.
+# P8: pip installs by name from the index of a release, in a folder and on GitHub; each folder of the index yields the
+# wheel of its own ROCm and torch. The pages are what parsers of others read without a fault.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 needs "${torch_packages[@]}"
+needs_pypi html5lib pypi-simple
+
+# `read_by_others ROOT URL [RELEASES]`
+read_by_others() {
+  step "html5lib, pypi-simple and packaging read the pages of ${1#"$work"/}"
+  "$tools/bin/python" tests/real/index_pages.py "$@"
+}
 
 published_release
 serve "$work/release"
@@ -16,13 +24,26 @@ for folder in "${!labels_by_folder[@]}"; do
   expect_equal "the version from $folder" "2.8.3+${labels_by_folder[$folder]}" "$found"
 done
 
+read_by_others "$work/release/simple" "$served/simple"
+
 listed_site
+read_by_others "$work/site" "$site"
 for folder in "${!labels_by_folder[@]}"; do
   step "pip installs flash-attn from the list's $folder"
   rm -rf "$work/from-list"
   "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$site/$folder/" --target "$work/from-list" flash-attn
   found=$(cd "$work/from-list" && echo *.dist-info)
   expect_equal "what the list's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
+done
+
+live_site
+read_by_others "$work/live" "$live"
+for folder in "${!labels_by_folder[@]}"; do
+  step "pip installs flash-attn from the $folder of what is on GitHub"
+  rm -rf "$work/from-github"
+  "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$live/$folder/" --target "$work/from-github" flash-attn
+  found=$(cd "$work/from-github" && echo *.dist-info)
+  expect_equal "what GitHub's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
 done
 
 step "pip resolves from METADATA and leaves the wheel"
@@ -75,3 +96,16 @@ if "$pip" download -q --isolated --no-deps --no-cache-dir --index-url "$served/s
   fail "pip took a wheel whose bytes are not those of the index"
 fi
 grep -q 'DO NOT MATCH THE HASHES' "$work/out" || fail "pip refused for another reason: $(cat "$work/out")"
+
+step "an index of all that names and texts may have"
+"$host_python" tests/real/index_wheels.py "$work/varied"
+rock index build "$work/varied" --quiet --apply --yank 'rmx-plain==1.5' \
+  --yank "flash-attn==2.7.4.post1: <b>\"old\"</b> & 'worn' ünd: gone"
+serve "$work/varied"
+read_by_others "$work/varied/simple" "$served/simple"
+
+step "an index of 3,000 wheels of a list"
+"$host_python" tests/real/finder_data.py "$work/many" 3000
+rock index build --published "$work/many/releases.json" --published "$work/many/rock-manifest.json" --out "$work/many/site" --quiet
+serve "$work/many/site"
+read_by_others "$work/many/site" "$served" "$work/many/releases.json"

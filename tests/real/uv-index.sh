@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# P8: uv installs by name from the index of a local release; each folder yields the wheel of its own ROCm and torch.
+# P8: uv installs by name from the index of a release, in a folder and on GitHub; each folder of the index yields the
+# wheel of its own ROCm and torch.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -25,6 +26,15 @@ for folder in "${!labels_by_folder[@]}"; do
   uv pip install --python "$host_python" --no-deps --default-index "$site/$folder/" --target "$work/from-list" flash-attn
   found=$(cd "$work/from-list" && echo *.dist-info)
   expect_equal "what the list's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
+done
+
+live_site
+for folder in "${!labels_by_folder[@]}"; do
+  step "uv installs flash-attn from the $folder of what is on GitHub"
+  rm -rf "$work/from-github"
+  uv pip install --python "$host_python" --no-deps --default-index "$live/$folder/" --target "$work/from-github" flash-attn
+  found=$(cd "$work/from-github" && echo *.dist-info)
+  expect_equal "what GitHub's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
 done
 
 step "uv resolves from METADATA and leaves the wheel"
