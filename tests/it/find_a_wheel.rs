@@ -254,9 +254,14 @@ fn the_page_is_small_and_written_once() {
     let arguments = ["report", "page", "--published", "releases.json", "--out", "site/index.html"];
     std::fs::create_dir(project.path("site")).unwrap();
     let first = project.run(&arguments).exits(0).stderr;
-    assert_eq!(first, "wrote site/index.html: 1 wheels\n");
-    assert_eq!(project.run(&arguments).exits(0).stderr, "site/index.html is up to date: 1 wheels\n");
+    assert_eq!(first, "1 wheel on the page\nwrote site/index.html\n");
+    assert_eq!(project.run(&arguments).exits(0).stderr, "1 wheel on the page\nunchanged: site/index.html\n");
+    let check = [&arguments[..], &["--check"]].concat();
+    project.run(&check).exits(0);
     let text = project.read("site/index.html");
+    std::fs::write(project.path("site/index.html"), "another").unwrap();
+    project.run(&check).exits(1);
+    assert_eq!(project.read("site/index.html"), "another");
     let (_, rest) = text.split_once("id=\"data\">").unwrap();
     let data = rest.split("</script>").next().unwrap().len();
     assert!(text.len() - data < 100_000, "{} bytes beside the data", text.len() - data);

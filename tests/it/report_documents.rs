@@ -369,7 +369,12 @@ fn input_of_other_kinds_is_refused_by_name() {
     };
     appears("G304", &project.said(&notes("bad.json")), &project.said(&notes(".rock")));
     project.run(&["report", "packages"]).exits(2);
-    project.run(&["report", "coverage", "--plan", "plan.json", "--published", "releases.json", "--check"]).exits(2);
+    for alone in [&["coverage", "--plan", "plan.json"][..], &["notes", "--tag", "v2"], &["packages"], &["page"]] {
+        let read = ["--published", "releases.json"];
+        project.run(&[&["report"], alone, &read].concat()).exits(0);
+        let told = project.run(&[&["report"], alone, &read, &["--check"]].concat()).exits(2).stderr;
+        assert!(told.contains("--out <FILE>"), "{told}");
+    }
     let over = ["report", "packages", "--published", "releases.json", "--out", "releases.json"];
     project.run(&over).exits(1);
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::input::{self, UnreadDocument, change, deliver, json, worse};
+use super::input::{self, UnreadDocument, json};
+use super::output::{Output, worse};
 use crate::cli::published::Manifests;
-use crate::cli::{Exit, Format, Shell, load, misused};
+use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
 use crate::report::{self, Coverage, Scheme, Share, Wheels};
 
@@ -31,24 +32,21 @@ pub(super) struct Args {
     /// What to write: badges and table in Markdown, or JSON
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
-    /// Write to this file instead of stdout
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
     #[arg(
         long,
         value_name = "FILE",
+        group = "files",
         help = "Replace badges and table between the COVERAGE_BADGE and COVERAGE_TABLE comments of this document"
     )]
     update: Option<PathBuf>,
     /// Write coverage-DISTRIBUTION.svg into this folder, one a distribution
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", group = "files")]
     heatmap: Option<PathBuf>,
     /// Colours of the heatmap; with auto the reader's system decides
     #[arg(long, value_enum, default_value = "auto", value_name = "SCHEME")]
     scheme: SchemeChoice,
-    /// Write nothing; fail where the files differ from what would be written
-    #[arg(long)]
-    check: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -93,13 +91,8 @@ impl From<Share> for ShareDocument {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let is_written = args.out.is_some() || args.update.is_some() || args.heatmap.is_some();
-    if args.check && !is_written {
-        let text = "`--check` compares files: name one with `--out`, `--update` or `--heatmap`";
-        return Err(misused("report", clap::error::ErrorKind::MissingRequiredArgument, text));
-    }
     let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
-    load::spare(shell, args.out.as_deref(), inputs.chain(args.update.as_deref()))?;
+    args.output.spare(inputs.chain(args.update.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let wheels = args.listed.read(Manifests::None, shell, sink)?.wheels(&compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
@@ -107,7 +100,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let coverage = report::coverage(&expected, &found);
     let mut exit = Exit::Done;
     if let Some(path) = &args.update {
-        exit = change(path, args.check, shell, sink, |text| report::updated(text, &coverage))?;
+        exit = args.output.change(path, shell, sink, |text| report::updated(text, &coverage))?;
     }
     if let Some(folder) = &args.heatmap {
         let scheme = match args.scheme {
@@ -117,15 +110,15 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         };
         for heatmap in report::heatmaps(&found) {
             let path = folder.join(format!("coverage-{}.svg", heatmap.distribution));
-            exit = worse(exit, deliver(&report::svg(&heatmap, scheme), Some(&path), args.check, shell));
+            exit = worse(exit, args.output.file(&path, &report::svg(&heatmap, scheme), shell));
         }
     }
-    if args.out.is_some() || !is_written {
+    if args.output.out.is_some() || (args.update.is_none() && args.heatmap.is_none()) {
         let text = match args.format {
             Format::Human => format!("{}\n{}", report::badges(&coverage), report::coverage_table(&coverage)),
             Format::Json => json(&document(&coverage, &wheels)),
         };
-        exit = worse(exit, deliver(&text, args.out.as_deref(), args.check, shell));
+        exit = worse(exit, args.output.deliver(&text, shell));
     }
     Ok(exit)
 }

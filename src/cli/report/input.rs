@@ -1,16 +1,16 @@
-//! What the documents have in common: where they read, and where they write.
+//! What the documents have in common: what they are made of.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::published::{self, Manifests, Reading};
-use crate::cli::{Exit, Shell, load, render};
+use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion};
 use crate::plan::{self, Options, SavedPlan};
 use crate::publish::{Listing, Manifest};
-use crate::report::{Beside, Expected, MarkerError, Wheels};
+use crate::report::{Beside, Expected, Wheels};
 
 /// What is published.
 #[derive(Debug, clap::Args)]
@@ -130,46 +130,6 @@ pub(super) fn expected(paths: &[PathBuf], compat: &Compat, shell: &Shell, sink: 
     }
     let expected = Expected::of(&plan, &compat.rocm_versions(), sink);
     if sink.has_errors() { Err(Exit::Fault) } else { Ok(expected) }
-}
-
-/// Prints a document, writes it as a whole, or compares it with what is there.
-pub(super) fn deliver(text: &str, out: Option<&Path>, check: bool, shell: &Shell) -> Exit {
-    match out {
-        None => shell.print(text),
-        Some(path) if check => render::compare(shell, path, text),
-        Some(path) => render::write(shell, path, text),
-    }
-}
-
-/// Changes a part of a document that a person keeps.
-///
-/// # Errors
-/// The exit of the command; why was told or is in the sink.
-pub(super) fn change(
-    path: &Path,
-    check: bool,
-    shell: &Shell,
-    sink: &mut Sink,
-    with: impl FnOnce(&str) -> Result<String, MarkerError>,
-) -> Result<Exit, Exit> {
-    let source = load::source(shell, path)?;
-    match with(&source.text) {
-        Ok(text) => Ok(deliver(&text, Some(path), check, shell)),
-        Err(error) => {
-            let message = format!("`{}` cannot be updated: {error}", source.path);
-            sink.push(
-                Diagnostic::new(&codes::NO_MARKER, message)
-                    .at(Place::File(source.path.clone()), "")
-                    .help("add the line where the document is to have it"),
-            );
-            Err(Exit::Fault)
-        }
-    }
-}
-
-/// The later of two exits that says something.
-pub(super) fn worse(one: Exit, other: Exit) -> Exit {
-    if other == Exit::Done { one } else { other }
 }
 
 /// A file whose name cannot be read, for programs.

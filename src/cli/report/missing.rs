@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::input::{self, UnreadDocument, deliver, json};
+use super::input::{self, UnreadDocument, json};
+use super::output::Output;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
@@ -32,12 +33,8 @@ pub(super) struct Args {
     /// What to write
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT", conflicts_with = "list")]
     format: Format,
-    /// Write to this file instead of stdout
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Write nothing; fail where the file differs from what would be written
-    #[arg(long, requires = "out")]
-    check: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Serialize)]
@@ -82,7 +79,7 @@ struct CellDocument<'a> {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    load::spare(shell, args.out.as_deref(), args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)))?;
+    args.output.spare(args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)), shell)?;
     let compat = load::compat(shell)?;
     let wheels = args.listed.read(Manifests::None, shell, sink)?.wheels(&compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
@@ -95,7 +92,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         Format::Human if args.list => missing.iter().map(|wheel| format!("{wheel}\n")).collect(),
         Format::Human => report::missing_text(&grids),
     };
-    let delivered = deliver(&text, args.out.as_deref(), args.check, shell);
+    let delivered = args.output.deliver(&text, shell);
     if delivered != Exit::Done {
         return Ok(delivered);
     }

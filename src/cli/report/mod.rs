@@ -4,6 +4,7 @@ mod coverage;
 mod input;
 mod missing;
 mod notes;
+mod output;
 mod packages;
 mod page;
 

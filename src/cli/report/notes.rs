@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::input::{self, change, deliver, worse};
+use super::input;
+use super::output::{Output, worse};
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
@@ -36,25 +37,17 @@ pub(super) struct Args {
     /// Address of the folder that has the package indexes, for the install lines
     #[arg(long, value_name = "URL", help_heading = "Input")]
     index_url: Option<String>,
-    /// Write to this file instead of stdout
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
     /// Put the section of this release below `## History` of this document
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "files")]
     history: Option<PathBuf>,
-    /// Write nothing; fail where the files differ from what would be written
-    #[arg(long)]
-    check: bool,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    if args.check && args.out.is_none() && args.history.is_none() {
-        let text = "`--check` compares files: name one with `--out` or `--history`";
-        return Err(crate::cli::misused("report", clap::error::ErrorKind::MissingRequiredArgument, text));
-    }
     let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
-    load::spare(shell, args.out.as_deref(), inputs.chain(args.history.as_deref()))?;
+    args.output.spare(inputs.chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let index = input::address(args.index_url.as_deref(), "--index-url", sink);
     let read = args.listed.read(Manifests::Of(&args.tag), shell, sink)?;
@@ -85,8 +78,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let mut exit = Exit::Done;
     if let Some(history) = &args.history {
         let section = report::history_section(&notes);
-        exit = change(history, args.check, shell, sink, |text| report::with_section(text, &section))?;
-        if args.out.is_none() {
+        exit = args.output.change(history, shell, sink, |text| report::with_section(text, &section))?;
+        if args.output.out.is_none() {
             return Ok(exit);
         }
     }
@@ -94,7 +87,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         shell.tell(&format!("template {}: {}", error.name, error.reason));
         Exit::Machine
     })?;
-    Ok(worse(exit, deliver(&text, args.out.as_deref(), args.check, shell)))
+    Ok(worse(exit, args.output.deliver(&text, shell)))
 }
 
 /// Reads what jobs came to.

@@ -1,10 +1,9 @@
 //! `report packages`: the table of every published wheel.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
-use super::input::{self, UnreadDocument, deliver, json};
+use super::input::{self, UnreadDocument, json};
+use super::output::Output;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
 use crate::report::{self, Wheels};
@@ -24,12 +23,8 @@ pub(super) struct Args {
     /// What to write: Markdown for people, or JSON
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
-    /// Write to this file instead of stdout
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Write nothing; fail where the file differs from what would be written
-    #[arg(long, requires = "out")]
-    check: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Serialize)]
@@ -64,14 +59,14 @@ struct FileDocument<'a> {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    load::spare(shell, args.out.as_deref(), args.listed.paths())?;
+    args.output.spare(args.listed.paths(), shell)?;
     let compat = load::compat(shell)?;
     let wheels = args.listed.read(args.listed.newest(), shell, sink)?.wheels(&compat, sink);
     let text = match args.format {
         Format::Human => report::packages(&wheels),
         Format::Json => json(&document(&wheels)),
     };
-    Ok(deliver(&text, args.out.as_deref(), args.check, shell))
+    Ok(args.output.deliver(&text, shell))
 }
 
 fn document(wheels: &Wheels) -> Document<'_> {

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use super::input;
+use super::output::Output;
 use crate::cli::published::{self, Manifests, Reading};
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::index::BaseUrl;
+use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
+use crate::finder;
 use crate::pick::{self, Rules};
-use crate::{finder, sys};
 
 /// Write the wheel finder: one page that finds the published wheel for what a person has
 #[derive(Debug, clap::Args)]
@@ -32,9 +33,8 @@ pub(super) struct Args {
     /// Heading of the page
     #[arg(long, value_name = "TEXT", default_value = "Wheel finder")]
     title: String,
-    /// Write to this file; without it, the page goes to stdout
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Runs the command.
@@ -42,14 +42,11 @@ pub(super) struct Args {
 /// # Errors
 /// The exit of the command, after saying why.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let parsed = args.base_url.as_deref().map(str::parse::<BaseUrl>).transpose();
-    let base = parsed.map_err(|error| {
-        sink.push(
-            Diagnostic::new(&codes::BAD_BASE_URL, error.to_string()).at(Place::Argument("--base-url".to_owned()), ""),
-        );
-        Exit::Fault
-    })?;
-    load::spare(shell, args.out.as_deref(), args.published.iter().map(PathBuf::as_path))?;
+    let base = input::address(args.base_url.as_deref(), "--base-url", sink);
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    args.output.spare(args.published.iter().map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
     let base = base.map(|base| format!("{base}/"));
     let manifests = Manifests::Newest(args.reading.most_manifests);
@@ -65,14 +62,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;
-    let Some(out) = &args.out else { return Ok(shell.print(&text)) };
-    match sys::write_if_changed(out, text.as_bytes()) {
-        Ok(true) => shell.say(&format!("wrote {}: {} wheels", out.display(), wheels.len())),
-        Ok(false) => shell.say(&format!("{} is up to date: {} wheels", out.display(), wheels.len())),
-        Err(error) => {
-            sink.push(error.into());
-            return Ok(Exit::Machine);
-        }
+    if args.output.out.is_some() {
+        shell.say(&format!("{} on the page", counted(wheels.len(), "wheel")));
     }
-    Ok(Exit::Done)
+    Ok(args.output.deliver(&text, shell))
 }
