@@ -291,6 +291,11 @@ impl Compat {
         self.tables.limits.iter().find(|row| row.name == name)
     }
 
+    /// The value of a limit, in the unit of its row; one that is missing in the facts limits nothing.
+    pub fn most(&self, name: &str) -> usize {
+        self.limit(name).and_then(|row| usize::try_from(row.value).ok()).unwrap_or(usize::MAX)
+    }
+
     /// A named set of libraries that repairing leaves alone, `rocm`.
     pub fn preset(&self, name: &str) -> Option<&PresetRow> {
         self.tables.presets.iter().find(|row| row.name == name)
@@ -554,7 +559,8 @@ mod tests {
         assert_eq!(name("linux.rocm.gpu.mi350.1"), Some("mi350"));
         assert_eq!(name("linux.rocm.gpu.gfx950.1"), Some("mi350"));
         assert_eq!(name("windows-95"), None);
-        assert_eq!(compat.limit("jobs-per-matrix").map(|row| row.value), Some(256));
+        assert_eq!(compat.most("jobs-per-matrix"), crate::plan::JOBS_PER_MATRIX);
+        assert_eq!(compat.most("no-such-limit"), usize::MAX);
         assert_eq!(compat.family("gfx94X-all"), Some(&["gfx942".to_owned()][..]));
     }
 }

@@ -20,7 +20,7 @@ use super::call::{Caller, OnWait, Stop};
 use super::clock::Clock;
 use super::error::GithubError;
 use super::octo::{octocrab, read, reply};
-use super::pace::Pace;
+use super::pace::{Pace, Rates};
 use super::token::Token;
 use super::wire::Wire;
 use crate::names::RepoName;
@@ -49,6 +49,8 @@ pub struct Calls {
     pub wire: Arc<dyn Wire>,
     /// By which clock.
     pub clock: Arc<dyn Clock>,
+    /// How fast.
+    pub rates: Rates,
     /// How long all of them may take.
     pub time: Duration,
     /// Whether to stop.
@@ -70,7 +72,7 @@ impl Client {
             token: calls.token,
             wire: calls.wire,
             clock: calls.clock,
-            pace: Pace::default(),
+            pace: Pace::new(calls.rates),
             deadline,
             stop: calls.stop,
             on_wait: calls.on_wait,

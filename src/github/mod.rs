@@ -30,6 +30,7 @@ pub use client::{Calls, Client, Sent, TagObject, Upload};
 pub use clock::{Clock, SkippingClock, SystemClock};
 pub use error::GithubError;
 pub use net::{Net, Through};
+pub use pace::Rates;
 pub use record::{Recorded, Recorder};
 pub use retry::{Answer, Verdict, judge};
 pub use token::Token;

@@ -5,16 +5,40 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::call::Kind;
+use crate::compat::Compat;
 
-/// The least time between two calls that change something (GitHub Docs, "Best practices for using the REST API").
-const BETWEEN_WRITES: Duration = Duration::from_secs(1);
-/// Drafts and files that GitHub takes: 80 in a minute and 500 in an hour (GitHub Docs, "Rate limits for the REST API",
-/// secondary limits). It counts them when they arrive, so that some are left for what was late on its way.
-const MADE: [(Duration, usize); 2] = [(Duration::from_mins(1), 75), (Duration::from_hours(1), 480)];
+/// How many of the drafts and files that GitHub takes in a minute and in an hour are left: it counts them when they
+/// arrive, and some may be late on their way.
+const LEFT: (usize, usize) = (5, 20);
+
+/// What GitHub takes in a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rates {
+    /// Drafts and files that are made in a minute.
+    pub per_minute: usize,
+    /// Drafts and files that are made in an hour.
+    pub per_hour: usize,
+    /// The least time between two calls that change something.
+    pub between_writes: Duration,
+}
+
+impl Rates {
+    /// By the facts `content-per-minute`, `content-per-hour` and `between-writes`.
+    pub fn of(compat: &Compat) -> Self {
+        Self {
+            per_minute: compat.most("content-per-minute"),
+            per_hour: compat.most("content-per-hour"),
+            between_writes: Duration::from_secs(compat.limit("between-writes").map_or(0, |row| row.value)),
+        }
+    }
+}
 
 /// Gives each request its moment: all calls of a run, files among them, share it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pace {
+    /// How many drafts and files may be made in how long.
+    made: [(Duration, usize); 2],
+    between_writes: Duration,
     state: Mutex<State>,
 }
 
@@ -37,6 +61,17 @@ pub(super) struct Later {
 }
 
 impl Pace {
+    /// Keeps what GitHub takes.
+    pub(super) fn new(rates: Rates) -> Self {
+        let per_minute = rates.per_minute.saturating_sub(LEFT.0).max(1);
+        let per_hour = rates.per_hour.saturating_sub(LEFT.1).max(1);
+        Self {
+            made: [(Duration::from_mins(1), per_minute), (Duration::from_hours(1), per_hour)],
+            between_writes: rates.between_writes,
+            state: Mutex::default(),
+        }
+    }
+
     /// Takes the moment `now` for a request of this kind, or says how long it must wait.
     pub(super) fn take(&self, now: Duration, kind: Kind) -> Result<(), Later> {
         let mut state = self.state();
@@ -47,7 +82,7 @@ impl Pace {
         if is_short && state.next_write > until {
             (until, why) = (state.next_write, "writes are a second apart");
         }
-        for (time, most) in MADE.into_iter().filter(|_| is_made) {
+        for (time, most) in self.made.into_iter().filter(|_| is_made) {
             let before = state.made.len().checked_sub(most).and_then(|at| state.made.get(at));
             if let Some(free) = before.map(|begun| *begun + time)
                 && free > until
@@ -59,11 +94,11 @@ impl Pace {
             return Err(Later { wait: until.saturating_sub(now), why: why.to_owned() });
         }
         if is_short {
-            state.next_write = now + BETWEEN_WRITES;
+            state.next_write = now + self.between_writes;
         }
         if is_made {
             state.made.push_back(now);
-            let (longest, _) = MADE[1];
+            let (longest, _) = self.made[1];
             while state.made.front().is_some_and(|begun| *begun + longest <= now) {
                 state.made.pop_front();
             }
@@ -86,7 +121,8 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Pace};
+    use super::{Kind, Pace, Rates};
+    use crate::compat::Compat;
     use std::time::Duration;
 
     /// When a request of this kind begins, asked for at `now` seconds.
@@ -100,7 +136,7 @@ mod tests {
 
     #[test]
     fn writes_are_a_second_apart_and_reads_wait_for_nothing() {
-        let pace = Pace::default();
+        let pace = Pace::new(Rates::of(&Compat::embedded()));
         let begun = [Kind::Repeats, Kind::Once, Kind::Reads, Kind::Repeats].map(|kind| begins(&pace, 10, kind));
         assert_eq!(begun, [10, 11, 10, 12]);
         assert_eq!(begins(&pace, 99, Kind::Repeats), 99);
@@ -108,7 +144,7 @@ mod tests {
 
     #[test]
     fn files_follow_each_other_at_once_up_to_what_github_takes_in_a_minute_and_in_an_hour() {
-        let pace = Pace::default();
+        let pace = Pace::new(Rates::of(&Compat::embedded()));
         let begun: Vec<u64> = (0..1000)
             .scan(0, |now, _| {
                 *now = begins(&pace, *now, Kind::Sends);
@@ -124,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_one_answer_asks_for_holds_all_requests() {
-        let pace = Pace::default();
+        let pace = Pace::new(Rates::of(&Compat::embedded()));
         pace.hold(Duration::from_secs(30), "429 slow down");
         pace.hold(Duration::from_secs(20), "a shorter one");
         assert_eq!(pace.take(Duration::ZERO, Kind::Sends).unwrap_err().why, "429 slow down");

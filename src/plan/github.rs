@@ -6,7 +6,7 @@ use super::leg::{Leg, TestLeg};
 use super::{JobView, Plan};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 
-/// Jobs that one matrix may hold (GitHub documentation, "Usage limits": 256 jobs from a matrix per workflow run).
+/// Jobs of one shard: what one matrix may hold, by the fact `jobs-per-matrix`. A plan that was saved is read by it too.
 pub const JOBS_PER_MATRIX: usize = 256;
 
 /// Bytes that the outputs of one job may have, counted as UTF-16 (github/docs pull request 36846).

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use rock_matrix::github::{Api, Calls, Client, End, GithubError, Net, SystemClock, Through, Token};
+use rock_matrix::compat::Compat;
+use rock_matrix::github::{Api, Calls, Client, End, GithubError, Net, Rates, SystemClock, Through, Token};
 use rock_matrix::names::Digest;
 use rock_matrix::publish::ListedAsset;
 use rock_matrix::publish::remote::Allowed;
@@ -293,6 +294,7 @@ fn client(server: &Server, time: Duration) -> Client {
         token: Token::new("writer"),
         wire: Arc::new(Net::new(&Through::default())),
         clock: Arc::new(SystemClock::default()),
+        rates: Rates::of(&Compat::embedded()),
         time,
         stop: Box::new(|| false),
         on_wait: Box::new(|_, _, _| {}),

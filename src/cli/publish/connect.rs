@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::cli::{Exit, Shell};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::github::{Api, Calls, Client, Clock, Net, SystemClock, Through, Token, Wire};
+use crate::github::{Api, Calls, Client, Clock, Net, Rates, SystemClock, Through, Token, Wire};
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
 
@@ -46,7 +47,13 @@ pub(in crate::cli) struct Opened {
 
 impl Connection {
     /// Opens it for a repository. Without a token only what everybody sees is read.
-    pub(in crate::cli) fn open(&self, repo: &str, minutes: u64, shell: &Shell) -> Result<Opened, Exit> {
+    pub(in crate::cli) fn open(
+        &self,
+        repo: &str,
+        minutes: u64,
+        compat: &Compat,
+        shell: &Shell,
+    ) -> Result<Opened, Exit> {
         let tell = |diagnostic: Diagnostic, exit| {
             shell.report(&[diagnostic]);
             exit
@@ -74,7 +81,8 @@ impl Connection {
             seen.is_some()
         };
         let clock = Arc::new(SystemClock::default());
-        let client = self.client(repo.clone(), &api, token.clone(), wire, clock, Box::new(stop), minutes, shell)?;
+        let client =
+            self.client(repo.clone(), &api, token.clone(), wire, clock, Box::new(stop), minutes, compat, shell)?;
         Ok(Opened { repo, api, client, token, stopped })
     }
 
@@ -105,6 +113,7 @@ impl Connection {
         clock: Arc<dyn Clock>,
         stop: Box<crate::github::Stop>,
         minutes: u64,
+        compat: &Compat,
         shell: &Shell,
     ) -> Result<Client, Exit> {
         let is_told = shell.verbosity >= crate::cli::Verbosity::Normal;
@@ -120,6 +129,7 @@ impl Connection {
             token,
             wire,
             clock,
+            rates: Rates::of(compat),
             time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),
             stop,
             on_wait: Box::new(on_wait),

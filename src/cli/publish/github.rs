@@ -23,12 +23,12 @@ pub(super) use options::Options;
 pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let options = &args.github;
     let offer = Offer::gather(args, shell, sink)?;
-    let opened = args.connection.open(repo, options.minutes(), shell)?;
+    let opened = args.connection.open(repo, options.minutes(), &offer.compat, shell)?;
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
     let resume = resume::resume(args, repo);
-    let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone());
+    let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone(), &offer.compat);
     let there = match &options.state {
         Some(path) => There::saved(path, shell, sink)?,
         None => There::asked(&opened, &goal, &offer.files, args, sink).map_err(|error| {
@@ -43,7 +43,8 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
 
     let content = Content { offered: &offer.files, generated: &release.generated };
     let (applied, rehearsal) = if args.dry_run {
-        rehearse(args, &opened, &goal, there.listed, &content, shell).map(|(applied, found)| (applied, Some(found)))?
+        rehearse(args, &opened, &goal, there.listed, &content, &offer.compat, shell)
+            .map(|(applied, found)| (applied, Some(found)))?
     } else {
         (send(args, &opened.client, &goal, there.listed, &content, shell), None)
     };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Args, Exit, Shell};
 use crate::cli::publish::connect::Opened;
 use crate::cli::wheel::size;
-use crate::cli::{Format, misused};
+use crate::cli::{Format, load, misused};
 use crate::diagnostic::{Sink, counted};
 use crate::github::GithubError;
 use crate::publish::{Age, Fate, Judged, Listing, PruneRule, TagGlob, prune};
@@ -83,7 +83,7 @@ pub(super) fn prune_releases(args: &Args, repo: &str, shell: &Shell, sink: &mut 
         ));
     }
     let rule = PruneRule { tags, keep: options.keep, older_than: options.older_than };
-    let opened = args.connection.open(repo, MINUTES, shell)?;
+    let opened = args.connection.open(repo, MINUTES, &load::compat(shell)?, shell)?;
     if options.apply {
         opened.need_token("deleted", sink)?;
     }

@@ -8,9 +8,6 @@ use crate::diagnostic::Sink;
 use crate::publish::{as_github_release, sums};
 use crate::sys;
 
-/// Subjects that one attestation takes (README of actions/attest, `subject-checksums`: "a maximum of 1024").
-const MOST_SUBJECTS: usize = 1024;
-
 /// Writes them as `sha256sum` does, so many to a file, and prints the names of the files.
 pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let Some(first) = &args.subjects else { return Ok(Exit::Done) };
@@ -25,7 +22,7 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
     let mut offered = once(offered);
     offered.sort_by(|one, other| one.asset.name().cmp(other.asset.name()));
     let mut told = String::new();
-    for (at, part) in offered.chunks(MOST_SUBJECTS).enumerate() {
+    for (at, part) in offered.chunks(compat.most("attestation-subjects").max(1)).enumerate() {
         let path = nth(first, at);
         let text = sums(part.iter().map(|gathered| (gathered.asset.name(), gathered.asset.digest)));
         sys::write_if_changed(&path, text.as_bytes()).map_err(|error| {

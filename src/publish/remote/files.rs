@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::{AssetState, ListedAsset, ListedRelease, Wanted};
-use super::{Allowed, Goal, MOST_ASSETS, Refusal, Share, Step};
+use super::{Allowed, Goal, Refusal, Share, Step};
 
 /// How a name ends under which the new bytes of a published file wait until the old ones are gone.
 const WAITING: &str = ".tmp-";
@@ -55,8 +55,8 @@ impl Lacking {
     }
 
     /// Whether a file is to be sent, and the release takes none.
-    pub(super) fn has_no_room(&self, release: &ListedRelease) -> bool {
-        self.steps().any(is_upload) && room(release, self.steps()) == 0
+    pub(super) fn has_no_room(&self, goal: &Goal, release: &ListedRelease) -> bool {
+        self.steps().any(is_upload) && room(goal, release, self.steps()) == 0
     }
 
     fn steps(&self) -> impl Iterator<Item = &Step> {
@@ -65,8 +65,8 @@ impl Lacking {
 }
 
 /// Leaves of these steps those that a release has room for. What is left out comes when others made room.
-pub(super) fn within_room(release: &ListedRelease, steps: &mut Vec<Step>) {
-    let mut room = room(release, steps.iter());
+pub(super) fn within_room(goal: &Goal, release: &ListedRelease, steps: &mut Vec<Step>) {
+    let mut room = room(goal, release, steps.iter());
     steps.retain(|step| {
         let fits = room > 0 || !is_upload(step);
         room -= usize::from(fits && is_upload(step));
@@ -75,9 +75,9 @@ pub(super) fn within_room(release: &ListedRelease, steps: &mut Vec<Step>) {
 }
 
 /// How many files a release takes once these steps deleted some.
-fn room<'s>(release: &ListedRelease, steps: impl Iterator<Item = &'s Step>) -> usize {
+fn room<'s>(goal: &Goal, release: &ListedRelease, steps: impl Iterator<Item = &'s Step>) -> usize {
     let freed = steps.filter(|step| matches!(step, Step::DeleteAsset { .. })).count();
-    (MOST_ASSETS + freed).saturating_sub(release.assets.len())
+    (goal.most_assets + freed).saturating_sub(release.assets.len())
 }
 
 fn is_upload(step: &Step) -> bool {

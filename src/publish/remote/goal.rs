@@ -21,6 +21,8 @@ pub struct Goal {
     pub assets: Vec<Wanted>,
     /// Marks the drafts that this run makes, until they get their text.
     pub nonce: String,
+    /// How many assets GitHub takes in one release.
+    pub most_assets: usize,
 }
 
 /// GitHub's `make_latest` (REST API version 2022-11-28, "Update a release").

@@ -19,7 +19,7 @@ pub use goal::{Allowed, Description, Goal, MakeLatest, continued_tag};
 pub use memory::Memory;
 pub use next::{Next, Step, next, standing};
 pub use refusal::Refusal;
-pub use spread::{MOST_ASSETS, Share, spread};
+pub use spread::{Share, spread};
 
 #[cfg(test)]
 mod tests;

@@ -102,7 +102,7 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
     }
     for (release, lacks) in &begun {
         refused.extend(not_to_be_written(goal, release, lacks.writes(), allowed));
-        if lacks.has_no_room(release) {
+        if lacks.has_no_room(goal, release) {
             refused.push(Refusal::Full { tag: release.tag_name.clone(), assets: release.assets.len() });
         }
     }
@@ -116,7 +116,7 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
         if release.draft || are_wheels_there {
             files.extend(lacks.generated.iter().cloned());
         }
-        within_room(release, &mut files);
+        within_room(goal, release, &mut files);
         steps.append(&mut files);
     }
     if !steps.is_empty() {

@@ -6,12 +6,9 @@ use super::super::{ListedRelease, Wanted};
 use super::Goal;
 use super::files::temporary;
 
-/// Assets that one release holds (GitHub Docs, "About releases", storage and bandwidth quotas).
-pub const MOST_ASSETS: usize = 1000;
-
-/// Assets that a release is filled with. The rest is for the files that are made from them, and for new bytes that wait
-/// to take the place of old ones: a release without room could never be changed again.
-const FILLED: usize = 990;
+/// Assets that a release has room for when it is filled: for the files that are made from the others, and for new bytes
+/// that wait to take the place of old ones. A release without room could never be changed again.
+const KEPT_FREE: usize = 10;
 
 /// The files of one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +22,7 @@ pub struct Share<'g> {
 /// Deals the files of a goal out to `tag`, `tag-2`, …. A file stays where it lies; others go to the first release with
 /// room, in their order. What is made from the others lies in the first. Tags that other releases have are passed over.
 pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&str>) -> Vec<Share<'g>> {
+    let filled = goal.most_assets.saturating_sub(KEPT_FREE);
     let mut tags = (0..).map(|at| nth_tag(&goal.tag, at)).filter(|tag| *tag == goal.tag || !foreign.contains(&**tag));
     let own: BTreeMap<String, &Wanted> =
         goal.assets.iter().flat_map(|wanted| [(wanted.name.clone(), wanted), (temporary(wanted), wanted)]).collect();
@@ -55,7 +53,7 @@ pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&s
     let generated = goal.assets.iter().filter(|wanted| wanted.generated);
     let others = goal.assets.iter().filter(|wanted| !wanted.generated && !placed.contains(&wanted.name));
     for wanted in others.chain(generated) {
-        let at = if wanted.generated { 0 } else { taken.iter().position(|n| *n < FILLED).unwrap_or(taken.len()) };
+        let at = if wanted.generated { 0 } else { taken.iter().position(|n| *n < filled).unwrap_or(taken.len()) };
         if at == shares.len() {
             shares
                 .push(Share { tag: std::mem::replace(&mut tag, tags.next().unwrap_or_default()), assets: Vec::new() });

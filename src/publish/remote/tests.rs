@@ -20,6 +20,7 @@ fn goal(names: &[&str]) -> Goal {
         make_latest: MakeLatest::Legacy,
         assets: names.iter().map(|name| wanted(name, 1)).collect(),
         nonce: "abc".to_owned(),
+        most_assets: 1000,
     }
 }
 

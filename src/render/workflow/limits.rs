@@ -5,14 +5,9 @@ use crate::config::Switch;
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
 use crate::plan::{self, Plan};
 
-/// The value of a limit of the facts; one that is missing there limits nothing.
-fn limit(compat: &Compat, name: &str) -> usize {
-    compat.limit(name).and_then(|row| usize::try_from(row.value).ok()).unwrap_or(usize::MAX)
-}
-
 /// The matrices fit the outputs of a job, and the wheels are no more artifacts than a job may fetch.
 pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
-    let (jobs, most) = (plan.job_count(), limit(compat, "job-artifacts"));
+    let (jobs, most) = (plan.job_count(), compat.most("job-artifacts"));
     if jobs > most {
         let message = format!("the workflow would have {jobs} artifacts with wheels, and a job takes {most}");
         let fault = Diagnostic::new(&codes::TOO_MANY_ARTIFACTS, message)
@@ -53,7 +48,7 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
 
 /// The file is not larger than GitHub reads; one that is half as large is told of.
 pub(super) fn check_text(text: String, compat: &Compat, sink: &mut Sink) -> Option<String> {
-    let (bytes, most) = (text.len(), limit(compat, "workflow-file"));
+    let (bytes, most) = (text.len(), compat.most("workflow-file"));
     let told = |message: String| {
         Diagnostic::new(&codes::WORKFLOW_TOO_LARGE, message).help("give each workflow fewer matrix files")
     };

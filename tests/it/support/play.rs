@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use http_body_util::BodyExt;
+use rock_matrix::compat::Compat;
 use rock_matrix::github::{
-    Answering, Api, Applied, Body, Calls, Client, Clock, Doing, End, GithubError, Source, Token, Wire, WireError,
-    apply, of_goal, whole,
+    Answering, Api, Applied, Body, Calls, Client, Clock, Doing, End, GithubError, Rates, Source, Token, Wire,
+    WireError, apply, of_goal, whole,
 };
 use rock_matrix::names::Digest;
 use rock_matrix::publish::Wanted;
@@ -124,6 +125,7 @@ impl Play {
             token: Token::new("writer"),
             wire: Arc::new(Stage(Arc::clone(self))),
             clock: Arc::new(Handle(Arc::clone(self))),
+            rates: Rates::of(&Compat::embedded()),
             time: self.time,
             stop: Box::new(|| false),
             on_wait: Box::new(move |call, why, wait| {
@@ -221,6 +223,7 @@ impl Files {
             make_latest: MakeLatest::Legacy,
             assets: self.bytes.iter().map(wanted).collect(),
             nonce: format!("nonce{nonce}"),
+            most_assets: Compat::embedded().most("release-assets"),
         }
     }
 

@@ -9,10 +9,6 @@ use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
 use crate::publish::remote::{Goal, standing};
 use crate::publish::{ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan};
 
-/// What GitHub takes in an hour is 500 calls that make something; some are left for others (GitHub Docs, "Rate limits
-/// for the REST API", secondary limits).
-const MOST_PER_HOUR: usize = 450;
-
 /// The release, after all that stands against it was told.
 pub(super) fn decide(args: &Args, offer: &Offer, goal: &Goal, there: &There, sink: &mut Sink) -> Result<Release, Exit> {
     let (offered, planned) = (&offer.files, &offer.planned);
@@ -29,17 +25,24 @@ pub(super) fn decide(args: &Args, offer: &Offer, goal: &Goal, there: &There, sin
         gfx: planned.gfx(offered.iter()),
     };
     let before = there.manifest.as_ref();
-    let (release, untold) = Release::on_github(cloned(offered), &particulars, before, &standing, &offer.rocm);
+    let known = offer.compat.rocm_versions();
+    let (release, untold) = Release::on_github(cloned(offered), &particulars, before, &standing, &known);
     tell_untold(&untold, sink);
     let many = if args.dry_run { Severity::Warning } else { Severity::Error };
     if !args.github.slow {
-        tell_many(&release.wanted(), &standing, many, sink);
+        tell_many(&release.wanted(), &standing, offer.compat.most("content-per-hour"), many, sink);
     }
     if sink.has_errors() { Err(Exit::Fault) } else { Ok(release) }
 }
 
-/// Tells of more files than GitHub takes in an hour.
-fn tell_many(wanted: &[Wanted], standing: &BTreeMap<&str, &ListedAsset>, severity: Severity, sink: &mut Sink) {
+/// Tells of more files than GitHub takes in an hour; a tenth is left for what else is done in the repository.
+fn tell_many(
+    wanted: &[Wanted],
+    standing: &BTreeMap<&str, &ListedAsset>,
+    most_per_hour: usize,
+    severity: Severity,
+    sink: &mut Sink,
+) {
     let is_sent = |wanted: &&Wanted| {
         let holds = |asset: &&ListedAsset| {
             asset.size == wanted.size_bytes && asset.digest.is_none_or(|digest| digest == wanted.digest)
@@ -47,8 +50,8 @@ fn tell_many(wanted: &[Wanted], standing: &BTreeMap<&str, &ListedAsset>, severit
         !standing.get(wanted.name.as_str()).is_some_and(holds)
     };
     let sent = wanted.iter().filter(is_sent).count();
-    if sent > MOST_PER_HOUR {
-        let message = format!("{sent} files would be sent, and GitHub takes about 500 an hour");
+    if sent > most_per_hour - most_per_hour / 10 {
+        let message = format!("{sent} files would be sent, and GitHub takes about {most_per_hour} an hour");
         sink.push(
             Diagnostic::new(&codes::TOO_MANY_CALLS, message)
                 .severity(severity)

@@ -6,13 +6,14 @@ use crate::cli::assets::{self, Depth};
 use crate::cli::publish::planned::Planned;
 use crate::cli::publish::{Args, Exit, Gathered, Shell, cloned, load, named, once, parsed};
 use crate::cli::{known, publish};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::names::RocmVersion;
 use crate::publish::{GitTag, as_github_release};
 use crate::sys;
 
-/// A text of a release is shorter (GitHub refuses 125,000 characters and more).
-const LARGEST_NOTES_BYTES: u64 = 125_000;
+/// Bytes of a name. GitHub documents none; a longer one can be stored by none that fetches it (`NAME_MAX` of Linux,
+/// `limits.h`).
+const LONGEST_NAME_BYTES: usize = 255;
 
 /// What is offered.
 pub(super) struct Offer {
@@ -22,8 +23,8 @@ pub(super) struct Offer {
     pub(super) notes: Option<String>,
     /// The files, each name once.
     pub(super) files: Vec<Gathered>,
-    /// The ROCm versions that labels are read by.
-    pub(super) rocm: Vec<RocmVersion>,
+    /// The facts that all of it is judged by.
+    pub(super) compat: Compat,
 }
 
 impl Offer {
@@ -37,19 +38,20 @@ impl Offer {
         };
         let mut files = assets::files(&named(args), sink);
         // Before anything is read: the largest are those that are refused.
-        let largest = compat.limit("asset").map_or(u64::MAX, |row| row.value);
+        let largest = compat.most("asset") as u64;
         files.retain(|file| is_taken(file, largest, sink));
         let known = publish::known(args, &files, shell, sink)?;
         let files = assets::gather(&files, Depth::Verify, &known, &compat, sink);
         known::tell(&files, shell);
         as_github_release(&cloned(&files), sink);
-        let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, LARGEST_NOTES_BYTES)).transpose();
+        let longest = compat.most("release-text") as u64;
+        let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, longest)).transpose();
         let notes = notes.map_err(|error| {
             sink.push(error.into());
             Exit::Machine
         })?;
         let Some(tag) = tag.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
-        Ok(Self { tag, planned, notes, files: once(files), rocm: compat.rocm_versions() })
+        Ok(Self { tag, planned, notes, files: once(files), compat })
     }
 }
 
@@ -63,8 +65,8 @@ fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
             format!("has {size} bytes, and GitHub takes fewer than {}", largest_bytes.saturating_add(1)),
             "build it for fewer gfx targets, or split it",
         ),
-        _ if name.len() > 255 => (
-            format!("has a name of {} bytes, and GitHub takes 255", name.len()),
+        _ if name.len() > LONGEST_NAME_BYTES => (
+            format!("has a name of {} bytes, and GitHub takes {LONGEST_NAME_BYTES}", name.len()),
             "give it a shorter local version label",
         ),
         _ => return true,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::compat::Compat;
 use crate::publish::remote::{Goal, MakeLatest};
 use crate::sys;
 
@@ -49,7 +50,7 @@ pub(in crate::cli::publish) struct Options {
 
 impl Options {
     /// What they say of a release.
-    pub(super) fn goal(&self, tag: String, notes: Option<String>) -> Goal {
+    pub(super) fn goal(&self, tag: String, notes: Option<String>, compat: &Compat) -> Goal {
         Goal {
             tag,
             title: self.title.clone(),
@@ -63,6 +64,7 @@ impl Options {
             },
             assets: Vec::new(),
             nonce: nonce(),
+            most_assets: compat.most("release-assets"),
         }
     }
 

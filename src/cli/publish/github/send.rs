@@ -7,6 +7,7 @@ use crate::cli::publish::connect::Opened;
 use crate::cli::publish::outcome::{Rehearsal, line};
 use crate::cli::publish::progress::Sending;
 use crate::cli::publish::{Args, Exit, Gathered, Shell};
+use crate::compat::Compat;
 use crate::github::{Applied, Client, Clock, Doing, Recorder, SkippingClock, Source, apply};
 use crate::publish::ListedRelease;
 use crate::publish::remote::{Allowed, Goal};
@@ -57,13 +58,14 @@ pub(super) fn rehearse(
     goal: &Goal,
     listed: Vec<ListedRelease>,
     content: &Content<'_>,
+    compat: &Compat,
     shell: &Shell,
 ) -> Result<(Applied, Rehearsal), Exit> {
     let recorder = Arc::new(Recorder::new(&opened.api.base(), listed.clone()));
     let clock = Arc::new(SkippingClock::default());
     let wire: Arc<Recorder> = Arc::clone(&recorder);
     let (repo, minutes, never) = (opened.repo.clone(), args.github.minutes(), Box::new(|| false));
-    let client = args.connection.client(repo, &opened.api, None, wire, clock.clone(), never, minutes, shell)?;
+    let client = args.connection.client(repo, &opened.api, None, wire, clock.clone(), never, minutes, compat, shell)?;
     let applied = send(args, &client, goal, listed, content, shell);
     let found = Rehearsal { calls: recorder.calls(), requests: recorder.requests(), pauses: clock.now() };
     Ok((applied, found))
