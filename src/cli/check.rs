@@ -13,14 +13,14 @@ use crate::recipe;
 /// Report every fault in matrix and recipe files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Every file is read, whatever is wrong with the others, and every fault is shown with its place and what to do.
-Exits with 1 when there are errors. `rock-matrix explain CODE` says more about one.
+Every file is read, whatever is wrong with the others, and every fault is shown with its place and
+what to do. Exits with 1 when there are errors. `rock-matrix explain CODE` says more about one.
 
 Examples:
-  rock-matrix check                              every matrix file of matrices/
-  rock-matrix check matrices/flash-attn.yaml     one file
-  rock-matrix check --recipes recipes            with recipes of your own, which are checked too
-  rock-matrix check --format json                one JSON object a fault on stdout, then one that counts them")]
+  rock-matrix check                           every matrix file of matrices/
+  rock-matrix check matrices/flash-attn.yaml  one file
+  rock-matrix check --recipes recipes         with recipes of your own, which are checked too
+  rock-matrix check --format json             one JSON object a fault, then one that counts them")]
 pub(super) struct Args {
     /// Matrix and recipe files [default: those of matrices/ that end in .yaml or .yml]
     files: Vec<PathBuf>,

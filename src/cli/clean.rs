@@ -11,13 +11,13 @@ use crate::sys;
 /// Remove the build folders of jobs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Only folders below .rock are removed: sources, logs and build.json of a job. Wheels in dist stay. A folder whose build
-is running is left alone.
+Only folders below .rock are removed: sources, logs and build.json of a job. Wheels in dist stay. A
+folder whose build is running is left alone.
 
 Examples:
-  rock-matrix clean JOB               one job's folder
-  rock-matrix clean --all --dry-run   what there is, and how large it is
-  rock-matrix clean --all             all of them")]
+  rock-matrix clean JOB              one job's folder
+  rock-matrix clean --all --dry-run  what there is, and how large it is
+  rock-matrix clean --all            all of them")]
 pub(super) struct Args {
     /// Jobs by id
     #[arg(value_name = "JOB", required_unless_present = "all", conflicts_with = "all")]

@@ -14,11 +14,12 @@ use crate::diagnostic::{Diagnostic, Place, nearest::nearest, registry::facts as 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix compat list                            the tables
-  rock-matrix compat list torch                      torch releases with their ROCm and Python versions
-  rock-matrix compat explain torch=2.6.0 rocm=6.2    do they go together, and why not
+  rock-matrix compat list                         the tables
+  rock-matrix compat list torch                   torch releases with their ROCm and Python versions
+  rock-matrix compat explain torch=2.6.0 rocm=6.2
+                                                  do they go together, and why not
   rock-matrix compat explain flash-attn=2.8.3 gfx=gfx1100 rocm=7.2
-  rock-matrix compat refresh --from saved-pages/     a patch with what an index says and the table does not")]
+  rock-matrix compat refresh --from saved-pages/  a patch with what the table lacks")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -27,6 +28,11 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Show a table, or which there are
+    #[command(after_help = "\
+Examples:
+  rock-matrix compat list                          the tables
+  rock-matrix compat list images                   images with their ROCm, Python and torch
+  rock-matrix compat list limits --format json     what GitHub takes, for programs")]
     List {
         /// The table, such as torch, images or limits
         table: Option<String>,
@@ -35,6 +41,10 @@ enum Command {
         format: Format,
     },
     /// Say whether versions go together, and why
+    #[command(after_help = "\
+Examples:
+  rock-matrix compat explain torch=2.6.0 rocm=6.2
+  rock-matrix compat explain flash-attn=2.8.3 gfx=gfx1100 rocm=7.2")]
     Explain {
         /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME, gfx=TARGETS
         #[arg(required = true, value_name = "AXIS=VALUE")]
@@ -44,6 +54,10 @@ enum Command {
         format: Format,
     },
     /// Compare the torch table with the pages of a package index
+    #[command(after_help = "\
+Examples:
+  rock-matrix compat refresh --from saved-pages/             a patch with what the table lacks
+  rock-matrix compat refresh --from saved-pages/ --check     whether it lacks something")]
     Refresh {
         /// Root of an index laid out as rocm6.2/torch/: a folder of saved pages, or an address
         #[arg(long, value_name = "DIR|URL")]

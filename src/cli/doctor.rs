@@ -11,12 +11,13 @@ use crate::{doctor, host};
 /// Show GPUs, devices, engines, limits and disk of this machine, and what is wrong with them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exits with 0, or with 3 when something is wrong with the machine. Builds need no GPU, so having none is not wrong.
+Exits with 0, or with 3 when something is wrong with the machine. Builds need no GPU, so having none
+is not wrong.
 
 Examples:
-  rock-matrix doctor                                what this machine has
-  rock-matrix doctor --format json                  the same for programs
-  rock-matrix doctor --sysfs-root saved-machine     GPUs of a machine whose /sys/class/kfd was copied")]
+  rock-matrix doctor                             what this machine has
+  rock-matrix doctor --format json               the same for programs
+  rock-matrix doctor --sysfs-root saved-machine  GPUs of a machine whose /sys/class/kfd was copied")]
 pub(super) struct Args {
     /// Read the GPUs from DIR/sys instead of /sys
     #[arg(long, value_name = "DIR")]

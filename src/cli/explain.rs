@@ -10,10 +10,10 @@ use crate::diagnostic::{Code, Diagnostic, nearest::nearest, registry};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix explain M001             by number
-  rock-matrix explain duplicate-key    by name
-  rock-matrix explain                  every code there is
-  rock-matrix explain --format json    all of them with their texts")]
+  rock-matrix explain M001           by number
+  rock-matrix explain duplicate-key  by name
+  rock-matrix explain                every code there is
+  rock-matrix explain --format json  all of them with their texts")]
 pub(super) struct Args {
     /// A code such as M001, or its name
     code: Option<String>,

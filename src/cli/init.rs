@@ -20,8 +20,8 @@ const WORKFLOW: &str = include_str!("../../templates/init/wheels.yml");
 Nothing is overwritten: a file that is there already stays as it is.
 
 Examples:
-  rock-matrix init              in this folder
-  rock-matrix init my-wheels    in another one, made if it is missing")]
+  rock-matrix init            in this folder
+  rock-matrix init my-wheels  in another one, made if it is missing")]
 pub(super) struct Args {
     /// The repository's folder
     #[arg(default_value = ".")]

@@ -10,7 +10,7 @@ use crate::sys;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix man | man -l -                      read the first page
+  rock-matrix man | man -l -                     read the first page
   rock-matrix man --out ~/.local/share/man/man1  then `man rock-matrix-doctor` works")]
 pub(super) struct Args {
     /// Write one page a command into this folder

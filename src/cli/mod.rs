@@ -44,9 +44,22 @@ pub use shell::{Folders, Format, Shell, Verbosity};
 use crate::diagnostic::render::human;
 use crate::sys::Environment;
 
+/// Columns of `--help` at most, on a wider terminal too: longer lines are hard to read.
+pub const HELP_WIDTH: usize = 100;
+
 /// Plan, build, check and publish Python wheels for AMD GPUs from one matrix file.
 #[derive(Debug, Parser)]
-#[command(name = "rock-matrix", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "rock-matrix", version, propagate_version = true, arg_required_else_help = true, max_term_width = HELP_WIDTH)]
+#[command(after_help = "\
+Exit code: 0 done or nothing to do, 1 the input is at fault, 2 a bad command line, 3 the machine,
+the network or the credentials are at fault, 4 a build step failed.
+
+Examples:
+  rock-matrix init                            a first matrix file and workflow
+  rock-matrix plan                            the jobs of all matrix files
+  rock-matrix build --all                     their wheels, in dist/
+  rock-matrix publish --to release dist/      a release with an index that pip installs from
+  rock-matrix explain M001                    what a code means that was told")]
 pub struct Cli {
     #[command(flatten)]
     global: Global,

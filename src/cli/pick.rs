@@ -13,15 +13,17 @@ use crate::sys;
 /// Show which published wheel fits a machine, and the line that installs it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Looks at this machine unless told of another; what is given takes the place of what was seen. Exits with 1 when no
-wheel fits, and tells the nearest and what differs. Nothing is installed, and no wheel is fetched.
+Looks at this machine unless told of another; what is given takes the place of what was seen. Exits
+with 1 when no wheel fits, and tells the nearest and what differs. Nothing is installed, and no
+wheel is fetched.
 
 Examples:
-  rock-matrix pick --published OWNER/REPO                      for this machine, from releases on GitHub
-  rock-matrix pick --published release/                        for this machine, from a release in a folder
+  rock-matrix pick --published OWNER/REPO  for this machine, from releases on GitHub
+  rock-matrix pick --published release/    for this machine, from a release in a folder
   rock-matrix pick --published releases.json --distribution flash-attn
   rock-matrix pick --published releases.json --environment doctor.json
-  rock-matrix pick --published releases.json --only-given --python 3.12 --torch 2.9 --rocm 6.4 --gfx gfx942 --format json
+  rock-matrix pick --published releases.json --only-given --python 3.12 --torch 2.9 --rocm 6.4 \\
+      --gfx gfx942 --format json
 
 A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints.")]
 pub(super) struct Args {

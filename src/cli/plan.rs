@@ -15,12 +15,13 @@ use crate::{recipe, render};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix plan                                    the jobs of every matrix file of matrices/
-  rock-matrix plan matrices/flash-attn.yaml --explain  with the reason for every missing cell
-  rock-matrix plan --format json > plan.json          the hand-off to build and publish
-  rock-matrix plan --published OWNER/REPO             without what is released already, as GitHub says it
-  rock-matrix plan --published releases.json          the same, as it was saved
-  rock-matrix plan --diff plan.json                   what an edit changes")]
+  rock-matrix plan                            the jobs of every matrix file of matrices/
+  rock-matrix plan matrices/flash-attn.yaml --explain
+                                              with the reason for every missing cell
+  rock-matrix plan --format json > plan.json  the hand-off to build and publish
+  rock-matrix plan --published OWNER/REPO     without what is released already, as GitHub says it
+  rock-matrix plan --published releases.json  the same, as it was saved
+  rock-matrix plan --diff plan.json           what an edit changes")]
 pub(super) struct Args {
     /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
     files: Vec<PathBuf>,

@@ -27,12 +27,13 @@ Nothing is run, and the machine is not looked at: the same files give the same t
 Without a kind, everything that would be done for every job.
 
 Examples:
-  rock-matrix render                                          the dry run of everything
-  rock-matrix render docker matrices/flash-attn.yaml JOB      the container command of one job
-  rock-matrix render script JOB --out .rock/JOB/build.sh      the script that it runs
-  rock-matrix render script --engine local JOB                a script for this machine
-  rock-matrix render recipe --out rendered --check            whether the files are what would be rendered
-  rock-matrix render docker --format json                     the commands of all jobs, for programs"
+  rock-matrix render                                      the dry run of everything
+  rock-matrix render docker matrices/flash-attn.yaml JOB  the container command of one job
+  rock-matrix render script JOB --out .rock/JOB/build.sh  the script that it runs
+  rock-matrix render script --engine local JOB            a script for this machine
+  rock-matrix render recipe --out rendered --check
+                                                        whether the files are what would be rendered
+  rock-matrix render docker --format json                 the commands of all jobs, for programs"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -44,10 +45,23 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Kind {
     /// Print the command that starts a job's container
+    #[command(after_help = "\
+Examples:
+  rock-matrix render docker JOB              of one job, to paste
+  rock-matrix render docker --format json    of all jobs, for programs")]
     Docker(Options),
     /// Print the script that builds a job, in its container or on this machine
+    #[command(after_help = "\
+Examples:
+  rock-matrix render script JOB                     as it runs in the job's container
+  rock-matrix render script --engine local JOB      for this machine
+  rock-matrix render script --out rendered/         of all jobs, a file each")]
     Script(Options),
     /// Print the steps of a job, every value in its place
+    #[command(after_help = "\
+Examples:
+  rock-matrix render recipe JOB                         of one job
+  rock-matrix render recipe --out rendered/ --check     whether the files are what would be rendered")]
     Recipe(Options),
     /// Write the workflow that plans, builds, attests and publishes on GitHub
     Workflow(workflow::Args),

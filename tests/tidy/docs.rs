@@ -69,13 +69,42 @@ fn commands_in_documents_are_commands_of_ours() {
 fn examples_in_help_texts_are_commands_of_ours() {
     fn examples(command: &clap::Command, found: &mut Vec<String>) {
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        found.extend(after.lines().filter_map(command_of));
+        found.extend(after.replace("\\\n", " ").lines().filter_map(command_of));
         command.get_subcommands().for_each(|inner| examples(inner, found));
     }
     let mut found = Vec::new();
     examples(&rock_matrix::cli::command(), &mut found);
     assert!(!found.is_empty());
     none("examples in help texts", &found.iter().filter_map(|line| command_fault(line)).collect::<Vec<_>>());
+}
+
+/// Every command that does something, by its words, with the text below its options.
+fn help_texts(command: &clap::Command, name: &str, found: &mut Vec<(String, String)>) {
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    found.push((name.to_owned(), after));
+    for inner in command.get_subcommands() {
+        help_texts(inner, &format!("{name} {}", inner.get_name()), found);
+    }
+}
+
+/// What is ugly in a text below the options: a line that `--help`, which is so wide, would break anew.
+fn help_fault(name: &str, after: &str) -> Option<String> {
+    let wide = after.lines().find(|line| line.chars().count() > rock_matrix::cli::HELP_WIDTH);
+    match wide {
+        Some(line) => Some(format!("{name}: a line would be broken anew: {line}")),
+        None if !after.contains("Examples:\n  ") => Some(format!("{name}: no examples")),
+        None => None,
+    }
+}
+
+#[test]
+fn every_help_text_has_examples_and_lines_that_help_does_not_break_anew() {
+    let mut found = Vec::new();
+    help_texts(&rock_matrix::cli::command(), "rock-matrix", &mut found);
+    none("help texts", &found.iter().filter_map(|(name, after)| help_fault(name, after)).collect::<Vec<_>>());
+    assert!(help_fault("x", "Examples:\n  rock-matrix x").is_none());
+    assert!(help_fault("x", "no more than this").is_some());
+    assert!(help_fault("x", &format!("Examples:\n  {}", "x".repeat(99))).is_some());
 }
 
 #[test]

@@ -28,18 +28,20 @@ const MOST_MINUTES: u64 = 365 * 24 * 60;
 /// Build the wheels of jobs and check them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each job is built in its own folder .rock/JOB, which holds the sources, the log and build.json. A build that was ended
-in any way goes on with --continue auto. Steps run with the rights of whoever calls; stdin is closed.
+Each job is built in its own folder .rock/JOB, which holds the sources, the log and build.json. A
+build that was ended in any way goes on with --continue auto. Steps run with the rights of whoever
+calls; stdin is closed.
 
-Exit code: 0 built, 1 the wheel was refused or the input is at fault, 3 the machine or the engine is at fault, 4 a stage
-failed, 124 capped, 130 and 143 stopped by a signal.
+Exit code: 0 built, 1 the wheel was refused or the input is at fault, 3 the machine or the engine is
+at fault, 4 a stage failed, 124 capped, 130 and 143 stopped by a signal.
 
 Examples:
-  rock-matrix build JOB                                   on this machine
-  rock-matrix build JOB --engine docker                   in the plan's image
-  rock-matrix build flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl --matrix matrices/flash-attn.yaml
-  rock-matrix build JOB --dry-run                         what would be run
-  rock-matrix build JOB --continue auto                   after a failure, the cap, or Ctrl-C
+  rock-matrix build JOB                  on this machine
+  rock-matrix build JOB --engine docker  in the plan's image
+  rock-matrix build flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl \\
+      --matrix matrices/flash-attn.yaml
+  rock-matrix build JOB --dry-run        what would be run
+  rock-matrix build JOB --continue auto  after a failure, the cap, or Ctrl-C
   rock-matrix build --all --plan plan.json --cap 330 --started-at 1750000000")]
 pub(super) struct Args {
     /// Jobs by id, by expected wheel, or by how one id begins; matrix files may stand among them

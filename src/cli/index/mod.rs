@@ -23,6 +23,10 @@ use withdrawn::Withdrawn;
 
 /// Make package indexes that pip and uv install from
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix index build dist                                 of the wheels in a folder
+  rock-matrix index build --published OWNER/REPO --out site    of all releases on GitHub")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: IndexCommand,
@@ -36,21 +40,25 @@ enum IndexCommand {
 /// Make the index of a folder of wheels or of what is published: static files, one package index for each ROCm and torch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Writes the pages as one folder, which is replaced as a whole, and beside each wheel of DIR its METADATA as
-WHEEL.metadata, so that installers need not fetch the wheel to know what it wants. A run that changes nothing writes
-nothing. Wheels that a rock-manifest.json beside them knows, and that are not newer than it, are not read again.
+Writes the pages as one folder, which is replaced as a whole, and beside each wheel of DIR its
+METADATA as WHEEL.metadata, so that installers need not fetch the wheel to know what it wants. A run
+that changes nothing writes nothing. Wheels that a rock-manifest.json beside them knows, and that
+are not newer than it, are not read again.
 
-What is withdrawn (--yank) stays so in later runs until --unyank. Installers pass over it unless its version is pinned.
+What is withdrawn (--yank) stays so in later runs until --unyank. Installers pass over it unless its
+version is pinned.
 
 Examples:
-  rock-matrix index build dist                                 pages in dist/simple, links relative
-  rock-matrix index build dist --out site                      pages in site, links to ../dist
+  rock-matrix index build dist                               pages in dist/simple, links relative
+  rock-matrix index build dist --out site                    pages in site, links to ../dist
   rock-matrix index build dist --no-metadata --base-url https://github.com/O/R/releases/download/v1
-                                                               wheels are served from a GitHub release
-  rock-matrix index build --published OWNER/REPO --out site    of all releases on GitHub, links to their files
+                                                             wheels are served from a GitHub release
+  rock-matrix index build --published OWNER/REPO --out site  of all releases on GitHub
   rock-matrix index build --published releases.json --published rock-manifest.json --out site
-  rock-matrix index build dist --yank 'flash-attn<2.6: superseded'         only says what it would withdraw
-  rock-matrix index build dist --yank-older-than 30d --keep 3 --apply      nightly builds, the newest three stay
+  rock-matrix index build dist --yank 'flash-attn<2.6: superseded'
+                                                             only says what it would withdraw
+  rock-matrix index build dist --yank-older-than 30d --keep 3 --apply
+                                                             old nightly builds
   pip install flash-attn --no-deps --index-url file://$PWD/dist/simple/rocm6.2-torch2.5/")]
 struct BuildArgs {
     /// Folder that holds wheels and source distributions

@@ -23,26 +23,30 @@ pub(super) use connect::Connection;
 /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-In a folder, the release is DIR, or DIR/TAG with --tag. It holds the wheels, SHA256SUMS, rock-manifest.json, and in
-simple/ one package index for each ROCm and torch.
+In a folder, the release is DIR, or DIR/TAG with --tag. It holds the wheels, SHA256SUMS,
+rock-manifest.json, and in simple/ one package index for each ROCm and torch.
 
-On GitHub, the release is a draft until every file is there under its name with its size and digest. What does not fit
-into one release of 1,000 files goes on in TAG-2. A run that was ended in any way goes on where it was when it is run
-again; a run that finds everything in place writes nothing. The token is read from GITHUB_TOKEN, GH_TOKEN or a file.
+On GitHub, the release is a draft until every file is there under its name with its size and digest.
+What does not fit into one release of 1,000 files goes on in TAG-2. A run that was ended in any way
+goes on where it was when it is run again; a run that finds everything in place writes nothing. The
+token is read from GITHUB_TOKEN, GH_TOKEN or a file.
 
-Exit code: 0 published or nothing to do, 1 the wheels or the release are at fault and nothing was written, 3 the machine,
-the network or the credentials are at fault or it stopped part-way, 130 and 143 stopped by a signal.
+Exit code: 0 published or nothing to do, 1 the wheels or the release are at fault and nothing was
+written, 3 the machine, the network or the credentials are at fault or it stopped part-way, 130 and
+143 stopped by a signal.
 
 Examples:
-  rock-matrix publish --to release dist/                       every wheel of dist/
-  rock-matrix publish --to releases --tag v1 dist/ more.whl     into releases/v1
-  rock-matrix publish --to release dist/ --plan plan.json       refuse when a planned wheel is missing
-  rock-matrix publish --to release dist/ --dry-run              only say what would change
-  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/   as the release v1 on GitHub
-  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/ --dry-run    the calls that would be made
-  rock-matrix publish --dist dist/ --subjects subjects.txt     only the digests, for actions/attest before publishing
+  rock-matrix publish --to release dist/                     every wheel of dist/
+  rock-matrix publish --to releases --tag v1 dist/ more.whl  into releases/v1
+  rock-matrix publish --to release dist/ --plan plan.json    refuse when a planned wheel is missing
+  rock-matrix publish --to release dist/ --dry-run           only say what would change
+  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/
+                                                             as the release v1 on GitHub
+  rock-matrix publish --repo OWNER/REPO --tag v1 --dist dist/ --dry-run
+                                                             the calls that would be made
+  rock-matrix publish --dist dist/ --subjects subjects.txt   only the digests, for actions/attest
   rock-matrix publish --repo OWNER/REPO --prune --tag-glob 'nightly-*' --keep 7 --older-than 30d
-                                                               which old releases a rule lets go
+                                                             which old releases a rule lets go
   pip install flash-attn --no-deps --index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
 pub(super) struct Args {
     /// Wheels, source distributions, and folders that hold some

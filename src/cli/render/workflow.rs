@@ -17,15 +17,15 @@ const LARGEST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The workflow plans, builds every job with a leg of its own, attests and publishes when a tag is pushed, and only plans
-for a pull request. It repeats the paths given here, so run this in the repository's root. Options are `workflow`,
-`release`, `test` and `secrets` of the matrix files; what would exceed a limit of GitHub is told before anything is
-written.
+The workflow plans, builds every job with a leg of its own, attests and publishes when a tag is
+pushed, and only plans for a pull request. It repeats the paths given here, so run this in the
+repository's root. Options are `workflow`, `release`, `test` and `secrets` of the matrix files; what
+would exceed a limit of GitHub is told before anything is written.
 
 Examples:
   rock-matrix render workflow --out .github/workflows/wheels.yml
   rock-matrix render workflow matrices/flash-attn.yaml --out .github/workflows/flash-attn.yml
-  rock-matrix render workflow --check                    whether wheels.yml is what would be written, and what differs")]
+  rock-matrix render workflow --check  how wheels.yml differs from what would be written")]
 pub(super) struct Args {
     /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
     files: Vec<PathBuf>,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::input::{self, UnreadDocument, json};
 use super::output::{Output, worse};
+use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
@@ -14,18 +15,21 @@ use crate::report::{self, Coverage, Scheme, Share, Wheels};
 /// Write how much of a plan is published: a table, badges, and a heatmap of torch, ROCm and Python
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Coverage is published/(published+missing) of the cells that the plan makes wheels for; what it excludes does not count.
-Green begins at 90 %, yellow at 70 %.
+Coverage is published/(published+missing) of the cells that the plan makes wheels for; what it
+excludes does not count. Green begins at 90 %, yellow at 70 %.
 
 Examples:
   rock-matrix report coverage --plan plan.json --published releases.json
-  rock-matrix report coverage --plan matrices/flash-attn.yaml --published releases.json --update README.md
+  rock-matrix report coverage --plan matrices/flash-attn.yaml --published releases.json \\
+      --update README.md
   rock-matrix report coverage --plan plan.json --published releases.json --heatmap docs
-                                              docs/coverage-flash-attn.svg, one a distribution
+                                        docs/coverage-flash-attn.svg, one a distribution
   rock-matrix report coverage --plan plan.json --published releases.json --update README.md --check")]
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
+    #[command(flatten)]
+    connection: Connection,
     /// A plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
@@ -94,7 +98,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
     args.output.spare(inputs.chain(args.update.as_deref()), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(Manifests::None, shell, sink)?.wheels(&compat, sink);
+    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(&compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let coverage = report::coverage(&expected, &found);

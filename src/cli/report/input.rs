@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::published::{self, Manifests, Reading};
+use crate::cli::publish::Connection;
+use crate::cli::published::{self, Manifests};
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -23,8 +24,6 @@ pub(super) struct Listed {
     /// Address below which the files are served, instead of that of the release
     #[arg(long, value_name = "URL", help_heading = "Input")]
     base_url: Option<String>,
-    #[command(flatten)]
-    pub(super) reading: Reading,
 }
 
 /// What was read of it.
@@ -43,18 +42,19 @@ impl Listed {
         self.published.iter().map(PathBuf::as_path)
     }
 
-    /// The manifests that say what names do not, such as gfx targets.
-    pub(super) fn newest(&self) -> Manifests<'_> {
-        Manifests::Newest(self.reading.most_manifests)
-    }
-
     /// Reads the listings.
     ///
     /// # Errors
     /// The exit of the command; why was told or is in the sink.
-    pub(super) fn read(&self, manifests: Manifests<'_>, shell: &Shell, sink: &mut Sink) -> Result<Read, Exit> {
+    pub(super) fn read(
+        &self,
+        connection: &Connection,
+        manifests: Manifests<'_>,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Read, Exit> {
         let base = address(self.base_url.as_deref(), "--base-url", sink);
-        let published = published::read(&self.published, &self.reading.connection, manifests, shell, sink)?;
+        let published = published::read(&self.published, connection, manifests, shell, sink)?;
         let listing = published.listing();
         let told = || listing.repository.as_deref().and_then(|text| text.parse().ok());
         Ok(Read {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::input::{self, UnreadDocument, json};
 use super::output::Output;
+use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
@@ -14,8 +15,9 @@ use crate::report::{self, Grid, Share, Wheels};
 /// Show which wheels of a plan are not published; exit with 1 when there are some
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-One grid a platform and version, Pythons down, torch and ROCm across: `yes`, `MISSING`, and `-` for what the plan
-excludes. A wheel for the stable ABI fills every later Python but free-threaded ones, a py3-none wheel fills all.
+One grid a platform and version, Pythons down, torch and ROCm across: `yes`, `MISSING`, and `-` for
+what the plan excludes. A wheel for the stable ABI fills every later Python but free-threaded ones,
+a py3-none wheel fills all.
 
 Examples:
   rock-matrix report missing --plan plan.json --published releases.json
@@ -24,6 +26,8 @@ Examples:
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
+    #[command(flatten)]
+    connection: Connection,
     /// A plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
@@ -81,7 +85,7 @@ struct CellDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(Manifests::None, shell, sink)?.wheels(&compat, sink);
+    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(&compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let grids = report::grids(&expected, &found);

@@ -11,11 +11,11 @@ mod page;
 use super::{Exit, Shell};
 use crate::diagnostic::Sink;
 
-/// Write documents: release notes, tables of packages, coverage, what is missing
+/// Write documents: release notes, tables of packages, coverage, what is missing, the wheel finder
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Documents are made of a plan and a list of releases, never of an earlier document. The list is what GitHub answers, when
-it is asked or as it was saved.
+Documents are made of a plan and a list of releases, never of an earlier document. The list is what
+GitHub answers, when it is asked or as it was saved.
 
 Examples:
   rock-matrix report packages --published OWNER/REPO --out docs/packages.md

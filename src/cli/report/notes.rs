@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::input;
 use super::output::{Output, worse};
+use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
@@ -13,21 +14,25 @@ use crate::sys;
 /// Write the notes of a release: its wheels, what is missing and why, install lines, checksums
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A release that had no room for all of its files goes on in TAG-2, TAG-3 and so on; the notes are about all of them.
+A release that had no room for all of its files goes on in TAG-2, TAG-3 and so on; the notes are
+about all of them.
 
 Examples:
   rock-matrix report notes --tag v1 --published releases.json
   rock-matrix report notes --tag v1 --published releases.json --plan plan.json --results .rock
-                                                       with the wheels that are missing, and why
-  rock-matrix report notes --tag v1 --published releases.json --index-url https://example.org/simple --out notes.md
+                                        with the wheels that are missing, and why
+  rock-matrix report notes --tag v1 --published releases.json \\
+      --index-url https://example.org/simple --out notes.md
   rock-matrix report notes --tag v1 --published releases.json --history HISTORY.md
-                                                       the section `### v1` below `## History`")]
+                                        the section `### v1` below `## History`")]
 pub(super) struct Args {
     /// The tag of the release
     #[arg(long, value_name = "TAG")]
     tag: String,
     #[command(flatten)]
     listed: input::Listed,
+    #[command(flatten)]
+    connection: Connection,
     /// A plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
@@ -50,7 +55,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output.spare(inputs.chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let index = input::address(args.index_url.as_deref(), "--index-url", sink);
-    let read = args.listed.read(Manifests::Of(&args.tag), shell, sink)?;
+    let read = args.listed.read(&args.connection, Manifests::Of(&args.tag), shell, sink)?;
     let releases = report::release_of(&read.listing, &args.tag);
     let Some(first) = releases.first() else {
         let tags = read.listing.releases.iter().map(|release| release.tag_name.as_str());

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::input::{self, UnreadDocument, json};
 use super::output::Output;
+use crate::cli::published::{Manifests, Reading};
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
 use crate::report::{self, Wheels};
@@ -16,10 +17,13 @@ Examples:
   rock-matrix report packages --published OWNER/REPO --out docs/packages.md
   rock-matrix report packages --published releases.json --published rock-manifest.json
   rock-matrix report packages --published releases.json --out docs/packages.md --check
-  rock-matrix report packages --published releases --base-url https://example.org/wheels --format json")]
+  rock-matrix report packages --published releases --base-url https://example.org/wheels \\
+      --format json")]
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
+    #[command(flatten)]
+    reading: Reading,
     /// What to write: Markdown for people, or JSON
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
@@ -61,7 +65,9 @@ struct FileDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.listed.paths(), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(args.listed.newest(), shell, sink)?.wheels(&compat, sink);
+    // They say what names do not, such as gfx targets.
+    let manifests = Manifests::Newest(args.reading.most_manifests);
+    let wheels = args.listed.read(&args.reading.connection, manifests, shell, sink)?.wheels(&compat, sink);
     let text = match args.format {
         Format::Human => report::packages(&wheels),
         Format::Json => json(&document(&wheels)),

@@ -13,15 +13,17 @@ use crate::pick::{self, Rules};
 /// Write the wheel finder: one page that finds the published wheel for what a person has
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The page is one file without any request to anywhere. It works from a folder and from any static server.
+The page is one file without any request to anywhere. It works from a folder and from any static
+server.
 
 Examples:
   rock-matrix report page --published OWNER/REPO --out site/index.html
   rock-matrix report page --published releases.json --out site/index.html
-  rock-matrix report page --published release/ --base-url https://example.org/release --out page.html
+  rock-matrix report page --published release/ --base-url https://example.org/release \\
+      --out page.html
 
-A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints. It says nothing of GPUs;
-give the release's rock-manifest.json beside it for that.")]
+A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints. It
+says nothing of GPUs; give the release's rock-manifest.json beside it for that.")]
 pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,

@@ -19,16 +19,19 @@ use crate::wheel;
 /// Check wheels: RECORD and METADATA, the platforms they claim, their label, their libraries and their code for GPUs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exits with 1 when an error was found in one of the wheels. `rock-matrix explain CODE` tells more of a finding.
+Exits with 1 when an error was found in one of the wheels. `rock-matrix explain CODE` tells more of
+a finding.
 
 Examples:
   rock-matrix wheel check dist/*.whl
   rock-matrix wheel check built.whl --expect gfx90a,gfx942
   rock-matrix wheel check built.whl --max-size 100MB
-  rock-matrix wheel check built.whl --allow R110,R113       known, and not to fail on
+  rock-matrix wheel check built.whl --allow R110,R113
+                                             known, and not to fail on
   rock-matrix wheel check rocm_sdk_core.whl --profile sdk
-  rock-matrix wheel check libraries.whl device_gfx942.whl   code split off into archives of other wheels
-  rock-matrix wheel check dist/*.whl --json                 a line each: findings, gfx, platform, ROCm, torch")]
+  rock-matrix wheel check libraries.whl device_gfx942.whl
+                                             code split off into archives of other wheels
+  rock-matrix wheel check dist/*.whl --json  a line each: findings, gfx, platform, ROCm, torch")]
 pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]

@@ -19,15 +19,16 @@ use crate::wheel::Archive;
 /// List for which GPUs wheels hold code, file by file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Code is found in bundles, compressed or not, code objects, archives of them, and data files, wherever they lie.
-Exits with 1 when --expect names other targets than a file holds, and where code is damaged or not what its bundle
-says.
+Code is found in bundles, compressed or not, code objects, archives of them, and data files,
+wherever they lie. Exits with 1 when --expect names other targets than a file holds, and where code
+is damaged or not what its bundle says.
 
 Examples:
   rock-matrix wheel gfx dist/*.whl
   rock-matrix wheel gfx built.whl --expect gfx90a,gfx942,gfx1100
-  rock-matrix wheel gfx built.whl --fast                    the tables of bundles alone
-  rock-matrix wheel gfx libraries.whl device_gfx942.whl     code split off into archives of other wheels
+  rock-matrix wheel gfx built.whl --fast  the tables of bundles alone
+  rock-matrix wheel gfx libraries.whl device_gfx942.whl
+                                          code split off into archives of other wheels
   rock-matrix wheel gfx built.whl --json")]
 pub(super) struct Args {
     /// The wheels

@@ -20,9 +20,10 @@ Compressed members are copied as they are. SOURCE_DATE_EPOCH sets the time of al
 Examples:
   rock-matrix wheel label dist/flash_attn-2.8.3-py3-none-any.whl --local rocm62torch2.5triton
   rock-matrix wheel label built.whl --local rocm62torch2.5 -w wheelhouse
-  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace     another label
-  rock-matrix wheel label built.whl --local gfx942 --append               after the one it has
-  rock-matrix wheel label built.whl --local rocm62 --check-label          only where its libraries agree")]
+  rock-matrix wheel label built.whl --local rocm6.2torch2.5 --replace
+                                                                  another label
+  rock-matrix wheel label built.whl --local gfx942 --append       after the one it has
+  rock-matrix wheel label built.whl --local rocm62 --check-label  only where its libraries agree")]
 pub(super) struct Args {
     /// The wheel
     wheel: PathBuf,

@@ -25,8 +25,13 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::names::WheelName;
 use crate::sys::PositionalFile;
 
-/// Check wheels, and give them another label or other tags
+/// Look at wheels, check and repair them, and give them another label or other tags
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix wheel show built.whl     where it can be installed, and what keeps it from more
+  rock-matrix wheel repair built.whl   with the libraries that it needs
+  rock-matrix wheel check dist/*.whl   all gates in one go")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -14,16 +14,17 @@ use crate::wheel::{BuildChange, Retag, TagChange, retag};
 /// Change the tags or the build number of a wheel, in its name and inside
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A tag replaces those that are there; with `+` in front it is added to them. Several are joined with dots.
-The wheel itself stays as it is; a new one is written under the new name, and its path printed.
-A platform that the wheel's own libraries contradict is refused unless --allow says that it is meant.
+A tag replaces those that are there; with `+` in front it is added to them. Several are joined with
+dots. The wheel itself stays as it is; a new one is written under the new name, and its path
+printed. A platform that the wheel's own libraries contradict is refused unless --allow says that it
+is meant.
 
 Examples:
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_28_x86_64
   rock-matrix wheel retag built.whl --platform-tag +manylinux_2_24_x86_64
   rock-matrix wheel retag built.whl --python-tag py3 --abi-tag none -w wheelhouse
   rock-matrix wheel retag built.whl --platform-tag manylinux_2_17_x86_64 --allow R101
-  rock-matrix wheel retag built.whl --build 2               or --build '' for none")]
+  rock-matrix wheel retag built.whl --build 2  or --build '' for none")]
 #[command(group = clap::ArgGroup::new("change").args(["python_tag", "abi_tag", "platform_tag", "build"]).required(true).multiple(true))]
 pub(super) struct Args {
     /// The wheel

@@ -19,10 +19,10 @@ Exits with 0 when a verdict was printed, whatever it is; `wheel check` fails on 
 
 Examples:
   rock-matrix wheel show dist/*.whl
-  rock-matrix wheel show built.whl --no-host-libs           the same everywhere
+  rock-matrix wheel show built.whl --no-host-libs     the same everywhere
   rock-matrix wheel show built.whl --exclude-preset rocm,torch
-  rock-matrix wheel show built.whl --json                   auditwheel's keys, and ours under `rock`
-  rock-matrix wheel show built.whl --json=auditwheel        auditwheel's keys alone")]
+  rock-matrix wheel show built.whl --json             auditwheel's keys, and ours under `rock`
+  rock-matrix wheel show built.whl --json=auditwheel  auditwheel's keys alone")]
 pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]

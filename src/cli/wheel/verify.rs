@@ -21,7 +21,7 @@ Exits with 1 when an error was found in one of the wheels.
 
 Examples:
   rock-matrix wheel verify dist/*.whl
-  rock-matrix wheel verify dist/*.whl --format json         one line a wheel")]
+  rock-matrix wheel verify dist/*.whl --format json  one line a wheel")]
 pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]

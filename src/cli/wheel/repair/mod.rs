@@ -25,19 +25,19 @@ use crate::wheel;
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for what it is
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The wheel itself stays as it is; the repaired one is written under its new name, and its path printed.
-Libraries that come along are told one by one.
-Members that do not change are copied as they are.
-A wheel that needs nothing is copied, or left where it would be copied onto itself.
+The wheel itself stays as it is; the repaired one is written under its new name, and its path
+printed. Libraries that come along are told one by one. Members that do not change are copied as
+they are. A wheel that needs nothing is copied, or left where it would be copied onto itself.
 SOURCE_DATE_EPOCH sets the time of all members.
 
 Examples:
   rock-matrix wheel repair dist/*.whl --exclude-preset rocm,torch
   rock-matrix wheel repair built.whl --plat manylinux_2_28_x86_64 -w wheelhouse
-  rock-matrix wheel repair built.whl --exclude-preset rocm --dry-run      what would be done
+  rock-matrix wheel repair built.whl --exclude-preset rocm --dry-run           what would be done
   rock-matrix wheel repair built.whl --exclude 'libamdhip64.so*' --no-graft
-  rock-matrix wheel repair built.whl --sysroot /mnt/image                 libraries of a container's root
-  rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'    links packed as files")]
+  rock-matrix wheel repair built.whl --sysroot /mnt/image
+                                                                     libraries of a container's root
+  rock-matrix wheel repair built.whl --dedup-sonames --keep-copy 'libplugin*'  links packed as files")]
 pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]
