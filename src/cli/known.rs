@@ -95,8 +95,8 @@ impl Known {
     ///
     /// # Errors
     /// When it cannot be read, or is neither.
-    pub(super) fn add(&mut self, path: &Path, shell: &Shell, sink: &mut Sink) -> Result<(), Exit> {
-        let source = load::source(shell, path)?;
+    pub(super) fn add(&mut self, path: &Path, sink: &mut Sink) -> Result<(), Exit> {
+        let source = load::read_source(path, sink)?;
         let fault = match (Manifest::from_json(&source.text), read_sums(&source.text)) {
             (Ok(manifest), _) => {
                 self.named.extend(rows(&manifest));

@@ -20,9 +20,23 @@ const LARGEST_FILE_BYTES: u64 = 2 << 30;
 /// # Errors
 /// The exit of the command, after saying why.
 pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
+    let mut sink = Sink::new();
+    read_source(path, &mut sink).inspect_err(|_| {
+        shell.report(&sink.finish());
+    })
+}
+
+/// The same, and why not is in the sink.
+///
+/// # Errors
+/// The exit of the command.
+pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<Source, Exit> {
     match sys::read_text(path, LARGEST_FILE_BYTES) {
         Ok(text) => Ok(Source::new(path.display().to_string(), text)),
-        Err(error) => Err(shell.report(&[error.into()])),
+        Err(error) => {
+            sink.push(error.into());
+            Err(Exit::Fault)
+        }
     }
 }
 

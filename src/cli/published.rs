@@ -194,7 +194,7 @@ fn live(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Part, Exit> {
-    let opened = connection.open(&repo.to_string(), MINUTES, &load::compat(shell)?, shell)?;
+    let opened = connection.open(&repo.to_string(), MINUTES, &load::compat(shell)?, shell, sink)?;
     let failed = |error: GithubError, sink: &mut Sink| {
         if error == GithubError::Stopped {
             return opened.exit_of_signal().unwrap_or(Exit::Machine);

@@ -59,6 +59,12 @@ impl Sink {
         self.errors > 0
     }
 
+    /// What was pushed and kept so far, in the order of [`Self::finish`].
+    pub fn seen(&mut self) -> &[Diagnostic] {
+        self.sort();
+        &self.diagnostics
+    }
+
     /// Whether nothing at all was pushed.
     pub fn is_empty(&self) -> bool {
         self.diagnostics.is_empty()

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use http::Uri;
+use http::uri::Authority;
 
 /// GitHub's own API.
 const PUBLIC: &str = "https://api.github.com";
@@ -12,7 +13,13 @@ const PUBLIC: &str = "https://api.github.com";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Api {
     base: Uri,
+    /// Further hosts that files may be sent to.
+    uploads: Vec<UploadsHost>,
 }
+
+/// A host that files may be sent to: `uploads.example.com`, with a port where it has one of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UploadsHost(Authority);
 
 /// Not an address of an API.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,12 +38,34 @@ pub enum ApiError {
         /// The host it named.
         found: String,
     },
+    /// The address of a release for its files lies elsewhere.
+    #[error("the API at `{api}` wants files sent to `{found}`, where no token may go")]
+    UploadsElsewhere {
+        /// The API's host.
+        api: String,
+        /// The host it named.
+        found: String,
+    },
+    /// Not a host.
+    #[error("`{0}` is no host like `uploads.example.com`")]
+    NoHost(String),
 }
 
 impl Api {
     /// GitHub's own.
     pub fn public() -> Self {
-        Self { base: Uri::from_static(PUBLIC) }
+        Self { base: Uri::from_static(PUBLIC), uploads: Vec::new() }
+    }
+
+    /// The same, whose files may be sent to these hosts as well.
+    #[must_use]
+    pub fn with_uploads(self, hosts: &[UploadsHost]) -> Self {
+        Self { uploads: hosts.to_vec(), ..self }
+    }
+
+    /// Whether what goes there is encrypted. What is not stays on this machine.
+    pub fn is_encrypted(&self) -> bool {
+        self.base.scheme_str() == Some("https")
     }
 
     /// The API without its last `/`.
@@ -61,26 +90,39 @@ impl Api {
         let address = upload_url.split_once('{').map_or(upload_url, |(address, _)| address);
         let text = format!("{address}?name={}", crate::names::percent_encode(name));
         let uri: Uri = text.parse().map_err(|_| ApiError::Malformed(text))?;
-        if self.may_have_token(&uri) { Ok(uri) } else { Err(self.elsewhere(&uri)) }
+        if self.may_have_token(&uri) {
+            return Ok(uri);
+        }
+        Err(ApiError::UploadsElsewhere { api: authority(&self.base), found: authority(&uri) })
     }
 
-    /// Whether the token may go to this address: the API itself, and of an API at `api.DOMAIN` the host of uploads,
-    /// `uploads.DOMAIN` (REST API version 2022-11-28, "Upload a release asset"; the same with data residency at GHE.com).
+    /// Whether an address is on the API's own host: the same scheme, host and port.
+    pub fn is_own(&self, uri: &Uri) -> bool {
+        uri.scheme() == self.base.scheme() && uri.authority() == self.base.authority()
+    }
+
+    /// Whether the token may go to this address: the API itself, of an API at `api.DOMAIN` the host of uploads,
+    /// `uploads.DOMAIN` (REST API version 2022-11-28, "Upload a release asset"; the same with data residency at GHE.com),
+    /// and the hosts of [`Self::with_uploads`].
     pub fn may_have_token(&self, uri: &Uri) -> bool {
-        let is_same = uri.scheme() == self.base.scheme() && uri.authority() == self.base.authority();
+        let is_safe = uri.scheme_str() == Some("https") || uri.host().is_some_and(is_loopback);
+        let is_named = self.uploads.iter().any(|UploadsHost(host)| uri.authority() == Some(host));
         let domain = |uri: &Uri, host: &str| {
             let is_plain = uri.scheme_str() == Some("https") && uri.port().is_none();
             uri.host().filter(|_| is_plain).and_then(|found| found.strip_prefix(host).map(str::to_owned))
         };
         let own = domain(&self.base, "api.");
-        is_same || (own.is_some() && own == domain(uri, "uploads."))
+        self.is_own(uri) || (own.is_some() && own == domain(uri, "uploads.")) || (is_safe && is_named)
     }
 
     /// The address as an error.
     pub(super) fn elsewhere(&self, uri: &Uri) -> ApiError {
-        let host = |uri: &Uri| uri.authority().map_or_else(|| uri.to_string(), ToString::to_string);
-        ApiError::Elsewhere { api: host(&self.base), found: host(uri) }
+        ApiError::Elsewhere { api: authority(&self.base), found: authority(uri) }
     }
+}
+
+fn authority(uri: &Uri) -> String {
+    uri.authority().map_or_else(|| uri.to_string(), ToString::to_string)
 }
 
 impl FromStr for Api {
@@ -95,11 +137,29 @@ impl FromStr for Api {
             return Err(malformed());
         }
         match base.scheme_str() {
-            Some("https") => Ok(Self { base }),
-            Some("http") if is_loopback(host) => Ok(Self { base }),
+            Some("https") => Ok(Self { base, uploads: Vec::new() }),
+            Some("http") if is_loopback(host) => Ok(Self { base, uploads: Vec::new() }),
             Some("http") => Err(ApiError::Plain(text.to_owned())),
             _ => Err(malformed()),
         }
+    }
+}
+
+impl FromStr for UploadsHost {
+    type Err = ApiError;
+
+    fn from_str(text: &str) -> Result<Self, ApiError> {
+        let host: Result<Authority, _> = text.parse();
+        host.ok()
+            .filter(|host| !text.contains('@') && !host.host().is_empty())
+            .map(Self)
+            .ok_or_else(|| ApiError::NoHost(text.to_owned()))
+    }
+}
+
+impl fmt::Display for UploadsHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -117,7 +177,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Api, ApiError};
+    use super::{Api, ApiError, UploadsHost};
 
     #[test]
     fn plain_http_is_for_this_machine_alone() {
@@ -140,7 +200,8 @@ mod tests {
         for elsewhere in
             ["https://evil.example/x{?name}", "http://uploads.github.com/x", "https://uploads.github.com:8/x"]
         {
-            assert!(matches!(Api::public().upload(elsewhere, "a"), Err(ApiError::Elsewhere { .. })), "{elsewhere}");
+            let refused = Api::public().upload(elsewhere, "a");
+            assert!(matches!(refused, Err(ApiError::UploadsElsewhere { .. })), "{elsewhere}");
         }
         let residency: Api = "https://api.octo.ghe.com".parse().unwrap();
         assert!(residency.upload("https://uploads.octo.ghe.com/x", "a").is_ok());
@@ -149,5 +210,28 @@ mod tests {
         let local: Api = "http://127.0.0.1:8080".parse().unwrap();
         assert!(local.upload("http://127.0.0.1:8081/x", "a").is_err(), "another port");
         assert!(local.upload(template, "a").is_err());
+    }
+
+    #[test]
+    fn files_go_to_a_host_that_is_named_and_only_encrypted_or_on_this_machine() {
+        let hosts: Vec<UploadsHost> =
+            ["files.example.com", "127.0.0.1:81"].iter().map(|host| host.parse().unwrap()).collect();
+        let api = "https://ghe.example.com/api/v3".parse::<Api>().unwrap().with_uploads(&hosts);
+        for (address, is_taken) in [
+            ("https://files.example.com/x{?name}", true),
+            ("https://FILES.example.com/x", true),
+            ("http://127.0.0.1:81/x", true),
+            ("https://ghe.example.com/api/uploads/x", true),
+            ("http://files.example.com/x", false),
+            ("https://files.example.com:8/x", false),
+            ("https://other.example.com/x", false),
+        ] {
+            assert_eq!(api.upload(address, "a").is_ok(), is_taken, "{address}");
+        }
+        assert!(api.is_own(&"https://ghe.example.com/x".parse().unwrap()));
+        assert!(!api.is_own(&"https://files.example.com/x".parse().unwrap()), "pages of lists come from the API alone");
+        for bad in ["", "https://files.example.com", "user@files.example.com", "a/b", "a b"] {
+            assert!(bad.parse::<UploadsHost>().is_err(), "{bad}");
+        }
     }
 }

@@ -138,6 +138,8 @@ impl Run<'_, '_> {
                 (Ok(()), Step::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
                 (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => return self.find_draft(tag, error),
+                // There is no such repository for this token, however often it is asked.
+                (Err(error), Step::Create { .. }) => return Err(error),
                 (Err(error), _) => return self.unsure(vec![(format!("{step:?}"), error)]),
             }
         }

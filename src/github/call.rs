@@ -96,7 +96,7 @@ impl Caller {
                 && let Some(next) = reply.redirect(method, &uri)
             {
                 redirects += 1;
-                if !self.api.may_have_token(&next) || redirects > MOST_REDIRECTS {
+                if !self.api.is_own(&next) || redirects > MOST_REDIRECTS {
                     return Err(self.api.elsewhere(&next).into());
                 }
                 uri = next;

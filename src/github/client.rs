@@ -164,7 +164,7 @@ impl Client {
             all.extend(page.into_iter().map(&kept));
             match next_page(&headers) {
                 None => return Ok(all),
-                Some(next) if self.caller.api.may_have_token(&next) => path = next.to_string(),
+                Some(next) if self.caller.api.is_own(&next) => path = next.to_string(),
                 Some(next) => return Err(self.caller.api.elsewhere(&next).into()),
             }
         }

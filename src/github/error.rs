@@ -122,6 +122,9 @@ impl GithubError {
             Self::Deadline { call, reason } => Self::Deadline { call, reason: clean(reason) },
             Self::Stored { wanted, found } => Self::Stored { wanted, found: clean(found) },
             Self::Api(ApiError::Elsewhere { api, found }) => ApiError::Elsewhere { api, found: clean(found) }.into(),
+            Self::Api(ApiError::UploadsElsewhere { api, found }) => {
+                ApiError::UploadsElsewhere { api, found: clean(found) }.into()
+            }
             other => other,
         }
     }
@@ -178,6 +181,8 @@ impl From<GithubError> for Diagnostic {
             GithubError::Deadline { call, .. } => Self::new(&codes::NO_ANSWER, message)
                 .at(place(call), "")
                 .help("run the same command again to go on, with a longer `--deadline` where one was given"),
+            GithubError::Api(ApiError::UploadsElsewhere { found, .. }) => Self::new(&codes::API_LEADS_ELSEWHERE, &*message)
+                .help(format!("where your server takes files at that host, say so with `--uploads-host {found}`")),
             GithubError::Api(_) => Self::new(&codes::API_LEADS_ELSEWHERE, message)
                 .help("where this is your server, give its address with `--api-url`"),
             GithubError::File { path, .. } => Self::new(&codes::FILE_CANNOT_BE_SENT, message)

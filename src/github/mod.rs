@@ -23,7 +23,7 @@ mod token;
 mod upload;
 mod wire;
 
-pub use api::{Api, ApiError};
+pub use api::{Api, ApiError, UploadsHost};
 pub use apply::{Applied, Doing, End, OnSent, apply, of_goal};
 pub use call::{OnWait, Stop};
 pub use client::{Calls, Client, Sent, TagObject, Upload};

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
@@ -26,11 +27,12 @@ pub enum Source {
 }
 
 /// A body of these bytes, which must have this size and digest: the last piece is only sent when they do, so that
-/// nothing else can arrive as a whole. `on_sent` is told of each piece.
+/// nothing else can arrive as a whole. `on_sent` is told of each piece, and `fault` why it could not be read to its end.
 pub(super) fn body(
     source: Source,
     size_bytes: u64,
     digest: Digest,
+    fault: Arc<OnceLock<String>>,
     on_sent: impl Fn(u64) + Send + 'static,
 ) -> io::Result<Body> {
     let mut file = match source {
@@ -48,6 +50,7 @@ pub(super) fn body(
             give.blocking_send(Ok(piece)).is_ok()
         });
         if let Err(error) = read {
+            let _ = fault.set(error.to_string());
             let _ = give.blocking_send(Err(error));
         }
     })?;
@@ -111,9 +114,12 @@ impl http_body::Body for Pieces {
 
 #[cfg(test)]
 mod tests {
-    use super::{PIECE_BYTES, pieces_of};
+    use super::{PIECE_BYTES, Source, WAITING, body, pieces_of};
     use crate::names::Digest;
+    use http_body_util::BodyExt;
     use sha2::{Digest as _, Sha256};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     fn sent(bytes: &[u8], size_bytes: u64, digest_of: &[u8]) -> (usize, bool) {
         let digest = Digest::new(Sha256::digest(digest_of).into());
@@ -123,6 +129,29 @@ mod tests {
             true
         });
         (sent, done.is_ok())
+    }
+
+    /// 4.5: bounded memory, however slow the server and however large the file.
+    #[test]
+    fn a_file_is_read_a_few_pieces_ahead_of_what_is_sent() {
+        let bytes = vec![7; 64 * PIECE_BYTES];
+        let digest = Digest::new(Sha256::digest(&bytes).into());
+        let (read, size) = (Arc::new(AtomicU64::new(0)), bytes.len() as u64);
+        let counted = Arc::clone(&read);
+        let source = Source::File(Box::new(std::io::Cursor::new(bytes)));
+        let mut body = body(source, size, digest, Arc::default(), move |piece| {
+            counted.fetch_add(piece, Ordering::SeqCst);
+        })
+        .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut taken = 0;
+        while let Some(frame) = runtime.block_on(body.frame()) {
+            taken += frame.unwrap().data_ref().unwrap().len() as u64;
+            // One is about to wait, and one is on its way to it.
+            let ahead = read.load(Ordering::SeqCst) - taken;
+            assert!(ahead <= (WAITING as u64 + 2) * PIECE_BYTES as u64, "{ahead} bytes ahead");
+        }
+        assert_eq!(taken, size);
     }
 
     #[test]

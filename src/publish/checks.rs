@@ -34,6 +34,28 @@ pub fn as_release(offered: &[Asset], sink: &mut Sink) {
 pub fn as_github_release(offered: &[Asset], sink: &mut Sink) {
     stand_together(offered, sink);
     names_kept(offered, Severity::Error, sink);
+    labels_normal(offered, sink);
+}
+
+/// Reports labels that are not in the normal form of PEP 440: an installer looks for that one.
+fn labels_normal(offered: &[Asset], sink: &mut Sink) {
+    for file in offered {
+        let Some(wheel) = file.wheel() else { continue };
+        let (written, normal) = (wheel.version.to_string(), wheel.version.normalized());
+        let (Some((_, written)), Some((_, normal))) = (written.split_once('+'), normal.split_once('+')) else {
+            continue;
+        };
+        if written != normal {
+            sink.push(
+                Diagnostic::new(
+                    &codes::LABEL_NOT_NORMAL,
+                    format!("the label of `{}` is `{written}`, and its normal form is `{normal}`", file.name()),
+                )
+                .at(Place::File(file.shown.as_str().into()), "")
+                .help(format!("write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`")),
+            );
+        }
+    }
 }
 
 /// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset": "special characters,
@@ -173,6 +195,19 @@ mod tests {
         assert!(!sink.has_errors(), "a folder takes it");
         as_github_release(&odd, &mut sink);
         assert!(sink.has_errors());
+    }
+
+    #[test]
+    fn a_label_that_is_not_in_its_normal_form_is_refused_on_github() {
+        for (label, normal) in
+            [("ROCm62", "rocm62"), ("rocm62_x", "rocm62.x"), ("rocm62.x", ""), ("cxx11abiTRUE", "cxx11abitrue")]
+        {
+            let mut sink = Sink::new();
+            as_github_release(&[offered(&format!("a-1+{label}-py3-none-any.whl"), 1)], &mut sink);
+            let told = sink.finish();
+            assert_eq!(told.is_empty(), normal.is_empty(), "{label}");
+            assert!(told.iter().all(|one| one.message.contains(&format!("is `{normal}`"))), "{told:?}");
+        }
     }
 
     #[test]

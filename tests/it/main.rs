@@ -35,6 +35,8 @@ mod pick_a_wheel;
 mod plan_a_matrix;
 mod prune_releases;
 mod publish_bad_input;
+mod publish_calls;
+mod publish_says;
 mod publish_survives_faults;
 mod publish_survives_kills;
 mod publish_to_a_folder;

@@ -17,7 +17,7 @@ use crate::support::{Project, Wheel};
 const TOKEN: &str = "ghs_s3cret/of+the=run~'Zy9Xw8Vu7";
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 /// An authority and a certificate of `localhost` and `github.example.com`, see the README beside them.
-const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls");
+pub const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls");
 
 /// As chatty as it gets.
 fn project() -> Project {
@@ -223,20 +223,20 @@ fn a_server_that_leads_elsewhere_gets_no_token_there() {
 }
 
 /// A server of one answer for each request, which keeps what was asked.
-struct Stub {
-    address: SocketAddr,
+pub struct Stub {
+    pub address: SocketAddr,
     heard: Arc<Mutex<Vec<String>>>,
 }
 
 type Answer = dyn Fn(&str) -> String + Send + Sync;
 
 impl Stub {
-    fn start(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+    pub fn start(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         Self::with(move |mut stream, heard| converse(&mut stream, &answer, heard))
     }
 
     /// The same over TLS.
-    fn start_secure(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+    pub fn start_secure(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         let chain = vec![CertificateDer::from_pem_file(format!("{TLS}/server.pem")).unwrap()];
         let key = PrivateKeyDer::from_pem_file(format!("{TLS}/server.key.pem")).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -262,7 +262,7 @@ impl Stub {
         Self { address, heard }
     }
 
-    fn heard(&self) -> String {
+    pub fn heard(&self) -> String {
         self.heard.lock().unwrap().join("\n")
     }
 }
@@ -294,7 +294,7 @@ fn reply(status: &str, body: &str) -> String {
 }
 
 /// An API without releases, whose tags are all at one commit.
-fn empty_api(head: &str) -> String {
+pub fn empty_api(head: &str) -> String {
     let is_tag = head.lines().next().is_some_and(|line| line.contains("/git/ref/"));
     let sha = "0".repeat(40);
     let tag = format!(r#"{{"ref": "refs/tags/v1", "object": {{"sha": "{sha}", "type": "commit"}}}}"#);

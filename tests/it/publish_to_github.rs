@@ -415,20 +415,32 @@ fn a_tag_that_is_missing_or_was_moved_is_refused() {
     publish(&project, &server, &["--target", "main"], 0);
 }
 
+/// 4.5
 #[test]
-fn a_file_that_is_gone_when_its_turn_comes_leaves_a_draft() {
-    let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
-    let words = arguments(&server, &[]);
-    let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    server.wait_held(Duration::from_secs(30)).expect("the draft is made");
-    std::fs::remove_file(project.path(&format!("dist/{CP311}"))).unwrap();
-    server.let_go();
-    let done = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(3), "{told}");
-    assert!(told.contains("error[G109 file-cannot-be-sent]"), "{told}");
-    assert!(releases(&server)[0].draft);
+fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
+    for becomes in [None, Some(1), Some(0)] {
+        let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
+        let words = arguments(&server, &[]);
+        let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        server.wait_held(Duration::from_secs(30)).expect("the draft is made");
+        let path = project.path(&format!("dist/{CP311}"));
+        match becomes {
+            None => std::fs::remove_file(path).unwrap(),
+            // As long as it was, and longer.
+            Some(longer) => {
+                let size = usize::try_from(std::fs::metadata(&path).unwrap().len()).unwrap();
+                std::fs::write(path, vec![7; size + longer]).unwrap();
+            }
+        }
+        server.let_go();
+        let done = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(3), "{told}");
+        assert!(told.contains("error[G109 file-cannot-be-sent]"), "{told}");
+        let [release] = &releases(&server)[..] else { panic!("one release") };
+        assert!(release.draft && !release.assets.iter().any(|asset| asset.is_uploaded && asset.name == CP311));
+    }
 }
 
 #[test]
@@ -451,10 +463,10 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
     assert_eq!((names(release), release.draft), (all(&[CP311]), false));
 }
 
-/// A signal while the server holds a request and never answers: what is said and how long it took.
-fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project, Server, String) {
+/// A signal while the server holds a request and never answers: what is said, and the command that it names.
+fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project, Server, String, String) {
     let (project, server) = (project(&[CP311]), server(&[rule]));
-    let words = arguments(&server, &["--title", "It's 1", "--verify", "full", "--deadline", "30"]);
+    let words = arguments(&server, &["--title", "It's 1", "--verify", "full", "--deadline", "30", "--at-once", "3"]);
     let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     server.wait_held(Duration::from_secs(30)).expect("a request is held");
@@ -466,14 +478,16 @@ fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project
     let told = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
     assert_eq!(done.status.code(), Some(exit), "{rule}: {told}");
     assert!(took < Duration::from_millis(7500), "{rule}: a cancelled job is killed before {took:?}");
-    let resume = format!(
-        "go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist --title \"It's 1\" --verify full --api-url {} \
-         --deadline 30\n",
+    let resume =
+        told.split("go on with:\n  ").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned();
+    let expected = format!(
+        "rock-matrix publish --repo me/wheels --tag v1 dist --title \"It's 1\" --verify full --at-once 3 --api-url {} \
+         --deadline 30",
         server.url()
     );
-    assert!(told.contains(&resume), "{rule}: {told}");
+    assert_eq!(resume, expected, "{rule}: {told}");
     server.github().faults = crate::fake_github::model::Faults::none();
-    (project, server, told)
+    (project, server, told, resume)
 }
 
 /// 4.10
@@ -489,13 +503,16 @@ fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on(
             ("edit-release#2=hold-before", Signal::INT, 130),
         ] {
             scope.spawn(move || {
-                let (project, server, told) = cancelled(rule, signal, exit);
+                let (project, server, told, resume) = cancelled(rule, signal, exit);
                 let is_told = rule.starts_with("list") || told.contains(&format!("{CP311}  "));
                 assert!(is_told, "{rule}: {told}");
                 assert!(releases(&server).iter().all(|release| release.draft), "{rule}");
-                publish(&project, &server, &[], 0);
+                // What is said is what is done.
+                let words = shlex::split(&resume).unwrap();
+                project.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
                 let [release] = &releases(&server)[..] else { panic!("one release") };
                 assert_eq!((names(release), release.draft), (all(&[CP311]), false), "{rule}");
+                assert_eq!(release.name.as_deref(), Some("It's 1"));
             });
         }
     });
@@ -635,7 +652,9 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (project, server) = (project(&names), server(&["upload=hold-before"]));
         let count = at_once.to_string();
-        let words = arguments(&server, &["--at-once", &count]);
+        // Two without being asked.
+        let asked_for = ["--at-once", &*count];
+        let words = arguments(&server, if at_once == 2 { &[] } else { &asked_for });
         let mut command = project.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let asked = || server.github().ledger.asked(Operation::Upload);

@@ -18,7 +18,7 @@ use crate::fake_github::model::{
 use crate::fake_github::server::Server;
 use crate::support::play::{Files, Play};
 
-fn play(settings: Settings, rules: &[&str]) -> Arc<Play> {
+pub fn play(settings: Settings, rules: &[&str]) -> Arc<Play> {
     let mut github = Github::new(settings);
     for rule in rules {
         github.faults.add(rule.parse::<Rule>().unwrap());
@@ -26,11 +26,11 @@ fn play(settings: Settings, rules: &[&str]) -> Arc<Play> {
     Play::of(github, 7)
 }
 
-fn complaints(play: &Play) -> Vec<String> {
+pub fn complaints(play: &Play) -> Vec<String> {
     play.github().ledger.complaints.clone()
 }
 
-fn asked(play: &Play, operation: Operation) -> usize {
+pub fn asked(play: &Play, operation: Operation) -> usize {
     play.github().ledger.asked(operation)
 }
 
@@ -185,7 +185,7 @@ fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_publishe
 }
 
 /// A repository with many releases that are not the goal's, each with an asset.
-fn crowd(play: &Play, count: u64) {
+pub fn crowd(play: &Play, count: u64) {
     let mut github = play.github();
     let releases = &mut github.repository_mut("me/wheels").releases;
     for at in 0..count {

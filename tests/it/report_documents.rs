@@ -409,7 +409,7 @@ fn the_commands_of_the_page_run() {
     server.github().add_repository("OWNER/REPO");
     crate::read_what_is_published::add_to(&server, "OWNER/REPO", "v2", &SECOND, false);
     let manifest = r#"{"version": 1, "tag": "v2", "plan": null, "files": []}"#;
-    let project = project().env("GITHUB_API_URL", server.url()).file("rock-manifest.json", manifest);
+    let (url, project) = (server.url(), project().file("rock-manifest.json", manifest));
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/documents.md")).unwrap();
     let commands: Vec<Vec<String>> = page
         .replace("\\\n", " ")
@@ -419,7 +419,9 @@ fn the_commands_of_the_page_run() {
         .collect();
     assert!(commands.len() >= 8);
     for command in commands {
-        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let is_live = command.iter().any(|word| word == "OWNER/REPO");
+        let there = if is_live { &["--api-url", &url][..] } else { &[] };
+        let words: Vec<&str> = command.iter().map(String::as_str).chain(there.iter().copied()).collect();
         project.run(&words).exits(i32::from(words[..2] == ["report", "missing"]));
     }
 }

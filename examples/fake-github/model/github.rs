@@ -136,6 +136,10 @@ impl Github {
             url: request.url.clone(),
             headers: without_secrets(&request.headers),
             operation: route.operation,
+            json: match route.operation {
+                Operation::Upload => serde_json::Value::Null,
+                _ => serde_json::from_slice(&request.body).unwrap_or_default(),
+            },
             size_bytes: request.body.len() as u64,
             fault,
             status: 0,

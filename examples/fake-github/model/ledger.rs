@@ -20,6 +20,8 @@ pub struct Logged {
     pub headers: Vec<(String, String)>,
     /// What it asked for.
     pub operation: Operation,
+    /// What it said as JSON; null for a file and for nothing.
+    pub json: serde_json::Value,
     /// Bytes of its body that came.
     pub size_bytes: u64,
     /// What went wrong with it on purpose.

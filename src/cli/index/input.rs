@@ -24,7 +24,7 @@ pub(super) fn of_folder(
     if !args.read_all {
         known = Known::beside(&files, Texts::Wanted, shell);
         for path in &args.known {
-            known.add(path, shell, sink)?;
+            known.add(path, sink)?;
         }
     }
     let gathered = assets::gather(&files, Depth::Identify, &known, compat, sink);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::github::{Api, Calls, Client, Clock, Net, Rates, SystemClock, Through, Token, Wire};
+use crate::github::{Api, Calls, Client, Clock, Net, Rates, SystemClock, Through, Token, UploadsHost, Wire};
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
 
@@ -18,7 +18,7 @@ const LARGEST_TOKEN_BYTES: u64 = 16 << 10;
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct Connection {
     #[arg(
-        help = "The API of another server than github.com [default: GITHUB_API_URL, else GitHub's own]",
+        help = "The API of another server than github.com; http: for this machine alone [default: GITHUB_API_URL, else GitHub's own]",
         long,
         value_name = "URL",
         help_heading = "GitHub"
@@ -46,30 +46,47 @@ pub(in crate::cli) struct Opened {
 }
 
 impl Connection {
-    /// Opens it for a repository. Without a token only what everybody sees is read.
+    /// Opens it for a repository, to read. Without a token only what everybody sees is read.
+    ///
+    /// # Errors
+    /// The exit of the command; why is in the sink.
     pub(in crate::cli) fn open(
         &self,
         repo: &str,
         minutes: u64,
         compat: &Compat,
         shell: &Shell,
+        sink: &mut Sink,
     ) -> Result<Opened, Exit> {
-        let tell = |diagnostic: Diagnostic, exit| {
-            shell.report(&[diagnostic]);
-            exit
-        };
-        let bad = |text: String, argument: &str| {
-            tell(
-                Diagnostic::new(&codes::BAD_GITHUB_ADDRESS, text).at(Place::Argument(argument.to_owned()), ""),
-                Exit::Usage,
-            )
-        };
-        let repo: RepoName = repo.parse().map_err(|error: RepoNameError| bad(error.to_string(), "--repo"))?;
-        let api = match self.api_url.as_deref().or_else(|| shell.environment.get("GITHUB_API_URL")) {
-            None => Api::public(),
-            Some(text) => text.parse().map_err(|error: crate::github::ApiError| bad(error.to_string(), "--api-url"))?,
-        };
-        let token = self.token(shell).map_err(|diagnostic| tell(diagnostic, Exit::Machine))?;
+        self.open_to_send(repo, minutes, &[], compat, shell, sink)
+    }
+
+    /// The same, to send files, which may go to these hosts as well.
+    ///
+    /// # Errors
+    /// The exit of the command; why is in the sink.
+    pub(in crate::cli) fn open_to_send(
+        &self,
+        repo: &str,
+        minutes: u64,
+        hosts: &[UploadsHost],
+        compat: &Compat,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Opened, Exit> {
+        let opened = self.api(shell.environment.get("GITHUB_API_URL")).and_then(|api| {
+            let repo: RepoName =
+                repo.parse().map_err(|error: RepoNameError| bad_address(error.to_string(), "--repo"))?;
+            Ok((api.with_uploads(hosts), repo))
+        });
+        let (api, repo) = opened.map_err(|diagnostic| {
+            sink.push(diagnostic);
+            Exit::Usage
+        })?;
+        let token = self.token(shell).map_err(|diagnostic| {
+            sink.push(diagnostic);
+            Exit::Machine
+        })?;
         let through = Through::from_variables(|name| shell.environment.get(name));
         let wire = Arc::new(Net::new(&through));
         let signals = Signals::listen().ok();
@@ -84,6 +101,21 @@ impl Connection {
         let client =
             self.client(repo.clone(), &api, token.clone(), wire, clock, Box::new(stop), minutes, compat, shell)?;
         Ok(Opened { repo, api, client, token, stopped })
+    }
+
+    /// The API that was chosen: by the option, else by the environment, else GitHub's own.
+    fn api(&self, variable: Option<&str>) -> Result<Api, Diagnostic> {
+        let read = |text: &str, at: &str| text.parse::<Api>().map_err(|error| bad_address(error.to_string(), at));
+        match (&self.api_url, variable) {
+            (Some(text), _) => read(text, "--api-url"),
+            (None, None) => Ok(Api::public()),
+            (None, Some(text)) => match read(text, "GITHUB_API_URL")? {
+                api if api.is_encrypted() => Ok(api),
+                // A token is sent in plain text only where whoever runs the command says so.
+                _ => Err(bad_address(format!("`{text}` is not encrypted"), "GITHUB_API_URL")
+                    .help(format!("for a server on this machine, name it with `--api-url {text}`"))),
+            },
+        }
     }
 
     /// The options that say the same.
@@ -175,6 +207,10 @@ impl Opened {
             StopSignal::Terminate => Exit::Terminated,
         })
     }
+}
+
+fn bad_address(text: String, argument: &str) -> Diagnostic {
+    Diagnostic::new(&codes::BAD_GITHUB_ADDRESS, text).at(Place::Argument(argument.to_owned()), "")
 }
 
 impl std::fmt::Debug for Opened {

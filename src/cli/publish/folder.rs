@@ -23,7 +23,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     }
     let compat = load::compat(shell)?;
     let planned = match &args.plan {
-        Some(path) => Planned::read(path, shell, sink)?,
+        Some(path) => Planned::read(path, sink)?,
         None => Planned::default(),
     };
     let files = assets::files(&named(args), sink);

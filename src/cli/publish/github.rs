@@ -23,14 +23,15 @@ pub(super) use options::Options;
 pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let options = &args.github;
     let offer = Offer::gather(args, shell, sink)?;
-    let opened = args.connection.open(repo, options.minutes(), &offer.compat, shell)?;
+    let (minutes, hosts) = (options.minutes(), options.uploads_hosts());
+    let opened = args.connection.open_to_send(repo, minutes, hosts, &offer.compat, shell, sink)?;
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
     let resume = resume::resume(args, repo);
     let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone(), &offer.compat);
     let there = match &options.state {
-        Some(path) => There::saved(path, shell, sink)?,
+        Some(path) => There::saved(path, sink)?,
         None => There::asked(&opened, &goal, &offer.files, args, sink).map_err(|error| {
             if error == GithubError::Stopped {
                 shell.tell(&format!("stopped before anything was written; go on with:\n  {resume}"));
@@ -49,29 +50,29 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         (send(args, &opened.client, &goal, there.listed, &content, shell), None)
     };
     let outcome = Outcome { repo, goal: &goal, applied: &applied, rehearsal, resume };
-    let is_begun = outcome.is_begun();
+    let exit = exit(&applied, outcome.is_begun(), &opened, sink);
     // Addresses come from the server, which knows the token.
-    let text = outcome.text(args.format);
+    let text = outcome.text(args.format, sink.seen());
     let told = shell.print(&opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text)));
-    Ok(exit(applied, is_begun, told, &opened, sink))
+    Ok(if exit == Exit::Done { told } else { exit })
 }
 
-/// The exit that an end means; its faults are told. `told` is that of an end without any.
-fn exit(applied: Applied, is_begun: bool, told: Exit, opened: &Opened, sink: &mut Sink) -> Exit {
-    match applied.end {
-        End::Done(_) => told,
+/// The exit that an end means; its faults go to the sink.
+fn exit(applied: &Applied, is_begun: bool, opened: &Opened, sink: &mut Sink) -> Exit {
+    match &applied.end {
+        End::Done(_) => Exit::Done,
         End::Refused(refused) => {
-            sink.extend(refused.into_iter().map(Diagnostic::from));
+            sink.extend(refused.iter().cloned().map(Diagnostic::from));
             Exit::Fault
         }
         // GitHub does not take a release like this, and none was made.
         End::Failed(error @ GithubError::Status { status: 422, .. }) if !is_begun => {
-            sink.push(error.into());
+            sink.push(error.clone().into());
             Exit::Fault
         }
-        End::Failed(error) => failed(error, opened, sink),
+        End::Failed(error) => failed(error.clone(), opened, sink),
         End::Incomplete(faults) => {
-            sink.extend(faults.into_values().map(Diagnostic::from));
+            sink.extend(faults.values().cloned().map(Diagnostic::from));
             Exit::Machine
         }
     }

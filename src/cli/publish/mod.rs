@@ -110,7 +110,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         _ if args.subjects.is_some() => subjects::write(args, shell, &mut sink),
         (None, Some(repo)) if args.pruning.prune => prune::prune_releases(args, repo, shell, &mut sink),
         (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
-        (None, Some(repo)) => github::publish(args, repo, shell, &mut sink),
+        (None, Some(repo)) => github::publish(args, repo, shell, &mut sink).inspect_err(|_| {
+            if args.format == Format::Json {
+                let tag = args.tag.as_deref().unwrap_or_default();
+                shell.print(&outcome::not_begun(repo, tag, sink.seen()));
+            }
+        }),
         (None, None) => {
             sink.push(
                 Diagnostic::new(&codes::NO_TARGET, "it is not said where the release is")
@@ -134,7 +139,7 @@ fn known(args: &Args, files: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Resu
     }
     let mut known = Known::beside(files, Texts::Unwanted, shell);
     for path in &args.known {
-        known.add(path, shell, sink)?;
+        known.add(path, sink)?;
     }
     Ok(known)
 }

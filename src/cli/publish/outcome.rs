@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::Format;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::render::json;
 use crate::github::{Applied, End, GithubError, Recorded};
 use crate::publish::remote::{Goal, Step};
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
@@ -40,6 +42,8 @@ struct Document<'o> {
     /// Whether every wanted file is in it.
     complete: bool,
     steps: usize,
+    /// Why not, as `--diagnostics json` tells it.
+    diagnostics: Vec<serde_json::Value>,
     assets: Vec<AssetRow<'o>>,
     calls: Option<Vec<CallRow<'o>>>,
     requests: Option<usize>,
@@ -63,29 +67,54 @@ struct CallRow<'o> {
     fields: &'o [String],
 }
 
+/// The document of a publish that did not begin.
+pub(super) fn not_begun(repository: &str, tag: &str, told: &[Diagnostic]) -> String {
+    print(&Document {
+        version: 1,
+        repository,
+        tag,
+        published: false,
+        complete: false,
+        steps: 0,
+        diagnostics: rows(told),
+        assets: Vec::new(),
+        calls: None,
+        requests: None,
+        pauses_s: None,
+        resume: None,
+    })
+}
+
+fn print(document: &Document<'_>) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("a struct of text and numbers serialises");
+    text.push('\n');
+    text
+}
+
+/// Diagnostics as objects.
+fn rows(told: &[Diagnostic]) -> Vec<serde_json::Value> {
+    json(told).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
 impl Outcome<'_> {
-    pub(super) fn text(&self, format: Format) -> String {
+    /// What is printed; `told` is what there is to say of it for people.
+    pub(super) fn text(&self, format: Format, told: &[Diagnostic]) -> String {
         match format {
             Format::Human => self.human(),
-            Format::Json => {
-                let document = Document {
-                    version: 1,
-                    repository: self.repo,
-                    tag: &self.goal.tag,
-                    published: self.is_public() && self.rehearsal.is_none(),
-                    complete: self.is_complete() && self.rehearsal.is_none(),
-                    steps: self.applied.steps,
-                    assets: self.assets().collect(),
-                    calls: self.rehearsal.as_ref().map(|found| found.calls.iter().map(call_row).collect()),
-                    requests: self.rehearsal.as_ref().map(|found| found.requests),
-                    pauses_s: self.rehearsal.as_ref().map(|found| found.pauses.as_secs()),
-                    resume: self.is_open().then_some(self.resume.as_str()),
-                };
-                let mut text =
-                    serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises");
-                text.push('\n');
-                text
-            }
+            Format::Json => print(&Document {
+                version: 1,
+                repository: self.repo,
+                tag: &self.goal.tag,
+                published: self.is_public() && self.rehearsal.is_none(),
+                complete: self.is_complete() && self.rehearsal.is_none(),
+                steps: self.applied.steps,
+                diagnostics: rows(told),
+                assets: self.assets().collect(),
+                calls: self.rehearsal.as_ref().map(|found| found.calls.iter().map(call_row).collect()),
+                requests: self.rehearsal.as_ref().map(|found| found.requests),
+                pauses_s: self.rehearsal.as_ref().map(|found| found.pauses.as_secs()),
+                resume: self.is_open().then_some(self.resume.as_str()),
+            }),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::assets::Gathered;
-use super::super::{Exit, Shell, load, release_folder};
+use super::super::{Exit, load, release_folder};
 use crate::diagnostic::Sink;
 use crate::names::Digest;
 use crate::plan;
@@ -21,8 +21,8 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    pub(super) fn read(path: &std::path::Path, shell: &Shell, sink: &mut Sink) -> Result<Self, Exit> {
-        let source = load::source(shell, path)?;
+    pub(super) fn read(path: &std::path::Path, sink: &mut Sink) -> Result<Self, Exit> {
+        let source = load::read_source(path, sink)?;
         let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
         let mut planned = Self { digest: Some(release_folder::digest(source.text.as_bytes())), ..Self::default() };
         for job in jobs {

@@ -44,6 +44,8 @@ pub const ALL: &[&Code] = &[
     &NOT_A_LISTING,
     &TAG_IS_NOT_THERE,
     &TAG_MOVED,
+    &NO_SUCH_TARGET,
+    &LABEL_NOT_NORMAL,
     &ASSET_DAMAGED,
     &NO_WHEEL_FITS,
     &NO_SUCH_PROJECT,
@@ -250,7 +252,7 @@ pub const NO_ANSWER: Code = Code::error(
 pub const API_LEADS_ELSEWHERE: Code = Code::error(
     "G108",
     "api-leads-elsewhere",
-    "The API sent a call, or the files of a release, to another host. The token was not sent there, and nothing was.\n\nWhere it is your own server, name it with `--api-url`. Addresses that are not encrypted are taken on this machine only.",
+    "The API sent a call, or the files of a release, to another host. The token was not sent there, and nothing was.\n\nWhere it is your own server, name it with `--api-url`, and the host that it takes files at with `--uploads-host`. Addresses that are not encrypted are taken on this machine only.",
 );
 /// A file cannot be sent.
 pub const FILE_CANNOT_BE_SENT: Code = Code::error(
@@ -268,13 +270,13 @@ pub const ASSET_RENAMED: Code = Code::error(
 pub const BAD_GITHUB_ADDRESS: Code = Code::error(
     "G111",
     "bad-github-address",
-    "The repository is named as `OWNER/REPO`, and the API by its address, for example `https://github.example.com/api/v3`. An address that is not encrypted is taken on this machine only, because the token would go over the network in plain text.",
+    "The repository is named as `OWNER/REPO`, and the API by its address, for example `https://github.example.com/api/v3`. An address that is not encrypted is taken on this machine only, because the token would go over the network in plain text, and from `--api-url` only, not from `GITHUB_API_URL`. `--uploads-host` takes a host, with a port where it has one of its own.",
 );
 /// A file that GitHub would not take.
 pub const FILE_NOT_TAKEN: Code = Code::error(
     "G112",
     "file-not-taken",
-    "GitHub takes files of 1 byte up to 2,147,483,647 bytes, with names of up to 255 bytes. This is looked at before anything is sent.\n\nBuild for fewer gfx targets, or split the wheel.",
+    "GitHub takes files of 1 byte up to 2,147,483,647 bytes, with names of up to 255 bytes, of which 17 are kept free: new bytes wait under a longer name to take the place of old ones. This is looked at before anything is sent.\n\nBuild for fewer gfx targets, or split the wheel.",
 );
 /// More than an hour's worth.
 pub const TOO_MANY_CALLS: Code = Code::error(
@@ -299,6 +301,18 @@ pub const TAG_MOVED: Code = Code::error(
     "G116",
     "tag-moved",
     "The tag names another commit than the wheels were built from: it was moved while they were built, or `--target` is not right. Publishing would attach wheels to sources that they are not made of.",
+);
+/// A label as nobody looks for it.
+pub const LABEL_NOT_NORMAL: Code = Code::error(
+    "G123",
+    "label-not-normal",
+    "The local version label of a wheel is not in the normal form of PEP 440: lower case, with dots between its parts. Installers compare normal forms, people and scripts compare names, and a release on GitHub keeps the name as it is.\n\nWrite the label in its normal form with `rock-matrix wheel label`.",
+);
+/// The target is no commit.
+pub const NO_SUCH_TARGET: Code = Code::error(
+    "G122",
+    "no-such-target",
+    "`--target` names the commit that the tag is made at, or must be at: a commit, or a branch, which is the commit it is at now. The repository has none of this name. GitHub would say so when everything was sent. Nothing was sent.\n\nPush the commit or the branch, or name the commit that the wheels were built from.",
 );
 /// GitHub stored other bytes.
 pub const ASSET_DAMAGED: Code = Code::error(

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{Method, Uri};
@@ -93,7 +93,9 @@ async fn try_to_send(
     let unreadable = |error: io::Error| GithubError::File { path: upload.name.clone(), reason: error.to_string() };
     let source = (upload.open)().map_err(unreadable)?;
     let on_sent = Arc::clone(&upload.on_sent);
-    let content = body(source, upload.size_bytes, upload.digest, move |bytes| on_sent(bytes)).map_err(unreadable)?;
+    let fault = Arc::new(OnceLock::new());
+    let content = body(source, upload.size_bytes, upload.digest, Arc::clone(&fault), move |bytes| on_sent(bytes))
+        .map_err(unreadable)?;
     let mut request = caller.request(&Method::POST, uri, "application/vnd.github+json");
     if let Some(headers) = request.headers_mut() {
         headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type(&upload.name)));
@@ -103,7 +105,12 @@ async fn try_to_send(
         .extension(upload.digest)
         .body(content)
         .map_err(|error| GithubError::Malformed { call: call.to_owned(), reason: error.to_string() })?;
-    let Some(reply) = caller.send(request, tries).await? else { return Ok(None) };
+    let sent = caller.send(request, tries).await;
+    // What could not be read was not sent, whatever came of it on the way.
+    if let (Err(GithubError::Unsure { .. }), Some(reason)) = (&sent, fault.get()) {
+        return Err(GithubError::File { path: upload.name.clone(), reason: reason.clone() });
+    }
+    let Some(reply) = sent? else { return Ok(None) };
     if reply.status >= 300 {
         return Err(reply.refusal(call.to_owned()));
     }

@@ -42,6 +42,27 @@ impl Client {
         self.get::<Annotated>(&path).map(|(found, _)| found.object.sha)
     }
 
+    /// The commit that a branch, a tag or the beginning of a hash names, `None` where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn commit(&self, name: &str) -> Result<Option<String>, GithubError> {
+        #[derive(serde::Deserialize)]
+        struct Commit {
+            sha: String,
+        }
+        let name = name.strip_prefix("refs/").unwrap_or(name);
+        let parts: Vec<String> = name.split('/').map(percent_encode).collect();
+        // Its list of files, which may be long, is in pages.
+        let path = format!("/repos/{}/commits/{}?per_page=1", self.repo, parts.join("/"));
+        match self.find::<Commit>(&path) {
+            Ok(found) => Ok(found.map(|commit| commit.sha)),
+            // REST API version 2022-11-28, "Get a commit": no commit found for this name.
+            Err(GithubError::Status { status: 422, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Deletes a tag. One that is not there is as good; GitHub says of such that the reference does not exist.
     ///
     /// # Errors

@@ -10,6 +10,10 @@ const WAITING: &str = ".tmp-";
 /// Letters of the digest in such a name.
 const HEX: usize = 12;
 
+/// Bytes of a name. GitHub documents none; one of more than 255 can be stored by none that fetches it (`NAME_MAX` of Linux,
+/// `limits.h`), and so many are added while new bytes wait.
+pub const LONGEST_NAME_BYTES: usize = 255 - WAITING.len() - HEX;
+
 /// The name under which the new bytes of a published file wait. It is made from the bytes, so that a later run finds and
 /// finishes what a killed one began.
 pub(super) fn temporary(wanted: &Wanted) -> String {

@@ -15,6 +15,7 @@ mod next;
 mod refusal;
 mod spread;
 
+pub use files::LONGEST_NAME_BYTES;
 pub use goal::{Allowed, Description, Goal, MakeLatest, continued_tag};
 pub use memory::Memory;
 pub use next::{Next, Step, next, standing};

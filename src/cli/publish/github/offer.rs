@@ -8,12 +8,9 @@ use crate::cli::publish::{Args, Exit, Gathered, Shell, cloned, load, named, once
 use crate::cli::{known, publish};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::publish::remote::LONGEST_NAME_BYTES;
 use crate::publish::{GitTag, as_github_release};
 use crate::sys;
-
-/// Bytes of a name. GitHub documents none; a longer one can be stored by none that fetches it (`NAME_MAX` of Linux,
-/// `limits.h`).
-const LONGEST_NAME_BYTES: usize = 255;
 
 /// What is offered.
 pub(super) struct Offer {
@@ -33,7 +30,7 @@ impl Offer {
         let tag: Option<GitTag> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
         let compat = load::compat(shell)?;
         let planned = match &args.plan {
-            Some(path) => Planned::read(path, shell, sink)?,
+            Some(path) => Planned::read(path, sink)?,
             None => Planned::default(),
         };
         let mut files = assets::files(&named(args), sink);
@@ -46,10 +43,10 @@ impl Offer {
         as_github_release(&cloned(&files), sink);
         let longest = compat.most("release-text") as u64;
         let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, longest)).transpose();
-        let notes = notes.map_err(|error| {
+        let notes = notes.unwrap_or_else(|error| {
             sink.push(error.into());
-            Exit::Machine
-        })?;
+            None
+        });
         let Some(tag) = tag.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
         Ok(Self { tag, planned, notes, files: once(files), compat })
     }
@@ -66,7 +63,10 @@ fn is_taken(path: &Path, largest_bytes: u64, sink: &mut Sink) -> bool {
             "build it for fewer gfx targets, or split it",
         ),
         _ if name.len() > LONGEST_NAME_BYTES => (
-            format!("has a name of {} bytes, and GitHub takes {LONGEST_NAME_BYTES}", name.len()),
+            format!(
+                "has a name of {} bytes, and GitHub takes 255, {LONGEST_NAME_BYTES} of a file that can be replaced",
+                name.len()
+            ),
             "give it a shorter local version label",
         ),
         _ => return true,

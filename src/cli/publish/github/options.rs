@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 
 use crate::compat::Compat;
+use crate::github::UploadsHost;
 use crate::publish::remote::{Goal, MakeLatest};
 use crate::sys;
 
 /// Minutes that publishing may take, and with `--slow`.
 const MINUTES: (u64, u64) = (45, 300);
+
+/// How many files are sent at once unless told otherwise.
+pub(super) const AT_ONCE: u8 = 2;
 
 /// A release on GitHub
 #[derive(Debug, Clone, clap::Args)]
@@ -19,7 +23,7 @@ pub(in crate::cli::publish) struct Options {
     /// The title of the release [default: the tag]
     #[arg(long, value_name = "TEXT", help_heading = "GitHub")]
     pub(super) title: Option<String>,
-    /// The commit that the tag names; it is made there if it does not exist, and must be there if it does
+    /// The commit, or the branch, that the tag names; it is made there if it does not exist, and must be there if it does
     #[arg(long, value_name = "COMMIT", help_heading = "GitHub")]
     pub(super) target: Option<String>,
     /// Mark the release as not finished
@@ -38,11 +42,14 @@ pub(in crate::cli::publish) struct Options {
     #[arg(long, value_parser = ["size", "full"], default_value = "size", value_name = "HOW", help_heading = "GitHub")]
     pub(super) verify: String,
     /// How many files are sent at once
-    #[arg(long, value_name = "COUNT", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "GitHub")]
+    #[arg(long, value_name = "COUNT", default_value_t = AT_ONCE, value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "GitHub")]
     pub(super) at_once: u8,
     /// Publish more than GitHub takes in an hour, and take longer
     #[arg(long, help_heading = "GitHub")]
     pub(super) slow: bool,
+    /// A host that files may be sent to beside the API's own; can be repeated
+    #[arg(long, value_name = "HOST", help_heading = "GitHub")]
+    pub(super) uploads_host: Vec<UploadsHost>,
     /// With --dry-run: releases saved as JSON, instead of asking GitHub
     #[arg(long, value_name = "FILE", requires = "dry_run", help_heading = "GitHub")]
     pub(super) state: Option<PathBuf>,
@@ -66,6 +73,11 @@ impl Options {
             nonce: nonce(),
             most_assets: compat.most("release-assets"),
         }
+    }
+
+    /// Further hosts that files may be sent to.
+    pub(super) fn uploads_hosts(&self) -> &[UploadsHost] {
+        &self.uploads_host
     }
 
     /// Minutes that all calls and waits may take.

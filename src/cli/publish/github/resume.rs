@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::options::AT_ONCE;
 use crate::cli::publish::{Args, named};
 
 /// The same command again.
@@ -34,6 +35,10 @@ pub(super) fn resume(args: &Args, repo: &str) -> String {
         }
     }
     words.extend(args.known.iter().flat_map(|path| ["--known".to_owned(), quoted(path)]));
+    if options.at_once != AT_ONCE {
+        words.extend(["--at-once".to_owned(), options.at_once.to_string()]);
+    }
+    words.extend(options.uploads_host.iter().flat_map(|host| ["--uploads-host".to_owned(), host.to_string()]));
     words.extend(args.connection.words());
     let flags = [
         (args.allow_missing, "--allow-missing"),

@@ -13,6 +13,9 @@ use crate::publish::ListedRelease;
 use crate::publish::remote::{Allowed, Goal};
 use crate::sys;
 
+/// Minutes.
+const A_DAY: u64 = 24 * 60;
+
 /// Where the bytes of what is sent are.
 pub(super) struct Content<'c> {
     pub(super) offered: &'c [Gathered],
@@ -64,7 +67,8 @@ pub(super) fn rehearse(
     let recorder = Arc::new(Recorder::new(&opened.api.base(), listed.clone()));
     let clock = Arc::new(SkippingClock::default());
     let wire: Arc<Recorder> = Arc::clone(&recorder);
-    let (repo, minutes, never) = (opened.repo.clone(), args.github.minutes(), Box::new(|| false));
+    // It tells how long it takes, and does not end because that is long.
+    let (repo, minutes, never) = (opened.repo.clone(), A_DAY, Box::new(|| false));
     let client = args.connection.client(repo, &opened.api, None, wire, clock.clone(), never, minutes, compat, shell)?;
     let applied = send(args, &client, goal, listed, content, shell);
     let found = Rehearsal { calls: recorder.calls(), requests: recorder.requests(), pauses: clock.now() };

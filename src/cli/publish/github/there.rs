@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::cli::publish::connect::Opened;
-use crate::cli::publish::{Args, Exit, Gathered, Shell, load};
+use crate::cli::publish::{Args, Exit, Gathered, load};
 use crate::cli::published::LARGEST_MANIFEST_BYTES;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
 use crate::github::{GithubError, of_goal};
@@ -21,8 +21,8 @@ pub(super) struct There {
 
 impl There {
     /// As it was saved in a file. What is in its files is not known.
-    pub(super) fn saved(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Self, Exit> {
-        let source = load::source(shell, path)?;
+    pub(super) fn saved(path: &Path, sink: &mut Sink) -> Result<Self, Exit> {
+        let source = load::read_source(path, sink)?;
         let listing = Listing::from_json(&source.text).map_err(|error| {
             sink.push(Diagnostic::new(&codes::NOT_A_LISTING, error.to_string()).at(source.place(0..0), ""));
             Exit::Fault
@@ -94,18 +94,34 @@ fn check_tag(opened: &Opened, goal: &Goal, listed: &[ListedRelease], sink: &mut 
                 .at(Place::Argument("--tag".to_owned()), "")
                 .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
         ),
-        (Some(found), Some(target)) if is_commit(target) && !found.starts_with(&target.to_ascii_lowercase()) => sink
-            .push(
+        (_, None) => {}
+        (Some(found), Some(target)) if is_commit(target) => {
+            if !found.starts_with(&target.to_ascii_lowercase()) {
+                sink.push(moved(&goal.tag, &found, &format!("the wheels are from {target}")));
+            }
+        }
+        (found, Some(target)) => match (opened.client.commit(target)?, found) {
+            (None, _) => sink.push(
                 Diagnostic::new(
-                    &codes::TAG_MOVED,
-                    format!("the tag `{}` is at {found}, and the wheels are from {target}", goal.tag),
+                    &codes::NO_SUCH_TARGET,
+                    format!("the repository has no commit and no branch `{target}`"),
                 )
                 .at(Place::Argument("--target".to_owned()), "")
-                .help("somebody moved the tag: build again, or publish under another one"),
+                .help("push it, or name the commit that the wheels were built from"),
             ),
-        _ => {}
+            (Some(sha), Some(found)) if sha != found => {
+                sink.push(moved(&goal.tag, &found, &format!("`{target}` is at {sha}")));
+            }
+            _ => {}
+        },
     }
     Ok(())
+}
+
+fn moved(tag: &str, found: &str, but: &str) -> Diagnostic {
+    Diagnostic::new(&codes::TAG_MOVED, format!("the tag `{tag}` is at {found}, and {but}"))
+        .at(Place::Argument("--target".to_owned()), "")
+        .help("build again from where the tag is, name that commit with `--target`, or publish under another tag")
 }
 
 fn is_commit(text: &str) -> bool {
