@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::ops::Range;
 
+use super::bands::bands;
 use super::{Grade, Machine, Matched, Share, combination};
 use crate::index::Html;
 use crate::names::{Accelerator, PythonVersion, Version};
@@ -71,6 +73,8 @@ const LETTER: usize = 7;
 const MARGIN: usize = 16;
 const FIRST_COLUMN: usize = 64;
 const LEAST_COLUMN: usize = 64;
+/// What a README page of GitHub leaves to a picture before it makes it smaller is about this wide.
+const WIDEST: usize = 800;
 const ROW: usize = 28;
 const LINE: usize = 20;
 
@@ -86,15 +90,23 @@ pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
             let letters = torch_label(torch.as_ref()).len().max(accelerator_label(other.as_ref()).len());
             width.max(letters * LETTER + 8)
         });
-    let columns = heatmap.sections.iter().map(|section| section.columns.len()).max().unwrap_or(0);
+    let parts = |section: &Section| {
+        bands(&section.columns, |one, other| one.0 == other.0, |_| column, WIDEST - 2 * MARGIN - FIRST_COLUMN)
+    };
+    let columns = heatmap.sections.iter().flat_map(parts).map(|band| band.len()).max();
     let title = format!("Coverage of {}", heatmap.distribution);
     let least = [title.len(), LEGEND.iter().map(|(_, words)| words.len() + 8).sum()].map(|letters| letters * LETTER);
-    let inner = (FIRST_COLUMN + columns * column).max(least[0]).max(least[1]);
+    let inner = (FIRST_COLUMN + columns.unwrap_or(0) * column).max(least[0]).max(least[1]);
     let mut body = String::new();
     let mut y = MARGIN + LINE;
     let _ = writeln!(body, "<text class=\"h\" x=\"{MARGIN}\" y=\"{y}\">{}</text>", Html::of(&title));
     for section in &heatmap.sections {
-        y = draw(section, column, y + LINE + 8, &mut body);
+        y += LINE + 8;
+        let title = Html::of(&section.machine.title());
+        let _ = writeln!(body, "<text class=\"s\" x=\"{MARGIN}\" y=\"{y}\">{title}</text>");
+        for band in parts(section) {
+            y = draw(section, band, column, y + LINE + 4, &mut body);
+        }
     }
     y = legend(y + LINE, &mut body);
     let total = heatmap.sections.iter().flat_map(|section| &section.rows).flat_map(|(_, cells)| cells).flatten();
@@ -116,15 +128,16 @@ pub fn svg(heatmap: &Heatmap, scheme: Scheme) -> String {
     )
 }
 
-fn draw(section: &Section, column: usize, mut y: usize, body: &mut String) -> usize {
+/// Draws some columns with their heads below `y`; what comes next begins at the line that is returned.
+fn draw(section: &Section, band: Range<usize>, column: usize, mut y: usize, body: &mut String) -> usize {
     let left = MARGIN + FIRST_COLUMN;
     let centre = |at: usize| left + at * column + column / 2;
-    let _ = writeln!(body, "<text class=\"s\" x=\"{MARGIN}\" y=\"{y}\">{}</text>", Html::of(&section.machine.title()));
-    y += LINE;
-    for (at, (torch, accelerator)) in section.columns.iter().enumerate() {
+    let columns = &section.columns[band.clone()];
+    let _ = writeln!(body, "<text class=\"q\" x=\"{MARGIN}\" y=\"{}\">Python</text>", y + LINE - 4);
+    for (at, (torch, accelerator)) in columns.iter().enumerate() {
         // Columns of one torch stand side by side; their name stands over the middle of them.
-        let same = section.columns[at..].iter().take_while(|other| other.0 == *torch).count();
-        if at == 0 || section.columns[at - 1].0 != *torch {
+        let same = columns[at..].iter().take_while(|other| other.0 == *torch).count();
+        if at == 0 || columns[at - 1].0 != *torch {
             let _ = writeln!(
                 body,
                 "<text class=\"t\" x=\"{}\" y=\"{y}\">{}</text>",
@@ -144,7 +157,7 @@ fn draw(section: &Section, column: usize, mut y: usize, body: &mut String) -> us
     for (python, cells) in &section.rows {
         let python = python.map_or_else(|| "any".to_owned(), |python| python.to_string());
         let _ = writeln!(body, "<text x=\"{MARGIN}\" y=\"{}\">{}</text>", y + 16, Html::of(&python));
-        for (at, ((torch, accelerator), share)) in section.columns.iter().zip(cells).enumerate() {
+        for (at, ((torch, accelerator), share)) in columns.iter().zip(&cells[band.clone()]).enumerate() {
             let place = format!(
                 "Python {python}, {}, {}",
                 torch_label(torch.as_ref()),
@@ -276,6 +289,19 @@ mod tests {
         }
         assert!(!svg(&heatmap("a"), Scheme::Light).contains("prefers"));
         assert!(svg(&heatmap("a"), Scheme::Dark).contains("#0d1117"));
+    }
+
+    #[test]
+    fn a_picture_is_never_wider_than_a_page_and_columns_of_one_torch_stay_together() {
+        let mut wide = heatmap("a");
+        let rocm = wide.sections[0].columns[0].1.clone();
+        wide.sections[0].columns = (0..20).map(|at| (format!("2.{}", at / 2).parse().ok(), rocm.clone())).collect();
+        wide.sections[0].rows = vec![("3.9".parse().ok(), vec![None; 20])];
+        let picture = svg(&wide, Scheme::Auto);
+        let count = |what: &str| picture.matches(what).count();
+        assert_eq!((count(": excluded"), count(">torch 2."), count(">Python<")), (20, 10, 3), "{picture}");
+        let width = picture.split(" width=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+        assert!(width.parse::<usize>().unwrap() <= 800, "{width}");
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::ops::Range;
 
+use super::bands::bands;
 use super::{Combination, Expected, Machine, Matched, Share};
 use crate::names::PythonVersion;
 
@@ -86,10 +88,15 @@ impl Column {
         }
     }
 
+    /// Letters of its widest line.
+    fn width(&self) -> usize {
+        self.head().iter().map(String::len).chain(["MISSING".len()]).max().unwrap_or(0)
+    }
+
     /// The lines of a column's head.
-    fn head(&self) -> Vec<String> {
+    fn head(&self) -> [String; 3] {
         let torch = self.torch.as_ref().map_or_else(|| "no torch".to_owned(), |torch| format!("torch {torch}"));
-        vec![torch, self.accelerator.clone().unwrap_or_default(), self.backend.clone().unwrap_or_default()]
+        [torch, self.accelerator.clone().unwrap_or_default(), self.backend.clone().unwrap_or_default()]
     }
 }
 
@@ -186,35 +193,45 @@ pub fn missing_text(grids: &[Grid]) -> String {
             share.total(),
             share.missing
         );
-        let heads: Vec<Vec<String>> = grid.columns.iter().map(Column::head).collect();
-        let width = |head: &Vec<String>| head.iter().map(String::len).chain(["MISSING".len()]).max().unwrap_or(0);
-        for line in 0..3 {
-            let name = if line == 0 { "Python" } else { "" };
-            let cells = heads.iter().map(|head| (head[line].as_str(), width(head)));
-            push_line(&mut text, name, cells.collect());
+        for band in
+            bands(&grid.columns, |one, other| one.torch == other.torch, |one| BETWEEN + one.width(), LINE - FIRST)
+        {
+            push_band(&mut text, grid, band);
+            text.push('\n');
         }
-        for row in &grid.rows {
-            let python = row.python.map_or_else(|| "any".to_owned(), |python| python.to_string());
-            let word = |cell: &Cell| match cell.state {
-                State::Present => "yes",
-                State::Missing => "MISSING",
-                State::Excluded => "-",
-            };
-            push_line(
-                &mut text,
-                &python,
-                row.cells.iter().zip(&heads).map(|(cell, head)| (word(cell), width(head))).collect(),
-            );
-        }
-        text.push('\n');
     }
     text
 }
 
-fn push_line(text: &mut String, first: &str, cells: Vec<(&str, usize)>) {
-    let mut line = format!("  {first:6}");
-    for (cell, width) in cells {
-        let _ = write!(line, "  {cell:width$}");
+/// Letters of the widest line of a grid: what a terminal that nobody has made smaller shows beside a margin.
+const LINE: usize = 100;
+/// Letters of the column of Pythons, and those between columns.
+const FIRST: usize = 8;
+const BETWEEN: usize = 2;
+
+/// The head of some columns and their cells.
+fn push_band(text: &mut String, grid: &Grid, band: Range<usize>) {
+    let columns = &grid.columns[band.clone()];
+    let heads: Vec<[String; 3]> = columns.iter().map(Column::head).collect();
+    for line in 0..3 {
+        let name = if line == 0 { "Python" } else { "" };
+        push_line(text, name, heads.iter().map(|head| head[line].as_str()).zip(columns));
+    }
+    for row in &grid.rows {
+        let python = row.python.map_or_else(|| "any".to_owned(), |python| python.to_string());
+        let word = |cell: &Cell| match cell.state {
+            State::Present => "yes",
+            State::Missing => "MISSING",
+            State::Excluded => "-",
+        };
+        push_line(text, &python, row.cells[band.clone()].iter().map(word).zip(columns));
+    }
+}
+
+fn push_line<'a>(text: &mut String, first: &str, cells: impl Iterator<Item = (&'a str, &'a Column)>) {
+    let mut line = format!("  {first:0$}", FIRST - 2);
+    for (cell, column) in cells {
+        let _ = write!(line, "{:BETWEEN$}{cell:1$}", "", column.width());
     }
     let line = line.trim_end();
     if !line.is_empty() {

@@ -9,6 +9,7 @@
 //! listed, never passed over in silence.
 
 mod addresses;
+mod bands;
 mod combination;
 mod coverage;
 mod expected;

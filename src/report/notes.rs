@@ -50,11 +50,14 @@ pub fn release_of<'a>(listing: &'a Listing, tag: &str) -> Vec<&'a ListedRelease>
 
 /// Missing wheels that are shown at once; a longer table opens by its first line.
 const MOST_ABSENT: usize = 10;
+/// Missing wheels that short notes list.
+const MOST_SHORT: usize = 100;
 
 #[derive(Serialize)]
 struct View {
     summary: String,
     sections: String,
+    is_short: bool,
     absent: String,
     absent_summary: String,
     are_absent_many: bool,
@@ -64,6 +67,7 @@ struct View {
     check_sums: String,
     check_attestation: String,
     check_release: String,
+    has_digests: bool,
     sums: String,
     unread: String,
 }
@@ -74,12 +78,39 @@ struct Install {
     lines: String,
 }
 
-/// The notes in Markdown.
+/// The text of a release is shorter, in bytes. GitHub refuses 125,000 characters and more, and a publish may add a line
+/// that says where a release goes on.
+const LARGEST: usize = 124_000;
+
+/// How much notes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Detail {
+    /// Everything.
+    Whole,
+    /// No digests: `SHA256SUMS` has them.
+    NoSums,
+    /// Then, wheels that differ in the Python alone are one row without links, and few of what is missing is listed.
+    Short,
+    /// Then, no wheel is named.
+    Counts,
+}
+
+/// The notes in Markdown, with as much as GitHub takes.
 ///
 /// # Errors
 /// When the template is at fault.
 pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
-    let absent = absent(notes);
+    for detail in [Detail::Whole, Detail::NoSums, Detail::Short] {
+        let text = with_detail(notes, detail)?;
+        if text.len() < LARGEST {
+            return Ok(text);
+        }
+    }
+    with_detail(notes, Detail::Counts)
+}
+
+fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateError> {
+    let mut absent = absent(notes);
     let planned: BTreeSet<&str> = notes.expected.cells.iter().map(|cell| cell.wheel.as_str()).collect();
     let count = counted(notes.wheels.all.len(), "wheel");
     let summary = match (planned.len(), absent.len()) {
@@ -87,6 +118,12 @@ pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
         (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
         (planned, absent) => format!("{count}. Of the {planned} that were planned, {absent} are missing."),
     };
+    let absent_count = absent.len();
+    absent.truncate(match detail {
+        Detail::Whole | Detail::NoSums => usize::MAX,
+        Detail::Short => MOST_SHORT,
+        Detail::Counts => 0,
+    });
     let digests: Vec<(&str, crate::names::Digest)> =
         notes.wheels.all.iter().filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?))).collect();
     let repository = notes.repository.map(|repository| format!(" --repo {repository}")).unwrap_or_default();
@@ -95,9 +132,13 @@ pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
     let files = notes.releases.iter().flat_map(|release| &release.assets);
     let view = View {
         summary,
-        sections: section(notes.wheels, notes.expected, 2),
+        sections: section(notes.wheels, notes.expected, 2, detail),
+        is_short: detail >= Detail::Short,
         are_absent_many: absent.len() > MOST_ABSENT,
-        absent_summary: format!("{} of the {} planned wheels:", absent.len(), planned.len()),
+        absent_summary: match absent.len() {
+            shown if shown == absent_count => format!("{absent_count} of the {} planned wheels:", planned.len()),
+            shown => format!("{absent_count} of the {} planned wheels, of which these are {shown}:", planned.len()),
+        },
         absent: if absent.is_empty() {
             String::new()
         } else {
@@ -116,12 +157,13 @@ pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
         } else {
             String::new()
         },
-        sums: if digests.is_empty() {
+        has_digests: !digests.is_empty(),
+        sums: if digests.is_empty() || detail > Detail::Whole {
             String::new()
         } else {
             markdown::fenced("text", &sums(digests)).trim_end().to_owned()
         },
-        unread: unread_part(&notes.wheels.unread, 2),
+        unread: if detail == Detail::Counts { String::new() } else { unread_part(&notes.wheels.unread, 2) },
     };
     let text = render("notes.md", include_str!("../../templates/notes/notes.md"), &view)?;
     Ok(tidied(&text))
@@ -144,7 +186,7 @@ fn block(lines: &str) -> String {
 }
 
 /// A heading a platform, and a table an accelerator below it. `level` is that of the platforms' headings.
-fn section(wheels: &Wheels, expected: &Expected, level: usize) -> String {
+fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -> String {
     let found = matched(expected, wheels);
     let planned: BTreeMap<&str, &ExpectedCell> =
         found.iter().filter_map(|matched| Some((matched.by?.name.as_str(), matched.cell))).collect();
@@ -162,9 +204,17 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize) -> String {
         names.sort_by_key(|name| (*name != "ROCm", *name));
         for name in names {
             text.push_str(&format!("\n{marks}# {name}\n\n"));
+            if detail == Detail::Counts {
+                text.push_str(&format!("{}.\n", counted(parts[name].len(), "wheel")));
+                continue;
+            }
             let mut head = vec!["distribution", "version", name, "torch", "Python", "gfx targets", "backend", "link"];
             let mut rows: Vec<Vec<String>> =
                 parts[name].iter().map(|wheel| row(wheel, planned.get(wheel.name.as_str()).copied())).collect();
+            if detail == Detail::Short {
+                markdown::remove_column(&mut head, &mut rows, LINK);
+                rows = by_python(rows);
+            }
             if parts[name].iter().all(|wheel| wheel.combination.accelerator.is_none()) {
                 markdown::remove_column(&mut head, &mut rows, 2);
             }
@@ -172,6 +222,31 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize) -> String {
         }
     }
     text
+}
+
+/// Places in a row of a table.
+const PYTHON: usize = 4;
+const LINK: usize = 7;
+
+/// Rows that differ in the Python alone as one, where the first of them stood.
+fn by_python(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let mut merged: Vec<Vec<String>> = Vec::new();
+    for row in rows {
+        let mut key = row.clone();
+        let python = key.remove(PYTHON);
+        match places.get(&key) {
+            Some(place) if merged[*place][PYTHON].split(", ").all(|other| other != python) => {
+                merged[*place][PYTHON].push_str(&format!(", {python}"));
+            }
+            Some(_) => {}
+            None => {
+                places.insert(key, merged.len());
+                merged.push(row);
+            }
+        }
+    }
+    merged
 }
 
 fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
@@ -250,6 +325,6 @@ pub fn history_section(notes: &Notes<'_>) -> String {
         "### {}\n\n{link}, {}.\n{}",
         markdown::text(notes.tag),
         counted(notes.wheels.all.len(), "wheel"),
-        section(notes.wheels, notes.expected, 4)
+        section(notes.wheels, notes.expected, 4, Detail::Whole)
     )
 }

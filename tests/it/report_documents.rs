@@ -121,6 +121,42 @@ fn a_release_that_spilled_over_has_one_text() {
     assert!(report(&project, "notes", &["--tag", "v1-3"], 0).stdout.starts_with("1 wheel.\n"));
 }
 
+/// P5
+#[test]
+fn notes_of_many_wheels_stay_below_what_github_takes() {
+    /// GitHub refuses a text of a release that is not shorter.
+    const CHARACTERS: usize = 125_000;
+    let wheels = |count: usize| -> Vec<String> {
+        (0..count)
+            .map(|at| {
+                let (python, torch, rocm, patch) = (9 + at % 6, 5 + at / 6 % 10, at / 60 % 3, at / 180);
+                format!(
+                    "flash_attn-2.8.{patch}+rocm7{rocm}torch2.{torch}-cp3{python}-cp3{python}-manylinux_2_28_x86_64.whl"
+                )
+            })
+            .collect()
+    };
+    let notes = |count: usize| {
+        let names = wheels(count);
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.push("SHA256SUMS");
+        let listing = serde_json::json!([release(1, "v1", &names)]).to_string();
+        let text = report(&Project::new().file("releases.json", &listing), "notes", &["--tag", "v1"], 0).stdout;
+        assert!(text.len() < CHARACTERS && text.starts_with(&format!("{count} wheels.\n")), "{}", text.len());
+        text
+    };
+    let (whole, no_sums, short, counts) = (notes(100), notes(400), notes(999), notes(9999));
+    let has = |text: &str| {
+        ["SHA-256 of every wheel", "](https://", "| 3.9, 3.10, 3.11, 3.12, 3.13, 3.14 |", "; `SHA256SUMS` has them"]
+            .map(|part| text.contains(part))
+    };
+    assert_eq!(has(&whole), [true, true, false, false], "{whole}");
+    assert_eq!(has(&no_sums), [false, true, false, true], "{no_sums}");
+    assert_eq!(has(&short), [false, false, true, true], "{short}");
+    assert_eq!(has(&counts), [false, false, false, true], "{counts}");
+    assert!(counts.contains("\n### ROCm\n\n9999 wheels.\n"), "{counts}");
+}
+
 #[test]
 fn each_platform_has_its_install_line_and_rocm_comes_first() {
     let names = [
