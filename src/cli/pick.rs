@@ -7,7 +7,7 @@ use super::{Exit, Format, Shell, load};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::{DistributionName, GfxTarget, PythonVersion, RocmVersion};
-use crate::pick::{self, Candidate, Decision, Libc, Machine, Rules, TorchSeries};
+use crate::pick::{self, Candidate, Decision, InstalledTorch, Libc, LibcKind, Machine, Rules};
 use crate::sys;
 
 /// Show which published wheel fits a machine, and the line that installs it
@@ -43,23 +43,23 @@ pub(super) struct Args {
     /// The Python, such as 3.12 or 3.13t
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     python: Option<PythonVersion>,
-    /// The torch that is installed
+    /// The torch that is installed, as `torch.__version__` says it
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
-    torch: Option<TorchSeries>,
-    /// The ROCm that torch was built with, else that of the system
+    torch: Option<InstalledTorch>,
+    /// The ROCm that torch was built with, else that of the system; not needed where torch's version names it
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     rocm: Option<RocmVersion>,
     /// Targets of the GPUs; one that a wheel has code for is enough
     #[arg(long, value_name = "TARGETS", value_delimiter = ',', help_heading = "Machine")]
     gfx: Vec<GfxTarget>,
     /// What wheels call the system, such as `linux_x86_64`
-    #[arg(long, value_name = "TAG", help_heading = "Machine")]
+    #[arg(long, value_name = "TAG", value_parser = system, help_heading = "Machine")]
     platform: Option<String>,
     /// The version of glibc
-    #[arg(long, value_name = "VERSION", value_parser = |text: &str| format!("glibc {text}").parse::<Libc>(), help_heading = "Machine")]
+    #[arg(long, value_name = "VERSION", value_parser = |text: &str| libc(LibcKind::Glibc, text), help_heading = "Machine")]
     glibc: Option<Libc>,
     /// The version of musl
-    #[arg(long, value_name = "VERSION", conflicts_with = "glibc", value_parser = |text: &str| format!("musl {text}").parse::<Libc>(), help_heading = "Machine")]
+    #[arg(long, value_name = "VERSION", conflicts_with = "glibc", value_parser = |text: &str| libc(LibcKind::Musl, text), help_heading = "Machine")]
     musl: Option<Libc>,
     /// The backend; `default` is the one that labels do not name
     #[arg(long, value_name = "NAME")]
@@ -90,13 +90,10 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let mut machine = machine(args, shell, sink)?;
     machine.distribution = Some(project(args, &wheels, sink)?);
     shell.say(&format!("looking for {} for {machine}", machine.distribution.as_deref().unwrap_or_default()));
-    if let Some(torch) = machine.foreign_torch.as_ref().filter(|_| args.torch.is_none()) {
+    if let Some(torch) = &machine.foreign_torch {
+        let message = format!("the torch that is installed, {torch}, is no build for ROCm");
         sink.push(
-            Diagnostic::new(
-                &codes::TORCH_NOT_FOR_ROCM,
-                format!("the torch that is installed, {torch}, is no build for ROCm"),
-            )
-            .help("install torch for ROCm first, then this wheel"),
+            Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message).help("install torch for ROCm first, then this wheel"),
         );
     }
     let decision = pick::decide(&wheels, &machine, &Rules::of(&compat));
@@ -112,7 +109,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let printed = match args.format {
         Format::Json => shell.print(&pick::json(&wheels, &machine, &decision)),
         Format::Human => {
-            decision.fits.first().map_or(Exit::Done, |fit| shell.print(&told(&wheels[fit.index], &decision)))
+            decision.fits.first().map_or(Exit::Done, |fit| shell.print(&told(&wheels[fit.index], &machine, &decision)))
         }
     };
     if decision.fits.is_empty() {
@@ -143,7 +140,11 @@ fn machine(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Machine, Exit>
         }
     };
     machine.python = args.python.or(machine.python);
-    machine.torch = args.torch.clone().or(machine.torch);
+    if let Some(InstalledTorch { series, rocm, foreign }) = args.torch.clone() {
+        machine.torch = Some(series);
+        machine.rocm = rocm.or(machine.rocm);
+        machine.foreign_torch = foreign;
+    }
     machine.rocm = args.rocm.clone().or(machine.rocm);
     machine.platform = args.platform.clone().or(machine.platform);
     machine.libc = args.glibc.or(args.musl).or(machine.libc);
@@ -183,7 +184,23 @@ fn project(args: &Args, wheels: &[Candidate], sink: &mut Sink) -> Result<String,
     Err(Exit::Fault)
 }
 
-fn told(wheel: &Candidate, decision: &Decision) -> String {
+/// The system of a machine: what wheels ask of it besides is another question.
+fn system(text: &str) -> Result<String, String> {
+    if text.starts_with("manylinux") || text.starts_with("musllinux") {
+        return Err(
+            "that is what a wheel asks for: give the system, such as `linux_x86_64`, and `--glibc` or `--musl`"
+                .to_owned(),
+        );
+    }
+    let is_system = ["linux_", "win_", "macosx_"].iter().any(|start| text.starts_with(start)) || text == "win32";
+    is_system.then(|| text.to_owned()).ok_or_else(|| "write it as wheels do, such as `linux_x86_64`".to_owned())
+}
+
+fn libc(kind: LibcKind, text: &str) -> Result<Libc, String> {
+    format!("{kind} {text}").parse().map_err(|_| "write major and minor, such as `2.35`".to_owned())
+}
+
+fn told(wheel: &Candidate, machine: &Machine, decision: &Decision) -> String {
     let offer = &wheel.offer;
     let mut text = format!("{}\n", offer.file);
     if offer.url.is_empty() {
@@ -195,11 +212,22 @@ fn told(wheel: &Candidate, decision: &Decision) -> String {
     for note in decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
         text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
     }
-    match decision.fits.len() {
-        1 => {}
-        2 => text.push_str("1 other wheel fits too; `--format json` lists it\n"),
-        count => text.push_str(&format!("{} other wheels fit too; `--format json` lists them\n", count - 1)),
-    }
+    let others = match decision.fits.len() {
+        0 | 1 => return text,
+        2 => "1 other wheel fits".to_owned(),
+        count => format!("{} other wheels fit", count - 1),
+    };
+    let not_told: Vec<&str> = [
+        (machine.rocm.is_none(), "`--rocm`"),
+        (machine.torch.is_none(), "`--torch`"),
+        (machine.python.is_none(), "`--python`"),
+        (machine.gfx.is_empty(), "`--gfx`"),
+    ]
+    .into_iter()
+    .filter_map(|(is_unknown, flag)| is_unknown.then_some(flag))
+    .collect();
+    let fewer = if not_told.is_empty() { String::new() } else { format!("say more with {}, or ", not_told.join(", ")) };
+    text.push_str(&format!("{others} too: {fewer}see all with `--format json`\n"));
     text
 }
 
@@ -212,6 +240,20 @@ fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision) -> Di
         for difference in &near.differences {
             diagnostic = diagnostic.note(format!("  {difference}"));
         }
+    }
+    let mut backends: Vec<&str> = wheels
+        .iter()
+        .filter(|wheel| wheel.distribution == project)
+        .map(|wheel| wheel.backend.as_deref().unwrap_or("default"))
+        .collect();
+    backends.sort_unstable();
+    backends.dedup();
+    if let Some(asked) = machine.backend.as_deref().filter(|asked| !backends.contains(asked)) {
+        let list = backends.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        return diagnostic.help(with_nearest(
+            format!("no wheel has this backend; published are {list}"),
+            nearest(asked, backends.iter().copied()),
+        ));
     }
     let missing = decision.near.first().map_or(&[][..], |near| &near.differences);
     let changes: Vec<String> = missing.iter().map(|d| format!("{} {}", d.axis, d.wheel)).collect();

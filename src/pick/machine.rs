@@ -43,6 +43,17 @@ pub struct TorchSeries {
     pub tail: String,
 }
 
+/// A torch as it says of itself, `2.9.1+rocm6.4`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstalledTorch {
+    /// What labels name of it.
+    pub series: TorchSeries,
+    /// The ROCm that its label names: its wheels bring it along.
+    pub rocm: Option<RocmVersion>,
+    /// The whole, where its label names something else than ROCm: `2.9.1+cpu`.
+    pub foreign: Option<String>,
+}
+
 /// A C library, with its version where it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Libc {
@@ -121,24 +132,23 @@ impl Machine {
     }
 
     fn of_parts(python: Option<&PythonFacts>, gfx: &[String], rocm: Option<&str>, hip: Option<&str>) -> Self {
-        let torch = python.and_then(|python| python.torch.as_deref());
-        let local = torch.and_then(|torch| torch.split_once('+')).map(|(_, local)| local);
+        let named = python.and_then(|python| python.torch.as_deref());
+        let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
         let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
         // torch's wheels bring their ROCm along, and an extension loads the libraries that torch has loaded.
-        let of_torch = local.and_then(|local| local.strip_prefix("rocm")).or(torch_hip.map(minor_of));
+        let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
+        let of_torch = of_torch.or_else(|| torch_hip.map(minor_of).and_then(rocm_of));
         let of_system = rocm.map(|text| text.split('-').next().unwrap_or_default()).or(hip.map(minor_of));
         let free = python.is_some_and(|python| python.free_threaded);
         Self {
-            rocm: of_torch.and_then(rocm_of).or_else(|| of_system.and_then(rocm_of)),
-            torch: torch.and_then(|torch| torch.parse().ok()),
+            rocm: of_torch.or_else(|| of_system.and_then(rocm_of)),
+            foreign_torch: torch.as_ref().filter(|_| torch_hip.is_none()).and_then(|torch| torch.foreign.clone()),
+            torch: torch.map(|torch| torch.series),
             python: python.and_then(|p| format!("{}{}", p.version, if free { "t" } else { "" }).parse().ok()),
             gfx: gfx.iter().filter_map(|text| Some(text.parse::<GfxTarget>().ok()?.processor().to_owned())).collect(),
             platform: python.map(|python| python.platform.clone()).filter(|platform| !platform.is_empty()),
             libc: python.and_then(|python| python.libc.as_deref()?.parse().ok()),
-            foreign_torch: torch
-                .filter(|_| torch_hip.is_none() && local.is_some_and(|l| l.starts_with("cu") || l.starts_with("cpu")))
-                .map(str::to_owned),
-            has_no_torch: python.is_some() && torch.is_none(),
+            has_no_torch: python.is_some() && named.is_none(),
             ..Self::default()
         }
     }
@@ -171,6 +181,19 @@ impl FromStr for TorchSeries {
     type Err = crate::names::VersionError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(Self::of(&text.parse::<Version>()?))
+    }
+}
+
+impl FromStr for InstalledTorch {
+    type Err = crate::names::VersionError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let local = text.split_once('+').map(|(_, local)| local);
+        Ok(Self {
+            series: text.parse()?,
+            rocm: local.and_then(|local| local.strip_prefix("rocm")).and_then(rocm_of),
+            // `cpu`, `cu126`, `cpu.cxx11.abi`.
+            foreign: local.filter(|local| local.starts_with("cu") || local.starts_with("cpu")).map(|_| text.to_owned()),
+        })
     }
 }
 

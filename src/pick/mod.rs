@@ -22,7 +22,7 @@ pub use candidate::{Accelerator, Candidate, GfxCode, candidates, unread};
 pub use decide::{Decision, Fit, Near, decide};
 pub use json::json;
 pub use judge::{Axis, Difference, Note};
-pub use machine::{Libc, LibcKind, Machine, MachineError, TorchSeries};
+pub use machine::{InstalledTorch, Libc, LibcKind, Machine, MachineError, TorchSeries};
 pub use offers::{Offer, Offers, install_line, no_deps_reason};
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
 pub use rules::{Reach, Rules, WEIGHTS, Weights};

@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn no_part_is_too_wide_and_columns_of_one_key_stay_together() {
-        assert_eq!(parts(&[2, 2, 2]), [0..6]);
+        assert_eq!(parts(&[2, 2, 2, 3]), [0..6, 6..9]);
         assert_eq!(parts(&[2; 10]), [0..8, 8..16, 16..20]);
         assert_eq!(parts(&[3, 3, 3]), [0..6, 6..9]);
         assert_eq!(parts(&[1, 20, 1]), [0..8, 8..16, 16..22], "20 of one key are too wide alone");

@@ -144,6 +144,53 @@ fn a_torch_for_the_cpu_is_warned_of() {
 }
 
 #[test]
+fn a_torch_is_given_as_it_says_of_itself() {
+    let project = project(&[CP312]);
+    let given = |torch: &str, more: &[&str], code: i32| {
+        pick(&project, &[&["--only-given", "--python", "3.12", "--torch", torch], more].concat(), code)
+    };
+    let rocm = given("2.9.1+rocm6.4", &[], 0);
+    assert!(
+        rocm.stderr.starts_with("looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4\n"),
+        "{}",
+        rocm.stderr
+    );
+    is_told(&rocm, "G207 torch-not-for-rocm", false);
+    assert!(given("2.9.1+rocm6.4", &["--rocm", "5.7"], 1).stderr.contains("ROCm 5.7"), "what is said apart counts");
+    for foreign in ["2.9.1+cpu", "2.9.1+cu126"] {
+        let told = given(foreign, &[], 0);
+        is_told(&told, "G207 torch-not-for-rocm", true);
+        assert!(told.stderr.contains(foreign), "{}", told.stderr);
+    }
+}
+
+#[test]
+fn what_is_not_said_is_asked_for_and_a_backend_that_nobody_has_is_guessed() {
+    let triton = "flash_attn-2.8.3+rocm64torch2.9triton-py3-none-any.whl";
+    let project = project(&[CP312, CP311, triton]);
+    let told = pick(&project, &["--only-given", "--torch", "2.9", "--gfx", "gfx942"], 0).stdout;
+    assert!(
+        told.ends_with("1 other wheel fits too: say more with `--rocm`, `--python`, or see all with `--format json`\n"),
+        "{told}"
+    );
+    let told = pick(&project, &["--only-given", "--backend", "trton"], 1).stderr;
+    assert!(
+        told.contains("no wheel has this backend; published are `default`, `triton`; did you mean `triton`?"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_system_is_no_tag_of_a_wheel() {
+    let project = project(&[CP312]);
+    let told = |words: &[&str]| pick(&project, words, 2).stderr;
+    let tag = told(&["--platform", "manylinux_2_28_x86_64"]);
+    assert!(tag.contains("give the system, such as `linux_x86_64`, and `--glibc` or `--musl`"), "{tag}");
+    assert!(told(&["--platform", "x86_64"]).contains("write it as wheels do, such as `linux_x86_64`"));
+    assert!(told(&["--glibc", "new"]).contains("write major and minor, such as `2.35`"));
+}
+
+#[test]
 fn a_python_without_torch_is_warned_of() {
     let report = |torch: &str| format!(r#"{{"build": {{}}, "python": {{"version": "3.12"{torch}}}}}"#);
     let project =

@@ -250,6 +250,61 @@ fn assert_anchors_resolve(page: &str) {
     }
 }
 
+/// P5
+#[test]
+fn every_link_of_every_document_leads_to_what_is_listed() {
+    let project = project();
+    let history = ["--tag", "v2", "--plan", "plan.json", "--history", "HISTORY.md"];
+    report(&project, "notes", &history, 0);
+    let coverage = ["--plan", "plan.json", "--update", "README.md", "--heatmap", "docs"];
+    report(&project, "coverage", &coverage, 0);
+    let documents = [
+        report(&project, "notes", &["--tag", "v2", "--plan", "plan.json"], 0).stdout,
+        report(&project, "packages", &[], 0).stdout,
+        report(&project, "coverage", &["--plan", "plan.json"], 0).stdout,
+        report(&project, "page", &[], 0).stdout,
+        project.read("HISTORY.md"),
+        project.read("README.md"),
+        project.read("docs/coverage-flash-attn.svg"),
+    ];
+    let listed: serde_json::Value = serde_json::from_str(&project.read("releases.json")).unwrap();
+    let releases = listed.as_array().unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let mut places: std::collections::BTreeSet<String> =
+        releases.iter().map(|release| text(&release["html_url"])).collect();
+    for asset in releases.iter().flat_map(|release| release["assets"].as_array().unwrap()) {
+        places.insert(text(&asset["browser_download_url"]));
+    }
+    let links =
+        regex::Regex::new(r#"\]\(([^)]*)\)|(?:href|src|aria-labelledby|aria-describedby|for|aria-controls)="([^"]*)""#)
+            .unwrap();
+    let mut count = 0;
+    let scripts = regex::Regex::new("(?s)<script.*?</script>").unwrap();
+    for document in &documents {
+        let document = scripts.replace_all(document, "");
+        let ids: Vec<&str> = regex::Regex::new(r#" id="([^"]*)""#)
+            .unwrap()
+            .captures_iter(&document)
+            .map(|found| found.get(1).unwrap().as_str())
+            .collect();
+        for found in links.captures_iter(&document) {
+            let words = found.get(1).or(found.get(2)).unwrap().as_str();
+            let is_reference = found.get(2).is_some() && !found[0].starts_with("href");
+            for link in words.split(' ') {
+                count += 1;
+                let place = link.strip_prefix('#').or(is_reference.then_some(link));
+                match place {
+                    Some(place) => assert!(ids.contains(&place), "{} leads nowhere", &found[0]),
+                    None if link == "data:," => {}
+                    None if link.starts_with("https://img.shields.io/badge/") => assert!(!link.contains([' ', '"'])),
+                    None => assert!(places.contains(link), "{link} is no address of the list"),
+                }
+            }
+        }
+    }
+    assert!(count > 40, "{count} links were looked at");
+}
+
 #[test]
 fn the_fixture_of_forty_names_loses_none() {
     let project = Project::new().copy("tests/fixtures/assets.json", "releases.json");
