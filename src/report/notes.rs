@@ -29,6 +29,8 @@ pub struct Notes<'a> {
     pub index: Option<&'a BaseUrl>,
     /// The repository.
     pub repository: Option<&'a RepoName>,
+    /// Bytes that the text of a release may have.
+    pub most_bytes: u64,
 }
 
 /// The release of a tag, then those that say that they go on from it: they hold what one release has no room for. Of
@@ -78,9 +80,8 @@ struct Install {
     lines: String,
 }
 
-/// The text of a release is shorter, in bytes. GitHub refuses 125,000 characters and more, and a publish may add a line
-/// that says where a release goes on.
-const LARGEST: usize = 124_000;
+/// Bytes that a publish may add to the text of a release, to say where it goes on.
+const ADDED: u64 = 1000;
 
 /// How much notes tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -95,14 +96,14 @@ enum Detail {
     Counts,
 }
 
-/// The notes in Markdown, with as much as GitHub takes.
+/// The notes in Markdown, with as much as a release takes.
 ///
 /// # Errors
 /// When the template is at fault.
 pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
     for detail in [Detail::Whole, Detail::NoSums, Detail::Short] {
         let text = with_detail(notes, detail)?;
-        if text.len() < LARGEST {
+        if text.len() as u64 + ADDED <= notes.most_bytes {
             return Ok(text);
         }
     }

@@ -279,14 +279,11 @@ fn every_link_of_every_document_leads_to_what_is_listed() {
         regex::Regex::new(r#"\]\(([^)]*)\)|(?:href|src|aria-labelledby|aria-describedby|for|aria-controls)="([^"]*)""#)
             .unwrap();
     let mut count = 0;
+    let named = regex::Regex::new(r#" id="([^"]*)""#).unwrap();
     let scripts = regex::Regex::new("(?s)<script.*?</script>").unwrap();
     for document in &documents {
         let document = scripts.replace_all(document, "");
-        let ids: Vec<&str> = regex::Regex::new(r#" id="([^"]*)""#)
-            .unwrap()
-            .captures_iter(&document)
-            .map(|found| found.get(1).unwrap().as_str())
-            .collect();
+        let ids: Vec<&str> = named.captures_iter(&document).map(|found| found.get(1).unwrap().as_str()).collect();
         for found in links.captures_iter(&document) {
             let words = found.get(1).or(found.get(2)).unwrap().as_str();
             let is_reference = found.get(2).is_some() && !found[0].starts_with("href");

@@ -79,6 +79,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         outcomes: &outcomes,
         index: index.as_ref(),
         repository: read.repository.as_ref().or(own.as_ref()),
+        most_bytes: compat.most("release-text") as u64,
     };
     let mut exit = Exit::Done;
     if let Some(history) = &args.history {
