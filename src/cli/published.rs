@@ -3,11 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::publish::Connection;
 use super::told::file_url;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::release as codes};
 use crate::github::GithubError;
 use crate::names::RepoName;
 use crate::pick::{Offer, Offers};
@@ -83,7 +85,7 @@ pub(super) fn read(
         match repository(path) {
             Some(repo) => published.parts.push(live(&repo, connection, manifests, shell, sink)?),
             None if path.is_dir() => published.parts.extend(folder(path, shell, sink)?),
-            None => published.parts.extend(file(path, shell, sink)?),
+            None => published.parts.extend(files(std::slice::from_ref(path), shell, sink)?),
         }
     }
     if sink.has_errors() {
@@ -262,44 +264,42 @@ fn unread(error: GithubError, repo: &RepoName, has_token: bool) -> Diagnostic {
     Diagnostic::from(error).help(help)
 }
 
-/// A saved answer of GitHub, or a manifest.
-fn file(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Option<Part>, Exit> {
-    let source = load::source(shell, path)?;
+/// Saved answers of GitHub, and manifests.
+fn files(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit> {
+    let sources = paths.iter().map(|path| load::source(shell, path)).collect::<Result<Vec<Source>, Exit>>()?;
+    let read: Vec<Result<Part, Diagnostic>> =
+        paths.par_iter().zip(&sources).map(|(path, source)| part(path, source)).collect();
+    Ok(read.into_iter().filter_map(|read| read.map_err(|error| sink.push(error)).ok()).collect())
+}
+
+fn part(path: &Path, source: &Source) -> Result<Part, Diagnostic> {
     let manifest = Manifest::from_json(&source.text).ok();
     let listing = match &manifest {
         Some(manifest) => Ok(Listing { repository: None, releases: vec![ListedRelease::of_manifest(manifest)] }),
         None => Listing::from_json(&source.text),
     };
-    match listing {
-        Ok(listing) => Ok(Some(Part {
-            listing,
-            is_bare_manifest: manifest.is_some(),
-            folder: manifest.as_ref().map(|_| path.parent().unwrap_or(Path::new("")).to_owned()),
-            manifests: manifest.into_iter().collect(),
-        })),
-        Err(error) => {
-            sink.push(
-                Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
-                    .at(source.place(0..0), "")
-                    .help("save it with `gh api --paginate --slurp repos/OWNER/REPO/releases`"),
-            );
-            Ok(None)
-        }
-    }
+    let listing = listing.map_err(|error| {
+        Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
+            .at(source.place(0..0), "")
+            .help("save it with `gh api --paginate --slurp repos/OWNER/REPO/releases`")
+    })?;
+    Ok(Part {
+        listing,
+        is_bare_manifest: manifest.is_some(),
+        folder: manifest.as_ref().map(|_| path.parent().unwrap_or(Path::new("")).to_owned()),
+        manifests: manifest.into_iter().collect(),
+    })
 }
 
 /// The folder of a release, of several, or of wheels.
 fn folder(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit> {
     let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
     let places = std::iter::once(path.to_owned()).chain(folders);
-    let releases: Vec<PathBuf> = places.filter(|folder| sys::is_file(&folder.join(MANIFEST))).collect();
-    let mut parts = Vec::new();
-    for release in &releases {
-        let part = file(&release.join(MANIFEST), shell, sink)?;
-        parts.extend(part.map(|part| Part { is_bare_manifest: false, ..part }));
-    }
-    if !releases.is_empty() {
-        return Ok(parts);
+    let manifests: Vec<PathBuf> =
+        places.map(|folder| folder.join(MANIFEST)).filter(|manifest| sys::is_file(manifest)).collect();
+    if !manifests.is_empty() {
+        let parts = files(&manifests, shell, sink)?;
+        return Ok(parts.into_iter().map(|part| Part { is_bare_manifest: false, ..part }).collect());
     }
     let wheels = sys::files_with_extension(path, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;
     let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());

@@ -91,7 +91,7 @@ impl Recorder {
                 let name = crate::names::percent_decode(query.strip_prefix("name=")?)?;
                 let asset = ListedAsset {
                     id: state.last,
-                    name,
+                    name: name.into_owned(),
                     state: AssetState::Uploaded,
                     size: sent.size_bytes,
                     digest: sent.digest,

@@ -74,7 +74,8 @@ pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
 
 /// One project's files with the link to each, in the order given.
 pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
-    let mut versions: Vec<String> = files.iter().map(|(file, _)| file.version.normalized()).collect();
+    let same_version = files.chunk_by(|(a, _), (b, _)| a.version.as_str() == b.version.as_str());
+    let mut versions: Vec<String> = same_version.map(|files| files[0].0.version.normalized()).collect();
     versions.dedup();
     let files = files
         .iter()

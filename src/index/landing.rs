@@ -1,5 +1,6 @@
 //! The page a person opens first: every folder with the line that installs from it.
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::escape::Html;
@@ -47,25 +48,23 @@ fn folder(files: &[&IndexFile]) -> FolderView {
         name: Html::of(&folder.to_string()),
         title: Html::of(&folder.title()),
         why: Html::of(&why_no_deps(folder)),
-        projects: files.chunk_by(|a, b| a.project.normalized() == b.project.normalized()).map(project).collect(),
+        projects: files
+            .chunk_by(|a, b| a.project == b.project || a.project.normalized() == b.project.normalized())
+            .map(project)
+            .collect(),
     }
 }
 
 fn project(files: &[&IndexFile]) -> ProjectView {
-    let unique = |texts: Vec<String>| {
-        let mut seen = Vec::new();
-        for text in texts {
-            if !seen.contains(&text) {
-                seen.push(text);
-            }
-        }
-        seen.iter().map(|text| Html::of(text)).collect()
-    };
     ProjectView {
         name: Html::of(&files[0].project.normalized()),
-        versions: unique(files.iter().rev().map(|file| file.version.to_string()).collect()),
-        requires: unique(files.iter().flat_map(|file| file.requires.clone()).collect()),
+        versions: unique(files.iter().rev().map(|file| file.version.as_str())),
+        requires: unique(files.iter().flat_map(|file| file.requires.iter().map(String::as_str))),
     }
+}
+
+fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<Html> {
+    texts.unique().map(Html::of).collect()
 }
 
 fn why_no_deps(folder: &Folder) -> String {

@@ -21,7 +21,6 @@ pub fn sort_by_file<T>(items: &mut [T], file: impl Fn(&T) -> &IndexFile) {
 struct Key {
     folder: Folder,
     project: String,
-    public: Version,
     version: Version,
     /// None for a source distribution, which stands before the wheels.
     tags: Option<[Vec<Numbered>; 2]>,
@@ -37,7 +36,6 @@ impl Key {
         Self {
             folder: file.folder.clone(),
             project: file.project.normalized(),
-            public: file.version.public(),
             version: file.version.clone(),
             tags: match &file.kind {
                 FileKind::Sdist => None,

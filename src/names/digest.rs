@@ -25,12 +25,12 @@ impl Digest {
 
     /// The 64 hex digits without prefix.
     pub fn to_hex(self) -> String {
-        self.0.iter().fold(String::with_capacity(64), |mut hex, byte| {
-            for nibble in [byte >> 4, byte & 15] {
-                hex.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
-            }
-            hex
-        })
+        let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
+        let mut hex = Vec::with_capacity(64);
+        for byte in self.0 {
+            hex.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        String::from_utf8(hex).expect("hex digits are ASCII")
     }
 
     /// The digest in URL-safe base64 without padding, as RECORD writes it after `sha256=`.
@@ -62,10 +62,19 @@ impl FromStr for Digest {
         }
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok()).ok_or_else(fault);
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+            let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else { return Err(fault()) };
+            *byte = high << 4 | low;
         }
         Ok(Self(bytes))
+    }
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
     }
 }
 

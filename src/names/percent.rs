@@ -1,22 +1,27 @@
 //! Text made safe for a segment of an address.
 
+use std::borrow::Cow;
+
 /// Percent-encodes one segment of a URL path: all but the unreserved characters of RFC 3986 section 2.3. `+` becomes
 /// `%2B`, because some clients decode a plain one as a space.
 pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
-    let segment = segment.as_ref();
-    let mut encoded = String::with_capacity(segment.len() + 8);
-    for &byte in segment {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
+    let is_unreserved = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let mut rest = segment.as_ref();
+    let mut encoded = Vec::with_capacity(rest.len() + 8);
+    while let Some(at) = rest.iter().position(|byte| !is_unreserved(byte)) {
+        encoded.extend_from_slice(&rest[..at]);
+        encoded.extend_from_slice(format!("%{:02X}", rest[at]).as_bytes());
+        rest = &rest[at + 1..];
     }
-    encoded
+    encoded.extend_from_slice(rest);
+    String::from_utf8(encoded).expect("unreserved characters are ASCII")
 }
 
 /// Undoes percent encoding. `None` for a `%` that is none and for bytes that are no UTF-8.
-pub fn percent_decode(text: &str) -> Option<String> {
+pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -27,7 +32,7 @@ pub fn percent_decode(text: &str) -> Option<String> {
             bytes.push(byte);
         }
     }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 #[cfg(test)]
