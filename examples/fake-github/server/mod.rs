@@ -155,6 +155,8 @@ async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
+        // Small answers go out at once; otherwise their second part waits 40 ms for the first to be acknowledged.
+        let _ = stream.set_nodelay(true);
         let (shared, base, doom) = (Arc::clone(&shared), Arc::clone(&base), Doom::default());
         let wire = TokioIo::new(Wire::new(stream, doom.clone()));
         let service = service_fn(move |request| answer(Arc::clone(&shared), Arc::clone(&base), doom.clone(), request));
