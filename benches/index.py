@@ -26,7 +26,8 @@ import tempfile
 import time
 import zipfile
 
-HERE = pathlib.Path(__file__).resolve().parent
+from wheels import HERE, tools
+
 BAR = 20
 PAIRS = [(rocm, torch) for rocm in ("6.2", "6.4", "7.0", "7.2", "7.14") for torch in ("2.6", "2.7", "2.8", "2.9", "2.10")]
 PYTHONS = ["310", "311", "312", "313"]
@@ -106,7 +107,7 @@ def main():
         count = releases(folder / "releases")
         (ours, theirs) = (folder / "ours", folder / "theirs")
         build = [binary, "index", "build", "--published", str(folder / "releases"), "--out", str(ours)]
-        peer = [sys.executable, "-I", str(HERE / "simple_index.py"), str(folder / "releases"), str(theirs)]
+        peer = [str(tools() / "python3"), "-I", str(HERE / "simple_index.py"), str(folder / "releases"), str(theirs)]
         both = {"first": [], "again": [], "python": []}
         for _ in range(options.rounds):
             shutil.rmtree(ours, ignore_errors=True)

@@ -2,17 +2,21 @@
 
     python3 -I benches/simple_index.py RELEASES SITE
 
-Does what `rock-matrix index build --published RELEASES --out SITE` does of it: reads the manifests, sorts by folder,
-project and file, escapes, writes the pages as HTML and as JSON. It opens no wheel, hashes nothing, syncs nothing and
-replaces nothing as a whole.
+Does what `rock-matrix index build --published RELEASES --out SITE` does of it: reads the manifests; takes every name
+apart with `packaging`, as pip does, and holds it against its row; refuses a name twice and a digest that is none; sorts
+by folder, project, version and Python; escapes; writes the pages as HTML and as JSON. It opens no wheel, hashes nothing,
+syncs nothing and replaces nothing as a whole.
 """
 
 import html
 import itertools
 import json
 import os
+import re
 import sys
 import urllib.parse
+
+from packaging.utils import parse_wheel_filename
 
 HEAD = """<!DOCTYPE html>
 <html lang="en">
@@ -50,6 +54,21 @@ def write_json(path, document):
     write(path, json.dumps(document, indent=2) + "\n")
 
 
+def numbered(tag):
+    letters, major, minor = re.fullmatch(r"(\D*)(\d?)(\d*)", tag).groups()
+    return letters, int(major or 0), int(minor or 0)
+
+
+def key(row):
+    """What a file is sorted by; fails on a row that contradicts its name."""
+    project, version, _, _ = parse_wheel_filename(row["name"])
+    if (project, version.public, version.local) != (row["distribution"], row["version"], row["label"]):
+        sys.exit(f"{row['name']} is another file than its row says")
+    if len(bytes.fromhex(row["sha256"])) != 32:
+        sys.exit(f"{row['name']} has no digest")
+    return row["index"], project, version, [numbered(tag) for tag in row["python"] + row["abi"]], row["name"]
+
+
 def main():
     releases, site = sys.argv[1:]
     rows = []
@@ -58,22 +77,24 @@ def main():
         with open(os.path.join(releases, tag, "rock-manifest.json"), encoding="utf-8") as manifest:
             base = f"../../{steps}/{urllib.parse.quote(tag)}/"
             for row in json.load(manifest)["files"]:
-                rows.append((row, base + urllib.parse.quote(row["name"], safe="")))
-    rows.sort(key=lambda pair: (pair[0]["index"], pair[0]["distribution"]))
+                rows.append((row, base + urllib.parse.quote(row["name"], safe=""), key(row)))
+    if len({row["name"].lower() for row, _, _ in rows}) != len(rows):
+        sys.exit("two files have one name")
+    rows.sort(key=lambda entry: entry[2])
     meta = {"api-version": "1.1"}
     landing = []
-    for folder, of_folder in itertools.groupby(rows, lambda pair: pair[0]["index"]):
+    for folder, of_folder in itertools.groupby(rows, lambda entry: entry[2][0]):
         place = os.path.join(site, folder)
         projects = []
-        for project, files in itertools.groupby(of_folder, lambda pair: pair[0]["distribution"]):
+        for project, files in itertools.groupby(of_folder, lambda entry: entry[2][1]):
             files = list(files)
             projects.append(project)
             os.makedirs(os.path.join(place, project))
-            versions = list(dict.fromkeys(f"{row['version']}+{row['label']}" for row, _ in files))
-            lines = "".join(line(row, url) for row, url in files)
+            versions = list(dict.fromkeys(str(file_key[2]) for _, _, file_key in files))
+            lines = "".join(line(row, url) for row, url, _ in files)
             page = HEAD.format(f"{html.escape(project)} in {html.escape(folder)}") + lines + TAIL
             write(os.path.join(place, project, "index.html"), page)
-            document = {"meta": meta, "name": project, "versions": versions, "files": [entry(*pair) for pair in files]}
+            document = {"meta": meta, "name": project, "versions": versions, "files": [entry(row, url) for row, url, _ in files]}
             write_json(os.path.join(place, project, "index.json"), document)
             shown = ", ".join(f"<code>{html.escape(version)}</code>" for version in reversed(versions))
             landing.append(f"<h2>{html.escape(folder)}</h2>\n<pre><code>pip install {project} --no-deps</code></pre>\n<p>{shown}</p>\n")
