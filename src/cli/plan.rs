@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let exit = (|| {
         let compat = load::compat(shell)?;
         let published = published::read(&args.published, &args.connection, Manifests::None, shell, &mut sink)?;
-        let published = published.to_skip(&mut sink);
+        let published = published.to_skip(&compat, &mut sink);
         let mut options = Options { published, runner: args.runner };
         let matrices = load::matrices(shell, &compat, &args.files, &mut sink)?;
         let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));

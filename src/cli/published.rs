@@ -117,8 +117,8 @@ impl Published {
     }
 
     /// The wheels that need no job.
-    pub(super) fn to_skip(&self, sink: &mut Sink) -> plan::Published {
-        let (listing, mut published) = (self.listing(), plan::Published::default());
+    pub(super) fn to_skip(&self, compat: &Compat, sink: &mut Sink) -> plan::Published {
+        let (listing, mut published) = (self.listing(), plan::Published::new(compat.rocm_versions()));
         for (_, _, name) in listing.wheels() {
             published.insert(&name);
         }

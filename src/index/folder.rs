@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::names::{Accelerator, LabelParts, RocmVersion, Version};
+use crate::names::{Accelerator, Combination, LabelParts, RocmVersion, Version};
 
 /// A folder of the index. Ordered with the newest accelerator and torch first, and `any` last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,16 @@ pub enum Folder {
     Cuda(String, Option<Version>),
     /// `any`: files whose version carries no label.
     Any,
+}
+
+impl From<&Combination> for Folder {
+    fn from(combination: &Combination) -> Self {
+        match &combination.accelerator {
+            Some(Accelerator::Rocm(rocm)) => Self::Rocm(rocm.clone(), combination.torch.as_ref().map(cut)),
+            Some(Accelerator::Cuda(digits)) => Self::Cuda(digits.clone(), combination.torch.as_ref().map(cut)),
+            None => Self::Any,
+        }
+    }
 }
 
 impl Folder {

@@ -4,6 +4,7 @@
 //! which versions exist.
 
 mod arch;
+mod combination;
 mod digest;
 mod distribution;
 mod gfx;
@@ -19,6 +20,7 @@ mod wheel_name;
 mod wheel_tag;
 
 pub use arch::{Arch, ArchError};
+pub use combination::{Combination, torch_text};
 pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
 pub use gfx::{GfxTarget, GfxTargetError};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::bands::bands;
-use super::{Grade, Machine, Matched, Share, combination};
+use super::{Grade, Machine, Matched, Share};
 use crate::index::Html;
 use crate::names::{Accelerator, PythonVersion, Version};
 
@@ -217,7 +217,7 @@ fn class(share: Share) -> &'static str {
 }
 
 fn torch_label(torch: Option<&Version>) -> String {
-    torch.map_or_else(|| "no torch".to_owned(), |torch| format!("torch {}", combination::torch_text(torch)))
+    torch.map_or_else(|| "no torch".to_owned(), |torch| format!("torch {}", crate::names::torch_text(torch)))
 }
 
 fn accelerator_label(accelerator: Option<&Accelerator>) -> String {

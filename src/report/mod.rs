@@ -10,7 +10,6 @@
 
 mod addresses;
 mod bands;
-mod combination;
 mod coverage;
 mod expected;
 mod heatmap;
@@ -29,8 +28,8 @@ mod share;
 mod tests;
 mod wheels;
 
+pub use crate::names::Combination;
 pub use addresses::repository_of;
-pub use combination::Combination;
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
 pub use expected::{Expected, ExpectedCell};
 pub use heatmap::{Heatmap, Scheme, heatmaps, svg};

@@ -290,7 +290,7 @@ fn absent(notes: &Notes<'_>) -> Vec<Vec<String>> {
 fn installs(wheels: &Wheels, index: Option<&BaseUrl>) -> Vec<Install> {
     let mut folders: BTreeMap<Folder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
     for wheel in &wheels.all {
-        let of_folder = folders.entry(wheel.combination.folder()).or_default();
+        let of_folder = folders.entry(Folder::from(&wheel.combination)).or_default();
         of_folder.entry(&wheel.combination.distribution).or_default().push(wheel);
     }
     let lines = |folder: &Folder, distribution: &str, wheels: &[&PublishedWheel]| match index {

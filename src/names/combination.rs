@@ -1,7 +1,6 @@
 //! What a wheel is, beside Python and platform.
 
-use crate::index::Folder;
-use crate::names::{Accelerator, LabelParts, Version, WheelIdentity, cuda_version};
+use super::{Accelerator, Version, WheelIdentity, cuda_version};
 
 /// Distribution, version, accelerator, torch and backend. Both spellings of a label are one combination; it sorts by
 /// field, so torch 2.10 follows 2.9.
@@ -37,18 +36,6 @@ impl Combination {
             torch: torch.map(|torch| format!("{torch}{tail}").parse().unwrap_or_else(|_| torch.clone())),
             backend: identity.backend.clone(),
         }
-    }
-
-    /// The folder of the index that has it.
-    pub fn folder(&self) -> Folder {
-        let parts = self.accelerator.as_ref().map(|accelerator| LabelParts {
-            accelerator: accelerator.clone(),
-            torch: self.torch.clone(),
-            git: self.git.clone(),
-            backend: self.backend.clone(),
-            cxx11abi: None,
-        });
-        Folder::of(parts.as_ref())
     }
 
     /// Version and commit, `2.8.4 git 4a948e9`.
@@ -92,8 +79,8 @@ impl Combination {
     }
 }
 
-/// Major, minor and tail.
-pub(super) fn torch_text(torch: &Version) -> String {
+/// Torch as labels print it: major, minor and the tail of one that is no release, `2.15dev20261101`.
+pub fn torch_text(torch: &Version) -> String {
     format!("{}{}", torch.minor(), torch.pre_tail())
 }
 
@@ -121,6 +108,5 @@ mod tests {
         all.sort();
         let torch: Vec<String> = all.iter().filter_map(Combination::torch_text).collect();
         assert_eq!(torch, ["2.9", "2.10", "2.15dev20261101", "2.15"]);
-        assert_eq!(all[2].folder().to_string(), "rocm7.2-torch2.15dev20261101");
     }
 }
