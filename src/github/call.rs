@@ -23,6 +23,8 @@ const LARGEST_ANSWER_BYTES: usize = 256 << 20;
 const LARGEST_REFUSAL_BYTES: usize = 64 << 10;
 /// How often the wish to stop is looked for while waiting.
 const GLANCE: Duration = Duration::from_millis(100);
+/// The same in a long wait: of the 7.5 seconds that a cancelled job has, one is spent on it.
+const LONGEST_GLANCE: Duration = Duration::from_secs(1);
 /// How long a write that is under way may take when it was wished to stop: a job that is cancelled has 7.5 seconds before
 /// it is ended, and 2.5 more before it is killed (GitHub Docs, "Workflow cancellation reference").
 const GRACE: Duration = Duration::from_secs(4);
@@ -291,7 +293,7 @@ impl Caller {
             if left.is_zero() {
                 return Ok(());
             }
-            self.clock.sleep(left.min(GLANCE.max(time / 600))).await;
+            self.clock.sleep(left.min((time / 600).clamp(GLANCE, LONGEST_GLANCE))).await;
         }
     }
 

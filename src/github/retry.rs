@@ -102,6 +102,7 @@ mod tests {
         }
     }
 
+    /// 4.6
     #[test]
     fn only_what_may_pass_is_tried_again() {
         for code in [0, 408, 429, 500, 502, 503, 504] {
@@ -113,6 +114,7 @@ mod tests {
         assert_eq!(judge(&status(302), 1, 1.0), Verdict::Good);
     }
 
+    /// 4.6
     #[test]
     fn the_wait_doubles_to_a_minute_with_full_jitter() {
         let longest: Vec<_> = (1..MOST_TRIES).map(|tries| waits(&status(502), tries)).collect();
@@ -121,6 +123,7 @@ mod tests {
         assert_eq!(judge(&status(502), MOST_TRIES, 1.0), Verdict::TooOften);
     }
 
+    /// 4.6
     #[test]
     fn a_server_that_names_its_time_is_obeyed() {
         assert_eq!(waits(&Answer { retry_after: Some(90), ..status(403) }, 1), Some(90));
@@ -130,6 +133,7 @@ mod tests {
         assert_eq!(waits(&Answer { remaining: Some(3), ..status(403) }, 1), None, "it is no limit");
     }
 
+    /// 4.6
     #[test]
     fn a_secondary_limit_waits_a_minute_at_least() {
         let limited = Answer { message: "You have exceeded a Secondary rate limit.", ..status(403) };

@@ -154,6 +154,7 @@ mod tests {
         assert_eq!(taken, size);
     }
 
+    /// 4.5
     #[test]
     fn a_file_that_changes_never_arrives_as_a_whole() {
         let bytes = vec![7; 2 * PIECE_BYTES + 9];

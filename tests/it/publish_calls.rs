@@ -148,6 +148,17 @@ fn a_name_that_is_taken_by_the_same_bytes_is_a_success() {
     assert_eq!((github.ledger.times(Reached::Uploaded), deleted), (2, 0), "what came through stays");
 }
 
+/// 4.6, 4.13
+#[test]
+fn a_draft_whose_answer_was_lost_is_looked_for_and_not_made_again() {
+    for rule in ["create-release#1=done:502", "create-release#1=mute:0", "create-release#1=mute:20"] {
+        let play = play(Settings { listing: Listing::Late(3_000), ..Settings::default() }, &[rule]);
+        let files = Files::of(1, 1);
+        assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)), "{rule}");
+        assert_eq!((asked(&play, Operation::CreateRelease), play.releases().len()), (1, 1), "{rule}");
+    }
+}
+
 /// 4.6
 #[test]
 fn what_github_refuses_for_good_is_sent_once() {

@@ -91,6 +91,7 @@ fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
     }
 }
 
+/// 4.15
 #[test]
 fn a_dry_run_tells_the_calls_and_makes_none_with_github_or_with_a_saved_state() {
     let (project, server) = (project(&[CP311]).file("state.json", "[]"), server(&[]));
@@ -127,6 +128,7 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
     }
 }
 
+/// 4.9
 #[test]
 fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -148,6 +150,7 @@ fn other_bytes_are_refused_and_replaced_without_a_gap_where_asked_for() {
     assert!(first(".whl.tmp-") < first("DELETE"), "{log:#?}");
 }
 
+/// 4.2
 #[test]
 fn an_immutable_release_is_never_written_to() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -160,6 +163,7 @@ fn an_immutable_release_is_never_written_to() {
     assert_eq!(writes(&server), before);
 }
 
+/// 4.1
 #[test]
 fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -197,6 +201,7 @@ fn a_release_that_others_filled_is_told_before_anything_is_sent() {
     assert_eq!(writes(&server), before);
 }
 
+/// 4.2
 #[test]
 fn the_text_of_what_is_published_is_changed_only_where_asked_for() {
     let (project, server) = (project(&[CP311]).file("notes.md", "New.\n"), server(&[]));
@@ -260,6 +265,7 @@ fn wheels_whose_digest_nobody_tells_are_named() {
     assert!(told.contains("warning[G119 not-in-sums]") && told.contains(CP311), "{told}");
 }
 
+/// 4.7
 #[test]
 fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     let (project, server) = (project(&[CP311]).file("notes.md", "Text.\n"), server(&[]));
@@ -279,6 +285,7 @@ fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     assert!(told.stdout.contains(" min that GitHub asks for"), "{}", told.stdout);
 }
 
+/// 4.10
 #[test]
 fn where_it_stands_is_said_of_public_releases_and_of_none() {
     let (project, server) = (project(&[CP311]), server(&["create-release=tag-ruleset:422"]));
@@ -297,6 +304,7 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
     assert!(json.contains("\"published\": true") && json.contains("\"complete\": false"), "{json}");
 }
 
+/// 4.3
 #[test]
 fn files_without_a_digest_are_said_to_be_compared_by_size() {
     let (project, server) =
@@ -306,6 +314,7 @@ fn files_without_a_digest_are_said_to_be_compared_by_size() {
     assert!(told.contains("3 files, 3 of them compared by size alone; `--verify full`"), "{told}");
 }
 
+/// 4.2
 #[test]
 fn a_tag_that_an_immutable_release_had_is_spent() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -387,6 +396,7 @@ fn addresses_and_repositories_that_are_none_are_bad_command_lines() {
     run(&["--repo", "me/wheels", "--api-url", "nonsense"]);
 }
 
+/// 4.8
 #[test]
 fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anything_is_sent() {
     let server = server(&[]);
@@ -402,6 +412,7 @@ fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anyt
     assert!(told.contains("error[G114 not-a-listing]"), "{told}");
 }
 
+/// 4.8
 #[test]
 fn a_tag_that_is_missing_or_was_moved_is_refused() {
     let (project, server) = (project(&[CP311]), server(&[]));
@@ -443,6 +454,7 @@ fn a_file_that_is_gone_or_another_when_its_turn_comes_leaves_a_draft() {
     }
 }
 
+/// 4.10
 #[test]
 fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
     let (project, server) = (project(&[CP311]), server(&["create-release=hold-after"]));
@@ -518,7 +530,7 @@ fn a_signal_ends_it_in_time_although_the_server_is_silent_and_says_how_to_go_on(
     });
 }
 
-/// An upload that is under way when the signal comes and ends in time is kept.
+/// 4.10: an upload that is under way when the signal comes and ends in time is kept.
 #[test]
 fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     let (project, server) = (project(&[CP311, CP312]), server(&["upload#1=hold-after"]));
@@ -536,6 +548,7 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     assert_eq!((told.matches("  there\n").count(), told.matches("  missing\n").count()), (1, 3), "{told}");
 }
 
+/// 4.14
 #[test]
 fn subjects_of_an_attestation_are_written_before_anything_is_published() {
     let project = project(&[CP311, CP312]).env("GITHUB_TOKEN", "");
@@ -547,6 +560,7 @@ fn subjects_of_an_attestation_are_written_before_anything_is_published() {
     assert!(lines.len() == 2 && lines.iter().all(|line| line.find("  ") == Some(64)), "{text}");
 }
 
+/// 4.14
 #[test]
 fn more_subjects_than_one_attestation_takes_go_into_further_files() {
     let many =
@@ -620,6 +634,7 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
     }
 }
 
+/// 4.16
 #[test]
 fn a_server_that_tells_the_token_is_not_repeated() {
     for rule in [
@@ -645,6 +660,7 @@ fn a_server_that_tells_the_token_is_not_repeated() {
     }
 }
 
+/// 4.7
 #[test]
 fn as_many_files_are_sent_at_once_as_was_asked_for() {
     let names: Vec<String> = (8..14).map(|minor| format!("a-1-cp3{minor}-cp3{minor}-linux_x86_64.whl")).collect();
@@ -672,6 +688,7 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
     }
 }
 
+/// 4.10
 #[test]
 fn a_job_that_is_cancelled_while_it_reads_ends_at_once() {
     for rule in ["list-releases=hold-before", "list-releases=stall:1"] {

@@ -7,8 +7,9 @@ use regex::Regex;
 use crate::none;
 use crate::sources;
 
-/// Letters with their last number: M matrix, D docker, B build, W wheels, P publishing.
-const SERIES: [(&str, u32); 5] = [("M", 24), ("D", 11), ("B", 12), ("W", 7), ("P", 8)];
+/// Letters with their last number: M matrix, D docker, B build, W wheels, P publishing; 4.1 and on are the rules of
+/// releases on GitHub.
+const SERIES: [(&str, u32); 6] = [("M", 24), ("D", 11), ("B", 12), ("W", 7), ("P", 8), ("4.", 16)];
 
 fn wanted() -> Vec<String> {
     SERIES.iter().flat_map(|(letter, last)| (1..=*last).map(move |number| format!("{letter}{number}"))).collect()
@@ -18,10 +19,10 @@ fn wanted() -> Vec<String> {
 fn rows_in(text: &str) -> BTreeSet<String> {
     // The comment, further lines of it, and attributes of which one makes a test.
     let comment = Regex::new(
-        r"(?m)^\s*///\s((?:[A-Z]\d+(?:,\s|\sand\s)?)+)[^\n]*\n(?:\s*///[^\n]*\n)*(?:\s*#\[[^\n]*\n)*?\s*#\[test\]",
+        r"(?m)^\s*///\s((?:(?:[A-Z]|4\.)\d+(?:,\s|\sand\s)?)+)[^\n]*\n(?:\s*///[^\n]*\n)*(?:\s*#\[[^\n]*\n)*?\s*#\[test\]",
     )
     .unwrap();
-    let row = Regex::new(r"[A-Z]\d+").unwrap();
+    let row = Regex::new(r"(?:[A-Z]|4\.)\d+").unwrap();
     let lists = comment.captures_iter(text).map(|found| found[1].to_owned());
     lists.flat_map(|list| row.find_iter(&list).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()).collect()
 }
@@ -39,7 +40,7 @@ fn every_row_has_its_test() {
 #[test]
 fn a_row_counts_where_its_comment_opens_with_it() {
     let rows = rows_in(
-        "    /// M2\n    #[test]\n/// D3, D4: both\n/// of them\n#[cfg(unix)]\n#[test]\n/// see B1\n#[test]\n// W5\n/// B2\nfn not_a_test() {}\n",
+        "    /// M2\n    #[test]\n/// D3, D4: both\n/// of them\n#[cfg(unix)]\n#[test]\n/// see B1\n#[test]\n/// P7, 4.14\n#[test]\n// W5\n/// B2\nfn not_a_test() {}\n",
     );
-    assert_eq!(rows.into_iter().collect::<Vec<_>>(), ["D3", "D4", "M2"]);
+    assert_eq!(rows.into_iter().collect::<Vec<_>>(), ["4.14", "D3", "D4", "M2", "P7"]);
 }

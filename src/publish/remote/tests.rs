@@ -134,6 +134,7 @@ fn word(step: &Step) -> String {
 
 const NOTHING: Allowed = Allowed { replace: false, published: false, clean_duplicates: false, fetch_to_verify: false };
 
+/// 4.10
 #[test]
 fn a_release_is_made_as_a_draft_and_published_last_and_a_second_run_does_nothing() {
     let (goal, mut releases) = (goal(&["a.whl", "b.whl", "SHA256SUMS"]), Releases::of(Vec::new()));
@@ -145,6 +146,7 @@ fn a_release_is_made_as_a_draft_and_published_last_and_a_second_run_does_nothing
     assert_eq!(releases.reach(&goal, NOTHING), Ok(vec![]));
 }
 
+/// 4.3
 #[test]
 fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
     let mut left = asset(5, "a.whl", 1);
@@ -154,6 +156,7 @@ fn what_is_left_of_an_upload_is_deleted_and_sent_again() {
     assert_eq!(steps.join("; "), "delete a.whl; upload a.whl; publish v1 legacy");
 }
 
+/// 4.3
 #[test]
 fn other_bytes_are_refused_and_replaced_only_where_asked_for() {
     let goal = goal(&["a.whl"]);
@@ -163,6 +166,7 @@ fn other_bytes_are_refused_and_replaced_only_where_asked_for() {
     assert_eq!(steps.join("; "), "delete a.whl; upload a.whl; publish v1 legacy");
 }
 
+/// 4.9
 #[test]
 fn on_a_published_release_the_new_bytes_are_there_before_the_old_ones_go() {
     let goal = goal(&["a.whl"]);
@@ -173,6 +177,7 @@ fn on_a_published_release_the_new_bytes_are_there_before_the_old_ones_go() {
     assert_eq!(steps, format!("upload {waiting}; delete a.whl; rename {waiting} a.whl"));
 }
 
+/// 4.9
 #[test]
 fn a_replacement_that_was_cut_off_anywhere_is_finished() {
     let allowed = Allowed { replace: true, published: true, ..NOTHING };
@@ -191,6 +196,7 @@ fn a_replacement_that_was_cut_off_anywhere_is_finished() {
     }
 }
 
+/// 4.2
 #[test]
 fn a_published_release_is_written_to_only_where_allowed_and_an_immutable_one_never() {
     let goal = goal(&["a.whl", "b.whl"]);
@@ -217,6 +223,7 @@ fn what_github_stored_under_another_name_goes_before_the_draft_is_published() {
     assert_eq!(releases.names(), ["copy.whl", "a.b.whl.2", "a+b.whl"], "what others brought stays");
 }
 
+/// 4.1
 #[test]
 fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
     let goal = goal(&["a.whl"]);
@@ -235,6 +242,7 @@ fn several_drafts_of_a_tag_are_told_and_only_empty_ones_may_go() {
     assert_eq!(steps.join("; "), "delete release 9; publish v1 legacy", "this run made it");
 }
 
+/// 4.3
 #[test]
 fn digests_that_github_does_not_tell_are_the_sizes_or_what_was_fetched() {
     let unknown = || ListedAsset { digest: None, ..asset(5, "a.whl", 1) };
