@@ -9,36 +9,19 @@ Prints three ratios, each the median over rounds that alternate the two sides:
   10 million raw cells to about a million legal jobs beside Python, with our peak memory.
 """
 
-import argparse
 import hashlib
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+from matrices import alternate, arguments, empty_program, write_recipe
 
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHONS = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
 ABSENT_PYTHONS = ["3.5", "3.6", "3.7", "3.8"]
-
-
-def seconds(argv):
-    begin = time.perf_counter()
-    with open(os.devnull, "wb") as sink:
-        subprocess.run(argv, stdout=sink, stderr=subprocess.PIPE, check=True)
-    return time.perf_counter() - begin
-
-
-def alternate(ours, peer, rounds):
-    """Median seconds of each side; the sides take turns so that a noisy machine hits both."""
-    both = ([], [])
-    for _ in range(rounds):
-        both[0].append(seconds(ours))
-        both[1].append(seconds(peer))
-    return statistics.median(both[0]), statistics.median(both[1])
 
 
 def facts(binary):
@@ -109,24 +92,16 @@ def same_bytes(ours, peer):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default="target/release/rock-matrix")
-    parser.add_argument("--rounds", type=int, default=21)
-    options = parser.parse_args()
-    binary = str(pathlib.Path(options.binary).resolve())
+    options = arguments(__doc__, 21)
+    binary = options.binary
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        (folder / "recipes").mkdir()
-        (folder / "recipes" / "bench.yaml").write_text(
-            "recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\n    argv: [\"true\"]\n"
-        )
+        write_recipe(folder)
         torch = facts(binary)
         newest = {minor: row["patches"][-1] for minor, row in torch.items() if row["patches"]}
         recent = sorted(newest, key=lambda minor: tuple(map(int, minor.split("."))))[-10:]
         rocms = sorted({rocm for minor in recent for rocm in torch[minor]["rocm-index"]}, key=lambda v: tuple(map(int, v.split("."))))
-        empty = folder / "empty"
-        (folder / "empty.rs").write_text("fn main() {}\n")
-        subprocess.run(["rustc", "-O", "-C", "target-feature=+crt-static", "-o", empty, folder / "empty.rs"], check=True)
+        empty = empty_program(folder)
 
         axes = {"bench": versions(3), "python": PYTHONS, "torch": [newest[m] for m in recent], "rocm": rocms}
         plan, peer = write_matrix(folder, "small", axes, torch, binary)
@@ -134,7 +109,7 @@ def main():
         jobs = len(json.loads(subprocess.run(plan, check=True, capture_output=True).stdout)["jobs"])
         ours, theirs = alternate(plan, peer, options.rounds)
         print(f"plan of {jobs} jobs, the same {size} bytes: {ours * 1e3:.2f} ms, python3 {theirs * 1e3:.2f} ms: {theirs / ours:.1f} times faster (bar: 10)")
-        ours, theirs = alternate(plan, [str(empty)], options.rounds)
+        ours, theirs = alternate(plan, [empty], options.rounds)
         print(f"plan of {jobs} jobs: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 5)")
 
         pythons = ABSENT_PYTHONS + PYTHONS

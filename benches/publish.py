@@ -31,6 +31,7 @@ import time
 import urllib.request
 import zipfile
 
+from matrices import empty_program
 from wheels import CACHE, HERE, Bars, in_turns, run
 
 LARGE_BYTES = 1_500_000_000
@@ -171,9 +172,7 @@ def again(binary, rounds, folder, bars):
         publish(binary, told["url"], "v1", dist)
     bars.is_at_most("requests of a second run", told["requests"], 5)
     bars.is_at_most("writes of a second run", told["writes"], 0)
-    empty = folder / "empty"
-    (folder / "empty.rs").write_text("fn main() {}\n")
-    subprocess.run(["rustc", "-O", "-C", "target-feature=+crt-static", "-o", empty, folder / "empty.rs"], check=True)
+    empty = empty_program(folder)
     with server(binary, "--state", state) as told:
         sides = {
             "ours": (lambda: publish(binary, told["url"], "v1", dist), 1),

@@ -7,47 +7,20 @@ Prints the time for 256 and for 294 jobs, the median over rounds that alternate 
 bar is missed: 10 ms for 256 jobs, 8 times the empty program for 294.
 """
 
-import argparse
-import os
 import pathlib
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
-
-def seconds(argv, folder):
-    begin = time.perf_counter()
-    with open(os.devnull, "wb") as sink:
-        subprocess.run(argv, stdout=sink, stderr=subprocess.PIPE, check=True, cwd=folder)
-    return time.perf_counter() - begin
-
-
-def alternate(ours, peer, folder, rounds):
-    both = ([], [])
-    for _ in range(rounds):
-        both[0].append(seconds(ours, folder))
-        both[1].append(seconds(peer, folder))
-    return statistics.median(both[0]), statistics.median(both[1])
+from matrices import alternate, arguments, empty_program, write_recipe
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default="target/release/rock-matrix")
-    parser.add_argument("--rounds", type=int, default=21)
-    options = parser.parse_args()
-    binary = str(pathlib.Path(options.binary).resolve())
+    options = arguments(__doc__, 21)
     missed = False
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        (folder / "recipes").mkdir()
-        (folder / "recipes" / "bench.yaml").write_text(
-            "recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\n    argv: [\"true\"]\n"
-        )
-        empty = folder / "empty"
-        (folder / "empty.rs").write_text("fn main() {}\n")
-        subprocess.run(["rustc", "-O", "-C", "target-feature=+crt-static", "-o", empty, folder / "empty.rs"], check=True)
+        write_recipe(folder)
+        empty = empty_program(folder)
         for jobs in (256, 294):
             versions = ", ".join(f'"1.{number}"' for number in range(jobs // 2))
             matrix = folder / f"{jobs}.yaml"
@@ -55,8 +28,8 @@ def main():
                 "version: 1\ndistribution: bench\nrecipe: bench\ngfx: [gfx90a, gfx942]\naxes:\n"
                 f'  bench: [{versions}]\n  python: ["3.11", "3.12"]\n  torch: ["2.9.1"]\n  rocm: ["6.4"]\n'
             )
-            render = [binary, "render", "workflow", "--recipes", "recipes", matrix.name]
-            ours, theirs = alternate(render, [str(empty)], folder, options.rounds)
+            render = [options.binary, "render", "workflow", "--recipes", "recipes", matrix.name]
+            ours, theirs = alternate(render, [empty], options.rounds, folder)
             ratio = ours / theirs
             bar, kept = ("10 ms", ours <= 0.010) if jobs == 256 else ("8 times", ratio <= 8)
             missed |= not kept
