@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::assets::Gathered;
+use super::published::LARGEST_MANIFEST_BYTES;
 use super::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Sink, registry::release as codes};
 use crate::names::Digest;
 use crate::publish::{Asset, MANIFEST, Manifest, read_sums};
 use crate::sys;
-
-/// The largest manifest that is read: about 100,000 files.
-const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// Digests, and what the inside of wheels says, from manifests and sums that were written when the files were read.
 ///
@@ -79,7 +77,7 @@ impl Known {
         for folder in folders {
             let path = folder.join(MANIFEST);
             let Some((_, modified)) = sys::stamp(&path) else { continue };
-            let text = sys::read_text(&path, LARGEST_MANIFEST_BYTES).map_err(|error| error.to_string());
+            let text = sys::read_text(&path, LARGEST_MANIFEST_BYTES as u64).map_err(|error| error.to_string());
             match text.and_then(|text| Manifest::from_json(&text).map_err(|error| error.to_string())) {
                 Ok(manifest) => {
                     let rows = rows(&manifest).collect();

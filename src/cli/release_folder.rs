@@ -9,15 +9,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::assets::{self, Depth, Gathered};
 use super::known::Known;
+use super::published::LARGEST_MANIFEST_BYTES;
 use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::Digest;
 use crate::publish::{Changes, Found, Holding, MANIFEST, Manifest, Present, Release, Wanted};
 use crate::sys::{self, FileError, FolderSwap, Signals, Staging, StopSignal};
-
-/// The largest manifest that is read: about 100,000 files.
-const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// The folder of a release as it is.
 #[derive(Debug)]
@@ -175,7 +173,7 @@ fn copy(staging: &Staging, path: &Path, name: &str, expected: Digest) -> Result<
 }
 
 fn read_manifest(path: &Path, sink: &mut Sink) -> Result<Manifest, Exit> {
-    let text = sys::read_text(path, LARGEST_MANIFEST_BYTES).map_err(|error| machine(error, sink))?;
+    let text = sys::read_text(path, LARGEST_MANIFEST_BYTES as u64).map_err(|error| machine(error, sink))?;
     Manifest::from_json(&text).map_err(|error| {
         sink.push(
             Diagnostic::new(&codes::BAD_MANIFEST, format!("the manifest of the release cannot be used: {error}"))

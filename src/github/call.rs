@@ -30,7 +30,9 @@ const LONGEST_GLANCE: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(4);
 /// The version of the API (GitHub Docs, "API Versions").
 const API_VERSION: (&str, &str) = ("x-github-api-version", "2022-11-28");
+/// What answers are asked for in (GitHub Docs, "Media types").
 const JSON: &str = "application/vnd.github+json";
+/// How often a file may be said to lie elsewhere: GitHub says it once, and what stands between may again.
 const MOST_REDIRECTS: usize = 5;
 
 /// What a call does, and so what may be done where it had no answer.

@@ -14,8 +14,9 @@ use tokio::sync::mpsc;
 use super::wire::{Body, whole};
 use crate::names::Digest;
 
-/// Bytes of one piece. Four of them wait at most.
+/// Bytes of one piece.
 const PIECE_BYTES: usize = 256 << 10;
+/// Pieces that wait to be sent at most, so that memory stays bounded where the network is slower than the disk.
 const WAITING: usize = 4;
 
 /// Where the bytes of a file come from.

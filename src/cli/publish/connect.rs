@@ -120,7 +120,6 @@ impl Connection {
 
     /// The options that say the same.
     pub(in crate::cli) fn words(&self) -> Vec<String> {
-        let quoted = |text: &str| shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned);
         let mut words = Vec::new();
         if let Some(url) = &self.api_url {
             words.extend(["--api-url".to_owned(), quoted(url)]);
@@ -211,6 +210,11 @@ impl Opened {
 
 fn bad_address(text: String, argument: &str) -> Diagnostic {
     Diagnostic::new(&codes::BAD_GITHUB_ADDRESS, text).at(Place::Argument(argument.to_owned()), "")
+}
+
+/// A word for a shell; one that no shell takes stays as it is.
+pub(super) fn quoted(text: &str) -> String {
+    shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }
 
 impl std::fmt::Debug for Opened {

@@ -3,29 +3,24 @@
 use std::path::PathBuf;
 
 use super::options::AT_ONCE;
+use crate::cli::publish::connect::quoted;
 use crate::cli::publish::{Args, named};
 
 /// The same command again.
 pub(super) fn resume(args: &Args, repo: &str) -> String {
     let mut words = vec!["rock-matrix publish --repo".to_owned(), repo.to_owned()];
     words.extend(["--tag".to_owned(), args.tag.clone().unwrap_or_default()]);
-    let quoted = |path: &PathBuf| {
-        shlex::try_quote(&path.display().to_string())
-            .map_or_else(|_| path.display().to_string(), std::borrow::Cow::into_owned)
-    };
-    for path in named(args) {
-        words.push(quoted(&path));
-    }
+    let path = |path: &PathBuf| quoted(&path.display().to_string());
+    words.extend(named(args).iter().map(path));
     if let Some(plan) = &args.plan {
-        words.extend(["--plan".to_owned(), quoted(plan)]);
+        words.extend(["--plan".to_owned(), path(plan)]);
     }
     if let Some(notes) = &args.github.notes {
-        words.extend(["--notes".to_owned(), quoted(notes)]);
+        words.extend(["--notes".to_owned(), path(notes)]);
     }
     let options = &args.github;
-    let text = |value: &str| shlex::try_quote(value).map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned);
     for (flag, value) in [("--title", &options.title), ("--target", &options.target)] {
-        words.extend(value.iter().flat_map(|value| [flag.to_owned(), text(value)]));
+        words.extend(value.iter().flat_map(|value| [flag.to_owned(), quoted(value)]));
     }
     for (flag, value, default) in
         [("--make-latest", &options.make_latest, "legacy"), ("--verify", &options.verify, "size")]
@@ -34,7 +29,7 @@ pub(super) fn resume(args: &Args, repo: &str) -> String {
             words.extend([flag.to_owned(), value.clone()]);
         }
     }
-    words.extend(args.known.iter().flat_map(|path| ["--known".to_owned(), quoted(path)]));
+    words.extend(args.known.iter().flat_map(|known| ["--known".to_owned(), path(known)]));
     if options.at_once != AT_ONCE {
         words.extend(["--at-once".to_owned(), options.at_once.to_string()]);
     }
