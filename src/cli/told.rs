@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Format;
-use crate::index::{Folder, IndexFile};
+use crate::index::{Folder, IndexFile, Yanked};
 use crate::names::percent_encode;
 use crate::publish::{Change, Changes, INDEX, Release};
 
@@ -50,10 +50,10 @@ pub(super) struct IndexDocument {
     projects: BTreeSet<String>,
 }
 
-/// The folders of the index below `root`, in its order.
+/// The folders of the index below `root`, in its order, with the projects that are offered there.
 pub(super) fn indexes<'a>(files: impl Iterator<Item = &'a IndexFile>, root: &Path) -> Vec<IndexDocument> {
     let mut projects: BTreeMap<&Folder, BTreeSet<String>> = BTreeMap::new();
-    for file in files {
+    for file in files.filter(|file| file.yanked == Yanked::No) {
         projects.entry(&file.folder).or_default().insert(file.project.normalized());
     }
     let root = file_url(root);
@@ -65,8 +65,11 @@ pub(super) fn indexes<'a>(files: impl Iterator<Item = &'a IndexFile>, root: &Pat
     projects.into_iter().map(document).collect()
 }
 
-/// The lines that install from them.
+/// The lines that install from them, if there is anything to install.
 pub(super) fn install_lines(indexes: &[IndexDocument]) -> String {
+    if indexes.is_empty() {
+        return String::new();
+    }
     let mut text = "install with:\n".to_owned();
     for index in indexes {
         for project in &index.projects {

@@ -60,6 +60,14 @@ fn what_is_withdrawn_stays_so_until_it_is_offered_again() {
 }
 
 #[test]
+fn nobody_is_told_to_install_what_is_withdrawn_as_a_whole() {
+    let project = project(&["2.5.9"]);
+    assert!(build(&project, &[]).contains("pip install flash-attn"));
+    let said = build(&project, &["--yank", "flash-attn", "--apply"]);
+    assert!(said.contains("yanked: flash_attn-2.5.9+") && !said.contains("install with"), "{said}");
+}
+
+#[test]
 fn publishing_into_the_folder_again_leaves_what_is_withdrawn() {
     let project = project(&["2.5.9", "2.8.3"]);
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
