@@ -259,6 +259,7 @@ const TEST: Record = Record {
 const WORKFLOW: Record = Record {
     name: "`workflow`",
     fields: &[
+        optional("tags", TEXTS, "[\"v*\"]", "Patterns of the tags that build and publish."),
         optional("max-parallel", Shape::Integer, "20", "How many jobs run at once, 1 to 256."),
         optional("pr-run-mode", Shape::Word(PrRunMode::WORDS), "plan", "What pull requests run."),
         optional(

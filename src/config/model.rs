@@ -362,6 +362,8 @@ pub struct Test {
 /// Options of the rendered workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflow {
+    /// Patterns of the tags that publish, at least one.
+    pub tags: Vec<String>,
     /// `strategy.max-parallel`, 1 to 256.
     pub max_parallel: u32,
     /// What pull requests run.

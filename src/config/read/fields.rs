@@ -226,7 +226,26 @@ impl Reader<'_> {
         Some(Test { runner, gpu: GpuPolicy::from_word(text(node, "gpu"))? })
     }
 
+    /// Letters, digits and what patterns of GitHub and names of tags may have besides.
+    fn tag_patterns(&mut self, node: &Node) -> Vec<String> {
+        let patterns = node.items().unwrap_or_default();
+        if patterns.is_empty() {
+            let message = "`tags` is empty, and nothing would be published".to_owned();
+            self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*`");
+        }
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || "._-+/*?[]!".contains(c);
+        for node in patterns {
+            let Some(pattern) = node.text().filter(|text| text.is_empty() || !text.chars().all(is_sign)) else {
+                continue;
+            };
+            let message = format!("`{}` is not a pattern of tags", pattern.escape_debug());
+            self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*`");
+        }
+        patterns.iter().filter_map(Node::text).map(str::to_owned).collect()
+    }
+
     fn workflow(&mut self, node: &Node) -> Option<Workflow> {
+        let tags = self.tag_patterns(node.get("tags")?);
         let bound = node.get("max-parallel")?;
         let max_parallel = bound.text()?.parse::<u32>().ok().filter(|n| (1..=MOST_PARALLEL).contains(n));
         // What is no number at all is the structural check's fault.
@@ -240,6 +259,7 @@ impl Reader<'_> {
             );
         }
         Some(Workflow {
+            tags,
             max_parallel: max_parallel?,
             pr_run_mode: PrRunMode::from_word(text(node, "pr-run-mode"))?,
             self_ref: SelfRef::from_word(text(node, "self-ref"))?,

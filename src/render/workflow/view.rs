@@ -25,6 +25,8 @@ pub(super) struct View<'a> {
     sources: String,
     command: String,
     name: String,
+    /// Patterns of the tags that start it.
+    tags: &'a [String],
     /// Whether pull requests run anything, and the files whose change makes them.
     pull_requests: bool,
     paths: Vec<&'a str>,
@@ -100,6 +102,7 @@ impl<'a> View<'a> {
             sources: read.join(", "),
             command: format!("rock-matrix{options} render workflow{files}{}", option("--out", words.out)),
             name: format!("{} wheels", agreed.distributions.join(" and ")),
+            tags: &agreed.workflow.tags,
             pull_requests: agreed.workflow.pr_run_mode != PrRunMode::Skip,
             paths: if read.iter().all(is_plain) { read } else { Vec::new() },
             uses,
