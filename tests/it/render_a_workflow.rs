@@ -36,7 +36,9 @@ fn many(project: Project, versions: usize) -> Project {
 fn cases() -> Vec<(&'static str, Project, Vec<&'static str>)> {
     let all = "secrets: [HF_TOKEN]\ntest: {runner: mi300x, gpu: required}\nrelease: {pages: true, make-latest: \"true\"}\n\
                workflow: {tool: source, cache: on, pr-run-mode: build, max-parallel: 7}\n";
+    let tags = "workflow: {tags: [\"wheels-*\", \"v[0-9]+.[0-9]+\"]}\n";
     vec![
+        ("tags", project(tags), vec![]),
         ("default", project(""), vec![]),
         ("one-file", project(""), vec!["matrices/flash-attn.yaml"]),
         ("tool-from-source", project("workflow: {tool: source}\n"), vec![]),
@@ -324,4 +326,24 @@ fn the_summary_of_a_plan_has_every_estimate() {
     assert!(summary.starts_with("### 1 job\n\n| wheel | gfx targets | runner | estimate |\n| --- |"), "{summary}");
     assert!(summary.contains("| gfx90a gfx942 | ubuntu-22.04 |") && summary.contains("does not fit 6 h"), "{summary}");
     assert!(project.read("outputs").starts_with("count=1\nhas_jobs=true\n"));
+}
+
+/// Edits of `.github/workflows/wheels.yml` are lost, so nobody shall make them: the file is what its matrix says.
+#[test]
+fn the_workflow_of_this_repository_is_what_would_be_rendered() {
+    let out = ".github/workflows/wheels.yml";
+    let project = Project::new().copy(".github/workflows", ".github/workflows").copy("matrices", "matrices");
+    let said = project.run(&["render", "workflow", "matrices/flash-attn.yaml", "--out", out, "--check"]).exits(0);
+    assert_eq!(said.stderr, format!("{out} is what would be rendered\n"), "{}", said.stdout);
+    // Tags of the program and tags of its wheels are never the same.
+    let workflow: Value = serde_yaml::from_str(&std::fs::read_to_string(project.path(out)).unwrap()).unwrap();
+    assert_eq!(workflow["on"]["push"]["tags"], serde_json::json!(["flash-attn-*"]));
+}
+
+#[test]
+fn patterns_of_tags_are_patterns() {
+    let told = |tags: &str| refused(&project(&format!("workflow: {{tags: {tags}}}\n")), &[]);
+    for tags in ["[]", "[\"\"]", "[\"v 1\"]", "[\"v${{ github.ref }}\"]", "[\"v\\n1\"]"] {
+        assert!(told(tags).contains("write a pattern such as `v*`"), "{tags}: {}", told(tags));
+    }
 }

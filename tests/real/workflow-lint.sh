@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The rendered workflows, those of the tests and of the shipped matrix file, under the judges of others: zizmor with its
+# This repository's own workflows and the rendered ones of the tests under the judges of others: zizmor with its
 # strictest persona, actionlint with shellcheck and pyflakes, GitHub's own parser, and act's strict schema. None of them
 # may find anything; each is shown to find a planted fault first.
 set -euo pipefail
@@ -15,12 +15,13 @@ needs_npm @actions/workflow-parser@0.3.61 esbuild@0.28.2
 # actionlint finds shellcheck and pyflakes in PATH.
 PATH=$tools/bin:$PATH
 
-step "render the workflow of matrices/flash-attn.yaml"
 workflows=$work/repo/.github/workflows
 mkdir -p "$workflows"
 git init -q "$work/repo"
-cp tests/it/render_a_workflow/*.yml "$workflows"
-rock render workflow matrices/flash-attn.yaml >"$workflows/shipped.yml"
+# None of one folder has the name of one of the other.
+cp -n .github/workflows/*.yml tests/it/render_a_workflow/*.yml "$workflows"
+wanted=$(find .github/workflows tests/it/render_a_workflow -name '*.yml' | wc -l)
+expect_equal "workflows to judge" "$wanted" "$(find "$workflows" -name '*.yml' | wc -l)"
 
 cp tests/real/workflow_parser.mjs "$cache/npm/"
 "$npm_modules/.bin/esbuild" "$cache/npm/workflow_parser.mjs" --bundle --platform=node --format=cjs --log-level=error \

@@ -11,6 +11,7 @@ mod registry;
 mod rows;
 mod sources;
 mod words;
+mod workflows;
 
 /// Fails with every fault, one a line.
 #[track_caller]

@@ -1,0 +1,134 @@
+//! Workflows that somebody wrote: every action that one of ours uses, or an example or a template, is one of the facts,
+//! by its commit; and those that run here have what `tests/it/render_a_workflow.rs` asks of rendered ones.
+
+use regex::Regex;
+use rock_matrix::compat::Compat;
+use serde_json::Value;
+
+use crate::none;
+use crate::sources::{self, SourceFile};
+
+/// This project's own action has no row before its first release; templates name it by its major version.
+const OWN: &str = "org/rock-action";
+
+/// What stands after `uses:`, with the comment behind it.
+fn uses(text: &str) -> Vec<String> {
+    let line = Regex::new(r"(?m)^\s*(?:- )?(?:\{?\s*)uses:\s*(.+?)\s*$").unwrap();
+    line.captures_iter(text).map(|found| found[1].trim_matches(['"', '\'']).to_owned()).collect()
+}
+
+/// Why it is not a pin of the facts. A template's `<< >>` is filled with the facts when it is rendered.
+fn fault(used: &str, compat: &Compat) -> Option<String> {
+    let (reference, comment) = used.split_once(" # ").unwrap_or((used, ""));
+    if reference.starts_with("<<") || reference.starts_with("./") || reference.starts_with(&format!("{OWN}@")) {
+        return None;
+    }
+    let Some((action, commit)) = reference.split_once('@') else { return Some(format!("`{used}` has no commit")) };
+    let repository = action.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
+    let Some(row) = compat.action(&repository) else { return Some(format!("the facts have no `{repository}`")) };
+    if commit.starts_with("<<") && comment.starts_with("<<") {
+        return None;
+    }
+    (commit != row.sha || comment != row.version)
+        .then(|| format!("`{used}`, but the facts say {} # {}", row.sha, row.version))
+}
+
+/// Workflows and actions: those that run, and what they are rendered of.
+fn workflows() -> impl Iterator<Item = SourceFile> {
+    let is_yaml = |path: &str| path.ends_with(".yml") || path.ends_with(".yaml");
+    let folders = [".github/", "templates/", "examples/", "action/", "tests/real/"];
+    sources::all().into_iter().filter(move |file| {
+        is_yaml(&file.path) && (file.path == "action.yml" || folders.iter().any(|folder| file.path.starts_with(folder)))
+    })
+}
+
+#[test]
+fn every_action_used_is_pinned_by_the_facts() {
+    let compat = Compat::embedded();
+    let mut seen = 0;
+    let mut faults = Vec::new();
+    for file in workflows() {
+        let used = uses(&file.text);
+        seen += used.len();
+        faults.extend(
+            used.iter()
+                .filter_map(|used| Some(format!("{}: {}", file.path, fault(used, &compat)?)))
+                .collect::<Vec<_>>(),
+        );
+    }
+    assert!(seen > 10, "only {seen} uses were found");
+    none("actions", &faults);
+}
+
+/// What is missing in a workflow: least rights with their reasons, time-outs, names, bash, scripts without expressions.
+fn hygiene(text: &str) -> Vec<String> {
+    let workflow: Value = match serde_yaml::from_str(text) {
+        Ok(workflow) => workflow,
+        Err(fault) => return vec![fault.to_string()],
+    };
+    let mut faults = Vec::new();
+    let mut want = |holds: bool, what: String| faults.extend((!holds).then_some(what));
+    want(workflow["permissions"] == serde_json::json!({}), "rights at the top".to_owned());
+    want(workflow["concurrency"]["group"].is_string(), "no concurrency".to_owned());
+    for (id, job) in workflow["jobs"].as_object().into_iter().flatten() {
+        want(job["name"].is_string(), format!("{id} has no name"));
+        want(job["permissions"].is_object(), format!("{id} does not say its rights"));
+        want(!job["timeout-minutes"].is_null(), format!("{id} has no time-out"));
+        let runner = job["runs-on"].as_str().unwrap_or_default();
+        want(!runner.ends_with("-latest"), format!("{id} runs on a moving system"));
+        for (number, step) in job["steps"].as_array().into_iter().flatten().enumerate() {
+            let at = format!("{id}, step {}", number + 1);
+            want(step["name"].is_string(), format!("{at} has no name"));
+            if let Some(script) = step["run"].as_str() {
+                want(step["shell"] == "bash", format!("{at} does not name bash"));
+                want(!script.contains("${{"), format!("{at} has an expression in its script"));
+            }
+            let is_checkout = step["uses"].as_str().is_some_and(|used| used.starts_with("actions/checkout@"));
+            want(!is_checkout || step["with"]["persist-credentials"] == false, format!("{at} keeps credentials"));
+        }
+    }
+    let right = Regex::new(r"^\s+[a-z-]+: (read|write)$").unwrap();
+    faults.extend(
+        text.lines().filter(|line| right.is_match(line)).map(|line| format!("`{}` has no reason", line.trim())),
+    );
+    faults
+}
+
+#[test]
+fn the_workflows_of_this_repository_are_as_clean_as_rendered_ones() {
+    let own: Vec<_> = workflows().filter(|file| file.path.starts_with(".github/workflows/")).collect();
+    let names: Vec<&str> = own.iter().filter_map(|file| file.path.rsplit('/').next()).collect();
+    for name in ["ci.yml", "release.yml", "wheels.yml"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let faults =
+        own.iter().flat_map(|file| hygiene(&file.text).into_iter().map(|fault| format!("{}: {fault}", file.path)));
+    none("workflows", &faults.collect::<Vec<_>>());
+    let planted = "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    permissions:\n      contents: write\n    steps:\n      \
+                   - run: echo ${{ github.actor }}\n      - uses: actions/checkout@v7\n";
+    assert_eq!(hygiene(planted).len(), 11, "{:#?}", hygiene(planted));
+}
+
+#[test]
+fn planted_faults_of_actions_are_caught() {
+    let compat = Compat::embedded();
+    let row = compat.action("actions/checkout").unwrap();
+    let pinned = format!("actions/checkout@{} # {}", row.sha, row.version);
+    let text =
+        format!("steps:\n  - uses: {pinned}\n  - name: x\n    uses: \"actions/nothing@v1\"\n# uses: not/this@v1\n");
+    assert_eq!(uses(&text), [pinned.as_str(), "actions/nothing@v1"]);
+    assert_eq!(fault(&pinned, &compat), None);
+    assert_eq!(fault("<< uses.checkout >>", &compat), None);
+    assert_eq!(fault("actions/checkout@<< checkout.sha >> # << checkout.version >>", &compat), None);
+    assert_eq!(fault("org/rock-action@v1", &compat), None);
+    for wrong in [
+        "actions/checkout@v7".to_owned(),
+        "actions/checkout".to_owned(),
+        format!("actions/checkout@{}", row.sha),
+        format!("actions/checkout@{} # v1.0.0", row.sha),
+        format!("actions/checkout@{} # {}", "0".repeat(40), row.version),
+        "actions/nothing@3d3c42e5aac5ba805825da76410c181273ba90b1 # v1.0.0".to_owned(),
+    ] {
+        assert!(fault(&wrong, &compat).is_some(), "{wrong}");
+    }
+}
