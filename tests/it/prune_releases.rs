@@ -111,6 +111,17 @@ fn tags_go_only_where_that_is_asked_for() {
 }
 
 #[test]
+fn the_slashes_of_a_tag_stand_for_themselves_when_it_is_deleted() {
+    let server = nightlies();
+    aged(&server, "nightly/old+one", 100, false);
+    prune(&server, &["--tag-glob", "nightly/*", "--keep", "0", "--apply", "--delete-tags"], 0);
+    let github = server.github();
+    assert!(!github.repository("me/wheels").tags.contains_key("nightly/old+one"));
+    let last = &github.ledger.requests.last().unwrap().url;
+    assert!(last.ends_with("/git/refs/tags/nightly/old%2Bone"), "{last}");
+}
+
+#[test]
 fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
     let server = nightlies();
     server.github().faults.add("delete-release#2=hold-before".parse().unwrap());

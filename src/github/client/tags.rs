@@ -14,6 +14,11 @@ pub struct TagObject {
     pub kind: String,
 }
 
+/// The name of a reference in an address: its slashes stand for themselves (REST API, "Git references").
+fn segments(name: &str) -> String {
+    name.split('/').map(percent_encode).collect::<Vec<_>>().join("/")
+}
+
 impl Client {
     /// The object that a tag names, `None` where there is no such tag.
     ///
@@ -24,8 +29,7 @@ impl Client {
         struct Reference {
             object: TagObject,
         }
-        let parts: Vec<String> = tag.split('/').map(percent_encode).collect();
-        let path = format!("/repos/{}/git/ref/tags/{}", self.repo, parts.join("/"));
+        let path = format!("/repos/{}/git/ref/tags/{}", self.repo, segments(tag));
         Ok(self.find::<Reference>(&path)?.map(|found| found.object))
     }
 
@@ -52,9 +56,8 @@ impl Client {
             sha: String,
         }
         let name = name.strip_prefix("refs/").unwrap_or(name);
-        let parts: Vec<String> = name.split('/').map(percent_encode).collect();
         // Its list of files, which may be long, is in pages.
-        let path = format!("/repos/{}/commits/{}?per_page=1", self.repo, parts.join("/"));
+        let path = format!("/repos/{}/commits/{}?per_page=1", self.repo, segments(name));
         match self.find::<Commit>(&path) {
             Ok(found) => Ok(found.map(|commit| commit.sha)),
             // REST API version 2022-11-28, "Get a commit": no commit found for this name.
@@ -68,7 +71,7 @@ impl Client {
     /// # Errors
     /// When it stays.
     pub fn delete_tag(&self, tag: &str) -> Result<(), GithubError> {
-        match self.delete(&format!("/repos/{}/git/refs/tags/{}", self.repo, percent_encode(tag))) {
+        match self.delete(&format!("/repos/{}/git/refs/tags/{}", self.repo, segments(tag))) {
             Err(GithubError::Status { status: 422, message, .. }) if message.contains("does not exist") => Ok(()),
             done => done,
         }
