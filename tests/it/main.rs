@@ -43,6 +43,7 @@ mod publish_to_a_folder;
 mod publish_to_github;
 mod publish_waits;
 mod read_what_is_published;
+mod release_the_program;
 mod render_a_build;
 mod render_a_workflow;
 mod repair_a_wheel;
