@@ -223,17 +223,5 @@ fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Re
             Exit::Machine
         })?;
     }
-    match shell.environment.get("GITHUB_OUTPUT") {
-        Some(path) => crate::sys::append(std::path::Path::new(path), text.as_bytes()).map_err(|error| {
-            shell.report(&[error.into()]);
-            Exit::Machine
-        }),
-        None => {
-            shell.say("GITHUB_OUTPUT is not set; the outputs follow on stdout");
-            match shell.print(&text) {
-                Exit::Done => Ok(()),
-                exit => Err(exit),
-            }
-        }
-    }
+    shell.write_outputs(&text)
 }

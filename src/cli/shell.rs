@@ -63,6 +63,28 @@ impl Shell {
         }
     }
 
+    /// Adds lines `name=value` to the outputs of the workflow's step; on stdout where there is no step.
+    ///
+    /// # Errors
+    ///
+    /// The exit, after saying why they cannot be written.
+    pub fn write_outputs(&self, lines: &str) -> Result<(), Exit> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        if let Some(path) = self.environment.get("GITHUB_OUTPUT") {
+            return crate::sys::append(std::path::Path::new(path), lines.as_bytes()).map_err(|error| {
+                self.report(&[error.into()]);
+                Exit::Machine
+            });
+        }
+        self.say("GITHUB_OUTPUT is not set; the outputs follow on stdout");
+        match self.print(lines) {
+            Exit::Done => Ok(()),
+            exit => Err(exit),
+        }
+    }
+
     /// Says that stdout takes nothing, such as a full disk behind it.
     pub fn no_stdout(&self, error: &std::io::Error) -> Exit {
         self.report(&[stdout_fault(error)]);

@@ -77,6 +77,23 @@ fn a_release_is_a_draft_until_all_is_there_and_names_keep_their_plus() {
 }
 
 #[test]
+fn a_step_of_a_workflow_is_told_which_release_it_is() {
+    let (project, server) = (project(&[CP311]), server(&[]));
+    let project = project.env("GITHUB_OUTPUT", "outputs");
+    publish(&project, &server, &["--github-output", "--dry-run"], 0);
+    assert!(!project.has("outputs"), "a release that is not there has no number");
+    for _ in 0..2 {
+        publish(&project, &server, &["--github-output"], 0);
+        let number = releases(&server)[0].id;
+        let expected = format!("release-id={number}\nrelease-url={}/me/wheels/releases/tag/v1\n", server.url());
+        assert_eq!(project.read("outputs"), expected);
+        std::fs::remove_file(project.path("outputs")).unwrap();
+    }
+    publish(&project, &server, &[], 0);
+    assert!(!project.has("outputs"), "nobody asked");
+}
+
+#[test]
 fn a_second_run_writes_nothing_on_mutable_and_immutable_releases() {
     for is_immutable in [false, true] {
         let (project, server) = (project(&[CP311]), server(&[]));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# This repository's own workflows and the rendered ones of the tests under the judges of others: zizmor with its
+# The workflows of this repository, the rendered ones of the tests, and the action under the judges of others: zizmor with its
 # strictest persona, actionlint with shellcheck and pyflakes, GitHub's own parser, and act's strict schema. None of them
 # may find anything; each is shown to find a planted fault first.
 set -euo pipefail
@@ -38,6 +38,36 @@ jobs:
       - run: echo ${{ github.event.head_commit.message }} $unquoted
 YAML
 
+# The action, for those who read actions, and a workflow that uses it, for those who read only workflows.
+mkdir -p "$work/planted-action"
+cp -r action.yml action "$work/repo/"
+sed 's/run: exec/run: echo ${{ inputs.args }}; exec/; s/^runs:/stray: true\nruns:/' action.yml >"$work/planted-action/action.yml"
+cat >"$workflows/uses-the-action.yml" <<'YAML'
+name: uses the action
+on: workflow_dispatch
+permissions: {}
+concurrency:
+  group: ${{ github.workflow }}
+  cancel-in-progress: false
+jobs:
+  plan:
+    name: Plan
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    steps:
+      - name: Plan
+        id: plan
+        uses: ./ # zizmor: ignore[self-repository] actionlint compares inputs and outputs for this form only
+        with: {command: plan, config: m.yaml, args: --explain, binary: x, version: 1.2.3, verify: checksum, fallback: cargo, working-directory: ., annotations: "true", summary: "true"}
+      - name: Read what it says
+        shell: bash
+        env:
+          MATRIX: ${{ steps.plan.outputs.matrix }} ${{ steps.plan.outputs.count }} ${{ steps.plan.outputs.plan-path }}
+          RELEASE: ${{ steps.plan.outputs.release-id }} ${{ steps.plan.outputs.release-url }}
+          PROGRAM: ${{ steps.plan.outputs.version }} ${{ steps.plan.outputs.binary }}
+        run: echo "$MATRIX $RELEASE $PROGRAM"
+YAML
+
 # `judge NAME COMMAND...`: the command takes files; it must refuse the planted one and take all of ours.
 judge() {
   local name=$1 code
@@ -48,13 +78,29 @@ judge() {
   code=$(code_of "$@" "$workflows"/*.yml)
   [ "$code" = 0 ] || fail "$name found something: $(cat "$work/out")"
 }
+# `judge_action NAME COMMAND...`: the same for the action.
+judge_action() {
+  local name=$1 code
+  shift
+  step "$name, on action.yml"
+  code=$(code_of "$@" "$work/planted-action/action.yml")
+  [ "$code" != 0 ] || fail "$name took the planted fault: $(cat "$work/out")"
+  code=$(code_of "$@" "$work/repo/action.yml")
+  [ "$code" = 0 ] || fail "$name found something: $(cat "$work/out")"
+}
 act_each() {
   local file
   for file in "$@"; do act --validate --strict -W "$file" || return; done
 }
 cd "$work/repo"
 judge "zizmor 1.32.0, persona auditor" zizmor --offline --no-progress --persona auditor
+judge_action "zizmor 1.32.0, persona auditor" zizmor --offline --no-progress --persona auditor
 judge "actionlint 1.17.0 with shellcheck and pyflakes" actionlint
 judge "GitHub's workflow-parser 0.3.61" node "$work/parser.cjs"
+judge_action "GitHub's workflow-parser 0.3.61" node "$work/parser.cjs"
 judge "act 0.2.89, strict" act_each
+step "shellcheck 0.11.0 on the action's scripts"
+printf '#!/bin/bash\nrm $1\n' >"$work/planted.sh"
+[ "$(code_of "$tools/bin/shellcheck" "$work/planted.sh")" != 0 ] || fail "shellcheck took the planted fault"
+"$tools/bin/shellcheck" -x action/*.sh
 say "$(find "$workflows" -name '*.yml' | wc -l) workflows, no findings"

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot read the tree has failed")]
 #![allow(clippy::case_sensitive_file_extension_comparisons, reason = "the tree has no `.RS`")]
 
+mod action;
 mod docs;
 mod fences;
 mod fuzz;

@@ -53,7 +53,11 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     let exit = exit(&applied, outcome.is_begun(), &opened, sink);
     // Addresses come from the server, which knows the token.
     let text = outcome.text(args.format, sink.seen());
-    let told = shell.print(&opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text)));
+    let without_token = |text: String| opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text));
+    let told = shell.print(&without_token(text));
+    if args.github.github_output {
+        shell.write_outputs(&without_token(outcome.outputs()))?;
+    }
     Ok(if exit == Exit::Done { told } else { exit })
 }
 

@@ -181,6 +181,16 @@ impl Outcome<'_> {
         self.first().is_some_and(|release| !release.draft)
     }
 
+    /// The lines that tell a workflow's step which release it is; none of a release that is not there.
+    pub(super) fn outputs(&self) -> String {
+        let Some(release) = self.first().filter(|_| self.rehearsal.is_none()) else { return String::new() };
+        let mut lines = format!("release-id={}\n", release.id);
+        // A line end in the server's answer would be an output of its own.
+        let address = release.html_url.as_deref().filter(|address| !address.contains(['\r', '\n']));
+        lines.extend(address.map(|address| format!("release-url={address}\n")));
+        lines
+    }
+
     /// The goal's own release, the public one before drafts.
     fn first(&self) -> Option<&ListedRelease> {
         let own = self.applied.releases.iter().filter(|release| release.tag_name == self.goal.tag);

@@ -17,6 +17,12 @@ pub(super) const AT_ONCE: u8 = 2;
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "on-github", multiple = true, conflicts_with = "to")]
 pub(in crate::cli::publish) struct Options {
+    #[arg(
+        long,
+        help_heading = "GitHub",
+        help = "Write release-id and release-url to the file that GITHUB_OUTPUT names"
+    )]
+    pub(super) github_output: bool,
     /// The text of the release; an existing one keeps its own without it
     #[arg(long, value_name = "FILE", help_heading = "GitHub")]
     pub(super) notes: Option<PathBuf>,
