@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** no decision is taken here that a library caller could not take with the same values.
 
+mod actions;
 mod assets;
 mod build;
 mod check;
@@ -81,6 +82,9 @@ struct Global {
     diagnostics: Format,
     #[arg(help = "Colours on stderr: auto obeys NO_COLOR and CLICOLOR_FORCE", long, global = true, default_value = "auto", value_parser = ["auto", "always", "never"], help_heading = "Talk")]
     color: String,
+    /// Write diagnostics as annotations of GitHub too, as in a step of GitHub Actions
+    #[arg(long, global = true, help_heading = "Talk")]
+    annotations: bool,
     /// Read facts from this folder instead of the shipped ones
     #[arg(long, global = true, value_name = "DIR", help_heading = "Facts")]
     compat: Option<std::path::PathBuf>,
@@ -108,6 +112,16 @@ enum Command {
     Report(report::Args),
     Schema(schema::Args),
     Wheel(wheel::Args),
+}
+
+impl Command {
+    /// Whether it may give GitHub the token of the environment.
+    fn asks_github(&self) -> bool {
+        matches!(
+            self,
+            Self::Compat(_) | Self::Index(_) | Self::Pick(_) | Self::Plan(_) | Self::Publish(_) | Self::Report(_)
+        )
+    }
 }
 
 /// The whole command line, for completions, manual pages and documents.
@@ -143,6 +157,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     };
     let shell = Shell {
         color: colored(&cli.global.color, &environment),
+        annotations: cli.global.annotations || environment.get("GITHUB_ACTIONS") == Some("true"),
+        annotated: std::sync::Mutex::default(),
         environment,
         verbosity: match (cli.global.quiet, cli.global.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -152,6 +168,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         diagnostics: cli.global.diagnostics,
         folders: Folders { compat: cli.global.compat, recipes: cli.global.recipes },
     };
+    if cli.command.asks_github() {
+        actions::TOKENS.iter().filter_map(|name| shell.environment.get(name)).for_each(|token| shell.mask(token));
+    }
     match cli.command {
         Command::Build(args) => build::run(&args, &shell),
         Command::Check(args) => check::run(&args, &shell),

@@ -196,9 +196,6 @@ fn legs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan,
     Ok(github)
 }
 
-/// What GitHub takes of a summary (docs.github.com, "Workflow commands": 1 MiB a step).
-const LARGEST_SUMMARY_BYTES: usize = 1 << 20;
-
 /// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
 fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
     let github = legs(shell, plan, sink)?;
@@ -209,19 +206,20 @@ fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Re
         return Err(Exit::Fault);
     }
     let (count, shards, slim) = (github.count, github.shards.len(), github.slim);
-    let mut text = format!("count={count}\nhas_jobs={}\nshards={shards}\nslim={slim}\n", count > 0);
-    for (number, shard) in github.shards.iter().enumerate() {
-        text.push_str(&format!("matrix_{number}={}\n", shard.json));
-    }
-    for (number, tests) in github.tests.iter().enumerate() {
-        text.extend(tests.iter().map(|json| format!("test_{number}={json}\n")));
-    }
-    if let Some(path) = shell.environment.get("GITHUB_STEP_SUMMARY") {
-        let text = render::summary(plan, LARGEST_SUMMARY_BYTES);
-        crate::sys::append(Path::new(path), text.as_bytes()).map_err(|error| {
-            shell.report(&[error.into()]);
-            Exit::Machine
-        })?;
-    }
-    shell.write_outputs(&text)
+    let named = |name: &str, value: String| (name.to_owned(), value);
+    let mut outputs = vec![
+        named("count", count.to_string()),
+        named("has_jobs", (count > 0).to_string()),
+        named("shards", shards.to_string()),
+        named("slim", slim.to_string()),
+    ];
+    outputs
+        .extend(github.shards.into_iter().enumerate().map(|(number, shard)| (format!("matrix_{number}"), shard.json)));
+    let tests = github.tests.into_iter().enumerate();
+    outputs.extend(tests.filter_map(|(number, tests)| Some((format!("test_{number}"), tests?))));
+    shell.summarise(|room| render::summary(plan, room)).map_err(|error| {
+        shell.report(&[error.into()]);
+        Exit::Machine
+    })?;
+    shell.write_outputs(&outputs)
 }

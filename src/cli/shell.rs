@@ -1,9 +1,11 @@
 //! Where a command reads its surroundings and talks: data to stdout, talk to stderr.
 
 use std::io::Write;
+use std::sync::Mutex;
 
 use super::exit::Exit;
 use crate::diagnostic::registry::host::CANNOT_WRITE_FILE;
+use crate::diagnostic::render::Annotated;
 use crate::diagnostic::{Diagnostic, render};
 use crate::sys::Environment;
 
@@ -48,6 +50,10 @@ pub struct Shell {
     pub diagnostics: Format,
     /// Whether stderr gets colours.
     pub color: bool,
+    /// Whether diagnostics become annotations as well.
+    pub annotations: bool,
+    /// The annotations so far.
+    pub annotated: Mutex<Annotated>,
     /// Where facts and recipes are looked for.
     pub folders: Folders,
 }
@@ -60,28 +66,6 @@ impl Shell {
             Ok(()) => Exit::Done,
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
             Err(error) => self.no_stdout(&error),
-        }
-    }
-
-    /// Adds lines `name=value` to the outputs of the workflow's step; on stdout where there is no step.
-    ///
-    /// # Errors
-    ///
-    /// The exit, after saying why they cannot be written.
-    pub fn write_outputs(&self, lines: &str) -> Result<(), Exit> {
-        if lines.is_empty() {
-            return Ok(());
-        }
-        if let Some(path) = self.environment.get("GITHUB_OUTPUT") {
-            return crate::sys::append(std::path::Path::new(path), lines.as_bytes()).map_err(|error| {
-                self.report(&[error.into()]);
-                Exit::Machine
-            });
-        }
-        self.say("GITHUB_OUTPUT is not set; the outputs follow on stdout");
-        match self.print(lines) {
-            Exit::Done => Ok(()),
-            exit => Err(exit),
         }
     }
 
@@ -116,10 +100,8 @@ impl Shell {
             Format::Human => render::human(diagnostics, self.color),
             Format::Json => render::json(diagnostics),
         };
-        let _ = std::io::stderr().lock().write_all(text.as_bytes());
-        if self.environment.get("GITHUB_ACTIONS") == Some("true") {
-            let _ = std::io::stdout().lock().write_all(render::github(diagnostics).as_bytes());
-        }
+        let _ = std::io::stderr().lock().write_all(self.inert(text).as_bytes());
+        self.annotate(diagnostics);
         if diagnostics.iter().any(Diagnostic::is_error) { Exit::Fault } else { Exit::Done }
     }
 }

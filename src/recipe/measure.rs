@@ -31,8 +31,8 @@ impl Measurements {
         serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
     }
 
-    /// The head of the table that [`Self::row`] is a row of.
-    pub const TABLE_HEAD: &str = "| job | ended with | minutes | wheel MiB | disk used MiB | disk free MiB |\n| --- | --- | --- | --- | --- | --- |\n";
+    /// The head of the table that [`Self::row`] is a row of, apart from what stands before it.
+    pub const TABLE_HEAD: &str = "\n| job | ended with | minutes | wheel MiB | disk used MiB | disk free MiB |\n| --- | --- | --- | --- | --- | --- |\n";
 
     /// A row of Markdown for the summary of a workflow's job.
     pub fn row(&self) -> String {

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** nothing here decides or runs anything; equal input gives equal text.
 
+pub mod actions;
 mod diff;
 mod docker;
 mod drift;

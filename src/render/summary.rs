@@ -1,34 +1,43 @@
-//! A plan as a table of Markdown, for the summary of a workflow's job.
+//! A plan as tables of Markdown, for the summary of a workflow's job.
 
 use std::fmt::Write as _;
 
+use super::actions::table;
 use crate::diagnostic::counted;
 use crate::plan::Plan;
 
-/// Room for the line that says how many are left out.
-const LAST_LINE: usize = 80;
-
-/// One row a job with what its build is likely to cost, cut at a row so that it stays within `most` bytes.
-pub fn summary(plan: &Plan, most: usize) -> String {
+/// What each matrix file covers, then one row a job with what its build is likely to cost, within `room` bytes.
+pub fn summary(plan: &Plan, room: usize) -> String {
+    let mut text = coverage(plan);
     let count = plan.job_count();
-    let mut text = format!("### {}\n\n", counted(count as u64, "job"));
+    let _ = write!(text, "### {}\n\n", counted(count, "job"));
     if count > 0 {
         text.push_str("| wheel | gfx targets | runner | estimate |\n| --- | --- | --- | --- |\n");
     }
-    for (number, job) in plan.jobs().enumerate() {
+    let rows = plan.jobs().map(|job| {
         let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
         let estimate = job.estimate().map_or("", |estimate| estimate.verdict.as_str());
         let words = [format!("`{}`", job.wheel()), gfx.join(" "), job.place().labels.join(" "), estimate.to_owned()];
-        let row = words.map(|word| word.replace('|', "\\|")).join(" | ");
-        if text.len() + row.len() + LAST_LINE > most {
-            let _ = writeln!(
-                text,
-                "\n{} left out of this summary; the plan has them.",
-                counted((count - number) as u64, "job")
-            );
-            break;
-        }
-        let _ = writeln!(text, "| {row} |");
+        format!("| {} |\n", words.map(|word| word.replace('|', "\\|")).join(" | "))
+    });
+    table(&text, rows, "job", room)
+}
+
+/// One row a matrix file, and how much of it is published.
+fn coverage(plan: &Plan) -> String {
+    let mut text =
+        "### Coverage\n\n| matrix file | cells | excluded | legs | jobs |\n| --- | --- | --- | --- | --- |\n"
+            .to_owned();
+    for group in &plan.groups {
+        let path = group.config.places.source().path.replace('`', "'").replace('|', "\\|");
+        let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
+        let _ = writeln!(text, "| `{path}` | {} | {excluded} | {} | {} |", group.raw, group.legs, group.job_count());
     }
-    text
+    let (published, missing) = (plan.published.len(), plan.job_count());
+    if published > 0 {
+        let all = published + missing;
+        let percent = 100 * published / all;
+        let _ = writeln!(text, "\n{published} of {} are published already, {percent} %.", counted(all, "wheel"));
+    }
+    text + "\n"
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 /// Variables, working folder and whether the streams are terminals, as they were when the program began.
@@ -15,6 +16,8 @@ pub struct Environment {
     pub stdout_is_terminal: bool,
     /// Whether standard error is a terminal.
     pub stderr_is_terminal: bool,
+    /// Whether standard error goes to a file.
+    pub stderr_is_file: bool,
 }
 
 impl Environment {
@@ -27,6 +30,11 @@ impl Environment {
             current_dir: std::env::current_dir().unwrap_or_default(),
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
+            stderr_is_file: std::io::stderr()
+                .as_fd()
+                .try_clone_to_owned()
+                .and_then(|stream| std::fs::File::from(stream).metadata())
+                .is_ok_and(|found| found.is_file()),
         }
     }
 

@@ -134,6 +134,11 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     file.write_all(bytes).map_err(fault)
 }
 
+/// The size of a file; 0 where there is none.
+pub fn size_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
 /// Regular files of a folder with one of these extensions, sorted by name. A folder that is not there has none.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ mod owners;
 mod positional;
 mod probe;
 pub mod process;
+mod random;
 mod scratch;
 mod signals;
 mod swap;
@@ -19,8 +20,8 @@ mod unfinished;
 
 pub use environment::Environment;
 pub use files::{
-    FileError, append, files_with_extension, folders, is_file, kind_beside_file, read_bytes, read_text, write_atomic,
-    write_if_changed, write_streamed,
+    FileError, append, files_with_extension, folders, is_file, kind_beside_file, read_bytes, read_text, size_bytes,
+    write_atomic, write_if_changed, write_streamed,
 };
 pub use folders::{
     Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing,
@@ -31,6 +32,7 @@ pub use libraries::Sysroot;
 pub use owners::Owners;
 pub use positional::{Existing, PositionalFile, Saved, is_same_file, save, save_checked, try_save};
 pub use probe::{Probe, find_program, probe};
+pub use random::unguessable;
 pub use scratch::{Room, scratch};
 pub use signals::{Signals, StopSignal};
 pub use swap::{FolderSwap, Listed, Staging, real_path, tree};

@@ -50,5 +50,6 @@ mod repair_a_wheel;
 mod repaired_wheels_load;
 mod report_documents;
 mod show_a_wheel;
+mod step_of_a_workflow;
 mod support;
 mod verify_a_wheel;

@@ -171,11 +171,13 @@ fn one_run_shows_every_fault_of_every_file() {
 fn annotations_are_written_where_github_asks_for_them() {
     let project = Project::new().file("m.yaml", &text("mistyped-key")).env("GITHUB_ACTIONS", "true");
     let said = project.run(&["check", "m.yaml", "--color", "never"]).exits(1);
+    assert_eq!(said.stdout, "", "stdout is data");
+    let annotation = said.stderr.split_once("\n::").map(|(_, rest)| format!("::{rest}")).unwrap();
     assert!(
-        said.stdout
+        annotation
             .starts_with("::error file=m.yaml,line=8,endLine=8,col=1,endColumn=8,title=M020 unknown-key::unknown key"),
         "{}",
-        said.stdout
+        said.stderr
     );
 }
 
@@ -286,7 +288,7 @@ proptest! {
         }
         let found = sink.finish();
         rock_matrix::diagnostic::render::human(&found, false);
-        rock_matrix::diagnostic::render::github(&found);
+        rock_matrix::diagnostic::render::Annotated::default().commands(&found);
         rock_matrix::diagnostic::render::json(&found);
     }
 }

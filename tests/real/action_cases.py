@@ -191,7 +191,8 @@ class Ran:
         return f"exit {self.code}\nstdout: {self.out}\nstderr: {self.err}"
 
     def commands(self):
-        return [line for line in self.out.splitlines() if line.startswith("::")]
+        # The runner reads both streams alike.
+        return [line for line in (self.out + self.err).splitlines() if line.startswith("::")]
 
     def worked(self, source):
         assert self.code == 0, self

@@ -15,9 +15,6 @@ use crate::recipe::measure::{MEASURED_FILE, Measurements};
 use crate::sys::{self, Existing, PositionalFile};
 use crate::wheel::{self, ExistingLabel, Wheel, WheelError, WriteOptions};
 
-/// What GitHub takes of a summary (docs.github.com, "Workflow commands": 1 MiB a step).
-const LARGEST_SUMMARY_BYTES: u64 = 1 << 20;
-
 /// Delivers the wheel of a finished build.
 pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &Shell) -> Exit {
     if job.build.wheels.is_empty() {
@@ -48,9 +45,9 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
     }
 }
 
-/// Writes what the build took: beside its record, and as a row of the summary where a workflow wants one. A build is not
-/// worth less because this could not be written, so that is a warning.
-pub(super) fn measure(job: &Prepared, built: &Built, exit: Exit, shell: &Shell) {
+/// Writes what the build took beside its record, and gives the row of it for the summary. A build is not worth less
+/// because this could not be written, so that is a warning.
+pub(super) fn measure(job: &Prepared, built: &Built, exit: Exit, shell: &Shell) -> String {
     let record = &built.record;
     let measured = Measurements {
         version: 1,
@@ -61,17 +58,10 @@ pub(super) fn measure(job: &Prepared, built: &Built, exit: Exit, shell: &Shell) 
         disk_after_bytes: record.disk_after_bytes.unwrap_or_default(),
         wheel_bytes: record.wheels.iter().map(|wheel| wheel.size_bytes).sum(),
     };
-    let mut written = sys::write_atomic(&job.folder.path().join(MEASURED_FILE), measured.to_json().as_bytes());
-    if let (Ok(()), Some(summary)) = (&written, shell.environment.get("GITHUB_STEP_SUMMARY")) {
-        let summary = std::path::Path::new(summary);
-        let present = sys::read_text(summary, LARGEST_SUMMARY_BYTES).unwrap_or_default();
-        let goes_on = present.contains(Measurements::TABLE_HEAD) && present.ends_with("|\n");
-        let head = if goes_on { "" } else { Measurements::TABLE_HEAD };
-        written = sys::append(summary, format!("{head}{}", measured.row()).as_bytes());
-    }
-    if let Err(error) = written {
+    if let Err(error) = sys::write_atomic(&job.folder.path().join(MEASURED_FILE), measured.to_json().as_bytes()) {
         shell.report(&[Diagnostic::from(error).severity(Severity::Warning)]);
     }
+    measured.row()
 }
 
 /// Why a wheel was not delivered.

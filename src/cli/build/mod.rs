@@ -15,6 +15,8 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
 use crate::host::HostFacts;
+use crate::recipe::measure::Measurements;
+use crate::render::actions::table;
 use crate::sys::{self, HostRoots, Signals, StopSignal};
 use prepare::Prepared;
 use progress::Progress;
@@ -143,7 +145,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         return shell.print(&jobs.iter().map(Prepared::dry_run).collect::<String>());
     }
     match sys::can_write_into(&args.out) {
-        Ok(()) => build_all(&jobs, args, shell, &facts),
+        Ok(()) => {
+            let mut measured = Vec::new();
+            let exit = build_all(&jobs, args, shell, &facts, &mut measured);
+            if !measured.is_empty() {
+                shell.summarise_if_it_can_be(|room| table(Measurements::TABLE_HEAD, measured, "build", room));
+            }
+            exit
+        }
         Err(error) => {
             shell.report(&[Diagnostic::from(&exec::CollectFault::File(error))]);
             Exit::Machine
@@ -174,8 +183,8 @@ fn gather(args: &Args, shell: &Shell, compat: &Compat, sink: &mut Sink) -> Resul
     }
 }
 
-/// Builds one job after the other; the worst exit counts. A signal or the cap ends all.
-fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts) -> Exit {
+/// Builds one job after the other; the worst exit counts. A signal or the cap ends all. Each adds a row of what it took.
+fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts, measured: &mut Vec<String>) -> Exit {
     let signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
@@ -189,7 +198,7 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts) -
         if jobs.len() > 1 {
             shell.say(&format!("job {} of {}: {}", number + 1, jobs.len(), job.job.id));
         }
-        let exit = build_one(job, args, shell, facts, &signals, &mut runner);
+        let exit = build_one(job, args, shell, facts, &signals, &mut runner, measured);
         if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::Capped) {
             return exit;
         }
@@ -213,6 +222,7 @@ fn build_one(
     facts: &HostFacts,
     signals: &Signals,
     runner: &mut ProcessRunner,
+    measured: &mut Vec<String>,
 ) -> Exit {
     if let Some(dist) = &args.test
         && let Err(fault) = prepare::lay_wheel(job, dist)
@@ -259,7 +269,7 @@ fn build_one(
         BuildEnd::Stopped(StopSignal::Terminate, _) => Exit::Terminated,
         BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
     };
-    finish::measure(job, &built, exit, shell);
+    measured.push(finish::measure(job, &built, exit, shell));
     if args.format == Format::Json {
         let line = serde_json::to_string(&built.record).unwrap_or_default();
         shell.print(&(line + "\n"));

@@ -7,6 +7,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::shell::{Shell, Verbosity};
 use crate::exec::{Event, Outcome, StageState};
+use crate::render::actions;
+use crate::sys;
 
 /// How often a long stage is said to live where there is no terminal.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -20,6 +22,8 @@ pub(super) struct Progress<'a> {
     last_line: String,
     last_beat: Duration,
     number: String,
+    /// What ends the group of the stage in a workflow's log, while one is open.
+    group: Option<String>,
 }
 
 impl<'a> Progress<'a> {
@@ -31,7 +35,7 @@ impl<'a> Progress<'a> {
             bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"));
             bar
         });
-        Self { shell, bar, last_line: String::new(), last_beat: Duration::ZERO, number: String::new() }
+        Self { shell, bar, last_line: String::new(), last_beat: Duration::ZERO, number: String::new(), group: None }
     }
 
     /// Takes one event.
@@ -48,7 +52,7 @@ impl<'a> Progress<'a> {
                 self.last_line.clear();
                 self.last_beat = Duration::ZERO;
                 if self.bar.is_none() {
-                    self.shell.say(&format!("{} {stage}", self.number));
+                    self.begin(&format!("{} {stage}", self.number));
                 }
             }
             Event::Line(line) => {
@@ -65,13 +69,33 @@ impl<'a> Progress<'a> {
                     StageState::Stopped => "stopped",
                     _ => "failed",
                 };
+                self.end();
                 self.line(&format!("{} {stage}: {word} after {}", self.number, span(Duration::from_secs(seconds))));
             }
         }
     }
 
-    /// Takes the moving line away.
-    pub(super) fn finish(&self) {
+    /// Says that a stage begins. In a workflow its lines are a group, and none of them is a command: the build wrote them.
+    fn begin(&mut self, title: &str) {
+        self.end();
+        if !self.shell.is_in_actions() || self.shell.verbosity < Verbosity::Normal {
+            return self.shell.say(title);
+        }
+        let (begin, end) = actions::group(title);
+        let (stop, go_on) = actions::stopped(&sys::unguessable());
+        self.shell.tell(format!("{begin}{stop}").trim_end());
+        self.group = Some(go_on + end);
+    }
+
+    fn end(&mut self) {
+        if let Some(end) = self.group.take() {
+            self.shell.tell(end.trim_end());
+        }
+    }
+
+    /// Takes the moving line away, and ends what a build that stopped left open.
+    pub(super) fn finish(&mut self) {
+        self.end();
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

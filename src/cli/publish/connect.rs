@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -173,7 +174,7 @@ impl Connection {
 
     fn token(&self, shell: &Shell) -> Result<Option<Token>, Diagnostic> {
         let Some(path) = &self.token_file else {
-            let found = ["GITHUB_TOKEN", "GH_TOKEN"].into_iter().find_map(|name| shell.environment.get(name));
+            let found = TOKENS.into_iter().find_map(|name| shell.environment.get(name));
             return Ok(found.and_then(Token::new));
         };
         let text = sys::read_text(path, LARGEST_TOKEN_BYTES)?;
@@ -181,6 +182,7 @@ impl Connection {
             Diagnostic::new(&codes::BAD_TOKEN, format!("`{}` holds no token", path.display()))
                 .help("it should be one line with the token")
         };
+        shell.mask(text.trim());
         Token::new(&text).map(Some).ok_or_else(no_token)
     }
 }

@@ -50,13 +50,15 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         (send(args, &opened.client, &goal, there.listed, &content, shell), None)
     };
     let outcome = Outcome { repo, goal: &goal, applied: &applied, rehearsal, resume };
+    shell.summarise_if_it_can_be(|room| outcome.summary(room));
     let exit = exit(&applied, outcome.is_begun(), &opened, sink);
     // Addresses come from the server, which knows the token.
     let text = outcome.text(args.format, sink.seen());
     let without_token = |text: String| opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text));
     let told = shell.print(&without_token(text));
     if args.github.github_output {
-        shell.write_outputs(&without_token(outcome.outputs()))?;
+        let outputs: Vec<_> = outcome.outputs().into_iter().map(|(name, value)| (name, without_token(value))).collect();
+        shell.write_outputs(&outputs)?;
     }
     Ok(if exit == Exit::Done { told } else { exit })
 }

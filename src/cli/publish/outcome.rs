@@ -5,11 +5,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::Format;
-use crate::diagnostic::Diagnostic;
 use crate::diagnostic::render::json;
+use crate::diagnostic::{Diagnostic, counted};
 use crate::github::{Applied, End, GithubError, Recorded};
 use crate::publish::remote::{Goal, Step};
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
+use crate::render::actions::{Output, table};
 
 /// How a publish went.
 pub(super) struct Outcome<'o> {
@@ -159,6 +160,28 @@ impl Outcome<'_> {
         text
     }
 
+    /// Every file with its size, for the summary of a workflow's job, within `room` bytes; nothing of what was not begun.
+    pub(super) fn summary(&self, room: usize) -> String {
+        if self.rehearsal.is_some() || matches!(self.applied.end, End::Refused(_)) {
+            return String::new();
+        }
+        let stands = match (self.is_complete(), self.is_public()) {
+            (true, _) => "published",
+            (false, true) => "public, and not complete",
+            (false, false) => "not published",
+        };
+        let (tag, total): (_, u64) = (&self.goal.tag, self.goal.assets.iter().map(|wanted| wanted.size_bytes).sum());
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let count = counted(self.goal.assets.len(), "file");
+        let head = format!(
+            "### Release `{}`: {stands}\n\n{count}, {} MiB\n\n| file | MiB | state |\n| --- | --- | --- |\n",
+            tag.replace('`', "'"),
+            mib(total)
+        );
+        let rows = self.assets().map(|row| format!("| `{}` | {} | {} |\n", row.name, mib(row.size_bytes), row.state));
+        table(&head, rows, "file", room)
+    }
+
     /// What is said of files that GitHub tells no digest of.
     fn unverified(&self) -> String {
         let is_unknown = |wanted: &&Wanted| self.found(wanted).is_some_and(|asset| asset.digest.is_none());
@@ -181,14 +204,11 @@ impl Outcome<'_> {
         self.first().is_some_and(|release| !release.draft)
     }
 
-    /// The lines that tell a workflow's step which release it is; none of a release that is not there.
-    pub(super) fn outputs(&self) -> String {
-        let Some(release) = self.first().filter(|_| self.rehearsal.is_none()) else { return String::new() };
-        let mut lines = format!("release-id={}\n", release.id);
-        // A line end in the server's answer would be an output of its own.
-        let address = release.html_url.as_deref().filter(|address| !address.contains(['\r', '\n']));
-        lines.extend(address.map(|address| format!("release-url={address}\n")));
-        lines
+    /// What tells a workflow's step which release it is; none of a release that is not there.
+    pub(super) fn outputs(&self) -> Vec<Output> {
+        let Some(release) = self.first().filter(|_| self.rehearsal.is_none()) else { return Vec::new() };
+        let address = release.html_url.iter().map(|address| ("release-url".to_owned(), address.clone()));
+        std::iter::once(("release-id".to_owned(), release.id.to_string())).chain(address).collect()
     }
 
     /// The goal's own release, the public one before drafts.

@@ -39,6 +39,7 @@ pub const ALL: &[&Code] = &[
     &NOT_RENDERED,
     &MORE_MATRICES,
     &BAD_JOB_VARIABLE,
+    &BAD_OUTPUT,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -247,4 +248,10 @@ pub const BAD_JOB_VARIABLE: Code = Code::error(
     "P048",
     "bad-job-variable",
     "`build --job-env NAME` takes the job out of a variable that holds a leg of the workflow's matrix as JSON, `${{ toJSON(matrix) }}`: an object whose `id` is a job of the plan.",
+);
+/// A value that cannot be an output of a step.
+pub const BAD_OUTPUT: Code = Code::error(
+    "P049",
+    "bad-output",
+    "What a step hands on is written to the file that `GITHUB_OUTPUT` names, as `name=value`, or between two lines of a delimiter where the value has several lines. A value with a NUL, with a line that is the delimiter, or under a name that is no word would be read as something else, so nothing is written.\n\nLook where the value comes from: it should be text.",
 );

@@ -7,25 +7,52 @@ use std::fmt::Write;
 
 use crate::diagnostic::{Diagnostic, Place, Severity};
 
+/// Severities in order, and the command of each.
+const KINDS: [(Severity, &str); 3] =
+    [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "notice")];
 /// Annotations of one kind that a step may have.
 const PER_KIND: usize = 10;
 /// Characters of a message, so that the runner's own cut does not take the end unsaid.
 const LONGEST: usize = 4000;
 
-/// Renders diagnostics as workflow commands, errors first, each kind in the given order.
-pub fn github(diagnostics: &[Diagnostic]) -> String {
-    let mut out = String::new();
-    for (severity, command) in [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "notice")]
-    {
-        for diagnostic in diagnostics.iter().filter(|d| d.severity == severity).take(PER_KIND) {
-            let mut properties = place_of(diagnostic);
-            properties.push(("title", diagnostic.code.to_string()));
-            let properties: Vec<_> =
-                properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();
-            let _ = writeln!(out, "::{command} {}::{}", properties.join(","), escape(&message(diagnostic)));
+/// What a step has of annotations so far.
+#[derive(Debug, Default)]
+pub struct Annotated {
+    counts: [usize; KINDS.len()],
+    unlisted: Vec<Diagnostic>,
+}
+
+impl Annotated {
+    /// More diagnostics as workflow commands: errors first, each kind by place, as many as the step may still have.
+    pub fn commands(&mut self, diagnostics: &[Diagnostic]) -> String {
+        let mut out = String::new();
+        for ((severity, command), count) in KINDS.into_iter().zip(&mut self.counts) {
+            let mut all: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == severity).collect();
+            all.sort_by_cached_key(|d| position(d));
+            for diagnostic in all.iter().take(PER_KIND.saturating_sub(*count)) {
+                let mut properties = place_of(diagnostic);
+                properties.push(("title", diagnostic.code.to_string()));
+                let properties: Vec<_> =
+                    properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();
+                let _ = writeln!(out, "::{command} {}::{}", properties.join(","), escape(&message(diagnostic)));
+            }
+            *count += all.len();
         }
+        self.unlisted.extend(diagnostics.iter().cloned());
+        out
     }
-    out
+
+    /// Everything that was told and is in no list yet, once there is more of it than annotations.
+    pub fn to_list(&mut self) -> Vec<Diagnostic> {
+        let is_over = self.counts.iter().any(|count| *count > PER_KIND);
+        if is_over { std::mem::take(&mut self.unlisted) } else { Vec::new() }
+    }
+}
+
+/// Where a diagnostic points; those without a place come last, as in what people read.
+fn position(diagnostic: &Diagnostic) -> (bool, Option<(String, usize)>) {
+    let place = diagnostic.labels.first().map(|label| label.place.sort_key());
+    (place.is_none(), place)
 }
 
 fn place_of(diagnostic: &Diagnostic) -> Vec<(&'static str, String)> {
@@ -73,7 +100,8 @@ fn message(diagnostic: &Diagnostic) -> String {
     text
 }
 
-fn escape(text: &str) -> String {
+/// The text of a command: what would end its line, and the sign that escapes begin with.
+pub fn escape(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
@@ -83,8 +111,12 @@ fn escape_property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::github;
+    use super::Annotated;
     use crate::diagnostic::{Diagnostic, Place, Source, registry::matrix as codes};
+
+    fn github(diagnostics: &[Diagnostic]) -> String {
+        Annotated::default().commands(diagnostics)
+    }
 
     #[test]
     fn an_annotation_has_place_title_and_escaped_text() {
@@ -105,6 +137,34 @@ mod tests {
         assert_eq!(text.lines().filter(|l| l.starts_with("::error ")).count(), 10);
         assert_eq!(text.lines().filter(|l| l.starts_with("::warning ")).count(), 10);
         assert!(text.starts_with("::error"));
+    }
+
+    /// 1.7
+    #[test]
+    fn errors_come_first_and_each_kind_by_its_place_in_the_file() {
+        let source = Source::new("m.yaml", "a\nb\nc\n");
+        let at = |code, byte: usize| Diagnostic::new(code, "x").at(source.place(byte..byte + 1), "");
+        let (error, warning) = (&codes::BAD_SYNTAX, &codes::BYTE_ORDER_MARK);
+        let text =
+            github(&[at(warning, 2), Diagnostic::new(error, "nowhere"), at(error, 4), at(warning, 0), at(error, 0)]);
+        let heads: Vec<&str> = text.lines().map(|line| line.split(",endLine").next().unwrap()).collect();
+        let (last, placed) = (heads[2], [heads[0], heads[1], heads[3], heads[4]]);
+        assert!(last.starts_with("::error title=") && last.ends_with("::nowhere"), "{text}");
+        let file = |word: &str, line: usize| format!("::{word} file=m.yaml,line={line}");
+        assert_eq!(placed, [file("error", 1), file("error", 3), file("warning", 1), file("warning", 2)]);
+    }
+
+    /// 1.7
+    #[test]
+    fn several_reports_share_the_ten_and_what_is_over_is_listed_with_all_before_it() {
+        let some = |count: usize| vec![Diagnostic::new(&codes::BAD_SYNTAX, "e"); count];
+        let mut step = Annotated::default();
+        assert_eq!(step.commands(&some(8)).lines().count(), 8);
+        assert!(step.to_list().is_empty(), "ten are shown, so there is no list");
+        assert_eq!(step.commands(&some(5)).lines().count(), 2);
+        assert_eq!(step.to_list().len(), 13);
+        assert_eq!(step.commands(&some(1)), "");
+        assert_eq!((step.to_list().len(), step.to_list().len()), (1, 0));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod human;
 mod json;
 mod text;
 
-pub use github::github;
+pub use github::{Annotated, escape as escape_command};
 pub use human::human;
 pub use json::json;
 pub use text::{is_invisible, visible, visible_lines};

@@ -1,0 +1,95 @@
+//! What a step of GitHub Actions reads of us: outputs and summaries in its files, commands in its log.
+//!
+//! Commands go to stderr, because stdout is data that one may keep in a file; the runner reads both streams alike
+//! (actions/runner, `StepHost.cs` and `OutputManager.cs`).
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::PoisonError;
+
+use super::{Exit, Shell};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::render::actions::{self, Output};
+use crate::sys::{self, FileError};
+
+/// What GitHub takes of a step's summary (docs.github.com, "Workflow commands": 1 MiB a step; more of it is not shown).
+const LARGEST_SUMMARY_BYTES: u64 = 1 << 20;
+
+/// Where a step finds its token.
+pub(super) const TOKENS: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
+
+impl Shell {
+    /// Whether this runs in a step of GitHub Actions.
+    pub fn is_in_actions(&self) -> bool {
+        self.environment.get("GITHUB_ACTIONS") == Some("true")
+    }
+
+    /// Hands values on to later steps; on stdout where there is no step.
+    ///
+    /// # Errors
+    /// The exit of the command, after saying why not.
+    pub fn write_outputs(&self, outputs: &[Output]) -> Result<(), Exit> {
+        let text = actions::outputs(outputs).map_err(|error| self.report(&[error.into()]))?;
+        let Some(path) = self.environment.get("GITHUB_OUTPUT") else {
+            self.say("GITHUB_OUTPUT is not set; the outputs follow on stdout");
+            return match self.print(&text) {
+                Exit::Done => Ok(()),
+                exit => Err(exit),
+            };
+        };
+        sys::append(Path::new(path), text.as_bytes()).map_err(|error| {
+            self.report(&[error.into()]);
+            Exit::Machine
+        })
+    }
+
+    /// Adds to the step's summary what fits the bytes that it has room for; nothing where there is no summary.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn summarise(&self, text: impl FnOnce(usize) -> String) -> Result<(), FileError> {
+        let Some(path) = self.environment.get("GITHUB_STEP_SUMMARY").map(Path::new) else { return Ok(()) };
+        let room = LARGEST_SUMMARY_BYTES.saturating_sub(sys::size_bytes(path));
+        sys::append(path, text(usize::try_from(room).unwrap_or(0)).as_bytes())
+    }
+
+    /// The same where the work is not worth less without a summary: that is a warning.
+    pub fn summarise_if_it_can_be(&self, text: impl FnOnce(usize) -> String) {
+        if let Err(error) = self.summarise(text) {
+            self.report(&[Diagnostic::from(error).severity(Severity::Warning)]);
+        }
+    }
+
+    /// Makes the runner hide a secret. A file that stderr goes to is nobody's to hide it in.
+    pub fn mask(&self, secret: &str) {
+        if self.is_in_actions() && !self.environment.stderr_is_file {
+            let _ = std::io::stderr().lock().write_all(actions::mask(secret).as_bytes());
+        }
+    }
+
+    /// Annotations of what was told, and all of it in the summary once there is more than annotations.
+    pub(super) fn annotate(&self, diagnostics: &[Diagnostic]) {
+        if !self.annotations {
+            return;
+        }
+        let mut step = self.annotated.lock().unwrap_or_else(PoisonError::into_inner);
+        let commands = step.commands(diagnostics);
+        let list = step.to_list();
+        drop(step);
+        let _ = std::io::stderr().lock().write_all(commands.as_bytes());
+        if !list.is_empty() {
+            // What cannot be listed was told all the same.
+            let _ = self.summarise(|room| actions::faults(&list, room));
+        }
+    }
+
+    /// Text that may quote what others wrote: in a step, no line of it is a command.
+    pub(super) fn inert(&self, text: String) -> String {
+        if !self.is_in_actions() || !actions::begins_command(&text) {
+            return text;
+        }
+        let (begin, end) = actions::stopped(&sys::unguessable());
+        let gap = if text.ends_with('\n') { "" } else { "\n" };
+        format!("{begin}{text}{gap}{end}")
+    }
+}

@@ -1,0 +1,23 @@
+//! Words that nobody can guess.
+
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// 32 hex digits. Each half is a keyed hash whose key the system drew (std documentation, `RandomState`).
+pub fn unguessable() -> String {
+    (0..2).fold(String::new(), |mut word, _| {
+        let _ = write!(word, "{:016x}", RandomState::new().build_hasher().finish());
+        word
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unguessable;
+
+    #[test]
+    fn no_two_words_are_the_same() {
+        let (one, two) = (unguessable(), unguessable());
+        assert!(one.len() == 32 && one.bytes().all(|b| b.is_ascii_hexdigit()) && one != two, "{one} {two}");
+    }
+}
