@@ -105,6 +105,18 @@ fn a_token_that_is_wrong_missing_or_without_the_right_is_told_apart_and_not_trie
 }
 
 #[test]
+fn a_variable_with_what_is_no_token_is_told_by_its_name_also_where_none_is_needed() {
+    let server = server(&[]);
+    for more in [&[][..], &["--dry-run"]] {
+        let odd = project().env("GITHUB_TOKEN", "wri ter").env("GH_TOKEN", TOKEN);
+        let told = fails(&odd, &server.url(), more, 3, "G103");
+        assert!(told.contains("`GITHUB_TOKEN` holds no token") && !told.contains("wri ter"), "{told}");
+    }
+    assert_eq!(asked(&server, Operation::ListReleases), 0);
+    publish(&project().env("GITHUB_TOKEN", " ").env("GH_TOKEN", TOKEN), &server.url(), &[], 0);
+}
+
+#[test]
 fn a_repository_that_is_not_there_and_one_that_the_token_does_not_see_are_told() {
     let server = server(&[]);
     fails(&project(), &server.url(), &["--repo", "me/none"], 3, "G105");

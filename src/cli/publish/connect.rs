@@ -173,17 +173,18 @@ impl Connection {
     }
 
     fn token(&self, shell: &Shell) -> Result<Option<Token>, Diagnostic> {
-        let Some(path) = &self.token_file else {
-            let found = TOKENS.into_iter().find_map(|name| shell.environment.get(name));
-            return Ok(found.and_then(Token::new));
-        };
-        let text = sys::read_text(path, LARGEST_TOKEN_BYTES)?;
-        let no_token = || {
-            Diagnostic::new(&codes::BAD_TOKEN, format!("`{}` holds no token", path.display()))
+        let no_token = |place: &str| {
+            Diagnostic::new(&codes::BAD_TOKEN, format!("`{place}` holds no token"))
                 .help("it should be one line with the token")
         };
+        let Some(path) = &self.token_file else {
+            let set = |name| Some((name, shell.environment.get(name).filter(|text| !text.trim().is_empty())?));
+            let Some((name, text)) = TOKENS.into_iter().find_map(set) else { return Ok(None) };
+            return Token::new(text).map(Some).ok_or_else(|| no_token(name));
+        };
+        let text = sys::read_text(path, LARGEST_TOKEN_BYTES)?;
         shell.mask(text.trim());
-        Token::new(&text).map(Some).ok_or_else(no_token)
+        Token::new(&text).map(Some).ok_or_else(|| no_token(&path.display().to_string()))
     }
 }
 
