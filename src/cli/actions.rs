@@ -30,6 +30,9 @@ impl Shell {
     /// The exit of the command, after saying why not.
     pub fn write_outputs(&self, outputs: &[Output]) -> Result<(), Exit> {
         let text = actions::outputs(outputs).map_err(|error| self.report(&[error.into()]))?;
+        if text.is_empty() {
+            return Ok(());
+        }
         let Some(path) = self.environment.get("GITHUB_OUTPUT") else {
             self.say("GITHUB_OUTPUT is not set; the outputs follow on stdout");
             return match self.print(&text) {
@@ -50,7 +53,8 @@ impl Shell {
     pub fn summarise(&self, text: impl FnOnce(usize) -> String) -> Result<(), FileError> {
         let Some(path) = self.environment.get("GITHUB_STEP_SUMMARY").map(Path::new) else { return Ok(()) };
         let room = LARGEST_SUMMARY_BYTES.saturating_sub(sys::size_bytes(path));
-        sys::append(path, text(usize::try_from(room).unwrap_or(0)).as_bytes())
+        let text = text(usize::try_from(room).unwrap_or(0));
+        if text.is_empty() { Ok(()) } else { sys::append(path, text.as_bytes()) }
     }
 
     /// The same where the work is not worth less without a summary: that is a warning.

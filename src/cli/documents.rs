@@ -56,6 +56,35 @@ pub(super) fn documents(shell: &Shell, compat: &Compat, files: &[PathBuf], sink:
     Ok(Documents { matrices, files: files.len() })
 }
 
+/// The matrix file of this text; every fault of it goes to the sink.
+///
+/// # Errors
+/// When the recipes cannot be read, after saying so.
+pub(super) fn matrix(shell: &Shell, compat: &Compat, source: &Source, sink: &mut Sink) -> Result<Option<Matrix>, Exit> {
+    let recipes = recipes(shell, sink)?;
+    let config = config::read(source, &Lookups::new(compat, &recipes), sink);
+    Ok(config.and_then(|config| {
+        let recipe = recipes.into_iter().find(|recipe| recipe.name == config.recipe)?;
+        Some(Matrix { config, recipe })
+    }))
+}
+
+/// The one matrix file that is meant: the one named, or the only one of `matrices/`.
+///
+/// # Errors
+/// When there is none or another number of them, after saying so.
+pub(super) fn only_file(shell: &Shell, files: &[PathBuf]) -> Result<PathBuf, Exit> {
+    let files = if files.is_empty() { default_files(shell)? } else { without_twins(files) };
+    match files.as_slice() {
+        [one] => Ok(one.clone()),
+        _ => {
+            let message = format!("an issue asks for a combination of one matrix file, and there are {}", files.len());
+            let fault = Diagnostic::new(&codes::BAD_ISSUE, message);
+            Err(shell.report(&[fault.help("name the matrix file that is meant")]))
+        }
+    }
+}
+
 /// The text of a file; why it has none goes to the sink.
 pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
     let name = path.display().to_string();

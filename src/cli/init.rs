@@ -1,18 +1,18 @@
-//! `init`: a matrix file and a workflow to begin with.
+//! `init`: a matrix file and the workflow of it to begin with.
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::{Exit, Shell};
-use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, registry::facts as codes};
-use crate::{sys, template};
+use super::{Exit, Shell, documents, load};
+use crate::diagnostic::{Sink, Source};
+use crate::plan::Options;
+use crate::{render, sys};
 
 /// The matrix file that is written: the one that this project builds from itself.
 const MATRIX: &str = include_str!("../../matrices/flash-attn.yaml");
-/// The workflow that is written, with the pinned actions to be filled in.
-const WORKFLOW: &str = include_str!("../../templates/init/wheels.yml");
+/// Where it is written.
+const MATRIX_PATH: &str = "matrices/flash-attn.yaml";
+/// Where its workflow is written.
+const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
 
 /// Write a matrix file and a workflow to begin with
 #[derive(Debug, clap::Args)]
@@ -28,30 +28,18 @@ pub(super) struct Args {
     dir: PathBuf,
 }
 
-#[derive(Serialize)]
-struct Pins<'a> {
-    checkout: Pin<'a>,
-}
-
-#[derive(Serialize)]
-struct Pin<'a> {
-    sha: &'a str,
-    version: &'a str,
-}
-
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let compat = match super::load::compat(shell) {
-        Ok(compat) => compat,
+    let workflow = match workflow(shell) {
+        Ok(workflow) => workflow,
         Err(exit) => return exit,
     };
-    let Some(workflow) = workflow(&compat) else {
-        let text = "the facts pin no `actions/checkout`, so no workflow can be written";
-        let help = "leave out `--compat`, or add the action to the folder's tables";
-        return shell.report(&[Diagnostic::new(&codes::NO_TABLES, text).help(help)]);
-    };
     let mut written = 0;
-    for (path, text) in [("matrices/flash-attn.yaml", MATRIX), (".github/workflows/wheels.yml", &workflow)] {
+    for (path, text) in [(MATRIX_PATH, MATRIX), (WORKFLOW_PATH, &workflow)] {
+        if path == WORKFLOW_PATH && !sys::exists(&args.dir.join(path)) && !is_alone(&args.dir) {
+            shell.say("the workflow of your matrix files is written by `rock-matrix render workflow --out .github/workflows/wheels.yml`");
+            continue;
+        }
         match write(&args.dir.join(path), text) {
             Ok(true) => {
                 written += 1;
@@ -65,12 +53,43 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     }
     if written > 0 {
-        shell.say("next: edit matrices/flash-attn.yaml, then `rock-matrix check` and `rock-matrix plan`");
-        shell.say(
-            "note: the workflow uses org/rock-action@v1, which is coming; until then it runs only when started by hand",
-        );
+        shell.say("next: edit matrices/flash-attn.yaml, then `rock-matrix check`, `rock-matrix plan` and");
+        shell.say("`rock-matrix render workflow --out .github/workflows/wheels.yml`");
     }
     Exit::Done
+}
+
+/// Whether the matrix files are the one that is written here.
+fn is_alone(dir: &Path) -> bool {
+    let files = sys::files_with_extension(&dir.join("matrices"), &["yaml", "yml"]).unwrap_or_default();
+    files.len() == 1 && sys::read_text(&dir.join(MATRIX_PATH), 1 << 20).is_ok_and(|text| text == MATRIX)
+}
+
+/// What `render workflow` writes for the matrix file.
+fn workflow(shell: &Shell) -> Result<String, Exit> {
+    let compat = load::compat(shell)?;
+    let mut sink = Sink::new();
+    let rendered = (|| {
+        let source = Source::new(MATRIX_PATH, MATRIX);
+        let matrix = documents::matrix(shell, &compat, &source, &mut sink)?.ok_or(Exit::Fault)?;
+        let plan = load::plan(shell, &[matrix], &compat, &Options::default(), &mut sink).ok_or(Exit::Fault)?;
+        let text = |path: &PathBuf| path.display().to_string();
+        let (facts, recipes) = (shell.folders.compat.as_ref().map(text), shell.folders.recipes.as_ref().map(text));
+        let words = render::Words {
+            generator: super::render::GENERATOR,
+            files: &[],
+            out: Some(WORKFLOW_PATH),
+            compat: facts.as_deref(),
+            recipes: recipes.as_deref(),
+        };
+        render::workflow(&plan, &compat, &words, &mut sink).ok_or(Exit::Fault)
+    })();
+    // What is only worth knowing is told where the workflow is rendered again.
+    if sink.has_errors() || rendered.is_err() {
+        shell.report(&sink.finish());
+        return Err(Exit::Fault);
+    }
+    rendered
 }
 
 /// Writes a file that is not there; tells whether it did.
@@ -83,10 +102,4 @@ fn write(path: &Path, text: &str) -> Result<bool, sys::FileError> {
 
 fn shown(dir: &Path, path: &str) -> String {
     if dir == Path::new(".") { path.to_owned() } else { dir.join(path).display().to_string() }
-}
-
-fn workflow(compat: &Compat) -> Option<String> {
-    let row = compat.tables().actions.iter().find(|row| row.name == "actions/checkout")?;
-    let pins = Pins { checkout: Pin { sha: &row.sha, version: &row.version } };
-    template::render("templates/init/wheels.yml", WORKFLOW, &pins).ok()
 }

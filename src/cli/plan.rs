@@ -7,7 +7,8 @@ use super::publish::Connection;
 use super::published::{self, Manifests};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::config::{self, Requested};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
 use crate::plan::{self, Options, Plan, RunnerShape};
 use crate::{recipe, render};
 
@@ -21,7 +22,10 @@ Examples:
   rock-matrix plan --format json > plan.json  the hand-off to build and publish
   rock-matrix plan --published OWNER/REPO     without what is released already, as GitHub says it
   rock-matrix plan --published releases.json  the same, as it was saved
-  rock-matrix plan --diff plan.json           what an edit changes")]
+  rock-matrix plan --diff plan.json           what an edit changes
+  rock-matrix plan matrices/flash-attn.yaml --from-issue issue.md
+                                              the combination that an issue asks for
+  rock-matrix plan --only-failed run.json     what a second attempt has to build")]
 pub(super) struct Args {
     /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
     files: Vec<PathBuf>,
@@ -42,6 +46,18 @@ pub(super) struct Args {
     /// Show what changed since a plan saved with --format json
     #[arg(long, value_name = "OLD.json", conflicts_with_all = ["explain", "github_output"])]
     diff: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Plan the one combination that an issue asks for: its body, with `### AXIS` above each value"
+    )]
+    from_issue: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "RUN.json",
+        help = "Keep only the jobs that failed in a run of the workflow, as `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate` lists it"
+    )]
+    only_failed: Option<PathBuf>,
     /// Estimate for a machine with these threads and GiB of memory, such as 16x64
     #[arg(long, value_name = "THREADSxGIB")]
     runner: Option<RunnerShape>,
@@ -75,14 +91,23 @@ enum PlanFormat {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
+    let mut requested = None;
     let exit = (|| {
         let compat = load::compat(shell)?;
         let published = published::read(&args.published, &args.connection, Manifests::None, shell, &mut sink)?;
         let published = published.to_skip(&compat, &mut sink);
         let mut options = Options { published, runner: args.runner };
-        let matrices = load::matrices(shell, &compat, &args.files, &mut sink)?;
+        let matrices = match &args.from_issue {
+            None => load::matrices(shell, &compat, &args.files, &mut sink)?,
+            Some(issue) => {
+                requested = asked_for(issue, args, shell, &mut sink)?;
+                let source = requested.as_ref().map(|requested| &requested.source).ok_or(Exit::Fault)?;
+                super::documents::matrix(shell, &compat, source, &mut sink)?.into_iter().collect()
+            }
+        };
         let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
         let read = read.chain(args.published.iter().map(PathBuf::as_path)).chain(args.diff.as_deref());
+        let read = read.chain(args.from_issue.as_deref()).chain(args.only_failed.as_deref());
         load::spare(shell, args.out.as_deref(), read)?;
         if sink.has_errors() {
             return Err(Exit::Fault);
@@ -97,7 +122,18 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             options.runner = Some(RunnerShape { threads, ..shape });
             side_by_side = Some((shape, found));
         }
-        let Some(plan) = load::plan(shell, &matrices, &compat, &options, &mut sink) else { return Err(Exit::Fault) };
+        let Some(mut plan) = load::plan(shell, &matrices, &compat, &options, &mut sink) else {
+            return Err(Exit::Fault);
+        };
+        if let Some(path) = &args.only_failed {
+            let source = load::source(shell, path)?;
+            let failed = plan::failed_jobs(&source.text).map_err(|error| {
+                let place = Place::File(source.path.clone());
+                sink.push(Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path)).at(place, ""));
+                Exit::Fault
+            })?;
+            plan.keep(|id| failed.contains(id));
+        }
         if plan.job_count() == 0 {
             let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
                 .help("see the reasons with `rock-matrix plan --explain`");
@@ -110,11 +146,29 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         print(args, shell, &plan, &notes, &mut sink)
     })();
-    let reported = shell.report(&std::mem::take(&mut sink).finish());
+    let told = std::mem::take(&mut sink).finish();
+    let reported = shell.report(&match &requested {
+        Some(requested) => requested.told(told),
+        None => told,
+    });
     match exit {
         Err(exit) | Ok(exit) if exit != Exit::Done => exit,
         _ => reported,
     }
+}
+
+/// The combination that an issue asks for, as a row of the matrix file.
+fn asked_for(issue: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Option<Requested>, Exit> {
+    let matrix = super::documents::only_file(shell, &args.files)?;
+    let (Some(matrix), Some(issue)) = (super::documents::source(&matrix, sink), super::documents::source(issue, sink))
+    else {
+        return Err(Exit::Fault);
+    };
+    let requested = config::requested(&matrix, &issue, sink);
+    if let Some(requested) = &requested {
+        shell.say(&format!("{} asks for {}", issue.path, requested.row));
+    }
+    Ok(requested)
 }
 
 fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut Sink) -> Result<Exit, Exit> {

@@ -16,7 +16,8 @@ use crate::recipe::container::{self, Container, Devices, Engine};
 use crate::recipe::{self, Build, Site, shell_variable};
 use crate::{render, sys};
 
-const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
+/// Name and version of this program, as rendered files say it.
+pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 
 /// Print what a build would do: container commands, scripts, steps; and the workflow that does it on GitHub
 #[derive(Debug, clap::Args)]

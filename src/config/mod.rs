@@ -6,6 +6,7 @@
 //! **Invariant:** a `Config` is well formed in itself; whether its cells are legal is asked in `matrix`.
 
 mod fields;
+mod issue;
 mod lookups;
 mod model;
 mod places;
@@ -14,6 +15,7 @@ mod read;
 pub mod recipe;
 mod reference;
 
+pub use issue::{Requested, requested};
 pub use lookups::{Lookups, RecipeWords};
 pub use model::*;
 pub use places::Places;

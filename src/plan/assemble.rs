@@ -46,6 +46,15 @@ impl Plan {
         self.groups.iter().enumerate().flat_map(|(number, group)| group.jobs(number))
     }
 
+    /// Leaves out every job whose id is not wanted.
+    pub fn keep(&mut self, is_wanted: impl Fn(&str) -> bool) {
+        for group in &mut self.groups {
+            let mut drafts = std::mem::take(&mut group.drafts);
+            drafts.retain(|draft| is_wanted(&JobView { group, draft, number: 0 }.id()));
+            group.drafts = drafts;
+        }
+    }
+
     /// How many jobs there are.
     pub fn job_count(&self) -> usize {
         self.groups.iter().map(|group| group.drafts.len()).sum()

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "not every story uses every part of the harness")]
 #![allow(unreachable_pub, reason = "one binary of private modules")]
 
+mod ask_for_wheels;
 mod ask_the_facts;
 mod begin_a_project;
 mod build_in_container;

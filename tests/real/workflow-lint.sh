@@ -19,8 +19,8 @@ workflows=$work/repo/.github/workflows
 mkdir -p "$workflows"
 git init -q "$work/repo"
 # None of one folder has the name of one of the other.
-cp -n .github/workflows/*.yml tests/it/render_a_workflow/*.yml "$workflows"
-wanted=$(find .github/workflows tests/it/render_a_workflow -name '*.yml' | wc -l)
+cp -n .github/workflows/*.yml tests/it/render_a_workflow/*.yml examples/workflows/*.yml "$workflows"
+wanted=$(find .github/workflows tests/it/render_a_workflow examples/workflows -maxdepth 1 -name '*.yml' | wc -l)
 expect_equal "workflows to judge" "$wanted" "$(find "$workflows" -name '*.yml' | wc -l)"
 
 cp tests/real/workflow_parser.mjs "$cache/npm/"

@@ -46,6 +46,7 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_GFX,
     &MORE_FAULTS,
     &CELL_TWICE,
+    &BAD_ISSUE,
 ];
 
 /// One key twice in one mapping.
@@ -296,4 +297,10 @@ pub const CELL_TWICE: Code = Code::error(
     "M052",
     "cell-twice",
     "Two entries of `rows` or `include` name the same cell. Where they disagree, for instance on the runner, only one of them could count, and the file does not say which: that is an error. Where they agree, or each sets something else, it is a warning.\n\nJoin them into one entry, or remove one.",
+);
+/// An issue that asks for no combination.
+pub const BAD_ISSUE: Code = Code::error(
+    "M053",
+    "bad-issue",
+    "`plan --from-issue` takes the body that an issue form makes: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nWhoever writes the issue chooses values of axes and nothing else, so a value is one word of letters, digits and `.:+-_`.",
 );

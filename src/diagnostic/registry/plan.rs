@@ -40,6 +40,7 @@ pub const ALL: &[&Code] = &[
     &MORE_MATRICES,
     &BAD_JOB_VARIABLE,
     &BAD_OUTPUT,
+    &BAD_RUN_FILE,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -254,4 +255,10 @@ pub const BAD_OUTPUT: Code = Code::error(
     "P049",
     "bad-output",
     "What a step hands on is written to the file that `GITHUB_OUTPUT` names, as `name=value`, or between two lines of a delimiter where the value has several lines. A value with a NUL, with a line that is the delimiter, or under a name that is no word would be read as something else, so nothing is written.\n\nLook where the value comes from: it should be text.",
+);
+/// `--only-failed` names a file that lists no jobs of a run.
+pub const BAD_RUN_FILE: Code = Code::error(
+    "P050",
+    "bad-run-file",
+    "`plan --only-failed` takes the jobs of a workflow's run as GitHub lists them: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with `--slurp` or without.",
 );

@@ -46,6 +46,7 @@ pub(super) struct View<'a> {
     /// Jobs that test the wheels of a matrix where a GPU is.
     tests: Vec<Shard>,
     publish: Publish,
+    failures: Failures,
     pages: bool,
 }
 
@@ -73,6 +74,13 @@ struct Publish {
     timeout: u32,
     slow: &'static str,
     make_latest: &'static str,
+}
+
+/// The job that says which legs failed.
+#[derive(Debug, Serialize)]
+struct Failures {
+    when: String,
+    results: String,
 }
 
 impl<'a> View<'a> {
@@ -121,6 +129,7 @@ impl<'a> View<'a> {
                 slow: if slow { " --slow" } else { "" },
                 make_latest: agreed.release.make_latest.word(),
             },
+            failures: failures(&before_publish().collect::<Vec<_>>(), agreed.workflow.pr_run_mode),
             pages: agreed.release.pages,
             tools,
             shards,
@@ -216,4 +225,16 @@ fn publish_when(jobs: &[&str]) -> String {
     let others: Vec<String> = others.iter().map(skipped).collect();
     // Bare, YAML would take the first sign for that of a tag.
     format!("${{{{ !cancelled() && {tag} && needs.{first}.result == 'success' && {} }}}}", others.join(" && "))
+}
+
+/// Where a leg failed nothing is published, and that job is told instead of `publish`.
+fn failures(jobs: &[&str], pull_requests: PrRunMode) -> Failures {
+    let result = |job: &&str| format!("{job}: ${{{{ needs.{job}.result }}}}");
+    Failures {
+        when: format!(
+            "${{{{ !cancelled() && contains(needs.*.result, 'failure') && needs.plan.result == 'success' && {} }}}}",
+            begins(pull_requests)
+        ),
+        results: format!("\"{}\"", jobs.iter().map(result).collect::<Vec<_>>().join(", ")),
+    }
 }

@@ -1,0 +1,98 @@
+//! Which legs of a workflow's run failed, as GitHub lists its jobs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// Not a list of a run's jobs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// Not JSON.
+    #[error("it is not JSON: {0}")]
+    Malformed(String),
+    /// JSON of another form.
+    #[error("it lists no jobs of a run: an object with `jobs`, or a list of such")]
+    OtherForm,
+}
+
+/// The names of the jobs whose last attempt ended badly (REST API, "List jobs for a workflow run": `jobs` of objects
+/// with `name`, `run_attempt` and `conclusion`). Takes one page, pages one after the other as `gh api --paginate` prints
+/// them, and a list of pages as `--slurp` makes it. A job that was called by another workflow is `CALLER / NAME`.
+///
+/// # Errors
+/// When the text is no such list.
+pub fn failed_jobs(text: &str) -> Result<BTreeSet<String>, RunError> {
+    let mut ends: BTreeMap<String, (u64, bool)> = BTreeMap::new();
+    let mut pages = 0;
+    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        pages += 1;
+        add(&value.map_err(|error| RunError::Malformed(error.to_string()))?, &mut ends)?;
+    }
+    if pages == 0 {
+        return Err(RunError::OtherForm);
+    }
+    Ok(ends.into_iter().filter(|(_, (_, is_bad))| *is_bad).map(|(name, _)| name).collect())
+}
+
+fn add(value: &Value, ends: &mut BTreeMap<String, (u64, bool)>) -> Result<(), RunError> {
+    if let Value::Array(pages) = value {
+        return pages.iter().try_for_each(|page| add(page, ends));
+    }
+    for job in value.get("jobs").and_then(Value::as_array).ok_or(RunError::OtherForm)? {
+        let name = job.get("name").and_then(Value::as_str).ok_or(RunError::OtherForm)?;
+        let name = name.rsplit(" / ").next().unwrap_or(name).to_owned();
+        let attempt = job.get("run_attempt").and_then(Value::as_u64).unwrap_or(1);
+        // A job without an end is still running, or was lost.
+        let ended = job.get("conclusion").and_then(Value::as_str);
+        let is_bad = !matches!(ended, Some("success" | "skipped" | "neutral"));
+        let known = ends.entry(name).or_insert((attempt, is_bad));
+        if attempt >= known.0 {
+            *known = (attempt, is_bad);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RunError, failed_jobs};
+
+    fn page(jobs: &[(&str, u64, &str)]) -> String {
+        let jobs: Vec<_> = jobs
+            .iter()
+            .map(|(name, attempt, end)| serde_json::json!({"name": name, "run_attempt": attempt, "conclusion": end}))
+            .collect();
+        serde_json::json!({"total_count": jobs.len(), "jobs": jobs}).to_string()
+    }
+
+    fn failed(text: &str) -> Vec<String> {
+        failed_jobs(text).unwrap().into_iter().collect()
+    }
+
+    #[test]
+    fn pages_are_read_as_gh_prints_them_and_as_it_joins_them() {
+        let pages = [
+            page(&[("Plan", 1, "success"), ("a", 1, "failure")]),
+            page(&[("call / b", 1, "timed_out"), ("c", 1, "skipped")]),
+        ];
+        assert_eq!(failed(&pages.concat()), ["a", "b"]);
+        assert_eq!(failed(&format!("[{}]", pages.join(","))), ["a", "b"]);
+        assert_eq!(failed(r#"{"jobs": [{"name": "lost", "conclusion": null}]}"#), ["lost"]);
+    }
+
+    #[test]
+    fn the_last_attempt_counts_in_any_order() {
+        assert_eq!(
+            failed(&page(&[("a", 2, "success"), ("a", 1, "failure"), ("b", 1, "success"), ("b", 2, "cancelled")])),
+            ["b"]
+        );
+    }
+
+    #[test]
+    fn what_lists_no_jobs_is_refused() {
+        for text in ["", "7", "{}", "[[]", "{\"jobs\": 1}", "{\"jobs\": [{}]}", "{\"message\": \"Not Found\"}"] {
+            assert!(failed_jobs(text).is_err(), "{text}");
+        }
+        assert_eq!(failed_jobs("{}"), Err(RunError::OtherForm));
+    }
+}

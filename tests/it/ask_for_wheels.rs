@@ -1,0 +1,205 @@
+//! One combination that an issue asks for, what failed in a run, and the workflows of `examples/workflows`.
+
+use serde_json::Value;
+
+use crate::support::Project;
+
+const FORM: &str = include_str!("../../examples/workflows/issue/request-a-wheel.yml");
+
+/// What GitHub makes of the form.
+fn body(values: &[(&str, &str)]) -> String {
+    values.iter().map(|(axis, value)| format!("### {axis}\r\n\r\n{value}\r\n\r\n")).collect()
+}
+
+fn request(python: &str, torch: &str) -> String {
+    body(&[
+        ("flash-attn", "2.8.3"),
+        ("python", python),
+        ("torch", torch),
+        ("rocm", "6.4"),
+        ("backend", "ck"),
+        ("What it is for", "work"),
+    ])
+}
+
+fn project(issue: &str) -> Project {
+    Project::new().copy("matrices/flash-attn.yaml", "matrices/flash-attn.yaml").file("issue.md", issue)
+}
+
+/// P9
+#[test]
+fn the_fields_of_the_form_are_the_axes_of_the_matrix_file() {
+    let form: Value = serde_yaml::from_str(FORM).unwrap();
+    let fields = form["body"].as_array().unwrap().iter().filter(|field| field["validations"]["required"] == true);
+    let labels: Vec<&str> = fields.map(|field| field["attributes"]["label"].as_str().unwrap()).collect();
+    let matrix: Value = serde_yaml::from_str(include_str!("../../matrices/flash-attn.yaml")).unwrap();
+    let axes: Vec<&str> = matrix["axes"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(labels, axes);
+    let backend = form["body"].as_array().unwrap().iter().find(|field| field["id"] == "backend").unwrap();
+    assert_eq!(backend["attributes"]["options"], matrix["axes"]["backend"]);
+}
+
+/// P9: a cell that the file does not list, with everything else of the file.
+#[test]
+fn an_issue_becomes_one_row_of_the_matrix_file() {
+    let project = project(&request("3.13", "2.9.1"));
+    let said = project.run(&["plan", "--from-issue", "issue.md", "--format", "json"]).exits(0);
+    let plan = said.json();
+    let jobs = plan["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), 1, "{plan}");
+    assert_eq!(jobs[0]["wheel"], "flash_attn-2.8.3+rocm64torch2.9-cp313-cp313-linux_x86_64.whl");
+    assert_eq!(jobs[0]["gfx"], serde_json::json!(["gfx90a", "gfx942"]), "the file's own targets");
+    let row =
+        "issue.md asks for {flash-attn: \"2.8.3\", python: \"3.13\", torch: \"2.9.1\", rocm: \"6.4\", backend: \"ck\"}";
+    assert!(said.stderr.contains(row), "{}", said.stderr);
+}
+
+/// P9
+#[test]
+fn hostile_and_unknown_values_are_told_at_their_line_of_the_issue() {
+    let refused = |issue: &str| project(issue).run(&["plan", "--from-issue", "issue.md", "--format", "json"]).exits(1);
+    for value in
+        ["3.12\nrunner: mine", "3.12\"]", "${{ github.token }}", "$(touch canary)", "`id`", "'", "3.12 # x", "*x"]
+    {
+        let said = refused(&request(value, "2.9.1"));
+        assert!(
+            said.stderr.contains(" bad-issue]: `python` ") && said.stderr.contains("--> issue.md:7:1"),
+            "{value:?}: {}",
+            said.stderr
+        );
+        assert_eq!(said.stdout, "", "{value:?}");
+    }
+    // M053
+    let said = refused("hello");
+    assert!(said.stderr.starts_with("error[M053 bad-issue]: the issue does not say which"), "{}", said.stderr);
+    // Words that are no versions, and versions that no fact knows, point into the issue too.
+    for (python, torch, line) in [("three", "2.9.1", 7), ("3.12", "latest", 11), ("3.12", "99.0.0", 11)] {
+        let said = refused(&request(python, torch));
+        assert!(said.stderr.contains(&format!("--> issue.md:{line}:")), "{python} {torch}: {}", said.stderr);
+        assert!(!said.stderr.contains("matrices/flash-attn.yaml:"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn an_issue_is_about_one_matrix_file() {
+    let project = project(&request("3.13", "2.9.1")).copy("matrices/flash-attn.yaml", "matrices/other.yaml");
+    let said = project.run(&["plan", "--from-issue", "issue.md"]).exits(1);
+    assert!(said.stderr.contains("one matrix file, and there are 2"), "{}", said.stderr);
+    let _ = project.run(&["plan", "matrices/other.yaml", "--from-issue", "issue.md"]).exits(0);
+}
+
+#[test]
+fn a_second_attempt_plans_what_failed_and_nothing_else() {
+    let project = project("");
+    let ids: Vec<String> = project.run(&["plan", "--format", "json"]).exits(0).json()["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["id"].as_str().unwrap().to_owned())
+        .collect();
+    let job = |name: &str, end: &str| serde_json::json!({"name": name, "run_attempt": 1, "conclusion": end});
+    let page = |jobs: Vec<Value>| serde_json::json!({"total_count": 4, "jobs": jobs});
+    let first = page(vec![job("Plan", "success"), job(&ids[0], "success"), job(&ids[3], "failure")]);
+    let second = page(vec![job(&ids[7], "timed_out"), job("Publish", "skipped")]);
+    let project =
+        project.file("run.json", &format!("{first}\n{second}\n")).file("slurped.json", &format!("[{first},{second}]"));
+    for run in ["run.json", "slurped.json"] {
+        let plan = project.run(&["plan", "--only-failed", run, "--format", "json"]).exits(0).json();
+        let left: Vec<&str> = plan["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect();
+        assert_eq!(left, [&ids[3], &ids[7]]);
+    }
+    let project = project.file("all.json", &page(vec![job(&ids[0], "success")]).to_string()).file("bad.json", "{}");
+    assert!(project.run(&["plan", "--only-failed", "all.json"]).exits(0).stderr.contains("P014 empty-plan"));
+    let said = project.run(&["plan", "--only-failed", "bad.json"]).exits(1);
+    assert!(said.stderr.starts_with("error[P050 bad-run-file]: `bad.json`: it lists no jobs"), "{}", said.stderr);
+}
+
+/// P6: what the job `failures` of a rendered workflow runs, for two builds that failed and one that left nothing.
+#[test]
+fn failed_legs_are_named_with_their_reasons_and_nothing_is_published() {
+    let project = project("");
+    let _ = project.run(&["plan", "--format", "json", "--out", "plan.json"]).exits(0);
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    let id = |number: usize| plan["jobs"][number]["id"].as_str().unwrap().to_owned();
+    let failed = |number: usize, stage: &str| serde_json::json!({"job": id(number), "outcome": "failed", "stages": [{"stage": stage, "state": "failed", "ended": "exit 1"}]});
+    let project = project
+        .file(&format!("failed/failed-{}/build.json", id(0)), &failed(0, "build").to_string())
+        .file(&format!("failed/failed-{}/build.json", id(1)), &failed(1, "checkout").to_string());
+    let workflow = project.run(&["render", "workflow"]).exits(0).stdout;
+    let workflow: Value = serde_yaml::from_str(&workflow).unwrap();
+    let job = &workflow["jobs"]["failures"];
+    assert!(
+        job["if"].as_str().unwrap().contains("!cancelled() && contains(needs.*.result, 'failure')"),
+        "{}",
+        job["if"]
+    );
+    assert_eq!(job["needs"], workflow["jobs"]["publish"]["needs"]);
+    assert_eq!(job["permissions"], serde_json::json!({}));
+    let publish = workflow["jobs"]["publish"].to_string();
+    assert!(!publish.contains("--allow-missing"), "an incomplete release is never published");
+    let script = job["steps"].as_array().unwrap().iter().rev().find_map(|step| step["run"].as_str()).unwrap();
+    let script = script.replace("rock-matrix ", "\"$ROCK\" ");
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["-e", "-o", "pipefail", "-c", &script])
+        .current_dir(project.root())
+        .env("ROCK", env!("CARGO_BIN_EXE_rock-matrix"));
+    bash.env("RESULTS", "build: failure")
+        .env("GITHUB_STEP_SUMMARY", project.path("summary.md"))
+        .env_remove("GITHUB_ACTIONS");
+    let ran = bash.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let summary = project.read("summary.md");
+    assert!(summary.starts_with("### Nothing was published\n\nbuild: failure\n"), "{summary}");
+    assert!(
+        summary.contains("failed: stage \\`build\\`, exit 1")
+            && summary.contains("failed: stage \\`checkout\\`, exit 1"),
+        "{summary}"
+    );
+}
+
+fn examples() -> Vec<(String, Value, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/workflows");
+    let mut found: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
+    found.sort();
+    let read = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        (path.file_name().unwrap().to_str().unwrap().to_owned(), serde_yaml::from_str(&text).unwrap(), text)
+    };
+    found.iter().map(read).collect()
+}
+
+/// `tests/real/workflow-lint.sh` judges them with the linters of others.
+#[test]
+fn the_example_workflows_have_least_rights_pinned_actions_and_commands_that_there_are() {
+    let facts =
+        std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("matrices/compat/actions.yaml"))
+            .unwrap();
+    let examples = examples();
+    assert_eq!(examples.len(), 5);
+    let commands = rock_matrix::cli::command();
+    for (name, workflow, text) in examples {
+        assert_eq!(workflow["permissions"], serde_json::json!({}), "{name}");
+        for (id, job) in workflow["jobs"].as_object().unwrap() {
+            assert!(
+                job["permissions"].is_object() && !job["timeout-minutes"].is_null() && job["name"].is_string(),
+                "{name}: {id}"
+            );
+            for step in job["steps"].as_array().unwrap() {
+                if let Some(uses) = step["uses"].as_str() {
+                    let (action, pin) = uses.split_once('@').unwrap();
+                    assert!(action == "org/rock-action" || facts.contains(pin), "{name}: {uses}");
+                    assert!(action != "actions/checkout" || step["with"]["persist-credentials"] == false, "{name}");
+                } else {
+                    assert!(step["shell"] == "bash" && !step["run"].as_str().unwrap().contains("${{"), "{name}");
+                }
+            }
+        }
+        for line in text.lines().filter(|line| line.contains("rock-matrix ") && !line.trim_start().starts_with('#')) {
+            let words = line.split("rock-matrix ").nth(1).unwrap().split([')', '|', '>']).next().unwrap();
+            let words = shlex::split(&words.replace("$ENGINE", "local").replace("$CAP", "330")).unwrap();
+            let parsed = commands.clone().try_get_matches_from(std::iter::once("rock-matrix".to_owned()).chain(words));
+            assert!(parsed.is_ok(), "{name}: {line}: {}", parsed.unwrap_err());
+        }
+    }
+}
