@@ -199,7 +199,8 @@ digest_of() {
 # `version_of FILE`: sets `found` to the version that a rock-matrix says it is, or to nothing.
 version_of() {
   found=$("$1" --version 2>/dev/null) || found=''
-  case $found in 'rock-matrix '*) found=${found#rock-matrix } found=${found%% *} ;; *) found='' ;; esac
+  # One word: it becomes a line of the outputs.
+  if [[ $found =~ ^rock-matrix\ ([0-9A-Za-z.+-]+)$ ]]; then found=${BASH_REMATCH[1]}; else found=''; fi
 }
 
 # Sets `releases`, and `asset` and `sha256` where the wanted version is listed for this machine.
@@ -361,6 +362,7 @@ find_binary
 now_ms
 printf 'rock-matrix %s from %s, sha256 %s, %d ms\n' "$found" "$source" "${digest:0:12}" $((ms - began))
 
+one_line binary "$binary"
 in_path=${binary%/*}
 if [ "$source" = "the input binary" ]; then
   # It may have another name.
@@ -394,6 +396,6 @@ case $command in
 esac
 case $command in plan | publish | report) [ -z "$token" ] || export GITHUB_TOKEN=$token ;; esac
 [ "${INPUT_SUMMARY-true}" = true ] || unset GITHUB_STEP_SUMMARY
-[ "${INPUT_ANNOTATIONS-true}" = true ] || unset GITHUB_ACTIONS
+[ "${INPUT_ANNOTATIONS-true}" = true ] || export ROCK_ANNOTATIONS=false
 # In place of this shell, so that the runner's signals reach it.
 exec "$binary" "${argv[@]}" ${files[@]+"${files[@]}"}

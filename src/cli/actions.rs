@@ -29,6 +29,9 @@ impl Shell {
     /// # Errors
     /// The exit of the command, after saying why not.
     pub fn write_outputs(&self, outputs: &[Output]) -> Result<(), Exit> {
+        if outputs.is_empty() {
+            return Ok(());
+        }
         let text = actions::outputs(outputs).map_err(|error| self.report(&[error.into()]))?;
         if text.is_empty() {
             return Ok(());

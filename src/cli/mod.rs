@@ -141,9 +141,16 @@ fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
 
 /// Runs the program with these arguments (the first is its own name).
 pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environment) -> Exit {
+    // `ROCK_ANNOTATIONS=false` is the action's input `annotations`.
+    let is_annotated = environment.get("GITHUB_ACTIONS") == Some("true")
+        && environment.get("ROCK_ANNOTATIONS").is_none_or(|word| word != "false");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
+            if is_annotated && error.use_stderr() {
+                let text = crate::render::actions::usage_error(&error.to_string());
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+            }
             return match error.print() {
                 _ if error.use_stderr() => Exit::Usage,
                 Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -157,7 +164,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     };
     let shell = Shell {
         color: colored(&cli.global.color, &environment),
-        annotations: cli.global.annotations || environment.get("GITHUB_ACTIONS") == Some("true"),
+        annotations: cli.global.annotations || is_annotated,
         annotated: std::sync::Mutex::default(),
         environment,
         verbosity: match (cli.global.quiet, cli.global.verbose) {

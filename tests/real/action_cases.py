@@ -8,6 +8,7 @@ server on loopback that speaks HTTPS with a certificate of its own.
 import contextlib
 import hashlib
 import http.server
+import inspect
 import json
 import os
 import pathlib
@@ -32,7 +33,7 @@ STUB = f"""#!/bin/bash
 [ "$*" != --version ] || {{ echo "rock-matrix {OWN}"; exit; }}
 printf '%s\\0' "$@" >"$CALLED"
 printf '%s\\n' "token=${{GITHUB_TOKEN-}}" "input=${{INPUT_TOKEN-}}" "actions=${{GITHUB_ACTIONS-}}" \\
-  "summary=${{GITHUB_STEP_SUMMARY-}}" "folder=$PWD" >"$CALLED.environment"
+  "annotations=${{ROCK_ANNOTATIONS-}}" "summary=${{GITHUB_STEP_SUMMARY-}}" "folder=$PWD" >"$CALLED.environment"
 """
 HOSTILE = [
     "1.2.3; touch canary", "$(touch canary)", "`touch canary`", "${{ github.token }}", "1.2.3\n::error::x", "'", '"',
@@ -161,6 +162,15 @@ class Runner:
         out, err = child.communicate(timeout=120)
         return Ran(child.returncode, out.decode(), err.decode(), self)
 
+    @contextlib.contextmanager
+    def as_somebody(self):
+        """What runs a program as a user who may not write to the tool cache; root may write everywhere."""
+        for name in [".", "temp", "work"]:
+            (self.root / name).chmod(0o777)
+        (self.root / "tools").chmod(0o555)
+        yield [shutil.which("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups", "--"] if os.getuid() == 0 else []
+        (self.root / "tools").chmod(0o755)
+
     def outputs(self):
         path = self.root / "outputs"
         return dict(line.split("=", 1) for line in path.read_text().splitlines()) if path.exists() else {}
@@ -279,12 +289,14 @@ def a_given_binary_is_taken_whatever_its_name(runner):
 
 def a_given_binary_that_is_none_is_refused(runner):
     runner.program("other", "#!/bin/bash\necho other 1.2.3\n", "work")
+    runner.program("liar", f"#!/bin/bash\necho 'rock-matrix {OWN}'\necho canary=1\n", "work")
+    runner.program("liar2", f"#!/bin/bash\nprintf 'rock-matrix {OWN}\\n::error::x'\n", "work")
     runner.program("damaged", "\x7fELF nonsense", "work")
     runner.program("rock", STUB, "work")
     (runner.root / "work/text").write_text("x")
     for name in ["none", "text", ".", "$(touch canary)"]:
         runner.run(binary=name).refused(2, "which is not a program", "working-directory")
-    for name in ["other", "damaged"]:
+    for name in ["other", "damaged", "liar", "liar2"]:
         runner.run(binary=name).refused(2, "does not say which rock-matrix it is")
     runner.run(binary="rock", version="9.9.9").refused(2, f"is version {OWN}", "9.9.9")
 
@@ -392,20 +404,8 @@ def eight_legs_that_race_on_one_cache_all_get_a_whole_binary(runner):
     assert runner.cached().read_bytes() == runner.host.content
 
 
-@contextlib.contextmanager
-def as_somebody(runner):
-    """What runs a program as a user who may not write to the tool cache; root may write everywhere."""
-    writable = ["temp", "work"]
-    for name in writable:
-        (runner.root / name).chmod(0o777)
-    runner.root.chmod(0o777)
-    (runner.root / "tools").chmod(0o555)
-    yield [shutil.which("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups", "--"] if os.getuid() == 0 else []
-    (runner.root / "tools").chmod(0o755)
-
-
 def a_tool_cache_that_cannot_be_written_is_passed_over(runner):
-    with as_somebody(runner) as prefix:
+    with runner.as_somebody() as prefix:
         runner.run(*prefix).worked("a download")
         assert runner.outputs()["binary"].startswith(str(runner.root / "temp")), runner.outputs()
         runner.run(*prefix).worked("the tool cache")
@@ -414,13 +414,13 @@ def a_tool_cache_that_cannot_be_written_is_passed_over(runner):
 
 def a_tool_cache_that_cannot_be_written_is_still_read(runner):
     runner.run().worked("a download")
-    with as_somebody(runner) as prefix:
+    with runner.as_somebody() as prefix:
         runner.run(*prefix).worked("the tool cache")
         assert runner.outputs()["binary"] == str(runner.cached())
 
 
 def nowhere_to_write_is_told(runner):
-    with as_somebody(runner) as prefix:
+    with runner.as_somebody() as prefix:
         (runner.root / "temp").chmod(0o555)
         runner.run(*prefix).refused(3, "neither the tool cache nor RUNNER_TEMP can be written to")
 
@@ -648,7 +648,8 @@ def annotations_and_the_summary_can_be_left_out(runner):
     assert (told["actions"], told["summary"]) == ("true", str(runner.root / "summary"))
     runner.run(command="check", annotations="false", summary="false").worked("PATH")
     told = runner.told()
-    assert (told["actions"], told["summary"]) == ("", "")
+    # The rest of what it is to be in a step stays: masks, and logs that cannot give commands.
+    assert (told["actions"], told["annotations"], told["summary"]) == ("true", "false", "")
     ran = runner.run(command="no", annotations="false")
     assert ran.code == 2 and ran.out == "" and ran.err.startswith("error: the input `command` is 'no'"), ran
 
@@ -718,6 +719,16 @@ def plans_without_legs_pass_and_plans_of_two_matrices_are_refused(runner):
             assert any(line.startswith("::error title=P047") for line in ran.commands()), ran
 
 
+def a_command_line_at_fault_becomes_an_annotation(runner):
+    ran = runner.run(command="check", binary=str(ROCK), args="--nonsense '%x'")
+    errors = [line for line in ran.commands() if line.startswith("::error")]
+    assert ran.code == 2 and len(errors) == 1 and "unexpected argument '--nonsense'" in errors[0], ran
+    ran = runner.run(command="check", binary=str(ROCK), args="--nonsense", annotations="false")
+    assert ran.code == 2 and ran.commands() == [] and "--nonsense" in ran.err, ran
+    ran = runner.run(command="check", binary=str(ROCK), config="none.yaml", annotations="false")
+    assert ran.code == 1 and ran.commands() == [] and "none.yaml" in ran.err, ran
+
+
 # --- the list of versions
 
 
@@ -753,8 +764,8 @@ def versions_are_listed_newest_first_and_once(runner):
 
 
 def main():
-    cases = [(name, case) for name, case in globals().items() if callable(case) and getattr(case, "__code__", None)
-             and case.__code__.co_varnames[:1] == ("runner",) and "_" in name and name != "as_somebody"]
+    functions = [(name, case) for name, case in globals().items() if inspect.isfunction(case)]
+    cases = [(name, case) for name, case in functions if list(inspect.signature(case).parameters) == ["runner"]]
     wanted = sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

@@ -7,6 +7,12 @@ pub fn mask(secret: &str) -> String {
     format!("::add-mask::{}\n", escape_command(secret))
 }
 
+/// An annotation of what clap says of a command line: its first line, which tells the fault.
+pub fn usage_error(text: &str) -> String {
+    let fault = text.lines().next().unwrap_or_default();
+    format!("::error title=rock-matrix::{}\n", escape_command(fault.strip_prefix("error: ").unwrap_or(fault)))
+}
+
 /// Whether a runner would take a line of this text for a command: one that begins with `::` after white space, or one
 /// that has the older `##[` anywhere (actions/runner, `ActionCommand.cs`, `TryParseV2` and `TryParse`).
 pub fn begins_command(text: &str) -> bool {
@@ -26,11 +32,16 @@ pub fn stopped(word: &str) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{begins_command, group, mask, stopped};
+    use super::{begins_command, group, mask, stopped, usage_error};
 
     #[test]
     fn a_secret_of_several_lines_is_masked_on_one_line() {
         assert_eq!(mask("a%b\nc"), "::add-mask::a%25b%0Ac\n");
+    }
+
+    #[test]
+    fn a_command_line_at_fault_is_annotated_with_its_fault_alone() {
+        assert_eq!(usage_error("error: no `50%`\n\nUsage: x\n"), "::error title=rock-matrix::no `50%25`\n");
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod faults;
 mod outputs;
 mod table;
 
-pub use commands::{begins_command, group, mask, stopped};
+pub use commands::{begins_command, group, mask, stopped, usage_error};
 pub use faults::faults;
 pub use outputs::{Output, OutputError, outputs};
 pub use table::table;
