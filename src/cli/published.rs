@@ -144,7 +144,7 @@ impl Published {
                 part.manifests.iter().for_each(|manifest| offers.add_rows(manifest));
                 continue;
             }
-            let base = below(part.folder.as_deref().unwrap_or(Path::new("")), base);
+            let base = below(part.folder.as_deref().unwrap_or(Path::new(".")), base);
             part.manifests.iter().for_each(|manifest| offers.add_manifest(manifest, &base));
             if part.manifests.is_empty() {
                 offers.add_names(part.listing.published().map(|(_, asset)| asset.name.as_str()), &base);
@@ -286,9 +286,14 @@ fn part(path: &Path, source: &Source) -> Result<Part, Diagnostic> {
     Ok(Part {
         listing,
         is_bare_manifest: manifest.is_some(),
-        folder: manifest.as_ref().map(|_| path.parent().unwrap_or(Path::new("")).to_owned()),
+        folder: manifest.as_ref().map(|_| folder_of(path).to_owned()),
         manifests: manifest.into_iter().collect(),
     })
+}
+
+/// The folder that a file lies in: `.` for a bare name, whose parent is the empty path.
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The folder of a release, of several, or of wheels.
@@ -348,6 +353,5 @@ pub(super) fn tell_unread(offers: &[Offer], compat: &Compat, sink: &mut Sink) {
 }
 
 fn below(folder: &Path, base: Option<&str>) -> String {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     base.map_or_else(|| file_url(&sys::real_path(folder).iter().collect::<PathBuf>()), str::to_owned)
 }

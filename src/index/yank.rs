@@ -157,7 +157,8 @@ fn day_number(date: &str) -> Option<u64> {
 }
 
 impl Selector {
-    fn is_of(&self, file: &IndexFile) -> bool {
+    /// Whether this file is meant.
+    pub fn is_of(&self, file: &IndexFile) -> bool {
         match self {
             Self::File(name) => file.name == *name,
             Self::Versions(project, specifiers) => {

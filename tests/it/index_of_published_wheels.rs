@@ -122,6 +122,22 @@ fn a_folder_of_a_release_gives_the_pages_that_reading_its_wheels_gives() {
 }
 
 #[test]
+fn a_manifest_by_its_bare_name_lies_in_the_folder_of_work() {
+    let name = name("rocm62torch2.5");
+    let project = Project::new().bytes(&format!("dist/{name}"), &wheel(&name));
+    project.run(&["publish", "--to", ".", "--tag", "v1", "dist"]).exits(0);
+    let manifest = project.read("v1/rock-manifest.json");
+    let project = project.file("rock-manifest.json", &manifest);
+    let page = |given: &str| {
+        project.run(&["index", "build", "--published", given, "--out", "site"]).exits(0);
+        project.read("site/rocm6.2-torch2.5/flash-attn/index.html")
+    };
+    let bare = page("rock-manifest.json");
+    assert_eq!(bare, page("./rock-manifest.json"));
+    assert!(bare.contains("href=\"../../../flash_attn-2.8.3%2B"), "{bare}");
+}
+
+#[test]
 fn drafts_unfinished_uploads_and_prereleases_are_left_out() {
     let of = |label: &str| asset(&name(label), b"x", BASE);
     let mut starter = of("rocm62torch2.6");

@@ -101,8 +101,34 @@ fn a_rule_that_cannot_be_read_is_an_error_and_nothing_is_written() {
         assert!(said.starts_with("error[G019 bad-yank-rule]"), "{said}");
     }
     assert!(!project.has("dist/simple"));
-    let said = project.run(&["index", "build", "dist", "--yank", "flash-attn<2.6"]).exits(0).stderr;
+    let said = project.run(&["index", "build", "dist", "--yank", "flash-attn<3"]).exits(0).stderr;
     assert!(!said.contains("bad-yank-rule"), "{said}");
+}
+
+#[test]
+fn a_rule_that_means_no_file_is_an_error_that_names_the_nearest() {
+    let project = project(&["2.8.3"]);
+    let path = format!("dist/{}", name("2.8.3"));
+    let meant = format!("did you mean `{}`?", name("2.8.3"));
+    for option in ["--yank", "--unyank"] {
+        for (rule, near) in [
+            ("flash-atn", "did you mean `flash-attn`?"),
+            ("zebra<2", "projects of the index are `flash-attn`"),
+            ("flash-attn<2.0", "versions of `flash-attn` are `2.8.3+rocm62torch2.5`"),
+            ("flash-attn==2.8.3+rocm64torch2.5", "versions of `flash-attn` are `2.8.3+rocm62torch2.5`"),
+            (path.as_str(), meant.as_str()),
+        ] {
+            let said = project.run(&["index", "build", "dist", option, rule, "--apply"]).exits(1).stderr;
+            assert!(said.starts_with("error[G019 bad-yank-rule]: no file of the index is `"), "{said}");
+            assert!(said.contains(near) && said.contains(option), "{said}");
+        }
+    }
+    assert!(!project.has("dist/simple"), "nothing is written");
+    // What is withdrawn already is meant, and an age may find nothing.
+    for _ in 0..2 {
+        build(&project, &["--yank", "flash-attn: broken", "--apply"]);
+    }
+    build(&project, &["--yank-older-than", "30d", "--apply"]);
 }
 
 /// What pip would install, from its own words.

@@ -71,7 +71,6 @@ pub(super) fn of_published(
 
 /// Names of the files in a folder beside which their METADATA lies.
 fn sidecars(folder: &Path) -> BTreeSet<String> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let names = sys::names_in(folder).unwrap_or_default();
     names.iter().filter_map(|name| name.strip_suffix(".metadata").map(str::to_owned)).collect()
 }

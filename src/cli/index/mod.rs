@@ -116,6 +116,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     };
     pages::check_out(&out, args.folder.as_deref(), sink)?;
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
+    rules.check(&files, sink)?;
     if args.no_metadata {
         for file in &mut files {
             file.metadata = None;

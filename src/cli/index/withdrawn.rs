@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Diagnostic, Place, Shell, Sink, codes};
+use super::{Diagnostic, Exit, Place, Shell, Sink, codes};
+use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::index::{IndexFile, Selector, YankRule, yank_changes};
 use crate::sys;
 
@@ -72,6 +73,56 @@ impl Options {
         }
         rules
     }
+}
+
+impl Rules {
+    /// Checks that each rule means a file, withdrawn already or not. One by age may mean none.
+    ///
+    /// # Errors
+    /// When one means none; the sink has which.
+    pub(super) fn check(&self, files: &[IndexFile], sink: &mut Sink) -> Result<(), Exit> {
+        let yank = self.yank.iter().filter_map(|rule| match rule {
+            YankRule::These(selector, _) => Some(("--yank", selector)),
+            YankRule::Nightly { .. } => None,
+        });
+        let rules = yank.chain(self.unyank.iter().map(|selector| ("--unyank", selector)));
+        let mut result = Ok(());
+        for (argument, selector) in rules.filter(|(_, selector)| !files.iter().any(|file| selector.is_of(file))) {
+            sink.push(means_no_file(argument, selector, files));
+            result = Err(Exit::Fault);
+        }
+        result
+    }
+}
+
+fn means_no_file(argument: &str, selector: &Selector, files: &[IndexFile]) -> Diagnostic {
+    let projects: BTreeSet<String> = files.iter().map(|file| file.project.normalized()).collect();
+    let near = match selector {
+        Selector::File(given) => {
+            let name = given.rsplit('/').next().unwrap_or(given);
+            nearest(name, files.iter().map(|file| file.name.as_str()))
+        }
+        Selector::Versions(project, _) | Selector::Labelled(project, _) => {
+            nearest(&project.normalized(), projects.iter().map(String::as_str))
+        }
+    };
+    let is_known = |project: &crate::names::DistributionName| projects.contains(&project.normalized());
+    let (near, help) = match selector {
+        Selector::Versions(project, _) | Selector::Labelled(project, _) if is_known(project) => {
+            let of_project = files.iter().filter(|file| file.project.normalized() == project.normalized());
+            let versions: BTreeSet<_> = of_project.map(|file| &file.version).collect();
+            let newest: Vec<String> = versions.iter().rev().take(5).map(|version| format!("`{version}`")).collect();
+            (None, format!("versions of `{}` are {}", project.normalized(), newest.join(", ")))
+        }
+        Selector::File(_) => (near, "give the name of a file of the index, without its folder".to_owned()),
+        _ => {
+            let some: Vec<String> = projects.iter().take(5).map(|project| format!("`{project}`")).collect();
+            (near, format!("projects of the index are {}", some.join(", ")))
+        }
+    };
+    Diagnostic::new(&codes::BAD_YANK_RULE, with_nearest(format!("no file of the index is `{selector}`"), near))
+        .at(Place::Argument(argument.to_owned()), "")
+        .help(help)
 }
 
 impl Withdrawn {

@@ -170,11 +170,11 @@ pub const BAD_KNOWN_FILE: Code = Code::error(
     "bad-known-file",
     "`--known` names a file that tells digests, so that wheels need not be read again: a `rock-manifest.json` of this program, or a `SHA256SUMS` with lines as `sha256sum` writes them. The file named is neither.",
 );
-/// A rule for yanking that cannot be read.
+/// A rule for yanking that cannot be read, or that means no file.
 pub const BAD_YANK_RULE: Code = Code::error(
     "G019",
     "bad-yank-rule",
-    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `--yank-older-than` takes days or weeks, `30d` or `4w`.",
+    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `--yank-older-than` takes days or weeks, `30d` or `4w`.\n\nA rule that means no file of the index is an error too, since nobody would hear that a mistyped one withdraws nothing. A rule whose files are all withdrawn already is none.",
 );
 /// The release is locked.
 pub const IMMUTABLE_RELEASE: Code = Code::error(
