@@ -10,7 +10,7 @@ pub fn mask(secret: &str) -> String {
 /// An annotation of what clap says of a command line: its first line, which tells the fault.
 pub fn usage_error(text: &str) -> String {
     let fault = text.lines().next().unwrap_or_default();
-    format!("::error title=rock-matrix::{}\n", escape_command(fault.strip_prefix("error: ").unwrap_or(fault)))
+    format!("::error title=rock-matrix::{}\n", escape_command(fault.split_once(": ").map_or(fault, |(_, told)| told)))
 }
 
 /// Whether a runner would take a line of this text for a command: one that begins with `::` after white space, or one
