@@ -338,7 +338,7 @@ impl Run<'_, '_> {
 
     /// Looks once more at all releases.
     fn look_once(&mut self) -> Result<(), GithubError> {
-        self.listed = of_goal(self.client, self.goal)?;
+        self.listed = listed(self.client, self.goal, &self.memory)?;
         Ok(())
     }
 
@@ -355,7 +355,13 @@ impl Run<'_, '_> {
 /// # Errors
 /// When they cannot be read.
 pub fn of_goal(client: &Client, goal: &Goal) -> Result<Vec<ListedRelease>, GithubError> {
+    listed(client, goal, &Memory::default())
+}
+
+/// The same without the releases that are known to be gone: a listing that lags behind has them for a while.
+fn listed(client: &Client, goal: &Goal, memory: &Memory) -> Result<Vec<ListedRelease>, GithubError> {
     let mut releases = client.releases(|release| goal.has(release))?;
+    releases.retain(|release| !memory.is_gone(release.id));
     for release in releases.iter_mut().filter(|release| goal.has(release)) {
         release.assets = client.assets(release.id)?;
     }

@@ -96,10 +96,16 @@ pub enum GithubError {
 }
 
 impl GithubError {
+    /// Whether GitHub turns a file away for the release's sake, so that it takes no other either. `file_count` names the
+    /// limit of assets in the fault of a release that is full.
+    fn is_of_release(&self) -> bool {
+        matches!(self, Self::Status { status: 422, message, .. } if message.contains("file_count"))
+    }
+
     /// Whether the next call would fare no better.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451),
+            Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_release(),
             Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
             Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } => false,
             Self::Stored { .. } | Self::Damaged { .. } => false,
@@ -158,6 +164,9 @@ impl From<GithubError> for Diagnostic {
                     .at(place(call), "")
                     .help("publish under a new tag: assets and tag of an immutable release stay as they are")
             }
+            GithubError::Status { call, .. } if error.is_of_release() => Self::new(&codes::CALL_REFUSED, message)
+                .at(place(call), "")
+                .help("the release is full: publish fewer files, or delete what is not needed of it, then go on"),
             GithubError::Status { call, .. } => Self::new(&codes::CALL_REFUSED, message)
                 .at(place(call), "")
                 .help("mend what GitHub names, then run the same command again to go on"),

@@ -6,7 +6,12 @@ use crate::publish::{ListedAsset, ListedRelease};
 
 /// The repository that a release's page belongs to, `https://HOST/OWNER/REPO/releases/…`.
 pub fn repository_of(release: &ListedRelease) -> Option<RepoName> {
-    let (before, _) = release.html_url.as_deref()?.split_once("/releases/")?;
+    repository_in(release.html_url.as_deref()?)
+}
+
+/// The repository of an address below its releases, `https://HOST/OWNER/REPO/releases/…`.
+pub fn repository_in(address: &str) -> Option<RepoName> {
+    let (before, _) = address.split_once("/releases/")?;
     let (_, path) = before.split_once("://")?.1.split_once('/')?;
     path.parse().ok()
 }

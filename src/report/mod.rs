@@ -29,7 +29,7 @@ mod tests;
 mod wheels;
 
 pub use crate::names::Combination;
-pub use addresses::repository_of;
+pub use addresses::{repository_in, repository_of};
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
 pub use expected::{Expected, ExpectedCell};
 pub use heatmap::{Heatmap, Scheme, heatmaps, svg};

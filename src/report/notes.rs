@@ -9,7 +9,7 @@ use super::{Combination, Expected, ExpectedCell, Outcomes, PublishedWheel, Wheel
 use crate::index::{BaseUrl, Folder};
 use crate::names::RepoName;
 use crate::publish::remote::continued_tag;
-use crate::publish::{AssetState, ListedRelease, Listing, SUMS, sums};
+use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, SUMS, sums};
 use crate::template::{TemplateError, render};
 
 /// What notes are made of.
@@ -29,6 +29,8 @@ pub struct Notes<'a> {
     pub index: Option<&'a BaseUrl>,
     /// The repository.
     pub repository: Option<&'a RepoName>,
+    /// Whether a manifest tells of the release: then `SHA256SUMS` lies beside it.
+    pub has_manifest: bool,
     /// Bytes that the text of a release may have.
     pub most_bytes: u64,
 }
@@ -68,6 +70,7 @@ struct View {
     has_sums: bool,
     check_sums: String,
     check_attestation: String,
+    is_immutable: bool,
     check_release: String,
     has_digests: bool,
     sums: String,
@@ -128,9 +131,13 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
     let digests: Vec<(&str, crate::names::Digest)> =
         notes.wheels.all.iter().filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?))).collect();
     let repository = notes.repository.map(|repository| format!(" --repo {repository}")).unwrap_or_default();
-    let is_immutable = notes.releases.first().is_some_and(|release| release.immutable);
+    let first = notes.releases.first();
+    let is_immutable = first.is_some_and(|release| release.immutable);
+    // GitHub tells that of what is public; notes are written before.
+    let may_be_immutable = notes.repository.is_some() && first.is_some_and(|release| release.draft || release.id == 0);
     let tag = shlex::try_quote(notes.tag).map_or_else(|_| "TAG".to_owned(), std::borrow::Cow::into_owned);
-    let files = notes.releases.iter().flat_map(|release| &release.assets);
+    let mut files = notes.releases.iter().flat_map(|release| &release.assets);
+    let is_sums = |file: &ListedAsset| file.name == SUMS && file.state == AssetState::Uploaded;
     let view = View {
         summary,
         sections: section(notes.wheels, notes.expected, 2, detail),
@@ -147,13 +154,14 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         },
         installs: installs(notes.wheels, notes.index),
         has_index: notes.index.is_some(),
-        has_sums: files.filter(|file| file.state == AssetState::Uploaded).any(|file| file.name == SUMS),
+        has_sums: notes.has_manifest || files.any(is_sums),
         check_sums: block(&format!("sha256sum --check --ignore-missing {SUMS}")),
         check_attestation: notes
             .repository
             .map(|_| block(&format!("gh attestation verify FILE{repository}")))
             .unwrap_or_default(),
-        check_release: if is_immutable {
+        is_immutable,
+        check_release: if is_immutable || may_be_immutable {
             block(&format!("gh release verify {tag}{repository}\ngh release verify-asset {tag} FILE{repository}"))
         } else {
             String::new()

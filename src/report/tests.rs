@@ -49,6 +49,7 @@ fn documents(listing: &Listing) -> Vec<String> {
         outcomes: &outcomes,
         index: None,
         repository: None,
+        has_manifest: false,
         most_bytes: 125_000,
     };
     let counted = coverage(&expected, &found);

@@ -373,3 +373,18 @@ fn octocrab_brings_no_retry_no_redirects_and_no_client_of_its_own() {
     let line = manifest.lines().find(|line| line.starts_with("octocrab ")).unwrap();
     assert!(line.contains("default-features = false") && !line.contains("features = ["), "{line}");
 }
+
+/// 4.10
+#[test]
+fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
+    let server = server(&["upload#1=no-right"]);
+    let project = Project::new().env("GITHUB_TOKEN", "writer");
+    let project = project.bytes(&format!("-d/{WHEEL}"), &Wheel::named(WHEEL).bytes());
+    let words = ["publish", "--repo", "me/wheels", "--tag", "v1", "--dist=-d", "--api-url", &*server.url()];
+    let told = project.run(&words).exits(3).stdout;
+    let resume = told.lines().map(str::trim).find(|line| line.starts_with("rock-matrix publish ")).unwrap().to_owned();
+    assert!(resume.contains(" --dist=-d "), "{resume}");
+    server.github().faults = crate::fake_github::model::Faults::none();
+    let words = shlex::split(&resume).unwrap();
+    project.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
+}

@@ -331,3 +331,33 @@ fn whole(project: &Project) {
         }
     }
 }
+
+/// 4.14, P7: the command lines as they are rendered.
+#[test]
+fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
+                  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
+    let project = project(&[CP311]).file("matrix.yaml", matrix);
+    project.run(&["plan", "matrix.yaml", "--format", "json", "--out", "plan.json"]).exits(0);
+    let workflow = project.run(&["render", "workflow", "matrix.yaml"]).exits(0).stdout;
+    let joined = workflow.replace("\\\n", " ");
+    let line = |word: &str| {
+        let line = joined.lines().map(str::trim).find(|line| line.starts_with("rock-matrix ") && line.contains(word));
+        let line = line.unwrap().replace("$GITHUB_SERVER_URL", "https://github.com");
+        shlex::split(&line.replace("$GITHUB_REPOSITORY", "o/r").replace("$GITHUB_REF_NAME", "v1")).unwrap()
+    };
+    for line in [line(" publish --to "), line(" report notes ")] {
+        let words: Vec<&str> = line.iter().skip(1).map(String::as_str).collect();
+        project.run(&words).exits(0);
+    }
+    let notes = project.read("notes.md");
+    for wanted in [
+        "sha256sum --check --ignore-missing SHA256SUMS\n",
+        "gh attestation verify FILE --repo o/r\n",
+        "Where the release is immutable, ",
+        "gh release verify v1 --repo o/r\ngh release verify-asset v1 FILE --repo o/r\n",
+    ] {
+        assert!(notes.contains(wanted), "{wanted}: {notes}");
+    }
+    assert!(!notes.contains("This release is immutable"), "that is not known yet: {notes}");
+}

@@ -191,6 +191,8 @@ fn a_draft_that_the_listing_did_not_have_yet_is_seen_before_anything_is_publishe
         let releases = play.releases();
         let public = releases.iter().filter(|release| !release.draft).count();
         assert!(releases.len() == 1 || public == 0, "lag {lag_ms}: {end:?} with {} releases", releases.len());
+        // The draft that it deleted is listed for a while.
+        assert!(lag_ms > 3000 || matches!(end, End::Done(_)), "lag {lag_ms}: {end:?}");
     }
 }
 
@@ -356,4 +358,16 @@ fn files_go_with_their_type_and_their_exact_length() {
         .collect();
     let wanted = [("application/json", 2), ("application/octet-stream", 12), ("text/plain", 9)];
     assert_eq!(sent, wanted.map(|(kind, size)| (kind.to_owned(), size)).into_iter().collect());
+}
+
+/// 4.7
+#[test]
+fn a_release_that_takes_no_more_files_is_told_once_and_gets_no_other() {
+    let play = play(Settings { assets_per_release: 4, ..Settings::default() }, &[]);
+    let files = Files::of(12, 1);
+    let end = play.publish(&files, &files.goal(1), Allowed::default());
+    let End::Failed(GithubError::Status { status: 422, message, .. }) = &end else { panic!("{end:?}") };
+    assert!(message.contains("file_count limited to 4"), "{message}");
+    let asked = asked(&play, Operation::Upload);
+    assert!((5..=6).contains(&asked), "{asked}: as many more as are sent at once");
 }

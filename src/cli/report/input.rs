@@ -88,6 +88,16 @@ impl Read {
         }
     }
 
+    /// Whether a manifest tells of the release with this tag.
+    pub(super) fn has_manifest_of(&self, tag: &str) -> bool {
+        self.manifests.iter().any(|manifest| manifest.tag.as_deref() == Some(tag))
+    }
+
+    /// The repository below whose releases the files are served.
+    pub(super) fn repository_of_base(&self) -> Option<RepoName> {
+        crate::report::repository_in(&self.base.as_ref()?.to_string())
+    }
+
     /// The wheels that people can fetch; tells of names that cannot be read.
     pub(super) fn wheels(&self, compat: &Compat, sink: &mut Sink) -> Wheels {
         let wheels = Wheels::published(&self.listing, self.beside(&compat.rocm_versions()));

@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let wheels = read.wheels_of(&releases, &compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
     let outcomes = outcomes(&args.results, shell, sink)?;
-    let own = report::repository_of(first);
+    let (own, of_base) = (report::repository_of(first), read.repository_of_base());
     let notes = Notes {
         tag: &args.tag,
         releases: &releases,
@@ -78,7 +78,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         expected: &expected,
         outcomes: &outcomes,
         index: index.as_ref(),
-        repository: read.repository.as_ref().or(own.as_ref()),
+        repository: read.repository.as_ref().or(own.as_ref()).or(of_base.as_ref()),
+        has_manifest: read.has_manifest_of(&args.tag),
         most_bytes: compat.most("release-text") as u64,
     };
     let mut exit = Exit::Done;

@@ -30,6 +30,11 @@ impl Memory {
         self.gone_releases.insert(id);
     }
 
+    /// Whether it is known that a release is not there any more, though a listing may still have it.
+    pub fn is_gone(&self, release: u64) -> bool {
+        self.gone_releases.contains(&release)
+    }
+
     /// An answer said that this asset is so.
     pub fn has_asset(&mut self, release: u64, asset: &ListedAsset) {
         self.assets.insert(asset.id, (release, asset.clone()));

@@ -11,7 +11,12 @@ pub(super) fn resume(args: &Args, repo: &str) -> String {
     let mut words = vec!["rock-matrix publish --repo".to_owned(), repo.to_owned()];
     words.extend(["--tag".to_owned(), args.tag.clone().unwrap_or_default()]);
     let path = |path: &PathBuf| quoted(&path.display().to_string());
-    words.extend(named(args).iter().map(path));
+    // `-d` would be read as an option.
+    let file = |file: &PathBuf| match path(file) {
+        name if file.as_os_str().as_encoded_bytes().starts_with(b"-") => format!("--dist={name}"),
+        name => name,
+    };
+    words.extend(named(args).iter().map(file));
     if let Some(plan) = &args.plan {
         words.extend(["--plan".to_owned(), path(plan)]);
     }
