@@ -586,6 +586,9 @@ fn more_subjects_than_one_attestation_takes_go_into_further_files() {
     assert_eq!(told, "s/subjects.txt\ns/subjects.txt-2\n");
     let count = |path: &str| many.read(path).lines().count();
     assert_eq!((count("s/subjects.txt"), count("s/subjects.txt-2")), (1024, 6));
+    (0..6).for_each(|at| std::fs::remove_file(many.path(&format!("dist/a-{at}.tar.gz"))).unwrap());
+    let told = many.run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"]).exits(0).stdout;
+    assert_eq!((told.as_str(), many.has("s/subjects.txt-2")), ("s/subjects.txt\n", false));
 }
 
 /// A draft that has the wheels: to send so many takes the minutes that GitHub's limits ask for.

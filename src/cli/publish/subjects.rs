@@ -8,7 +8,8 @@ use crate::diagnostic::Sink;
 use crate::publish::{as_github_release, sums};
 use crate::sys;
 
-/// Writes them as `sha256sum` does, so many to a file, and prints the names of the files.
+/// Writes them as `sha256sum` does, so many to a file, and prints the names of the files. Further files that an earlier
+/// run left are removed: what they tell of is not published.
 pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let Some(first) = &args.subjects else { return Ok(Exit::Done) };
     let compat = load::compat(shell)?;
@@ -22,6 +23,7 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
     let mut offered = once(offered);
     offered.sort_by(|one, other| one.asset.name().cmp(other.asset.name()));
     let mut told = String::new();
+    let mut parts = 0;
     for (at, part) in offered.chunks(compat.most("attestation-subjects").max(1)).enumerate() {
         let path = nth(first, at);
         let text = sums(part.iter().map(|gathered| (gathered.asset.name(), gathered.asset.digest)));
@@ -30,6 +32,13 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
             Exit::Machine
         })?;
         told.push_str(&format!("{}\n", path.display()));
+        parts = at + 1;
+    }
+    for stale in (parts..).map(|at| nth(first, at)).take_while(|path| sys::is_file(path)) {
+        sys::remove(&stale).map_err(|error| {
+            sink.push(error.into());
+            Exit::Machine
+        })?;
     }
     Ok(shell.print(&told))
 }
