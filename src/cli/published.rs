@@ -14,7 +14,9 @@ use crate::github::GithubError;
 use crate::names::RepoName;
 use crate::pick::{Offer, Offers};
 use crate::plan;
-use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest};
+use crate::publish::{
+    AssetState, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest, newest_first, rebuilt_warning,
+};
 use crate::report::release_of;
 use crate::sys;
 
@@ -139,17 +141,22 @@ impl Published {
             offers.add_listing(&part.listing);
             part.manifests.iter().for_each(|manifest| offers.add_rows(manifest));
         }
-        for part in placed {
-            if part.listing.releases.is_empty() {
-                part.manifests.iter().for_each(|manifest| offers.add_rows(manifest));
-                continue;
-            }
+        let mut placed: Vec<(&ListedRelease, &Part)> = placed
+            .into_iter()
+            .flat_map(|part| part.listing.releases.iter().map(move |release| (release, part)))
+            .collect();
+        newest_first(&mut placed, |(release, _)| release);
+        for (release, part) in placed {
             let base = below(part.folder.as_deref().unwrap_or(Path::new(".")), base);
             part.manifests.iter().for_each(|manifest| offers.add_manifest(manifest, &base));
             if part.manifests.is_empty() {
-                offers.add_names(part.listing.published().map(|(_, asset)| asset.name.as_str()), &base);
+                offers.add_names(release.assets.iter().map(|asset| asset.name.as_str()), &base);
             }
         }
+        // A manifest whose release another part lists.
+        let beside = self.parts.iter().filter(|part| part.folder.is_some() && part.listing.releases.is_empty());
+        beside.flat_map(|part| &part.manifests).for_each(|manifest| offers.add_rows(manifest));
+        sink.extend(rebuilt_warning(&offers.rebuilt));
         report_unreadable(&self.listing(), sink);
         if offers.is_empty() {
             sink.push(

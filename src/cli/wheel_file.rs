@@ -19,8 +19,8 @@ pub(super) struct Contents {
     pub(super) metadata: CoreMetadata,
 }
 
-/// What the label says; `Some(None)` for a wheel without one, and for one whose label names no accelerator. A label that
-/// names one and cannot be read for certain is a fault.
+/// What the label says; `Some(None)` for a wheel without one, and for one whose label names no accelerator, which is told.
+/// A label that names one and cannot be read for certain is a fault.
 #[expect(clippy::option_option, reason = "a wheel without a label is no fault")]
 pub(super) fn label(
     wheel: &WheelName,
@@ -48,7 +48,7 @@ pub(super) fn label(
             sink.push(
                 Diagnostic::new(&codes::UNREADABLE_NAME, format!("the label `{label}` names no accelerator"))
                     .severity(Severity::Warning)
-                    .at(place, "listed in `any`, as a wheel for every machine"),
+                    .at(place, "no index lists it: what it is for is not known"),
             );
             Some(None)
         }

@@ -54,6 +54,15 @@ impl IndexFile {
         }
     }
 
+    /// The label of a wheel of which it does not tell what the wheel is for. Such a wheel is in no folder: among the
+    /// unlabelled ones of `any` an installer would take it for the latest, on every machine.
+    pub fn unread_label(&self) -> Option<&str> {
+        match &self.kind {
+            FileKind::Wheel(wheel) if self.folder == Folder::Any => wheel.version.local(),
+            _ => None,
+        }
+    }
+
     /// The link to it from a page this many folders below the root of an index whose files lie by `links`.
     pub(super) fn link(&self, links: &Links, depth: usize) -> String {
         self.origin.as_ref().map_or(links, |origin| &origin.links).link(depth, &self.name)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::names::{Digest, WheelName, is_wheel_file, percent_encode};
-use crate::publish::{Listing, Manifest, ManifestFile};
+use crate::publish::{Held, Listing, Manifest, ManifestFile, Rebuilt, newest_first};
 
 /// A published wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,13 +30,17 @@ pub struct Offers {
     wheels: BTreeMap<String, Offer>,
     /// `OWNER/REPO`, where a listing says so.
     pub repository: Option<String>,
+    /// What of older releases is passed over.
+    pub rebuilt: Vec<Rebuilt>,
 }
 
 impl Offers {
-    /// Adds the published wheels of a listing. Where two releases have a wheel of one name, the first listed stays.
+    /// Adds the published wheels of a listing. Where two releases have a wheel of one name, that of the newest stays.
     pub fn add_listing(&mut self, listing: &Listing) {
         self.repository = self.repository.take().or_else(|| listing.repository.clone());
-        for (release, asset) in listing.published() {
+        let mut published: Vec<_> = listing.published().collect();
+        newest_first(&mut published, |(release, _)| release);
+        for (release, asset) in published {
             let Some(name) = read(&asset.name) else { continue };
             let named = asset.browser_download_url.as_deref().filter(|url| !url.is_empty());
             let url =
@@ -113,7 +117,14 @@ impl Offers {
     fn add(&mut self, offer: Offer) {
         match self.wheels.get_mut(&offer.file) {
             None => drop(self.wheels.insert(offer.file.clone(), offer)),
-            Some(known) => known.add_row(offer.row, offer.digest, offer.size_bytes),
+            Some(known) => {
+                if !known.is_same(offer.digest, offer.size_bytes) && known.release != offer.release {
+                    let (offered, older) = (known.held(), offer.held());
+                    self.rebuilt.push(Rebuilt { name: offer.file, offered, older });
+                } else {
+                    known.add_row(offer.row, offer.digest, offer.size_bytes);
+                }
+            }
         }
     }
 
@@ -125,10 +136,19 @@ impl Offers {
 }
 
 impl Offer {
+    /// Whether these are the same bytes, as far as is known.
+    fn is_same(&self, digest: Option<Digest>, size_bytes: Option<u64>) -> bool {
+        let same_digest = self.digest.is_none() || digest.is_none() || self.digest == digest;
+        same_digest && (self.size_bytes.is_none() || size_bytes.is_none() || self.size_bytes == size_bytes)
+    }
+
+    fn held(&self) -> Held {
+        Held { tag: self.release.clone(), digest: self.digest, size_bytes: self.size_bytes.unwrap_or(0) }
+    }
+
     /// Adds what is not known yet. A row about other bytes of the same name says nothing about these.
     fn add_row(&mut self, row: Option<ManifestFile>, digest: Option<Digest>, size_bytes: Option<u64>) {
-        let same = self.digest.is_none() || digest.is_none() || self.digest == digest;
-        if self.row.is_none() && same {
+        if self.row.is_none() && self.is_same(digest, size_bytes) {
             self.row = row;
             self.digest = self.digest.or(digest);
             self.size_bytes = self.size_bytes.or(size_bytes);

@@ -110,7 +110,7 @@ impl Asset {
             gfx: Vec::new(),
             requires_python: file.requires_python.clone(),
             metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest.to_hex()),
-            index: file.folder.to_string(),
+            index: file.unread_label().map_or_else(|| file.folder.to_string(), |_| String::new()),
         }
     }
 }

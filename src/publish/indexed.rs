@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::{Asset, AssetState, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile};
+use super::{
+    Asset, AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt, newest_first,
+};
 use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
 use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
@@ -32,9 +34,9 @@ pub enum Prereleases {
     LeftOut,
 }
 
-/// The wheels that people can fetch, and the source distributions that a manifest tells of. A file that several releases
-/// hold is listed once, with the address of the first. What is left out, and why, goes to the sink; files of one name
-/// and other bytes are errors. `known` are the versions of ROCm by which labels are read where no manifest tells.
+/// The wheels that people can fetch, and the source distributions that a manifest tells of, those of the newest release
+/// first; [`merged`] lists what several releases hold once. What is left out, and why, goes to the sink. `known` are the
+/// versions of ROCm by which labels are read where no manifest tells.
 pub fn index_files(
     places: &[PublishedAt<'_>],
     prereleases: Prereleases,
@@ -42,13 +44,17 @@ pub fn index_files(
     sink: &mut Sink,
 ) -> Vec<IndexFile> {
     let rows = rows(places);
-    let mut assets: Vec<(&PublishedAt<'_>, &ListedRelease, &ListedAsset)> = Vec::new();
-    for place in places {
-        for release in place.listing.releases.iter().filter(|release| is_listed(release, prereleases)) {
-            let finished = release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded);
-            assets.extend(finished.map(|asset| (place, release, asset)));
-        }
-    }
+    let mut releases: Vec<(&PublishedAt<'_>, &ListedRelease)> = places
+        .iter()
+        .flat_map(|place| place.listing.releases.iter().map(move |release| (place, release)))
+        .filter(|(_, release)| is_listed(release, prereleases))
+        .collect();
+    newest_first(&mut releases, |(_, release)| release);
+    let assets: Vec<(&PublishedAt<'_>, &ListedRelease, &ListedAsset)> = releases
+        .into_iter()
+        .flat_map(|(place, release)| release.assets.iter().map(move |asset| (place, release, asset)))
+        .filter(|(.., asset)| asset.state == AssetState::Uploaded)
+        .collect();
     let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
         .into_par_iter()
         .map(|(place, release, asset)| {
@@ -56,34 +62,43 @@ pub fn index_files(
             file(asset, release, row, place, known).map_err(|reason| left_out(asset, release, &reason))
         })
         .collect();
-    let mut places_of_names: HashMap<String, usize> = HashMap::new();
-    let mut files: Vec<IndexFile> = Vec::new();
+    let mut files = Vec::with_capacity(read.len());
     for read in read {
-        let file = match read {
-            Ok(Some(file)) => file,
-            Ok(None) => continue,
-            Err(told) => {
-                sink.push(told);
-                continue;
-            }
-        };
+        match read {
+            Ok(file) => files.extend(file),
+            Err(told) => sink.push(told),
+        }
+    }
+    files
+}
+
+/// The files with each name once, and what of older releases is passed over for that. A file that several releases hold
+/// has the address of the first; of other bytes under one name the first are listed. Within one release or folder they
+/// are an error, which goes to the sink, and so does a word of files without a digest.
+pub fn merged(files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<Rebuilt>) {
+    let mut places_of_names: HashMap<String, usize> = HashMap::with_capacity(files.len());
+    let mut once: Vec<IndexFile> = Vec::with_capacity(files.len());
+    let mut rebuilt = Vec::new();
+    for file in files {
         match places_of_names.entry(file.name.to_lowercase()) {
             Entry::Vacant(free) => {
-                free.insert(files.len());
-                files.push(file);
+                free.insert(once.len());
+                once.push(file);
             }
             Entry::Occupied(taken) => {
-                let first = &mut files[*taken.get()];
+                let first = &mut once[*taken.get()];
                 if is_same(first, &file) {
                     first.digest = first.digest.or(file.digest);
-                } else {
+                } else if is_of_one_place(first, &file) {
                     sink.push(other_bytes(first, &file));
+                } else {
+                    rebuilt.push(Rebuilt { name: first.name.clone(), offered: held(first), older: held(&file) });
                 }
             }
         }
     }
-    tell_without_digest(&files, sink);
-    files
+    tell_without_digest(&once, sink);
+    (once, rebuilt)
 }
 
 fn is_listed(release: &ListedRelease, prereleases: Prereleases) -> bool {
@@ -130,6 +145,9 @@ fn file(
         // Archives of releases are many things; those that a manifest tells of are source distributions.
         None => return Ok(None),
     };
+    if let Some(label) = told.unread_label() {
+        return Err(format!("its label `{label}` names no accelerator, so what it is for is not known"));
+    }
     let links = match &place.links {
         Some(links) => links.clone(),
         None => address(asset, release, place.listing.repository.as_deref())?,
@@ -194,19 +212,28 @@ fn is_same(one: &IndexFile, other: &IndexFile) -> bool {
         && (one.digest.is_none() || other.digest.is_none() || one.digest == other.digest)
 }
 
+/// Whether both lie in one release or folder.
+fn is_of_one_place(one: &IndexFile, other: &IndexFile) -> bool {
+    let tag = |file: &IndexFile| file.origin.as_ref().map(|origin| origin.tag.clone()).filter(|tag| !tag.is_empty());
+    match (tag(one), tag(other)) {
+        (None, None) => one.origin == other.origin,
+        (one, other) => one == other,
+    }
+}
+
+fn held(file: &IndexFile) -> Held {
+    let tag = file.origin.as_ref().map(|origin| origin.tag.clone()).unwrap_or_default();
+    Held { tag, digest: file.digest, size_bytes: file.size_bytes }
+}
+
 fn other_bytes(one: &IndexFile, other: &IndexFile) -> Diagnostic {
-    let said = |file: &IndexFile| {
-        let tag = file.origin.as_ref().map_or("", |origin| origin.tag.as_str());
-        let digest = file.digest.map_or_else(|| format!("{} bytes", file.size_bytes), |digest| digest.to_string());
-        format!("`{}` of release `{tag}` is {digest}", file.name)
-    };
     Diagnostic::new(
         &codes::SAME_NAME_TWICE,
         format!("two published files with other bytes have the name `{}`", one.name),
     )
     .at(Spot::Argument("--published".to_owned()), "")
-    .note(said(one))
-    .note(said(other))
+    .note(format!("one is `{}` {}", one.name, held(one)))
+    .note(format!("the other is `{}` {}", other.name, held(other)))
     .help("publish one of them under another version or build tag, and delete it here")
 }
 

@@ -63,7 +63,7 @@ pub struct ManifestFile {
     pub requires_python: Option<String>,
     /// SHA-256 of its METADATA in hex.
     pub metadata_sha256: Option<String>,
-    /// The folder of the index that lists it.
+    /// The folder of the index that lists it; empty where none does.
     pub index: String,
 }
 

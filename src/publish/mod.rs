@@ -14,6 +14,7 @@ mod indexed;
 mod listing;
 mod manifest;
 mod prune;
+mod rebuilt;
 mod release;
 pub mod remote;
 mod sums;
@@ -23,13 +24,14 @@ pub use asset::Asset;
 pub use cell::{Cell, machine};
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{Expected, MissingRule, against_plan, as_github_release, as_release};
-pub use indexed::{Prereleases, PublishedAt, index_files};
+pub use indexed::{Prereleases, PublishedAt, index_files, merged};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
 pub use prune::{Age, AgeError, Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
+pub use rebuilt::{Held, Rebuilt, newest_first, rebuilt_warning};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
 pub use sums::{SUMS, SumsError, read_sums, sums};
-pub use tag::{GitTag, GitTagError, TagName, TagNameError};
+pub use tag::{GitTag, GitTagError, TagName, TagNameError, tag_pieces};
 
 /// Assets for tests.
 #[cfg(test)]

@@ -69,7 +69,9 @@ impl Release {
         links: &Links,
     ) -> Result<Self, IndexError> {
         crate::index::sort_by_file(&mut assets, |asset| &asset.file);
-        let made = repository(assets.iter().map(|asset| asset.file.clone()).collect(), links)?;
+        // What a wheel with a label that says nothing is for is not known: it is published, and in no index.
+        let listed = assets.iter().map(|asset| &asset.file).filter(|file| file.unread_label().is_none());
+        let made = repository(listed.cloned().collect(), links)?;
         let mut generated: BTreeMap<String, Vec<u8>> =
             made.pages.into_iter().map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)).collect();
         generated.extend(made.metadata);

@@ -73,9 +73,32 @@ impl fmt::Display for GitTag {
     }
 }
 
+/// A tag in pieces that sort as people read them: `v10` after `v9`.
+pub fn tag_pieces(text: &str) -> Vec<(u8, u64, &str)> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_digit = first.is_ascii_digit();
+        let end = rest.find(|c: char| c.is_ascii_digit() != is_digit).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        pieces.push(match piece.parse() {
+            Ok(number) if is_digit => (1, number, piece),
+            _ => (0, 0, piece),
+        });
+        rest = after;
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{GitTag, TagName};
+    use super::{GitTag, TagName, tag_pieces};
+
+    #[test]
+    fn ten_follows_nine_in_tags() {
+        assert!(tag_pieces("v1.10") > tag_pieces("v1.9"));
+        assert!(tag_pieces("v2") < tag_pieces("v10"));
+    }
 
     #[test]
     fn a_tag_cannot_leave_its_folder() {

@@ -7,7 +7,7 @@ use super::{Combination, Machine, Pythons, addresses};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, is_wheel_file};
-use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, Manifest};
+use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, Manifest, tag_pieces};
 
 /// Wheels, sorted by what they are, and wheel files whose names say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -196,8 +196,8 @@ impl PublishedWheel {
         self.what()
             .cmp(&other.what())
             .then_with(|| other.published_at.cmp(&self.published_at))
-            .then_with(|| pieces(&other.tag).cmp(&pieces(&self.tag)))
-            .then_with(|| other.build.as_deref().map(pieces).cmp(&self.build.as_deref().map(pieces)))
+            .then_with(|| tag_pieces(&other.tag).cmp(&tag_pieces(&self.tag)))
+            .then_with(|| other.build.as_deref().map(tag_pieces).cmp(&self.build.as_deref().map(tag_pieces)))
             .then_with(|| self.name.cmp(&other.name))
             .then_with(|| self.address.is_none().cmp(&other.address.is_none()))
             .then_with(|| self.digest.is_none().cmp(&other.digest.is_none()))
@@ -212,33 +212,10 @@ impl PublishedWheel {
     }
 }
 
-/// A tag in pieces that sort as people read them: `v10` after `v9`.
-pub(super) fn pieces(text: &str) -> Vec<(u8, u64, &str)> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let is_digit = first.is_ascii_digit();
-        let end = rest.find(|c: char| c.is_ascii_digit() != is_digit).unwrap_or(rest.len());
-        let (piece, after) = rest.split_at(end);
-        pieces.push(match piece.parse() {
-            Ok(number) if is_digit => (1, number, piece),
-            _ => (0, 0, piece),
-        });
-        rest = after;
-    }
-    pieces
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Beside, Wheels, pieces};
+    use super::{Beside, Wheels};
     use crate::publish::Listing;
-
-    #[test]
-    fn ten_follows_nine_in_tags() {
-        assert!(pieces("v1.10") > pieces("v1.9"));
-        assert!(pieces("v2") < pieces("v10"));
-    }
 
     #[test]
     fn every_wheel_file_is_read_or_listed_as_unread() {

@@ -182,18 +182,90 @@ fn files_without_digest_are_listed_without_hash_and_told_of_once() {
     assert!(project.read("site/rocm6.2-torch2.5/flash-attn/index.json").contains("\"hashes\": {}"));
 }
 
+fn tagged(tag: &str, published: &str, name: &str, bytes: &[u8]) -> Value {
+    let mut made = release(tag, vec![asset(name, bytes, &BASE.replace("v1", tag))]);
+    made["published_at"] = json!(published);
+    made
+}
+
 #[test]
-fn one_file_in_two_releases_is_listed_once_and_other_bytes_are_an_error() {
+fn one_file_in_two_releases_is_listed_once() {
     let name = name("rocm62torch2.5");
-    let of = |bytes: &[u8], tag: &str| release(tag, vec![asset(&name, bytes, &BASE.replace("v1", tag))]);
-    let project = listed(&[of(b"x", "v2"), of(b"x", "v1")]);
-    build(&project, &[]);
+    let project = listed(&[tagged("v2", "", &name, b"x"), tagged("v1", "", &name, b"x")]);
+    assert!(!build(&project, &[]).stderr.contains("G306"));
     let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
     assert!(page.matches("<a ").count() == 1 && page.contains("download/v2/"), "{page}");
-    let project = project.file("releases.json", &serde_json::to_string(&[of(b"x", "v2"), of(b"y", "v1")]).unwrap());
-    let said = project.run(&["index", "build", "--published", "releases.json", "--out", "site"]).exits(1).stderr;
+}
+
+#[test]
+fn of_a_wheel_that_was_built_again_the_newest_release_is_offered_everywhere() {
+    let name = name("rocm62torch2.5");
+    let (early, late) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
+    // By time where it is told, else by tag, in whatever order they come.
+    for (one, other) in [((late, "v1"), (early, "v2")), (("", "v10"), ("", "v9"))] {
+        let new = tagged(one.1, one.0, &name, b"new");
+        let old = tagged(other.1, other.0, &name, b"old!");
+        for releases in [[new.clone(), old.clone()], [old, new]] {
+            let project = listed(&releases);
+            let said = build(&project, &[]).stderr;
+            assert_eq!(said.matches("warning[G306 older-release-differs]").count(), 1, "{said}");
+            assert!(said.contains(&format!("of release `{}`", one.1)) && said.contains(&hex(b"old!")), "{said}");
+            let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
+            let (address, digest) = (format!("download/{}/", one.1), hex(b"new"));
+            assert!(page.matches("<a ").count() == 1 && page.contains(&address) && page.contains(&digest), "{page}");
+            let picked = project.run(&["pick", "--published", "releases.json", "--only-given"]).exits(0);
+            assert!(picked.stdout.contains(&address) && picked.stderr.contains("warning[G306"), "{}", picked.stderr);
+            let words = ["report", "page", "--published", "releases.json", "--out", "page.html"];
+            assert!(project.run(&words).exits(0).stderr.contains("warning[G306"));
+            assert!(project.read("page.html").contains(&address));
+            // Nobody is offered a name that is withdrawn.
+            let said = build(&project, &["--yank", &format!("{name}: broken"), "--apply"]).stderr;
+            assert!(!said.contains("G306"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn folders_of_releases_offer_the_newest_and_two_files_of_one_release_are_an_error() {
+    let name = name("rocm62torch2.5");
+    let mut project = Project::new();
+    for tag in ["v9", "v10"] {
+        let bytes = Wheel::named(&name).header(&format!("Keywords: {tag}")).bytes();
+        project = project.bytes(&format!("dist/{name}"), &bytes);
+        project.run(&["publish", "--to", "releases", "--tag", tag, "dist"]).exits(0);
+    }
+    let said = project.run(&["index", "build", "--published", "releases", "--out", "site"]).exits(0).stderr;
+    assert!(said.contains("warning[G306"), "{said}");
+    assert!(project.read("site/rocm6.2-torch2.5/flash-attn/index.html").contains("/releases/v10/flash_attn"));
+    let picked = project.run(&["pick", "--published", "releases", "--only-given"]).exits(0).stdout;
+    assert!(picked.contains("/releases/v10/flash_attn"), "{picked}");
+    let upper = name.replace("flash", "FLASH");
+    let twice = listed(&[release("v1", vec![asset(&name, b"x", BASE), asset(&upper, b"y", BASE)])]);
+    let said = twice.run(&["index", "build", "--published", "releases.json", "--out", "site"]).exits(1).stderr;
     assert!(said.starts_with("error[G014 same-name-twice]") && said.contains("of release `v1`"), "{said}");
-    assert_eq!(project.read("site/rocm6.2-torch2.5/flash-attn/index.html"), page);
+    assert!(!twice.has("site"));
+}
+
+#[test]
+fn a_wheel_whose_label_says_nothing_is_in_no_index() {
+    let plain = "flash_attn-2.8.3-py3-none-any.whl";
+    let (weird, known) = (name("weird"), name("rocm62torch2.5"));
+    let all = [plain, &weird, &known];
+    let project = listed(&[release("v1", all.iter().map(|name| asset(name, b"x", BASE)).collect())]);
+    let said = build(&project, &[]).stderr;
+    assert!(said.contains(&format!("warning[G300 unreadable-published-name]: published `{weird}`")), "{said}");
+    let project = all.iter().fold(project, |project, name| project.bytes(&format!("dist/{name}"), &wheel(name)));
+    let said = project.run(&["index", "build", "dist"]).exits(0).stderr;
+    assert!(said.contains("warning[G001") && said.contains("the label `weird` names no accelerator"), "{said}");
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    project.run(&["index", "build", "--published", "release", "--out", "of-manifest"]).exits(0);
+    project.run(&["index", "build", "--published", "dist", "--out", "of-folder"]).exits(0);
+    for pages in ["site", "dist/simple", "release/simple", "of-manifest", "of-folder"] {
+        let any = project.read(&format!("{pages}/any/flash-attn/index.html"));
+        assert!(any.contains(plain) && !any.contains("weird"), "{pages}: {any}");
+        assert!(project.has(&format!("{pages}/rocm6.2-torch2.5")) && !project.has(&format!("{pages}/weird")));
+    }
+    assert!(project.read("release/rock-manifest.json").contains(&weird), "it is published");
 }
 
 #[test]

@@ -8,10 +8,10 @@ use crate::cli::assets::Depth;
 use crate::cli::published::{Manifests, Part};
 use crate::compat::Compat;
 use crate::index::{IndexFile, Origin};
-use crate::publish::{Prereleases, PublishedAt, as_release, index_files};
+use crate::publish::{Prereleases, PublishedAt, Rebuilt, as_release, index_files, merged};
 use crate::sys;
 
-/// The wheels and source distributions of a folder.
+/// The wheels and source distributions of a folder. A wheel whose label says nothing is left out, which was told of.
 pub(super) fn of_folder(
     args: &BuildArgs,
     folder: &Path,
@@ -31,10 +31,11 @@ pub(super) fn of_folder(
     known::tell(&gathered, shell);
     let assets: Vec<_> = gathered.into_iter().map(|gathered| gathered.asset).collect();
     as_release(&assets, sink);
-    Ok(assets.into_iter().map(|asset| asset.file).collect())
+    Ok(assets.into_iter().map(|asset| asset.file).filter(|file| file.unread_label().is_none()).collect())
 }
 
-/// What is published at the places named. `base` is where the files of folders will be served, where that is said.
+/// What is published at the places named, and what of older releases is passed over for it. `base` is where the files of
+/// folders will be served, where that is said.
 pub(super) fn of_published(
     args: &BuildArgs,
     out: &Path,
@@ -42,7 +43,7 @@ pub(super) fn of_published(
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Vec<IndexFile>, Exit> {
+) -> Result<(Vec<IndexFile>, Vec<Rebuilt>), Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
     let base = base.filter(|links| matches!(links, Links::Absolute(_)));
@@ -66,7 +67,7 @@ pub(super) fn of_published(
         let read = of_folder(args, folder, compat, shell, sink)?;
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }
-    Ok(files)
+    Ok(merged(files, sink))
 }
 
 /// Names of the files in a folder beside which their METADATA lies.

@@ -14,8 +14,8 @@ use super::release_folder::{in_place, machine};
 use super::told::{IndexDocument, indexes, install_lines};
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::index::{Links, repository};
-use crate::publish::INDEX;
+use crate::index::{Links, Yanked, repository};
+use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
 
 pub(super) use pages::carry_over_from;
@@ -110,8 +110,8 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
     let links = publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink);
-    let mut files = match &args.folder {
-        Some(folder) => input::of_folder(args, folder, &compat, shell, sink)?,
+    let (mut files, mut rebuilt) = match &args.folder {
+        Some(folder) => (input::of_folder(args, folder, &compat, shell, sink)?, Vec::new()),
         None => input::of_published(args, &out, links.as_ref(), &compat, shell, sink)?,
     };
     pages::check_out(&out, args.folder.as_deref(), sink)?;
@@ -128,6 +128,9 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
     crate::index::carry_over(&mut files, &pages::yanked(&present));
     let withdrawn = Withdrawn::decide(&rules, &mut files, shell);
+    let offered = |name: &str| files.iter().any(|file| file.name == name && file.yanked == Yanked::No);
+    rebuilt.retain(|one| offered(&one.name));
+    sink.extend(rebuilt_warning(&rebuilt));
     let indexes = indexes(files.iter(), &out);
     let made = repository(files, &links).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));

@@ -60,6 +60,7 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_RELEASE,
     &BAD_RESULTS,
     &NO_PUBLISHED_DIGEST,
+    &OLDER_RELEASE_DIFFERS,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -397,4 +398,10 @@ pub const NO_PUBLISHED_DIGEST: Code = Code::warning(
     "G305",
     "no-published-digest",
     "GitHub has made digests of release assets since June 2025 and tells none of older ones. The index lists such a file without hash, so an installer cannot see whether it got the bytes that were published.\n\nPublish the file again, or give the `rock-manifest.json` of its release beside the list of releases.",
+);
+/// A file of which an older release holds other bytes.
+pub const OLDER_RELEASE_DIFFERS: Code = Code::warning(
+    "G306",
+    "older-release-differs",
+    "Two releases hold a file of one name with other bytes, as when a wheel was built again. The newest release has its way, that is the one published last, or the one of the highest tag where no time is told. The index, `pick` and the wheel finder offer its file alone; `report packages` links both.\n\nWhoever pinned the digest of the older file is refused by installers. Delete the older file from its release, or withdraw the name with `index build --yank NAME --apply`; then nothing is said of it. Give a later build of a wheel a build tag of its own, `NAME-VERSION-1-PYTHON-ABI-PLATFORM.whl`.",
 );
