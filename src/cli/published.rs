@@ -15,7 +15,7 @@ use crate::names::RepoName;
 use crate::pick::{Offer, Offers};
 use crate::plan;
 use crate::publish::{
-    AssetState, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest, newest_first, rebuilt_warning,
+    AssetState, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest, newest_first, rebuilt_warning, saved_manifests,
 };
 use crate::report::release_of;
 use crate::sys;
@@ -281,20 +281,23 @@ fn files(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>,
 
 fn part(path: &Path, source: &Source) -> Result<Part, Diagnostic> {
     let manifest = Manifest::from_json(&source.text).ok();
-    let listing = match &manifest {
-        Some(manifest) => Ok(Listing { repository: None, releases: vec![ListedRelease::of_manifest(manifest)] }),
-        None => Listing::from_json(&source.text),
+    let read = match &manifest {
+        Some(manifest) => {
+            let listing = Listing { repository: None, releases: vec![ListedRelease::of_manifest(manifest)] };
+            Ok((listing, vec![manifest.clone()]))
+        }
+        None => saved_manifests(&source.text).and_then(|saved| Ok((Listing::from_json(&source.text)?, saved))),
     };
-    let listing = listing.map_err(|error| {
+    let (listing, manifests) = read.map_err(|error| {
         Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
             .at(source.place(0..0), "")
-            .help("save it with `gh api --paginate --slurp repos/OWNER/REPO/releases`")
+            .help("save it with `rock-matrix report listing --published OWNER/REPO`")
     })?;
     Ok(Part {
         listing,
         is_bare_manifest: manifest.is_some(),
         folder: manifest.as_ref().map(|_| folder_of(path).to_owned()),
-        manifests: manifest.into_iter().collect(),
+        manifests,
     })
 }
 

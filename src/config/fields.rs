@@ -282,7 +282,18 @@ const RELEASE: Record = Record {
             "legacy",
             "Which release GitHub shows as the latest: by date and version, this one, or not this one.",
         ),
-        optional("pages", Shape::Boolean, "false", "Whether the index is deployed to GitHub Pages."),
+        optional(
+            "pages",
+            Shape::Boolean,
+            "false",
+            "Whether finder, packages and index of all releases are deployed to GitHub Pages.",
+        ),
+        optional(
+            "yank",
+            TEXTS,
+            "[]",
+            "What the index of the pages withdraws, as `index build --yank` takes it: `\"flash-attn<2.6: superseded\"`.",
+        ),
     ],
 };
 

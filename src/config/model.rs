@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Places;
-use crate::names::{DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
+use crate::names::{DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version, Withdrawal};
 
 /// One matrix file: a group of cells with one distribution and one recipe.
 #[derive(Debug, Clone)]
@@ -383,6 +383,8 @@ pub struct Release {
     pub make_latest: MakeLatest,
     /// Whether pages are deployed.
     pub pages: bool,
+    /// What the index of the pages withdraws.
+    pub yank: Vec<Withdrawal>,
 }
 
 words! {

@@ -29,7 +29,7 @@ pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, Links};
 pub use order::{sort, sort_by_file};
 pub use pages::{IndexError, Repository, repository};
-pub use yank::{Selector, YankChanges, YankRule, YankRuleError, carry_over, yank_changes};
+pub use yank::{YankChanges, YankRule, carry_over, means, yank_changes};
 
 /// Files for tests.
 #[cfg(test)]

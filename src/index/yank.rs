@@ -1,11 +1,10 @@
 //! Which files are withdrawn (PEP 592), by rule.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::str::FromStr;
 
 use super::{IndexFile, Yanked};
-use crate::names::{DistributionName, Version};
+use crate::names::{Selector, Version, Withdrawal, WithdrawalError};
 
 /// Seconds of a day.
 const DAY_S: u64 = 24 * 60 * 60;
@@ -22,27 +21,6 @@ pub enum YankRule {
         /// How many versions stay, however old.
         keep: usize,
     },
-}
-
-/// Which files are meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selector {
-    /// The file of this name.
-    File(String),
-    /// Files of this project whose public version fits a PEP 440 specifier, any for the empty one.
-    Versions(DistributionName, String),
-    /// Files of this project and this version with its label.
-    Labelled(DistributionName, Version),
-}
-
-/// Not a rule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no rule for yanking: {reason}")]
-pub struct YankRuleError {
-    /// The text given.
-    pub text: String,
-    /// Why it is none.
-    pub reason: String,
 }
 
 /// What rules change.
@@ -63,7 +41,7 @@ pub fn yank_changes(files: &[IndexFile], yank: &[YankRule], unyank: &[Selector],
     for rule in yank {
         match rule {
             YankRule::These(selector, reason) => {
-                let meant = files.iter().filter(|file| selector.is_of(file));
+                let meant = files.iter().filter(|file| means(selector, file));
                 changes.yank.extend(meant.map(|file| (file.name.clone(), reason.clone())));
             }
             YankRule::Nightly { days, keep } => add_nightly(files, *days, *keep, now_s, &mut changes),
@@ -71,7 +49,7 @@ pub fn yank_changes(files: &[IndexFile], yank: &[YankRule], unyank: &[Selector],
     }
     for file in files {
         let is_yanked = file.yanked != Yanked::No;
-        let is_unyanked = unyank.iter().any(|selector| selector.is_of(file));
+        let is_unyanked = unyank.iter().any(|selector| means(selector, file));
         if is_yanked || is_unyanked {
             changes.yank.remove(&file.name);
         }
@@ -80,6 +58,11 @@ pub fn yank_changes(files: &[IndexFile], yank: &[YankRule], unyank: &[Selector],
         }
     }
     changes
+}
+
+/// Whether a file is meant.
+pub fn means(selector: &Selector, file: &IndexFile) -> bool {
+    selector.is_of(&file.name, &file.project, &file.version)
 }
 
 impl YankChanges {
@@ -156,63 +139,11 @@ fn day_number(date: &str) -> Option<u64> {
     Some(years + before + day - 1)
 }
 
-impl Selector {
-    /// Whether this file is meant.
-    pub fn is_of(&self, file: &IndexFile) -> bool {
-        match self {
-            Self::File(name) => file.name == *name,
-            Self::Versions(project, specifiers) => {
-                file.project.normalized() == project.normalized()
-                    && (specifiers.is_empty() || file.version.satisfies(specifiers).unwrap_or(false))
-            }
-            Self::Labelled(project, version) => {
-                file.project.normalized() == project.normalized() && file.version.normalized() == version.normalized()
-            }
-        }
-    }
-}
-
-impl FromStr for Selector {
-    type Err = YankRuleError;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |reason: String| YankRuleError { text: text.to_owned(), reason };
-        let text = text.trim();
-        if std::path::Path::new(text).extension().is_some_and(|ending| ending == "whl" || ending == "gz") {
-            return Ok(Self::File(text.to_owned()));
-        }
-        let (project, specifiers) = text.split_at(text.find(['<', '>', '=', '!', '~']).unwrap_or(text.len()));
-        let project: DistributionName = project.trim().parse().map_err(|error| fault(format!("{error}")))?;
-        let specifiers = specifiers.trim();
-        if let Some(version) = specifiers.strip_prefix("==").filter(|version| version.contains('+')) {
-            return version.parse().map(|v| Self::Labelled(project, v)).map_err(|error| fault(format!("{error}")));
-        }
-        if !specifiers.is_empty() {
-            let zero: Version = "0".parse().map_err(|error| fault(format!("{error}")))?;
-            zero.satisfies(specifiers).map_err(|error| fault(error.reason))?;
-        }
-        Ok(Self::Versions(project, specifiers.to_owned()))
-    }
-}
-
 impl FromStr for YankRule {
-    type Err = YankRuleError;
+    type Err = WithdrawalError;
     /// `SELECTOR` or `SELECTOR: REASON`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (selector, reason) = text.split_once(':').unwrap_or((text, ""));
-        if reason.chars().any(char::is_control) {
-            return Err(YankRuleError { text: text.to_owned(), reason: "the reason is more than one line".to_owned() });
-        }
-        Ok(Self::These(selector.parse()?, reason.trim().to_owned()))
-    }
-}
-
-impl fmt::Display for Selector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(name) => f.write_str(name),
-            Self::Versions(project, specifiers) => write!(f, "{}{specifiers}", project.normalized()),
-            Self::Labelled(project, version) => write!(f, "{}=={version}", project.normalized()),
-        }
+        text.parse().map(|Withdrawal { selector, reason }| Self::These(selector, reason))
     }
 }
 
@@ -220,9 +151,10 @@ impl fmt::Display for Selector {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Selector, YankRule, carry_over, day_number, yank_changes};
+    use super::{YankRule, carry_over, day_number, yank_changes};
     use crate::index::testing::file;
     use crate::index::{IndexFile, Links, Origin, Yanked};
+    use crate::names::Selector;
 
     /// 2026-11-21 12:00 UTC.
     const NOW_S: u64 = 1_795_262_400;

@@ -18,6 +18,7 @@ mod version;
 mod wheel_identity;
 mod wheel_name;
 mod wheel_tag;
+mod withdrawal;
 
 pub use arch::{Arch, ArchError};
 pub use combination::{Combination, torch_text};
@@ -37,3 +38,4 @@ pub use version::{PackageVersion, Version, VersionError};
 pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};
 pub use wheel_name::{WheelName, WheelNameError, is_wheel_file};
 pub use wheel_tag::{TagSet, TagSetError};
+pub use withdrawal::{Selector, Withdrawal, WithdrawalError};

@@ -17,6 +17,7 @@ mod prune;
 mod rebuilt;
 mod release;
 pub mod remote;
+mod saved;
 mod sums;
 mod tag;
 
@@ -30,6 +31,7 @@ pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile}
 pub use prune::{Age, AgeError, Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
 pub use rebuilt::{Held, Rebuilt, newest_first, rebuilt_warning};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
+pub use saved::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, tag_pieces};
 

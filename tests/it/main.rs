@@ -13,6 +13,7 @@ mod cancel_a_build;
 mod check_a_wheel;
 mod codes_of_wheels;
 mod command_line;
+mod deploy_the_pages;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
 mod edit_an_elf;

@@ -34,7 +34,7 @@ fn many(project: Project, versions: usize) -> Project {
 
 /// Every golden file: its name, the project, and the arguments after `render workflow`.
 fn cases() -> Vec<(&'static str, Project, Vec<&'static str>)> {
-    let all = "secrets: [HF_TOKEN]\ntest: {runner: mi300x, gpu: required}\nrelease: {pages: true, make-latest: \"true\"}\n\
+    let all = "secrets: [HF_TOKEN]\ntest: {runner: mi300x, gpu: required}\nrelease: {pages: true, make-latest: \"true\", yank: [\"flash-attn<2.6: it's old\"]}\n\
                workflow: {tool: source, cache: on, pr-run-mode: build, max-parallel: 7}\n";
     let tags = "workflow: {tags: [\"wheels-*\", \"v[0-9]+.[0-9]+\"]}\n";
     vec![

@@ -5,8 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Diagnostic, Exit, Place, Shell, Sink, codes};
-use crate::diagnostic::nearest::{nearest, with_nearest};
-use crate::index::{IndexFile, Selector, YankRule, yank_changes};
+use crate::diagnostic::{
+    Severity,
+    nearest::{nearest, with_nearest},
+};
+use crate::index::{IndexFile, YankRule, means, yank_changes};
+use crate::names::{Selector, WithdrawalError};
 use crate::sys;
 
 /// Which files installers pass over
@@ -24,6 +28,9 @@ pub(super) struct Options {
     /// Offer these files again
     #[arg(long, value_name = "WHAT", help_heading = "Withdrawing")]
     unyank: Vec<String>,
+    /// A rule that means no file is a warning, for rules that outlive their files
+    #[arg(long, help_heading = "Withdrawing")]
+    allow_unmatched: bool,
     /// Withdraw and offer again; without it this is only told
     #[arg(long, help_heading = "Withdrawing")]
     apply: bool,
@@ -33,6 +40,7 @@ pub(super) struct Options {
 pub(super) struct Rules {
     yank: Vec<YankRule>,
     unyank: Vec<Selector>,
+    unmatched: Severity,
     is_applied: bool,
 }
 
@@ -54,16 +62,13 @@ impl Options {
                     .help("write it like `--yank 'flash-attn<2.6: superseded'` or `--yank-older-than 30d`"),
             );
         };
-        let mut rules = Rules { yank: Vec::new(), unyank: Vec::new(), is_applied: self.apply };
+        let unmatched = if self.allow_unmatched { Severity::Warning } else { Severity::Error };
+        let mut rules = Rules { yank: Vec::new(), unyank: Vec::new(), unmatched, is_applied: self.apply };
         for text in &self.yank {
-            text.parse()
-                .map_or_else(|e: crate::index::YankRuleError| fault(e.to_string(), "--yank"), |r| rules.yank.push(r));
+            text.parse().map_or_else(|e: WithdrawalError| fault(e.to_string(), "--yank"), |r| rules.yank.push(r));
         }
         for text in &self.unyank {
-            text.parse().map_or_else(
-                |e: crate::index::YankRuleError| fault(e.to_string(), "--unyank"),
-                |s| rules.unyank.push(s),
-            );
+            text.parse().map_or_else(|e: WithdrawalError| fault(e.to_string(), "--unyank"), |s| rules.unyank.push(s));
         }
         if let Some(text) = &self.yank_older_than {
             match days(text) {
@@ -76,22 +81,22 @@ impl Options {
 }
 
 impl Rules {
-    /// Checks that each rule means a file, withdrawn already or not. One by age may mean none.
+    /// Checks that each rule means a file, withdrawn already or not; the sink has which does not. One by age may mean none.
     ///
     /// # Errors
-    /// When one means none; the sink has which.
+    /// When one means none and that is not allowed.
     pub(super) fn check(&self, files: &[IndexFile], sink: &mut Sink) -> Result<(), Exit> {
         let yank = self.yank.iter().filter_map(|rule| match rule {
             YankRule::These(selector, _) => Some(("--yank", selector)),
             YankRule::Nightly { .. } => None,
         });
         let rules = yank.chain(self.unyank.iter().map(|selector| ("--unyank", selector)));
-        let mut result = Ok(());
-        for (argument, selector) in rules.filter(|(_, selector)| !files.iter().any(|file| selector.is_of(file))) {
-            sink.push(means_no_file(argument, selector, files));
-            result = Err(Exit::Fault);
+        let mut is_fault = false;
+        for (argument, selector) in rules.filter(|(_, selector)| !files.iter().any(|file| means(selector, file))) {
+            sink.push(means_no_file(argument, selector, files).severity(self.unmatched));
+            is_fault = self.unmatched == Severity::Error;
         }
-        result
+        if is_fault { Err(Exit::Fault) } else { Ok(()) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod input;
+mod listing;
 mod missing;
 mod notes;
 mod output;
@@ -11,7 +12,7 @@ mod page;
 use super::{Exit, Shell};
 use crate::diagnostic::Sink;
 
-/// Write documents: release notes, tables of packages, coverage, what is missing, the wheel finder
+/// Write documents: release notes, tables of packages, coverage, what is missing, the wheel finder, what is published
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Documents are made of a plan and a list of releases, never of an earlier document. The list is what
@@ -19,7 +20,7 @@ GitHub answers, when it is asked or as it was saved.
 
 Examples:
   rock-matrix report packages --published OWNER/REPO --out docs/packages.md
-  gh api --paginate --slurp repos/OWNER/REPO/releases > releases.json
+  rock-matrix report listing --published OWNER/REPO --out releases.json
   rock-matrix report packages --published releases.json --out docs/packages.md
   rock-matrix report page --published releases.json --out site/index.html
   rock-matrix report missing --plan plan.json --published releases.json")]
@@ -31,6 +32,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Document {
     Coverage(coverage::Args),
+    Listing(listing::Args),
     Missing(missing::Args),
     Notes(notes::Args),
     Packages(packages::Args),
@@ -42,6 +44,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let exit = match &args.document {
         Document::Coverage(args) => coverage::run(args, shell, &mut sink),
+        Document::Listing(args) => listing::run(args, shell, &mut sink),
         Document::Missing(args) => missing::run(args, shell, &mut sink),
         Document::Notes(args) => notes::run(args, shell, &mut sink),
         Document::Packages(args) => packages::run(args, shell, &mut sink),

@@ -22,8 +22,9 @@ Examples:
   rock-matrix report page --published release/ --base-url https://example.org/release \\
       --out page.html
 
-A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints. It
-says nothing of GPUs; give the release's rock-manifest.json beside it for that.")]
+A saved list of releases is what `report listing` writes, or what
+`gh api --paginate --slurp repos/OWNER/REPO/releases` prints. The latter says nothing of GPUs; give
+the release's rock-manifest.json beside it for that.")]
 pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,

@@ -12,9 +12,9 @@ use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
     registry::matrix as codes,
-    registry::plan,
+    registry::{plan, release},
 };
-use crate::names::DistributionName;
+use crate::names::{DistributionName, Selector, Withdrawal};
 use crate::yaml::{Node, Value};
 
 /// The format that this program reads.
@@ -61,7 +61,7 @@ impl Reader<'_> {
         let repair = self.repair(node.get("repair")?);
         let test = self.test(node.get("test")?);
         let workflow = self.workflow(node.get("workflow")?);
-        let release = node.get("release")?;
+        let release = self.release(node.get("release")?);
         Some(Config {
             enabled: node.get("enabled")?.boolean()?,
             distribution: distribution?,
@@ -80,10 +80,7 @@ impl Reader<'_> {
             repair: repair?,
             test: test?,
             workflow: workflow?,
-            release: Release {
-                make_latest: MakeLatest::from_word(text(release, "make-latest"))?,
-                pages: release.get("pages")?.boolean()?,
-            },
+            release: release?,
             places,
             recipe,
             axes,
@@ -224,6 +221,35 @@ impl Reader<'_> {
             None => String::new(),
         };
         Some(Test { runner, gpu: GpuPolicy::from_word(text(node, "gpu"))? })
+    }
+
+    fn release(&mut self, node: &Node) -> Option<Release> {
+        let yank = items(node, "yank").iter().filter_map(|rule| self.withdrawal(rule)).collect();
+        Some(Release {
+            make_latest: MakeLatest::from_word(text(node, "make-latest"))?,
+            pages: node.get("pages")?.boolean()?,
+            yank,
+        })
+    }
+
+    /// A rule stands in a script of the rendered workflow, where GitHub would evaluate an expression.
+    fn withdrawal(&mut self, node: &Node) -> Option<Withdrawal> {
+        let read = node.text()?.parse::<Withdrawal>().map_err(|error| error.to_string());
+        let fitting = read.and_then(|rule| {
+            let text = rule.to_string();
+            let is_path = matches!(&rule.selector, Selector::File(name) if name.contains(['/', '\\']));
+            let why = if text.contains("${{") {
+                "it holds `${{`, which GitHub evaluates"
+            } else if text.starts_with('-') || text.chars().any(char::is_control) || is_path {
+                "a file of the index has no such name"
+            } else {
+                return Ok(rule);
+            };
+            Err(format!("`{}` is no rule for yanking: {why}", text.escape_debug()))
+        });
+        let help =
+            "write a project with a version specifier, or a file, and a reason: `\"flash-attn<2.6: superseded\"`";
+        fitting.map_err(|why| self.fault(&release::BAD_YANK_RULE, node, why, help)).ok()
     }
 
     /// Letters, digits and what patterns of GitHub and names of tags may have besides.

@@ -175,7 +175,7 @@ pub const BAD_KNOWN_FILE: Code = Code::error(
 pub const BAD_YANK_RULE: Code = Code::error(
     "G019",
     "bad-yank-rule",
-    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `--yank-older-than` takes days or weeks, `30d` or `4w`.\n\nA rule that means no file of the index is an error too, since nobody would hear that a mistyped one withdraws nothing. A rule whose files are all withdrawn already is none.",
+    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `--yank-older-than` takes days or weeks, `30d` or `4w`.\n\nA rule that means no file of the index is an error too, since nobody would hear that a mistyped one withdraws nothing. A rule whose files are all withdrawn already is none. `--allow-unmatched` makes it a warning: rules that are kept, as `release.yank` of a matrix file, outlive their files.",
 );
 /// The release is locked.
 pub const IMMUTABLE_RELEASE: Code = Code::error(
@@ -289,7 +289,7 @@ pub const TOO_MANY_CALLS: Code = Code::error(
 pub const NOT_A_LISTING: Code = Code::error(
     "G114",
     "not-a-listing",
-    "What was named holds no releases.\n\n`--published` takes a repository `OWNER/REPO`, whose releases GitHub is asked for; what GitHub answers, saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`: releases, pages of them, one release, its assets, or a list of their names; a `rock-manifest.json`; and a folder of a release, of several, or of wheels.",
+    "What was named holds no releases.\n\n`--published` takes a repository `OWNER/REPO`, whose releases GitHub is asked for; what `report listing` saved; what GitHub answers, saved with `gh api --paginate --slurp repos/OWNER/REPO/releases`: releases, pages of them, one release, its assets, or a list of their names; a `rock-manifest.json`; and a folder of a release, of several, or of wheels.",
 );
 /// The tag does not exist.
 pub const TAG_IS_NOT_THERE: Code = Code::error(

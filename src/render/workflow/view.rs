@@ -8,6 +8,7 @@ use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
 use crate::config::{PrRunMode, Switch, ToolFrom};
+use crate::names::Withdrawal;
 use crate::plan::{JOBS_PER_MATRIX, Plan};
 use crate::render::quote;
 
@@ -48,6 +49,8 @@ pub(super) struct View<'a> {
     publish: Publish,
     failures: Failures,
     pages: bool,
+    /// What the index of the pages withdraws, as options.
+    yank: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -131,6 +134,7 @@ impl<'a> View<'a> {
             },
             failures: failures(&before_publish().collect::<Vec<_>>(), agreed.workflow.pr_run_mode),
             pages: agreed.release.pages,
+            yank: yank(&agreed.release.yank),
             tools,
             shards,
             tests,
@@ -225,6 +229,15 @@ fn publish_when(jobs: &[&str]) -> String {
     let others: Vec<String> = others.iter().map(skipped).collect();
     // Bare, YAML would take the first sign for that of a tag.
     format!("${{{{ !cancelled() && {tag} && needs.{first}.result == 'success' && {} }}}}", others.join(" && "))
+}
+
+/// Rules outlive the files that they are about, and a new release is deployed all the same.
+fn yank(rules: &[Withdrawal]) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    let rules: String = rules.iter().map(|rule| format!(" --yank {}", quote(&rule.to_string()))).collect();
+    format!("{rules} --allow-unmatched --apply")
 }
 
 /// Where a leg failed nothing is published, and that job is told instead of `publish`.

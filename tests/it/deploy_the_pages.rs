@@ -1,0 +1,186 @@
+//! The job `pages` of a rendered workflow, run as it stands: the site is about all releases, and what is withdrawn stays so.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::fake_github::model::state::sha_of;
+use crate::fake_github::model::{Github, Settings};
+use crate::fake_github::server::Server;
+use crate::support::{Outcome, Project, Wheel, need_pip, pip};
+
+const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                      python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";
+/// A reason that a shell, YAML and HTML each would take for something else.
+const REASON: &str = "it's \"<b>\" & $(worn) `out`";
+const FOLDER: &str = "rocm6.2-torch2.5";
+
+fn name(version: &str) -> String {
+    format!("flash_attn-{version}+rocm62torch2.5-py3-none-any.whl")
+}
+
+/// A repository whose matrix file withdraws by these rules, with facts by which a release is full at four wheels.
+fn project(rules: &[&str]) -> Project {
+    let rules = serde_json::to_string(rules).unwrap();
+    let project = Project::new().copy("matrices/compat", "facts");
+    let limits = project.read("facts/limits.yaml");
+    let row = limits.lines().find(|line| line.contains("name: release-assets,")).unwrap();
+    let few = limits.replace(row, &row.replace("value: 1000", "value: 14"));
+    project
+        .file("facts/limits.yaml", &few)
+        .file("matrices/m.yaml", &format!("{MATRIX}release: {{pages: true, yank: {rules}}}\n"))
+        .env("GITHUB_TOKEN", "writer")
+}
+
+fn publish(project: Project, server: &Server, tag: &str, versions: &[&str]) -> Project {
+    let add = |project: Project, version: &&str| {
+        let wheel = Wheel::named(&name(version)).header("Requires-Python: >=3.8").bytes();
+        project.bytes(&format!("{tag}/{}", name(version)), &wheel)
+    };
+    let project = versions.iter().fold(project, add);
+    server.github().repository_mut("me/wheels").tags.insert(tag.to_owned(), sha_of(tag));
+    let (url, facts) = (server.url(), ["--compat", "facts"]);
+    let words = ["publish", "--repo", "me/wheels", "--tag", tag, "--dist", tag, "--api-url", &url];
+    project.run(&[&facts[..], &words].concat()).exits(0);
+    project
+}
+
+fn workflow(project: &Project) -> Value {
+    serde_yaml::from_str(&project.run(&["render", "workflow"]).exits(0).stdout).unwrap()
+}
+
+/// Runs the scripts of the job in a new checkout: what an earlier run left is not there.
+fn deploy(project: &Project, server: &Server) -> Outcome {
+    let runner = project.path("runner");
+    let _ = std::fs::remove_dir_all(&runner);
+    std::fs::create_dir_all(runner.join("bin")).unwrap();
+    // The program of the tests, which finds the fake where a real one finds GitHub.
+    let program = format!(
+        "#!/bin/bash\ncase \" $* \" in *\" me/wheels \"*) set -- \"$@\" --api-url {} ;; esac\nexec {} \"$@\"\n",
+        server.url(),
+        env!("CARGO_BIN_EXE_rock-matrix")
+    );
+    let program_path = runner.join("bin/rock-matrix");
+    std::fs::write(&program_path, program).unwrap();
+    std::fs::set_permissions(&program_path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let job = workflow(project)["jobs"]["pages"].clone();
+    let mut said = Outcome { stdout: String::new(), stderr: String::new() };
+    let scripts = job["steps"].as_array().unwrap().iter().filter(|step| step["run"].is_string());
+    for step in scripts {
+        let mut bash = Command::new("bash");
+        bash.args(["-e", "-o", "pipefail", "-c", step["run"].as_str().unwrap()]).current_dir(&runner);
+        let path = std::env::var("PATH").unwrap();
+        bash.env_clear().env("PATH", format!("{}:{path}", runner.join("bin").display()));
+        bash.env("GITHUB_REPOSITORY", "me/wheels").env("GITHUB_REF_NAME", "v2").env("GITHUB_SERVER_URL", server.url());
+        for (variable, value) in step["env"].as_object().into_iter().flatten() {
+            assert_eq!(value, "${{ github.token }}", "{variable}");
+            bash.env(variable, "reader");
+        }
+        let ran = bash.output().unwrap();
+        let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.success(), "{}: {stderr}", step["name"]);
+        said.stdout.push_str(&String::from_utf8_lossy(&ran.stdout));
+        said.stderr.push_str(&stderr);
+    }
+    said
+}
+
+/// The files of the index by name: address, and the reason why it is withdrawn.
+fn listed(project: &Project) -> BTreeMap<String, (String, Option<String>)> {
+    let page = project.read(&format!("runner/site/simple/{FOLDER}/flash-attn/index.json"));
+    let page: Value = serde_json::from_str(&page).unwrap();
+    let file = |file: &Value| {
+        let text = |key: &str| file[key].as_str().map(str::to_owned);
+        (text("filename").unwrap(), (text("url").unwrap(), text("yanked")))
+    };
+    page["files"].as_array().unwrap().iter().map(file).collect()
+}
+
+/// P4, P8
+#[test]
+fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
+    need_pip();
+    let server = Server::start(Github::new(Settings::default()));
+    let rule = format!("flash-attn==2.5.5+rocm62torch2.5: {REASON}");
+    let first = ["2.5.1", "2.5.2", "2.5.3", "2.5.4", "2.5.5"];
+    let project = publish(project(&[&rule, "flash-attn<2: long gone"]), &server, "v1", &first);
+    let project = publish(project, &server, "v2", &["2.8.3"]);
+    let tags: Vec<String> =
+        server.github().repository("me/wheels").releases.values().map(|release| release.tag_name.clone()).collect();
+    assert!(tags.contains(&"v1-2".to_owned()) && tags.len() == 3, "{tags:?}");
+
+    let said = deploy(&project, &server);
+    assert!(said.stderr.contains("warning[G019 bad-yank-rule]: no file of the index is `flash-attn<2`"), "{said:?}");
+    let files = listed(&project);
+    assert_eq!(files.len(), 6, "{files:?}");
+    let (spilled, reason) = &files[&name("2.5.5")];
+    assert!(spilled.starts_with(&format!("{}/me/wheels/releases/download/v1-2/", server.url())), "{spilled}");
+    assert_eq!(reason.as_deref(), Some(REASON));
+    assert_eq!(files.values().filter(|(_, reason)| reason.is_some()).count(), 1);
+
+    // What the index says can be fetched, from where it says, and has the digest that it says.
+    let index = format!("file://{}/simple/{FOLDER}/", project.path("runner/site").display());
+    for version in ["2.5.1", "2.5.5", "2.8.3"] {
+        let requirement = format!("flash-attn=={version}+rocm62torch2.5");
+        let mut download = pip(&["download", "-q", "--no-deps", "--index-url", &index, &requirement, "-d"]);
+        let done = download.arg(project.path("got")).output().unwrap();
+        assert!(done.status.success(), "{version}: {}", String::from_utf8_lossy(&done.stderr));
+        let got = std::fs::read(project.path("got").join(name(version))).unwrap();
+        let tag = if version == "2.8.3" { "v2" } else { "v1" };
+        assert_eq!(got, std::fs::read(project.path(tag).join(name(version))).unwrap());
+    }
+    // Finder and packages are about the same files, and nothing of this machine reaches the site.
+    for page in ["index.html", "packages.md"] {
+        let text = project.read(&format!("runner/site/{page}"));
+        assert!(text.contains("download/v1-2/") && !text.contains("file://"), "{page}: {text}");
+    }
+    assert!(project.read("runner/site/packages.md").contains("2.5.1"));
+
+    // The next deployment begins with nothing, and is the same.
+    let before = listed(&project);
+    deploy(&project, &server);
+    assert_eq!(listed(&project), before);
+    let asked = server.github().ledger.clone();
+    assert_eq!((asked.leaks, asked.complaints), (0, Vec::new()));
+}
+
+#[test]
+fn a_site_without_rules_withdraws_nothing_and_a_rule_stays_one_word() {
+    let project = project(&[]);
+    let script = |project: &Project| {
+        let steps = workflow(project)["jobs"]["pages"]["steps"].clone();
+        let step = steps.as_array().unwrap().iter().find(|step| step["name"] == "Write the pages").unwrap();
+        step["run"].as_str().unwrap().to_owned()
+    };
+    let plain = script(&project);
+    assert!(!plain.contains("--yank") && !plain.contains("--apply") && !plain.contains("--base-url"), "{plain}");
+    let rule = format!("flash_attn <2.6: {REASON}");
+    let rules = serde_json::to_string(&[&rule]).unwrap();
+    let project = project.file("matrices/m.yaml", &format!("{MATRIX}release: {{pages: true, yank: {rules}}}\n"));
+    let words = shlex::split(script(&project).lines().next().unwrap()).unwrap();
+    let rule = format!("flash-attn<2.6: {REASON}");
+    assert_eq!(words[6..], ["site/simple", "--yank", &rule, "--allow-unmatched", "--apply"], "{words:?}");
+}
+
+#[test]
+fn what_has_no_address_is_not_saved_and_what_is_saved_reads_as_it_was() {
+    let project = publish(project(&[]), &Server::start(Github::new(Settings::default())), "v1", &["2.8.3"]);
+    project.run(&["publish", "--to", "release", "--tag", "v1", "v1"]).exits(0);
+    let said = project.run(&["report", "listing", "--published", "release", "--out", "x.json"]).exits(1).stderr;
+    assert!(said.contains("what lies in `release/v1` has no address that could be saved"), "{said}");
+    assert!(!project.has("x.json"));
+    let listing = r#"[{"tag_name": "v1", "assets": [{"name": "a-1-py3-none-any.whl", "size": 3}]}]"#;
+    let project = project.file("gh.json", listing);
+    let words = ["--published", "gh.json", "--published", "release/v1/rock-manifest.json"];
+    let save = |from: &[&str], out| {
+        project.run(&[&["report", "listing"], from, &["--out", out]].concat()).exits(0);
+        project.read(out)
+    };
+    let saved = save(&words, "saved.json");
+    assert!(saved.contains("\"requires_python\":\">=3.8\""), "{saved}");
+    assert_eq!(save(&["--published", "saved.json"], "again.json"), saved);
+    let project = project.file("later.json", &saved.replacen("\"version\":1", "\"version\":2", 1));
+    let said = project.run(&["report", "packages", "--published", "later.json"]).exits(1).stderr;
+    assert!(said.starts_with("error[G114 not-a-listing]: `later.json`: ") && said.contains("version is 2"), "{said}");
+}
