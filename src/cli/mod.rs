@@ -33,6 +33,7 @@ mod shell;
 mod told;
 mod wheel;
 mod wheel_file;
+mod withdrawals;
 
 use std::ffi::OsString;
 

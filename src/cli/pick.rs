@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use super::published::{self, Manifests, Reading};
+use super::withdrawals::Withdrawals;
 use super::{Exit, Format, Shell, load};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::{DistributionName, GfxTarget, PythonVersion, RocmVersion};
-use crate::pick::{self, Candidate, Decision, InstalledTorch, Libc, LibcKind, Machine, Rules};
+use crate::pick::{self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, Rules, Withdrawn};
 use crate::sys;
+
+/// How many withdrawn wheels are named.
+const MOST_WITHDRAWN: usize = 3;
 
 /// Show which published wheel fits a machine, and the line that installs it
 #[derive(Debug, clap::Args)]
@@ -29,6 +33,8 @@ A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/rel
 pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,
+    #[command(flatten)]
+    withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
     /// The machine is the one on which `rock-matrix doctor --format json` printed this
@@ -83,7 +89,8 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
-    let offers = published.offers(None, sink)?;
+    let reasons = args.withdrawals.read(&published, sink)?;
+    let offers = published.offers(None, &reasons, sink)?;
     let offers = offers.into_wheels();
     published::tell_unread(&offers, &compat, sink);
     let wheels = pick::candidates(offers, &compat);
@@ -96,7 +103,10 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message).help("install torch for ROCm first, then this wheel"),
         );
     }
-    let decision = pick::decide(&wheels, &machine, &Rules::of(&compat));
+    let rules = Rules::of(&compat);
+    let (wheels, withdrawn) = pick::split(wheels, &reasons);
+    let decision = pick::decide(&wheels, &machine, &rules);
+    let passed_over = pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
     let fit = decision.fits.first().map(|fit| &wheels[fit.index]);
     if let Some(torch) =
         fit.and_then(|wheel| wheel.torch.as_ref()).filter(|_| machine.has_no_torch && machine.torch.is_none())
@@ -107,13 +117,14 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         );
     }
     let printed = match args.format {
-        Format::Json => shell.print(&pick::json(&wheels, &machine, &decision)),
+        Format::Json => shell.print(&pick::json(&wheels, &machine, &decision, &passed_over)),
         Format::Human => {
-            decision.fits.first().map_or(Exit::Done, |fit| shell.print(&told(&wheels[fit.index], &machine, &decision)))
+            let words = |fit: &Fit| told(&wheels[fit.index], &machine, &decision, &passed_over);
+            decision.fits.first().map_or(Exit::Done, |fit| shell.print(&words(fit)))
         }
     };
     if decision.fits.is_empty() {
-        sink.push(none_fits(&wheels, &machine, &decision));
+        sink.push(none_fits(&wheels, &machine, &decision, &passed_over));
     }
     Ok(printed)
 }
@@ -200,7 +211,7 @@ fn libc(kind: LibcKind, text: &str) -> Result<Libc, String> {
     format!("{kind} {text}").parse().map_err(|_| "write major and minor, such as `2.35`".to_owned())
 }
 
-fn told(wheel: &Candidate, machine: &Machine, decision: &Decision) -> String {
+fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: &[Withdrawn]) -> String {
     let offer = &wheel.offer;
     let mut text = format!("{}\n", offer.file);
     if offer.url.is_empty() {
@@ -211,6 +222,13 @@ fn told(wheel: &Candidate, machine: &Machine, decision: &Decision) -> String {
     text.push_str(&format!("\n{}\n", pick::no_deps_reason(wheel.torch.is_some())));
     for note in decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
         text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
+    }
+    let missed: Vec<&Withdrawn> = passed_over.iter().filter(|wheel| wheel.is_missed).collect();
+    for wheel in missed.iter().take(MOST_WITHDRAWN) {
+        text.push_str(&format!("note: {wheel}\n"));
+    }
+    if let Some(more) = missed.len().checked_sub(MOST_WITHDRAWN).filter(|more| *more > 0) {
+        text.push_str(&format!("note: and so are {more} more\n"));
     }
     let others = match decision.fits.len() {
         0 | 1 => return text,
@@ -231,9 +249,12 @@ fn told(wheel: &Candidate, machine: &Machine, decision: &Decision) -> String {
     text
 }
 
-fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision) -> Diagnostic {
+fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision, passed_over: &[Withdrawn]) -> Diagnostic {
     let project = machine.distribution.as_deref().unwrap_or_default();
     let mut diagnostic = Diagnostic::new(&codes::NO_WHEEL_FITS, format!("no wheel of {project} fits {machine}"));
+    for wheel in passed_over.iter().take(MOST_WITHDRAWN) {
+        diagnostic = diagnostic.note(wheel.to_string());
+    }
     for (at, near) in decision.near.iter().enumerate() {
         let nearest = if at == 0 { "the nearest is" } else { "next is" };
         diagnostic = diagnostic.note(format!("{nearest} {}", wheels[near.index].offer.file));
@@ -256,6 +277,9 @@ fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision) -> Di
         ));
     }
     let missing = decision.near.first().map_or(&[][..], |near| &near.differences);
+    if missing.is_empty() {
+        return diagnostic.help("build the wheel with `rock-matrix build`");
+    }
     let changes: Vec<String> = missing.iter().map(|d| format!("{} {}", d.axis, d.wheel)).collect();
     diagnostic.help(format!("use {}, or build the wheel with `rock-matrix build`", changes.join(" and ")))
 }

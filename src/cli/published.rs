@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::publish::Connection;
 use super::told::file_url;
+use super::withdrawals::Withdrawn;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::release as codes};
@@ -113,6 +114,11 @@ impl Published {
         all
     }
 
+    /// The folders in which files of it lie.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.parts.iter().filter_map(|part| part.folder.as_deref())
+    }
+
     /// All manifests.
     pub(super) fn manifests(&self) -> Vec<Manifest> {
         self.parts.iter().flat_map(|part| part.manifests.iter().cloned()).collect()
@@ -129,11 +135,11 @@ impl Published {
     }
 
     /// The wheels that can be chosen. Those of folders and manifests lie where these lie, or below `base`, an address
-    /// with a slash at its end.
+    /// with a slash at its end. Of what is withdrawn nothing is told.
     ///
     /// # Errors
     /// When there is none.
-    pub(super) fn offers(&self, base: Option<&str>, sink: &mut Sink) -> Result<Offers, Exit> {
+    pub(super) fn offers(&self, base: Option<&str>, withdrawn: &Withdrawn, sink: &mut Sink) -> Result<Offers, Exit> {
         let mut offers = Offers::default();
         // What a list of releases says comes first: it has the addresses.
         let (named, placed): (Vec<&Part>, Vec<&Part>) = self.parts.iter().partition(|part| part.folder.is_none());
@@ -156,6 +162,7 @@ impl Published {
         // A manifest whose release another part lists.
         let beside = self.parts.iter().filter(|part| part.folder.is_some() && part.listing.releases.is_empty());
         beside.flat_map(|part| &part.manifests).for_each(|manifest| offers.add_rows(manifest));
+        offers.rebuilt.retain(|one| !withdrawn.contains_key(&one.name));
         sink.extend(rebuilt_warning(&offers.rebuilt));
         report_unreadable(&self.listing(), sink);
         if offers.is_empty() {

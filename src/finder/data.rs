@@ -81,8 +81,14 @@ fn gfx(wheels: &[Candidate], compat: &Compat) -> Vec<String> {
     targets
 }
 
-/// The data of the page.
-pub fn data(wheels: &[Candidate], rules: &Rules, choices: &Choices, repository: Option<&str>) -> Value {
+/// The data of the page. `withdrawn` is how many wheels are left out for that.
+pub fn data(
+    wheels: &[Candidate],
+    rules: &Rules,
+    choices: &Choices,
+    repository: Option<&str>,
+    withdrawn: usize,
+) -> Value {
     let mut values = serde_json::Map::new();
     let mut columns = serde_json::Map::new();
     let mut column = |name: &str, of: &dyn Fn(&Candidate) -> Value| {
@@ -120,6 +126,7 @@ pub fn data(wheels: &[Candidate], rules: &Rules, choices: &Choices, repository: 
     json!({
         "version": VERSION,
         "repository": repository,
+        "withdrawn": withdrawn,
         "weights": weights(&WEIGHTS),
         "reach": reach.collect::<serde_json::Map<_, _>>(),
         "no_deps": [no_deps_reason(true), no_deps_reason(false)],

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::names::Digest;
 
-use super::{Candidate, Decision, Difference, Machine, Note, install_line, no_deps_reason};
+use super::{Candidate, Decision, Difference, Machine, Note, Withdrawn, install_line, no_deps_reason};
 
 /// Raised when a field goes away or changes its meaning.
 const VERSION: u32 = 1;
@@ -17,6 +17,13 @@ struct Document {
     fitting: usize,
     others: Vec<String>,
     nearest: Vec<NearRow>,
+    withdrawn: Vec<WithdrawnRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct WithdrawnRow {
+    name: String,
+    reason: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,11 +72,11 @@ struct DifferenceRow {
     text: String,
 }
 
-/// One JSON object with a final newline.
+/// One JSON object with a final newline. `withdrawn` are the wheels that fit and were passed over for that.
 ///
 /// # Panics
 /// Never: strings and numbers always serialize.
-pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision) -> String {
+pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision, withdrawn: &[Withdrawn]) -> String {
     let document = Document {
         version: VERSION,
         machine: machine_row(machine),
@@ -83,6 +90,10 @@ pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision) ->
                 wheel: wheel(&candidates[near.index], &near.notes),
                 differences: near.differences.iter().map(difference).collect(),
             })
+            .collect(),
+        withdrawn: withdrawn
+            .iter()
+            .map(|wheel| WithdrawnRow { name: wheel.file.clone(), reason: wheel.reason.clone() })
             .collect(),
     };
     serde_json::to_string_pretty(&document).expect("a struct of text and numbers serialises") + "\n"

@@ -17,6 +17,7 @@ mod ranges;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod withdrawn;
 
 pub use candidate::{Accelerator, Candidate, GfxCode, candidates, unread};
 pub use decide::{Decision, Fit, Near, decide};
@@ -26,3 +27,4 @@ pub use machine::{InstalledTorch, Libc, LibcKind, Machine, MachineError, TorchSe
 pub use offers::{Offer, Offers, install_line, no_deps_reason};
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
 pub use rules::{Reach, Rules, WEIGHTS, Weights};
+pub use withdrawn::{Withdrawn, passed_over, split};

@@ -76,7 +76,7 @@ pub const WEIGHTS: Weights = Weights {
 pub struct Reach {
     /// Whether it runs.
     pub fits: bool,
-    /// Why, with where that was read.
+    /// Why, how sure that is, and when it was read. `compat list reach` has where.
     pub said: String,
 }
 
@@ -92,8 +92,7 @@ impl Rules {
     pub fn of(compat: &Compat) -> Self {
         let row = |row: &crate::compat::rows::ReachRow| {
             let name = format!("{} {}", row.about, row.when);
-            let cited = compat.cite("reach.yaml", &name, &row.origin);
-            let said = format!("{} ({}; {cited})", row.why, row.origin.status.word());
+            let said = format!("{} ({}, checked {})", row.why, row.origin.status.word(), row.origin.checked);
             (name, Reach { fits: row.fits, said })
         };
         Self { reach: compat.tables().reach.iter().map(row).collect() }

@@ -68,6 +68,11 @@ impl PackageRow<'_> {
             if wheel.is_prerelease {
                 words.push_str(" (pre-release)");
             }
+            match wheel.withdrawn.as_deref() {
+                None => {}
+                Some("") => words.push_str(" (withdrawn)"),
+                Some(reason) => words.push_str(&format!(" (withdrawn: {reason})")),
+            }
             words
         };
         self.wheels.iter().map(words).collect()

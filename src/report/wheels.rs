@@ -45,6 +45,8 @@ pub struct PublishedWheel {
     pub address: Option<String>,
     /// The tag of its release; empty for a folder without one.
     pub tag: String,
+    /// Why it is withdrawn, empty for no reason; `None` where it is not.
+    pub withdrawn: Option<String>,
     /// Whether its release is a pre-release.
     pub is_prerelease: bool,
     /// When its release was published.
@@ -77,6 +79,8 @@ pub struct Beside<'a> {
     pub repository: Option<&'a RepoName>,
     /// ROCm versions that exist, for labels without dots.
     pub known_rocm: &'a [RocmVersion],
+    /// Why files are withdrawn, by name.
+    pub withdrawn: Option<&'a BTreeMap<String, String>>,
 }
 
 impl Wheels {
@@ -173,6 +177,7 @@ fn read(
     let text = name.to_string();
     Ok(PublishedWheel {
         address: addresses::asset(release, asset, &text, beside.base, repository),
+        withdrawn: beside.withdrawn.and_then(|reasons| reasons.get(&text)).cloned(),
         name: text,
         machine: Machine::of(&name),
         combination: Combination::of(&identity),

@@ -1,6 +1,7 @@
 //! A person finds their wheel on the page: one file that decides as `pick` does, asks nothing of the network, and lets
 //! no name become markup.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use rock_matrix::compat::Compat;
@@ -172,18 +173,34 @@ fn reports() -> Vec<Value> {
 #[test]
 fn the_page_decides_as_pick_does() {
     const MACHINES: usize = 2000;
-    let wheels = wheels();
+    let all = wheels();
+    let reasons: BTreeMap<String, String> =
+        all.iter().step_by(4).map(|wheel| (wheel.offer.file.clone(), String::new())).collect();
+    let (wheels, withdrawn) = pick::split(all.clone(), &reasons);
     let compat = Compat::embedded();
     let rules = Rules::of(&compat);
-    let data = finder::data(&wheels, &rules, &finder::choices(&wheels, &compat), None);
+    let data = finder::data(&wheels, &rules, &finder::choices(&wheels, &compat), None, withdrawn.len());
+    let mut passed_over = 0;
     let mut numbers = Numbers(7);
     let cases: Vec<Value> = std::iter::repeat_with(|| texts(&mut numbers))
         .take(MACHINES)
         .map(|texts| {
-            let decision = pick::decide(&wheels, &machine(&texts), &rules);
+            let machine = machine(&texts);
+            let decision = pick::decide(&wheels, &machine, &rules);
+            // What is withdrawn changes nothing among the others.
+            let fits = |wheels: &[Candidate], decision: &Decision| {
+                let files = decision.fits.iter().map(|fit| wheels[fit.index].offer.file.clone());
+                files.filter(|file| !reasons.contains_key(file)).collect::<Vec<_>>()
+            };
+            let of_all = pick::decide(&all, &machine, &rules);
+            assert_eq!(fits(&wheels, &decision), fits(&all, &of_all));
+            let missed = pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);
+            assert_eq!(missed.len() + decision.fits.len(), of_all.fits.len());
+            passed_over += missed.len();
             json!({"texts": texts, "expected": expected(&decision)})
         })
         .collect();
+    assert!(passed_over > MACHINES / 5, "{passed_over} withdrawn wheels fit");
     let fitting = cases.iter().filter(|case| !case["expected"]["fits"].as_array().unwrap().is_empty()).count();
     assert!((MACHINES / 5..MACHINES * 4 / 5).contains(&fitting), "{fitting} of {MACHINES} cases have a wheel");
     let lines: Vec<Value> = wheels

@@ -68,6 +68,62 @@ fn nobody_is_told_to_install_what_is_withdrawn_as_a_whole() {
 }
 
 #[test]
+fn nobody_is_recommended_what_is_withdrawn() {
+    let project = project(&["2.8.2", "2.8.3", "2.9.0"]);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let pick = |published: &[&str], code: i32| {
+        project.run(&[&["pick", "--only-given", "--torch", "2.5", "--rocm", "6.2"], published].concat()).exits(code)
+    };
+    let release = ["--published", "release"];
+    assert!(pick(&release, 0).stdout.starts_with(&name("2.9.0")));
+    let yank = ["--yank", "flash-attn==2.9.0: broken", "--yank", "flash-attn==2.8.2", "--apply"];
+    project.run(&[&["index", "build", "release"], &yank[..]].concat()).exits(0);
+    let told = pick(&release, 0).stdout;
+    assert!(told.starts_with(&name("2.8.3")), "{told}");
+    assert!(told.contains(&format!("note: {} fits and is withdrawn: broken\n", name("2.9.0"))), "{told}");
+    assert!(!told.contains("2.8.2"), "an older one is missed by nobody: {told}");
+    let json = pick(&[&release[..], &["--format", "json"]].concat(), 0).json();
+    assert_eq!(
+        json["withdrawn"],
+        serde_json::json!([
+            {"name": name("2.9.0"), "reason": "broken"}, {"name": name("2.8.2"), "reason": ""},
+        ])
+    );
+    // A list of releases has no index: it is named.
+    let manifest = project.read("release/rock-manifest.json");
+    let project = project.file("rock-manifest.json", &manifest);
+    let with = |words: &[&str], index: &str| {
+        let more = ["--published", "rock-manifest.json", "--withdrawn-in", index];
+        project.run(&[words, &more].concat())
+    };
+    let words = ["pick", "--only-given"];
+    assert!(with(&words, "release/simple").exits(0).stdout.starts_with(&name("2.8.3")));
+    let page = with(&["report", "page"], "release/simple").exits(0).stdout;
+    assert!(page.contains("2.8.3") && !page.contains("\"2.9.0\"") && page.contains("\"withdrawn\":2"));
+    let packages = with(&["report", "packages"], "release/simple").exits(0).stdout;
+    assert!(packages.contains("(withdrawn: broken)") && packages.contains("(withdrawn)"), "{packages}");
+    let json = with(&["report", "packages", "--format", "json"], "release/simple").exits(0).json();
+    let files: Vec<_> = json["packages"].as_array().unwrap().iter().map(|row| &row["files"][0]["withdrawn"]).collect();
+    assert!(files.contains(&&serde_json::json!("broken")) && files.contains(&&serde_json::Value::Null), "{files:?}");
+    for none in ["release", "nowhere"] {
+        let said = with(&words, none).exits(1).stderr;
+        assert!(said.starts_with("error[G020 not-an-index]"), "{said}");
+    }
+    assert!(!with(&words, "release/simple").exits(0).stderr.contains("G020"));
+}
+
+#[test]
+fn where_all_that_fits_is_withdrawn_that_is_told() {
+    let project = project(&["2.8.3"]);
+    build(&project, &["--yank", "flash-attn: broken", "--apply"]);
+    let told = project.run(&["pick", "--published", "dist", "--only-given"]).exits(1);
+    assert!(told.stderr.contains("error[G200 no-wheel-fits]"), "{}", told.stderr);
+    assert!(told.stderr.contains(&format!("note: {} fits and is withdrawn: broken", name("2.8.3"))), "{}", told.stderr);
+    assert!(told.stderr.contains("help: build the wheel with"), "{}", told.stderr);
+    project.run(&["report", "page", "--published", "dist", "--out", "page.html"]).exits(0);
+}
+
+#[test]
 fn publishing_into_the_folder_again_leaves_what_is_withdrawn() {
     let project = project(&["2.5.9", "2.8.3"]);
     project.run(&["publish", "--to", "release", "dist"]).exits(0);

@@ -120,6 +120,9 @@ async function none() {
   assert.equal(await counted(page), "None of 3,000 wheels");
   const first = page.locator(".near > li").first();
   assert.match(await first.textContent(), /rocm71torch2\.10-cp312.*torch: the wheel is for 2\.10, you have 2\.9; torch's C\+\+ symbols/s);
+  assert.ok(!(await page.locator("#answer").textContent()).includes(".yaml"), "no file of ours is named");
+  const ask = page.getByRole("link", { name: "ask for the wheel to be built" });
+  assert.equal(await ask.getAttribute("href"), "https://github.com/example/rocm-wheels/issues/new/choose");
   await shot(page, "finder-none");
   await first.getByRole("button", { name: /^Choose what / }).click();
   assert.equal(await page.getByLabel("torch", { exact: true }).inputValue(), "2.10");
@@ -250,8 +253,9 @@ function numbers(seed) {
 
 async function agrees() {
   const MACHINES = 300;
-  step(`the same answer as pick on ${MACHINES} machines`);
-  const page = await open(local);
+  step(`the same answer as pick on ${MACHINES} machines, with withdrawn wheels among what is published`);
+  const page = await open(pathToFileURL(`${work}/site/withdrawn.html`).href);
+  assert.match(await page.locator("#about").textContent(), /^[\d,]+ wheels of example\/rocm-wheels\. Left out: \d+ wheels that are withdrawn\./);
   const pick = numbers(11);
   const cases = Array.from({ length: MACHINES }, () => ({
     distribution: pick(["flash-attn", "rmx-vecadd"]),
@@ -263,16 +267,18 @@ async function agrees() {
     platform: pick([null, "linux_x86_64", "linux_aarch64"]),
     libc: pick([null, "glibc 2.17", "glibc 2.35", "musl 1.2"]),
   }));
+  let passedOver = 0;
   const ask = async (texts) => {
     const flags = ["distribution", "rocm", "torch", "python", "backend", "platform"].flatMap((name) => (texts[name] ? [`--${name}`, texts[name]] : []));
     const [kind, version] = texts.libc ? texts.libc.split(" ") : [];
     const libc = kind ? [`--${kind}`, version] : [];
     const gfx = texts.gfx.length ? ["--gfx", texts.gfx.join(",")] : [];
-    const published = ["releases.json", "rock-manifest.json"].flatMap((file) => ["--published", `${work}/${file}`]);
+    const published = ["releases.json", "rock-manifest.json"].flatMap((file) => ["--published", `${work}/${file}`]).concat("--withdrawn-in", `${work}/index`);
     const run = promisify(execFile)(program, ["pick", "--quiet", "--only-given", "--format", "json", ...published, ...flags, ...libc, ...gfx], { maxBuffer: 1 << 26 });
     const { stdout } = await run.catch((fault) => fault);
     const told = JSON.parse(stdout);
     const texted = (list) => list.map((one) => one.text);
+    passedOver += told.withdrawn.length;
     return {
       wheel: told.wheel && [told.wheel.name, told.wheel.install, texted(told.wheel.notes)],
       others: told.others,
@@ -298,6 +304,7 @@ async function agrees() {
       fitting += one.wheel ? 1 : 0;
     });
   }
+  assert.ok(passedOver > MACHINES, `${passedOver} withdrawn wheels fit`);
   assert.ok(fitting > MACHINES / 10 && fitting < MACHINES * 0.9, `${fitting} of ${MACHINES} have a wheel`);
   await page.context().close();
 }

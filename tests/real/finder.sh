@@ -18,6 +18,9 @@ step "make a page of 3,000 wheels"
 published=(--published "$work/releases.json" --published "$work/rock-manifest.json")
 mkdir -p "$work/shots" "$work/site"
 rock report page "${published[@]}" --title "ROCm wheels" --out "$work/site/index.html"
+rock index build "${published[@]}" --out "$work/index" --quiet --apply \
+  --yank 'flash-attn==2.8.3: broken' --yank 'rmx-vecadd==2.8.2' --yank 'rmx-vecadd==2.8.1'
+rock report page "${published[@]}" --withdrawn-in "$work/index" --out "$work/site/withdrawn.html"
 serve "$work/site"
 
 step "html5lib finds no fault in the page"

@@ -18,7 +18,7 @@ use crate::index::{Links, Yanked, repository};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
 
-pub(super) use pages::carry_over_from;
+pub(super) use pages::{carry_over_from, withdrawn_in};
 use withdrawn::Withdrawn;
 
 /// Make package indexes that pip and uv install from

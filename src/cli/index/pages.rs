@@ -37,6 +37,25 @@ pub(super) fn yanked(present: &Present) -> BTreeMap<String, Yanked> {
     texts.filter(|text| text.contains("\"yanked\"")).flat_map(|text| yanked_in(text).unwrap_or_default()).collect()
 }
 
+/// What is withdrawn in the index in this folder, by name, with the reason; nothing where no index of this program lies.
+pub(in crate::cli) fn withdrawn_in(index: &Path) -> Option<BTreeMap<String, String>> {
+    let present = present(index).ok()?;
+    let landing = present.get("index.html").and_then(Option::as_ref);
+    if !is_landing(&String::from_utf8_lossy(landing?)) {
+        return None;
+    }
+    let reason = |(name, state)| match state {
+        Yanked::No => None,
+        Yanked::Because(reason) => Some((name, reason)),
+    };
+    Some(yanked(&present).into_iter().filter_map(reason).collect())
+}
+
+/// Whether it is the landing page of an index that this program wrote.
+fn is_landing(text: &str) -> bool {
+    text.contains(&format!("content=\"{GENERATOR}\""))
+}
+
 /// Withdraws what is withdrawn in the index in this folder.
 pub(in crate::cli) fn carry_over_from<'f>(index: &Path, files: impl Iterator<Item = &'f mut IndexFile>) {
     let state = present(index).map(|present| yanked(&present)).unwrap_or_default();
@@ -80,7 +99,7 @@ pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> R
     let present = sys::tree(out).map_err(|e| machine(e, sink))?.unwrap_or_default();
     let landing = sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default();
     let is_page = |name: &str| matches!(name.rsplit('/').next(), Some("index.html" | "index.json"));
-    let ours = landing.contains(&format!("content=\"{GENERATOR}\"")) && present.iter().all(|(name, _)| is_page(name));
+    let ours = is_landing(&landing) && present.iter().all(|(name, _)| is_page(name));
     let what = if folder.is_some_and(|folder| normal(folder).starts_with(&normal(out))) {
         "holds the wheels; the pages need a folder of their own"
     } else if present.is_empty() || ours {

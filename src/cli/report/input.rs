@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::publish::Connection;
-use crate::cli::published::{self, Manifests};
+use crate::cli::published::{self, Manifests, Published};
+use crate::cli::withdrawals::{Withdrawals, Withdrawn};
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -32,6 +33,7 @@ pub(super) struct Read {
     pub(super) listing: Listing,
     pub(super) repository: Option<RepoName>,
     manifests: Vec<Manifest>,
+    withdrawn: Withdrawn,
     base: Option<BaseUrl>,
     shown: String,
 }
@@ -53,17 +55,45 @@ impl Listed {
         shell: &Shell,
         sink: &mut Sink,
     ) -> Result<Read, Exit> {
+        self.read_all(connection, manifests, shell, sink).map(|(read, _)| read)
+    }
+
+    /// The same, and which of it is withdrawn.
+    ///
+    /// # Errors
+    /// The exit of the command; why was told or is in the sink.
+    pub(super) fn read_offered(
+        &self,
+        withdrawals: &Withdrawals,
+        connection: &Connection,
+        manifests: Manifests<'_>,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Read, Exit> {
+        let (read, published) = self.read_all(connection, manifests, shell, sink)?;
+        Ok(Read { withdrawn: withdrawals.read(&published, sink)?, ..read })
+    }
+
+    fn read_all(
+        &self,
+        connection: &Connection,
+        manifests: Manifests<'_>,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<(Read, Published), Exit> {
         let base = address(self.base_url.as_deref(), "--base-url", sink);
         let published = published::read(&self.published, connection, manifests, shell, sink)?;
         let listing = published.listing();
         let told = || listing.repository.as_deref().and_then(|text| text.parse().ok());
-        Ok(Read {
+        let read = Read {
             repository: self.repo.clone().or_else(told),
             manifests: published.manifests(),
+            withdrawn: Withdrawn::new(),
             base,
             shown: published.shown().to_owned(),
             listing,
-        })
+        };
+        Ok((read, published))
     }
 }
 
@@ -85,6 +115,7 @@ impl Read {
             base: self.base.as_ref(),
             repository: self.repository.as_ref(),
             known_rocm,
+            withdrawn: Some(&self.withdrawn),
         }
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::input::{self, UnreadDocument, json};
 use super::output::Output;
 use crate::cli::published::{Manifests, Reading};
+use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
 use crate::report::{self, Wheels};
@@ -22,6 +23,8 @@ Examples:
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
+    #[command(flatten)]
+    withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
     /// What to write: Markdown for people, or JSON
@@ -59,6 +62,7 @@ struct FileDocument<'a> {
     url: Option<&'a str>,
     size_bytes: u64,
     digest: Option<String>,
+    withdrawn: Option<&'a str>,
 }
 
 /// Runs the command.
@@ -67,7 +71,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     // They say what names do not, such as gfx targets.
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let wheels = args.listed.read(&args.reading.connection, manifests, shell, sink)?.wheels(&compat, sink);
+    let read = args.listed.read_offered(&args.withdrawals, &args.reading.connection, manifests, shell, sink)?;
+    let wheels = read.wheels(&compat, sink);
     let text = match args.format {
         Format::Human => report::packages(&wheels),
         Format::Json => json(&document(&wheels)),
@@ -98,6 +103,7 @@ fn document(wheels: &Wheels) -> Document<'_> {
                     url: wheel.address.as_deref(),
                     size_bytes: wheel.size_bytes,
                     digest: wheel.digest.map(|digest| digest.to_string()),
+                    withdrawn: wheel.withdrawn.as_deref(),
                 })
                 .collect(),
         }

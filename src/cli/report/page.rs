@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::input;
 use super::output::Output;
 use crate::cli::published::{self, Manifests, Reading};
+use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
 use crate::finder;
@@ -28,6 +29,8 @@ the release's rock-manifest.json beside it for that.")]
 pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,
+    #[command(flatten)]
+    withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
     /// Address below which the files of a manifest or folder are served; without it they lie where it lies
@@ -54,19 +57,21 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let base = base.map(|base| format!("{base}/"));
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
-    let mut offers = published.offers(base.as_deref(), sink)?;
+    let reasons = args.withdrawals.read(&published, sink)?;
+    let mut offers = published.offers(base.as_deref(), &reasons, sink)?;
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
     published::tell_unread(&offers, &compat, sink);
-    let wheels = pick::candidates(offers, &compat);
+    let (wheels, withdrawn) = pick::split(pick::candidates(offers, &compat), &reasons);
     let choices = finder::choices(&wheels, &compat);
-    let data = finder::data(&wheels, &Rules::of(&compat), &choices, repository.as_deref());
+    let data = finder::data(&wheels, &Rules::of(&compat), &choices, repository.as_deref(), withdrawn.len());
     let text = finder::page(&finder::Page { title: &args.title, data: &data }).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;
     if args.output.out.is_some() {
-        shell.say(&format!("{} on the page", counted(wheels.len(), "wheel")));
+        let left_out = if withdrawn.is_empty() { String::new() } else { format!(", {} withdrawn", withdrawn.len()) };
+        shell.say(&format!("{} on the page{left_out}", counted(wheels.len(), "wheel")));
     }
     Ok(args.output.deliver(&text, shell))
 }

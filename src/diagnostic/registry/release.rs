@@ -23,6 +23,7 @@ pub const ALL: &[&Code] = &[
     &NO_TARGET,
     &BAD_KNOWN_FILE,
     &BAD_YANK_RULE,
+    &NOT_AN_INDEX,
     &IMMUTABLE_RELEASE,
     &RELEASE_IS_PUBLISHED,
     &MANIFEST_UNREADABLE,
@@ -176,6 +177,12 @@ pub const BAD_YANK_RULE: Code = Code::error(
     "G019",
     "bad-yank-rule",
     "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `--yank-older-than` takes days or weeks, `30d` or `4w`.\n\nA rule that means no file of the index is an error too, since nobody would hear that a mistyped one withdraws nothing. A rule whose files are all withdrawn already is none. `--allow-unmatched` makes it a warning: rules that are kept, as `release.yank` of a matrix file, outlive their files.",
+);
+/// A folder that holds no index.
+pub const NOT_AN_INDEX: Code = Code::error(
+    "G020",
+    "not-an-index",
+    "`--withdrawn-in` names a folder of pages that `index build` wrote: what is withdrawn stands there and nowhere else. The folder named is not there, or holds no such pages.\n\nGive the folder with the landing page, for example `dist/simple`.",
 );
 /// The release is locked.
 pub const IMMUTABLE_RELEASE: Code = Code::error(

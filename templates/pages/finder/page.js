@@ -220,7 +220,15 @@ function nearParts() {
   }
   const first = verdict(data, answer.found, answer.near[0]).differences.length;
   const points = first === 1 ? "one point" : `${first} points`;
-  return [make("p", `The nearest differs in ${points}. Change what you have, or ask for the wheel to be built.`), list];
+  const advice = make("p", `The nearest differs in ${points}. Change what you have, or `);
+  advice.append(...asking(), ".");
+  return [advice, list];
+}
+
+// Where to ask for a wheel: the issues of the repository, where the page knows it.
+function asking() {
+  if (!/^[\w.-]+\/[\w.-]+$/.test(data.repository || "")) return ["ask whoever publishes these wheels to build it"];
+  return [make("a", "ask for the wheel to be built", { href: `https://github.com/${data.repository}/issues/new/choose` })];
 }
 
 // The choices with what keeps a wheel away changed to what it is for.
@@ -299,7 +307,8 @@ function readReport() {
 function begin() {
   const total = data.columns.rank.length;
   const from = data.repository ? ` of ${data.repository}` : "";
-  element("about").textContent = `${wheels(total)}${from}. The choice is made in this page: nothing you enter leaves it. rock-matrix pick takes the same decision at a terminal.`;
+  const withdrawn = data.withdrawn ? ` Left out: ${wheels(data.withdrawn)} that ${data.withdrawn === 1 ? "is" : "are"} withdrawn.` : "";
+  element("about").textContent = `${wheels(total)}${from}.${withdrawn} The choice is made in this page: nothing you enter leaves it. rock-matrix pick takes the same decision at a terminal.`;
   fillSelects();
   element("choices").addEventListener("change", (event) => {
     if (event.target.matches("select")) change(textsOfSelects());

@@ -1,0 +1,49 @@
+//! Wheels that are withdrawn: nobody is told to take them, and who would have taken one is told of it.
+
+use std::collections::BTreeMap;
+
+use super::{Candidate, Decision, Machine, Rules, decide};
+
+/// A withdrawn wheel that fits a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// Its name.
+    pub file: String,
+    /// Why it is withdrawn; empty where nobody said.
+    pub reason: String,
+    /// Whether it would have been chosen.
+    pub is_missed: bool,
+}
+
+/// The candidates that are offered, and those that are withdrawn, each in their order. `reasons` has the names of what is
+/// withdrawn.
+pub fn split(candidates: Vec<Candidate>, reasons: &BTreeMap<String, String>) -> (Vec<Candidate>, Vec<Candidate>) {
+    candidates.into_iter().partition(|wheel| !reasons.contains_key(&wheel.offer.file))
+}
+
+/// The withdrawn wheels that fit, best first. `decision` is what was decided among those that are offered.
+pub fn passed_over(
+    (offered, decision): (&[Candidate], &Decision),
+    withdrawn: &[Candidate],
+    reasons: &BTreeMap<String, String>,
+    machine: &Machine,
+    rules: &Rules,
+) -> Vec<Withdrawn> {
+    let chosen = decision.fits.first().map(|fit| (offered[fit.index].rank, fit.cost));
+    let fits = decide(withdrawn, machine, rules).fits.into_iter().map(|fit| {
+        let wheel = &withdrawn[fit.index];
+        Withdrawn {
+            file: wheel.offer.file.clone(),
+            reason: reasons.get(&wheel.offer.file).cloned().unwrap_or_default(),
+            is_missed: chosen.is_none_or(|chosen| (wheel.rank, fit.cost) < chosen),
+        }
+    });
+    fits.collect()
+}
+
+impl std::fmt::Display for Withdrawn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} fits and is withdrawn", self.file)?;
+        if self.reason.is_empty() { Ok(()) } else { write!(f, ": {}", self.reason) }
+    }
+}
