@@ -130,12 +130,17 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
         let tag = if version == "2.8.3" { "v2" } else { "v1" };
         assert_eq!(got, std::fs::read(project.path(tag).join(name(version))).unwrap());
     }
-    // Finder and packages are about the same files, and nothing of this machine reaches the site.
-    for page in ["index.html", "packages.md"] {
-        let text = project.read(&format!("runner/site/{page}"));
-        assert!(text.contains("download/v1-2/") && !text.contains("file://"), "{page}: {text}");
-    }
-    assert!(project.read("runner/site/packages.md").contains("2.5.1"));
+    // Finder and packages are about the same files, the finder without and the packages with a word of what is withdrawn,
+    // and nothing of this machine reaches the site.
+    let [page, packages] = ["index.html", "packages.md"].map(|page| project.read(&format!("runner/site/{page}")));
+    assert!(!page.contains("file://") && !packages.contains("file://"));
+    assert!(
+        page.contains("download/v1/") && page.contains("download/v2/") && page.contains("\"withdrawn\":1"),
+        "{page}"
+    );
+    assert!(!page.contains("download/v1-2/") && !page.contains("\"2.5.5\""), "{page}");
+    assert!(packages.contains("2.5.1") && packages.contains("download/v1-2/"), "{packages}");
+    assert_eq!(packages.matches("(withdrawn: ").count(), 1, "{packages}");
 
     // The next deployment begins with nothing, and is the same.
     let before = listed(&project);
