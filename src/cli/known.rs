@@ -144,10 +144,7 @@ pub(super) fn tell(gathered: &[Gathered], shell: &Shell) {
 
 fn rows(manifest: &Manifest) -> impl Iterator<Item = (String, Row)> {
     manifest.files.iter().filter_map(|row| {
-        let told = Told {
-            asset: Asset::of_row(row)?,
-            metadata: row.metadata_sha256.as_ref().and_then(|digest| digest.parse().ok()),
-        };
+        let told = Told { asset: Asset::of_row(row)?, metadata: row.metadata_sha256 };
         Some((row.name.clone(), Row::Whole(Box::new(told))))
     })
 }

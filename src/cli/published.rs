@@ -178,20 +178,20 @@ impl Published {
 
     /// A manifest without its files adds to a release that is listed, and is none of its own beside it.
     fn set_beside(&mut self) {
-        let (bare, others): (Vec<Part>, Vec<Part>) =
+        let (mut bare, others): (Vec<Part>, Vec<Part>) =
             std::mem::take(&mut self.parts).into_iter().partition(|part| part.is_bare_manifest);
-        self.parts = others;
-        let known = self.listing();
+        let releases = || others.iter().flat_map(|part| &part.listing.releases);
         let is_listed = |release: &ListedRelease| {
             let of_tag = |other: &ListedRelease| !release.tag_name.is_empty() && other.tag_name == release.tag_name;
-            let has = |name: &str| known.published().any(|(_, asset)| asset.name == name);
-            known.releases.iter().any(of_tag)
+            let has = |name: &str| others.iter().any(|part| part.listing.published().any(|(_, a)| a.name == name));
+            releases().any(of_tag)
                 || (release.tag_name.is_empty() && release.assets.iter().all(|asset| has(&asset.name)))
         };
-        for mut part in bare {
+        for part in &mut bare {
             part.listing.releases.retain(|release| !is_listed(release));
-            self.parts.push(part);
         }
+        self.parts = others;
+        self.parts.append(&mut bare);
     }
 }
 

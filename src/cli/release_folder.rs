@@ -65,7 +65,7 @@ pub(super) fn open(
     let listed = manifest.iter().flat_map(|manifest| &manifest.files);
     let damaged: BTreeSet<String> = listed
         .filter(|row| holding.assets.contains(&row.name))
-        .filter(|row| actual(&row.name).is_none_or(|digest| digest.to_hex() != row.sha256))
+        .filter(|row| actual(&row.name).is_none_or(|digest| digest != row.sha256))
         .map(|row| row.name.clone())
         .collect();
     let whole = holding.assets.iter().filter(|name| !damaged.contains(*name));

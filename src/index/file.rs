@@ -1,5 +1,7 @@
 //! One file as the index sees it.
 
+use std::sync::Arc;
+
 use super::{Folder, Links};
 use crate::names::{Digest, DistributionName, Version, WheelName};
 
@@ -31,7 +33,7 @@ pub struct IndexFile {
     /// When it was published, RFC 3339 in UTC, where that is known.
     pub uploaded: Option<String>,
     /// Where it was published, where that is not where the others lie.
-    pub origin: Option<Origin>,
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl IndexFile {

@@ -101,7 +101,8 @@ fn printed(torch: &Version) -> String {
 }
 
 fn cut(torch: &Version) -> Version {
-    printed(torch).parse().unwrap_or_else(|_| torch.public())
+    let printed = printed(torch);
+    if printed == torch.as_str() { torch.clone() } else { printed.parse().unwrap_or_else(|_| torch.public()) }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{IndexFile, Yanked};
+use crate::names::Digest;
 
 /// The version of the simple API whose required keys are written (PEP 700: `versions` and `size`).
 const API_VERSION: &str = "1.1";
@@ -39,16 +40,25 @@ struct Project<'a> {
 struct File<'a> {
     filename: &'a str,
     url: &'a str,
-    hashes: BTreeMap<&'static str, String>,
+    hashes: Hashes,
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_python: Option<&'a str>,
     size: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     upload_time: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    core_metadata: Option<BTreeMap<&'static str, String>>,
+    core_metadata: Option<Hashes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     yanked: Option<Withdrawn<'a>>,
+}
+
+/// Digests by their kind; empty where none is known.
+struct Hashes(Option<Digest>);
+
+impl Serialize for Hashes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.map(|digest| ("sha256", digest.to_hex())))
+    }
 }
 
 /// `true`, or the reason.
@@ -82,11 +92,11 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
         .map(|(file, link)| File {
             filename: &file.name,
             url: link,
-            hashes: file.digest.iter().map(|digest| ("sha256", digest.to_hex())).collect(),
+            hashes: Hashes(file.digest),
             requires_python: file.requires_python.as_deref(),
             size: file.size_bytes,
             upload_time: file.uploaded.as_deref(),
-            core_metadata: file.metadata.as_ref().map(|m| BTreeMap::from([("sha256", m.digest.to_hex())])),
+            core_metadata: file.metadata.as_ref().map(|metadata| Hashes(Some(metadata.digest))),
             yanked: match &file.yanked {
                 Yanked::No => None,
                 Yanked::Because(reason) if reason.is_empty() => Some(Withdrawn::Plain),

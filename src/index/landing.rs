@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::escape::Html;
-use super::{Folder, IndexFile, Yanked};
+use super::{Folder, Named, Yanked};
 use crate::template::{TemplateError, render};
 
 /// The mark by which a page of ours is known: what `<meta name="generator">` says.
@@ -32,9 +32,9 @@ struct ProjectView {
 }
 
 /// Renders the page for files that are sorted. What is withdrawn is not shown.
-pub(super) fn page(files: &[IndexFile]) -> Result<String, TemplateError> {
-    let offered: Vec<&IndexFile> = files.iter().filter(|file| file.yanked == Yanked::No).collect();
-    let folders = offered.chunk_by(|a, b| a.folder == b.folder).map(folder).collect();
+pub(super) fn page(files: &[Named<'_>]) -> Result<String, TemplateError> {
+    let offered: Vec<&Named<'_>> = files.iter().filter(|(_, file)| file.yanked == Yanked::No).collect();
+    let folders = offered.chunk_by(|(_, a), (_, b)| a.folder == b.folder).map(folder).collect();
     render(
         "landing.html",
         include_str!("../../templates/pages/landing.html"),
@@ -42,24 +42,21 @@ pub(super) fn page(files: &[IndexFile]) -> Result<String, TemplateError> {
     )
 }
 
-fn folder(files: &[&IndexFile]) -> FolderView {
-    let folder = &files[0].folder;
+fn folder(files: &[&Named<'_>]) -> FolderView {
+    let folder = &files[0].1.folder;
     FolderView {
         name: Html::of(&folder.to_string()),
         title: Html::of(&folder.title()),
         why: Html::of(&why_no_deps(folder)),
-        projects: files
-            .chunk_by(|a, b| a.project == b.project || a.project.normalized() == b.project.normalized())
-            .map(project)
-            .collect(),
+        projects: files.chunk_by(|(a, _), (b, _)| a == b).map(project).collect(),
     }
 }
 
-fn project(files: &[&IndexFile]) -> ProjectView {
+fn project(files: &[&Named<'_>]) -> ProjectView {
     ProjectView {
-        name: Html::of(&files[0].project.normalized()),
-        versions: unique(files.iter().rev().map(|file| file.version.as_str())),
-        requires: unique(files.iter().flat_map(|file| file.requires.iter().map(String::as_str))),
+        name: Html::of(&files[0].0),
+        versions: unique(files.iter().rev().map(|(_, file)| file.version.as_str())),
+        requires: unique(files.iter().flat_map(|(_, file)| file.requires.iter().map(String::as_str))),
     }
 }
 

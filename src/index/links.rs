@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::names::percent_encode;
+use crate::names::push_percent_encoded;
 
 /// Where the files lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,14 +31,22 @@ pub struct BaseUrlError {
 impl Links {
     /// The link to a file from a page this many folders below the root of the index.
     pub(super) fn link(&self, depth: usize, name: &str) -> String {
+        let mut link = String::with_capacity(128);
         match self {
             Self::Relative(steps) => {
-                let up = std::iter::repeat_n("..".to_owned(), depth);
-                let steps = steps.iter().map(percent_encode);
-                up.chain(steps).chain([percent_encode(name)]).collect::<Vec<_>>().join("/")
+                link.extend(std::iter::repeat_n("../", depth));
+                for step in steps {
+                    push_percent_encoded(&mut link, step.as_bytes());
+                    link.push('/');
+                }
             }
-            Self::Absolute(base) => format!("{base}/{}", percent_encode(name)),
+            Self::Absolute(base) => {
+                link.push_str(&base.0);
+                link.push('/');
+            }
         }
+        push_percent_encoded(&mut link, name.as_bytes());
+        link
     }
 }
 

@@ -27,7 +27,7 @@ pub use folder::Folder;
 pub use json::{NotAPage, yanked_in};
 pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, Links};
-pub use order::{sort, sort_by_file};
+pub use order::{Named, sort_by_file, sorted};
 pub use pages::{IndexError, Repository, repository};
 pub use yank::{YankChanges, YankRule, carry_over, means, yank_changes};
 

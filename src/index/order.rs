@@ -1,58 +1,68 @@
 //! The order of files on a page.
 
-use rayon::slice::ParallelSliceMut as _;
+use rayon::prelude::*;
 
 use super::{FileKind, Folder, IndexFile};
 use crate::names::{TagSet, Version};
 
+/// A file after the normal form of its project's name.
+pub type Named<'f> = (String, &'f IndexFile);
+
 /// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what they are: `cp39`
 /// stands before `cp310`, and torch 2.9 before 2.10.
-pub fn sort(files: &mut [IndexFile]) {
-    files.par_sort_by_cached_key(Key::of);
+pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<Named<'f>> {
+    let mut keyed: Vec<(Key<'f>, &IndexFile)> = files.par_iter().map(|file| (Key::of(file), *file)).collect();
+    keyed.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    keyed.into_iter().map(|(key, file)| (key.project, file)).collect()
 }
 
-/// Sorts what holds files as [`sort`] sorts files.
-pub fn sort_by_file<T>(items: &mut [T], file: impl Fn(&T) -> &IndexFile) {
-    items.sort_by_cached_key(|item| Key::of(file(item)));
+/// Sorts what holds files as [`sorted`] sorts files.
+pub fn sort_by_file<T>(items: &mut Vec<T>, file: impl Fn(&T) -> &IndexFile) {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    let keys: Vec<Key<'_>> = items.iter().map(|item| Key::of(file(item))).collect();
+    order.sort_by(|a, b| keys[*a].cmp(&keys[*b]));
+    drop(keys);
+    let mut given: Vec<Option<T>> = items.drain(..).map(Some).collect();
+    items.extend(order.into_iter().filter_map(|at| given[at].take()));
 }
 
 /// What files are compared by, made once for each.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    folder: Folder,
+struct Key<'f> {
+    folder: &'f Folder,
     project: String,
-    version: Version,
+    version: &'f Version,
     /// None for a source distribution, which stands before the wheels.
-    tags: Option<[Vec<Numbered>; 2]>,
-    name: String,
+    tags: Option<[Vec<Numbered<'f>>; 2]>,
+    name: &'f str,
 }
 
 /// A tag with its numbers as numbers.
-type Numbered = (String, u64, u64);
+type Numbered<'t> = (&'t str, u64, u64);
 
-impl Key {
-    fn of(file: &IndexFile) -> Self {
-        let tags = |set: &TagSet| set.tags().iter().map(|tag| numbered(tag)).collect();
+impl<'f> Key<'f> {
+    fn of(file: &'f IndexFile) -> Self {
+        let tags = |set: &'f TagSet| set.tags().iter().map(|tag| numbered(tag)).collect();
         Self {
-            folder: file.folder.clone(),
+            folder: &file.folder,
             project: file.project.normalized(),
-            version: file.version.clone(),
+            version: &file.version,
             tags: match &file.kind {
                 FileKind::Sdist => None,
                 FileKind::Wheel(wheel) => Some([&wheel.python, &wheel.abi].map(tags)),
             },
-            name: file.name.clone(),
+            name: &file.name,
         }
     }
 }
 
 /// `cp310` as `cp`, 3, 10: the first digit is the major version, the rest the minor.
-fn numbered(tag: &str) -> Numbered {
+fn numbered(tag: &str) -> Numbered<'_> {
     let digits = tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len());
     let (letters, rest) = tag.split_at(digits);
-    let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    let (major, minor) = number.split_at(number.len().min(1));
-    (letters.to_owned(), major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (major, minor) = rest[..end].split_at(end.min(1));
+    (letters, major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{IndexFile, Links, html, json, landing, sort};
+use super::{IndexFile, Links, Named, html, json, landing, sorted};
 use crate::template::TemplateError;
 
 /// A static simple repository.
@@ -31,33 +31,32 @@ pub enum IndexError {
 ///
 /// # Errors
 /// When two files have one name.
-pub fn repository(mut files: Vec<IndexFile>, links: &Links) -> Result<Repository, IndexError> {
-    sort(&mut files);
+pub fn repository(files: &[&IndexFile], links: &Links) -> Result<Repository, IndexError> {
     let mut names = HashSet::with_capacity(files.len());
     if let Some(twice) = files.iter().find(|file| !names.insert(file.name.to_lowercase())) {
         return Err(IndexError::SameName(twice.name.clone()));
     }
-    let named: Vec<(String, &IndexFile)> = files.iter().map(|file| (file.project.normalized(), file)).collect();
-    let folders: Vec<&[(String, &IndexFile)]> = named.chunk_by(|(_, a), (_, b)| a.folder == b.folder).collect();
+    let named = sorted(files);
+    let folders: Vec<&[Named<'_>]> = named.chunk_by(|(_, a), (_, b)| a.folder == b.folder).collect();
     let mut made = Repository {
         pages: folders.par_iter().flat_map(|files| folder(files, links)).collect(),
         ..Repository::default()
     };
-    made.pages.insert("index.html".to_owned(), landing::page(&files)?.into_bytes());
+    made.pages.insert("index.html".to_owned(), landing::page(&named)?.into_bytes());
     for file in files {
-        if let Some(bytes) = file.metadata.and_then(|metadata| metadata.bytes) {
-            made.metadata.insert(format!("{}.metadata", file.name), bytes);
+        if let Some(bytes) = file.metadata.as_ref().and_then(|metadata| metadata.bytes.as_ref()) {
+            made.metadata.insert(format!("{}.metadata", file.name), bytes.clone());
         }
     }
     Ok(made)
 }
 
 /// The pages of a folder, with the name of the project of each of its files.
-fn folder(files: &[(String, &IndexFile)], links: &Links) -> Vec<(String, Vec<u8>)> {
+fn folder(files: &[Named<'_>], links: &Links) -> Vec<(String, Vec<u8>)> {
     /// How far a project's page is below the root of the index.
     const DEPTH: usize = 2;
     let folder = files[0].1.folder.to_string();
-    let projects: Vec<&[(String, &IndexFile)]> = files.chunk_by(|(a, _), (b, _)| a == b).collect();
+    let projects: Vec<&[Named<'_>]> = files.chunk_by(|(a, _), (b, _)| a == b).collect();
     let names = || projects.iter().map(|files| files[0].0.as_str());
     let mut pages = vec![
         (format!("{folder}/index.html"), html::root(&folder, names())),
@@ -75,7 +74,7 @@ fn folder(files: &[(String, &IndexFile)], links: &Links) -> Vec<(String, Vec<u8>
 
 #[cfg(test)]
 mod tests {
-    use super::{IndexError, repository};
+    use super::{IndexError, Repository, repository};
     use crate::index::testing::file;
     use crate::index::{IndexFile, Links, Yanked};
 
@@ -95,6 +94,10 @@ mod tests {
         Links::Relative(vec!["..".to_owned()])
     }
 
+    fn made(files: &[IndexFile]) -> Result<Repository, IndexError> {
+        repository(&files.iter().collect::<Vec<_>>(), &links())
+    }
+
     fn text(bytes: &[u8]) -> &str {
         std::str::from_utf8(bytes).unwrap()
     }
@@ -102,7 +105,7 @@ mod tests {
     /// P8
     #[test]
     fn no_page_mixes_two_torch_versions() {
-        let made = repository(some(), &links()).unwrap();
+        let made = made(&some()).unwrap();
         let pages: Vec<&str> = made.pages.keys().map(String::as_str).filter(|p| p.ends_with("index.html")).collect();
         insta::assert_snapshot!(pages.join("\n"), @r"
         any/index.html
@@ -126,7 +129,7 @@ mod tests {
     /// P8
     #[test]
     fn a_project_page_gives_address_hash_python_and_metadata() {
-        let made = repository(some(), &links()).unwrap();
+        let made = made(&some()).unwrap();
         insta::assert_snapshot!(text(&made.pages["rocm7.2-torch2.10/flash-attn/index.html"]), @r#"
         <!DOCTYPE html>
         <html lang="en">
@@ -185,7 +188,7 @@ mod tests {
 
     #[test]
     fn files_stand_by_version_and_python_and_not_by_text() {
-        let made = repository(some(), &links()).unwrap();
+        let made = made(&some()).unwrap();
         let page = text(&made.pages["rocm6.2-torch2.5/flash-attn/index.html"]);
         let at = |part: &str| page.find(part).unwrap();
         assert!(
@@ -195,12 +198,12 @@ mod tests {
 
     #[test]
     fn equal_files_give_equal_bytes_in_whatever_order_they_come() {
-        let expected = repository(some(), &links()).unwrap();
+        let expected = made(&some()).unwrap();
         for turn in 0..7 {
             let mut files = some();
             files.rotate_left(turn);
             files.swap(0, 3);
-            assert_eq!(repository(files, &links()).unwrap(), expected);
+            assert_eq!(made(&files).unwrap(), expected);
         }
     }
 
@@ -211,7 +214,7 @@ mod tests {
         file.requires_python = Some(evil.to_owned());
         file.requires = vec![evil.to_owned()];
         file.yanked = Yanked::Because(evil.to_owned());
-        let made = repository(vec![file], &links()).unwrap();
+        let made = made(&[file]).unwrap();
         for (page, bytes) in made.pages.iter().filter(|(page, _)| page.ends_with("html")) {
             assert!(!text(bytes).contains("alert(1)</") && !text(bytes).contains("onclick='"), "{page}");
         }
@@ -221,11 +224,11 @@ mod tests {
     fn names_that_differ_in_case_alone_are_refused() {
         let mut files = vec![some().remove(0), some().remove(0)];
         files[1].name = files[1].name.to_uppercase();
-        assert!(matches!(repository(files, &links()), Err(IndexError::SameName(_))));
+        assert!(matches!(made(&files), Err(IndexError::SameName(_))));
     }
 
     #[test]
     fn an_index_of_nothing_is_a_landing_page() {
-        assert_eq!(repository(Vec::new(), &links()).unwrap().pages.len(), 1);
+        assert_eq!(made(&[]).unwrap().pages.len(), 1);
     }
 }

@@ -200,7 +200,7 @@ mod tests {
         let mut files = wheels(&["3.0", "3.1"]);
         for file in &mut files {
             let links = Links::Relative(Vec::new());
-            file.origin = Some(Origin { links, tag: "nightly-x".to_owned() });
+            file.origin = Some(Origin { links, tag: "nightly-x".to_owned() }.into());
             file.uploaded = Some("2026-10-01T00:00:00Z".to_owned());
         }
         files[1].origin = None;

@@ -16,6 +16,13 @@ pub struct DistributionName(String);
 pub struct DistributionNameError(pub String);
 
 impl DistributionName {
+    /// Whether a text is a distribution name.
+    pub fn is_one(text: &str) -> bool {
+        let edge = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
+        let inside = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        text.len() <= 128 && inside && edge(text.bytes().next()) && edge(text.bytes().last())
+    }
+
     /// The name as written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -47,13 +54,7 @@ impl DistributionName {
 impl FromStr for DistributionName {
     type Err = DistributionNameError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let edge = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
-        let inside = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-        if text.len() <= 128 && inside && edge(text.bytes().next()) && edge(text.bytes().last()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(DistributionNameError(text.to_owned()))
-        }
+        if Self::is_one(text) { Ok(Self(text.to_owned())) } else { Err(DistributionNameError(text.to_owned())) }
     }
 }
 

@@ -30,7 +30,7 @@ pub use label::{
     is_compact_unambiguous,
 };
 pub use path::without_dots;
-pub use percent::{percent_decode, percent_encode};
+pub use percent::{percent_decode, percent_encode, push_percent_encoded};
 pub use python::{PythonVersion, PythonVersionError};
 pub use repo_name::{RepoName, RepoNameError};
 pub use rocm::{RocmVersion, RocmVersionError};

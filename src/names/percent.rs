@@ -5,16 +5,21 @@ use std::borrow::Cow;
 /// Percent-encodes one segment of a URL path: all but the unreserved characters of RFC 3986 section 2.3. `+` becomes
 /// `%2B`, because some clients decode a plain one as a space.
 pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
-    let is_unreserved = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
-    let mut rest = segment.as_ref();
-    let mut encoded = Vec::with_capacity(rest.len() + 8);
-    while let Some(at) = rest.iter().position(|byte| !is_unreserved(byte)) {
-        encoded.extend_from_slice(&rest[..at]);
-        encoded.extend_from_slice(format!("%{:02X}", rest[at]).as_bytes());
-        rest = &rest[at + 1..];
+    let mut encoded = String::with_capacity(segment.as_ref().len() + 8);
+    push_percent_encoded(&mut encoded, segment.as_ref());
+    encoded
+}
+
+/// Appends a segment encoded.
+pub fn push_percent_encoded(encoded: &mut String, segment: &[u8]) {
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let digit = |nibble: u8| char::from(b"0123456789ABCDEF"[usize::from(nibble)]);
+    for part in segment.chunk_by(|a, b| is_unreserved(*a) && is_unreserved(*b)) {
+        match part {
+            [byte] if !is_unreserved(*byte) => encoded.extend(['%', digit(byte >> 4), digit(byte & 15)]),
+            plain => encoded.push_str(std::str::from_utf8(plain).expect("unreserved characters are ASCII")),
+        }
     }
-    encoded.extend_from_slice(rest);
-    String::from_utf8(encoded).expect("unreserved characters are ASCII")
 }
 
 /// Undoes percent encoding. `None` for a `%` that is none and for bytes that are no UTF-8.

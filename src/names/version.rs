@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A PEP 440 version that remembers how it was written.
 ///
 /// Ordering and equality follow PEP 440, so `2.5` equals `2.5.0`.
 #[derive(Debug, Clone)]
 pub struct Version {
-    text: String,
+    text: Arc<str>,
     parsed: pep440_rs::Version,
 }
 
@@ -70,7 +71,7 @@ impl Version {
     /// The version without its local part.
     #[must_use]
     pub fn public(&self) -> Self {
-        let text = self.text.split('+').next().unwrap_or_default().to_owned();
+        let text = self.text.split('+').next().unwrap_or_default().into();
         Self { text, parsed: self.parsed.clone().without_local() }
     }
 
@@ -98,7 +99,7 @@ impl FromStr for Version {
         let text = text.trim();
         let parsed = pep440_rs::Version::from_str(text)
             .map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })?;
-        Ok(Self { text: text.to_owned(), parsed })
+        Ok(Self { text: text.into(), parsed })
     }
 }
 

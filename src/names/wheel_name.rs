@@ -106,7 +106,7 @@ impl FromStr for WheelName {
             }
             _ => return Err(fault(wrong_count(&parts))),
         };
-        if name.parse::<DistributionName>().is_err() {
+        if !DistributionName::is_one(name) {
             return Err(fault(format!("`{name}` is no distribution name")));
         }
         // A version may have white space around it, and the name of a file with a version may not.

@@ -73,7 +73,7 @@ impl Offers {
                 url: format!("{base}{}", percent_encode(&file.name)),
                 release: manifest.tag.clone().unwrap_or_default(),
                 size_bytes: Some(file.size_bytes),
-                digest: digest(file),
+                digest: Some(file.sha256),
                 row: Some(file.clone()),
             };
             self.add(offer);
@@ -84,7 +84,7 @@ impl Offers {
     pub fn add_rows(&mut self, manifest: &Manifest) {
         for file in &manifest.files {
             if let Some(known) = self.wheels.get_mut(&file.name) {
-                known.add_row(Some(file.clone()), digest(file), Some(file.size_bytes));
+                known.add_row(Some(file.clone()), Some(file.sha256), Some(file.size_bytes));
             }
         }
     }
@@ -154,10 +154,6 @@ impl Offer {
             self.size_bytes = self.size_bytes.or(size_bytes);
         }
     }
-}
-
-fn digest(file: &ManifestFile) -> Option<Digest> {
-    format!("sha256:{}", file.sha256).parse().ok()
 }
 
 /// The line that installs a wheel.

@@ -12,7 +12,7 @@ const BASE: &str = "https://example.org/r/";
 fn row(name: &str) -> ManifestFile {
     ManifestFile {
         name: name.to_owned(),
-        sha256: "ab".repeat(32),
+        sha256: crate::names::Digest::new([0xab; 32]),
         size_bytes: 7,
         distribution: String::new(),
         version: String::new(),

@@ -57,16 +57,15 @@ impl Asset {
                 cxx11abi: None,
             }),
         };
-        let digest: Digest = row.sha256.parse().ok()?;
         let project = row.distribution.parse::<DistributionName>().ok()?;
         let file = IndexFile {
             folder: Folder::of(label.as_ref()),
-            digest: Some(digest),
+            digest: Some(row.sha256),
             size_bytes: row.size_bytes,
             requires_python: row.requires_python.clone(),
             ..IndexFile::named(row.name.clone(), project, version, kind)
         };
-        Some(Self { shown: row.name.clone(), digest, file, label })
+        Some(Self { shown: row.name.clone(), digest: row.sha256, file, label })
     }
 
     /// The wheel that a release holds, as far as its name and digest tell; `None` where they do not.
@@ -90,7 +89,7 @@ impl Asset {
         let label = self.label.as_ref();
         ManifestFile {
             name: file.name.clone(),
-            sha256: self.digest.to_hex(),
+            sha256: self.digest,
             size_bytes: file.size_bytes,
             distribution: file.project.normalized(),
             version: file.version.public().to_string(),
@@ -109,7 +108,7 @@ impl Asset {
             covers: covers.unwrap_or_else(|| self.wheel().map_or_else(Vec::new, pythons)),
             gfx: Vec::new(),
             requires_python: file.requires_python.clone(),
-            metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest.to_hex()),
+            metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest),
             index: file.unread_label().map_or_else(|| file.folder.to_string(), |_| String::new()),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
-use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
+use crate::names::{DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
 
 /// What one place has published: a repository, or a folder.
 #[derive(Debug)]
@@ -44,22 +45,24 @@ pub fn index_files(
     sink: &mut Sink,
 ) -> Vec<IndexFile> {
     let rows = rows(places);
-    let mut releases: Vec<(&PublishedAt<'_>, &ListedRelease)> = places
+    let mut releases: Vec<Release<'_>> = Vec::new();
+    for place in places {
+        for listed in place.listing.releases.iter().filter(|release| is_listed(release, prereleases)) {
+            let origin = |links: &Links| Arc::new(Origin { links: links.clone(), tag: listed.tag_name.clone() });
+            releases.push(Release { place, listed, origin: place.links.as_ref().map(origin) });
+        }
+    }
+    newest_first(&mut releases, |release| release.listed);
+    let assets: Vec<(&Release<'_>, &ListedAsset)> = releases
         .iter()
-        .flat_map(|place| place.listing.releases.iter().map(move |release| (place, release)))
-        .filter(|(_, release)| is_listed(release, prereleases))
-        .collect();
-    newest_first(&mut releases, |(_, release)| release);
-    let assets: Vec<(&PublishedAt<'_>, &ListedRelease, &ListedAsset)> = releases
-        .into_iter()
-        .flat_map(|(place, release)| release.assets.iter().map(move |asset| (place, release, asset)))
-        .filter(|(.., asset)| asset.state == AssetState::Uploaded)
+        .flat_map(|release| release.listed.assets.iter().map(move |asset| (release, asset)))
+        .filter(|(_, asset)| asset.state == AssetState::Uploaded)
         .collect();
     let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
         .into_par_iter()
-        .map(|(place, release, asset)| {
-            let row = rows.get(asset.name.as_str()).and_then(|rows| row_of(asset, release, rows));
-            file(asset, release, row, place, known).map_err(|reason| left_out(asset, release, &reason))
+        .map(|(release, asset)| {
+            let row = rows.get(asset.name.as_str()).and_then(|rows| row_of(asset, release.listed, rows));
+            file(asset, release, row, known).map_err(|reason| left_out(asset, release.listed, &reason))
         })
         .collect();
     let mut files = Vec::with_capacity(read.len());
@@ -101,15 +104,31 @@ pub fn merged(files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<Re
     (once, rebuilt)
 }
 
+/// A release of a place.
+struct Release<'p> {
+    place: &'p PublishedAt<'p>,
+    listed: &'p ListedRelease,
+    /// Where its files lie, where that is one folder.
+    origin: Option<Arc<Origin>>,
+}
+
 fn is_listed(release: &ListedRelease, prereleases: Prereleases) -> bool {
     !release.draft && (!release.prerelease || prereleases == Prereleases::Listed)
 }
 
-fn rows<'p>(places: &[PublishedAt<'p>]) -> HashMap<&'p str, Vec<(&'p Manifest, &'p ManifestFile)>> {
-    let mut rows: HashMap<&str, Vec<_>> = HashMap::new();
-    for manifest in places.iter().flat_map(|place| place.manifests) {
+/// The rows by name: the first of it, and further ones.
+type Rows<'p> = HashMap<&'p str, (Row<'p>, Vec<Row<'p>>)>;
+type Row<'p> = (&'p Manifest, &'p ManifestFile);
+
+fn rows<'p>(places: &[PublishedAt<'p>]) -> Rows<'p> {
+    let manifests = || places.iter().flat_map(|place| place.manifests);
+    let mut rows = Rows::with_capacity(manifests().map(|manifest| manifest.files.len()).sum());
+    for manifest in manifests() {
         for file in &manifest.files {
-            rows.entry(&file.name).or_default().push((manifest, file));
+            match rows.entry(&file.name) {
+                Entry::Vacant(free) => drop(free.insert(((manifest, file), Vec::new()))),
+                Entry::Occupied(mut taken) => taken.get_mut().1.push((manifest, file)),
+            }
         }
     }
     rows
@@ -120,13 +139,13 @@ fn rows<'p>(places: &[PublishedAt<'p>]) -> HashMap<&'p str, Vec<(&'p Manifest, &
 fn row_of<'p>(
     asset: &ListedAsset,
     release: &ListedRelease,
-    rows: &[(&'p Manifest, &'p ManifestFile)],
+    (first, further): &(Row<'p>, Vec<Row<'p>>),
 ) -> Option<&'p ManifestFile> {
+    let rows = || std::iter::once(first).chain(further);
     if let Some(digest) = asset.digest {
-        let hex = digest.to_hex();
-        return rows.iter().map(|(_, row)| *row).find(|row| row.sha256.eq_ignore_ascii_case(&hex));
+        return rows().map(|(_, row)| *row).find(|row| row.sha256 == digest);
     }
-    let sized = || rows.iter().filter(|(_, row)| row.size_bytes == asset.size);
+    let sized = || rows().filter(|(_, row)| row.size_bytes == asset.size);
     let of_tag = sized().find(|(manifest, _)| manifest.tag.as_deref() == Some(&release.tag_name));
     of_tag.or_else(|| sized().next()).map(|(_, row)| *row)
 }
@@ -134,9 +153,8 @@ fn row_of<'p>(
 /// The file as the index lists it, or why it is left out; nothing for what is neither wheel nor source distribution.
 fn file(
     asset: &ListedAsset,
-    release: &ListedRelease,
+    release: &Release<'_>,
     row: Option<&ManifestFile>,
-    place: &PublishedAt<'_>,
     known: &[RocmVersion],
 ) -> Result<Option<IndexFile>, String> {
     let told = match row.and_then(Asset::of_row) {
@@ -148,19 +166,22 @@ fn file(
     if let Some(label) = told.unread_label() {
         return Err(format!("its label `{label}` names no accelerator, so what it is for is not known"));
     }
-    let links = match &place.links {
-        Some(links) => links.clone(),
-        None => address(asset, release, place.listing.repository.as_deref())?,
+    let origin = match &release.origin {
+        Some(origin) => Arc::clone(origin),
+        None => {
+            let links = address(asset, release.listed, release.place.listing.repository.as_deref())?;
+            Arc::new(Origin { links, tag: release.listed.tag_name.clone() })
+        }
     };
-    let metadata = row.and_then(|row| row.metadata_sha256.as_deref()?.parse::<Digest>().ok());
+    let metadata = row.and_then(|row| row.metadata_sha256);
     Ok(Some(IndexFile {
         digest: asset.digest.or(told.digest),
         size_bytes: asset.size,
         metadata: metadata
-            .filter(|_| place.sidecars.contains(&asset.name))
+            .filter(|_| release.place.sidecars.contains(&asset.name))
             .map(|digest| CoreMetadata { bytes: None, digest }),
         uploaded: asset.created_at.clone(),
-        origin: Some(Origin { links, tag: release.tag_name.clone() }),
+        origin: Some(origin),
         ..told
     }))
 }

@@ -194,7 +194,7 @@ impl ListedRelease {
         let asset = |file: &ManifestFile| ListedAsset {
             name: file.name.clone(),
             size: file.size_bytes,
-            digest: file.sha256.parse().ok(),
+            digest: Some(file.sha256),
             ..ListedAsset::default()
         };
         Self {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::Digest;
+
 /// The name of the file.
 pub const MANIFEST: &str = "rock-manifest.json";
 
@@ -28,8 +30,9 @@ pub struct Manifest {
 pub struct ManifestFile {
     /// Its name.
     pub name: String,
-    /// SHA-256 in hex.
-    pub sha256: String,
+    /// SHA-256, written in hex.
+    #[serde(with = "hex")]
+    pub sha256: Digest,
     /// Its size.
     pub size_bytes: u64,
     /// The project, normalised.
@@ -61,8 +64,9 @@ pub struct ManifestFile {
     pub gfx: Vec<String>,
     /// `Requires-Python`.
     pub requires_python: Option<String>,
-    /// SHA-256 of its METADATA in hex.
-    pub metadata_sha256: Option<String>,
+    /// SHA-256 of its METADATA, written in hex.
+    #[serde(with = "hex::optional")]
+    pub metadata_sha256: Option<Digest>,
     /// The folder of the index that lists it; empty where none does.
     pub index: String,
 }
@@ -125,6 +129,58 @@ impl Manifest {
     }
 }
 
+/// A digest as 64 hex digits.
+mod hex {
+    use std::fmt;
+
+    use serde::{Deserializer, Serializer};
+
+    use crate::names::Digest;
+
+    pub(super) fn serialize<S: Serializer>(digest: &Digest, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&digest.to_hex())
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Digest, D::Error> {
+        from.deserialize_str(Hex)
+    }
+
+    struct Hex;
+
+    impl serde::de::Visitor<'_> for Hex {
+        type Value = Digest;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("64 hex digits")
+        }
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
+            text.parse().map_err(E::custom)
+        }
+    }
+
+    /// One that may not be known.
+    pub(super) mod optional {
+        use serde::{Deserialize, Deserializer, Serializer};
+
+        use crate::names::Digest;
+
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        struct Text(#[serde(deserialize_with = "super::deserialize")] Digest);
+
+        #[expect(clippy::ref_option, reason = "serde hands the field over so")]
+        pub(in super::super) fn serialize<S: Serializer>(digest: &Option<Digest>, to: S) -> Result<S::Ok, S::Error> {
+            match digest {
+                Some(digest) => super::serialize(digest, to),
+                None => to.serialize_none(),
+            }
+        }
+
+        pub(in super::super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Digest>, D::Error> {
+            Ok(Option::<Text>::deserialize(from)?.map(|text| text.0))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Manifest, ManifestError, ManifestFile};
@@ -132,7 +188,7 @@ mod tests {
     fn file(name: &str) -> ManifestFile {
         ManifestFile {
             name: name.into(),
-            sha256: "ab".repeat(32),
+            sha256: crate::names::Digest::new([0xab; 32]),
             size_bytes: 7,
             distribution: "flash-attn".into(),
             version: "2.8.3".into(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest as _, Sha256};
 
 use super::{Asset, Cell, ListedAsset, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted, sums};
-use crate::index::{IndexError, Links, repository};
+use crate::index::{IndexError, IndexFile, Links, repository};
 use crate::names::{Digest, RocmVersion, is_wheel_file};
 
 /// The folder of a release that holds the index.
@@ -70,8 +70,9 @@ impl Release {
     ) -> Result<Self, IndexError> {
         crate::index::sort_by_file(&mut assets, |asset| &asset.file);
         // What a wheel with a label that says nothing is for is not known: it is published, and in no index.
-        let listed = assets.iter().map(|asset| &asset.file).filter(|file| file.unread_label().is_none());
-        let made = repository(listed.cloned().collect(), links)?;
+        let files = assets.iter().map(|asset| &asset.file);
+        let listed: Vec<&IndexFile> = files.filter(|file| file.unread_label().is_none()).collect();
+        let made = repository(&listed, links)?;
         let mut generated: BTreeMap<String, Vec<u8>> =
             made.pages.into_iter().map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)).collect();
         generated.extend(made.metadata);
@@ -94,7 +95,7 @@ impl Release {
         let (mut rows, mut untold) = (Vec::new(), Vec::new());
         for (name, asset) in standing.iter().filter(|(name, _)| !offered.contains(*name)) {
             let told = before.and_then(|manifest| manifest.file(name)).filter(|row| row.size_bytes == asset.size);
-            let told = told.filter(|row| asset.digest.is_none_or(|digest| digest.to_hex() == row.sha256)).cloned();
+            let told = told.filter(|row| asset.digest.is_none_or(|digest| digest == row.sha256)).cloned();
             match told.or_else(|| Some(Asset::of_listed(name, asset, known)?.row(None))) {
                 Some(row) => rows.push(row),
                 None if is_wheel_file(name) => untold.push((*name).to_owned()),
@@ -131,7 +132,7 @@ fn documents(
     before: Option<&Manifest>,
 ) -> BTreeMap<String, Vec<u8>> {
     let offered = assets.iter().map(|asset| {
-        let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.digest.to_hex());
+        let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.digest);
         let planned = particulars.covers.get(asset.name()).cloned();
         let gfx = particulars.gfx.get(asset.name()).cloned().or_else(|| Some(earlier?.gfx.clone()));
         let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));

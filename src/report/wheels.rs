@@ -92,11 +92,11 @@ impl Wheels {
     /// The finished wheels of these releases, drafts or not.
     pub fn of<'a>(releases: impl IntoIterator<Item = &'a ListedRelease>, beside: Beside<'_>) -> Self {
         let mut wheels = Self::default();
-        let rows: BTreeMap<(&str, &str), &[String]> = beside
+        let rows: BTreeMap<(&str, Digest), &[String]> = beside
             .manifests
             .iter()
             .flat_map(|manifest| manifest.files.iter().map(|file| (file.name.as_str(), file)))
-            .map(|(name, file)| ((name, file.sha256.as_str()), file.gfx.as_slice()))
+            .map(|(name, file)| ((name, file.sha256), file.gfx.as_slice()))
             .collect();
         for release in releases {
             for asset in release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded) {
@@ -156,10 +156,11 @@ impl Wheels {
 }
 
 /// Targets by name and digest; by name alone where the listing has no digest and all manifests agree.
-fn gfx(rows: &BTreeMap<(&str, &str), &[String]>, wheel: &PublishedWheel) -> Vec<String> {
-    let mut of_name = rows.range((wheel.name.as_str(), "")..).take_while(|((name, _), _)| *name == wheel.name);
+fn gfx(rows: &BTreeMap<(&str, Digest), &[String]>, wheel: &PublishedWheel) -> Vec<String> {
+    let mut of_name =
+        rows.range((wheel.name.as_str(), Digest::new([0; 32]))..).take_while(|((name, _), _)| *name == wheel.name);
     let found = match wheel.digest {
-        Some(digest) => rows.get(&(wheel.name.as_str(), digest.to_hex().as_str())).copied(),
+        Some(digest) => rows.get(&(wheel.name.as_str(), digest)).copied(),
         None => of_name.next().map(|(_, gfx)| *gfx).filter(|first| of_name.all(|(_, other)| other == first)),
     };
     found.map(<[String]>::to_vec).unwrap_or_default()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
+use std::sync::Arc;
 
 use super::{BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, published};
 use crate::cli::assets::Depth;
@@ -63,11 +64,14 @@ pub(super) fn of_published(
     let mut files = index_files(&places, prereleases, &compat.rocm_versions(), sink);
     // Folders of wheels without a manifest tell names alone: the wheels are read.
     for folder in plain.iter().filter_map(|part| part.folder.as_deref()) {
-        let origin = Origin { links: links_to(folder), tag: String::new() };
+        let origin = Arc::new(Origin { links: links_to(folder), tag: String::new() });
         let read = of_folder(args, folder, compat, shell, sink)?;
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }
-    Ok(merged(files, sink))
+    let merged = merged(files, sink);
+    // The process ends soon: to free the many small texts one by one would be a tenth of it.
+    std::mem::forget(published);
+    Ok(merged)
 }
 
 /// Names of the files in a folder beside which their METADATA lies.
