@@ -232,6 +232,17 @@ mod tests {
     }
 
     #[test]
+    fn a_digest_that_is_none_is_told_with_its_line() {
+        let known = ManifestFile { metadata_sha256: Some(crate::names::Digest::new([0xcd; 32])), ..file("a.whl") };
+        let text = Manifest::new(None, None, vec![known.clone()]).to_json();
+        assert_eq!(Manifest::from_json(&text).unwrap().files, [known]);
+        for whole in ["ab".repeat(32), "cd".repeat(32)] {
+            let told = Manifest::from_json(&text.replace(&whole, &whole[2..])).unwrap_err().to_string();
+            assert!(told.contains("is not a digest") && told.contains(" line "), "{told}");
+        }
+    }
+
+    #[test]
     fn another_version_is_refused_and_named() {
         let text = Manifest::new(None, None, vec![]).to_json().replace("\"version\": 1", "\"version\": 2");
         assert_eq!(Manifest::from_json(&text), Err(ManifestError::OtherVersion(2)));
