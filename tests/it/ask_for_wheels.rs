@@ -176,7 +176,7 @@ fn the_example_workflows_have_least_rights_pinned_actions_and_commands_that_ther
         std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("matrices/compat/actions.yaml"))
             .unwrap();
     let examples = examples();
-    assert_eq!(examples.len(), 5);
+    assert_eq!(examples.len(), 6);
     let commands = rock_matrix::cli::command();
     for (name, workflow, text) in examples {
         assert_eq!(workflow["permissions"], serde_json::json!({}), "{name}");
@@ -197,7 +197,11 @@ fn the_example_workflows_have_least_rights_pinned_actions_and_commands_that_ther
         }
         for line in text.lines().filter(|line| line.contains("rock-matrix ") && !line.trim_start().starts_with('#')) {
             let words = line.split("rock-matrix ").nth(1).unwrap().split([')', '|', '>']).next().unwrap();
-            let words = shlex::split(&words.replace("$ENGINE", "local").replace("$CAP", "330")).unwrap();
+            let own = workflow["env"].as_object().into_iter().flatten();
+            let words = own.fold(words.replace("$ENGINE", "local").replace("$CAP", "330"), |words, (name, value)| {
+                words.replace(&format!("${name}"), value.as_str().unwrap())
+            });
+            let words = shlex::split(&words).unwrap();
             let parsed = commands.clone().try_get_matches_from(std::iter::once("rock-matrix".to_owned()).chain(words));
             assert!(parsed.is_ok(), "{name}: {line}: {}", parsed.unwrap_err());
         }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fake_github::model::state::sha_of;
 use crate::fake_github::model::{Github, Settings};
 use crate::fake_github::server::Server;
+use crate::prune_releases::{aged_with as aged, tags};
 use crate::support::{Outcome, Project, Wheel, need_pip, pip};
 
 const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
@@ -50,8 +51,13 @@ fn workflow(project: &Project) -> Value {
     serde_yaml::from_str(&project.run(&["render", "workflow"]).exits(0).stdout).unwrap()
 }
 
-/// Runs the scripts of the job in a new checkout: what an earlier run left is not there.
+/// Runs the scripts of the job of the rendered workflow in a new checkout: what an earlier run left is not there.
 fn deploy(project: &Project, server: &Server) -> Outcome {
+    run_job(project, server, &workflow(project)["jobs"]["pages"], &[])
+}
+
+/// Runs the scripts of a job, with these variables of its workflow.
+fn run_job(project: &Project, server: &Server, job: &Value, variables: &[(&str, &str)]) -> Outcome {
     let runner = project.path("runner");
     let _ = std::fs::remove_dir_all(&runner);
     std::fs::create_dir_all(runner.join("bin")).unwrap();
@@ -64,7 +70,7 @@ fn deploy(project: &Project, server: &Server) -> Outcome {
     let program_path = runner.join("bin/rock-matrix");
     std::fs::write(&program_path, program).unwrap();
     std::fs::set_permissions(&program_path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let job = workflow(project)["jobs"]["pages"].clone();
+    let token = if job["permissions"]["contents"] == "write" { "writer" } else { "reader" };
     let mut said = Outcome { stdout: String::new(), stderr: String::new() };
     let scripts = job["steps"].as_array().unwrap().iter().filter(|step| step["run"].is_string());
     for step in scripts {
@@ -73,9 +79,10 @@ fn deploy(project: &Project, server: &Server) -> Outcome {
         let path = std::env::var("PATH").unwrap();
         bash.env_clear().env("PATH", format!("{}:{path}", runner.join("bin").display()));
         bash.env("GITHUB_REPOSITORY", "me/wheels").env("GITHUB_REF_NAME", "v2").env("GITHUB_SERVER_URL", server.url());
+        bash.env("GITHUB_STEP_SUMMARY", runner.join("summary.md")).envs(variables.iter().copied());
         for (variable, value) in step["env"].as_object().into_iter().flatten() {
             assert_eq!(value, "${{ github.token }}", "{variable}");
-            bash.env(variable, "reader");
+            bash.env(variable, token);
         }
         let ran = bash.output().unwrap();
         let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
@@ -188,4 +195,47 @@ fn what_has_no_address_is_not_saved_and_what_is_saved_reads_as_it_was() {
     let project = project.file("later.json", &saved.replacen("\"version\":1", "\"version\":2", 1));
     let said = project.run(&["report", "packages", "--published", "later.json"]).exits(1).stderr;
     assert!(said.starts_with("error[G114 not-a-listing]: `later.json`: ") && said.contains("version is 2"), "{said}");
+}
+
+#[test]
+fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
+    let example: Value = serde_yaml::from_str(include_str!("../../examples/workflows/prune.yml")).unwrap();
+    let server = Server::start(Github::new(Settings::default()));
+    for (day, days) in [("20261120", 1), ("20260901", 80), ("20260801", 110)] {
+        let wheel = format!("flash_attn-3.0.dev{day}+rocm62torch2.5-py3-none-any.whl");
+        aged(&server, &format!("v0.0.{day}"), &[&wheel], days);
+    }
+    aged(&server, "v1", &["flash_attn-2.8.3+rocm62torch2.5-py3-none-any.whl"], 400);
+    let project = Project::new();
+    let variables = example["env"].as_object().unwrap().iter().map(|(name, value)| (&**name, value.as_str().unwrap()));
+    // With the numbers of the file, three nights are too few for anything to go.
+    let as_written: Vec<(&str, &str)> = variables.collect();
+    run_job(&project, &server, &example["jobs"]["tell"], &as_written);
+    assert!(!project.read("runner/summary.md").contains("would be yanked"), "{}", project.read("runner/summary.md"));
+    let few: Vec<(&str, &str)> =
+        as_written.iter().map(|(name, value)| (*name, if *name == "KEEP" { "1" } else { *value })).collect();
+    run_job(&project, &server, &example["jobs"]["tell"], &few);
+    let summary = project.read("runner/summary.md");
+    let old = ["20260901", "20260801"].map(|day| format!("    would be yanked: flash_attn-3.0.dev{day}+"));
+    assert!(
+        old.iter().all(|line| summary.contains(line))
+            && !summary.contains("would be yanked: flash_attn-3.0.dev20261120"),
+        "{summary}"
+    );
+    assert!(summary.contains("v0.0.20260801") && summary.contains("### index"), "{summary}");
+    assert_eq!((tags(&server).len(), server.github().ledger.writes()), (4, 0));
+
+    // What needs rights waits for the word, and each has the least.
+    for (job, rights) in [("tell", json!({"contents": "read"})), ("prune", json!({"contents": "write"}))] {
+        assert_eq!(example["jobs"][job]["permissions"], rights);
+    }
+    for job in ["prune", "pages"] {
+        assert_eq!(example["jobs"][job]["if"], "inputs.apply", "{job}");
+    }
+    run_job(&project, &server, &example["jobs"]["prune"], &few);
+    assert_eq!(tags(&server), ["v0.0.20261120", "v1"]);
+    run_job(&project, &server, &example["jobs"]["pages"], &few);
+    let files = listed(&project);
+    assert_eq!(files.len(), 2, "{files:?}");
+    assert!(project.has("runner/site/packages.md") && project.has("runner/site/index.html"));
 }

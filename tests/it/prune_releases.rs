@@ -13,6 +13,16 @@ const DAY_MS: u64 = 86_400_000;
 /// A release that was published, or a draft that was last changed, so many days ago.
 fn aged(server: &Server, tag: &str, days: u64, draft: bool) {
     add(server, tag, &["a-1-py3-none-any.whl", "SHA256SUMS"], draft);
+    age(server, tag, days, draft);
+}
+
+/// A release with these files that was published so many days ago.
+pub fn aged_with(server: &Server, tag: &str, files: &[&str], days: u64) {
+    add(server, tag, files, false);
+    age(server, tag, days, false);
+}
+
+fn age(server: &Server, tag: &str, days: u64, draft: bool) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let at_ms = u64::try_from(now.as_millis()).unwrap() - days * DAY_MS - 1000;
     change(server, tag, |release| {
@@ -44,7 +54,7 @@ fn nightlies() -> Server {
     server
 }
 
-fn tags(server: &Server) -> Vec<String> {
+pub fn tags(server: &Server) -> Vec<String> {
     let mut tags: Vec<String> =
         server.github().repository("me/wheels").releases.values().map(|release| release.tag_name.clone()).collect();
     tags.sort();
