@@ -211,3 +211,16 @@ live_site() {
   serve "$work/live"
   live=$served
 }
+
+# `install_from_each TOOL WHAT INDEXES`: each folder of an index yields the wheel of its own ROCm and torch. The stage
+# says with `from_index INDEX TARGET` how its tool installs flash-attn.
+install_from_each() {
+  local tool=$1 what=$2 indexes=$3 folder found
+  for folder in "${!labels_by_folder[@]}"; do
+    step "$tool installs flash-attn from the $folder of the index of $what"
+    rm -rf "$work/from-index"
+    from_index "$indexes/$folder/" "$work/from-index"
+    found=$(cd "$work/from-index" && echo *.dist-info)
+    expect_equal "what the $folder of $what gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
+  done
+}

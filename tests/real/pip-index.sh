@@ -26,25 +26,14 @@ done
 
 read_by_others "$work/release/simple" "$served/simple"
 
+# `from_index INDEX TARGET`
+from_index() { "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$1" --target "$2" flash-attn; }
 listed_site
 read_by_others "$work/site" "$site"
-for folder in "${!labels_by_folder[@]}"; do
-  step "pip installs flash-attn from the list's $folder"
-  rm -rf "$work/from-list"
-  "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$site/$folder/" --target "$work/from-list" flash-attn
-  found=$(cd "$work/from-list" && echo *.dist-info)
-  expect_equal "what the list's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
-done
-
+install_from_each pip "a list" "$site"
 live_site
 read_by_others "$work/live" "$live"
-for folder in "${!labels_by_folder[@]}"; do
-  step "pip installs flash-attn from the $folder of what is on GitHub"
-  rm -rf "$work/from-github"
-  "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$live/$folder/" --target "$work/from-github" flash-attn
-  found=$(cd "$work/from-github" && echo *.dist-info)
-  expect_equal "what GitHub's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
-done
+install_from_each pip GitHub "$live"
 
 step "pip resolves from METADATA and leaves the wheel"
 serve "$work/release"

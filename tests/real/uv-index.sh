@@ -19,23 +19,12 @@ for folder in "${!labels_by_folder[@]}"; do
 done
 
 uv() { "$tools/bin/uv" --no-config --no-cache -q "$@"; }
+# `from_index INDEX TARGET`
+from_index() { uv pip install --python "$host_python" --no-deps --default-index "$1" --target "$2" flash-attn; }
 listed_site
-for folder in "${!labels_by_folder[@]}"; do
-  step "uv installs flash-attn from the list's $folder"
-  rm -rf "$work/from-list"
-  uv pip install --python "$host_python" --no-deps --default-index "$site/$folder/" --target "$work/from-list" flash-attn
-  found=$(cd "$work/from-list" && echo *.dist-info)
-  expect_equal "what the list's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
-done
-
+install_from_each uv "a list" "$site"
 live_site
-for folder in "${!labels_by_folder[@]}"; do
-  step "uv installs flash-attn from the $folder of what is on GitHub"
-  rm -rf "$work/from-github"
-  uv pip install --python "$host_python" --no-deps --default-index "$live/$folder/" --target "$work/from-github" flash-attn
-  found=$(cd "$work/from-github" && echo *.dist-info)
-  expect_equal "what GitHub's $folder gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
-done
+install_from_each uv GitHub "$live"
 
 step "uv resolves from METADATA and leaves the wheel"
 serve "$work/release"

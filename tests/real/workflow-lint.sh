@@ -68,24 +68,16 @@ jobs:
         run: echo "$MATRIX $RELEASE $PROGRAM"
 YAML
 
-# `judge NAME COMMAND...`: the command takes files; it must refuse the planted one and take all of ours.
+# `judge WHAT NAME COMMAND...`: the command takes files; it must refuse the planted one and take all of ours. WHAT is
+# `workflows` or `action`.
 judge() {
-  local name=$1 code
-  shift
-  step "$name"
-  code=$(code_of "$@" "$work/planted.yml")
+  local what=$1 name=$2 code planted=$work/planted.yml ours=("$workflows"/*.yml)
+  shift 2
+  if [ "$what" = action ]; then planted=$work/planted-action/action.yml ours=("$work/repo/action.yml"); fi
+  step "$name, on the $what"
+  code=$(code_of "$@" "$planted")
   [ "$code" != 0 ] || fail "$name took the planted fault: $(cat "$work/out")"
-  code=$(code_of "$@" "$workflows"/*.yml)
-  [ "$code" = 0 ] || fail "$name found something: $(cat "$work/out")"
-}
-# `judge_action NAME COMMAND...`: the same for the action.
-judge_action() {
-  local name=$1 code
-  shift
-  step "$name, on action.yml"
-  code=$(code_of "$@" "$work/planted-action/action.yml")
-  [ "$code" != 0 ] || fail "$name took the planted fault: $(cat "$work/out")"
-  code=$(code_of "$@" "$work/repo/action.yml")
+  code=$(code_of "$@" "${ours[@]}")
   [ "$code" = 0 ] || fail "$name found something: $(cat "$work/out")"
 }
 act_each() {
@@ -93,12 +85,12 @@ act_each() {
   for file in "$@"; do act --validate --strict -W "$file" || return; done
 }
 cd "$work/repo"
-judge "zizmor 1.32.0, persona auditor" zizmor --offline --no-progress --persona auditor
-judge_action "zizmor 1.32.0, persona auditor" zizmor --offline --no-progress --persona auditor
-judge "actionlint 1.17.0 with shellcheck and pyflakes" actionlint
-judge "GitHub's workflow-parser 0.3.61" node "$work/parser.cjs"
-judge_action "GitHub's workflow-parser 0.3.61" node "$work/parser.cjs"
-judge "act 0.2.89, strict" act_each
+for what in workflows action; do
+  judge "$what" "zizmor 1.32.0, persona auditor" zizmor --offline --no-progress --persona auditor
+  judge "$what" "GitHub's workflow-parser 0.3.61" node "$work/parser.cjs"
+done
+judge workflows "actionlint 1.17.0 with shellcheck and pyflakes" actionlint
+judge workflows "act 0.2.89, strict" act_each
 step "shellcheck 0.11.0 on the action's scripts"
 # The variable is for the planted script.
 # shellcheck disable=SC2016
