@@ -12,9 +12,6 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::render::actions::{self, Output};
 use crate::sys::{self, FileError};
 
-/// What GitHub takes of a step's summary (docs.github.com, "Workflow commands": 1 MiB a step; more of it is not shown).
-const LARGEST_SUMMARY_BYTES: u64 = 1 << 20;
-
 /// Where a step finds its token.
 pub(super) const TOKENS: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
 
@@ -55,7 +52,7 @@ impl Shell {
     /// When it cannot be written.
     pub fn summarise(&self, text: impl FnOnce(usize) -> String) -> Result<(), FileError> {
         let Some(path) = self.environment.get("GITHUB_STEP_SUMMARY").map(Path::new) else { return Ok(()) };
-        let room = LARGEST_SUMMARY_BYTES.saturating_sub(sys::size_bytes(path));
+        let room = actions::SUMMARY_BYTES.saturating_sub(sys::size_bytes(path));
         let text = text(usize::try_from(room).unwrap_or(0));
         if text.is_empty() { Ok(()) } else { sys::append(path, text.as_bytes()) }
     }

@@ -560,6 +560,8 @@ mod tests {
         assert_eq!(name("linux.rocm.gpu.gfx950.1"), Some("mi350"));
         assert_eq!(name("windows-95"), None);
         assert_eq!(compat.most("jobs-per-matrix"), crate::plan::JOBS_PER_MATRIX);
+        assert_eq!(compat.most("job-outputs"), crate::plan::OUTPUT_BYTES);
+        assert_eq!(compat.most("step-summary") as u64, crate::render::actions::SUMMARY_BYTES);
         assert_eq!(compat.most("no-such-limit"), usize::MAX);
         assert_eq!(compat.family("gfx94X-all"), Some(&["gfx942".to_owned()][..]));
     }

@@ -9,8 +9,8 @@ use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 /// Jobs of one shard: what one matrix may hold, by the fact `jobs-per-matrix`. A plan that was saved is read by it too.
 pub const JOBS_PER_MATRIX: usize = 256;
 
-/// Bytes that the outputs of one job may have, counted as UTF-16 (github/docs pull request 36846).
-pub(super) const OUTPUT_BYTES: usize = 1_048_576;
+/// Bytes that the outputs of one job may have, counted as UTF-16, by the fact `job-outputs`.
+pub const OUTPUT_BYTES: usize = 1_048_576;
 
 /// One matrix of at most 256 jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -30,7 +30,7 @@ mod view;
 
 pub use assemble::{Group, Plan, plan};
 pub use diff::{Change, diff};
-pub use github::{GithubPlan, JOBS_PER_MATRIX, Shard, github};
+pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
 pub use json::{PlanDocument, read_json, read_saved, write_json};
 pub use place::Place;

@@ -2,6 +2,9 @@
 
 use crate::diagnostic::counted;
 
+/// Bytes that the summary of one step may have, by the fact `step-summary`. Faults are listed there before facts are read.
+pub const SUMMARY_BYTES: u64 = 1 << 20;
+
 /// Room for the line that says how many rows are left out: 20 digits and a noun of up to 30 letters.
 const LAST_LINE: usize = 120;
 
