@@ -11,6 +11,7 @@
 mod addresses;
 mod bands;
 mod coverage;
+mod dealt;
 mod expected;
 mod heatmap;
 mod history;
@@ -31,6 +32,7 @@ mod wheels;
 pub use crate::names::Combination;
 pub use addresses::{repository_in, repository_of};
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
+pub use dealt::dealt_out;
 pub use expected::{Expected, ExpectedCell};
 pub use heatmap::{Heatmap, Scheme, heatmaps, svg};
 pub use history::with_section;

@@ -239,3 +239,26 @@ fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
     assert_eq!(files.len(), 2, "{files:?}");
     assert!(project.has("runner/site/packages.md") && project.has("runner/site/index.html"));
 }
+
+/// P4: notes are written of the wheels in a folder, before a release says where each of them is.
+#[test]
+fn notes_of_a_folder_link_what_will_lie_in_the_release_that_goes_on() {
+    let project = (1..=5).fold(project(&[]), |project, at| {
+        let name = name(&format!("2.5.{at}"));
+        project.bytes(&format!("dist/{name}"), &Wheel::named(&name).bytes())
+    });
+    project.run(&["publish", "--to", "release", "--tag", "v1", "dist"]).exits(0);
+    let notes = |base: &str| {
+        let words = ["report", "notes", "--tag", "v1", "--published", "release", "--base-url", base];
+        project.run(&[&["--compat", "facts"], &words[..]].concat()).exits(0).stdout
+    };
+    let text = notes("https://github.com/o/r/releases/download/v1");
+    let link = |tag: &str, version: &str| {
+        format!("(https://github.com/o/r/releases/download/{tag}/{})", name(version).replace('+', "%2B"))
+    };
+    assert!(text.contains(&link("v1", "2.5.4")) && text.contains(&link("v1-2", "2.5.5")), "{text}");
+    assert!(!text.contains(&link("v1", "2.5.5")), "{text}");
+    assert!(text.contains("gh attestation verify FILE --repo o/r"), "{text}");
+    // Elsewhere no release has an end.
+    assert!(!notes("https://example.org/v1").contains("v1-2"));
+}

@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion};
 use crate::plan::{self, Options, SavedPlan};
-use crate::publish::{Listing, Manifest};
+use crate::publish::{ListedRelease, Listing, Manifest};
 use crate::report::{Beside, Expected, Wheels};
 
 /// What is published.
@@ -119,6 +119,17 @@ impl Read {
         }
     }
 
+    /// Of a release in a folder whose files will be served by GitHub: the releases that it becomes there, each with its
+    /// own address. `most_assets` is how many files GitHub takes in one.
+    pub(super) fn deal_out(&mut self, tag: &str, most_assets: usize) -> Option<Vec<ListedRelease>> {
+        let of_folder =
+            |release: &&ListedRelease| release.tag_name == tag && release.id == 0 && release.html_url.is_none();
+        let release = self.listing.releases.iter().find(of_folder)?;
+        let dealt = crate::report::dealt_out(release, self.base.as_ref()?, most_assets)?;
+        self.base = None;
+        Some(dealt)
+    }
+
     /// Whether a manifest tells of the release with this tag.
     pub(super) fn has_manifest_of(&self, tag: &str) -> bool {
         self.manifests.iter().any(|manifest| manifest.tag.as_deref() == Some(tag))
@@ -137,12 +148,7 @@ impl Read {
     }
 
     /// The wheels of these releases, drafts or not; tells of names that cannot be read.
-    pub(super) fn wheels_of(
-        &self,
-        releases: &[&crate::publish::ListedRelease],
-        compat: &Compat,
-        sink: &mut Sink,
-    ) -> Wheels {
+    pub(super) fn wheels_of(&self, releases: &[&ListedRelease], compat: &Compat, sink: &mut Sink) -> Wheels {
         let wheels = Wheels::of(releases.iter().copied(), self.beside(&compat.rocm_versions()));
         wheels.report(&self.shown, sink);
         wheels

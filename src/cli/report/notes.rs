@@ -55,8 +55,11 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output.spare(inputs.chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let index = input::address(args.index_url.as_deref(), "--index-url", sink);
-    let read = args.listed.read(&args.connection, Manifests::Of(&args.tag), shell, sink)?;
-    let releases = report::release_of(&read.listing, &args.tag);
+    let mut read = args.listed.read(&args.connection, Manifests::Of(&args.tag), shell, sink)?;
+    // Notes are written before the release is there: what will lie in `TAG-2` is known all the same.
+    let dealt = read.deal_out(&args.tag, compat.most("release-assets"));
+    let releases =
+        dealt.as_ref().map_or_else(|| report::release_of(&read.listing, &args.tag), |dealt| dealt.iter().collect());
     let Some(first) = releases.first() else {
         let tags = read.listing.releases.iter().map(|release| release.tag_name.as_str());
         let fault = Diagnostic::new(&codes::UNKNOWN_RELEASE, format!("no release has the tag `{}`", args.tag))
