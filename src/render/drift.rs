@@ -14,11 +14,31 @@ pub fn drift(path: &str, present: Option<&str>, rendered: &str) -> Option<String
             (None, None) => return None,
             (old, new) if old == new => {}
             (old, new) => {
-                let shown = |text: Option<&str>| text.map_or_else(|| "nothing".to_owned(), |text| format!("`{text}`"));
+                let same = old.unwrap_or_default().chars().zip(new.unwrap_or_default().chars());
+                let same = same.take_while(|(old, new)| old == new).count();
+                let shown = |text: Option<&str>| {
+                    text.map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", part(text, same)))
+                };
                 return Some(format!("{path}:{line}: has {}, would be {}", shown(old), shown(new)));
             }
         }
     }
+}
+
+/// Characters of a line that are shown, and those of them before the difference. A document's data may be one line.
+const SHOWN: usize = 100;
+const BEFORE: usize = 20;
+
+/// A short line, or what is around the character at which it begins to differ.
+fn part(line: &str, same: usize) -> String {
+    if line.chars().nth(SHOWN).is_none() {
+        return line.to_owned();
+    }
+    let first = same.saturating_sub(BEFORE);
+    let mut rest = line.chars().skip(first);
+    let shown: String = rest.by_ref().take(SHOWN).collect();
+    let gap = |is_there: bool| if is_there { "…" } else { "" };
+    format!("{}{shown}{}", gap(first > 0), gap(rest.next().is_some()))
 }
 
 #[cfg(test)]
@@ -31,5 +51,16 @@ mod tests {
         assert_eq!(drift("a", Some("x\ny\n"), "x\nz\n").unwrap(), "a:2: has `y`, would be `z`");
         assert_eq!(drift("a", Some("x"), "x\n").unwrap(), "a:2: has nothing, would be ``");
         assert_eq!(drift("a", None, "x").unwrap(), "a: the file is not there");
+    }
+
+    #[test]
+    fn of_a_long_line_the_difference_is_shown() {
+        let long = |word: &str| format!("{}{word}{}\n", "ä".repeat(5000), "b".repeat(5000));
+        let told = drift("a", Some(&long("one")), &long("three")).unwrap();
+        let (before, after) = ("ä".repeat(20), "b".repeat(75));
+        assert_eq!(told, format!("a:1: has `…{before}one{after}bb…`, would be `…{before}three{after}…`"));
+        let told = drift("a", Some(&long("")), "short\n").unwrap();
+        assert_eq!(told, format!("a:1: has `{}…`, would be `short`", "ä".repeat(100)));
+        assert!(drift("a", Some(&long("")), &long("")).is_none());
     }
 }

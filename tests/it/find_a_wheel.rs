@@ -276,6 +276,11 @@ fn the_page_is_small_and_written_once() {
     let check = [&arguments[..], &["--check"]].concat();
     project.run(&check).exits(0);
     let text = project.read("site/index.html");
+    // The data are one long line, of which the difference is told.
+    std::fs::write(project.path("site/index.html"), text.replace("2.8.3", "2.8.4")).unwrap();
+    let said = project.run(&check).exits(1).stderr;
+    let line = said.lines().find(|line| line.starts_with("site/index.html:")).unwrap();
+    assert!(line.contains("…") && line.chars().count() < 300, "{line}");
     std::fs::write(project.path("site/index.html"), "another").unwrap();
     project.run(&check).exits(1);
     assert_eq!(project.read("site/index.html"), "another");
@@ -290,7 +295,14 @@ fn a_base_address_is_where_the_wheels_of_a_manifest_are() {
     let project = Project::new().file("rock-manifest.json", &manifest.to_string());
     let arguments = ["report", "page", "--published", "rock-manifest.json", "--base-url"];
     let run = |url: &str| project.run(&[&arguments[..], &[url]].concat());
-    assert!(run("https://example.org/r/").exits(0).stdout.contains(r#"[["","https://example.org/r/"]]"#));
+    let served = run("https://example.org/r/").exits(0);
+    assert!(served.stdout.contains(r#"[["","https://example.org/r/"]]"#));
+    assert_eq!(served.stderr, "");
+    // Without one they lie on this machine, and a deployed page leads nowhere.
+    let local = project.run(&arguments[..4]).exits(0);
+    assert!(local.stdout.contains("file://"), "{}", local.stdout);
+    let told = "warning[G307 address-of-this-machine]: the page links 1 wheel on this machine alone";
+    assert!(local.stderr.starts_with(told) && local.stderr.contains("`--base-url`"), "{}", local.stderr);
     let refused = run("https://example.org/?x").exits(1).stderr;
     assert!(refused.starts_with("error[G015 bad-base-url]"), "{refused}");
 }

@@ -9,7 +9,7 @@ use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
 use crate::finder;
-use crate::pick::{self, Rules};
+use crate::pick::{self, Offer, Rules};
 
 /// Write the wheel finder: one page that finds the published wheel for what a person has
 #[derive(Debug, clap::Args)]
@@ -62,6 +62,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
     published::tell_unread(&offers, &compat, sink);
+    tell_local(&offers, sink);
     let (wheels, withdrawn) = pick::split(pick::candidates(offers, &compat), &reasons);
     let choices = finder::choices(&wheels, &compat);
     let data = finder::data(&wheels, &Rules::of(&compat), &choices, repository.as_deref(), withdrawn.len());
@@ -74,4 +75,16 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         shell.say(&format!("{} on the page{left_out}", counted(wheels.len(), "wheel")));
     }
     Ok(args.output.deliver(&text, shell))
+}
+
+/// A page is deployed; an address of this machine leads nowhere from there.
+fn tell_local(offers: &[Offer], sink: &mut Sink) {
+    let is_local = |offer: &&Offer| offer.url.starts_with("file:");
+    let Some(first) = offers.iter().find(is_local) else { return };
+    let count = counted(offers.iter().filter(is_local).count(), "wheel");
+    sink.push(
+        Diagnostic::new(&codes::ADDRESS_OF_THIS_MACHINE, format!("the page links {count} on this machine alone"))
+            .note(format!("`{}` is the first", first.url))
+            .help("give the address below which the files will be served with `--base-url`"),
+    );
 }

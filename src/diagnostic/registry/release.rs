@@ -62,6 +62,7 @@ pub const ALL: &[&Code] = &[
     &BAD_RESULTS,
     &NO_PUBLISHED_DIGEST,
     &OLDER_RELEASE_DIFFERS,
+    &ADDRESS_OF_THIS_MACHINE,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -411,4 +412,10 @@ pub const OLDER_RELEASE_DIFFERS: Code = Code::warning(
     "G306",
     "older-release-differs",
     "Two releases hold a file of one name with other bytes, as when a wheel was built again. The newest release has its way, that is the one published last, or the one of the highest tag where no time is told. The index, `pick` and the wheel finder offer its file alone; `report packages` links both.\n\nWhoever pinned the digest of the older file is refused by installers. Delete the older file from its release, or withdraw the name with `index build --yank NAME --apply`; then nothing is said of it. Give a later build of a wheel a build tag of its own, `NAME-VERSION-1-PYTHON-ABI-PLATFORM.whl`.",
+);
+/// A page that leads to files of this machine.
+pub const ADDRESS_OF_THIS_MACHINE: Code = Code::warning(
+    "G307",
+    "address-of-this-machine",
+    "The page was made of a folder, and its links and install lines lead to that folder on this machine. That is right for a page that is looked at here, and dead on one that is deployed.\n\nGive the address below which the files will be served with `--base-url`, or make the page of releases on GitHub, whose files have addresses.",
 );
