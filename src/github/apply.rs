@@ -37,6 +37,8 @@ pub struct Applied {
     pub releases: Vec<ListedRelease>,
     /// How many steps were taken.
     pub steps: usize,
+    /// The steps that were under way at the end: it is not known whether they came through.
+    pub open: Vec<Step>,
     /// How it ended.
     pub end: End,
 }
@@ -70,10 +72,11 @@ pub fn apply(
         tries: BTreeMap::new(),
         failed: BTreeMap::new(),
         steps: 0,
+        open: Vec::new(),
         doing,
     };
-    let end = run.go(allowed).unwrap_or_else(End::Failed);
-    Applied { releases: run.memory.over(&run.listed), steps: run.steps, end }
+    let end = run.go(allowed).unwrap_or_else(|error| End::Failed(error.cause()));
+    Applied { releases: run.memory.over(&run.listed), steps: run.steps, open: run.open, end }
 }
 
 struct Run<'r, 'd> {
@@ -85,6 +88,8 @@ struct Run<'r, 'd> {
     tries: BTreeMap<String, u32>,
     failed: BTreeMap<String, GithubError>,
     steps: usize,
+    /// Steps of which it is not known whether they came through.
+    open: Vec<Step>,
     doing: &'r mut Doing<'d>,
 }
 
@@ -134,7 +139,11 @@ impl Run<'_, '_> {
             }
             (self.doing.on_step)(&step);
             self.steps += 1;
-            match (self.one(&step), &step) {
+            let done = self.one(&step);
+            if done.as_ref().is_err_and(GithubError::leaves_open) && !matches!(step, Step::Hash { .. }) {
+                self.open.push(step.clone());
+            }
+            match (done, &step) {
                 (Ok(()), Step::Create { .. }) => is_made = true,
                 (Ok(()), _) => {}
                 (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => return self.find_draft(tag, error),
@@ -212,16 +221,20 @@ impl Run<'_, '_> {
                 digest: wanted.digest,
                 on_sent: Arc::new(move |bytes| on_sent(&shown, bytes)),
             });
-            sent.push((*release, wanted, as_name));
+            sent.push((*release, wanted, as_name, step));
         }
         let results = self.client.upload(&uploads, self.doing.at_once);
         drop(uploads);
         // All of them are written down before one ends it.
         let (mut open, mut last) = (Vec::new(), None);
-        for ((release, wanted, as_name), result) in sent.into_iter().zip(results) {
+        for ((release, wanted, as_name, step), result) in sent.into_iter().zip(results) {
             let Some(result) = result else { continue };
             self.steps += 1;
-            match result.and_then(|asset| self.checked(asset, wanted, as_name)) {
+            let result = result.and_then(|asset| self.checked(asset, wanted, as_name));
+            if result.as_ref().is_err_and(|error| error.leaves_open() || exists_already(error)) {
+                self.open.push(step.clone());
+            }
+            match result {
                 Ok(asset) => self.memory.has_asset(release, &asset),
                 Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
                 Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
@@ -305,6 +318,8 @@ impl Run<'_, '_> {
                 break;
             }
         }
+        // It was waited for long enough.
+        self.open.clear();
         Ok(())
     }
 
@@ -336,9 +351,11 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Looks once more at all releases.
+    /// Looks once more at all releases. What was open is seen, but for a draft that may not be listed yet.
     fn look_once(&mut self) -> Result<(), GithubError> {
         self.listed = listed(self.client, self.goal, &self.memory)?;
+        let is_listed = |made: &String| self.listed.iter().any(|release| release.tag_name == *made);
+        self.open.retain(|step| matches!(step, Step::Create { tag } if !is_listed(tag)));
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -80,13 +81,29 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Calls with a short body until the answer is definite.
+    /// Calls with a short body until the answer is definite. The error tells where a try that changes something may have
+    /// come through.
     pub(super) async fn call(
         &self,
         method: &Method,
         uri: &Uri,
         body: &Bytes,
         kind: Kind,
+    ) -> Result<Reply, GithubError> {
+        let is_open = AtomicBool::new(false);
+        let called = self.tries(method, uri, body, kind, &is_open).await;
+        let is_open = kind != Kind::Reads && is_open.into_inner();
+        called.map_err(|error| if is_open { error.left_open() } else { error })
+    }
+
+    /// The tries of a call. `is_open` says whether one of them may have come through.
+    async fn tries(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        body: &Bytes,
+        kind: Kind,
+        is_open: &AtomicBool,
     ) -> Result<Reply, GithubError> {
         let mut uri = uri.clone();
         let (mut redirects, mut tries) = (0, 1);
@@ -95,10 +112,12 @@ impl Caller {
             self.turn(&name, kind).await?;
             let request =
                 self.request(method, &uri, JSON).body(whole(body.clone())).map_err(|e| malformed(&name, &e))?;
+            let was_open = is_open.swap(true, Ordering::Relaxed);
             let got = self.within(&name, kind, self.exchange(request)).await?;
             if let Ok(reply) = &got
                 && let Some(next) = reply.redirect(method, &uri)
             {
+                is_open.store(was_open, Ordering::Relaxed);
                 redirects += 1;
                 if !self.api.is_own(&next) || redirects > MOST_REDIRECTS {
                     return Err(self.api.elsewhere(&next).into());
@@ -108,7 +127,7 @@ impl Caller {
             }
             match self.outcome(&name, got, kind, tries)? {
                 Outcome::Settled(reply) => return Ok(reply),
-                Outcome::TurnedAway => {}
+                Outcome::TurnedAway => is_open.store(was_open, Ordering::Relaxed),
                 Outcome::Again(why, wait) => self.wait(&name, &why, wait).await?,
             }
             tries += 1;
@@ -120,7 +139,7 @@ impl Caller {
     /// [`GithubError::Unsure`].
     pub(super) async fn send(&self, request: Request<Body>, tries: u32) -> Result<Option<Reply>, GithubError> {
         let name = name_of(request.method(), request.uri());
-        let got = self.within(&name, Kind::Sends, self.exchange(request)).await?;
+        let got = self.within(&name, Kind::Sends, self.exchange(request)).await.map_err(GithubError::left_open)?;
         match self.outcome(&name, got, Kind::Sends, tries)? {
             Outcome::Settled(reply) => Ok(Some(reply)),
             Outcome::TurnedAway | Outcome::Again(..) => Ok(None),

@@ -93,6 +93,9 @@ pub enum GithubError {
     /// The user or the system asked to stop.
     #[error("it was stopped")]
     Stopped,
+    /// This ended it while a call that changes something was under way: it is not known whether that came through.
+    #[error("{0}")]
+    LeftOpen(Box<Self>),
 }
 
 impl GithubError {
@@ -102,11 +105,34 @@ impl GithubError {
         matches!(self, Self::Status { status: 422, message, .. } if message.contains("file_count"))
     }
 
+    /// Whether it is not known what a call that changes something did.
+    pub fn leaves_open(&self) -> bool {
+        // An answer that makes no sense may come from something that stands between.
+        matches!(self, Self::LeftOpen(_) | Self::Unsure { .. } | Self::Malformed { .. })
+    }
+
+    /// What ended it, whatever was under way.
+    #[must_use]
+    pub fn cause(self) -> Self {
+        if let Self::LeftOpen(cause) = self { cause.cause() } else { self }
+    }
+
+    /// The same of a call of which a try may have come through.
+    pub(super) fn left_open(self) -> Self {
+        match self {
+            Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Stopped => {
+                Self::LeftOpen(Box::new(self))
+            }
+            other => other,
+        }
+    }
+
     /// Whether the next call would fare no better.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_release(),
             Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
+            Self::LeftOpen(cause) => cause.is_final(),
             Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } => false,
             Self::Stored { .. } | Self::Damaged { .. } => false,
         }
@@ -131,6 +157,7 @@ impl GithubError {
             Self::Api(ApiError::UploadsElsewhere { api, found }) => {
                 ApiError::UploadsElsewhere { api, found: clean(found) }.into()
             }
+            Self::LeftOpen(cause) => Self::LeftOpen(Box::new(cause.without(Some(token)))),
             other => other,
         }
     }
@@ -204,6 +231,7 @@ impl From<GithubError> for Diagnostic {
                 .at(place(name), "")
                 .help("run the same command again to send it again"),
             GithubError::Stopped => Self::new(&codes::NO_ANSWER, message).help("run the same command again to go on"),
+            GithubError::LeftOpen(_) => error.cause().into(),
         }
     }
 }

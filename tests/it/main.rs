@@ -38,6 +38,7 @@ mod plan_a_matrix;
 mod prune_releases;
 mod publish_bad_input;
 mod publish_calls;
+mod publish_ends_under_way;
 mod publish_says;
 mod publish_survives_faults;
 mod publish_survives_kills;

@@ -33,15 +33,20 @@ pub(super) struct Rehearsal {
     pub(super) pauses: Duration,
 }
 
+/// The state of a file that is as it should be.
+const THERE: &str = "there";
+/// The state of a file that a call was changing at the end.
+const UNKNOWN: &str = "unknown";
+
 #[derive(Serialize)]
 struct Document<'o> {
     version: u32,
     repository: &'o str,
     tag: &'o str,
-    /// Whether everybody sees the release.
-    published: bool,
-    /// Whether every wanted file is in it.
-    complete: bool,
+    /// Whether everybody sees the release; `None` where that is not known.
+    published: Option<bool>,
+    /// Whether every wanted file is in it; `None` where that is not known.
+    complete: Option<bool>,
     steps: usize,
     /// Why not, as `--diagnostics json` tells it.
     diagnostics: Vec<serde_json::Value>,
@@ -74,8 +79,8 @@ pub(super) fn not_begun(repository: &str, tag: &str, told: &[Diagnostic]) -> Str
         version: 1,
         repository,
         tag,
-        published: false,
-        complete: false,
+        published: Some(false),
+        complete: Some(false),
         steps: 0,
         diagnostics: rows(told),
         assets: Vec::new(),
@@ -106,8 +111,8 @@ impl Outcome<'_> {
                 version: 1,
                 repository: self.repo,
                 tag: &self.goal.tag,
-                published: self.is_public() && self.rehearsal.is_none(),
-                complete: self.is_complete() && self.rehearsal.is_none(),
+                published: if self.rehearsal.is_some() { Some(false) } else { self.is_public() },
+                complete: if self.rehearsal.is_some() { Some(false) } else { self.is_complete() },
                 steps: self.applied.steps,
                 diagnostics: rows(told),
                 assets: self.assets().collect(),
@@ -132,7 +137,7 @@ impl Outcome<'_> {
             }
             return text + &found.words() + "\n";
         }
-        if self.is_complete() {
+        if self.is_complete() == Some(true) {
             let address = self.releases().find_map(|release| release.html_url.as_deref()).unwrap_or(&self.goal.tag);
             let did = if self.applied.steps == 0 { "is up to date, nothing written" } else { "is published" };
             let count = self.goal.assets.len();
@@ -144,10 +149,19 @@ impl Outcome<'_> {
                 text.push_str(&format!("{:width$}  {}\n", row.name, row.state));
             }
             let tag = &self.goal.tag;
-            let stands = match self.first() {
-                None => format!("there is no release {tag}"),
-                Some(release) if release.draft => format!("the release {tag} is a draft, which only its owners see"),
-                Some(_) => format!("the release {tag} is public, and not all of it is as it should be"),
+            let stands = match (self.first(), self.is_public()) {
+                (None, _) if self.is_open_whether(|step| matches!(step, Step::Create { tag: made } if made == tag)) => {
+                    format!("it is not known whether there is a release {tag}: the call that makes it was under way")
+                }
+                (None, _) => format!("there is no release {tag}"),
+                (_, None) => {
+                    format!("it is not known whether the release {tag} is public: the call for that was under way")
+                }
+                (_, Some(false)) => format!("the release {tag} is a draft, which only its owners see"),
+                (_, Some(true)) if self.is_complete().is_none() => {
+                    format!("the release {tag} is public, and it is not known whether all of it is as it should be")
+                }
+                (_, Some(true)) => format!("the release {tag} is public, and not all of it is as it should be"),
             };
             let go = match &self.applied.end {
                 End::Failed(error) if error.is_final() && *error != GithubError::Stopped => {
@@ -166,9 +180,11 @@ impl Outcome<'_> {
             return String::new();
         }
         let stands = match (self.is_complete(), self.is_public()) {
-            (true, _) => "published",
-            (false, true) => "public, and not complete",
-            (false, false) => "not published",
+            (Some(true), _) => "published",
+            (_, None) => "it is not known whether it is published",
+            (None, Some(true)) => "public, and it is not known whether it is complete",
+            (Some(false), Some(true)) => "public, and not complete",
+            (_, Some(false)) => "not published",
         };
         let (tag, total): (_, u64) = (&self.goal.tag, self.goal.assets.iter().map(|wanted| wanted.size_bytes).sum());
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
@@ -191,8 +207,13 @@ impl Outcome<'_> {
         }
     }
 
-    fn is_complete(&self) -> bool {
-        matches!(self.applied.end, End::Done(_))
+    /// Whether all is done; `None` where what was under way at the end may have been the last of it.
+    fn is_complete(&self) -> Option<bool> {
+        let is_done = matches!(self.applied.end, End::Done(_));
+        let may_be = !self.applied.open.is_empty()
+            && self.is_public() != Some(false)
+            && self.assets().all(|row| [THERE, UNKNOWN].contains(&row.state));
+        if may_be { None } else { Some(is_done) }
     }
 
     /// Whether there is a release.
@@ -200,8 +221,27 @@ impl Outcome<'_> {
         self.first().is_some()
     }
 
-    fn is_public(&self) -> bool {
-        self.first().is_some_and(|release| !release.draft)
+    /// Whether everybody sees it; `None` where it was being published at the end.
+    fn is_public(&self) -> Option<bool> {
+        let Some(first) = self.first() else { return Some(false) };
+        let is_open = first.draft
+            && self.is_open_whether(|step| matches!(step, Step::Publish { release, .. } if *release == first.id));
+        if is_open { None } else { Some(!first.draft) }
+    }
+
+    /// Whether such a step was under way at the end.
+    fn is_open_whether(&self, is_such: impl Fn(&Step) -> bool) -> bool {
+        self.applied.open.iter().any(is_such)
+    }
+
+    /// Whether a step that changes this file was under way at the end.
+    fn is_unknown(&self, wanted: &Wanted) -> bool {
+        self.is_open_whether(|step| match step {
+            Step::Upload { as_name: name, .. } | Step::DeleteAsset { name, .. } | Step::Rename { to: name, .. } => {
+                *name == wanted.name
+            }
+            _ => false,
+        })
     }
 
     /// What tells a workflow's step which release it is; none of a release that is not there.
@@ -229,8 +269,9 @@ impl Outcome<'_> {
     fn assets(&self) -> impl Iterator<Item = AssetRow<'_>> {
         self.goal.assets.iter().map(|wanted| {
             let state = match self.found(wanted) {
+                _ if self.is_unknown(wanted) => UNKNOWN,
                 Some(asset) if asset.state == AssetState::Starter => "begun",
-                Some(asset) if asset.digest.is_none_or(|digest| digest == wanted.digest) => "there",
+                Some(asset) if asset.digest.is_none_or(|digest| digest == wanted.digest) => THERE,
                 Some(_) => "other bytes",
                 None => "missing",
             };

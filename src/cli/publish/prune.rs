@@ -66,8 +66,24 @@ struct Row<'a> {
     files: usize,
     bytes: u64,
     goes: bool,
-    deleted: bool,
+    /// `None` where that is not known.
+    deleted: Option<bool>,
     because: String,
+}
+
+/// What was deleted.
+#[derive(Default)]
+struct Deleted {
+    done: Vec<u64>,
+    /// Its deletion was under way at the end.
+    open: Option<u64>,
+}
+
+impl Deleted {
+    /// Whether a release is gone, `None` where that is not known.
+    fn has(&self, release: u64) -> Option<bool> {
+        if self.open == Some(release) { None } else { Some(self.done.contains(&release)) }
+    }
 }
 
 /// Prunes a repository, or tells what would go.
@@ -92,7 +108,7 @@ pub(super) fn prune_releases(args: &Args, repo: &str, shell: &Shell, sink: &mut 
     let latest = opened.client.latest().map_err(|error| failed(error, sink))?;
     let listing = Listing { repository: Some(repo.to_owned()), releases };
     let judged = prune(&listing, &rule, latest, sys::now_s());
-    let mut deleted = Vec::new();
+    let mut deleted = Deleted::default();
     let done = if options.apply { delete(&judged, options, &opened, shell, &mut deleted) } else { Ok(()) };
     let text = match args.format {
         Format::Human => told(&judged, &listing, &rule, options.apply, &deleted),
@@ -108,13 +124,15 @@ fn delete(
     options: &Pruning,
     opened: &Opened,
     shell: &Shell,
-    deleted: &mut Vec<u64>,
+    deleted: &mut Deleted,
 ) -> Result<(), GithubError> {
     for one in judged.iter().filter(|one| matches!(one.fate, Fate::Goes(_))) {
         let release = one.release;
         shell.detail(&format!("deleting {}", release.tag_name));
-        opened.client.delete_release(release.id)?;
-        deleted.push(release.id);
+        opened.client.delete_release(release.id).inspect_err(|error| {
+            deleted.open = error.leaves_open().then_some(release.id);
+        })?;
+        deleted.done.push(release.id);
         // The tag of a draft need not exist, and another release may have it.
         if options.delete_tags && !release.draft {
             opened.client.delete_tag(&release.tag_name)?;
@@ -123,7 +141,7 @@ fn delete(
     Ok(())
 }
 
-fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: bool, deleted: &[u64]) -> String {
+fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: bool, deleted: &Deleted) -> String {
     let mut text = String::new();
     let (mut count, mut bytes) = (0_usize, 0);
     for one in judged {
@@ -132,13 +150,14 @@ fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: 
         let files = counted(release.assets.len(), "file");
         let line = match one.fate {
             Fate::Goes(because) => {
-                let is_gone = deleted.contains(&release.id);
-                if is_gone || !is_applied {
+                let is_gone = deleted.has(release.id);
+                if is_gone == Some(true) || !is_applied {
                     (count, bytes) = (count + 1, bytes + weight);
                 }
                 let verb = match (is_applied, is_gone) {
-                    (true, true) => "deleted",
-                    (true, false) => "not yet deleted",
+                    (true, Some(true)) => "deleted",
+                    (true, Some(false)) => "not yet deleted",
+                    (true, None) => "perhaps deleted",
                     (false, _) => "would delete",
                 };
                 format!("{verb} {}: {files}, {}; {because}\n", release.tag_name, size(weight))
@@ -161,7 +180,7 @@ fn told(judged: &[Judged<'_>], listing: &Listing, rule: &PruneRule, is_applied: 
     text
 }
 
-fn document<'a>(judged: &[Judged<'a>], repo: &'a str, is_applied: bool, deleted: &[u64]) -> Document<'a> {
+fn document<'a>(judged: &[Judged<'a>], repo: &'a str, is_applied: bool, deleted: &Deleted) -> Document<'a> {
     let row = |one: &Judged<'a>| {
         let (goes, because) = match one.fate {
             Fate::Goes(because) => (true, because),
@@ -175,7 +194,7 @@ fn document<'a>(judged: &[Judged<'a>], repo: &'a str, is_applied: bool, deleted:
             files: one.release.assets.len(),
             bytes: one.release.assets.iter().map(|asset| asset.size).sum(),
             goes,
-            deleted: deleted.contains(&one.release.id),
+            deleted: deleted.has(one.release.id),
             because: because.to_string(),
         }
     };
