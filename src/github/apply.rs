@@ -1,19 +1,21 @@
 //! The steps of a publish, one after the other, until nothing is left to do.
 
+mod look;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 
 use super::client::{Client, Upload};
 use super::error::GithubError;
-use super::retry::MOST_TRIES;
 use super::upload::Source;
 use crate::names::Digest;
 use crate::publish::remote::{Allowed, Description, Goal, Memory, Next, Refusal, Step, next};
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
+
+pub use look::of_goal;
 
 /// Told of each piece of a file that is sent: the file, and how many bytes.
 pub type OnSent = dyn Fn(&str, u64) + Send + Sync;
@@ -70,6 +72,7 @@ pub fn apply(
         listed,
         memory: Memory::default(),
         tries: BTreeMap::new(),
+        made: BTreeMap::new(),
         failed: BTreeMap::new(),
         steps: 0,
         open: Vec::new(),
@@ -86,6 +89,8 @@ struct Run<'r, 'd> {
     memory: Memory,
     /// Of each thing that was tried and of which it is not known what came: how often.
     tries: BTreeMap<String, u32>,
+    /// Of each tag how many drafts were made.
+    made: BTreeMap<String, u32>,
     failed: BTreeMap<String, GithubError>,
     steps: usize,
     /// Steps of which it is not known whether they came through.
@@ -149,6 +154,10 @@ impl Run<'_, '_> {
                 (Err(error @ GithubError::Unsure { .. }), Step::Create { tag }) => return self.find_draft(tag, error),
                 // There is no such repository for this token, however often it is asked.
                 (Err(error), Step::Create { .. }) => return Err(error),
+                (
+                    Err(error @ GithubError::Status { status: 404, .. }),
+                    Step::Describe { release, .. } | Step::Publish { release, .. },
+                ) if self.was_deleted(*release, &error)? => return Ok(()),
                 (Err(error), _) => return self.unsure(vec![(format!("{step:?}"), error)]),
             }
         }
@@ -162,7 +171,9 @@ impl Run<'_, '_> {
     fn one(&mut self, step: &Step) -> Result<(), GithubError> {
         match step {
             Step::Create { tag } => {
+                self.may_be_made(tag)?;
                 let made = self.client.create(tag, &self.goal.draft(tag))?;
+                *self.made.entry(tag.clone()).or_default() += 1;
                 self.memory.has_release(&made);
             }
             Step::DeleteRelease { release } => {
@@ -226,7 +237,7 @@ impl Run<'_, '_> {
         let results = self.client.upload(&uploads, self.doing.at_once);
         drop(uploads);
         // All of them are written down before one ends it.
-        let (mut open, mut last) = (Vec::new(), None);
+        let (mut open, mut last, mut missed) = (Vec::new(), None, None);
         for ((release, wanted, as_name, step), result) in sent.into_iter().zip(results) {
             let Some(result) = result else { continue };
             self.steps += 1;
@@ -238,14 +249,17 @@ impl Run<'_, '_> {
                 Ok(asset) => self.memory.has_asset(release, &asset),
                 Err(error @ GithubError::Unsure { .. }) => open.push((as_name.clone(), error)),
                 Err(error) if exists_already(&error) => open.push((as_name.clone(), error)),
+                Err(error @ GithubError::Status { status: 404, .. }) => missed = Some((release, error)),
                 Err(error) if error.is_final() => last = last.or(Some(error)),
                 Err(error) => drop(self.failed.insert(wanted.name.clone(), error)),
             }
         }
-        match last {
-            Some(error) => Err(error),
-            None if open.is_empty() => Ok(()),
-            None => self.unsure(open),
+        match (last, missed) {
+            (Some(error), _) => Err(error),
+            (None, Some((release, error))) if !self.was_deleted(release, &error)? => Err(error),
+            (None, Some(_)) => Ok(()),
+            (None, None) if open.is_empty() => Ok(()),
+            (None, None) => self.unsure(open),
         }
     }
 
@@ -270,119 +284,12 @@ impl Run<'_, '_> {
         })
     }
 
-    /// After calls of unknown outcome: wait, and look at what is there.
-    fn unsure(&mut self, calls: Vec<(String, GithubError)>) -> Result<(), GithubError> {
-        let mut longest: Option<(u32, GithubError)> = None;
-        for (what, error) in calls {
-            let error = match error {
-                GithubError::Unsure { .. } => error,
-                error if exists_already(&error) => {
-                    GithubError::Unsure { call: what.clone(), reason: "the name is taken".to_owned() }
-                }
-                GithubError::Status { status: 404, call, .. } => {
-                    GithubError::Unsure { call, reason: "it is not there any more".to_owned() }
-                }
-                error => return Err(error),
-            };
-            let tries = self.tries.entry(what).or_default();
-            *tries += 1;
-            if *tries >= MOST_TRIES {
-                return Err(error);
-            }
-            if longest.as_ref().is_none_or(|(most, _)| *tries > *most) {
-                longest = Some((*tries, error));
-            }
-        }
-        if let Some((tries, error)) = longest {
-            self.client.pause(error, tries)?;
-        }
-        self.look_once()
-    }
-
-    /// Looks for the draft that a call of unknown outcome may have made. A listing may lag behind, and a second draft
-    /// of one tag is worse than waiting.
-    fn find_draft(&mut self, tag: &str, error: GithubError) -> Result<(), GithubError> {
-        let tries = self.tries.entry(format!("create {tag}")).or_default();
-        *tries += 1;
-        if *tries >= MOST_TRIES {
-            return Err(error);
-        }
-        for wait_s in [2, 4, 8, 16] {
-            self.client.wait(&error, Duration::from_secs(wait_s))?;
-            self.look_once()?;
-            let mark = self.goal.mark_of_draft();
-            let is_made = |release: &ListedRelease| {
-                release.tag_name == tag && release.body.as_deref().is_some_and(|body| body.contains(&mark))
-            };
-            if self.listed.iter().any(is_made) {
-                break;
-            }
-        }
-        // It was waited for long enough.
-        self.open.clear();
-        Ok(())
-    }
-
-    /// Looks again at all, until the listing has what answers told of.
-    fn look(&mut self) -> Result<(), GithubError> {
-        for tries in 1.. {
-            self.look_once()?;
-            let (mut lacks_release, mut missing) = (false, Vec::new());
-            for known in self.memory.over(&[]) {
-                match self.listed.iter().find(|listed| listed.id == known.id) {
-                    Some(listed) => missing.extend(self.memory.missing_in(listed)),
-                    None => lacks_release = true,
-                }
-            }
-            if missing.is_empty() && !lacks_release {
-                break;
-            }
-            if tries >= MOST_TRIES {
-                // They do not come: someone deleted them. A release is asked for by its number in any case.
-                for asset in missing {
-                    self.memory.asset_is_gone(asset);
-                }
-                break;
-            }
-            let call = "GET releases".to_owned();
-            let reason = "not all that was made is listed yet".to_owned();
-            self.client.wait(&GithubError::Unsure { call, reason }, Duration::from_secs(1 << tries))?;
-        }
-        Ok(())
-    }
-
-    /// Looks once more at all releases. What was open is seen, but for a draft that may not be listed yet.
-    fn look_once(&mut self) -> Result<(), GithubError> {
-        self.listed = listed(self.client, self.goal, &self.memory)?;
-        let is_listed = |made: &String| self.listed.iter().any(|release| release.tag_name == *made);
-        self.open.retain(|step| matches!(step, Step::Create { tag } if !is_listed(tag)));
-        Ok(())
-    }
-
     /// The release that holds an asset.
     fn release_of(&self, asset: u64, name: &str) -> Option<u64> {
         let seen = self.memory.over(&self.listed);
         let holds = |release: &&ListedRelease| release.assets.iter().any(|a| a.id == asset && a.name == name);
         seen.iter().find(holds).map(|release| release.id)
     }
-}
-
-/// The releases of a goal's tags with all their assets; of others number and tag.
-///
-/// # Errors
-/// When they cannot be read.
-pub fn of_goal(client: &Client, goal: &Goal) -> Result<Vec<ListedRelease>, GithubError> {
-    listed(client, goal, &Memory::default())
-}
-
-/// The same without the releases that are known to be gone: a listing that lags behind has them for a while.
-fn listed(client: &Client, goal: &Goal, memory: &Memory) -> Result<Vec<ListedRelease>, GithubError> {
-    let mut releases = client.releases(|release| goal.has(release))?;
-    releases.retain(|release| !memory.is_gone(release.id));
-    for release in releases.iter_mut().filter(|release| goal.has(release)) {
-        release.assets = client.assets(release.id)?;
-    }
-    Ok(releases)
 }
 
 /// Whether a name is taken (REST API version 2022-11-28, "Upload a release asset").

@@ -90,6 +90,12 @@ pub enum GithubError {
         /// Size and digest of what arrived.
         found: String,
     },
+    /// Each draft that was made is deleted.
+    #[error("someone deletes the drafts of `{tag}` while it is published")]
+    Contested {
+        /// The tag.
+        tag: String,
+    },
     /// The user or the system asked to stop.
     #[error("it was stopped")]
     Stopped,
@@ -132,6 +138,7 @@ impl GithubError {
         match self {
             Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_release(),
             Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
+            Self::Contested { .. } => true,
             Self::LeftOpen(cause) => cause.is_final(),
             Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } => false,
             Self::Stored { .. } | Self::Damaged { .. } => false,
@@ -230,6 +237,9 @@ impl From<GithubError> for Diagnostic {
             GithubError::Damaged { name, .. } => Self::new(&codes::ASSET_DAMAGED, message)
                 .at(place(name), "")
                 .help("run the same command again to send it again"),
+            GithubError::Contested { tag } => Self::new(&codes::NOT_ON_GITHUB, message)
+                .at(place(tag), "")
+                .help("let one run publish at a time: run the same command again when no other does"),
             GithubError::Stopped => Self::new(&codes::NO_ANSWER, message).help("run the same command again to go on"),
             GithubError::LeftOpen(_) => error.cause().into(),
         }

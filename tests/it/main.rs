@@ -44,6 +44,7 @@ mod publish_survives_faults;
 mod publish_survives_kills;
 mod publish_to_a_folder;
 mod publish_to_github;
+mod publish_two_at_once;
 mod publish_waits;
 mod read_what_is_published;
 mod release_the_program;

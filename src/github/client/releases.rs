@@ -41,6 +41,14 @@ impl Client {
         Ok(releases)
     }
 
+    /// A release by its number, `None` where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn release(&self, id: u64) -> Result<Option<ListedRelease>, GithubError> {
+        self.find(&format!("/repos/{}/releases/{id}", self.repo))
+    }
+
     /// Makes a draft.
     ///
     /// # Errors

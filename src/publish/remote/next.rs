@@ -186,15 +186,16 @@ fn chosen<'r>(
     chosen
 }
 
-/// The goal's releases by tag, of each the one that is used first: the published one, else the draft with files, else
-/// the oldest.
+/// The goal's releases by tag, of each the one that is used first: the published one, else a draft of others with files,
+/// else the oldest. What is in the drafts of runs decides nothing: two at once that see each other's files late would
+/// each keep its own and delete the other.
 fn by_tag<'r>(goal: &Goal, seen: &'r [ListedRelease]) -> BTreeMap<&'r str, Vec<&'r ListedRelease>> {
     let mut by_tag: BTreeMap<&str, Vec<&ListedRelease>> = BTreeMap::new();
     for release in seen.iter().filter(|release| goal.has(release)) {
         by_tag.entry(&release.tag_name).or_default().push(release);
     }
     for releases in by_tag.values_mut() {
-        releases.sort_by_key(|release| (release.draft, release.assets.is_empty(), release.id));
+        releases.sort_by_key(|release| (release.draft, release.assets.is_empty() || is_marked(release), release.id));
     }
     by_tag
 }

@@ -333,6 +333,19 @@ fn a_draft_that_a_run_left_goes_where_it_holds_nothing_else() {
     }
 }
 
+/// Two runs that see each other's files late agree on the draft that stays.
+#[test]
+fn of_the_drafts_of_runs_the_oldest_stays_whatever_is_in_them() {
+    let goal = goal(&["a.whl"]);
+    let marked = |id, assets| ListedRelease { body: goal.draft("v1").body, ..release(id, true, assets) };
+    let full = || vec![asset(6, "a.whl", 1)];
+    for (first, second) in [(vec![], full()), (full(), vec![]), (vec![], vec![])] {
+        let seen = [marked(2, first), marked(3, second)];
+        let Next::Steps(steps) = next(&goal, NOTHING, &seen) else { panic!("nothing to do") };
+        assert_eq!(steps[0], Step::DeleteRelease { release: 3 });
+    }
+}
+
 #[test]
 fn a_full_release_can_be_changed_and_one_that_others_filled_is_told() {
     let names: Vec<String> = (0..990).map(|at| format!("{at:04}.whl")).collect();

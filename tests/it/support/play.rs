@@ -35,7 +35,8 @@ pub struct Play {
     pub time: Duration,
 }
 
-struct Stage(Arc<Play>);
+/// What is asked goes to the play.
+pub struct Stage(pub Arc<Play>);
 
 impl Wire for Stage {
     fn send(&self, request: http::Request<Body>) -> Answering<'_> {
@@ -119,11 +120,16 @@ impl Play {
     }
 
     pub fn client(self: &Arc<Self>) -> Client {
+        self.client_over(Arc::new(Stage(Arc::clone(self))))
+    }
+
+    /// A client whose calls go another way.
+    pub fn client_over(self: &Arc<Self>, wire: Arc<dyn Wire>) -> Client {
         let play = Arc::clone(self);
         let calls = Calls {
             api: "https://api.test".parse::<Api>().unwrap(),
             token: Token::new("writer"),
-            wire: Arc::new(Stage(Arc::clone(self))),
+            wire,
             clock: Arc::new(Handle(Arc::clone(self))),
             rates: Rates::of(&Compat::embedded()),
             time: self.time,
@@ -138,15 +144,7 @@ impl Play {
     /// One run of the program: what came of it.
     pub fn run(self: &Arc<Self>, files: &Files, goal: &Goal, allowed: Allowed) -> Result<Applied, GithubError> {
         self.github().forget_asked();
-        let client = self.client();
-        let listed = of_goal(&client, goal)?;
-        let mut doing = Doing {
-            open: &|name| Ok(files.open(name)),
-            on_step: &mut |_| {},
-            on_sent: Arc::new(|_, _| {}),
-            at_once: files.at_once,
-        };
-        Ok(apply(&client, goal, allowed, listed, &mut doing))
+        run_over(&self.client(), files, goal, allowed)
     }
 
     /// The same: how it ended.
@@ -157,6 +155,18 @@ impl Play {
     pub fn releases(&self) -> Vec<Arc<Release>> {
         self.github().repository("me/wheels").releases.values().cloned().collect()
     }
+}
+
+/// One run of the program with this client.
+pub fn run_over(client: &Client, files: &Files, goal: &Goal, allowed: Allowed) -> Result<Applied, GithubError> {
+    let listed = of_goal(client, goal)?;
+    let mut doing = Doing {
+        open: &|name| Ok(files.open(name)),
+        on_step: &mut |_| {},
+        on_sent: Arc::new(|_, _| {}),
+        at_once: files.at_once,
+    };
+    Ok(apply(client, goal, allowed, listed, &mut doing))
 }
 
 /// Files that are to be published.
