@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::relea
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName};
 use crate::publish::Asset;
-use crate::sys;
+use crate::sys::{self, FileError};
 
 /// A larger METADATA is read from the wheel, where the limits of wheels hold.
 const LARGEST_METADATA_BYTES: u64 = 64 << 20;
@@ -31,8 +31,8 @@ pub(super) enum Depth {
 pub(super) struct Gathered {
     pub(super) path: PathBuf,
     pub(super) asset: Asset,
-    /// Whether its digest was known, so that its bytes were not read.
-    pub(super) known: bool,
+    /// The manifest or the sums that told its digest, so that its bytes were not read.
+    pub(super) known: Option<PathBuf>,
 }
 
 /// The files that are meant: those named, and the wheels and source distributions of the folders named.
@@ -48,10 +48,11 @@ pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
             files.push(path.clone());
             continue;
         }
-        match sys::files_with_extension(path, &["whl", "gz"]) {
-            Ok(found) => files.extend(found.into_iter().filter(|file| is_ours(file))),
+        match of_folder(path, sink) {
+            Ok(found) => files.extend(found),
             Err(error) => sink.push(error.into()),
         }
+        subfolders(path, paths, sink);
     }
     if files.is_empty() && !sink.has_errors() {
         let folders: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -84,9 +85,59 @@ pub(super) fn gather(
     let mut gathered = Vec::new();
     for ((asset, diagnostics), path) in read.into_iter().zip(files) {
         sink.extend(diagnostics);
-        gathered.extend(asset.map(|(asset, known)| Gathered { path: path.clone(), asset, known }));
+        gathered.extend(asset.map(|(asset, is_known)| {
+            let known = is_known.then(|| known.told_by(path, asset.name())).flatten();
+            Gathered { path: path.clone(), asset, known }
+        }));
     }
     gathered
+}
+
+/// The wheels and source distributions of a folder. What is called like one and is no file is a fault each.
+fn of_folder(folder: &Path, sink: &mut Sink) -> Result<Vec<PathBuf>, FileError> {
+    let mut files = Vec::new();
+    for path in sys::paths_in(folder)?.into_iter().filter(|path| is_ours(path)) {
+        let kind = match sys::kind_beside_file(&path) {
+            Some(kind) => kind,
+            None if sys::is_file(&path) => {
+                files.push(path);
+                continue;
+            }
+            None if path.is_dir() => continue,
+            None => "a link that leads nowhere",
+        };
+        let (shown, help) = (path.display().to_string(), "bring the file that was meant, or delete it");
+        sink.push(
+            Diagnostic::new(&host::CANNOT_READ_FILE, format!("`{shown}` is {kind}, not a file"))
+                .at(Place::File(shown.as_str().into()), "")
+                .help(help),
+        );
+    }
+    Ok(files)
+}
+
+/// Warns of files in subfolders that are not named themselves.
+fn subfolders(folder: &Path, named: &[PathBuf], sink: &mut Sink) {
+    const SHOWN: usize = 5;
+    let folders = sys::folders(folder).unwrap_or_default();
+    let holds = |folder: &&PathBuf| {
+        let found = sys::files_with_extension(folder, &["whl", "gz"]).unwrap_or_default();
+        !named.contains(folder) && found.iter().any(|file| is_ours(file))
+    };
+    let found: Vec<String> = folders.iter().filter(holds).map(|path| format!("`{}`", path.display())).collect();
+    if found.is_empty() {
+        return;
+    }
+    let mut shown = found.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if found.len() > SHOWN {
+        shown.push_str(&format!(" and {} more", found.len() - SHOWN));
+    }
+    let what = if found.len() == 1 { "a subfolder holds wheels" } else { "subfolders hold wheels" };
+    sink.push(
+        Diagnostic::new(&codes::WHEELS_IN_SUBFOLDERS, format!("{what}, which are left out: {shown}"))
+            .at(Place::File(folder.display().to_string().into()), "")
+            .help("name them as well, or fetch artifacts with `merge-multiple: true`"),
+    );
 }
 
 fn is_ours(path: &Path) -> bool {

@@ -78,7 +78,7 @@ pub(super) fn only_file(shell: &Shell, files: &[PathBuf]) -> Result<PathBuf, Exi
     match files.as_slice() {
         [one] => Ok(one.clone()),
         _ => {
-            let message = format!("an issue asks for a combination of one matrix file, and there are {}", files.len());
+            let message = format!("this is done with one matrix file, and there are {}", files.len());
             let fault = Diagnostic::new(&codes::BAD_ISSUE, message);
             Err(shell.report(&[fault.help("name the matrix file that is meant")]))
         }

@@ -22,11 +22,12 @@ use crate::sys;
 /// manifest as well. Files named with `--known` are believed as the user who names them does.
 ///
 /// A wrong digest harms nobody who installs: installers hash what they fetch and refuse it. An upload hashes the bytes
-/// that it sends and is not finished when they differ. `index build --read-all` believes nothing.
+/// that it sends and is not finished when they differ, and sums and manifest are sent after it. `index build --read-all` believes nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     texts: Texts,
-    named: BTreeMap<String, Row>,
+    /// With the file that tells it.
+    named: BTreeMap<String, (PathBuf, Row)>,
     beside: BTreeMap<PathBuf, Beside>,
 }
 
@@ -97,11 +98,12 @@ impl Known {
         let source = load::read_source(path, sink)?;
         let fault = match (Manifest::from_json(&source.text), read_sums(&source.text)) {
             (Ok(manifest), _) => {
-                self.named.extend(rows(&manifest));
+                self.named.extend(rows(&manifest).map(|(name, row)| (name, (path.to_owned(), row))));
                 return Ok(());
             }
             (Err(_), Ok(sums)) => {
-                self.named.extend(sums.into_iter().map(|(name, digest)| (name, Row::Digest(digest))));
+                let row = |digest| (path.to_owned(), Row::Digest(digest));
+                self.named.extend(sums.into_iter().map(|(name, digest)| (name, row(digest))));
                 return Ok(());
             }
             (Err(error), Err(_)) if source.text.trim_start().starts_with('{') => error.to_string(),
@@ -126,8 +128,16 @@ impl Known {
             let beside = self.beside.get(path.parent()?).filter(|beside| modified <= beside.modified)?;
             beside.rows.get(name).filter(is_of)
         };
-        let row = self.named.get(name).filter(is_of).or_else(beside)?;
+        let row = self.named.get(name).map(|(_, row)| row).filter(is_of).or_else(beside)?;
         Some((size_bytes, row))
+    }
+
+    /// The file that tells what is known of a file.
+    pub(super) fn told_by(&self, path: &Path, name: &str) -> Option<PathBuf> {
+        match self.named.get(name) {
+            Some((by, _)) => Some(by.clone()),
+            None => Some(path.parent()?.join(MANIFEST)),
+        }
     }
 
     /// Whether the text of METADATA is wanted of known wheels.
@@ -138,7 +148,7 @@ impl Known {
 
 /// Says how many files were read and how many were known.
 pub(super) fn tell(gathered: &[Gathered], shell: &Shell) {
-    let known = gathered.iter().filter(|file| file.known).count();
+    let known = gathered.iter().filter(|file| file.known.is_some()).count();
     shell.detail(&format!("{} files read, {known} known by their digest", gathered.len() - known));
 }
 

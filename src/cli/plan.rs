@@ -129,7 +129,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             let source = load::source(shell, path)?;
             let failed = plan::failed_jobs(&source.text).map_err(|error| {
                 let place = Place::File(source.path.clone());
-                sink.push(Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path)).at(place, ""));
+                let fault = Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path)).at(place, "");
+                sink.push(
+                    fault.help("save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`"),
+                );
                 Exit::Fault
             })?;
             plan.keep(|id| failed.contains(id));

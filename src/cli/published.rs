@@ -16,7 +16,8 @@ use crate::names::RepoName;
 use crate::pick::{Offer, Offers};
 use crate::plan;
 use crate::publish::{
-    AssetState, ListedAsset, ListedRelease, Listing, MANIFEST, Manifest, newest_first, rebuilt_warning, saved_manifests,
+    AssetState, ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest, newest_first, rebuilt_warning,
+    saved_manifests,
 };
 use crate::report::release_of;
 use crate::sys;
@@ -295,17 +296,20 @@ fn part(path: &Path, source: &Source) -> Result<Part, Diagnostic> {
         }
         None => saved_manifests(&source.text).and_then(|saved| Ok((Listing::from_json(&source.text)?, saved))),
     };
-    let (listing, manifests) = read.map_err(|error| {
-        Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
-            .at(source.place(0..0), "")
-            .help("save it with `rock-matrix report listing --published OWNER/REPO`")
-    })?;
+    let (listing, manifests) = read.map_err(|error| no_listing(source, &error))?;
     Ok(Part {
         listing,
         is_bare_manifest: manifest.is_some(),
         folder: manifest.as_ref().map(|_| folder_of(path).to_owned()),
         manifests,
     })
+}
+
+/// Says that a file holds no releases, and how they are saved.
+pub(super) fn no_listing(source: &Source, error: &ListingError) -> Diagnostic {
+    Diagnostic::new(&codes::NOT_A_LISTING, format!("`{}`: {error}", source.path))
+        .at(source.place(0..0), "")
+        .help("save it with `rock-matrix report listing --published OWNER/REPO`")
 }
 
 /// The folder that a file lies in: `.` for a bare name, whose parent is the empty path.

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Format;
+use crate::diagnostic::render::visible;
 use crate::index::{Folder, IndexFile, Yanked};
 use crate::names::percent_encode;
 use crate::publish::{Change, Changes, INDEX, Release};
@@ -117,10 +118,11 @@ impl Told<'_> {
     }
 
     fn human(&self, document: &Document) -> String {
+        let release = visible(&document.release);
         let mut text = match (document.changed, self.dry_run) {
-            (false, _) => format!("{} is up to date: {} files, nothing written\n", document.release, document.same),
-            (true, true) => format!("{} would change:\n", document.release),
-            (true, false) => format!("published to {}:\n", document.release),
+            (false, _) => format!("{release} is up to date: {} files, nothing written\n", document.same),
+            (true, true) => format!("{release} would change:\n"),
+            (true, false) => format!("published to {release}:\n"),
         };
         let is_asset = |name: &&String| !self.is_generated(name);
         for (sign, names) in [('+', &document.added), ('~', &document.replaced), ('-', &document.removed)] {

@@ -92,11 +92,16 @@ impl Reply {
         };
         let said: Vec<&str> = faults.errors.iter().filter_map(|fault| fault.get("message")?.as_str()).collect();
         let mut message = self.message();
+        if message.is_empty() {
+            let known = http::StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
+            known.unwrap_or("no words").clone_into(&mut message);
+        }
         if !said.is_empty() {
             message = format!("{message}: {}", plain(&said.join("; ")));
         }
         let codes = faults.errors.iter().filter_map(word).collect();
-        GithubError::Status { call, status: self.status, message, codes }
+        let fields = faults.errors.iter().filter_map(|fault| fault.get("field")?.as_str().map(plain)).collect();
+        GithubError::Status { call, status: self.status, message, codes, fields }
     }
 }
 

@@ -93,7 +93,7 @@ impl Api {
         if self.may_have_token(&uri) {
             return Ok(uri);
         }
-        Err(ApiError::UploadsElsewhere { api: authority(&self.base), found: authority(&uri) })
+        Err(self.uploads_elsewhere(&uri))
     }
 
     /// Whether an address is on the API's own host: the same scheme, host and port.
@@ -113,6 +113,11 @@ impl Api {
         };
         let own = domain(&self.base, "api.");
         self.is_own(uri) || (own.is_some() && own == domain(uri, "uploads.")) || (is_safe && is_named)
+    }
+
+    /// An address for files, as an error.
+    pub(super) fn uploads_elsewhere(&self, uri: &Uri) -> ApiError {
+        ApiError::UploadsElsewhere { api: authority(&self.base), found: authority(uri) }
     }
 
     /// The address as an error.

@@ -289,6 +289,7 @@ impl Caller {
             self.glance()?;
             match self.pace.take(self.clock.now(), kind) {
                 Ok(()) => return Ok(()),
+                Err(later) if later.is_told => self.wait_told(call, &later.why, later.wait).await?,
                 Err(later) => self.wait(call, &later.why, later.wait).await?,
             }
         }
@@ -297,11 +298,19 @@ impl Caller {
     /// Waits before another try, unless that is beyond the deadline.
     pub(super) async fn wait(&self, call: &str, why: &str, wait: Duration) -> Result<(), GithubError> {
         let why = self.token.as_ref().map_or_else(|| why.to_owned(), |token| token.without(why));
+        if self.clock.now() + wait <= self.deadline {
+            (self.on_wait)(call, &why, wait);
+        }
+        self.wait_told(call, &why, wait).await
+    }
+
+    /// The same of a wait that was told.
+    async fn wait_told(&self, call: &str, why: &str, wait: Duration) -> Result<(), GithubError> {
         if self.clock.now() + wait > self.deadline {
+            let why = self.token.as_ref().map_or_else(|| why.to_owned(), |token| token.without(why));
             let reason = format!("{why}; waiting {} seconds would take too long", wait.as_secs());
             return Err(GithubError::Deadline { call: call.to_owned(), reason });
         }
-        (self.on_wait)(call, &why, wait);
         self.sleep(wait).await
     }
 

@@ -43,11 +43,8 @@ impl Clock for SystemClock {
     }
 
     fn chance(&self) -> f64 {
-        // The hasher of the standard library is seeded by the system.
-        use std::hash::{BuildHasher, Hasher};
-        let drawn = std::hash::RandomState::new().build_hasher().finish();
         #[expect(clippy::cast_precision_loss, reason = "a few bits of chance are enough")]
-        let part = (drawn >> 11) as f64 / (1_u64 << 53) as f64;
+        let part = (crate::sys::drawn() >> 11) as f64 / (1_u64 << 53) as f64;
         part
     }
 }

@@ -1,8 +1,12 @@
 //! What goes wrong with calls.
 
+mod advice;
+
 use super::api::ApiError;
 use super::token::Token;
-use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
+
+/// The fields of an asset (REST API version 2022-11-28, "Upload a release asset": its parameters and its answer).
+const OF_ASSET: [&str; 5] = ["name", "label", "content_type", "size", "state"];
 
 /// A call that did not do what it was to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,8 +30,10 @@ pub enum GithubError {
         status: u16,
         /// GitHub's words.
         message: String,
-        /// GitHub's words for the fields at fault: `already_exists`, `custom`, ….
+        /// GitHub's words for what is wrong with fields: `already_exists`, `custom`, ….
         codes: Vec<String>,
+        /// The fields that are at fault, as GitHub calls them.
+        fields: Vec<String>,
     },
     /// It is not known whether the call came through.
     #[error("{call}: it is not known whether it came through: {reason}")]
@@ -105,10 +111,16 @@ pub enum GithubError {
 }
 
 impl GithubError {
-    /// Whether GitHub turns a file away for the release's sake, so that it takes no other either. `file_count` names the
-    /// limit of assets in the fault of a release that is full.
-    fn is_of_release(&self) -> bool {
-        matches!(self, Self::Status { status: 422, message, .. } if message.contains("file_count"))
+    /// Whether GitHub turns a file away for the sake of something else, a release that is full, a rule, a quota, so that
+    /// it takes no other either. A refusal for the file's sake names a field of the asset.
+    fn is_of_all(&self) -> bool {
+        let is_of_asset = |field: &String| OF_ASSET.contains(&field.as_str());
+        matches!(self, Self::Status { status: 422, fields, .. } if !fields.iter().any(is_of_asset))
+    }
+
+    /// Whether the release is full: `file_count` names its limit of assets.
+    fn is_of_full_release(&self) -> bool {
+        matches!(self, Self::Status { status: 422, fields, .. } if fields.iter().any(|field| field == "file_count"))
     }
 
     /// Whether it is not known what a call that changes something did.
@@ -136,7 +148,7 @@ impl GithubError {
     /// Whether the next call would fare no better.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_release(),
+            Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_all(),
             Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
             Self::Contested { .. } => true,
             Self::LeftOpen(cause) => cause.is_final(),
@@ -151,9 +163,9 @@ impl GithubError {
         let clean = |text: String| token.without(&text);
         match self {
             Self::NoAnswer { call, reason, is_lasting } => Self::NoAnswer { call, reason: clean(reason), is_lasting },
-            Self::Status { call, status, message, codes } => {
-                let codes = codes.into_iter().map(clean).collect();
-                Self::Status { call, status, message: clean(message), codes }
+            Self::Status { call, status, message, codes, fields } => {
+                let all = |texts: Vec<String>| texts.into_iter().map(clean).collect();
+                Self::Status { call, status, message: clean(message), codes: all(codes), fields: all(fields) }
             }
             Self::Unsure { call, reason } => Self::Unsure { call, reason: clean(reason) },
             Self::Malformed { call, reason } => Self::Malformed { call, reason: clean(reason) },
@@ -166,82 +178,6 @@ impl GithubError {
             }
             Self::LeftOpen(cause) => Self::LeftOpen(Box::new(cause.without(Some(token)))),
             other => other,
-        }
-    }
-}
-
-impl From<GithubError> for Diagnostic {
-    fn from(error: GithubError) -> Self {
-        let message = error.to_string();
-        let place = |call: &str| Place::Remote(call.to_owned());
-        match &error {
-            GithubError::Status { call, status: 401, .. } => Self::new(&codes::BAD_TOKEN, message)
-                .at(place(call), "")
-                .help("give a token that is valid in `GITHUB_TOKEN`"),
-            GithubError::Status { call, status: 403, .. } => Self::new(&codes::TOKEN_WITHOUT_RIGHT, message)
-                .at(place(call), "")
-                .help("the token needs the right to write contents: `permissions: contents: write` in a workflow"),
-            GithubError::Status { call, status: 404, .. } => {
-                Self::new(&codes::NOT_ON_GITHUB, message).at(place(call), "").help(if call.ends_with("/releases") {
-                    "check `--repo`; a token that may not see a repository gets this answer as well"
-                } else {
-                    "it may have been deleted meanwhile: run the same command again to go on"
-                })
-            }
-            GithubError::Status { call, message: said, .. } if said.contains("was used by an immutable release") => {
-                Self::new(&codes::TAG_IS_SPENT, message)
-                    .at(place(call), "")
-                    .help("delete the draft, and publish under a new tag: one that an immutable release had is never free again")
-            }
-            GithubError::Status { call, message: said, .. } if said.contains("immutable release") => {
-                Self::new(&codes::IMMUTABLE_RELEASE, message)
-                    .at(place(call), "")
-                    .help("publish under a new tag: assets and tag of an immutable release stay as they are")
-            }
-            GithubError::Status { call, .. } if error.is_of_release() => Self::new(&codes::CALL_REFUSED, message)
-                .at(place(call), "")
-                .help("the release is full: publish fewer files, or delete what is not needed of it, then go on"),
-            GithubError::Status { call, .. } => Self::new(&codes::CALL_REFUSED, message)
-                .at(place(call), "")
-                .help("mend what GitHub names, then run the same command again to go on"),
-            GithubError::Malformed { call, .. } => Self::new(&codes::CALL_REFUSED, message)
-                .at(place(call), "")
-                .help("check `--api-url`, and whether a proxy or a login page answers in its place"),
-            GithubError::NoAnswer { call, reason, .. } if reason.contains("certificate") => {
-                Self::new(&codes::NO_ANSWER, message)
-                    .at(place(call), "")
-                    .help("where an authority of your own signs, name its certificates in `SSL_CERT_FILE`")
-            }
-            GithubError::NoAnswer { call, .. } => Self::new(&codes::NO_ANSWER, message)
-                .at(place(call), "")
-                .help("check the network and the proxy; run the same command again to go on"),
-            GithubError::Unsure { call, .. } => {
-                Self::new(&codes::NO_ANSWER, message).at(place(call), "").help("run the same command again to go on")
-            }
-            GithubError::Limited { call, .. } => Self::new(&codes::NO_ANSWER, message)
-                .at(place(call), "")
-                .help("run the same command again in an hour to go on"),
-            GithubError::Deadline { call, .. } => Self::new(&codes::NO_ANSWER, message)
-                .at(place(call), "")
-                .help("run the same command again to go on, with a longer `--deadline` where one was given"),
-            GithubError::Api(ApiError::UploadsElsewhere { found, .. }) => Self::new(&codes::API_LEADS_ELSEWHERE, &*message)
-                .help(format!("where your server takes files at that host, say so with `--uploads-host {found}`")),
-            GithubError::Api(_) => Self::new(&codes::API_LEADS_ELSEWHERE, message)
-                .help("where this is your server, give its address with `--api-url`"),
-            GithubError::File { path, .. } => Self::new(&codes::FILE_CANNOT_BE_SENT, message)
-                .at(place(path), "")
-                .help("run the same command again when nothing writes to the file any more"),
-            GithubError::Stored { wanted, .. } => Self::new(&codes::ASSET_RENAMED, message)
-                .at(place(wanted), "")
-                .help("run the same command again; where it happens again, give the file a plainer name"),
-            GithubError::Damaged { name, .. } => Self::new(&codes::ASSET_DAMAGED, message)
-                .at(place(name), "")
-                .help("run the same command again to send it again"),
-            GithubError::Contested { tag } => Self::new(&codes::NOT_ON_GITHUB, message)
-                .at(place(tag), "")
-                .help("let one run publish at a time: run the same command again when no other does"),
-            GithubError::Stopped => Self::new(&codes::NO_ANSWER, message).help("run the same command again to go on"),
-            GithubError::LeftOpen(_) => error.cause().into(),
         }
     }
 }

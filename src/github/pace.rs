@@ -46,6 +46,8 @@ pub(super) struct Pace {
 struct State {
     /// A server asked that nothing is sent before this moment, and said why.
     held: (Duration, String),
+    /// Whether that was told.
+    is_told: bool,
     next_write: Duration,
     /// When drafts and files were begun, in the last hour.
     made: VecDeque<Duration>,
@@ -58,6 +60,8 @@ pub(super) struct Later {
     pub(super) wait: Duration,
     /// Why.
     pub(super) why: String,
+    /// Whether that was said of another request: what a server asks for holds all of them.
+    pub(super) is_told: bool,
 }
 
 impl Pace {
@@ -91,7 +95,11 @@ impl Pace {
             }
         }
         if until > now {
-            return Err(Later { wait: until.saturating_sub(now), why: why.to_owned() });
+            let is_held = until == state.held.0;
+            let later =
+                Later { wait: until.saturating_sub(now), why: why.to_owned(), is_told: is_held && state.is_told };
+            state.is_told |= is_held;
+            return Err(later);
         }
         if is_short {
             state.next_write = now + self.between_writes;
@@ -111,6 +119,7 @@ impl Pace {
         let mut state = self.state();
         if until > state.held.0 {
             state.held = (until, why.to_owned());
+            state.is_told = false;
         }
     }
 

@@ -71,51 +71,12 @@ impl Recorder {
         let id = |word: &str| word.parse::<u64>().ok();
         match (method.as_str(), &words[..]) {
             ("GET", []) => Some((200, json!(state.releases))),
-            ("GET", [release, "assets"]) => {
-                let release = id(release)?;
-                let found = state.releases.iter().find(|found| found.id == release)?;
-                Some((200, json!(found.assets)))
-            }
-            ("POST", []) => {
-                state.last += 1;
-                let mut made: ListedRelease = serde_json::from_value(sent.fields.clone()).ok()?;
-                made.id = state.last;
-                let uploads = path.trim_end_matches('/');
-                made.upload_url = Some(format!("{}{uploads}/{}/assets{{?name,label}}", self.base, made.id));
-                state.releases.push(made.clone());
-                Some((201, json!(made)))
-            }
-            ("POST", [release, "assets"]) => {
-                let release = id(release)?;
-                state.last += 1;
-                let name = crate::names::percent_decode(query.strip_prefix("name=")?)?;
-                let asset = ListedAsset {
-                    id: state.last,
-                    name: name.into_owned(),
-                    state: AssetState::Uploaded,
-                    size: sent.size_bytes,
-                    digest: sent.digest,
-                    ..ListedAsset::default()
-                };
-                state.releases.iter_mut().find(|found| found.id == release)?.assets.push(asset.clone());
-                Some((201, json!(asset)))
-            }
-            ("PATCH", ["assets", asset]) => {
-                let asset = id(asset)?;
-                let mut assets = state.releases.iter_mut().flat_map(|release| &mut release.assets);
-                let found = assets.find(|found| found.id == asset)?;
-                sent.fields["name"].as_str()?.clone_into(&mut found.name);
-                Some((200, json!(found)))
-            }
-            ("PATCH", [release]) => {
-                let release = id(release)?;
-                let found = state.releases.iter_mut().find(|found| found.id == release)?;
-                if let Some(body) = sent.fields["body"].as_str() {
-                    found.body = Some(body.to_owned());
-                }
-                found.draft = sent.fields["draft"].as_bool().unwrap_or(found.draft);
-                Some((200, json!(found)))
-            }
+            ("GET", [release]) => Some((200, json!(state.release(id(release)?)?))),
+            ("GET", [release, "assets"]) => Some((200, json!(state.release(id(release)?)?.assets))),
+            ("POST", []) => Some((201, json!(state.create(sent, &format!("{}{path}", self.base))?))),
+            ("POST", [release, "assets"]) => Some((201, json!(state.upload(id(release)?, query, sent)?))),
+            ("PATCH", ["assets", asset]) => Some((200, json!(state.rename(id(asset)?, sent)?))),
+            ("PATCH", [release]) => Some((200, json!(state.edit(id(release)?, sent)?))),
             ("DELETE", ["assets", asset]) => {
                 let asset = id(asset)?;
                 state.releases.iter_mut().for_each(|release| release.assets.retain(|found| found.id != asset));
@@ -128,6 +89,52 @@ impl Recorder {
             }
             _ => None,
         }
+    }
+}
+
+impl State {
+    fn release(&mut self, id: u64) -> Option<&mut ListedRelease> {
+        self.releases.iter_mut().find(|found| found.id == id)
+    }
+
+    /// Makes a release of the releases at this address.
+    fn create(&mut self, sent: &Sent, releases: &str) -> Option<ListedRelease> {
+        self.last += 1;
+        let mut made: ListedRelease = serde_json::from_value(sent.fields.clone()).ok()?;
+        made.id = self.last;
+        made.upload_url = Some(format!("{}/{}/assets{{?name,label}}", releases.trim_end_matches('/'), made.id));
+        self.releases.push(made.clone());
+        Some(made)
+    }
+
+    fn upload(&mut self, release: u64, query: &str, sent: &Sent) -> Option<ListedAsset> {
+        self.last += 1;
+        let asset = ListedAsset {
+            id: self.last,
+            name: crate::names::percent_decode(query.strip_prefix("name=")?)?.into_owned(),
+            state: AssetState::Uploaded,
+            size: sent.size_bytes,
+            digest: sent.digest,
+            ..ListedAsset::default()
+        };
+        self.release(release)?.assets.push(asset.clone());
+        Some(asset)
+    }
+
+    fn rename(&mut self, asset: u64, sent: &Sent) -> Option<ListedAsset> {
+        let mut assets = self.releases.iter_mut().flat_map(|release| &mut release.assets);
+        let found = assets.find(|found| found.id == asset)?;
+        sent.fields["name"].as_str()?.clone_into(&mut found.name);
+        Some(found.clone())
+    }
+
+    fn edit(&mut self, release: u64, sent: &Sent) -> Option<ListedRelease> {
+        let found = self.release(release)?;
+        if let Some(body) = sent.fields["body"].as_str() {
+            found.body = Some(body.to_owned());
+        }
+        found.draft = sent.fields["draft"].as_bool().unwrap_or(found.draft);
+        Some(found.clone())
     }
 }
 

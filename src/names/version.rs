@@ -81,7 +81,9 @@ impl Version {
     /// When the specifier does not parse.
     pub fn satisfies(&self, specifiers: &str) -> Result<bool, VersionError> {
         let set = pep440_rs::VersionSpecifiers::from_str(specifiers)
-            .map_err(|e| VersionError { text: specifiers.to_owned(), reason: e.to_string() })?;
+            // What follows the first line draws it in an editor's way.
+            .map_err(|e| e.to_string().lines().next().unwrap_or_default().trim_end_matches(':').to_owned())
+            .map_err(|reason| VersionError { text: specifiers.to_owned(), reason })?;
         Ok(set.contains(&self.parsed.clone().without_local()))
     }
 

@@ -24,23 +24,65 @@ pub enum MissingRule {
     Allow,
 }
 
+/// A file that is offered and left out for a fault of its own: its name is judged all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name, which can be read.
+    pub name: String,
+    /// The path as the user knows it.
+    pub shown: String,
+}
+
+/// Name and path of a file.
+type Named<'n> = (&'n str, &'n str);
+
 /// Reports files that cannot stand in one release together, and warns of names that GitHub would change.
 pub fn as_release(offered: &[Asset], sink: &mut Sink) {
     stand_together(offered, sink);
-    names_kept(offered, Severity::Warning, sink);
+    names_kept(offered.iter().map(named), Severity::Warning, sink);
 }
 
-/// The same of a release on GitHub, which takes no file whose name it would change.
-pub fn as_github_release(offered: &[Asset], sink: &mut Sink) {
+/// The same of a release on GitHub, which takes no file whose name it would change. Of files that are left out the names
+/// are looked at, so that one run shows every fault.
+pub fn as_github_release(offered: &[Asset], left_out: &[LeftOut], sink: &mut Sink) {
     stand_together(offered, sink);
-    names_kept(offered, Severity::Error, sink);
-    labels_normal(offered, sink);
+    let others = left_out.iter().map(|file| (file.name.as_str(), file.shown.as_str()));
+    cases_differ(offered.iter().map(named), others.clone(), sink);
+    names_kept(offered.iter().map(named).chain(others.clone()), Severity::Error, sink);
+    labels_normal(offered.iter().map(named).chain(others), sink);
+}
+
+fn named(file: &Asset) -> Named<'_> {
+    (file.name(), &file.shown)
+}
+
+/// Reports files left out whose name another file has but for the case of letters.
+fn cases_differ<'n>(
+    offered: impl Iterator<Item = Named<'n>>,
+    others: impl Iterator<Item = Named<'n>>,
+    sink: &mut Sink,
+) {
+    let mut names: BTreeMap<String, Named<'_>> = offered.map(|file| (file.0.to_lowercase(), file)).collect();
+    for (name, shown) in others {
+        if let Some((other, at)) = names.insert(name.to_lowercase(), (name, shown)).filter(|(other, _)| *other != name)
+        {
+            sink.push(
+                Diagnostic::new(
+                    &codes::SAME_NAME_TWICE,
+                    format!("`{other}` and `{name}` are one name to a GitHub release"),
+                )
+                .at(Place::File(shown.into()), "")
+                .also(Place::File(at.into()), "the other one")
+                .help("give one of them"),
+            );
+        }
+    }
 }
 
 /// Reports labels that are not in the normal form of PEP 440: an installer looks for that one.
-fn labels_normal(offered: &[Asset], sink: &mut Sink) {
-    for file in offered {
-        let Some(wheel) = file.wheel() else { continue };
+fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
+    for (name, shown) in files {
+        let Ok(wheel) = name.parse::<WheelName>() else { continue };
         let (written, normal) = (wheel.version.to_string(), wheel.version.normalized());
         let (Some((_, written)), Some((_, normal))) = (written.split_once('+'), normal.split_once('+')) else {
             continue;
@@ -49,9 +91,9 @@ fn labels_normal(offered: &[Asset], sink: &mut Sink) {
             sink.push(
                 Diagnostic::new(
                     &codes::LABEL_NOT_NORMAL,
-                    format!("the label of `{}` is `{written}`, and its normal form is `{normal}`", file.name()),
+                    format!("the label of `{name}` is `{written}`, and its normal form is `{normal}`"),
                 )
-                .at(Place::File(file.shown.as_str().into()), "")
+                .at(Place::File(shown.into()), "")
                 .help(format!("write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`")),
             );
         }
@@ -60,9 +102,9 @@ fn labels_normal(offered: &[Asset], sink: &mut Sink) {
 
 /// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset": "special characters,
 /// non-alphanumeric characters, and leading or trailing periods").
-fn names_kept(offered: &[Asset], severity: Severity, sink: &mut Sink) {
-    let names: BTreeMap<&str, &Asset> = offered.iter().map(|file| (file.name(), file)).collect();
-    for (name, file) in names {
+fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, sink: &mut Sink) {
+    let names: BTreeMap<&str, &str> = files.collect();
+    for (name, shown) in names {
         let odd = name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c));
         let odd = odd
             .map(String::from)
@@ -74,7 +116,7 @@ fn names_kept(offered: &[Asset], severity: Severity, sink: &mut Sink) {
                 format!("the name `{name}` holds `{odd}`, which a GitHub release does not keep"),
             )
             .severity(severity)
-            .at(Place::File(file.shown.as_str().into()), "")
+            .at(Place::File(shown.into()), "")
             .help("give it a version without an epoch, or publish it in a folder with `--to`"),
         );
     }
@@ -154,7 +196,7 @@ pub fn against_plan(
 
 #[cfg(test)]
 mod tests {
-    use super::{Expected, MissingRule, against_plan, as_github_release, as_release};
+    use super::{Expected, LeftOut, MissingRule, against_plan, as_github_release, as_release};
     use crate::diagnostic::{Severity, Sink};
     use crate::publish::{Asset, testing::asset};
 
@@ -195,7 +237,7 @@ mod tests {
         let mut sink = Sink::new();
         as_release(&odd, &mut sink);
         assert!(!sink.has_errors(), "a folder takes it");
-        as_github_release(&odd, &mut sink);
+        as_github_release(&odd, &[], &mut sink);
         assert!(sink.has_errors());
     }
 
@@ -206,10 +248,14 @@ mod tests {
             [("ROCm62", "rocm62"), ("rocm62_x", "rocm62.x"), ("rocm62.x", ""), ("cxx11abiTRUE", "cxx11abitrue")]
         {
             let mut sink = Sink::new();
-            as_github_release(&[offered(&format!("a-1+{label}-py3-none-any.whl"), 1)], &mut sink);
+            let name = format!("a-1+{label}-py3-none-any.whl");
+            as_github_release(&[offered(&name, 1)], &[], &mut sink);
             let told = sink.finish();
             assert_eq!(told.is_empty(), normal.is_empty(), "{label}");
             assert!(told.iter().all(|one| one.message.contains(&format!("is `{normal}`"))), "{told:?}");
+            let mut sink = Sink::new();
+            as_github_release(&[], &[LeftOut { shown: name.clone(), name }], &mut sink);
+            assert_eq!(sink.finish().len(), told.len(), "also where the file has another fault");
         }
     }
 

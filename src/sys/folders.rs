@@ -70,18 +70,25 @@ pub fn disk_usage(path: &Path) -> Result<u64, FileError> {
 /// # Errors
 /// When it is there and cannot be read.
 pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
+    let name = |path: PathBuf| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    Ok(paths_in(folder)?.into_iter().filter_map(name).collect())
+}
+
+/// What is in a folder, sorted by name; nothing when it is not there.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     let fault = |e| FileError::new("read", folder, e);
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(fault(e)),
     };
-    let mut names = Vec::new();
-    for entry in entries {
-        names.extend(entry.map_err(fault)?.file_name().into_string());
-    }
-    names.sort();
-    Ok(names)
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut paths = paths.map_err(fault)?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// Whether something is at the path, a dangling link too.

@@ -25,14 +25,14 @@ pub use files::{
 };
 pub use folders::{
     Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing,
-    lock, make_folder, names_in, now_s, open_log, open_to_read, own_ids, remove, stamp,
+    lock, make_folder, names_in, now_s, open_log, open_to_read, own_ids, paths_in, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
 pub use libraries::Sysroot;
 pub use owners::Owners;
 pub use positional::{Existing, PositionalFile, Saved, is_same_file, save, save_checked, try_save};
 pub use probe::{Probe, find_program, probe};
-pub use random::unguessable;
+pub use random::{drawn, unguessable};
 pub use scratch::{Room, scratch};
 pub use signals::{Signals, StopSignal};
 pub use swap::{FolderSwap, Listed, Staging, real_path, tree};

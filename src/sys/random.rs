@@ -1,12 +1,17 @@
-//! Words that nobody can guess.
+//! Chance, and words that nobody can guess.
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// 32 hex digits. Each half is a keyed hash whose key the system drew (std documentation, `RandomState`).
+/// A number that nobody can guess: a keyed hash whose key the system drew (std documentation, `RandomState`).
+pub fn drawn() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// 32 hex digits.
 pub fn unguessable() -> String {
     (0..2).fold(String::new(), |mut word, _| {
-        let _ = write!(word, "{:016x}", RandomState::new().build_hasher().finish());
+        let _ = write!(word, "{:016x}", drawn());
         word
     })
 }

@@ -112,6 +112,11 @@ fn a_second_attempt_plans_what_failed_and_nothing_else() {
     assert!(project.run(&["plan", "--only-failed", "all.json"]).exits(0).stderr.contains("P014 empty-plan"));
     let said = project.run(&["plan", "--only-failed", "bad.json"]).exits(1);
     assert!(said.stderr.starts_with("error[P050 bad-run-file]: `bad.json`: it lists no jobs"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("help: save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs"),
+        "{}",
+        said.stderr
+    );
 }
 
 /// P6: what the job `failures` of a rendered workflow runs, for two builds that failed and one that left nothing.

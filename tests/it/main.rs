@@ -42,6 +42,7 @@ mod publish_ends_under_way;
 mod publish_says;
 mod publish_survives_faults;
 mod publish_survives_kills;
+mod publish_takes_files;
 mod publish_to_a_folder;
 mod publish_to_github;
 mod publish_two_at_once;

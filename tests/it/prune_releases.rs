@@ -185,3 +185,17 @@ fn without_a_rule_nothing_is_even_asked() {
     Project::new().run(&["publish", "--repo", "me/wheels", "dist"]).exits(2);
     assert_eq!(server.github().ledger.requests.len(), 0);
 }
+
+#[test]
+fn a_dry_run_is_what_it_is_anyway_and_no_tag_is_asked_for() {
+    let server = nightlies();
+    let rule = ["--tag-glob", "nightly-*", "--keep", "1"];
+    let plain = prune(&server, &rule, 0).stdout;
+    assert_eq!(prune(&server, &[&rule[..], &["--dry-run"]].concat(), 0).stdout, plain);
+    let both = prune(&server, &[&rule[..], &["--dry-run", "--apply"]].concat(), 2).stderr;
+    assert!(both.contains("cannot be used with") && !both.contains("--tag <TAG>"), "{both}");
+    let bare = prune(&server, &["--keep", "1"], 2).stderr;
+    assert!(bare.contains("--tag-glob") && !bare.contains("--tag <TAG>"), "{bare}");
+    let untold = Project::new().run(&["publish", "--repo", "me/wheels", "--dist", "dist"]).exits(2).stderr;
+    assert!(untold.contains("name the tag of this one with `--tag`"), "{untold}");
+}

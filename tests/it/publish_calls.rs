@@ -118,7 +118,7 @@ fn a_file_that_was_stored_under_another_name_is_deleted_and_the_publish_fails() 
     assert!(matches!(failed.values().next(), Some(GithubError::Stored { .. })), "{failed:?}");
     let [release] = &play.releases()[..] else { panic!("one release") };
     let names: Vec<&str> = release.assets.iter().map(|asset| asset.name.as_str()).collect();
-    assert_eq!((names, release.draft), (vec!["SHA256SUMS"], true));
+    assert_eq!((names.len(), release.draft), (0, true), "{names:?}: nor are its sums sent");
 }
 
 /// 4.6, P2

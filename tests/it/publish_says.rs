@@ -260,6 +260,21 @@ fn a_dry_run_from_a_saved_state_needs_neither_token_nor_network() {
     publish(&project, &["--api-url", "http://127.0.0.1:1", "--state", "state.json"], 2);
 }
 
+/// 4.15
+#[test]
+fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take() {
+    let server = server(&[]);
+    let url = server.url();
+    let many = (0..200).fold(project(), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), "a"));
+    let told = publish(&many, &["--api-url", &*url, "--dry-run", "--deadline", "1"], 0);
+    assert!(
+        told.stdout.contains("calls would change something") && told.stdout.contains("pauses of"),
+        "{}",
+        told.stdout
+    );
+    assert!(!told.stderr.contains("going on in"), "{}", told.stderr);
+}
+
 /// 4.7, P4
 #[test]
 fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_told_before() {

@@ -264,6 +264,7 @@ fn wheels_that_are_not_offered_stay_in_the_sums_whatever_the_manifest_says() {
     assert_eq!(writes(&server), before);
     let told = publish(&other, &server, &["--allow-published", "--replace"], 0).stderr;
     assert!(told.contains("warning[G118 manifest-unreadable]") && !told.contains("G119"), "{told}");
+    assert!(!told.contains("--replace"), "that was given: {told}");
     for document in DOCUMENTS {
         let text = text(&server, document);
         assert!(text.contains(CP311) && text.contains(CP312), "{text}");
@@ -381,6 +382,10 @@ fn what_github_refuses_is_told_with_what_to_do() {
     fails(&["create-release=tag-ruleset:422"], &[], 1, "G106");
     fails(&["list-releases=garbled"], &[], 3, "G106");
     fails(&["list-releases=elsewhere:302"], &[], 3, "G108");
+    let elsewhere = fails(&["upload#1=elsewhere:307"], &[], 3, "G108");
+    assert!(elsewhere.contains("--uploads-host"), "{elsewhere}");
+    let unread = fails(&["list-releases=no-right"], &[], 3, "G104");
+    assert!(unread.contains("contents: read") && !unread.contains("contents: write"), "{unread}");
     fails(&["upload#1=wrong-name"], &[], 3, "G110");
     let damaged = fails(&["upload#1=short"], &[], 3, "G117");
     assert!(damaged.contains("and it was sent as") && damaged.contains("run the same command again"), "{damaged}");

@@ -158,7 +158,7 @@ fn a_draft_that_is_deleted_under_way_is_made_once_more_and_not_again_and_again()
                 assert!(!release.draft && files.are_in(&release.assets, true));
             }
             (9, End::Failed(GithubError::Contested { tag })) => {
-                assert_eq!((tag.as_str(), play.releases().len()), ("v1", 0))
+                assert_eq!((tag.as_str(), play.releases().len()), ("v1", 0));
             }
             (_, end) => panic!("deleted {times} times: {end:?}"),
         }

@@ -54,6 +54,18 @@ fn an_upload_that_is_asked_to_wait_waits_and_nothing_else_is_sent_meanwhile() {
     }
 }
 
+/// 4.6: what a server asks for holds all, and is said once, of the call that was turned away.
+#[test]
+fn a_wait_is_told_once_and_of_what_was_sent() {
+    let play = play(Settings::default(), &["upload#1=retry-after:429:8"]);
+    let files = Files::of(5, 1);
+    assert!(matches!(play.publish(&files, &files.goal(1), Allowed::default()), End::Done(_)));
+    let told = play.told.lock().unwrap().clone();
+    let waits: Vec<&String> = told.iter().filter(|line| line.contains("429")).collect();
+    let first = files.bytes.keys().find(|name| name.contains("a-0")).unwrap();
+    assert!(matches!(&waits[..], [one] if one.contains(first)), "{told:?}");
+}
+
 /// 4.16
 #[test]
 fn lines_about_waits_do_not_tell_the_token() {
@@ -165,7 +177,7 @@ fn other_bytes_that_arrive_are_told_with_what_was_sent_and_deleted() {
         let [error] = errors[..] else { panic!("{errors:?}") };
         let GithubError::Damaged { found, .. } = error else { panic!("{error}") };
         assert!(found.contains(told), "{error}");
-        assert_eq!(play.releases()[0].assets.len(), 1, "{rule}");
+        assert_eq!(play.releases()[0].assets.len(), 0, "{rule}: nor are its sums sent");
     }
 }
 

@@ -121,7 +121,8 @@ impl FromStr for Fault {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(':').collect();
-        let number = |at: usize, or: u64| parts.get(at).map_or(Ok(or), |part| part.parse());
+        // A number with which the time of the answer can still be told.
+        let number = |at: usize, or: u64| parts.get(at).map_or(Ok(or), |part| part.parse::<u32>().map(u64::from));
         let fault = (|| -> Result<Self, std::num::ParseIntError> {
             let status = |or: u16| parts.get(1).map_or(Ok(or), |part| part.parse());
             Ok(match parts[0] {
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_is_no_fault_is_refused() {
-        for text in ["", "cut:x", "200", "nonsense", "done:9999999"] {
+        for text in ["", "cut:x", "200", "nonsense", "done:9999999", "retry-after:429:18446744073709551615"] {
             assert!(text.parse::<Fault>().is_err(), "{text}");
         }
     }

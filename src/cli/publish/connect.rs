@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::word::quoted;
 use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::github::{Api, Calls, Client, Clock, Net, Rates, SystemClock, Through, Token, UploadsHost, Wire};
+use crate::github::{Api, Calls, Client, Net, OnWait, Rates, SystemClock, Through, Token, UploadsHost};
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
 
@@ -99,8 +100,17 @@ impl Connection {
             seen.is_some()
         };
         let clock = Arc::new(SystemClock::default());
-        let client =
-            self.client(repo.clone(), &api, token.clone(), wire, clock, Box::new(stop), minutes, compat, shell)?;
+        let calls = Calls {
+            api: api.clone(),
+            token: token.clone(),
+            wire,
+            clock,
+            rates: Rates::of(compat),
+            time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),
+            stop: Box::new(stop),
+            on_wait: telling(shell),
+        };
+        let client = client(repo.clone(), calls, shell)?;
         Ok(Opened { repo, api, client, token, stopped })
     }
 
@@ -126,50 +136,12 @@ impl Connection {
             words.extend(["--api-url".to_owned(), quoted(url)]);
         }
         if let Some(file) = &self.token_file {
-            words.extend(["--token-file".to_owned(), quoted(&file.display().to_string())]);
+            words.extend(["--token-file".to_owned(), quoted(file)]);
         }
         if let Some(minutes) = self.deadline {
             words.extend(["--deadline".to_owned(), minutes.to_string()]);
         }
         words
-    }
-
-    /// A client over any wire.
-    #[expect(clippy::too_many_arguments, reason = "they are the parts of a client, each once")]
-    pub(in crate::cli) fn client(
-        &self,
-        repo: RepoName,
-        api: &Api,
-        token: Option<Token>,
-        wire: Arc<dyn Wire>,
-        clock: Arc<dyn Clock>,
-        stop: Box<crate::github::Stop>,
-        minutes: u64,
-        compat: &Compat,
-        shell: &Shell,
-    ) -> Result<Client, Exit> {
-        let is_told = shell.verbosity >= crate::cli::Verbosity::Normal;
-        let on_wait = move |call: &str, why: &str, wait: Duration| {
-            // A wait that nobody notices is not told.
-            if is_told && wait >= Duration::from_secs(2) {
-                let line = format!("{call}: {why}; going on in {} s\n", wait.as_secs());
-                let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-            }
-        };
-        let calls = Calls {
-            api: api.clone(),
-            token,
-            wire,
-            clock,
-            rates: Rates::of(compat),
-            time: Duration::from_secs(60 * self.deadline.unwrap_or(minutes)),
-            stop,
-            on_wait: Box::new(on_wait),
-        };
-        Client::new(repo, calls).map_err(|error| {
-            shell.report(&[Diagnostic::new(&codes::NO_ANSWER, format!("nothing can be sent from here: {error}"))]);
-            Exit::Machine
-        })
     }
 
     fn token(&self, shell: &Shell) -> Result<Option<Token>, Diagnostic> {
@@ -186,6 +158,28 @@ impl Connection {
         shell.mask(text.trim());
         Token::new(&text).map(Some).ok_or_else(|| no_token(&path.display().to_string()))
     }
+}
+
+/// A client of a repository.
+///
+/// # Errors
+/// The exit of the command, after saying why.
+pub(in crate::cli) fn client(repo: RepoName, calls: Calls, shell: &Shell) -> Result<Client, Exit> {
+    Client::new(repo, calls).map_err(|error| {
+        shell.report(&[Diagnostic::new(&codes::NO_ANSWER, format!("nothing can be sent from here: {error}"))]);
+        Exit::Machine
+    })
+}
+
+/// Tells of waits that somebody notices.
+fn telling(shell: &Shell) -> Box<OnWait> {
+    let is_told = shell.verbosity >= crate::cli::Verbosity::Normal;
+    Box::new(move |call: &str, why: &str, wait: Duration| {
+        if is_told && wait >= Duration::from_secs(2) {
+            let line = format!("{call}: {why}; going on in {} s\n", wait.as_secs());
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+        }
+    })
 }
 
 impl Opened {
@@ -213,11 +207,6 @@ impl Opened {
 
 fn bad_address(text: String, argument: &str) -> Diagnostic {
     Diagnostic::new(&codes::BAD_GITHUB_ADDRESS, text).at(Place::Argument(argument.to_owned()), "")
-}
-
-/// A word for a shell; one that no shell takes stays as it is.
-pub(super) fn quoted(text: &str) -> String {
-    shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }
 
 impl std::fmt::Debug for Opened {

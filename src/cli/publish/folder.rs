@@ -8,6 +8,7 @@ use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, name
 use crate::cli::assets::Depth;
 use crate::cli::index::carry_over_from;
 use crate::cli::known::Known;
+use crate::cli::release_folder::Opened;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::publish::{
     Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan, as_release, changes,
@@ -33,16 +34,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
 
     let opened = release_folder::open(&folder, &compat, args.dry_run, shell, sink)?;
     let offered = once(offered);
-    let offered_names: BTreeSet<&str> = offered.iter().map(|g| g.asset.name()).collect();
-    let mut kept: Vec<Gathered> =
-        opened.assets.iter().filter(|g| !offered_names.contains(g.asset.name())).cloned().collect();
-    let taken = superseded(&cloned(&offered), &cloned(&kept));
-    opened.report_faults(&offered_names, args.replace, sink);
-    if args.replace {
-        kept.retain(|g| !taken.contains_key(g.asset.name()));
-    } else {
-        report_taken(&taken, sink);
-    }
+    let (kept, gone) = kept(&opened, &offered, args.replace, sink);
     if args.plan.is_some() {
         let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
         let kept: Vec<_> = kept.iter().filter_map(|g| g.asset.wheel().cloned()).collect();
@@ -60,7 +52,6 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;
-    let gone: BTreeSet<String> = taken.into_keys().filter(|_| args.replace).collect();
     let difference = if args.replace { Difference::Replace } else { Difference::Refuse };
     let made = changes(&release.wanted(), &opened.present(&gone), difference);
     made.conflicts.iter().for_each(|conflict| sink.push(differs(conflict, &folder)));
@@ -76,6 +67,20 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         opened.apply(&release, &made, &paths, sink)?;
     }
     Ok(shell.print(&told.text(args.format)))
+}
+
+/// What of the release stays beside what is offered, and the names of the wheels that others take the place of.
+fn kept(opened: &Opened, offered: &[Gathered], replace: bool, sink: &mut Sink) -> (Vec<Gathered>, BTreeSet<String>) {
+    let names: BTreeSet<&str> = offered.iter().map(|g| g.asset.name()).collect();
+    let mut kept: Vec<Gathered> = opened.assets.iter().filter(|g| !names.contains(g.asset.name())).cloned().collect();
+    let taken = superseded(&cloned(offered), &cloned(&kept));
+    opened.report_faults(&names, replace, sink);
+    if !replace {
+        report_taken(&taken, sink);
+        return (kept, BTreeSet::new());
+    }
+    kept.retain(|g| !taken.contains_key(g.asset.name()));
+    (kept, taken.into_keys().collect())
 }
 
 fn report_taken(taken: &BTreeMap<String, String>, sink: &mut Sink) {

@@ -1,13 +1,18 @@
 //! A release on GitHub: gather what is offered, look at what is there, decide, send, tell.
 
 mod decide;
+mod doubt;
 mod offer;
 mod options;
 mod resume;
 mod send;
 mod there;
 
+use std::collections::BTreeMap;
+
+use doubt::wrongly_known;
 use offer::Offer;
+use resume::{Reading, resume};
 use send::{Content, rehearse, send};
 use there::There;
 
@@ -23,12 +28,12 @@ pub(super) use options::Options;
 pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let options = &args.github;
     let offer = Offer::gather(args, shell, sink)?;
-    let (minutes, hosts) = (options.minutes(), options.uploads_hosts());
+    let (minutes, hosts) = (options.minutes(), &options.uploads_host);
     let opened = args.connection.open_to_send(repo, minutes, hosts, &offer.compat, shell, sink)?;
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
-    let resume = resume::resume(args, repo);
+    let resume = resume(args, repo, Reading::Same);
     let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone(), &offer.compat);
     let there = match &options.state {
         Some(path) => There::saved(path, sink)?,
@@ -49,9 +54,11 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     } else {
         (send(args, &opened.client, &goal, there.listed, &content, shell), None)
     };
+    let wrong = wrongly_known(&offer.files, &applied.end);
+    let resume = if wrong.is_empty() { resume } else { self::resume(args, repo, Reading::All) };
     let outcome = Outcome { repo, goal: &goal, applied: &applied, rehearsal, resume };
     shell.summarise_if_it_can_be(|room| outcome.summary(room));
-    let exit = exit(&applied, outcome.is_begun(), &opened, sink);
+    let exit = exit(&applied, wrong, outcome.is_begun(), &opened, sink);
     // Addresses come from the server, which knows the token.
     let text = outcome.text(args.format, sink.seen());
     let without_token = |text: String| opened.token.as_ref().map_or_else(|| text.clone(), |token| token.without(&text));
@@ -63,8 +70,14 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     Ok(if exit == Exit::Done { told } else { exit })
 }
 
-/// The exit that an end means; its faults go to the sink.
-fn exit(applied: &Applied, is_begun: bool, opened: &Opened, sink: &mut Sink) -> Exit {
+/// The exit that an end means; its faults go to the sink, those of files that were known wrongly in other words.
+fn exit(
+    applied: &Applied,
+    mut wrong: BTreeMap<String, Diagnostic>,
+    is_begun: bool,
+    opened: &Opened,
+    sink: &mut Sink,
+) -> Exit {
     match &applied.end {
         End::Done(_) => Exit::Done,
         End::Refused(refused) => {
@@ -78,7 +91,9 @@ fn exit(applied: &Applied, is_begun: bool, opened: &Opened, sink: &mut Sink) -> 
         }
         End::Failed(error) => failed(error.clone(), opened, sink),
         End::Incomplete(faults) => {
-            sink.extend(faults.values().cloned().map(Diagnostic::from));
+            let told =
+                |(name, error): (&String, &GithubError)| wrong.remove(name).unwrap_or_else(|| error.clone().into());
+            sink.extend(faults.iter().map(told).collect::<Vec<_>>());
             Exit::Machine
         }
     }

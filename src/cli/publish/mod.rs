@@ -8,6 +8,7 @@ mod planned;
 mod progress;
 mod prune;
 mod subjects;
+mod word;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,8 @@ use super::told::Told;
 use super::{Exit, Format, Shell, load, release_folder};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::{BaseUrl, Links};
+use crate::names::WheelName;
+use crate::publish::LeftOut;
 
 pub(super) use connect::Connection;
 
@@ -59,7 +62,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "repo", help_heading = "Where")]
     to: Option<PathBuf>,
     /// The repository whose release it is
-    #[arg(long, value_name = "OWNER/REPO", requires = "tag", help_heading = "Where")]
+    #[arg(long, value_name = "OWNER/REPO", help_heading = "Where")]
     repo: Option<String>,
     /// Tag of the release; with --to, a folder of this name in DIR
     #[arg(long, value_name = "TAG", help_heading = "Where")]
@@ -104,6 +107,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if args.pruning.is_stray() {
         let text = "`--tag-glob`, `--keep`, `--older-than` and `--apply` are for `--prune`";
         return super::misused("publish", clap::error::ErrorKind::ArgumentConflict, text);
+    }
+    if args.repo.is_some() && args.tag.is_none() && !args.pruning.prune {
+        let text = "`--repo` has many releases: name the tag of this one with `--tag`";
+        return super::misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
     }
     let mut sink = Sink::new();
     let made = match (&args.to, &args.repo) {
@@ -169,6 +176,17 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
             sink.push(Diagnostic::new(code, error.to_string()).at(Place::Argument(argument.to_owned()), ""));
         })
         .ok()
+}
+
+/// The files that are named as they should be and were left out all the same.
+fn left_out(files: &[PathBuf], gathered: &[Gathered]) -> Vec<LeftOut> {
+    let kept: std::collections::BTreeSet<&std::path::Path> = gathered.iter().map(|g| g.path.as_path()).collect();
+    let others = files.iter().filter(|file| !kept.contains(file.as_path())).filter_map(|file| {
+        let name = file.file_name()?.to_str()?;
+        let can_be_read = name.ends_with(".tar.gz") || (name.parse::<WheelName>().is_ok() && !name.contains('%'));
+        can_be_read.then(|| LeftOut { name: name.to_owned(), shown: file.display().to_string() })
+    });
+    others.collect()
 }
 
 fn cloned(gathered: &[Gathered]) -> Vec<crate::publish::Asset> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::Format;
-use crate::diagnostic::render::json;
+use crate::diagnostic::render::{json, visible_lines};
 use crate::diagnostic::{Diagnostic, counted};
 use crate::github::{Applied, End, GithubError, Recorded};
 use crate::publish::remote::{Goal, Step};
@@ -106,7 +106,7 @@ impl Outcome<'_> {
     /// What is printed; `told` is what there is to say of it for people.
     pub(super) fn text(&self, format: Format, told: &[Diagnostic]) -> String {
         match format {
-            Format::Human => self.human(),
+            Format::Human => visible_lines(&self.human()),
             Format::Json => print(&Document {
                 version: 1,
                 repository: self.repo,

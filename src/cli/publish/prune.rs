@@ -20,7 +20,7 @@ pub(super) struct Pruning {
     #[arg(
         help = "Instead of publishing, tell which releases of the repository a rule lets go; --apply deletes them",
         long,
-        conflicts_with_all = ["files", "dist", "to", "tag", "plan", "replace", "dry_run"],
+        conflicts_with_all = ["files", "dist", "to", "tag", "plan", "replace"],
         help_heading = "Pruning"
     )]
     pub(super) prune: bool,
@@ -34,7 +34,7 @@ pub(super) struct Pruning {
     #[arg(long, value_name = "AGE", requires = "prune", help_heading = "Pruning")]
     older_than: Option<Age>,
     /// Delete them
-    #[arg(long, requires = "prune", help_heading = "Pruning")]
+    #[arg(long, requires = "prune", conflicts_with = "dry_run", help_heading = "Pruning")]
     apply: bool,
     /// Delete their tags as well
     #[arg(long, requires = "apply", help_heading = "Pruning")]

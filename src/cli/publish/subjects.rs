@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Args, Exit, Shell, assets, cloned, load, named, once};
+use super::{Args, Exit, Shell, assets, cloned, left_out, load, named, once};
 use crate::cli::assets::Depth;
 use crate::diagnostic::Sink;
 use crate::publish::{as_github_release, sums};
@@ -16,7 +16,7 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
     let files = assets::files(&named(args), sink);
     let known = super::known(args, &files, shell, sink)?;
     let offered = assets::gather(&files, Depth::Verify, &known, &compat, sink);
-    as_github_release(&cloned(&offered), sink);
+    as_github_release(&cloned(&offered), &left_out(&files, &offered), sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
     }

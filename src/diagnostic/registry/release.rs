@@ -22,6 +22,8 @@ pub const ALL: &[&Code] = &[
     &CANNOT_INDEX,
     &NO_TARGET,
     &BAD_KNOWN_FILE,
+    &KNOWN_DIGEST_IS_WRONG,
+    &WHEELS_IN_SUBFOLDERS,
     &BAD_YANK_RULE,
     &NOT_AN_INDEX,
     &IMMUTABLE_RELEASE,
@@ -173,6 +175,18 @@ pub const BAD_KNOWN_FILE: Code = Code::error(
     "bad-known-file",
     "`--known` names a file that tells digests, so that wheels need not be read again: a `rock-manifest.json` of this program, or a `SHA256SUMS` with lines as `sha256sum` writes them. The file named is neither.",
 );
+/// A manifest or sums tell another digest than the file has.
+pub const KNOWN_DIGEST_IS_WRONG: Code = Code::error(
+    "G022",
+    "known-digest-is-wrong",
+    "What is sent is hashed on its way, and it has another digest than the file of `--known`, or the `rock-manifest.json` beside it, tells of it. Nothing of it is in the release, nor are sums or a manifest with the wrong digest.\n\nPublish again with `--read-all`, which believes no such file, or bring the file that was meant.",
+);
+/// Wheels lie where nothing looks for them.
+pub const WHEELS_IN_SUBFOLDERS: Code = Code::warning(
+    "G021",
+    "wheels-in-subfolders",
+    "Folders are looked at without their subfolders, and these hold wheels or source distributions: they are left out. `actions/download-artifact` makes a folder for each artifact where it is not told `merge-multiple: true`.\n\nName the subfolders as well, or bring the files together.",
+);
 /// A rule for yanking that cannot be read, or that means no file.
 pub const BAD_YANK_RULE: Code = Code::error(
     "G019",
@@ -219,7 +233,7 @@ pub const TAG_IS_SPENT: Code = Code::error(
 pub const RELEASE_IS_FULL: Code = Code::error(
     "G120",
     "release-is-full",
-    "A release takes 1,000 files. `SHA256SUMS` and `rock-manifest.json` must be in the first release of a tag, and the new bytes of a published file are sent beside the old ones. There is no room for that. Nothing was sent.\n\nDelete what is not needed from the release, or publish under a new tag.",
+    "A release takes 1,000 files. `SHA256SUMS` and `rock-manifest.json` must be in the first release of a tag, and the new bytes of a published file are sent beside the old ones. There is no room for that. Where GitHub itself says so, nothing more was sent.\n\nDelete what is not needed from the release, or publish under a new tag.",
 );
 /// Two releases have one tag.
 pub const SEVERAL_RELEASES_OF_TAG: Code = Code::error(

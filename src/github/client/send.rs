@@ -111,6 +111,9 @@ async fn try_to_send(
         return Err(GithubError::File { path: upload.name.clone(), reason: reason.clone() });
     }
     let Some(reply) = sent? else { return Ok(None) };
+    if let Some(next) = reply.redirect(&Method::POST, uri) {
+        return Err(caller.api.uploads_elsewhere(&next).into());
+    }
     if reply.status >= 300 {
         return Err(reply.refusal(call.to_owned()));
     }

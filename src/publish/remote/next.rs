@@ -109,11 +109,11 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
     if !refused.is_empty() {
         return Next::Refused(refused);
     }
-    // Who reads the sums of a published release finds what they tell of.
+    // Who reads the sums finds what they tell of, and what they tell was right when it was sent.
     let are_wheels_there = steps.is_empty() && begun.iter().all(|(_, lacks)| lacks.steps.is_empty());
     for (release, lacks) in &begun {
         let mut files = lacks.steps.clone();
-        if release.draft || are_wheels_there {
+        if are_wheels_there {
             files.extend(lacks.generated.iter().cloned());
         }
         within_room(goal, release, &mut files);

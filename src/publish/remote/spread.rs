@@ -41,6 +41,9 @@ pub fn spread<'g>(goal: &'g Goal, seen: &[&ListedRelease], foreign: &BTreeSet<&s
                 Some(wanted) => {
                     if placed.insert(&wanted.name) {
                         share.assets.push(wanted);
+                    } else if !share.assets.iter().any(|own| own.name == wanted.name) {
+                        // It lies in an earlier release as well, and takes room here.
+                        foreign += 1;
                     }
                 }
                 None => foreign += 1,

@@ -1,8 +1,8 @@
 //! A goal against releases in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Allowed, Goal, MakeLatest, Memory, Next, Refusal, Step, next, standing};
+use super::{Allowed, Goal, MakeLatest, Memory, Next, Refusal, Step, next, spread, standing};
 use crate::names::Digest;
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
 
@@ -331,6 +331,18 @@ fn a_draft_that_a_run_left_goes_where_it_holds_nothing_else() {
         let refused = Releases::of(vec![marked(2, vec![other]), public()]).reach(&goal, NOTHING).unwrap_err();
         assert!(matches!(&refused[..], [Refusal::Duplicates { .. }]), "{refused:?}");
     }
+}
+
+#[test]
+fn a_file_that_lies_in_two_releases_takes_room_in_both() {
+    let names: Vec<String> = (0..30).map(|at| format!("{at:02}.whl")).collect();
+    let goal = Goal { most_assets: 20, ..goal(&names.iter().map(String::as_str).collect::<Vec<_>>()) };
+    let ten = || (100..).zip(&names[..10]).map(|(id, name)| asset(id, name, 1)).collect();
+    let first = release(1, true, ten());
+    let second = ListedRelease { tag_name: "v1-2".to_owned(), ..release(2, true, ten()) };
+    let shares = spread(&goal, &[&first, &second], &BTreeSet::new());
+    let sizes: Vec<usize> = shares.iter().map(|share| share.assets.len()).collect();
+    assert_eq!(sizes, [10, 10, 10], "the second is full with files of the first");
 }
 
 /// Two runs that see each other's files late agree on the draft that stays.

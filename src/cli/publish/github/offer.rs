@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::assets::{self, Depth};
 use crate::cli::publish::planned::Planned;
-use crate::cli::publish::{Args, Exit, Gathered, Shell, cloned, load, named, once, parsed};
+use crate::cli::publish::{Args, Exit, Gathered, Shell, cloned, left_out, load, named, once, parsed};
 use crate::cli::{known, publish};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -33,14 +33,14 @@ impl Offer {
             Some(path) => Planned::read(path, sink)?,
             None => Planned::default(),
         };
-        let mut files = assets::files(&named(args), sink);
+        let given = assets::files(&named(args), sink);
         // Before anything is read: the largest are those that are refused.
         let largest = compat.most("asset") as u64;
-        files.retain(|file| is_taken(file, largest, sink));
-        let known = publish::known(args, &files, shell, sink)?;
-        let files = assets::gather(&files, Depth::Verify, &known, &compat, sink);
+        let taken: Vec<_> = given.iter().filter(|file| is_taken(file, largest, sink)).cloned().collect();
+        let known = publish::known(args, &taken, shell, sink)?;
+        let files = assets::gather(&taken, Depth::Verify, &known, &compat, sink);
         known::tell(&files, shell);
-        as_github_release(&cloned(&files), sink);
+        as_github_release(&cloned(&files), &left_out(&given, &files), sink);
         let longest = compat.most("release-text") as u64;
         let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, longest)).transpose();
         let notes = notes.unwrap_or_else(|error| {

@@ -76,24 +76,13 @@ impl Options {
                 _ => MakeLatest::Legacy,
             },
             assets: Vec::new(),
-            nonce: nonce(),
+            nonce: sys::unguessable()[..16].to_owned(),
             most_assets: compat.most("release-assets"),
         }
-    }
-
-    /// Further hosts that files may be sent to.
-    pub(super) fn uploads_hosts(&self) -> &[UploadsHost] {
-        &self.uploads_host
     }
 
     /// Minutes that all calls and waits may take.
     pub(super) fn minutes(&self) -> u64 {
         if self.slow { MINUTES.1 } else { MINUTES.0 }
     }
-}
-
-/// Marks the drafts of this run.
-fn nonce() -> String {
-    let drawn = format!("{}-{}", sys::now_s(), std::process::id());
-    crate::cli::release_folder::digest(drawn.as_bytes()).to_hex()[..16].to_owned()
 }

@@ -3,25 +3,33 @@
 use std::path::PathBuf;
 
 use super::options::AT_ONCE;
-use crate::cli::publish::connect::quoted;
+use crate::cli::publish::word::quoted;
 use crate::cli::publish::{Args, named};
 
+/// How the command that goes on learns the digests of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As this one did.
+    Same,
+    /// By reading them: what was known of one is wrong.
+    All,
+}
+
 /// The same command again.
-pub(super) fn resume(args: &Args, repo: &str) -> String {
+pub(super) fn resume(args: &Args, repo: &str, reading: Reading) -> String {
     let mut words = vec!["rock-matrix publish --repo".to_owned(), repo.to_owned()];
     words.extend(["--tag".to_owned(), args.tag.clone().unwrap_or_default()]);
-    let path = |path: &PathBuf| quoted(&path.display().to_string());
     // `-d` would be read as an option.
-    let file = |file: &PathBuf| match path(file) {
+    let file = |file: &PathBuf| match quoted(file) {
         name if file.as_os_str().as_encoded_bytes().starts_with(b"-") => format!("--dist={name}"),
         name => name,
     };
     words.extend(named(args).iter().map(file));
     if let Some(plan) = &args.plan {
-        words.extend(["--plan".to_owned(), path(plan)]);
+        words.extend(["--plan".to_owned(), quoted(plan)]);
     }
     if let Some(notes) = &args.github.notes {
-        words.extend(["--notes".to_owned(), path(notes)]);
+        words.extend(["--notes".to_owned(), quoted(notes)]);
     }
     let options = &args.github;
     for (flag, value) in [("--title", &options.title), ("--target", &options.target)] {
@@ -34,7 +42,8 @@ pub(super) fn resume(args: &Args, repo: &str) -> String {
             words.extend([flag.to_owned(), value.clone()]);
         }
     }
-    words.extend(args.known.iter().flat_map(|known| ["--known".to_owned(), path(known)]));
+    let known = args.known.iter().filter(|_| reading == Reading::Same);
+    words.extend(known.flat_map(|known| ["--known".to_owned(), quoted(known)]));
     if options.at_once != AT_ONCE {
         words.extend(["--at-once".to_owned(), options.at_once.to_string()]);
     }
@@ -47,7 +56,7 @@ pub(super) fn resume(args: &Args, repo: &str) -> String {
         (args.github.clean_duplicates, "--clean-duplicates"),
         (args.github.prerelease, "--prerelease"),
         (args.github.slow, "--slow"),
-        (args.read_all, "--read-all"),
+        (args.read_all || reading == Reading::All, "--read-all"),
     ];
     words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| (*flag).to_owned()));
     words.join(" ")

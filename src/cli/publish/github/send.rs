@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::cli::publish::connect::Opened;
+use crate::cli::publish::connect::{Opened, client};
 use crate::cli::publish::outcome::{Rehearsal, line};
 use crate::cli::publish::progress::Sending;
 use crate::cli::publish::{Args, Exit, Gathered, Shell};
 use crate::compat::Compat;
-use crate::github::{Applied, Client, Clock, Doing, Recorder, SkippingClock, Source, apply};
+use crate::github::{Applied, Calls, Client, Clock, Doing, Rates, Recorder, SkippingClock, Source, Wire, apply};
 use crate::publish::ListedRelease;
 use crate::publish::remote::{Allowed, Goal};
 use crate::sys;
 
-/// Minutes.
-const A_DAY: u64 = 24 * 60;
+/// What would be sent may take so long.
+const LONGEST: Duration = Duration::from_hours(24);
 
 /// Where the bytes of what is sent are.
 pub(super) struct Content<'c> {
@@ -66,10 +67,19 @@ pub(super) fn rehearse(
 ) -> Result<(Applied, Rehearsal), Exit> {
     let recorder = Arc::new(Recorder::new(&opened.api.base(), listed.clone()));
     let clock = Arc::new(SkippingClock::default());
-    let wire: Arc<Recorder> = Arc::clone(&recorder);
-    // It tells how long it takes, and does not end because that is long.
-    let (repo, minutes, never) = (opened.repo.clone(), A_DAY, Box::new(|| false));
-    let client = args.connection.client(repo, &opened.api, None, wire, clock.clone(), never, minutes, compat, shell)?;
+    let calls = Calls {
+        api: opened.api.clone(),
+        token: None,
+        wire: Arc::clone(&recorder) as Arc<dyn Wire>,
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        rates: Rates::of(compat),
+        // It tells how long it takes, and does not end because that is long.
+        time: LONGEST,
+        stop: Box::new(|| false),
+        // Nobody waits.
+        on_wait: Box::new(|_, _, _| {}),
+    };
+    let client = client(opened.repo.clone(), calls, shell)?;
     let applied = send(args, &client, goal, listed, content, shell);
     let found = Rehearsal { calls: recorder.calls(), requests: recorder.requests(), pauses: clock.now() };
     Ok((applied, found))

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::publish::connect::Opened;
 use crate::cli::publish::{Args, Exit, Gathered, load};
-use crate::cli::published::LARGEST_MANIFEST_BYTES;
+use crate::cli::published::{LARGEST_MANIFEST_BYTES, no_listing};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
 use crate::github::{GithubError, of_goal};
 use crate::publish::remote::{Goal, standing};
@@ -24,7 +24,7 @@ impl There {
     pub(super) fn saved(path: &Path, sink: &mut Sink) -> Result<Self, Exit> {
         let source = load::read_source(path, sink)?;
         let listing = Listing::from_json(&source.text).map_err(|error| {
-            sink.push(Diagnostic::new(&codes::NOT_A_LISTING, error.to_string()).at(source.place(0..0), ""));
+            sink.push(no_listing(&source, &error));
             Exit::Fault
         })?;
         Ok(Self { listed: listing.releases, manifest: None })
@@ -65,7 +65,12 @@ fn unread(found: Option<Result<Manifest, ManifestError>>, replace: bool, sink: &
     match found? {
         Ok(manifest) => Some(manifest),
         Err(error) => {
-            let severity = if replace { Severity::Warning } else { Severity::Error };
+            let (severity, help) = if replace {
+                (Severity::Warning, "offer all wheels of the release to have all of it told")
+            } else {
+                let help = "offer all wheels of the release, or replace it by what their names tell with `--replace`";
+                (Severity::Error, help)
+            };
             sink.push(
                 Diagnostic::new(
                     &codes::MANIFEST_UNREADABLE,
@@ -73,7 +78,7 @@ fn unread(found: Option<Result<Manifest, ManifestError>>, replace: bool, sink: &
                 )
                 .severity(severity)
                 .at(Place::Remote(MANIFEST.to_owned()), "")
-                .help("offer all wheels of the release, or replace it by what their names tell with `--replace`"),
+                .help(help),
             );
             None
         }
