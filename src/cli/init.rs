@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Exit, Shell, documents, load};
+use crate::compat::Compat;
 use crate::diagnostic::{Sink, Source};
 use crate::plan::Options;
 use crate::{render, sys};
@@ -37,7 +38,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut written = 0;
     for (path, text) in [(MATRIX_PATH, MATRIX), (WORKFLOW_PATH, &workflow)] {
         if path == WORKFLOW_PATH && !sys::exists(&args.dir.join(path)) && !is_alone(&args.dir) {
-            shell.say("the workflow of your matrix files is written by `rock-matrix render workflow --out .github/workflows/wheels.yml`");
+            shell.say(&format!("the workflow of your matrix files is written by {}", written_by()));
             continue;
         }
         match write(&args.dir.join(path), text) {
@@ -53,8 +54,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
     }
     if written > 0 {
-        shell.say("next: edit matrices/flash-attn.yaml, then `rock-matrix check`, `rock-matrix plan` and");
-        shell.say("`rock-matrix render workflow --out .github/workflows/wheels.yml`");
+        shell.say(&format!("next: edit {MATRIX_PATH}, then `rock-matrix check`, `rock-matrix plan` and"));
+        shell.say(&written_by());
     }
     Exit::Done
 }
@@ -65,31 +66,38 @@ fn is_alone(dir: &Path) -> bool {
     files.len() == 1 && sys::read_text(&dir.join(MATRIX_PATH), 1 << 20).is_ok_and(|text| text == MATRIX)
 }
 
-/// What `render workflow` writes for the matrix file.
+/// The command that writes the workflow again.
+fn written_by() -> String {
+    format!("`rock-matrix render workflow --out {WORKFLOW_PATH}`")
+}
+
+/// What `render workflow` writes for the matrix file; why it cannot is told.
 fn workflow(shell: &Shell) -> Result<String, Exit> {
     let compat = load::compat(shell)?;
     let mut sink = Sink::new();
-    let rendered = (|| {
-        let source = Source::new(MATRIX_PATH, MATRIX);
-        let matrix = documents::matrix(shell, &compat, &source, &mut sink)?.ok_or(Exit::Fault)?;
-        let plan = load::plan(shell, &[matrix], &compat, &Options::default(), &mut sink).ok_or(Exit::Fault)?;
-        let text = |path: &PathBuf| path.display().to_string();
-        let (facts, recipes) = (shell.folders.compat.as_ref().map(text), shell.folders.recipes.as_ref().map(text));
-        let words = render::Words {
-            generator: super::render::GENERATOR,
-            files: &[],
-            out: Some(WORKFLOW_PATH),
-            compat: facts.as_deref(),
-            recipes: recipes.as_deref(),
-        };
-        render::workflow(&plan, &compat, &words, &mut sink).ok_or(Exit::Fault)
-    })();
+    let rendered = rendered(&compat, shell, &mut sink);
     // What is only worth knowing is told where the workflow is rendered again.
     if sink.has_errors() || rendered.is_err() {
         shell.report(&sink.finish());
         return Err(Exit::Fault);
     }
     rendered
+}
+
+fn rendered(compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<String, Exit> {
+    let source = Source::new(MATRIX_PATH, MATRIX);
+    let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
+    let plan = load::plan(shell, &[matrix], compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    let text = |path: &PathBuf| path.display().to_string();
+    let (facts, recipes) = (shell.folders.compat.as_ref().map(text), shell.folders.recipes.as_ref().map(text));
+    let words = render::Words {
+        generator: super::render::GENERATOR,
+        files: &[],
+        out: Some(WORKFLOW_PATH),
+        compat: facts.as_deref(),
+        recipes: recipes.as_deref(),
+    };
+    render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)
 }
 
 /// Writes a file that is not there; tells whether it did.

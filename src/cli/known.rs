@@ -78,7 +78,7 @@ impl Known {
         for folder in folders {
             let path = folder.join(MANIFEST);
             let Some((_, modified)) = sys::stamp(&path) else { continue };
-            let text = sys::read_text(&path, LARGEST_MANIFEST_BYTES as u64).map_err(|error| error.to_string());
+            let text = sys::read_text(&path, LARGEST_MANIFEST_BYTES).map_err(|error| error.to_string());
             match text.and_then(|text| Manifest::from_json(&text).map_err(|error| error.to_string())) {
                 Ok(manifest) => {
                     let rows = rows(&manifest).collect();

@@ -27,7 +27,7 @@ pub(super) const HELP: &str = "What is published: the repository on GitHub, a sa
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
 /// The largest manifest that is fetched: about 100,000 files.
-pub(in crate::cli) const LARGEST_MANIFEST_BYTES: usize = 64 << 20;
+pub(in crate::cli) const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// How what is published is read from GitHub
 #[derive(Debug, Clone, clap::Args)]

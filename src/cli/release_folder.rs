@@ -173,7 +173,7 @@ fn copy(staging: &Staging, path: &Path, name: &str, expected: Digest) -> Result<
 }
 
 fn read_manifest(path: &Path, sink: &mut Sink) -> Result<Manifest, Exit> {
-    let text = sys::read_text(path, LARGEST_MANIFEST_BYTES as u64).map_err(|error| machine(error, sink))?;
+    let text = sys::read_text(path, LARGEST_MANIFEST_BYTES).map_err(|error| machine(error, sink))?;
     Manifest::from_json(&text).map_err(|error| {
         sink.push(
             Diagnostic::new(&codes::BAD_MANIFEST, format!("the manifest of the release cannot be used: {error}"))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::names::{Accelerator, Combination, LabelParts, RocmVersion, Version};
+use crate::names::{Accelerator, Combination, LabelParts, RocmVersion, Version, torch_text};
 
 /// A folder of the index. Ordered with the newest accelerator and torch first, and `any` last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,29 +17,28 @@ pub enum Folder {
 
 impl From<&Combination> for Folder {
     fn from(combination: &Combination) -> Self {
-        match &combination.accelerator {
-            Some(Accelerator::Rocm(rocm)) => Self::Rocm(rocm.clone(), combination.torch.as_ref().map(cut)),
-            Some(Accelerator::Cuda(digits)) => Self::Cuda(digits.clone(), combination.torch.as_ref().map(cut)),
-            None => Self::Any,
-        }
+        Self::with(combination.accelerator.as_ref(), combination.torch.as_ref())
     }
 }
 
 impl Folder {
     /// The folder of a file with this label. Patch versions of torch fall together, dates of nightlies do not.
     pub fn of(label: Option<&LabelParts>) -> Self {
-        let Some(parts) = label else { return Self::Any };
-        let torch = parts.torch.as_ref().map(cut);
-        match &parts.accelerator {
-            Accelerator::Rocm(rocm) => Self::Rocm(rocm.clone(), torch),
-            Accelerator::Cuda(digits) => Self::Cuda(digits.clone(), torch),
+        Self::with(label.map(|parts| &parts.accelerator), label.and_then(|parts| parts.torch.as_ref()))
+    }
+
+    fn with(accelerator: Option<&Accelerator>, torch: Option<&Version>) -> Self {
+        match accelerator {
+            Some(Accelerator::Rocm(rocm)) => Self::Rocm(rocm.clone(), torch.map(cut)),
+            Some(Accelerator::Cuda(digits)) => Self::Cuda(digits.clone(), torch.map(cut)),
+            None => Self::Any,
         }
     }
 
     /// The torch of the folder, as labels print it.
     pub fn torch(&self) -> Option<String> {
         match self {
-            Self::Rocm(_, torch) | Self::Cuda(_, torch) => torch.as_ref().map(printed),
+            Self::Rocm(_, torch) | Self::Cuda(_, torch) => torch.as_ref().map(torch_text),
             Self::Any => None,
         }
     }
@@ -96,12 +95,8 @@ fn short(rocm: &RocmVersion) -> String {
     parts[..length].iter().map(u32::to_string).collect::<Vec<_>>().join(".")
 }
 
-fn printed(torch: &Version) -> String {
-    format!("{}{}", torch.minor(), torch.pre_tail())
-}
-
 fn cut(torch: &Version) -> Version {
-    let printed = printed(torch);
+    let printed = torch_text(torch);
     if printed == torch.as_str() { torch.clone() } else { printed.parse().unwrap_or_else(|_| torch.public()) }
 }
 

@@ -136,6 +136,26 @@ pub fn yanked_in(text: &str) -> Result<BTreeMap<String, Yanked>, NotAPage> {
     Ok(page.files.into_iter().filter_map(|row| Some((row.filename, state(row.yanked)?))).collect())
 }
 
+/// The digests of METADATA that a project's page names, by the name of the wheel.
+///
+/// # Errors
+/// When the text is no page that this module wrote.
+pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
+    #[derive(serde::Deserialize)]
+    struct Page {
+        files: Vec<Row>,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    struct Row {
+        filename: String,
+        core_metadata: Option<BTreeMap<String, String>>,
+    }
+    let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
+    let digest = |row: Row| Some((row.filename, row.core_metadata?.get("sha256")?.parse().ok()?));
+    Ok(page.files.into_iter().filter_map(digest).collect())
+}
+
 fn written(document: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(document).expect("maps with text keys always serialise");
     bytes.push(b'\n');

@@ -5,7 +5,7 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use super::{RocmVersion, Version};
+use super::{RocmVersion, Version, torch_text};
 
 /// A PEP 440 local version label in normal form: lower-case letters and digits in segments joined with dots, and
 /// segments of digits without leading zeros.
@@ -117,7 +117,7 @@ impl LabelParts {
             (Accelerator::Cuda(digits), _) => format!("cu{digits}"),
         };
         if let Some(torch) = &self.torch {
-            let _ = write!(text, "torch{}{}", torch.minor(), torch.pre_tail());
+            let _ = write!(text, "torch{}", torch_text(torch));
         }
         if let Some(git) = &self.git {
             let _ = write!(text, "git{}", git.get(..7).unwrap_or(git));

@@ -1,10 +1,18 @@
 //! Wheel tags: compressed sets of Python, ABI and platform tags.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
-/// One of the three tag fields of a wheel name: one or more tags joined with dots, in the order written.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TagSet(Vec<String>);
+/// One of the three tag fields of a wheel name: one or more tags joined with dots, in the order written. Tags are compared
+/// without regard to case, as `packaging.tags.Tag` does, and printed as they were written.
+#[derive(Debug, Clone)]
+pub struct TagSet {
+    /// In lower case.
+    tags: Vec<String>,
+    /// The text with capitals, where it has some.
+    written: Option<Box<str>>,
+}
 
 /// Not a tag set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,52 +20,96 @@ pub struct TagSet(Vec<String>);
 pub struct TagSetError(pub String);
 
 impl TagSet {
-    /// The tags in the order written.
+    fn of(tags: Vec<String>) -> Self {
+        Self { tags, written: None }
+    }
+
+    /// The tags in the order written, in lower case.
     pub fn tags(&self) -> &[String] {
-        &self.0
+        &self.tags
     }
 
     /// Whether this tag is in it.
     pub fn contains(&self, tag: &str) -> bool {
-        self.0.iter().any(|own| own == tag)
+        self.tags.iter().any(|own| own == tag)
     }
 
     /// This set with another one's tags behind, each once.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
-        let mut tags = self.0.clone();
-        tags.extend(other.0.iter().filter(|tag| !self.contains(tag)).cloned());
-        Self(tags)
+        let mut tags = self.tags.clone();
+        tags.extend(other.tags.iter().filter(|tag| !self.contains(tag)).cloned());
+        Self::of(tags)
     }
 
     /// The tags sorted, each once: the form in which platform sets are written.
     #[must_use]
     pub fn sorted(&self) -> Self {
-        let mut tags = self.0.clone();
+        let mut tags = self.tags.clone();
         tags.sort();
         tags.dedup();
-        Self(tags)
+        Self::of(tags)
     }
 }
 
 impl std::str::FromStr for TagSet {
     type Err = TagSetError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let tags: Vec<String> = text.split('.').map(str::to_owned).collect();
+        let tags: Vec<String> = text.split('.').map(str::to_ascii_lowercase).collect();
         let fits = |t: &String| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if tags.iter().all(fits) { Ok(Self(tags)) } else { Err(TagSetError(text.to_owned())) }
+        if !tags.iter().all(fits) {
+            return Err(TagSetError(text.to_owned()));
+        }
+        let has_capitals = text.bytes().any(|b| b.is_ascii_uppercase());
+        Ok(Self { tags, written: has_capitals.then(|| text.into()) })
     }
 }
 
 impl fmt::Display for TagSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("."))
+        match &self.written {
+            Some(text) => f.write_str(text),
+            None => f.write_str(&self.tags.join(".")),
+        }
+    }
+}
+
+impl PartialEq for TagSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.tags == other.tags
+    }
+}
+
+impl Eq for TagSet {}
+
+impl PartialOrd for TagSet {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for TagSet {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.tags.cmp(&other.tags)
+    }
+}
+
+impl Hash for TagSet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.tags.hash(state);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::TagSet;
+
+    #[test]
+    fn capitals_mean_nothing_and_are_kept_in_print() {
+        let set: TagSet = "CP311.py3".parse().unwrap();
+        assert_eq!((set.tags().join(" "), set.to_string()), ("cp311 py3".to_owned(), "CP311.py3".to_owned()));
+        assert!(set.contains("cp311") && set == "cp311.PY3".parse().unwrap());
+    }
 
     #[test]
     fn a_set_keeps_its_order_and_adds_each_tag_once() {

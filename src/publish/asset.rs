@@ -1,7 +1,7 @@
 //! A file offered for a release, and one that the release holds.
 
 use crate::index::{FileKind, Folder, IndexFile};
-use crate::names::{Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName};
+use crate::names::{Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName, torch_text};
 use crate::publish::indexed::{by_name, label};
 use crate::publish::{Accelerated, ListedAsset, ManifestFile};
 
@@ -98,7 +98,7 @@ impl Asset {
                 Accelerator::Rocm(rocm) => Accelerated { name: "rocm".to_owned(), version: rocm.to_string() },
                 Accelerator::Cuda(digits) => Accelerated { name: "cuda".to_owned(), version: digits.clone() },
             }),
-            torch: label.and_then(|parts| parts.torch.as_ref()).map(|t| format!("{}{}", t.minor(), t.pre_tail())),
+            torch: label.and_then(|parts| parts.torch.as_ref()).map(torch_text),
             git: label.and_then(|parts| parts.git.clone()),
             backend: label.and_then(|parts| parts.backend.clone()),
             build: self.wheel().and_then(|wheel| wheel.build.clone()),

@@ -30,8 +30,6 @@ pub struct ExpectedCell {
     pub job: Option<String>,
     /// The gfx targets compiled for.
     pub gfx: Vec<String>,
-    /// The backend by its name in the recipe; empty where only the label is known.
-    pub backend: String,
     /// Whether the version is known before the build; that of a commit may not be.
     pub is_version_known: bool,
 }
@@ -77,7 +75,6 @@ impl Expected {
             wheel: job.wheel.clone(),
             job: Some(job.id.clone()),
             gfx: job.gfx.iter().map(ToString::to_string).collect(),
-            backend: job.backend.clone(),
             is_version_known: job.version.is_some() || job.package.is_none(),
         }));
     }
@@ -102,7 +99,6 @@ impl Expected {
             wheel: name.to_string(),
             job: None,
             gfx: Vec::new(),
-            backend: String::new(),
             is_version_known: true,
         }));
     }

@@ -263,7 +263,6 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
     let what = &wheel.combination;
     let of_plan = planned.map(|cell| cell.gfx.as_slice()).unwrap_or_default();
     let gfx = if wheel.gfx.is_empty() { of_plan } else { &wheel.gfx };
-    let backend = planned.map(|cell| cell.backend.as_str()).filter(|name| !name.is_empty());
     vec![
         markdown::text(&what.distribution),
         markdown::text(&what.version_text()),
@@ -271,7 +270,7 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
         or_none(what.torch_text()),
         markdown::text(&wheel.pythons.to_string()),
         or_none(Some(gfx.join(", ")).filter(|gfx| !gfx.is_empty())),
-        markdown::text(backend.unwrap_or_else(|| what.backend_text())),
+        markdown::text(what.backend_text()),
         match &wheel.address {
             Some(address) => markdown::link(&markdown::code(&wheel.tags), address),
             None => markdown::code(&wheel.name),

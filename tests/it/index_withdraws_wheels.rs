@@ -68,6 +68,24 @@ fn nobody_is_told_to_install_what_is_withdrawn_as_a_whole() {
 }
 
 #[test]
+fn metadata_of_a_wheel_that_is_gone_goes_and_that_of_others_stays() {
+    let project = project(&["2.5.9", "2.6.3", "2.7.4", "2.8.3"]);
+    build(&project, &[]);
+    let metadata = |version: &str| format!("dist/{}.metadata", name(version));
+    for version in ["2.5.9", "2.6.3", "2.7.4"] {
+        std::fs::remove_file(project.path(&format!("dist/{}", name(version)))).unwrap();
+    }
+    // What somebody changed is theirs, and what the index never named is too.
+    let project = project.file(&metadata("2.6.3"), "of somebody else").file(&metadata("9.9"), "Name: flash-attn\n");
+    let project = project.file("dist/notes.metadata", "kept");
+    build(&project, &[]);
+    let has = ["2.5.9", "2.6.3", "2.7.4", "2.8.3", "9.9"].map(|version| project.has(&metadata(version)));
+    assert_eq!(has, [false, true, false, true, true]);
+    assert!(project.has("dist/notes.metadata"));
+    assert!(build(&project, &[]).contains("is up to date"));
+}
+
+#[test]
 fn nobody_is_recommended_what_is_withdrawn() {
     let project = project(&["2.8.2", "2.8.3", "2.9.0"]);
     project.run(&["publish", "--to", "release", "dist"]).exits(0);

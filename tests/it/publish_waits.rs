@@ -302,7 +302,7 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
 
 #[test]
 fn a_document_of_another_size_or_without_end_is_not_taken() {
-    const MOST: usize = 4096;
+    const MOST: u64 = 4096;
     let listed = |id, size| ListedAsset { id, name: "a".to_owned(), size, ..ListedAsset::default() };
     let fair = play(Settings::default(), &[]);
     let id = with_asset(&fair, b"some bytes");

@@ -108,6 +108,31 @@ fn notes_without_a_plan_or_an_index_install_from_the_files_themselves() {
     assert!(draft.contains("1 wheel."), "notes are written before a draft is published");
 }
 
+#[test]
+fn a_wheel_has_one_backend_in_all_documents() {
+    let project = project();
+    let documents = [
+        report(&project, "notes", &["--tag", "v2", "--plan", "plan.json"], 0).stdout,
+        report(&project, "notes", &["--tag", "v2"], 0).stdout,
+        report(&project, "packages", &[], 0).stdout,
+    ];
+    for text in documents {
+        assert!(text.contains("| default |") && !text.contains("| ck |"), "{text}");
+    }
+}
+
+#[test]
+fn tags_in_capitals_mean_what_small_ones_do() {
+    let name = "flash_attn-2.8.3+rocm62torch2.5-CP311-cp311-Linux_x86_64.whl";
+    let project = Project::new().file("releases.json", &serde_json::json!([release(1, "v1", &[name])]).to_string());
+    let packages = report(&project, "packages", &[], 0).stdout;
+    assert!(packages.contains("## Linux x86-64") && packages.contains("| 3.11 |"), "{packages}");
+    assert!(packages.contains(&name.replace('+', "%2B")), "the address is that of the file: {packages}");
+    let machine = ["--only-given", "--python", "3.11", "--platform", "linux_x86_64"];
+    let picked = project.run(&[&["pick", "--published", "releases.json"], &machine[..]].concat()).exits(0).stdout;
+    assert!(picked.starts_with(&format!("{name}\n")), "{picked}");
+}
+
 /// P4
 #[test]
 fn a_release_that_spilled_over_has_one_text() {

@@ -137,7 +137,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
         Exit::Fault
     })?;
     let mut written = pages::write_metadata(&made, folder, sink)?;
-    written += pages::write(&made, &present, swap, sink)?;
+    written += pages::write(&made, &present, args.folder.as_deref(), swap, sink)?;
     let document = Document {
         version: 1,
         index: out.display().to_string(),

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 
 use super::input::normal;
 use super::{Diagnostic, Exit, Place, Sink, codes, in_place, machine};
-use crate::index::{GENERATOR, IndexFile, Repository, Yanked, yanked_in};
+use crate::cli::release_folder::digest;
+use crate::index::{GENERATOR, IndexFile, Repository, Yanked, metadata_in, yanked_in};
+use crate::names::Digest;
 use crate::sys::{self, FileError, FolderSwap};
 
 /// A page is smaller: about 100,000 files.
@@ -71,8 +73,15 @@ pub(super) fn write_metadata(made: &Repository, folder: &Path, sink: &mut Sink) 
     written.map(|all| all.into_iter().filter(|one| *one).count()).map_err(|error| as_it_was(error, sink))
 }
 
-/// Puts the pages in place of those that are there, unless they are the same.
-pub(super) fn write(made: &Repository, present: &Present, swap: FolderSwap, sink: &mut Sink) -> Result<usize, Exit> {
+/// Puts the pages in place of those that are there, unless they are the same. `folder` is where the wheels lie; METADATA of
+/// wheels that are gone goes from there before the pages that name it.
+pub(super) fn write(
+    made: &Repository,
+    present: &Present,
+    folder: Option<&Path>,
+    swap: FolderSwap,
+    sink: &mut Sink,
+) -> Result<usize, Exit> {
     let same = |name: &String, bytes: &Vec<u8>| present.get(name).is_some_and(|there| there.as_ref() == Some(bytes));
     let written = made.pages.iter().filter(|(name, bytes)| !same(name, bytes)).count();
     if written == 0 && present.len() == made.pages.len() {
@@ -84,8 +93,34 @@ pub(super) fn write(made: &Repository, present: &Present, swap: FolderSwap, sink
     };
     let staged: Result<(), FileError> = made.pages.par_iter().try_for_each(stage);
     staged.map_err(|error| as_it_was(error, sink))?;
+    if let Some(folder) = folder {
+        remove_stale(folder, present).map_err(|error| as_it_was(error, sink))?;
+    }
     staging.commit().map_err(|error| in_place(&error, sink))?;
     Ok(written.max(1))
+}
+
+/// Removes METADATA beside wheels that are gone. That it is of this program is shown by its digest, which the pages that
+/// are there name; what they do not name, or what was changed since, stays.
+fn remove_stale(folder: &Path, present: &Present) -> Result<(), FileError> {
+    let names = sys::names_in(folder)?;
+    let wheels = names.iter().filter_map(|name| name.strip_suffix(".metadata"));
+    let orphans: Vec<&str> =
+        wheels.filter(|wheel| names.binary_search_by(|name| name.as_str().cmp(wheel)).is_err()).collect();
+    if orphans.is_empty() {
+        return Ok(());
+    }
+    let pages = present.iter().filter(|(name, _)| name.ends_with("/index.json"));
+    let texts = pages.filter_map(|(_, bytes)| std::str::from_utf8(bytes.as_ref()?).ok());
+    let ours: BTreeMap<String, Digest> = texts.flat_map(|text| metadata_in(text).unwrap_or_default()).collect();
+    for wheel in orphans {
+        let Some(expected) = ours.get(wheel) else { continue };
+        let path = folder.join(format!("{wheel}.metadata"));
+        if sys::read_bytes(&path, LARGEST_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == *expected) {
+            sys::remove(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Says that nothing of the index was changed, whatever could not be written.

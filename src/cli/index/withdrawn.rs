@@ -102,27 +102,26 @@ impl Rules {
 
 fn means_no_file(argument: &str, selector: &Selector, files: &[IndexFile]) -> Diagnostic {
     let projects: BTreeSet<String> = files.iter().map(|file| file.project.normalized()).collect();
-    let near = match selector {
+    let some = |words: &mut dyn Iterator<Item = String>| {
+        words.take(5).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    };
+    let (near, help) = match selector {
         Selector::File(given) => {
             let name = given.rsplit('/').next().unwrap_or(given);
-            nearest(name, files.iter().map(|file| file.name.as_str()))
+            let near = nearest(name, files.iter().map(|file| file.name.as_str()));
+            (near, "give the name of a file of the index, without its folder".to_owned())
         }
         Selector::Versions(project, _) | Selector::Labelled(project, _) => {
-            nearest(&project.normalized(), projects.iter().map(String::as_str))
-        }
-    };
-    let is_known = |project: &crate::names::DistributionName| projects.contains(&project.normalized());
-    let (near, help) = match selector {
-        Selector::Versions(project, _) | Selector::Labelled(project, _) if is_known(project) => {
-            let of_project = files.iter().filter(|file| file.project.normalized() == project.normalized());
+            let project = project.normalized();
+            let of_project = files.iter().filter(|file| file.project.normalized() == project);
             let versions: BTreeSet<_> = of_project.map(|file| &file.version).collect();
-            let newest: Vec<String> = versions.iter().rev().take(5).map(|version| format!("`{version}`")).collect();
-            (None, format!("versions of `{}` are {}", project.normalized(), newest.join(", ")))
-        }
-        Selector::File(_) => (near, "give the name of a file of the index, without its folder".to_owned()),
-        _ => {
-            let some: Vec<String> = projects.iter().take(5).map(|project| format!("`{project}`")).collect();
-            (near, format!("projects of the index are {}", some.join(", ")))
+            if versions.is_empty() {
+                let near = nearest(&project, projects.iter().map(String::as_str));
+                (near, format!("projects of the index are {}", some(&mut projects.iter().cloned())))
+            } else {
+                let newest = some(&mut versions.iter().rev().map(ToString::to_string));
+                (None, format!("versions of `{project}` are {newest}"))
+            }
         }
     };
     Diagnostic::new(&codes::BAD_YANK_RULE, with_nearest(format!("no file of the index is `{selector}`"), near))

@@ -39,7 +39,7 @@ impl Client {
     ///
     /// # Errors
     /// When it cannot be fetched, is larger than that, or has another size than is listed.
-    pub fn document(&self, asset: &ListedAsset, most_bytes: usize) -> Result<Vec<u8>, GithubError> {
+    pub fn document(&self, asset: &ListedAsset, most_bytes: u64) -> Result<Vec<u8>, GithubError> {
         let clicked = asset.browser_download_url.as_deref().filter(|_| self.caller.token.is_none());
         let uri = match clicked.and_then(|url| url.parse().ok()) {
             Some(uri) => uri,
@@ -47,7 +47,7 @@ impl Client {
         };
         let content = self.block_on(self.caller.fetch(&uri, Vec::new, |content, piece| {
             content.extend_from_slice(piece);
-            content.len() <= most_bytes
+            content.len() as u64 <= most_bytes
         }))?;
         if content.len() as u64 != asset.size {
             let reason = format!("`{}` has {} bytes, and {} came", asset.name, asset.size, content.len());
