@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::fields::{MATRIX, MATRIX_FILE};
+use crate::diagnostic::markdown::cell;
 use crate::yaml::shape::{Field, Record, Shape, json_schema};
 
 /// The JSON Schema of a matrix file (draft 2020-12).
@@ -87,11 +88,6 @@ fn plural(shape: &Shape) -> String {
         Shape::List(of) => format!("lists of {}", plural(of)),
         other => kind(other),
     }
-}
-
-/// A text as a cell of a Markdown table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod code;
 mod counted;
+pub mod markdown;
 pub mod nearest;
 mod place;
 mod reference;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::diagnostic::markdown::code;
+
 /// The file, relative to the job's folder, that measurements are written to: by `build`, and by a script that is run
 /// without it.
 pub const MEASURED_FILE: &str = "measured.json";
@@ -39,8 +41,8 @@ impl Measurements {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let used = self.disk_before_bytes.saturating_sub(self.disk_after_bytes);
         format!(
-            "| `{}` | {} | {} | {} | {} | {} |\n",
-            self.job.replace('|', "\\|"),
+            "| {} | {} | {} | {} | {} | {} |\n",
+            code(&self.job),
             self.exit,
             self.seconds.div_ceil(60),
             mib(self.wheel_bytes),

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use super::actions::table;
-use crate::diagnostic::counted;
+use crate::diagnostic::{
+    counted,
+    markdown::{code, text as text_of},
+};
 use crate::plan::Plan;
 
 /// What each matrix file covers, then one row a job with what its build is likely to cost, within `room` bytes.
@@ -17,8 +20,8 @@ pub fn summary(plan: &Plan, room: usize) -> String {
     let rows = plan.jobs().map(|job| {
         let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
         let estimate = job.estimate().map_or("", |estimate| estimate.verdict.as_str());
-        let words = [format!("`{}`", job.wheel()), gfx.join(" "), job.place().labels.join(" "), estimate.to_owned()];
-        format!("| {} |\n", words.map(|word| word.replace('|', "\\|")).join(" | "))
+        let words = [gfx.join(" "), job.place().labels.join(" "), estimate.to_owned()].map(|word| text_of(&word));
+        format!("| {} | {} |\n", code(&job.wheel()), words.join(" | "))
     });
     table(&text, rows, "job", room)
 }
@@ -29,9 +32,9 @@ fn coverage(plan: &Plan) -> String {
         "### Coverage\n\n| matrix file | cells | excluded | legs | jobs |\n| --- | --- | --- | --- | --- |\n"
             .to_owned();
     for group in &plan.groups {
-        let path = group.config.places.source().path.replace('`', "'").replace('|', "\\|");
+        let path = code(&group.config.places.source().path);
         let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
-        let _ = writeln!(text, "| `{path}` | {} | {excluded} | {} | {} |", group.raw, group.legs, group.job_count());
+        let _ = writeln!(text, "| {path} | {} | {excluded} | {} | {} |", group.raw, group.legs, group.job_count());
     }
     let (published, missing) = (plan.published.len(), plan.job_count());
     if published > 0 {

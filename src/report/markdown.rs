@@ -1,39 +1,12 @@
-//! Markdown in which no text from outside has a meaning (GitHub Flavored Markdown 0.29).
+//! Tables of documents, and the names of places in them.
 
 use std::collections::BTreeSet;
 
-/// A text on one line in which no character is markup, no name is a mention and no number a reference.
-pub(super) fn text(raw: &str) -> String {
-    let mut escaped = String::with_capacity(raw.len());
-    for c in plain(raw).chars() {
-        match c {
-            // GitHub makes mentions and references after the markup is done; nothing but a character between stops it.
-            '@' | '#' => escaped.extend(['\\', c, '\u{2060}']),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' => escaped.extend(['\\', c]),
-            c => escaped.push(c),
-        }
-    }
-    escaped.trim().to_owned()
-}
-
-/// A text on one line as code, for a cell of a table or a heading: `|` would end the cell even there.
-pub(super) fn code(raw: &str) -> String {
-    let text = plain(raw);
-    let fence = "`".repeat(longest_run(&text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() { " " } else { "" };
-    format!("{fence}{pad}{}{pad}{fence}", text.replace('|', "\\|"))
-}
+pub(super) use crate::diagnostic::markdown::{code, fenced, text};
 
 /// A link. `label` is Markdown; `address` comes from [`super::addresses`].
 pub(super) fn link(label: &str, address: &str) -> String {
     format!("[{label}]({address})")
-}
-
-/// A block of lines as they are.
-pub(super) fn fenced(language: &str, body: &str) -> String {
-    let body: String = body.lines().map(|line| plain(line) + "\n").collect();
-    let fence = "`".repeat(longest_run(&body).max(2) + 1);
-    format!("{fence}{language}\n{body}{fence}\n")
 }
 
 /// Takes a column out of a table that has this head and these rows.
@@ -53,19 +26,6 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         text.push_str(&line(&mut row.iter().map(String::as_str)));
     }
     text
-}
-
-/// Characters that would break a line or turn its direction are blanks.
-fn plain(raw: &str) -> String {
-    let is_odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    raw.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect()
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// Names of places in a document, each given once.
@@ -91,25 +51,7 @@ impl Anchors {
 
 #[cfg(test)]
 mod tests {
-    use super::{Anchors, code, fenced, table, text};
-
-    #[test]
-    fn no_text_is_markup_a_mention_or_a_line_of_its_own() {
-        assert_eq!(text("a|b\n<script>"), "a\\|b \\<script\\>");
-        assert_eq!(text("[x](y) ![z] **b** _i_ `c` $m$"), "\\[x\\](y) !\\[z\\] \\*\\*b\\*\\* \\_i\\_ \\`c\\` \\$m\\$");
-        assert_eq!(text("@someone #12"), "\\@\u{2060}someone \\#\u{2060}12");
-        assert_eq!(text("a\u{202e}b\u{200b}"), "a b");
-        assert_eq!(text("&lt;"), "\\&lt;");
-    }
-
-    #[test]
-    fn code_cannot_be_left() {
-        assert_eq!(code("a|b"), "`a\\|b`");
-        assert_eq!(code("a``b"), "```a``b```");
-        assert_eq!(code("`"), "`` ` ``");
-        assert_eq!(code("<b>\n"), "`<b> `");
-        assert_eq!(fenced("sh", "x\n```\ny"), "````sh\nx\n```\ny\n````\n");
-    }
+    use super::{Anchors, table};
 
     #[test]
     fn a_table_has_a_line_a_row() {

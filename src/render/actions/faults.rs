@@ -1,7 +1,10 @@
 //! Faults as a table of Markdown: all of them, where a step shows only some as annotations.
 
 use super::table;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{
+    Diagnostic,
+    markdown::{code, message},
+};
 
 /// One row a fault, errors first, within `room` bytes.
 pub fn faults(diagnostics: &[Diagnostic], room: usize) -> String {
@@ -9,32 +12,11 @@ pub fn faults(diagnostics: &[Diagnostic], room: usize) -> String {
     sorted.sort_by_key(|one| one.severity);
     let row = |one: &Diagnostic| {
         let place = one.labels.first().map(|label| code(&label.place.to_string())).unwrap_or_default();
-        let help = one.help.as_deref().map(cell).unwrap_or_default();
-        format!("| {} | {} | {place} | {} | {help} |\n", one.severity, one.code, cell(&one.message))
+        let help = one.help.as_deref().map(message).unwrap_or_default();
+        format!("| {} | {} | {place} | {} | {help} |\n", one.severity, one.code, message(&one.message))
     };
     let head = "### Faults\n\n| | code | place | what | help |\n| --- | --- | --- | --- | --- |\n";
     table(head, sorted.into_iter().map(row), "fault", room)
-}
-
-/// Text that stays in its cell, and is neither markup nor a link to someone.
-fn cell(text: &str) -> String {
-    let mut out = String::new();
-    for letter in text.chars() {
-        match letter {
-            '\n' | '\r' => out.push(' '),
-            '|' | '<' | '@' | '#' | '*' | '_' | '[' | ']' | '\\' | '!' => {
-                out.push('\\');
-                out.push(letter);
-            }
-            letter => out.push(letter),
-        }
-    }
-    out
-}
-
-/// A place, whose own backquotes and bars would end it.
-fn code(text: &str) -> String {
-    format!("`{}`", text.replace(['`', '\n', '\r'], "'").replace('|', "\\|"))
 }
 
 #[cfg(test)]
@@ -50,7 +32,7 @@ mod tests {
         assert_eq!(
             faults(&[warning, error], 1 << 20),
             "### Faults\n\n| | code | place | what | help |\n| --- | --- | --- | --- | --- |\n\
-             | error | M001 duplicate-key | `a\\|b.yaml:2:1` | a \\| b \\| \\<img> \\@me | x\\|y |\n\
+             | error | M001 duplicate-key | `a\\|b.yaml:2:1` | a \\| b \\| \\<img\\> \\@\u{2060}me | x\\|y |\n\
              | warning | M005 byte-order-mark |  | w |  |\n"
         );
     }
