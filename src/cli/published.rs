@@ -288,21 +288,25 @@ fn files(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>,
 }
 
 fn part(path: &Path, source: &Source) -> Result<Part, Diagnostic> {
-    let manifest = Manifest::from_json(&source.text).ok();
-    let read = match &manifest {
-        Some(manifest) => {
-            let listing = Listing { repository: None, releases: vec![ListedRelease::of_manifest(manifest)] };
-            Ok((listing, vec![manifest.clone()]))
+    match Manifest::from_json(&source.text) {
+        Ok(manifest) => Ok(Part {
+            listing: Listing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
+            is_bare_manifest: true,
+            folder: Some(folder_of(path).to_owned()),
+            manifests: vec![manifest],
+        }),
+        Err(error) if path.file_name() == Some(MANIFEST.as_ref()) => Err(Diagnostic::new(
+            &codes::BAD_MANIFEST,
+            format!("`{}` cannot be used: {error}", source.path),
+        )
+        .at(source.place(0..0), "")
+        .help("publish the release again, or leave the manifest out: then the names of its files are what is known")),
+        Err(_) => {
+            let read = saved_manifests(&source.text).and_then(|saved| Ok((Listing::from_json(&source.text)?, saved)));
+            let (listing, manifests) = read.map_err(|error| no_listing(source, &error))?;
+            Ok(Part { listing, manifests, ..Part::default() })
         }
-        None => saved_manifests(&source.text).and_then(|saved| Ok((Listing::from_json(&source.text)?, saved))),
-    };
-    let (listing, manifests) = read.map_err(|error| no_listing(source, &error))?;
-    Ok(Part {
-        listing,
-        is_bare_manifest: manifest.is_some(),
-        folder: manifest.as_ref().map(|_| folder_of(path).to_owned()),
-        manifests,
-    })
+    }
 }
 
 /// Says that a file holds no releases, and how they are saved.

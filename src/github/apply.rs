@@ -37,7 +37,7 @@ pub struct Doing<'d> {
 pub struct Applied {
     /// The releases as they were last seen.
     pub releases: Vec<ListedRelease>,
-    /// How many steps were taken.
+    /// How many steps were taken that change something.
     pub steps: usize,
     /// The steps that were under way at the end: it is not known whether they came through.
     pub open: Vec<Step>,
@@ -143,9 +143,10 @@ impl Run<'_, '_> {
                 continue;
             }
             (self.doing.on_step)(&step);
-            self.steps += 1;
+            let is_read = matches!(step, Step::Hash { .. });
+            self.steps += usize::from(!is_read);
             let done = self.one(&step);
-            if done.as_ref().is_err_and(GithubError::leaves_open) && !matches!(step, Step::Hash { .. }) {
+            if done.as_ref().is_err_and(GithubError::leaves_open) && !is_read {
                 self.open.push(step.clone());
             }
             match (done, &step) {

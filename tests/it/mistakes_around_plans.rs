@@ -77,6 +77,18 @@ fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
 }
 
 #[test]
+fn a_manifest_that_cannot_be_read_is_told_as_one() {
+    let project =
+        sound().file("rock-manifest.json", "{\"version\": 1, \"tag\": null, \"plan\": null, \"files\": [{}]}");
+    let said = project.run(&["plan", "m.yaml", "--published", "rock-manifest.json"]).exits(1).stderr;
+    assert!(
+        said.starts_with("error[G010 bad-manifest]: `rock-manifest.json` cannot be used: it is not a manifest"),
+        "{said}"
+    );
+    assert!(said.contains("help: publish the release again"), "{said}");
+}
+
+#[test]
 fn the_same_matrix_twice_gives_no_job_twice() {
     let text = MATRIX.replace("\"3.8\", ", "");
     let project = Project::new().file("a.yaml", &text).file("b.yaml", &text);

@@ -330,6 +330,16 @@ fn files_without_a_digest_are_said_to_be_compared_by_size() {
     publish(&project, &server, &[], 0);
     let told = publish(&project, &server, &[], 0).stdout;
     assert!(told.contains("3 files, 3 of them compared by size alone; `--verify full`"), "{told}");
+    let told = publish(&project, &server, &["--verify", "full"], 0).stdout;
+    assert!(told.contains("is up to date, nothing written: 3 files\n"), "what is read is not written: {told}");
+}
+
+#[test]
+fn files_that_stay_beside_what_is_published_are_counted() {
+    let server = server(&[]);
+    publish(&project(&[CP311]), &server, &[], 0);
+    let told = publish(&project(&[CP312]), &server, &["--allow-published"], 0).stdout;
+    assert!(told.ends_with(" is published: 3 files, beside 1 that stay\n"), "{told}");
 }
 
 /// 4.2

@@ -141,7 +141,12 @@ impl Outcome<'_> {
             let address = self.releases().find_map(|release| release.html_url.as_deref()).unwrap_or(&self.goal.tag);
             let did = if self.applied.steps == 0 { "is up to date, nothing written" } else { "is published" };
             let count = self.goal.assets.len();
-            return format!("{address} {did}: {count} files{}\n", self.unverified());
+            let there: usize = self.releases().map(|release| release.assets.len()).sum();
+            let beside = match there.saturating_sub(count) {
+                0 => String::new(),
+                others => format!(", beside {others} that stay"),
+            };
+            return format!("{address} {did}: {count} files{beside}{}\n", self.unverified());
         }
         if self.is_open() {
             let width = self.goal.assets.iter().map(|wanted| wanted.name.len()).max().unwrap_or_default();

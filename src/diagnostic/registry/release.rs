@@ -125,7 +125,7 @@ pub const CANNOT_REPLACE_FOLDER: Code = Code::error(
 pub const BAD_MANIFEST: Code = Code::error(
     "G010",
     "bad-manifest",
-    "The folder has a `rock-manifest.json` that this program did not write, or that a later version wrote, so what the release holds is not known and nothing was written.",
+    "The `rock-manifest.json` of a release is none that this program wrote, or a later version wrote it, so what the release holds is not known. Nothing was written.",
 );
 /// A compact label with two readings.
 pub const AMBIGUOUS_READING: Code = Code::error(
