@@ -10,7 +10,8 @@ packages=(chromium fonts-dejavu-core)
 command -v node >/dev/null || packages+=(nodejs)
 command -v npm >/dev/null || packages+=(npm)
 needs "${packages[@]}"
-needs_npm playwright-core
+# The last one that runs on the Node of Debian 12, which is 18.
+needs_npm playwright-core@1.61.0
 needs_pypi html5lib
 
 step "make a page of 3,000 wheels"

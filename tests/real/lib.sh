@@ -60,13 +60,13 @@ needs_pypi() {
   done
 }
 
-# `needs_npm PACKAGE...`: into one folder that is kept between runs, or the stage is skipped. Sets `npm_modules`.
+# `needs_npm PACKAGE@VERSION...`: into one folder that is kept between runs, or the stage is skipped. Sets `npm_modules`.
 needs_npm() {
   local package log=$real/$stage.npm.log
   npm_modules=$cache/npm/node_modules
   mkdir -p "$cache/npm"
   for package in "$@"; do
-    [ -d "$npm_modules/$package" ] && continue
+    grep -qs "\"version\": \"${package##*@}\"" "$npm_modules/${package%@*}/package.json" && continue
     step "install $package from npm"
     npm install --silent --no-fund --no-audit --prefix "$cache/npm" "$package" >"$log" 2>&1 ||
       skip "$package could not be installed from npm: $(tail -n 1 "$log")"
