@@ -240,12 +240,14 @@ fn yank(rules: &[Withdrawal]) -> String {
     format!("{rules} --allow-unmatched --apply")
 }
 
-/// Where a leg failed nothing is published, and that job is told instead of `publish`.
+/// Where a leg failed nothing is published, and that job is told instead of `publish`. GitHub calls the result of a leg
+/// that ran out of its `timeout-minutes` `cancelled`, and means by `cancelled()` only that somebody stopped the run (see
+/// <https://github.com/NixOS/nixpkgs/pull/433097>).
 fn failures(jobs: &[&str], pull_requests: PrRunMode) -> Failures {
     let result = |job: &&str| format!("{job}: ${{{{ needs.{job}.result }}}}");
     Failures {
         when: format!(
-            "${{{{ !cancelled() && contains(needs.*.result, 'failure') && needs.plan.result == 'success' && {} }}}}",
+            "${{{{ !cancelled() && (contains(needs.*.result, 'failure') || contains(needs.*.result, 'cancelled')) && needs.plan.result == 'success' && {} }}}}",
             begins(pull_requests)
         ),
         results: format!("\"{}\"", jobs.iter().map(result).collect::<Vec<_>>().join(", ")),
