@@ -102,6 +102,7 @@ fn a_tag_is_a_folder_of_its_own() {
     assert!(project.read("releases/v2.8.3+a/rock-manifest.json").contains("\"tag\": \"v2.8.3+a\""));
     let refused = project.run(&["publish", "--to", "releases", "--tag", "../x", "dist"]).exits(1);
     assert!(refused.stderr.starts_with("error[G013 bad-tag]"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("help: divide it by `-`"), "{}", refused.stderr);
 }
 
 #[test]

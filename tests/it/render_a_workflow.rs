@@ -346,4 +346,8 @@ fn patterns_of_tags_are_patterns() {
     for tags in ["[]", "[\"\"]", "[\"v 1\"]", "[\"v${{ github.ref }}\"]", "[\"v\\n1\"]"] {
         assert!(told(tags).contains("write a pattern such as `v*`"), "{tags}: {}", told(tags));
     }
+    // What the job `publish` would refuse after all builds is refused before the first.
+    for tags in ["[\"release/*\"]", "[\"v*\", \"**\"]"] {
+        assert!(told(tags).starts_with("error[G013 bad-tag]"), "{tags}: {}", told(tags));
+    }
 }

@@ -17,7 +17,8 @@ use crate::publish::{
 
 /// Publishes into it.
 pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let tag: Option<TagName> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
+    let tag: Option<TagName> =
+        parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", "divide it by `-`, as in `release-1`", sink);
     let links = links(args.base_url.as_deref(), vec!["..".to_owned()], sink);
     if let Some(tag) = &tag {
         folder.push(tag.as_str());

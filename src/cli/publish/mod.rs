@@ -160,7 +160,10 @@ fn named(args: &Args) -> Vec<PathBuf> {
 pub(super) fn links(base_url: Option<&str>, steps: Vec<String>, sink: &mut Sink) -> Option<Links> {
     match base_url {
         None => Some(Links::Relative(steps)),
-        Some(_) => parsed::<BaseUrl>(base_url, &codes::BAD_BASE_URL, "--base-url", sink).map(Links::Absolute),
+        Some(_) => {
+            let help = "give the address of the folder, such as `https://example.org/wheels`";
+            parsed::<BaseUrl>(base_url, &codes::BAD_BASE_URL, "--base-url", help, sink).map(Links::Absolute)
+        }
     }
 }
 
@@ -168,12 +171,14 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     text: Option<&str>,
     code: &'static crate::diagnostic::Code,
     argument: &str,
+    help: &str,
     sink: &mut Sink,
 ) -> Option<T> {
     text?
         .parse()
         .map_err(|error: T::Err| {
-            sink.push(Diagnostic::new(code, error.to_string()).at(Place::Argument(argument.to_owned()), ""));
+            let fault = Diagnostic::new(code, error.to_string()).at(Place::Argument(argument.to_owned()), "");
+            sink.push(fault.help(help));
         })
         .ok()
 }

@@ -252,7 +252,8 @@ impl Reader<'_> {
         fitting.map_err(|why| self.fault(&release::BAD_YANK_RULE, node, why, help)).ok()
     }
 
-    /// Letters, digits and what patterns of GitHub and names of tags may have besides.
+    /// Letters, digits and what patterns of GitHub and names of tags may have besides. `**` stands for `/` too
+    /// (GitHub's filter pattern cheat sheet), and a tag with `/` names no folder, into which the workflow publishes first.
     fn tag_patterns(&mut self, node: &Node) -> Vec<String> {
         let patterns = node.items().unwrap_or_default();
         if patterns.is_empty() {
@@ -261,11 +262,15 @@ impl Reader<'_> {
         }
         let is_sign = |c: char| c.is_ascii_alphanumeric() || "._-+/*?[]!".contains(c);
         for node in patterns {
-            let Some(pattern) = node.text().filter(|text| text.is_empty() || !text.chars().all(is_sign)) else {
-                continue;
-            };
-            let message = format!("`{}` is not a pattern of tags", pattern.escape_debug());
-            self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*`");
+            let Some(pattern) = node.text() else { continue };
+            if pattern.is_empty() || !pattern.chars().all(is_sign) {
+                let message = format!("`{}` is not a pattern of tags", pattern.escape_debug());
+                self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*`");
+            } else if pattern.contains('/') || pattern.contains("**") {
+                let message =
+                    format!("`{pattern}` means tags with `/`, and the workflow publishes into a folder of that name");
+                self.fault(&release::BAD_TAG, node, message, "divide the tags by `-`: `release-*` for `release/*`");
+            }
         }
         patterns.iter().filter_map(Node::text).map(str::to_owned).collect()
     }

@@ -143,7 +143,7 @@ pub const NAME_NOT_KEPT: Code = Code::warning(
 pub const BAD_TAG: Code = Code::error(
     "G013",
     "bad-tag",
-    "The tag of a local release is the name of its folder, so it may hold letters, digits, `.`, `_`, `+` and `-` only and begins with a letter or digit.",
+    "The tag of a local release is the name of its folder, so it may hold letters, digits, `.`, `_`, `+` and `-` only and begins with a letter or digit. A rendered workflow makes such a folder of each tag that starts it, so a pattern of `workflow.tags` may not mean tags with `/`.\n\nA release on GitHub (`--repo`) may have any tag that git takes.",
 );
 /// Two files of one name.
 pub const SAME_NAME_TWICE: Code = Code::error(

@@ -27,7 +27,8 @@ pub(super) struct Offer {
 impl Offer {
     /// Reads it, after all that is wrong with it was told.
     pub(super) fn gather(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Self, Exit> {
-        let tag: Option<GitTag> = parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", sink);
+        let tag: Option<GitTag> =
+            parsed(args.tag.as_deref(), &codes::BAD_TAG, "--tag", "write it like `v1` or `nightly-20261101`", sink);
         let compat = load::compat(shell)?;
         let planned = match &args.plan {
             Some(path) => Planned::read(path, sink)?,
