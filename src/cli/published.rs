@@ -12,6 +12,7 @@ use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::release as codes};
 use crate::github::GithubError;
+use crate::index::BaseUrl;
 use crate::names::RepoName;
 use crate::pick::{Offer, Offers};
 use crate::plan;
@@ -99,6 +100,21 @@ pub(super) fn read(
     Ok(published)
 }
 
+impl Part {
+    /// The folder of its files in the folder of releases that was given: below an address they lie there too.
+    pub(super) fn subfolder(&self) -> Option<&str> {
+        self.listing.releases.iter().find_map(|release| release.subfolder.as_deref())
+    }
+
+    /// The same part, whose files lie in this folder of the one that was given.
+    fn in_folder(mut self, given: &Path) -> Self {
+        let below = self.folder.as_deref().and_then(|folder| folder.strip_prefix(given).ok());
+        let name = below.and_then(Path::to_str).filter(|name| !name.is_empty() && *name != ".").map(str::to_owned);
+        self.listing.releases.iter_mut().for_each(|release| release.subfolder.clone_from(&name));
+        Self { is_bare_manifest: false, ..self }
+    }
+}
+
 impl Published {
     /// The places, as given.
     pub(super) fn shown(&self) -> &str {
@@ -135,12 +151,16 @@ impl Published {
         published
     }
 
-    /// The wheels that can be chosen. Those of folders and manifests lie where these lie, or below `base`, an address
-    /// with a slash at its end. Of what is withdrawn nothing is told.
+    /// The wheels that can be chosen. Those of folders and manifests lie where these lie, or below `base`. Of what is withdrawn nothing is told.
     ///
     /// # Errors
     /// When there is none.
-    pub(super) fn offers(&self, base: Option<&str>, withdrawn: &Withdrawn, sink: &mut Sink) -> Result<Offers, Exit> {
+    pub(super) fn offers(
+        &self,
+        base: Option<&BaseUrl>,
+        withdrawn: &Withdrawn,
+        sink: &mut Sink,
+    ) -> Result<Offers, Exit> {
         let mut offers = Offers::default();
         // What a list of releases says comes first: it has the addresses.
         let (named, placed): (Vec<&Part>, Vec<&Part>) = self.parts.iter().partition(|part| part.folder.is_none());
@@ -154,7 +174,8 @@ impl Published {
             .collect();
         newest_first(&mut placed, |(release, _)| release);
         for (release, part) in placed {
-            let base = below(part.folder.as_deref().unwrap_or(Path::new(".")), base);
+            let folder = part.folder.as_deref().unwrap_or(Path::new("."));
+            let base = base.map_or_else(|| address(folder), |base| format!("{}/", base.below(part.subfolder())));
             part.manifests.iter().for_each(|manifest| offers.add_manifest(manifest, &base));
             if part.manifests.is_empty() {
                 offers.add_names(release.assets.iter().map(|asset| asset.name.as_str()), &base);
@@ -329,7 +350,7 @@ fn folder(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit
         places.map(|folder| folder.join(MANIFEST)).filter(|manifest| sys::is_file(manifest)).collect();
     if !manifests.is_empty() {
         let parts = files(&manifests, shell, sink)?;
-        return Ok(parts.into_iter().map(|part| Part { is_bare_manifest: false, ..part }).collect());
+        return Ok(parts.into_iter().map(|part| part.in_folder(path)).collect());
     }
     let wheels = sys::files_with_extension(path, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;
     let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
@@ -377,6 +398,6 @@ pub(super) fn tell_unread(offers: &[Offer], compat: &Compat, sink: &mut Sink) {
     }
 }
 
-fn below(folder: &Path, base: Option<&str>) -> String {
-    base.map_or_else(|| file_url(&sys::real_path(folder).iter().collect::<PathBuf>()), str::to_owned)
+fn address(folder: &Path) -> String {
+    file_url(&sys::real_path(folder).iter().collect::<PathBuf>())
 }

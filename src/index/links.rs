@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::names::push_percent_encoded;
+use crate::names::{percent_encode, push_percent_encoded};
 
 /// Where the files lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,13 @@ impl Links {
     }
 }
 
+impl BaseUrl {
+    /// The address of a folder below it; itself without one.
+    pub fn below(&self, folder: Option<&str>) -> Self {
+        Self(folder.map_or_else(|| self.0.clone(), |folder| format!("{}/{}", self.0, percent_encode(folder))))
+    }
+}
+
 impl FromStr for BaseUrl {
     type Err = BaseUrlError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -93,6 +100,7 @@ mod tests {
         let name = "a-1+rocm62-py3-none-any.whl";
         assert_eq!(Links::Relative(vec!["..".into()]).link(2, name), "../../../a-1%2Brocm62-py3-none-any.whl");
         let base: BaseUrl = "https://example.org/r/v1%2B2//".parse().unwrap();
+        assert_eq!((base.below(None), base.below(Some("a+b")).to_string()), (base.clone(), format!("{base}/a%2Bb")));
         assert_eq!(Links::Absolute(base).link(2, name), "https://example.org/r/v1%2B2/a-1%2Brocm62-py3-none-any.whl");
     }
 

@@ -66,6 +66,10 @@ pub struct ListedRelease {
     /// Its files.
     #[serde(default)]
     pub assets: Vec<ListedAsset>,
+    /// The folder in which its files lie, in the folder of releases that was read; `None` where they lie nowhere or in that
+    /// folder itself.
+    #[serde(skip)]
+    pub subfolder: Option<String>,
 }
 
 /// One file of a release.

@@ -53,6 +53,7 @@ pub(super) fn asset(
     repository: Option<&RepoName>,
 ) -> Option<String> {
     if let Some(base) = base {
+        let base = base.below(release.subfolder.as_deref());
         return Some(format!("{base}/{}", percent_encode(name)));
     }
     let told = asset.browser_download_url.as_deref().filter(|url| !is_of_draft(url)).and_then(safe);

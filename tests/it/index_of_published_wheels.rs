@@ -118,7 +118,41 @@ fn a_folder_of_a_release_gives_the_pages_that_reading_its_wheels_gives() {
         .run(&["index", "build", "--published", "releases", "--out", "far", "--base-url", base, "--no-metadata"])
         .exits(0);
     let page = project.read("far/rocm6.2-torch2.5/flash-attn/index.html");
-    assert!(page.contains("href=\"https://example.org/w/flash_attn-2.8.3%2B") && !page.contains("core-metadata"));
+    assert!(page.contains("href=\"https://example.org/w/v1/flash_attn-2.8.3%2B") && !page.contains("core-metadata"));
+}
+
+#[test]
+fn below_an_address_each_release_lies_in_its_folder_in_every_document() {
+    let labels = [LABELS[0].1, LABELS[1].1];
+    let mut project = Project::new();
+    for (label, tag) in labels.iter().zip(["v1", "v2"]) {
+        project = project.bytes(&format!("{tag}-dist/{}", name(label)), &wheel(&name(label)));
+        project.run(&["publish", "--to", "rels", "--tag", tag, &format!("{tag}-dist")]).exits(0);
+    }
+    let base = "https://example.org/rels";
+    let made = |words: &[&str], given: &str| {
+        project.run(&[words, &["--published", given, "--base-url", base]].concat()).exits(0).stdout
+    };
+    let pages = |given: &str| {
+        std::fs::remove_dir_all(project.path("site")).unwrap_or_default();
+        made(&["index", "build", "--out", "site"], given);
+        let pages = project.files().into_iter().filter(|file| file.starts_with("site/"));
+        pages.map(|file| project.read(&file)).collect::<String>()
+    };
+    let texts = |given: &str| {
+        let (packages, notes) =
+            (made(&["report", "packages"], given), made(&["report", "notes", "--tag", "v2"], given));
+        [("index", pages(given)), ("page", made(&["report", "page"], given)), ("packages", packages), ("notes", notes)]
+    };
+    for (what, text) in texts("rels") {
+        assert!(text.contains(&format!("{base}/v2/")), "{what}: {text}");
+        assert!(what == "notes" || text.contains(&format!("{base}/v1/")), "{what}: {text}");
+        assert!(!text.contains(&format!("{base}/flash_attn")), "{what}: {text}");
+    }
+    // The folder of one release is what the address is about.
+    for (what, text) in texts("rels/v2") {
+        assert!(text.contains(base) && !text.contains(&format!("{base}/v")), "{what}: {text}");
+    }
 }
 
 #[test]

@@ -442,7 +442,7 @@ fn a_folder_that_publish_wrote_is_a_listing() {
     let more = ["report", "packages", "--published", "releases", "--base-url", "https://example.org/w"];
     let packages = project.run(&more).exits(0).stdout;
     assert!(
-        packages.contains("[v1](https://example.org/w/flash_attn-2.8.3%2Brocm62torch2.5triton-py3-none-any.whl)"),
+        packages.contains("[v1](https://example.org/w/v1/flash_attn-2.8.3%2Brocm62torch2.5triton-py3-none-any.whl)"),
         "{packages}"
     );
     let bare = project.run(&["report", "packages", "--published", "releases/v1"]).exits(0).stdout;

@@ -47,8 +47,10 @@ pub(super) fn of_published(
 ) -> Result<(Vec<IndexFile>, Vec<Rebuilt>), Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
-    let base = base.filter(|links| matches!(links, Links::Absolute(_)));
-    let links_to = |folder: &Path| base.cloned().unwrap_or_else(|| Links::Relative(steps(out, folder)));
+    let links_to = |part: &Part, folder: &Path| match base {
+        Some(Links::Absolute(base)) => Links::Absolute(base.below(part.subfolder())),
+        _ => Links::Relative(steps(out, folder)),
+    };
     let (plain, listed): (Vec<&Part>, Vec<&Part>) =
         published.parts.iter().partition(|part| part.folder.is_some() && part.manifests.is_empty());
     let places: Vec<PublishedAt<'_>> = listed
@@ -56,15 +58,15 @@ pub(super) fn of_published(
         .map(|part| PublishedAt {
             listing: &part.listing,
             manifests: &part.manifests,
-            links: part.folder.as_deref().map(links_to),
+            links: part.folder.as_deref().map(|folder| links_to(part, folder)),
             sidecars: part.folder.as_deref().map(sidecars).unwrap_or_default(),
         })
         .collect();
     let prereleases = if args.prereleases { Prereleases::Listed } else { Prereleases::LeftOut };
     let mut files = index_files(&places, prereleases, &compat.rocm_versions(), sink);
     // Folders of wheels without a manifest tell names alone: the wheels are read.
-    for folder in plain.iter().filter_map(|part| part.folder.as_deref()) {
-        let origin = Arc::new(Origin { links: links_to(folder), tag: String::new() });
+    for (part, folder) in plain.iter().filter_map(|part| Some((part, part.folder.as_deref()?))) {
+        let origin = Arc::new(Origin { links: links_to(part, folder), tag: String::new() });
         let read = of_folder(args, folder, compat, shell, sink)?;
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }

@@ -54,11 +54,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     }
     args.output.spare(args.published.iter().map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
-    let base = base.map(|base| format!("{base}/"));
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
     let reasons = args.withdrawals.read(&published, sink)?;
-    let mut offers = published.offers(base.as_deref(), &reasons, sink)?;
+    let mut offers = published.offers(base.as_ref(), &reasons, sink)?;
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
     published::tell_unread(&offers, &compat, sink);
