@@ -131,6 +131,25 @@ fn nobody_is_recommended_what_is_withdrawn() {
 }
 
 #[test]
+fn an_index_of_release_folders_keeps_what_their_own_indexes_withdraw() {
+    let project = project(&["2.5.9", "2.8.3"]);
+    project.run(&["publish", "--to", "rels", "--tag", "v1", "dist"]).exits(0);
+    project.run(&["index", "build", "rels/v1", "--yank", "flash-attn<2.6: broken", "--apply"]).exits(0);
+    let page = |given: &str, out: &str, more: &[&str]| {
+        project.run(&[&["index", "build", "--published", given, "--out", out], more].concat()).exits(0);
+        project.read(&format!("{out}/rocm6.2-torch2.5/flash-attn/index.html"))
+    };
+    for (given, out) in [("rels", "one"), ("rels/v1", "two"), ("rels/v1/rock-manifest.json", "three")] {
+        let text = page(given, out, &[]);
+        assert_eq!(text.matches("data-yanked=").count(), 1, "{given}: {text}");
+        assert!(text.contains("data-yanked=\"broken\""), "{given}: {text}");
+    }
+    assert!(!page("rels", "one", &["--unyank", "flash-attn", "--apply"]).contains("data-yanked"));
+    project.run(&["index", "build", "rels/v1", "--unyank", "flash-attn", "--apply"]).exits(0);
+    assert!(!page("rels", "one", &[]).contains("data-yanked"));
+}
+
+#[test]
 fn where_all_that_fits_is_withdrawn_that_is_told() {
     let project = project(&["2.8.3"]);
     build(&project, &["--yank", "flash-attn: broken", "--apply"]);

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::{BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, published};
 use crate::cli::assets::Depth;
 use crate::cli::published::{Manifests, Part};
+use crate::cli::withdrawals::withdrawn_beside;
 use crate::compat::Compat;
-use crate::index::{IndexFile, Origin};
+use crate::index::{IndexFile, Origin, Yanked};
 use crate::publish::{Prereleases, PublishedAt, Rebuilt, as_release, index_files, merged};
 use crate::sys;
 
@@ -35,8 +36,8 @@ pub(super) fn of_folder(
     Ok(assets.into_iter().map(|asset| asset.file).filter(|file| file.unread_label().is_none()).collect())
 }
 
-/// What is published at the places named, and what of older releases is passed over for it. `base` is where the files of
-/// folders will be served, where that is said.
+/// What is published at the places named, withdrawn where the index of its folder says so, and what of older releases is
+/// passed over for it. `base` is where the files of folders will be served, where that is said.
 pub(super) fn of_published(
     args: &BuildArgs,
     out: &Path,
@@ -70,7 +71,13 @@ pub(super) fn of_published(
         let read = of_folder(args, folder, compat, shell, sink)?;
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }
-    let merged = merged(files, sink);
+    let mut merged = merged(files, sink);
+    let withdrawn = withdrawn_beside(&published);
+    for file in &mut merged.0 {
+        if let Some(reason) = withdrawn.get(&file.name) {
+            file.yanked = Yanked::Because(reason.clone());
+        }
+    }
     // The process ends soon: to free the many small texts one by one would be a tenth of it.
     std::mem::forget(published);
     Ok(merged)
