@@ -90,7 +90,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
     let reasons = args.withdrawals.read(&published, sink)?;
-    let offers = published.offers(None, &reasons, sink)?;
+    let offers = published.offers(None, sink)?;
     let offers = offers.into_wheels();
     published::tell_unread(&offers, &compat, sink);
     let wheels = pick::candidates(offers, &compat);

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 
 use super::publish::Connection;
 use super::told::file_url;
-use super::withdrawals::Withdrawn;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::release as codes};
@@ -17,8 +16,7 @@ use crate::names::RepoName;
 use crate::pick::{Offer, Offers};
 use crate::plan;
 use crate::publish::{
-    AssetState, ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest, newest_first, rebuilt_warning,
-    saved_manifests,
+    AssetState, ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest, newest_first, saved_manifests,
 };
 use crate::report::release_of;
 use crate::sys;
@@ -151,16 +149,11 @@ impl Published {
         published
     }
 
-    /// The wheels that can be chosen. Those of folders and manifests lie where these lie, or below `base`. Of what is withdrawn nothing is told.
+    /// The wheels that can be chosen. Those of folders and manifests lie where these lie, or below `base`.
     ///
     /// # Errors
     /// When there is none.
-    pub(super) fn offers(
-        &self,
-        base: Option<&BaseUrl>,
-        withdrawn: &Withdrawn,
-        sink: &mut Sink,
-    ) -> Result<Offers, Exit> {
+    pub(super) fn offers(&self, base: Option<&BaseUrl>, sink: &mut Sink) -> Result<Offers, Exit> {
         let mut offers = Offers::default();
         // What a list of releases says comes first: it has the addresses.
         let (named, placed): (Vec<&Part>, Vec<&Part>) = self.parts.iter().partition(|part| part.folder.is_none());
@@ -184,8 +177,6 @@ impl Published {
         // A manifest whose release another part lists.
         let beside = self.parts.iter().filter(|part| part.folder.is_some() && part.listing.releases.is_empty());
         beside.flat_map(|part| &part.manifests).for_each(|manifest| offers.add_rows(manifest));
-        offers.rebuilt.retain(|one| !withdrawn.contains_key(&one.name));
-        sink.extend(rebuilt_warning(&offers.rebuilt));
         report_unreadable(&self.listing(), sink);
         if offers.is_empty() {
             sink.push(

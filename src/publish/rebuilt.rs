@@ -49,11 +49,7 @@ pub fn rebuilt_warning(rebuilt: &[Rebuilt]) -> Option<Diagnostic> {
     };
     let warning = Diagnostic::new(&codes::OLDER_RELEASE_DIFFERS, message)
         .at(Place::Argument("--published".to_owned()), "")
-        .help(format!(
-            "to end this, delete the older file from its release, or withdraw the name: \
-             `rock-matrix index build … --yank {} --apply`",
-            first.name
-        ));
+        .help("to end this, delete the older file from its release; give a wheel that is built again a build tag of its own");
     let named = rebuilt.iter().take(MOST_NAMED).fold(warning, |warning, one| {
         warning.note(format!("offered is `{}` {}; passed over is that {}", one.name, one.offered, one.older))
     });
@@ -104,6 +100,11 @@ mod tests {
         let one = Rebuilt { name: "a.whl".to_owned(), offered: held("v2"), older: held("") };
         assert!(rebuilt_warning(&[]).is_none());
         let told = rebuilt_warning(std::slice::from_ref(&one)).unwrap();
+        let help = told.help.as_deref().unwrap();
+        assert!(
+            help.contains("delete the older file") && !help.contains("yank"),
+            "that withdraws the good file: {help}"
+        );
         assert_eq!(told.message, "an older release holds `a.whl` with other bytes");
         assert_eq!(
             told.notes,

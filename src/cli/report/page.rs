@@ -10,6 +10,7 @@ use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
 use crate::finder;
 use crate::pick::{self, Offer, Rules};
+use crate::publish::rebuilt_warning;
 
 /// Write the wheel finder: one page that finds the published wheel for what a person has
 #[derive(Debug, clap::Args)]
@@ -57,7 +58,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
     let reasons = args.withdrawals.read(&published, sink)?;
-    let mut offers = published.offers(base.as_ref(), &reasons, sink)?;
+    let mut offers = published.offers(base.as_ref(), sink)?;
+    // Nobody is offered a name that is withdrawn.
+    offers.rebuilt.retain(|one| !reasons.contains_key(&one.name));
+    sink.extend(rebuilt_warning(&offers.rebuilt));
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
     published::tell_unread(&offers, &compat, sink);
