@@ -52,6 +52,7 @@ impl Links {
 
 impl BaseUrl {
     /// The address of a folder below it; itself without one.
+    #[must_use]
     pub fn below(&self, folder: Option<&str>) -> Self {
         Self(folder.map_or_else(|| self.0.clone(), |folder| format!("{}/{}", self.0, percent_encode(folder))))
     }

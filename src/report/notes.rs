@@ -265,7 +265,7 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
     let gfx = if wheel.gfx.is_empty() { of_plan } else { &wheel.gfx };
     vec![
         markdown::text(&what.distribution),
-        markdown::text(&what.version_text()),
+        markdown::text(&(what.version_text() + &wheel.withdrawn_mark())),
         or_none(what.accelerator_version()),
         or_none(what.torch_text()),
         markdown::text(&wheel.pythons.to_string()),
@@ -293,10 +293,10 @@ fn absent(notes: &Notes<'_>) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// One block a ROCm and torch, the newest first.
+/// One block a ROCm and torch, the newest first. What is withdrawn is recommended to nobody.
 fn installs(wheels: &Wheels, index: Option<&BaseUrl>) -> Vec<Install> {
     let mut folders: BTreeMap<Folder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
-    for wheel in &wheels.all {
+    for wheel in wheels.all.iter().filter(|wheel| wheel.withdrawn.is_none()) {
         let of_folder = folders.entry(Folder::from(&wheel.combination)).or_default();
         of_folder.entry(&wheel.combination.distribution).or_default().push(wheel);
     }

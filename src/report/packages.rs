@@ -68,12 +68,7 @@ impl PackageRow<'_> {
             if wheel.is_prerelease {
                 words.push_str(" (pre-release)");
             }
-            match wheel.withdrawn.as_deref() {
-                None => {}
-                Some("") => words.push_str(" (withdrawn)"),
-                Some(reason) => words.push_str(&format!(" (withdrawn: {reason})")),
-            }
-            words
+            words + &wheel.withdrawn_mark()
         };
         self.wheels.iter().map(words).collect()
     }

@@ -197,6 +197,15 @@ fn read(
 }
 
 impl PublishedWheel {
+    /// What stands behind a wheel that is withdrawn; nothing for others.
+    pub(super) fn withdrawn_mark(&self) -> String {
+        match self.withdrawn.as_deref() {
+            None => String::new(),
+            Some("") => " (withdrawn)".to_owned(),
+            Some(reason) => format!(" (withdrawn: {reason})"),
+        }
+    }
+
     /// By what it is, then the newest release first, then by build tag, the latest first, and name.
     fn order(&self, other: &Self) -> Ordering {
         self.what()

@@ -131,6 +131,35 @@ fn nobody_is_recommended_what_is_withdrawn() {
 }
 
 #[test]
+fn notes_mark_what_is_withdrawn_and_have_no_line_that_installs_it() {
+    let project = project(&["2.8.3", "2.9.0"]);
+    project.run(&["publish", "--to", "rels", "--tag", "v1", "dist"]).exits(0);
+    let manifest = project.read("rels/v1/rock-manifest.json");
+    let project = project.file("rock-manifest.json", &manifest);
+    let notes = |more: &[&str]| project.run(&[&["report", "notes", "--tag", "v1"], more].concat()).exits(0).stdout;
+    let yank = |what: &str| {
+        project.run(&["index", "build", "rels/v1", "--yank", what, "--apply"]).exits(0);
+    };
+    let folder = ["--published", "rels"];
+    let line = |version: &str| format!("pip install --no-deps './{}'", name(version));
+    let before = notes(&folder);
+    assert!(before.contains(&line("2.9.0")) && !before.contains("withdrawn"), "{before}");
+    yank("flash-attn==2.9.0: broken");
+    let bare = ["--published", "rock-manifest.json", "--withdrawn-in", "rels/v1/simple"];
+    for text in [notes(&folder), notes(&bare)] {
+        assert!(text.contains(&line("2.8.3")) && !text.contains(&line("2.9.0")), "{text}");
+        assert!(text.contains("| 2.9.0 (withdrawn: broken) |") && text.contains("| 2.8.3 |"), "{text}");
+    }
+    assert!(!notes(&bare[..2]).contains("withdrawn"));
+    let with_index = ["--published", "rels", "--index-url", "https://example.org/simple"];
+    assert!(notes(&with_index).contains("pip install flash-attn --no-deps --index-url"));
+    yank("flash-attn: old");
+    for text in [notes(&folder), notes(&with_index)] {
+        assert!(!text.contains("pip install") && !text.contains("## Install"), "{text}");
+    }
+}
+
+#[test]
 fn an_index_of_release_folders_keeps_what_their_own_indexes_withdraw() {
     let project = project(&["2.5.9", "2.8.3"]);
     project.run(&["publish", "--to", "rels", "--tag", "v1", "dist"]).exits(0);

@@ -6,6 +6,7 @@ use super::input;
 use super::output::{Output, worse};
 use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
+use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
 use crate::report::{self, Notes, Outcomes};
@@ -32,6 +33,8 @@ pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
     #[command(flatten)]
+    withdrawals: Withdrawals,
+    #[command(flatten)]
     connection: Connection,
     /// A plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -55,7 +58,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output.spare(inputs.chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let index = input::address(args.index_url.as_deref(), "--index-url", sink);
-    let mut read = args.listed.read(&args.connection, Manifests::Of(&args.tag), shell, sink)?;
+    let mut read =
+        args.listed.read_offered(&args.withdrawals, &args.connection, Manifests::Of(&args.tag), shell, sink)?;
     // Notes are written before the release is there: what will lie in `TAG-2` is known all the same.
     let dealt = read.deal_out(&args.tag, compat.most("release-assets"));
     let releases =
