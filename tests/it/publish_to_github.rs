@@ -660,7 +660,7 @@ fn a_second_run_of_256_wheels_with_known_digests_opens_none_asks_five_times_and_
         }
         let asked = server.github().ledger.requests.len();
         let written = writes(&server);
-        let told = publish(&project, &server, known, 0).stdout;
+        let told = publish(&project, &server, &[known, &["--target", "main"]].concat(), 0).stdout;
         assert!(told.contains("is up to date, nothing written: 258 files"), "{told}");
         let github = server.github();
         let new: Vec<&str> = github.ledger.requests[asked..].iter().map(|asked| asked.method.as_str()).collect();

@@ -105,6 +105,8 @@ fn check_tag(opened: &Opened, goal: &Goal, listed: &[ListedRelease], sink: &mut 
                 sink.push(moved(&goal.tag, &found, &format!("the wheels are from {target}")));
             }
         }
+        // A branch goes on after a release was published from it.
+        (Some(_), Some(_)) if is_published => {}
         (found, Some(target)) => match (opened.client.commit(target)?, found) {
             (None, _) => sink.push(
                 Diagnostic::new(
