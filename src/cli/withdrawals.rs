@@ -20,18 +20,14 @@ pub(super) struct Withdrawals {
     withdrawn_in: Vec<PathBuf>,
 }
 
-/// What is withdrawn in the indexes of the folders of what is published.
-pub(super) fn withdrawn_beside(published: &Published) -> Withdrawn {
-    published.folders().filter_map(|folder| withdrawn_in(&folder.join(INDEX))).flatten().collect()
-}
-
 impl Withdrawals {
     /// What is withdrawn in the indexes named, and in those of the folders of what is published.
     ///
     /// # Errors
     /// When one that is named is no index of this program; the sink has which.
     pub(super) fn read(&self, published: &Published, sink: &mut Sink) -> Result<Withdrawn, Exit> {
-        let mut withdrawn = withdrawn_beside(published);
+        let beside = published.folders().filter_map(|folder| withdrawn_in(&folder.join(INDEX)));
+        let mut withdrawn: Withdrawn = beside.flatten().collect();
         for index in &self.withdrawn_in {
             let Some(found) = withdrawn_in(index) else {
                 sink.push(

@@ -34,8 +34,7 @@ pub struct Held {
 pub fn newest_first<T>(releases: &mut [T], release: impl Fn(&T) -> &ListedRelease) {
     releases.sort_by(|one, other| {
         let (one, other) = (release(one), release(other));
-        let published = |release: &ListedRelease| release.published_at.clone().unwrap_or_default();
-        let by_time = published(other).cmp(&published(one));
+        let by_time = other.published_at.cmp(&one.published_at);
         by_time.then_with(|| tag_pieces(&other.tag_name).cmp(&tag_pieces(&one.tag_name)))
     });
 }

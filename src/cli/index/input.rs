@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use super::{BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, published};
+use super::{BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, carry_over_from, known, published};
 use crate::cli::assets::Depth;
 use crate::cli::published::{Manifests, Part};
-use crate::cli::withdrawals::withdrawn_beside;
 use crate::compat::Compat;
-use crate::index::{IndexFile, Origin, Yanked};
-use crate::publish::{Prereleases, PublishedAt, Rebuilt, as_release, index_files, merged};
+use crate::index::{IndexFile, Origin};
+use crate::publish::{INDEX, Prereleases, PublishedAt, Rebuilt, as_release, index_files, merged};
 use crate::sys;
 
 /// The wheels and source distributions of a folder. A wheel whose label says nothing is left out, which was told of.
@@ -72,11 +71,8 @@ pub(super) fn of_published(
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }
     let mut merged = merged(files, sink);
-    let withdrawn = withdrawn_beside(&published);
-    for file in &mut merged.0 {
-        if let Some(reason) = withdrawn.get(&file.name) {
-            file.yanked = Yanked::Because(reason.clone());
-        }
+    for folder in published.folders() {
+        carry_over_from(&folder.join(INDEX), merged.0.iter_mut());
     }
     // The process ends soon: to free the many small texts one by one would be a tenth of it.
     std::mem::forget(published);

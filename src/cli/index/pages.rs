@@ -39,18 +39,20 @@ pub(super) fn yanked(present: &Present) -> BTreeMap<String, Yanked> {
     texts.filter(|text| text.contains("\"yanked\"")).flat_map(|text| yanked_in(text).unwrap_or_default()).collect()
 }
 
-/// What is withdrawn in the index in this folder, by name, with the reason; nothing where no index of this program lies.
-pub(in crate::cli) fn withdrawn_in(index: &Path) -> Option<BTreeMap<String, String>> {
+/// What is withdrawn in the index in this folder, by name; nothing where no index of this program lies.
+fn yanked_at(index: &Path) -> Option<BTreeMap<String, Yanked>> {
     let present = present(index).ok()?;
     let landing = present.get("index.html").and_then(Option::as_ref);
-    if !is_landing(&String::from_utf8_lossy(landing?)) {
-        return None;
-    }
+    is_landing(&String::from_utf8_lossy(landing?)).then(|| yanked(&present))
+}
+
+/// The same with the reasons.
+pub(in crate::cli) fn withdrawn_in(index: &Path) -> Option<BTreeMap<String, String>> {
     let reason = |(name, state)| match state {
         Yanked::No => None,
         Yanked::Because(reason) => Some((name, reason)),
     };
-    Some(yanked(&present).into_iter().filter_map(reason).collect())
+    Some(yanked_at(index)?.into_iter().filter_map(reason).collect())
 }
 
 /// Whether it is the landing page of an index that this program wrote.
@@ -60,7 +62,7 @@ fn is_landing(text: &str) -> bool {
 
 /// Withdraws what is withdrawn in the index in this folder.
 pub(in crate::cli) fn carry_over_from<'f>(index: &Path, files: impl Iterator<Item = &'f mut IndexFile>) {
-    let state = present(index).map(|present| yanked(&present)).unwrap_or_default();
+    let state = yanked_at(index).unwrap_or_default();
     if !state.is_empty() {
         files.for_each(|file| crate::index::carry_over(std::slice::from_mut(file), &state));
     }
