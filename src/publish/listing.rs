@@ -193,6 +193,11 @@ fn asset(value: serde_json::Value) -> Result<ListedAsset, serde_json::Error> {
 }
 
 impl ListedRelease {
+    /// Whether its assets and tag stay as they are: it is immutable, and public.
+    pub fn is_locked(&self) -> bool {
+        self.immutable && !self.draft
+    }
+
     /// The release that a manifest tells of.
     pub fn of_manifest(manifest: &Manifest) -> Self {
         let asset = |file: &ManifestFile| ListedAsset {

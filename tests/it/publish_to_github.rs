@@ -180,6 +180,42 @@ fn an_immutable_release_is_never_written_to() {
     assert_eq!(writes(&server), before);
 }
 
+/// 4.2
+#[test]
+fn what_an_immutable_release_cannot_have_is_told_before_what_would_help_another() {
+    let made = || {
+        let (project, server) = (project(&[CP311]), server(&[]));
+        server.github().repository_mut("me/wheels").has_immutable_releases = true;
+        publish(&project, &server, &[], 0);
+        (project, server)
+    };
+    let refused = |project: &Project, server: &Server, more: &[&str]| {
+        let before = writes(server);
+        let told = publish(project, server, more, 1).stderr;
+        assert_eq!((told.matches("error[").count(), writes(server)), (1, before), "{told}");
+        assert!(told.contains("error[G100 immutable-release]") && told.contains("under a new tag"), "{told}");
+        assert!(!told.contains("`--"), "no option helps: {told}");
+    };
+    let other = Wheel::named(CP311).file("flash_attn/new.py", b"1").bytes();
+    let (project, server) = made();
+    let project = project.bytes(&format!("dist/{CP311}"), &other);
+    refused(&project, &server, &[]);
+    refused(&project, &server, &["--dry-run"]);
+    // A plan that misses a wheel, which `--allow-missing` would let pass.
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
+                  flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
+    let project = project.file("matrix.yaml", matrix);
+    let plan = project.run(&["plan", "matrix.yaml", "--format", "json"]).exits(0).stdout;
+    refused(&project.file("plan.json", &plan), &server, &["--plan", "plan.json"]);
+    // A manifest that cannot be read, which `--replace` would make anew.
+    let (_, server) = made();
+    change(&server, "rock-manifest.json", |manifest| {
+        manifest.content = Some(b"{broken".to_vec().into());
+        manifest.size_bytes = 7;
+    });
+    refused(&self::project(&[CP312]), &server, &[]);
+}
+
 /// 4.1
 #[test]
 fn two_drafts_of_a_tag_are_refused_and_empty_ones_deleted_where_allowed() {

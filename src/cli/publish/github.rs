@@ -44,8 +44,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
             failed(error, &opened, sink)
         })?,
     };
-    let release = decide::decide(args, &offer, &goal, &there, sink)?;
-    goal.assets = release.wanted();
+    let release = decide::decide(args, &offer, &mut goal, &there, sink)?;
 
     let content = Content { offered: &offer.files, generated: &release.generated };
     let (applied, rehearsal) = if args.dry_run {

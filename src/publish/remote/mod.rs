@@ -18,7 +18,7 @@ mod spread;
 pub use files::LONGEST_NAME_BYTES;
 pub use goal::{Allowed, Description, Goal, MakeLatest, continued_tag};
 pub use memory::Memory;
-pub use next::{Next, Step, next, standing};
+pub use next::{Next, Step, locked, next, standing};
 pub use refusal::Refusal;
 pub use spread::{Share, spread};
 

@@ -97,7 +97,11 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
     for share in spread(goal, &chosen, &foreign) {
         match chosen.iter().find(|release| release.tag_name == share.tag) {
             None => steps.push(Step::Create { tag: share.tag }),
-            Some(release) => begun.push((*release, lacking(goal, &share, release, allowed, &mut refused))),
+            Some(release) => {
+                // What is locked takes no other bytes, whatever is allowed: that is told, not how they would be replaced.
+                let allowed = Allowed { replace: allowed.replace || release.is_locked(), ..allowed };
+                begun.push((*release, lacking(goal, &share, release, allowed, &mut refused)));
+            }
         }
     }
     for (release, lacks) in &begun {
@@ -107,6 +111,10 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
         }
     }
     if !refused.is_empty() {
+        // Where a release is locked, nothing that is said of the others helps.
+        if refused.iter().any(Refusal::is_of_locked) {
+            refused.retain(Refusal::is_of_locked);
+        }
         return Next::Refused(refused);
     }
     // Who reads the sums finds what they tell of, and what they tell was right when it was sent.
@@ -141,12 +149,20 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
     }
 }
 
+/// That files would have to be written to a release that is locked, whatever is allowed.
+pub fn locked(goal: &Goal, seen: &[ListedRelease]) -> Option<Refusal> {
+    match next(goal, Allowed::default(), seen) {
+        Next::Refused(refused) => refused.into_iter().find(Refusal::is_of_locked),
+        Next::Steps(_) | Next::Done(_) => None,
+    }
+}
+
 /// Why a release is not written to, if it would be.
 fn not_to_be_written(goal: &Goal, release: &ListedRelease, writes: usize, allowed: Allowed) -> Option<Refusal> {
     let tag = || release.tag_name.clone();
     if release.draft || (writes == 0 && goal.lacks(release).is_empty()) {
         None
-    } else if release.immutable && writes > 0 {
+    } else if release.is_locked() && writes > 0 {
         Some(Refusal::Immutable { tag: tag(), lacking: writes })
     } else if !allowed.published {
         // Title and text of an immutable release may be edited (GitHub Docs, "Immutable releases").

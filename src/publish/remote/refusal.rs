@@ -44,6 +44,13 @@ pub enum Refusal {
     },
 }
 
+impl Refusal {
+    /// Whether nothing that is allowed would change it.
+    pub(super) fn is_of_locked(&self) -> bool {
+        matches!(self, Self::Immutable { .. })
+    }
+}
+
 impl From<Refusal> for Diagnostic {
     fn from(refusal: Refusal) -> Self {
         match refusal {

@@ -6,18 +6,19 @@ use super::offer::Offer;
 use super::there::There;
 use crate::cli::publish::{Args, Exit, cloned};
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
-use crate::publish::remote::{Goal, standing};
+use crate::publish::remote::{Goal, locked, standing};
 use crate::publish::{ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan};
 
-/// The release, after all that stands against it was told.
-pub(super) fn decide(args: &Args, offer: &Offer, goal: &Goal, there: &There, sink: &mut Sink) -> Result<Release, Exit> {
+/// The release, whose files are the goal's from then on, after all that stands against it was told.
+pub(super) fn decide(
+    args: &Args,
+    offer: &Offer,
+    goal: &mut Goal,
+    there: &There,
+    sink: &mut Sink,
+) -> Result<Release, Exit> {
     let (offered, planned) = (&offer.files, &offer.planned);
     let standing = standing(goal, &there.listed);
-    if args.plan.is_some() {
-        let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
-        let kept: Vec<_> = standing.keys().filter_map(|name| name.parse().ok()).collect();
-        against_plan(&planned.expected, &cloned(offered), &kept, rule, sink);
-    }
     let particulars = Particulars {
         tag: Some(goal.tag.clone()),
         plan: planned.digest,
@@ -27,10 +28,23 @@ pub(super) fn decide(args: &Args, offer: &Offer, goal: &Goal, there: &There, sin
     let before = there.manifest.as_ref();
     let known = offer.compat.rocm_versions();
     let (release, untold) = Release::on_github(cloned(offered), &particulars, before, &standing, &known);
-    tell_untold(&untold, sink);
-    let many = if args.dry_run { Severity::Warning } else { Severity::Error };
-    if !args.github.slow {
-        tell_many(&release.wanted(), &standing, offer.compat.most("content-per-hour"), many, sink);
+    goal.assets = release.wanted();
+    match locked(goal, &there.listed) {
+        // Nothing else that could be advised would help; without another fault it is told where the steps are decided.
+        Some(refusal) if sink.has_errors() => sink.push(refusal.into()),
+        Some(_) => {}
+        None => {
+            if args.plan.is_some() {
+                let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
+                let kept: Vec<_> = standing.keys().filter_map(|name| name.parse().ok()).collect();
+                against_plan(&planned.expected, &cloned(offered), &kept, rule, sink);
+            }
+            tell_untold(&untold, sink);
+            let many = if args.dry_run { Severity::Warning } else { Severity::Error };
+            if !args.github.slow {
+                tell_many(&goal.assets, &standing, offer.compat.most("content-per-hour"), many, sink);
+            }
+        }
     }
     if sink.has_errors() { Err(Exit::Fault) } else { Ok(release) }
 }

@@ -41,7 +41,11 @@ impl There {
         let listed = of_goal(&opened.client, goal)?;
         check_tag(opened, goal, &listed, sink)?;
         let found = manifest(opened, goal, &listed, offered)?;
-        Ok(Self { listed, manifest: unread(found, args.replace, sink) })
+        // Of a release that is locked none can be replaced, which is told when that is tried.
+        let has_it = |release: &ListedRelease| release.assets.iter().any(|asset| asset.name == MANIFEST);
+        let is_locked = listed.iter().any(|release| goal.has(release) && release.is_locked() && has_it(release));
+        let manifest = if is_locked { found.and_then(Result::ok) } else { unread(found, args.replace, sink) };
+        Ok(Self { listed, manifest })
     }
 }
 
