@@ -46,7 +46,7 @@ pub struct Shell {
     pub environment: Environment,
     /// How much is said.
     pub verbosity: Verbosity,
-    /// How diagnostics are written on stderr.
+    /// How diagnostics, and all else that is said, are written on stderr.
     pub diagnostics: Format,
     /// Whether stderr gets colours.
     pub color: bool,
@@ -56,6 +56,21 @@ pub struct Shell {
     pub annotated: Mutex<Annotated>,
     /// Where facts and recipes are looked for.
     pub folders: Folders,
+}
+
+/// Says lines on stderr, as text or as JSON.
+#[derive(Debug, Clone, Copy)]
+pub struct Voice(Format);
+
+impl Voice {
+    /// Says a line, or several that belong together.
+    pub fn tell(self, line: &str) {
+        let text = match self.0 {
+            Format::Human => format!("{line}\n"),
+            Format::Json => render::json_talk(line),
+        };
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    }
 }
 
 impl Shell {
@@ -91,7 +106,17 @@ impl Shell {
 
     /// Says a line on stderr in any case.
     pub fn tell(&self, line: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+        self.voice().tell(line);
+    }
+
+    /// What says lines where the shell itself cannot be lent.
+    pub fn voice(&self) -> Voice {
+        Voice(self.diagnostics)
+    }
+
+    /// Whether a person watches stderr, so that a line may move there.
+    pub fn is_watched(&self) -> bool {
+        self.environment.stderr_is_terminal && self.verbosity == Verbosity::Normal && self.diagnostics == Format::Human
     }
 
     /// Shows diagnostics; the exit is [`Exit::Fault`] when one of them is an error.

@@ -403,3 +403,21 @@ fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
     let words = shlex::split(&resume).unwrap();
     project.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
 }
+
+/// 4.6
+#[test]
+fn with_diagnostics_as_json_each_line_of_stderr_is_an_object_those_of_waits_too() {
+    let server = server(&["upload#1=retry-after:429:3"]);
+    let url = server.url();
+    let words = ["--api-url", &*url, "-v", "--diagnostics", "json", "--tag", "two words"];
+    let rows = |told: &str| told.lines().map(|line| serde_json::from_str(line).expect(line)).collect::<Vec<Value>>();
+    let told = publish(&project(), &words[..5], 0).stderr;
+    let rows_of_waits = rows(&told);
+    let is_wait = |row: &&Value| row["message"].as_str().unwrap().contains("; going on in ");
+    let wait = rows_of_waits.iter().find(is_wait).unwrap_or_else(|| panic!("{told}"));
+    assert_eq!((&wait["code"], wait["severity"].as_str()), (&Value::Null, Some("info")));
+    assert!(rows_of_waits.len() > 3, "what is done is told as well: {told}");
+    // A diagnostic has the same shape.
+    let told = publish(&project(), &words, 1).stderr;
+    assert!(rows(&told).iter().any(|row| row["code"].is_string() && row["severity"] == "error"), "{told}");
+}

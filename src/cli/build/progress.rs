@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::shell::{Shell, Verbosity};
+use crate::cli::shell::{Format, Shell, Verbosity};
 use crate::exec::{Event, Outcome, StageState};
 use crate::render::actions;
 use crate::sys;
@@ -29,8 +29,7 @@ pub(super) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Progress for the terminal or the log that `shell` talks to.
     pub(super) fn new(shell: &'a Shell) -> Self {
-        let moves = shell.environment.stderr_is_terminal && shell.verbosity == Verbosity::Normal;
-        let bar = moves.then(|| {
+        let bar = shell.is_watched().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
             bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"));
             bar
@@ -78,7 +77,8 @@ impl<'a> Progress<'a> {
     /// Says that a stage begins. In a workflow its lines are a group, and none of them is a command: the build wrote them.
     fn begin(&mut self, title: &str) {
         self.end();
-        if !self.shell.is_in_actions() || self.shell.verbosity < Verbosity::Normal {
+        let is_text = self.shell.diagnostics == Format::Human;
+        if !self.shell.is_in_actions() || !is_text || self.shell.verbosity < Verbosity::Normal {
             return self.shell.say(title);
         }
         let (begin, end) = actions::group(title);

@@ -173,11 +173,10 @@ pub(in crate::cli) fn client(repo: RepoName, calls: Calls, shell: &Shell) -> Res
 
 /// Tells of waits that somebody notices.
 fn telling(shell: &Shell) -> Box<OnWait> {
-    let is_told = shell.verbosity >= crate::cli::Verbosity::Normal;
+    let (is_told, voice) = (shell.verbosity >= crate::cli::Verbosity::Normal, shell.voice());
     Box::new(move |call: &str, why: &str, wait: Duration| {
         if is_told && wait >= Duration::from_secs(2) {
-            let line = format!("{call}: {why}; going on in {} s\n", wait.as_secs());
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            voice.tell(&format!("{call}: {why}; going on in {} s", wait.as_secs()));
         }
     })
 }

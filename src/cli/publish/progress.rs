@@ -54,10 +54,11 @@ impl Sending {
         let total_bytes = lacking.map(|file| file.size_bytes).sum();
         let view = match shell.verbosity {
             Verbosity::Quiet => View::Nothing,
-            Verbosity::Normal if shell.environment.stderr_is_terminal => View::Bar(bar(total_bytes)),
-            _ => View::Lines(Box::new(|line| {
-                let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
-            })),
+            _ if shell.is_watched() => View::Bar(bar(total_bytes)),
+            _ => {
+                let voice = shell.voice();
+                View::Lines(Box::new(move |line| voice.tell(line)))
+            }
         };
         Self::with(total_bytes, view, Box::new(SystemClock::default()))
     }

@@ -3,7 +3,6 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Shell;
-use crate::cli::shell::Verbosity;
 use crate::wheel::Progress;
 
 /// Less than this is done before anybody could read how far it is.
@@ -21,8 +20,7 @@ pub(super) enum Watchers {
 impl Watchers {
     /// Who watches what this shell says.
     pub(super) fn of(shell: &Shell) -> Self {
-        let moves = shell.environment.stderr_is_terminal && shell.verbosity == Verbosity::Normal;
-        if moves { Self::Person } else { Self::Nobody }
+        if shell.is_watched() { Self::Person } else { Self::Nobody }
     }
 }
 

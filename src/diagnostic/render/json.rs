@@ -6,8 +6,8 @@ use crate::diagnostic::{Diagnostic, Label, Place};
 
 #[derive(Serialize)]
 struct Row<'a> {
-    code: &'a str,
-    name: &'a str,
+    code: Option<&'a str>,
+    name: Option<&'a str>,
     severity: String,
     message: &'a str,
     #[serde(flatten)]
@@ -43,8 +43,8 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {
         let row = Row {
-            code: diagnostic.code.id,
-            name: diagnostic.code.name,
+            code: Some(diagnostic.code.id),
+            name: Some(diagnostic.code.name),
             severity: diagnostic.severity.to_string(),
             message: &diagnostic.message,
             place: diagnostic.labels.first().map(spot).unwrap_or_default(),
@@ -56,11 +56,28 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
             notes: &diagnostic.notes,
             help: diagnostic.help.as_deref(),
         };
-        // A row holds texts and numbers only, which always serialise.
-        out.push_str(&serde_json::to_string(&row).unwrap_or_default());
-        out.push('\n');
+        out.push_str(&line(&row));
     }
     out
+}
+
+/// Renders what is said beside diagnostics as an object of their shape: without a code, and with severity `info`.
+pub fn json_talk(message: &str) -> String {
+    line(&Row {
+        code: None,
+        name: None,
+        severity: "info".to_owned(),
+        message,
+        place: Spot::default(),
+        labels: Vec::new(),
+        notes: &[],
+        help: None,
+    })
+}
+
+/// A row holds texts and numbers only, which always serialise.
+fn line(row: &Row<'_>) -> String {
+    serde_json::to_string(row).unwrap_or_default() + "\n"
 }
 
 fn spot(label: &Label) -> Spot {

@@ -7,5 +7,5 @@ mod text;
 
 pub use github::{Annotated, escape as escape_command};
 pub use human::human;
-pub use json::json;
+pub use json::{json, json_talk};
 pub use text::{is_invisible, visible, visible_lines};
