@@ -19,6 +19,8 @@ const TICK: Duration = Duration::from_millis(20);
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long the kernel may take to end what was killed (a process in an uninterruptible read).
 const KILL_WAIT: Duration = Duration::from_secs(5);
+/// How long a program may take to be loaded until its environment is there.
+const LOAD_WAIT: Duration = Duration::from_secs(1);
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// A process to start. What it inherits is the environment of this program with these changes.
@@ -339,11 +341,9 @@ fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Pid> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
         .filter(|&id| id != own)
         .filter_map(|id| {
-            // `pid (name) state ppid pgrp …`, proc_pid_stat(5); the name may hold anything, brackets too.
-            let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
-            let text = String::from_utf8_lossy(&text);
-            let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
-            let is_dead = matches!(fields.next()?, "Z" | "X" | "x");
+            let fields = stat(id)?;
+            let mut fields = fields.split_ascii_whitespace();
+            let is_dead = is_dead(fields.next()?);
             let group = fields.nth(1)?.parse().ok()?;
             (!is_dead).then_some(Process { id, group })
         })
@@ -352,9 +352,50 @@ fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Pid> {
         .collect()
 }
 
+/// What is told of a process behind its name, `state ppid pgrp …` (`proc_pid_stat(5)`); the name may hold anything,
+/// brackets too.
+fn stat(process: i32) -> Option<String> {
+    let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    Some(String::from_utf8_lossy(&text).rsplit_once(')')?.1.to_owned())
+}
+
+/// Whether the environment of a process has this item. While a program is loaded it reads as empty, also after the call
+/// that started it came back; then it is read again.
 fn has_variable(process: i32, variable: &str) -> bool {
-    std::fs::read(format!("/proc/{process}/environ"))
-        .is_ok_and(|environment| environment.split(|&byte| byte == 0).any(|item| item == variable.as_bytes()))
+    let (begun, mut was_loaded) = (Instant::now(), false);
+    loop {
+        let Ok(environment) = std::fs::read(format!("/proc/{process}/environ")) else { return false };
+        if !environment.is_empty() {
+            return environment.split(|&byte| byte == 0).any(|item| item == variable.as_bytes());
+        }
+        let Some(is_loaded) = is_loaded(process) else { return false };
+        // It may have been loaded after its environment was read.
+        if (was_loaded && is_loaded) || begun.elapsed() >= LOAD_WAIT {
+            return false;
+        }
+        was_loaded = is_loaded;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Whether the program of a process is there, so that something says where its environment ends. `None` for what has no
+/// program: dead processes, and threads of the kernel (`PF_KTHREAD`, `linux/sched.h`).
+fn is_loaded(process: i32) -> Option<bool> {
+    const OF_KERNEL: u64 = 0x0020_0000;
+    // Fields 9 and 51 of proc_pid_stat(5); the first behind the name is 3.
+    const FLAGS: usize = 6;
+    const ENVIRONMENT_END: usize = 48;
+    let text = stat(process)?;
+    let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let has_program = !is_dead(fields.first()?) && number(FLAGS)? & OF_KERNEL == 0;
+    let environment_end = number(ENVIRONMENT_END)?;
+    has_program.then_some(environment_end != 0)
+}
+
+/// Whether a state is that of a process that ended (`proc_pid_stat(5)`).
+fn is_dead(state: &str) -> bool {
+    matches!(state, "Z" | "X" | "x")
 }
 
 #[cfg(test)]
@@ -484,5 +525,18 @@ mod tests {
         assert_eq!(end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)), 1);
         assert_eq!(child.wait().unwrap().signal(), Some(15));
         assert_eq!(end_marked("ROCK_TEST_MARK", &value, Duration::from_secs(5)), 0);
+    }
+
+    #[test]
+    fn a_program_that_is_being_loaded_is_found_by_its_mark() {
+        let mark = format!("ROCK_TEST_MARK=loaded-{}", std::process::id());
+        let (name, value) = mark.split_once('=').unwrap();
+        for _ in 0..100 {
+            let mut child = Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
+            let is_found = has_variable(i32::try_from(child.id()).unwrap(), &mark);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(is_found);
+        }
     }
 }
