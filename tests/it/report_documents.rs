@@ -262,6 +262,23 @@ fn the_table_of_packages_folds_by_version_and_merges_releases() {
 fn assert_anchors_resolve(page: &str) {
     let places = regex::Regex::new(r#"<a id="([^"]*)">"#).unwrap();
     let places: Vec<&str> = places.captures_iter(page).map(|found| found.get(1).unwrap().as_str()).collect();
+#[test]
+fn an_address_that_is_none_has_the_same_advice_in_every_command() {
+    let project = project();
+    let listed = ["--published", "releases.json"];
+    for words in [
+        &["report", "packages", "--base-url", "nowhere"][..],
+        &["report", "page", "--base-url", "nowhere"],
+        &["report", "notes", "--tag", "v2", "--base-url", "nowhere"],
+        &["report", "notes", "--tag", "v2", "--index-url", "nowhere"],
+        &["index", "build", "--out", "site", "--base-url", "nowhere"],
+    ] {
+        let said = project.run(&[words, &listed].concat()).exits(1).stderr;
+        let advice = "give the address of the folder, such as `https://example.org/wheels`";
+        assert!(said.contains("error[G0") && said.contains(advice), "{words:?}: {said}");
+    }
+}
+
     let unique: std::collections::BTreeSet<&str> = places.iter().copied().collect();
     assert_eq!(unique.len(), places.len(), "{places:?}");
     let links = regex::Regex::new(r"\]\(#([^)]*)\)").unwrap();

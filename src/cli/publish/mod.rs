@@ -160,11 +160,14 @@ fn named(args: &Args) -> Vec<PathBuf> {
 pub(super) fn links(base_url: Option<&str>, steps: Vec<String>, sink: &mut Sink) -> Option<Links> {
     match base_url {
         None => Some(Links::Relative(steps)),
-        Some(_) => {
-            let help = "give the address of the folder, such as `https://example.org/wheels`";
-            parsed::<BaseUrl>(base_url, &codes::BAD_BASE_URL, "--base-url", help, sink).map(Links::Absolute)
-        }
+        Some(_) => address(base_url, "--base-url", sink).map(Links::Absolute),
     }
+}
+
+/// The address that an option gives, to which names can be appended; `None` after telling what is wrong with it.
+pub(super) fn address(text: Option<&str>, option: &str, sink: &mut Sink) -> Option<BaseUrl> {
+    let help = "give the address of the folder, such as `https://example.org/wheels`";
+    parsed(text, &codes::BAD_BASE_URL, option, help, sink)
 }
 
 fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(

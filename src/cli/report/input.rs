@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::publish::Connection;
+use crate::cli::publish::{self, Connection};
 use crate::cli::published::{self, Manifests, Published};
 use crate::cli::withdrawals::{Withdrawals, Withdrawn};
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::Sink;
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion};
 use crate::plan::{self, Options, SavedPlan};
@@ -81,7 +81,7 @@ impl Listed {
         shell: &Shell,
         sink: &mut Sink,
     ) -> Result<(Read, Published), Exit> {
-        let base = address(self.base_url.as_deref(), "--base-url", sink);
+        let base = publish::address(self.base_url.as_deref(), "--base-url", sink);
         let published = published::read(&self.published, connection, manifests, shell, sink)?;
         let listing = published.listing();
         let told = || listing.repository.as_deref().and_then(|text| text.parse().ok());
@@ -95,17 +95,6 @@ impl Listed {
         };
         Ok((read, published))
     }
-}
-
-/// An address that names can be appended to.
-pub(super) fn address(text: Option<&str>, option: &str, sink: &mut Sink) -> Option<BaseUrl> {
-    text?
-        .parse()
-        .map_err(|error: crate::index::BaseUrlError| {
-            let place = Place::Argument(option.to_owned());
-            sink.push(Diagnostic::new(&codes::BAD_BASE_URL, error.to_string()).at(place, ""));
-        })
-        .ok()
 }
 
 impl Read {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::input;
 use super::output::{Output, worse};
-use crate::cli::publish::Connection;
+use crate::cli::publish::{self, Connection};
 use crate::cli::published::Manifests;
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
     args.output.spare(inputs.chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
-    let index = input::address(args.index_url.as_deref(), "--index-url", sink);
+    let index = publish::address(args.index_url.as_deref(), "--index-url", sink);
     let mut read =
         args.listed.read_offered(&args.withdrawals, &args.connection, Manifests::Of(&args.tag), shell, sink)?;
     // Notes are written before the release is there: what will lie in `TAG-2` is known all the same.

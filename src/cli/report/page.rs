@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::input;
 use super::output::Output;
 use crate::cli::published::{self, Manifests, Reading};
 use crate::cli::withdrawals::Withdrawals;
-use crate::cli::{Exit, Shell, load};
+use crate::cli::{Exit, Shell, load, publish};
 use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
 use crate::finder;
 use crate::pick::{self, Offer, Rules};
@@ -49,7 +48,7 @@ pub(super) struct Args {
 /// # Errors
 /// The exit of the command, after saying why.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let base = input::address(args.base_url.as_deref(), "--base-url", sink);
+    let base = publish::address(args.base_url.as_deref(), "--base-url", sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
