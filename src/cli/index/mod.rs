@@ -4,6 +4,7 @@ mod input;
 mod pages;
 mod withdrawn;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -14,7 +15,7 @@ use super::release_folder::{in_place, machine};
 use super::told::{IndexDocument, indexes, install_lines};
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::index::{Links, Yanked, repository};
+use crate::index::{IndexFile, Links, Yanked, repository};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
 
@@ -128,8 +129,10 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
     crate::index::carry_over(&mut files, &pages::yanked(&present));
     let withdrawn = Withdrawn::decide(&rules, &mut files, shell);
-    let offered = |name: &str| files.iter().any(|file| file.name == name && file.yanked == Yanked::No);
-    rebuilt.retain(|one| offered(&one.name));
+    // Nobody is offered a name that is withdrawn.
+    let is_withdrawn = |file: &&IndexFile| file.yanked != Yanked::No;
+    let names: BTreeSet<&str> = files.iter().filter(is_withdrawn).map(|file| file.name.as_str()).collect();
+    rebuilt.retain(|one| !names.contains(one.name.as_str()));
     sink.extend(rebuilt_warning(&rebuilt));
     let indexes = indexes(files.iter(), &out);
     let made = repository(&files.iter().collect::<Vec<_>>(), &links).map_err(|error| {
