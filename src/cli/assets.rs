@@ -35,8 +35,24 @@ pub(super) struct Gathered {
     pub(super) known: Option<PathBuf>,
 }
 
-/// The files that are meant: those named, and the wheels and source distributions of the folders named.
+/// The files that are meant: those named, and the wheels and source distributions of the folders named. None is a fault.
 pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
+    let files = found(paths, sink);
+    if files.is_empty() && !sink.has_errors() {
+        sink.push(none_in(paths));
+    }
+    files
+}
+
+/// That there are none.
+pub(super) fn none_in(paths: &[PathBuf]) -> Diagnostic {
+    let folders: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    Diagnostic::new(&codes::NOTHING_TO_PUBLISH, format!("there are no wheels in {}", folders.join(", ")))
+        .help("give wheels, or folders that hold some")
+}
+
+/// The same files, of which there may be none.
+pub(super) fn found(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
         if !sys::exists(path) {
@@ -53,13 +69,6 @@ pub(super) fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
             Err(error) => sink.push(error.into()),
         }
         subfolders(path, paths, sink);
-    }
-    if files.is_empty() && !sink.has_errors() {
-        let folders: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-        sink.push(
-            Diagnostic::new(&codes::NOTHING_TO_PUBLISH, format!("there are no wheels in {}", folders.join(", ")))
-                .help("give wheels, or folders that hold some"),
-        );
     }
     files
 }

@@ -23,6 +23,8 @@ use crate::sys;
 
 /// What `--published` takes.
 pub(super) const HELP: &str = "What is published: the repository on GitHub, a saved list of its releases, a rock-manifest.json, or a folder of releases or wheels; can be repeated";
+/// What to do where there is no wheel.
+pub(super) const NOT_COUNTED: &str = "drafts and unfinished uploads do not count; publish the release first";
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
 /// The largest manifest that is fetched: about 100,000 files.
@@ -154,6 +156,16 @@ impl Published {
     /// # Errors
     /// When there is none.
     pub(super) fn offers(&self, base: Option<&BaseUrl>, sink: &mut Sink) -> Result<Offers, Exit> {
+        let offers = self.all_offers(base, sink);
+        if offers.is_empty() {
+            sink.push(self.no_wheels(NOT_COUNTED));
+            return Err(Exit::Fault);
+        }
+        Ok(offers)
+    }
+
+    /// The same, which may be none.
+    pub(super) fn all_offers(&self, base: Option<&BaseUrl>, sink: &mut Sink) -> Offers {
         let mut offers = Offers::default();
         // What a list of releases says comes first: it has the addresses.
         let (named, placed): (Vec<&Part>, Vec<&Part>) = self.parts.iter().partition(|part| part.folder.is_none());
@@ -178,15 +190,14 @@ impl Published {
         let beside = self.parts.iter().filter(|part| part.folder.is_some() && part.listing.releases.is_empty());
         beside.flat_map(|part| &part.manifests).for_each(|manifest| offers.add_rows(manifest));
         report_unreadable(&self.listing(), sink);
-        if offers.is_empty() {
-            sink.push(
-                Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
-                    .at(Place::Argument("--published".to_owned()), "")
-                    .help("drafts and unfinished uploads do not count; publish the release first"),
-            );
-            return Err(Exit::Fault);
-        }
-        Ok(offers)
+        offers
+    }
+
+    /// That there is no wheel.
+    pub(super) fn no_wheels(&self, help: &str) -> Diagnostic {
+        Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
+            .at(Place::Argument("--published".to_owned()), "")
+            .help(help)
     }
 
     /// A manifest without its files adds to a release that is listed, and is none of its own beside it.

@@ -146,6 +146,26 @@ fn an_index_of_its_own_is_written_once_and_forgets_what_is_gone() {
 }
 
 #[test]
+fn an_index_whose_last_wheel_went_offers_nothing_and_a_folder_that_had_none_gets_no_index() {
+    let project = project();
+    project.run(&["index", "build", "dist"]).exits(0);
+    for (_, label) in LABELS {
+        std::fs::remove_file(project.path(&format!("dist/flash_attn-2.8.3+{label}-py3-none-any.whl"))).unwrap();
+    }
+    let emptied = project.run(&["index", "build", "dist"]).exits(0);
+    assert!(emptied.stderr.contains("warning[G008 nothing-to-publish]"), "{}", emptied.stderr);
+    assert!(emptied.stderr.contains("`dist/simple` offers nothing from then on"), "{}", emptied.stderr);
+    assert_eq!(emptied.stdout, "wrote dist/simple: 1 page\n");
+    assert_eq!(project.files(), ["dist/simple/index.html"]);
+    assert!(project.read("dist/simple/index.html").contains("No wheel is offered here."));
+    let again = project.run(&["index", "build", "dist"]).exits(0);
+    assert_eq!(again.stdout, "dist/simple is up to date: 1 page, nothing written\n");
+    std::fs::create_dir(project.path("new")).unwrap();
+    let refused = project.run(&["index", "build", "new"]).exits(1).stderr;
+    assert!(refused.contains("error[G008 nothing-to-publish]") && !project.has("new/simple"), "{refused}");
+}
+
+#[test]
 fn links_below_an_address_name_no_metadata_where_there_is_none() {
     let project = project();
     let base = "https://example.org/o/r/releases/download/v1/";

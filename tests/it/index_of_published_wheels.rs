@@ -232,6 +232,31 @@ fn one_file_in_two_releases_is_listed_once() {
 }
 
 #[test]
+fn a_site_of_no_wheels_is_written_with_a_warning_and_has_nothing_to_pick() {
+    let project = listed(&[]);
+    let page = ["report", "page", "--published", "releases.json", "--out", "site/finder.html"];
+    for (words, at) in [
+        (&["index", "build", "--published", "releases.json", "--out", "site/simple"][..], "site/simple/index.html"),
+        (&page[..], "site/finder.html"),
+    ] {
+        let said = project.run(words).exits(0).stderr;
+        assert!(said.contains("warning[G203 no-published-wheels]") && said.contains("publish"), "{said}");
+        assert!(!said.contains("error[") && project.has(at), "{said}");
+    }
+    assert!(project.read("site/simple/index.html").contains("No wheel is offered here."));
+    assert!(project.read("site/finder.html").contains("No wheel is published here."));
+    let said = project.run(&["pick", "--published", "releases.json", "--only-given"]).exits(1).stderr;
+    assert!(said.contains("error[G203 no-published-wheels]"), "{said}");
+    // Of what counts as not finished the index lists nothing unless it is told to, and says so.
+    let mut early = release("v1", vec![asset(&name("rocm62torch2.5"), b"x", BASE)]);
+    early["prerelease"] = true.into();
+    let project = listed(&[early]);
+    let said = build(&project, &[]).stderr;
+    assert!(said.contains("warning[G203") && said.contains("`--prereleases`"), "{said}");
+    assert!(!build(&project, &["--prereleases"]).stderr.contains("G203"));
+}
+
+#[test]
 fn of_a_wheel_that_was_built_again_the_newest_release_is_offered_everywhere() {
     let name = name("rocm62torch2.5");
     let (early, late) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");

@@ -4,23 +4,38 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use super::{BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, carry_over_from, known, published};
+use super::{
+    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, carry_over_from, known, pages::is_index, published,
+};
 use crate::cli::assets::Depth;
-use crate::cli::published::{Manifests, Part};
+use crate::cli::published::{Manifests, NOT_COUNTED, Part};
 use crate::compat::Compat;
+use crate::diagnostic::Severity;
 use crate::index::{IndexFile, Origin};
 use crate::publish::{INDEX, Prereleases, PublishedAt, Rebuilt, as_release, index_files, merged};
 use crate::sys;
 
-/// The wheels and source distributions of a folder. A wheel whose label says nothing is left out, which was told of.
+/// The wheels and source distributions of a folder whose index lies in `out`. A wheel whose label says nothing is left out,
+/// which was told of. There may be none only where an index offers those that are gone.
 pub(super) fn of_folder(
     args: &BuildArgs,
     folder: &Path,
+    out: &Path,
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Vec<IndexFile>, Exit> {
-    let files = assets::files(&[folder.to_owned()], sink);
+    let folders = [folder.to_owned()];
+    let files = assets::found(&folders, sink);
+    if files.is_empty() && !sink.has_errors() {
+        let none = assets::none_in(&folders);
+        sink.push(if is_index(out) {
+            let told = format!("`{}` offers nothing from then on", out.display());
+            none.severity(Severity::Warning).note(told).help("bring wheels, and make the index again")
+        } else {
+            none
+        });
+    }
     let mut known = Known::nothing();
     if !args.read_all {
         known = Known::beside(&files, Texts::Wanted, shell);
@@ -67,10 +82,20 @@ pub(super) fn of_published(
     // Folders of wheels without a manifest tell names alone: the wheels are read.
     for (part, folder) in plain.iter().filter_map(|part| Some((part, part.folder.as_deref()?))) {
         let origin = Arc::new(Origin { links: links_to(part, folder), tag: String::new() });
-        let read = of_folder(args, folder, compat, shell, sink)?;
+        let read = of_folder(args, folder, out, compat, shell, sink)?;
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }
     let mut merged = merged(files, sink);
+    if merged.0.is_empty() {
+        let help = match prereleases {
+            Prereleases::Listed => NOT_COUNTED,
+            Prereleases::LeftOut => {
+                "publish a release first; drafts and unfinished uploads do not count, and those that \
+                                     are marked as not finished only with `--prereleases`"
+            }
+        };
+        sink.push(published.no_wheels(help).severity(Severity::Warning));
+    }
     for folder in published.folders() {
         carry_over_from(&folder.join(INDEX), merged.0.iter_mut());
     }

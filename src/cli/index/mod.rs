@@ -14,7 +14,7 @@ use super::published::{self, Reading};
 use super::release_folder::{in_place, machine};
 use super::told::{IndexDocument, indexes, install_lines};
 use super::{Exit, Format, Shell, assets, load, publish};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::release as codes};
 use crate::index::{IndexFile, Links, Yanked, repository};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
@@ -112,7 +112,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
     let links = publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink);
     let (mut files, mut rebuilt) = match &args.folder {
-        Some(folder) => (input::of_folder(args, folder, &compat, shell, sink)?, Vec::new()),
+        Some(folder) => (input::of_folder(args, folder, &out, &compat, shell, sink)?, Vec::new()),
         None => input::of_published(args, &out, links.as_ref(), &compat, shell, sink)?,
     };
     pages::check_out(&out, args.folder.as_deref(), sink)?;
@@ -172,9 +172,9 @@ impl Document {
         }
         let (index, pages) = (&self.index, self.pages);
         let text = if self.changed {
-            format!("wrote {index}: {pages} pages\n")
+            format!("wrote {index}: {}\n", counted(pages, "page"))
         } else {
-            format!("{index} is up to date: {pages} pages, nothing written\n")
+            format!("{index} is up to date: {}, nothing written\n", counted(pages, "page"))
         };
         text + &self.withdrawn.text() + &install_lines(&self.indexes)
     }

@@ -60,6 +60,11 @@ fn is_landing(text: &str) -> bool {
     text.contains(&format!("content=\"{GENERATOR}\""))
 }
 
+/// Whether an index of this program lies in this folder.
+pub(super) fn is_index(out: &Path) -> bool {
+    is_landing(&sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default())
+}
+
 /// Withdraws what is withdrawn in the index in this folder.
 pub(in crate::cli) fn carry_over_from<'f>(index: &Path, files: impl Iterator<Item = &'f mut IndexFile>) {
     let state = yanked_at(index).unwrap_or_default();
@@ -134,9 +139,8 @@ fn as_it_was(error: FileError, sink: &mut Sink) -> Exit {
 /// The folder of the pages is replaced, so it must be new, empty or one that was written before.
 pub(super) fn check_out(out: &Path, folder: Option<&Path>, sink: &mut Sink) -> Result<(), Exit> {
     let present = sys::tree(out).map_err(|e| machine(e, sink))?.unwrap_or_default();
-    let landing = sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default();
     let is_page = |name: &str| matches!(name.rsplit('/').next(), Some("index.html" | "index.json"));
-    let ours = is_landing(&landing) && present.iter().all(|(name, _)| is_page(name));
+    let ours = is_index(out) && present.iter().all(|(name, _)| is_page(name));
     let what = if folder.is_some_and(|folder| normal(folder).starts_with(&normal(out))) {
         "holds the wheels; the pages need a folder of their own"
     } else if present.is_empty() || ours {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::output::Output;
-use crate::cli::published::{self, Manifests, Reading};
+use crate::cli::published::{self, Manifests, NOT_COUNTED, Reading};
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load, publish};
-use crate::diagnostic::{Diagnostic, Sink, counted, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::release as codes};
 use crate::finder;
 use crate::pick::{self, Offer, Rules};
 use crate::publish::rebuilt_warning;
@@ -57,7 +57,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
     let reasons = args.withdrawals.read(&published, sink)?;
-    let mut offers = published.offers(base.as_ref(), sink)?;
+    let mut offers = published.all_offers(base.as_ref(), sink);
+    if offers.is_empty() {
+        sink.push(published.no_wheels(NOT_COUNTED).severity(Severity::Warning));
+    }
     // Nobody is offered a name that is withdrawn.
     offers.rebuilt.retain(|one| !reasons.contains_key(&one.name));
     sink.extend(rebuilt_warning(&offers.rebuilt));

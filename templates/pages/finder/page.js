@@ -203,7 +203,7 @@ function titled(title, text) {
 }
 
 function nearParts() {
-  if (!answer.near.length) return [make("p", "No wheel of this package is published here.")];
+  if (!answer.near.length) return [make("p", data.columns.rank.length ? "No wheel of this package is published here." : "No wheel is published here.")];
   const list = make("ol", "", { class: "near" });
   for (const index of answer.near) {
     const { differences } = verdict(data, answer.found, index);
