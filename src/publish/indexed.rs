@@ -228,9 +228,7 @@ fn address(asset: &ListedAsset, release: &ListedRelease, repository: Option<&str
 
 /// Whether two files of one name have the same bytes, as far as is known.
 fn is_same(one: &IndexFile, other: &IndexFile) -> bool {
-    one.name == other.name
-        && one.size_bytes == other.size_bytes
-        && (one.digest.is_none() || other.digest.is_none() || one.digest == other.digest)
+    one.name == other.name && held(one).is_same(&held(other))
 }
 
 /// Whether both lie in one release or folder.

@@ -58,6 +58,14 @@ pub fn rebuilt_warning(rebuilt: &[Rebuilt]) -> Option<Diagnostic> {
     })
 }
 
+impl Held {
+    /// Whether another holds the same bytes, as far as is known.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.size_bytes == other.size_bytes
+            && (self.digest.is_none() || other.digest.is_none() || self.digest == other.digest)
+    }
+}
+
 impl std::fmt::Display for Held {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.tag.as_str() {

@@ -1,13 +1,14 @@
 //! The wheels of listings, read by name.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Combination, Machine, Pythons, addresses};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, is_wheel_file};
-use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, Manifest, tag_pieces};
+use crate::publish::{AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, Rebuilt, tag_pieces};
 
 /// Wheels, sorted by what they are, and wheel files whose names say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -129,6 +130,29 @@ impl Wheels {
         wheels
     }
 
+    /// Leaves out wheels of which a newer release has other bytes under the same name, as an index does, and gives them.
+    /// What is no pre-release is compared with its like alone: an index lists no other.
+    pub fn pass_over_older(&mut self) -> Vec<Rebuilt> {
+        let mut newest: HashMap<(String, bool), Held> = HashMap::new();
+        let mut rebuilt = Vec::new();
+        // They stand by what they are, and then the newest release first.
+        self.all.retain(|wheel| match newest.entry((wheel.name.clone(), wheel.is_prerelease)) {
+            Entry::Vacant(free) => {
+                free.insert(wheel.held());
+                true
+            }
+            Entry::Occupied(first) => {
+                let (offered, older) = (first.get(), wheel.held());
+                let is_same = offered.is_same(&older);
+                if !is_same {
+                    rebuilt.push(Rebuilt { name: wheel.name.clone(), offered: offered.clone(), older });
+                }
+                is_same
+            }
+        });
+        rebuilt
+    }
+
     /// Tells of names that cannot be read, and of labels with two readings.
     pub fn report(&self, listing: &str, sink: &mut Sink) {
         for unread in &self.unread {
@@ -197,6 +221,10 @@ fn read(
 }
 
 impl PublishedWheel {
+    fn held(&self) -> Held {
+        Held { tag: self.tag.clone(), digest: self.digest, size_bytes: self.size_bytes }
+    }
+
     /// What stands behind a wheel that is withdrawn; nothing for others.
     pub(super) fn withdrawn_mark(&self) -> String {
         match self.withdrawn.as_deref() {
@@ -256,5 +284,19 @@ mod tests {
         let listing = Listing::from_json(text).unwrap();
         assert_eq!(Wheels::published(&listing, Beside::default()), Wheels::default());
         assert_eq!(Wheels::of(&listing.releases, Beside::default()).all.len(), 1, "notes look into drafts");
+    }
+
+    #[test]
+    fn a_pre_release_takes_the_place_of_no_wheel() {
+        let release = |tag: &str, early: bool, size: u64| {
+            format!(
+                r#"{{"tag_name": "{tag}", "prerelease": {early}, "assets": [{{"name": "a-1-py3-none-any.whl", "size": {size}}}]}}"#
+            )
+        };
+        let text = format!("[{}, {}, {}]", release("v3", true, 3), release("v2", false, 2), release("v1", false, 1));
+        let mut wheels = Wheels::published(&Listing::from_json(&text).unwrap(), Beside::default());
+        let rebuilt = wheels.pass_over_older();
+        assert_eq!(wheels.all.iter().map(|wheel| wheel.tag.as_str()).collect::<Vec<_>>(), ["v3", "v2"]);
+        assert_eq!(rebuilt.iter().map(|one| one.older.tag.as_str()).collect::<Vec<_>>(), ["v1"]);
     }
 }

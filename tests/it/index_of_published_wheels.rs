@@ -277,8 +277,14 @@ fn of_a_wheel_that_was_built_again_the_newest_release_is_offered_everywhere() {
             let words = ["report", "page", "--published", "releases.json", "--out", "page.html"];
             assert!(project.run(&words).exits(0).stderr.contains("warning[G306"));
             assert!(project.read("page.html").contains(&address));
+            let words = ["report", "packages", "--published", "releases.json"];
+            let listed = project.run(&words).exits(0);
+            assert_eq!(listed.stderr.matches("warning[G306").count(), 1, "{}", listed.stderr);
+            assert!(listed.stdout.contains("1 wheel of 1 release.") && listed.stdout.contains(&address));
             // Nobody is offered a name that is withdrawn.
             let said = build(&project, &["--yank", &format!("{name}: broken"), "--apply"]).stderr;
+            assert!(!said.contains("G306"), "{said}");
+            let said = project.run(&[&words[..], &["--withdrawn-in", "site"]].concat()).exits(0).stderr;
             assert!(!said.contains("G306"), "{said}");
         }
     }

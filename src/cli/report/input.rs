@@ -108,6 +108,11 @@ impl Read {
         }
     }
 
+    /// Whether the name is withdrawn.
+    pub(super) fn is_withdrawn(&self, name: &str) -> bool {
+        self.withdrawn.contains_key(name)
+    }
+
     /// Of a release in a folder whose files will be served by GitHub: the releases that it becomes there, each with its
     /// own address. `most_assets` is how many files GitHub takes in one.
     pub(super) fn deal_out(&mut self, tag: &str, most_assets: usize) -> Option<Vec<ListedRelease>> {

@@ -8,6 +8,7 @@ use crate::cli::published::{Manifests, Reading};
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
+use crate::publish::rebuilt_warning;
 use crate::report::{self, Wheels};
 
 /// Write the table of packages: every published wheel by platform, distribution and version, with its links
@@ -72,7 +73,11 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     // They say what names do not, such as gfx targets.
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let read = args.listed.read_offered(&args.withdrawals, &args.reading.connection, manifests, shell, sink)?;
-    let wheels = read.wheels(&compat, sink);
+    let mut wheels = read.wheels(&compat, sink);
+    let mut rebuilt = wheels.pass_over_older();
+    // Nobody is offered a name that is withdrawn.
+    rebuilt.retain(|one| !read.is_withdrawn(&one.name));
+    sink.extend(rebuilt_warning(&rebuilt));
     let text = match args.format {
         Format::Human => report::packages(&wheels),
         Format::Json => json(&document(&wheels)),

@@ -425,7 +425,7 @@ pub const NO_PUBLISHED_DIGEST: Code = Code::warning(
 pub const OLDER_RELEASE_DIFFERS: Code = Code::warning(
     "G306",
     "older-release-differs",
-    "Two releases hold a file of one name with other bytes, as when a wheel was built again. The newest release has its way, that is the one published last, or the one of the highest tag where no time is told. The index, `pick` and the wheel finder offer its file alone, and `pick`, which people run who only install, says nothing of the other; `report packages` links both.\n\nWhoever pinned the digest of the older file is refused by installers. Delete the older file from its release; then nothing is said of it. To withdraw the name is no way out, because that withdraws the file that is offered too. Give a later build of a wheel a build tag of its own, `NAME-VERSION-1-PYTHON-ABI-PLATFORM.whl`.",
+    "Two releases hold a file of one name with other bytes, as when a wheel was built again. The newest release has its way, that is the one published last, or the one of the highest tag where no time is told. The index, `pick`, the wheel finder and `report packages` offer its file alone, and `pick`, which people run who only install, says nothing of the other.\n\nWhoever pinned the digest of the older file is refused by installers. Delete the older file from its release; then nothing is said of it. To withdraw the name is no way out, because that withdraws the file that is offered too. Give a later build of a wheel a build tag of its own, `NAME-VERSION-1-PYTHON-ABI-PLATFORM.whl`.",
 );
 /// A page that leads to files of this machine.
 pub const ADDRESS_OF_THIS_MACHINE: Code = Code::warning(
