@@ -11,6 +11,15 @@ pub fn counted(count: impl Into<Count>, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// `is` where one is meant, else `are`.
+///
+/// ```
+/// assert_eq!([0_u64, 1, 2].map(rock_matrix::diagnostic::are), ["are", "is", "are"]);
+/// ```
+pub fn are(count: impl Into<Count>) -> &'static str {
+    if count.into().0 == 1 { "is" } else { "are" }
+}
+
 /// How many.
 #[derive(Debug, Clone, Copy)]
 pub struct Count(u64);

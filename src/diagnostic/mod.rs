@@ -16,7 +16,7 @@ pub mod render;
 mod sink;
 
 pub use code::{Code, Severity};
-pub use counted::{Count, counted};
+pub use counted::{Count, are, counted};
 pub use place::{Label, Place, Source, Span};
 pub use reference::reference;
 pub use sink::Sink;

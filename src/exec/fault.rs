@@ -12,6 +12,9 @@ use super::resume::UnknownStage;
 /// What the C library says when a disk is full (`ENOSPC`).
 const DISK_FULL: &str = "No space left on device";
 
+/// How much of the last line of a stage a reason quotes.
+const REASON_CHARS: usize = 200;
+
 /// How a build ended.
 #[derive(Debug)]
 pub enum BuildEnd {
@@ -76,25 +79,25 @@ impl StepFault {
                 format!("stage `{stage}` failed because the disk is full"),
                 format!("free some space (`rock-matrix clean --all` removes build folders), then `--continue {stage}`"),
             ),
-            StepTrouble::Ended(how) => (&codes::STEP_FAILED, format!("stage `{stage}` failed: {how}"), again),
-            StepTrouble::TimedOut(seconds) => (
+            StepTrouble::Ended(_) => (&codes::STEP_FAILED, self.message(), again),
+            StepTrouble::TimedOut(_) => (
                 &codes::STEP_TIMED_OUT,
-                format!("stage `{stage}` took longer than {}", span(*seconds)),
+                self.message(),
                 format!("allow more with `--timeout`, then go on with `--continue {stage}`"),
             ),
-            StepTrouble::NotStarted(reason) => (
+            StepTrouble::NotStarted(_) => (
                 &codes::STEP_NOT_STARTED,
-                format!("stage `{stage}` cannot be started: {reason}"),
+                self.message(),
                 format!("install what is missing, then go on with `--continue {stage}`"),
             ),
-            StepTrouble::Outputs { glob, expected, found } => (
+            StepTrouble::Outputs { .. } => (
                 &codes::OUTPUT_MISSING,
-                format!("stage `{stage}` left {} files for `{glob}`, not {expected}", found.len()),
+                self.message(),
                 format!("see in the log what it built instead, then go on with `--continue {stage}`"),
             ),
-            StepTrouble::CleansOutside(path) => (
+            StepTrouble::CleansOutside(_) => (
                 &codes::CLEANS_OUTSIDE,
-                format!("stage `{stage}` would remove `{path}`, which is not below the job's folder"),
+                self.message(),
                 "name a path below the job's folder in `clean` of the recipe".to_owned(),
             ),
         };
@@ -109,9 +112,47 @@ impl StepFault {
         }
         diagnostic.note(format!("the whole log is in {log}")).help(help)
     }
+
+    fn message(&self) -> String {
+        let stage = &self.stage;
+        match &self.trouble {
+            StepTrouble::Ended(how) => format!("stage `{stage}` failed: {how}"),
+            StepTrouble::TimedOut(seconds) => format!("stage `{stage}` took longer than {}", span(*seconds)),
+            StepTrouble::NotStarted(reason) => format!("stage `{stage}` cannot be started: {reason}"),
+            StepTrouble::Outputs { glob, expected, found } => {
+                format!("stage `{stage}` left {} files for `{glob}`, not {expected}", found.len())
+            }
+            StepTrouble::CleansOutside(path) => {
+                format!("stage `{stage}` would remove `{path}`, which is not below the job's folder")
+            }
+        }
+    }
+
+    /// Stage, trouble and the last line that it wrote: of a test that is what it found wrong.
+    fn reason(&self) -> String {
+        let told = match &self.trouble {
+            StepTrouble::Ended(how) => format!("stage `{}`, {how}", self.stage),
+            _ => self.message(),
+        };
+        let said = self.tail.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
+        said.map_or_else(
+            || told.clone(),
+            |line| format!("{told}: {}", line.chars().take(REASON_CHARS).collect::<String>()),
+        )
+    }
 }
 
 impl BuildEnd {
+    /// Why it did not end well, in one line; `None` where it did.
+    pub(super) fn reason(&self) -> Option<String> {
+        match self {
+            Self::Done => None,
+            Self::Failed(fault) => Some(fault.reason()),
+            Self::Capped(stage) | Self::Stopped(_, stage) => Some(format!("stage `{stage}`")),
+            Self::Engine(_) | Self::File(_) => self.diagnostic("").map(|told| told.message),
+        }
+    }
+
     /// What is said about it, if anything is.
     pub fn diagnostic(&self, log: &str) -> Option<Diagnostic> {
         let goes_on = "go on with `--continue auto`";
@@ -224,6 +265,18 @@ mod tests {
             ]
         );
         assert_eq!(told.help.as_deref(), Some("mend the cause, then go on with `--continue build`"));
+    }
+
+    /// P6
+    #[test]
+    fn the_reason_of_a_record_is_one_line_with_the_last_words() {
+        let reason = |trouble, tail: &[&str]| BuildEnd::Failed(fault(trouble, tail)).reason().unwrap();
+        let ended = || StepTrouble::Ended("exit status 2".into());
+        assert_eq!(reason(ended(), &["cc: error", " stop ", ""]), "stage `build`, exit status 2: stop");
+        assert_eq!(reason(ended(), &[&"é".repeat(300)]).chars().count(), "stage `build`, exit status 2: ".len() + 200);
+        assert_eq!(reason(StepTrouble::TimedOut(120), &[]), "stage `build` took longer than 2 min");
+        assert_eq!(BuildEnd::Capped("build".into()).reason().unwrap(), "stage `build`");
+        assert_eq!(BuildEnd::Done.reason(), None);
     }
 
     #[test]

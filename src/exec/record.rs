@@ -37,6 +37,9 @@ pub struct Record {
     pub used: BTreeMap<String, Option<String>>,
     /// How it ended.
     pub outcome: Outcome,
+    /// Why it did not end well, in one line.
+    #[serde(default)]
+    pub reason: Option<String>,
     /// The stages in order.
     pub stages: Vec<StageRecord>,
     /// The wheels copied to the output folder.
@@ -144,6 +147,7 @@ impl Record {
             image_digest: None,
             used: BTreeMap::new(),
             outcome: Outcome::Running,
+            reason: None,
             stages: Vec::new(),
             wheels: Vec::new(),
             started_s: 0,

@@ -143,6 +143,7 @@ pub fn build(
         BuildEnd::Stopped(..) => Outcome::Stopped,
         BuildEnd::Engine(_) | BuildEnd::File(_) => Outcome::Machine,
     };
+    record.reason = end.reason();
     // A container that did not start has built nothing: what an earlier build had done stays as it was.
     let kept = opened.before.as_ref().filter(|_| matches!(end, BuildEnd::Engine(_)));
     if let Err(error) = kept.unwrap_or(&record).save(&folder.record())

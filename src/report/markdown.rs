@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-pub(super) use crate::diagnostic::markdown::{code, fenced, text};
+pub(super) use crate::diagnostic::markdown::{code, fenced, message, text};
 
 /// A link. `label` is Markdown; `address` comes from [`super::addresses`].
 pub(super) fn link(label: &str, address: &str) -> String {

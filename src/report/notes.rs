@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::failures::{Failed, absent};
 use super::packages::{counted, unread_part};
 use super::{Combination, Expected, ExpectedCell, Outcomes, PublishedWheel, Wheels, addresses, markdown, matched};
+use crate::diagnostic::are;
 use crate::index::{BaseUrl, Folder};
 use crate::names::RepoName;
 use crate::publish::remote::continued_tag;
@@ -114,13 +116,16 @@ pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
 }
 
 fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateError> {
-    let mut absent = absent(notes);
+    let mut absent: Vec<Vec<String>> = absent(&matched(notes.expected, notes.wheels), notes.outcomes)
+        .iter()
+        .map(|missing| missing.cells().to_vec())
+        .collect();
     let planned: BTreeSet<&str> = notes.expected.cells.iter().map(|cell| cell.wheel.as_str()).collect();
     let count = counted(notes.wheels.all.len(), "wheel");
     let summary = match (planned.len(), absent.len()) {
         (0, _) => format!("{count}."),
         (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
-        (planned, absent) => format!("{count}. Of the {planned} that were planned, {absent} are missing."),
+        (planned, absent) => format!("{count}. Of the {planned} that were planned, {absent} {} missing.", are(absent)),
     };
     let absent_count = absent.len();
     absent.truncate(match detail {
@@ -150,7 +155,7 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         absent: if absent.is_empty() {
             String::new()
         } else {
-            markdown::table(&["wheel", "job", "what happened"], &absent).trim_end().to_owned()
+            markdown::table(&Failed::HEAD, &absent).trim_end().to_owned()
         },
         installs: installs(notes.wheels, notes.index),
         has_index: notes.index.is_some(),
@@ -276,21 +281,6 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
             None => markdown::code(&wheel.name),
         },
     ]
-}
-
-/// The planned wheels that are not there: name, job, and what is known of it.
-fn absent(notes: &Notes<'_>) -> Vec<Vec<String>> {
-    let found = matched(notes.expected, notes.wheels);
-    let mut seen = BTreeSet::new();
-    let missing = found.iter().filter(|matched| matched.by.is_none() && matched.cell.job.is_some());
-    missing
-        .filter(|matched| seen.insert(&matched.cell.wheel))
-        .map(|matched| {
-            let job = matched.cell.job.as_deref().unwrap_or_default();
-            let why = notes.outcomes.why(job).unwrap_or("no result is known");
-            vec![markdown::code(&matched.cell.wheel), markdown::code(job), markdown::text(why)]
-        })
-        .collect()
 }
 
 /// One block a ROCm and torch, the newest first. What is withdrawn is recommended to nobody.

@@ -6,7 +6,13 @@ use serde_json::Value;
 
 /// What jobs came to, by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcomes(BTreeMap<String, String>);
+pub struct Outcomes(BTreeMap<String, CameTo>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CameTo {
+    is_good: bool,
+    why: String,
+}
 
 /// Not a results file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,13 +43,19 @@ impl Outcomes {
         }
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let (Some(job), Some(outcome)) = (text("job"), text("outcome")) else { return Err(OutcomesError::OtherForm) };
-        self.0.insert(job.to_owned(), why(outcome, text("reason").map(str::to_owned).or_else(|| stage(value))));
+        let why = why(outcome, text("reason").map(str::to_owned).or_else(|| stage(value)));
+        self.0.insert(job.to_owned(), CameTo { is_good: matches!(outcome, "done" | "success" | "skipped"), why });
         Ok(())
     }
 
     /// Why a job left no wheel, in one line; `None` where no result is known.
     pub fn why(&self, job: &str) -> Option<&str> {
-        self.0.get(job).map(String::as_str)
+        self.0.get(job).map(|came_to| came_to.why.as_str())
+    }
+
+    /// What is wrong with a job that left a wheel, in one line; `None` where nothing is known to be.
+    pub fn fault(&self, job: &str) -> Option<&str> {
+        self.0.get(job).filter(|came_to| !came_to.is_good).map(|came_to| came_to.why.as_str())
     }
 }
 
@@ -53,7 +65,7 @@ fn why(outcome: &str, reason: Option<String>) -> String {
         "done" | "success" => "built, and its wheel is not in the release",
         "failed" | "failure" => "failed",
         "refused" => "built, and refused by its checks",
-        "capped" => "ended at its time limit; it can go on",
+        "capped" => "ended at its time limit",
         "stopped" | "cancelled" => "stopped",
         "skipped" => "skipped",
         "running" => "ended without saying how",
@@ -92,12 +104,14 @@ mod tests {
         let lines = "{\"job\": \"a\", \"outcome\": \"failure\", \"reason\": \"no space\"}\n{\"job\": \"b\", \"outcome\": \"cancelled\"}\n";
         assert_eq!((of(lines).why("a"), of(lines).why("b")), (Some("failed: no space"), Some("stopped")));
         assert_eq!(of("[]").why("a"), None);
+        assert_eq!((of(record).fault("j"), of(record).fault("other")), (of(record).why("j"), None));
     }
 
     #[test]
     fn the_later_result_counts_and_other_json_is_refused() {
         let twice = r#"[{"job": "j", "outcome": "capped"}, {"job": "j", "outcome": "done"}]"#;
         assert!(of(twice).why("j").unwrap().starts_with("built"));
+        assert_eq!(of(twice).fault("j"), None, "a second attempt succeeded");
         assert_eq!(Outcomes::default().add_json("7"), Err(OutcomesError::OtherForm));
         assert!(matches!(Outcomes::default().add_json("{"), Err(OutcomesError::Malformed(_))));
     }

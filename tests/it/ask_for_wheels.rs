@@ -128,8 +128,8 @@ fn failed_legs_are_named_with_their_reasons_and_nothing_is_published() {
     let id = |number: usize| plan["jobs"][number]["id"].as_str().unwrap().to_owned();
     let failed = |number: usize, stage: &str| serde_json::json!({"job": id(number), "outcome": "failed", "stages": [{"stage": stage, "state": "failed", "ended": "exit 1"}]});
     let project = project
-        .file(&format!("failed/failed-{}/build.json", id(0)), &failed(0, "build").to_string())
-        .file(&format!("failed/failed-{}/build.json", id(1)), &failed(1, "checkout").to_string());
+        .file(&format!("results/result-{}/build.json", id(0)), &failed(0, "build").to_string())
+        .file(&format!("results/result-{}/build.json", id(1)), &failed(1, "checkout").to_string());
     let workflow = project.run(&["render", "workflow"]).exits(0).stdout;
     let workflow: Value = serde_yaml::from_str(&workflow).unwrap();
     let job = &workflow["jobs"]["failures"];
@@ -152,10 +152,15 @@ fn failed_legs_are_named_with_their_reasons_and_nothing_is_published() {
     let ran = bash.output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let summary = project.read("summary.md");
-    assert!(summary.starts_with("### Nothing was published\n\nbuild: failure\n"), "{summary}");
+    let count = plan["jobs"].as_array().unwrap().len();
+    let head = format!(
+        "### Nothing was published\n\nbuild: failure\n\n{count} of the {count} planned wheels are not built:\n"
+    );
+    assert!(summary.starts_with(&head), "{summary}");
     assert!(
-        summary.contains("failed: stage \\`build\\`, exit 1")
-            && summary.contains("failed: stage \\`checkout\\`, exit 1"),
+        summary.contains("failed: stage `build`, exit 1")
+            && summary.contains("failed: stage `checkout`, exit 1")
+            && summary.contains("| no result is known |"),
         "{summary}"
     );
 }

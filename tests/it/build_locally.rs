@@ -123,6 +123,7 @@ fn a_missing_wheel_fails_and_a_wheel_of_another_name_is_refused() {
     assert!(stderr.contains("the version is `1.0`, not `1.0+rocm62`"), "{stderr}");
     assert!(!toy.path("dist").join(other).exists());
     assert_eq!(toy.record()["outcome"], "refused");
+    assert!(toy.record()["reason"].as_str().unwrap().contains("which is not the job's wheel"), "{}", toy.record());
 }
 
 /// B8

@@ -19,6 +19,7 @@ mod doctor_on_this_machine;
 mod edit_an_elf;
 mod expansion_is_exact;
 mod facts_of_versions;
+mod failed_legs;
 #[path = "../../examples/fake-github/fake.rs"]
 mod fake_github;
 mod fake_github_answers;

@@ -20,22 +20,24 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
     if job.build.wheels.is_empty() {
         return Exit::Done;
     }
-    let (exit, outcome) = match deliver(job, args, shell) {
+    let (exit, outcome, reason) = match deliver(job, args, shell) {
         Ok(wheel) => {
             let told = say(&wheel, built, args, shell);
             built.record.wheels = vec![wheel];
-            (told, Outcome::Done)
+            (told, Outcome::Done, None)
         }
         Err(Undelivered::Refused(faults)) => {
             shell.report(&faults);
-            (Exit::Fault, Outcome::Refused)
+            let first = faults.into_iter().find(Diagnostic::is_error);
+            (Exit::Fault, Outcome::Refused, first.map(|fault| fault.message))
         }
         Err(Undelivered::Machine(fault)) => {
-            shell.report(&[fault]);
-            (Exit::Machine, Outcome::Machine)
+            shell.report(std::slice::from_ref(&fault));
+            (Exit::Machine, Outcome::Machine, Some(fault.message))
         }
     };
     built.record.outcome = outcome;
+    built.record.reason = reason;
     match save(job, built, args) {
         Ok(()) => exit,
         Err(error) => {

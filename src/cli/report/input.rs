@@ -12,7 +12,8 @@ use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion};
 use crate::plan::{self, Options, SavedPlan};
 use crate::publish::{ListedRelease, Listing, Manifest};
-use crate::report::{Beside, Expected, Wheels};
+use crate::report::{Beside, Expected, Outcomes, Wheels};
+use crate::sys;
 
 /// What is published.
 #[derive(Debug, clap::Args)]
@@ -171,6 +172,35 @@ pub(super) fn expected(paths: &[PathBuf], compat: &Compat, shell: &Shell, sink: 
     }
     let expected = Expected::of(&plan, &compat.rocm_versions(), sink);
     if sink.has_errors() { Err(Exit::Fault) } else { Ok(expected) }
+}
+
+/// What `--results` takes.
+pub(super) const RESULTS: &str =
+    "What jobs came to: a build.json, a list of such, or a folder that has them below it; can be repeated";
+
+/// Reads what jobs came to.
+///
+/// # Errors
+/// The exit of the command; why was told or is in the sink.
+pub(super) fn outcomes(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Outcomes, Exit> {
+    let mut outcomes = Outcomes::default();
+    for path in paths {
+        let files = if sys::is_file(path) || !sys::exists(path) {
+            vec![path.clone()]
+        } else {
+            let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
+            let places = std::iter::once(path.clone()).chain(folders).map(|folder| folder.join("build.json"));
+            places.filter(|file| sys::is_file(file)).collect()
+        };
+        for file in files {
+            let source = load::source(shell, &file)?;
+            if let Err(error) = outcomes.add_json(&source.text) {
+                let message = format!("`{}` cannot be read: {error}", source.path);
+                sink.push(Diagnostic::new(&codes::BAD_RESULTS, message).at(Place::File(source.path.clone()), ""));
+            }
+        }
+    }
+    if sink.has_errors() { Err(Exit::Fault) } else { Ok(outcomes) }
 }
 
 /// A file whose name cannot be read, for programs.

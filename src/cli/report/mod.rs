@@ -1,6 +1,7 @@
 //! `report`: documents of what is planned and what is published.
 
 mod coverage;
+mod failures;
 mod input;
 mod listing;
 mod missing;
@@ -12,7 +13,7 @@ mod page;
 use super::{Exit, Shell};
 use crate::diagnostic::Sink;
 
-/// Write documents: release notes, tables of packages, coverage, what is missing, the wheel finder, what is published
+/// Write documents: release notes, tables of packages, coverage, what is missing, what failed, the wheel finder, what is published
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Documents are made of a plan and a list of releases, never of an earlier document. The list is what
@@ -32,6 +33,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Document {
     Coverage(coverage::Args),
+    Failures(failures::Args),
     Listing(listing::Args),
     Missing(missing::Args),
     Notes(notes::Args),
@@ -44,6 +46,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let exit = match &args.document {
         Document::Coverage(args) => coverage::run(args, shell, &mut sink),
+        Document::Failures(args) => failures::run(args, shell, &mut sink),
         Document::Listing(args) => listing::run(args, shell, &mut sink),
         Document::Missing(args) => missing::run(args, shell, &mut sink),
         Document::Notes(args) => notes::run(args, shell, &mut sink),

@@ -9,8 +9,7 @@ use crate::cli::published::Manifests;
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::release as codes};
-use crate::report::{self, Notes, Outcomes};
-use crate::sys;
+use crate::report::{self, Notes};
 
 /// Write the notes of a release: its wheels, what is missing and why, install lines, checksums
 #[derive(Debug, clap::Args)]
@@ -39,8 +38,7 @@ pub(super) struct Args {
     /// A plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
-    /// What jobs came to: a build.json, a list of such, or a folder that has them below it; can be repeated
-    #[arg(long, value_name = "FILE|DIR", requires = "plan", help_heading = "Input")]
+    #[arg(long, value_name = "FILE|DIR", requires = "plan", help_heading = "Input", help = input::RESULTS)]
     results: Vec<PathBuf>,
     /// Address of the folder that has the package indexes, for the install lines
     #[arg(long, value_name = "URL", help_heading = "Input")]
@@ -76,7 +74,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     };
     let wheels = read.wheels_of(&releases, &compat, sink);
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
-    let outcomes = outcomes(&args.results, shell, sink)?;
+    let outcomes = input::outcomes(&args.results, shell, sink)?;
     let (own, of_base) = (report::repository_of(first), read.repository_of_base());
     let notes = Notes {
         tag: &args.tag,
@@ -102,26 +100,4 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         Exit::Machine
     })?;
     Ok(worse(exit, args.output.deliver(&text, shell)))
-}
-
-/// Reads what jobs came to.
-fn outcomes(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Outcomes, Exit> {
-    let mut outcomes = Outcomes::default();
-    for path in paths {
-        let files = if sys::is_file(path) || !sys::exists(path) {
-            vec![path.clone()]
-        } else {
-            let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
-            let places = std::iter::once(path.clone()).chain(folders).map(|folder| folder.join("build.json"));
-            places.filter(|file| sys::is_file(file)).collect()
-        };
-        for file in files {
-            let source = load::source(shell, &file)?;
-            if let Err(error) = outcomes.add_json(&source.text) {
-                let message = format!("`{}` cannot be read: {error}", source.path);
-                sink.push(Diagnostic::new(&codes::BAD_RESULTS, message).at(Place::File(source.path.clone()), ""));
-            }
-        }
-    }
-    if sink.has_errors() { Err(Exit::Fault) } else { Ok(outcomes) }
 }

@@ -11,7 +11,7 @@ use super::{Format, Printing, report};
 use crate::audit::{self, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
 use crate::cli::{Exit, Shell};
 use crate::codeobj::{ContainerKind, Inventory, SourceKind, Target, Union};
-use crate::diagnostic::{Diagnostic, Severity, counted};
+use crate::diagnostic::{Diagnostic, Severity, are, counted};
 use crate::names::GfxTarget;
 use crate::sys::Room;
 use crate::wheel::Archive;
@@ -168,9 +168,8 @@ fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDo
     }
     for (kind, word) in [(SourceKind::Source, "source file"), (SourceKind::Bitcode, "bitcode file")] {
         let count = files.iter().filter(|file| file.kind == FileKind::Source(kind)).count();
-        let are = if count == 1 { "is" } else { "are" };
         if count > 0 {
-            let _ = writeln!(text, "  {}, which {are} no code for a GPU", counted(count, word));
+            let _ = writeln!(text, "  {}, which {} no code for a GPU", counted(count, word), are(count));
         }
     }
     text

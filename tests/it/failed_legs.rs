@@ -1,0 +1,156 @@
+//! Legs of a rendered workflow that fail keep why, and the job `failures` tells it: the scripts of both, run as they stand.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::toy::{JOB, Toy, WHEEL};
+
+/// A workflow run whose wheel is built and tested on another runner.
+struct Run {
+    toy: Toy,
+    workflow: Value,
+    leg: Value,
+}
+
+impl Run {
+    fn new() -> Self {
+        let toy = Toy::building("exit 1").matrix("test: {runner: mi300x, gpu: none}\n");
+        let python = "#!/bin/bash\n[ ! -e ../../broken ] || { echo 'no kernel for gfx90a'; exit 1; }\n";
+        toy.write("python", python.as_bytes());
+        std::fs::copy(env!("CARGO_BIN_EXE_rock-matrix"), toy.path("rock-matrix")).unwrap();
+        std::fs::set_permissions(toy.path("rock-matrix"), PermissionsExt::from_mode(0o755)).unwrap();
+        let said = |arguments: &[&str]| {
+            let ended = toy.command(arguments).output().unwrap();
+            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+            String::from_utf8(ended.stdout).unwrap()
+        };
+        said(&["plan", "matrices/toy.yaml", "--format", "json", "--out", "plan.json"]);
+        let outputs = said(&["plan", "matrices/toy.yaml", "--github-output"]);
+        let legs = outputs.lines().find_map(|line| line.strip_prefix("test_0=")).unwrap();
+        let legs: Value = serde_json::from_str(legs).unwrap();
+        let workflow = serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
+        let run = Self { workflow, leg: legs["include"][0].clone(), toy };
+        run.fetch_wheel();
+        run
+    }
+
+    fn fetch_wheel(&self) {
+        std::fs::create_dir_all(self.toy.path("dist")).unwrap();
+        std::fs::copy(self.toy.path(&format!("wheels/{WHEEL}")), self.toy.path(&format!("dist/{WHEEL}"))).unwrap();
+    }
+
+    /// Runs the script of a step; whether it succeeded.
+    fn script(&self, step: &Value, value: impl Fn(&str) -> String) -> bool {
+        let path = format!("{}:{}", self.toy.folder.display(), std::env::var("PATH").unwrap());
+        let mut bash = Command::new("bash");
+        bash.args(["-e", "-o", "pipefail", "-c", step["run"].as_str().unwrap()]).current_dir(&self.toy.folder);
+        bash.env_clear().env("PATH", path).env("GITHUB_STEP_SUMMARY", self.toy.path("summary.md"));
+        bash.env("GITHUB_OUTPUT", self.toy.path("outputs"));
+        for (variable, expression) in step["env"].as_object().into_iter().flatten() {
+            bash.env(variable, value(expression.as_str().unwrap()));
+        }
+        bash.output().unwrap().status.success()
+    }
+
+    /// Runs the leg that tests, as a runner does whose job began so long ago, and keeps its artifact; whether it succeeded.
+    fn test(&self, attempt: u32, seconds_ago: u64) -> bool {
+        let _ = std::fs::remove_dir_all(self.toy.path(".rock"));
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        let value = |expression: &str| match expression {
+            "${{ toJSON(matrix) }}" => self.leg.to_string(),
+            "${{ matrix.id }}" => JOB.to_owned(),
+            "${{ matrix.engine }}" => self.leg["engine"].as_str().unwrap().to_owned(),
+            "${{ steps.began.outputs.at }}" => (now - seconds_ago).to_string(),
+            "${{ job.status }}" => "failure".to_owned(),
+            other => panic!("{other}"),
+        };
+        let mut has_failed = false;
+        for step in self.workflow["jobs"]["gpu-test"]["steps"].as_array().unwrap() {
+            let is_run = match step["if"].as_str() {
+                None => !has_failed,
+                Some("failure() || cancelled()") => has_failed,
+                Some("failure() || cancelled() || github.run_attempt != '1'") => has_failed || attempt > 1,
+                Some(other) => panic!("{other}"),
+            };
+            if is_run && step["run"].is_string() {
+                has_failed |= !self.script(step, value);
+            } else if is_run && step["name"] == "Keep how the leg ended" {
+                self.keep(&step["with"]);
+            }
+        }
+        !has_failed
+    }
+
+    /// Keeps the files of an artifact where the job `failures` fetches it to.
+    fn keep(&self, with: &Value) {
+        let text = |key: &str| with[key].as_str().unwrap().replace("${{ matrix.id }}", JOB);
+        let artifact = self.toy.path("results").join(text("name"));
+        let _ = std::fs::remove_dir_all(&artifact);
+        std::fs::create_dir_all(&artifact).unwrap();
+        for path in text("path").lines().map(|path| self.toy.path(path)).filter(|path| path.is_file()) {
+            std::fs::copy(&path, artifact.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+
+    /// The summary that the job `failures` writes.
+    fn told(&self) -> String {
+        let _ = std::fs::remove_file(self.toy.path("summary.md"));
+        let job = &self.workflow["jobs"]["failures"];
+        let fetched =
+            job["steps"].as_array().unwrap().iter().find(|step| step["name"] == "Fetch how legs ended").unwrap();
+        assert_eq!(fetched["with"], serde_json::json!({"pattern": "result-*", "path": "results"}));
+        for step in job["steps"].as_array().unwrap().iter().filter(|step| step["run"].is_string()) {
+            let value = |expression: &str| expression.replace("${{ needs.gpu-test.result }}", "failure");
+            assert!(self.script(step, value), "{step}");
+        }
+        std::fs::read_to_string(self.toy.path("summary.md")).unwrap()
+    }
+}
+
+/// P6
+#[test]
+fn a_test_that_fails_is_told_with_its_wheel_and_what_it_found_wrong() {
+    let run = Run::new();
+    run.toy.write("broken", b"");
+    assert!(!run.test(1, 0));
+    let told = run.told();
+    assert!(
+        told.starts_with("### Nothing was published\n\nbuild: ${{ needs.build.result }}, gpu-test: failure\n\n"),
+        "{told}"
+    );
+    let table = format!(
+        "1 wheel is built and did not pass the test:\n\n| wheel | job | what happened |\n| --- | --- | --- |\n\
+         | `{WHEEL}` | `{JOB}` | failed: stage `smoke-test`, exit status 1: no kernel for gfx90a |\n"
+    );
+    assert!(told.ends_with(&table), "{told}");
+    // Nothing is there to install or to verify.
+    assert!(!told.contains("pip install") && !told.contains("verify"), "{told}");
+}
+
+/// P6
+#[test]
+fn a_test_that_ran_out_of_time_or_never_began_is_told_too() {
+    let run = Run::new();
+    assert!(!run.test(1, 3000), "the cap of 50 minutes is reached");
+    let told = run.told();
+    assert!(told.ends_with("| ended at its time limit: stage `smoke-test` |\n"), "{told}");
+    std::fs::remove_dir_all(run.toy.path("dist")).unwrap();
+    assert!(!run.test(1, 0), "no wheel was fetched");
+    run.fetch_wheel();
+    let told = run.told();
+    assert!(told.ends_with("| failed: before its first stage |\n"), "{told}");
+}
+
+/// P6
+#[test]
+fn a_test_that_passes_at_the_second_attempt_is_told_no_more() {
+    let run = Run::new();
+    run.toy.write("broken", b"");
+    assert!(!run.test(1, 0));
+    std::fs::remove_file(run.toy.path("broken")).unwrap();
+    assert!(run.test(2, 0));
+    let told = run.told();
+    assert!(told.ends_with("\n\nNo job left a result that says what failed: see the logs of the run.\n"), "{told}");
+}
