@@ -1,6 +1,6 @@
 //! What the jobs of a plan came to, as results files say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -26,25 +26,28 @@ pub enum OutcomesError {
 }
 
 impl Outcomes {
-    /// Adds a `build.json`, a list of such, or one object a line. Of two results of one job the later one counts.
+    /// Adds a `build.json`, a list of such, or one object a line, and gives the jobs that it is about. Of two results of
+    /// one job the later one counts.
     ///
     /// # Errors
     /// When the text is none of these.
-    pub fn add_json(&mut self, text: &str) -> Result<(), OutcomesError> {
+    pub fn add_json(&mut self, text: &str) -> Result<BTreeSet<String>, OutcomesError> {
+        let mut jobs = BTreeSet::new();
         for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-            self.add(&value.map_err(|error| OutcomesError::Malformed(error.to_string()))?)?;
+            self.add(&value.map_err(|error| OutcomesError::Malformed(error.to_string()))?, &mut jobs)?;
         }
-        Ok(())
+        Ok(jobs)
     }
 
-    fn add(&mut self, value: &Value) -> Result<(), OutcomesError> {
+    fn add(&mut self, value: &Value, jobs: &mut BTreeSet<String>) -> Result<(), OutcomesError> {
         if let Value::Array(items) = value {
-            return items.iter().try_for_each(|item| self.add(item));
+            return items.iter().try_for_each(|item| self.add(item, jobs));
         }
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let (Some(job), Some(outcome)) = (text("job"), text("outcome")) else { return Err(OutcomesError::OtherForm) };
         let why = why(outcome, text("reason").map(str::to_owned).or_else(|| stage(value)));
         self.0.insert(job.to_owned(), CameTo { is_good: matches!(outcome, "done" | "success" | "skipped"), why });
+        jobs.insert(job.to_owned());
         Ok(())
     }
 

@@ -503,6 +503,17 @@ fn input_of_other_kinds_is_refused_by_name() {
         ["report", "notes", "--published", "releases.json", "--tag", "v2", "--plan", "plan.json", "--results", results]
     };
     appears("G304", &project.said(&notes("bad.json")), &project.said(&notes(".rock")));
+    let job = "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.9-ck";
+    let result = |job: &str| format!("{{\"job\": \"{job}\", \"outcome\": \"failed\"}}\n");
+    let project = project.file("strange.json", &(result(job) + &result(&job.replace("py3.9", "pi3.9")) + &result("x")));
+    let told = project.run(&notes("strange.json")).exits(0).stderr;
+    let near = format!(
+        "the plan has no job `{}`\n--> strange.json\nhelp: did you mean `{job}`?",
+        job.replace("py3.9", "pi3.9")
+    );
+    assert!(told.contains(&format!("warning[G304 bad-results]: {near}")), "{told}");
+    assert!(told.contains("the plan has no job `x`\n--> strange.json\nhelp: give the plan that"), "{told}");
+    assert_eq!(told.matches("G304").count(), 2, "{told}");
     project.run(&["report", "packages"]).exits(2);
     for alone in [&["coverage", "--plan", "plan.json"][..], &["notes", "--tag", "v2"], &["packages"], &["page"]] {
         let read = ["--published", "releases.json"];

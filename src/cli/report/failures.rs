@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output.spare(args.plan.iter().map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
-    let outcomes = input::outcomes(&args.results, shell, sink)?;
+    let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
     let files = sys::files_with_extension(&args.built, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;
     let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
     let assets = files.iter().filter_map(name).map(|name| ListedAsset { name, ..ListedAsset::default() }).collect();

@@ -1,5 +1,6 @@
 //! What the documents have in common: what they are made of.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::publish::{self, Connection};
@@ -7,7 +8,7 @@ use crate::cli::published::{self, Manifests, Published};
 use crate::cli::withdrawals::{Withdrawals, Withdrawn};
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
-use crate::diagnostic::Sink;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, nearest::nearest, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{RepoName, RocmVersion};
 use crate::plan::{self, Options, SavedPlan};
@@ -178,11 +179,17 @@ pub(super) fn expected(paths: &[PathBuf], compat: &Compat, shell: &Shell, sink: 
 pub(super) const RESULTS: &str =
     "What jobs came to: a build.json, a list of such, or a folder that has them below it; can be repeated";
 
-/// Reads what jobs came to.
+/// Reads what jobs came to. A result of a job that nothing plans is told of: it would explain nothing.
 ///
 /// # Errors
 /// The exit of the command; why was told or is in the sink.
-pub(super) fn outcomes(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Outcomes, Exit> {
+pub(super) fn outcomes(
+    paths: &[PathBuf],
+    expected: &Expected,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Outcomes, Exit> {
+    let planned: BTreeSet<&str> = expected.cells.iter().filter_map(|cell| cell.job.as_deref()).collect();
     let mut outcomes = Outcomes::default();
     for path in paths {
         let files = if sys::is_file(path) || !sys::exists(path) {
@@ -194,9 +201,20 @@ pub(super) fn outcomes(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Res
         };
         for file in files {
             let source = load::source(shell, &file)?;
-            if let Err(error) = outcomes.add_json(&source.text) {
-                let message = format!("`{}` cannot be read: {error}", source.path);
-                sink.push(Diagnostic::new(&codes::BAD_RESULTS, message).at(Place::File(source.path.clone()), ""));
+            let told = |message: String| {
+                Diagnostic::new(&codes::BAD_RESULTS, message).at(Place::File(source.path.clone()), "")
+            };
+            match outcomes.add_json(&source.text) {
+                Ok(jobs) => {
+                    for job in jobs.iter().filter(|job| !planned.contains(job.as_str())) {
+                        let unknown = told(format!("the plan has no job `{job}`")).severity(Severity::Warning);
+                        sink.push(unknown.help(match nearest(job, planned.iter().copied()) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => "give the plan that the results are of".to_owned(),
+                        }));
+                    }
+                }
+                Err(error) => sink.push(told(format!("`{}` cannot be read: {error}", source.path))),
             }
         }
     }

@@ -413,7 +413,7 @@ pub const UNKNOWN_RELEASE: Code = Code::error(
 pub const BAD_RESULTS: Code = Code::error(
     "G304",
     "bad-results",
-    "A results file says what the jobs of a plan came to: the `build.json` that each build leaves, a list of such objects, or one object a line, each with `job` and `outcome` and perhaps a `reason`.",
+    "A results file says what the jobs of a plan came to: the `build.json` that each build leaves, a list of such objects, or one object a line, each with `job` and `outcome` and perhaps a `reason`.\n\nIt is a warning where a result is of a job that the plan has not: it explains nothing. Give the plan that the run was made of.",
 );
 /// A published file of which nothing tells the digest.
 pub const NO_PUBLISHED_DIGEST: Code = Code::warning(
