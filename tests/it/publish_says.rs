@@ -357,7 +357,7 @@ fn a_token_is_never_an_argument() {
 
 /// P1, 4.14
 #[test]
-fn the_rendered_workflow_attests_the_sums_of_the_wheels_and_then_publishes_with_one_job() {
+fn the_rendered_workflow_attests_the_wheels_and_then_publishes_with_one_job() {
     let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ngfx: [gfx90a]\naxes:\n  \
                   flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
     let text = project().file("matrix.yaml", matrix).run(&["render", "workflow", "matrix.yaml"]).exits(0).stdout;
@@ -375,9 +375,10 @@ fn the_rendered_workflow_attests_the_sums_of_the_wheels_and_then_publishes_with_
     let [(_, job)] = publishing[..] else { panic!("one job publishes") };
     assert!(job["strategy"].is_null(), "and it is no matrix");
     let steps = job["steps"].as_array().unwrap();
-    let attest = steps.iter().position(|step| step["with"]["subject-checksums"] == "SHA256SUMS").unwrap();
+    let attest = steps.iter().position(|step| step["with"]["subject-checksums"] == "subjects.txt").unwrap();
     assert!(steps[attest]["uses"].as_str().unwrap().starts_with("actions/attest@"));
     let (notes, publish) = (runs(job, "report notes").unwrap(), runs(job, "publish --repo").unwrap());
+    assert!(runs(job, "publish --dist dist --subjects subjects.txt").unwrap() < attest, "of what is in the folder");
     assert!(notes < attest && attest < publish, "the text and the attestation are there when it is published");
 }
 

@@ -69,6 +69,13 @@ mod tests {
     use crate::compat::Compat;
     use crate::diagnostic::Sink;
 
+    /// 4.14
+    #[test]
+    fn the_wheels_of_a_workflow_fit_one_attestation() {
+        let compat = Compat::embedded();
+        assert!(compat.most("job-artifacts") <= compat.most("attestation-subjects"));
+    }
+
     /// The size of a file and what is said of it.
     fn check(bytes: usize) -> (bool, String) {
         let mut sink = Sink::new();
