@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::Format;
+use crate::diagnostic::markdown::code;
 use crate::diagnostic::render::{json, visible_lines};
 use crate::diagnostic::{Diagnostic, counted};
 use crate::github::{Applied, End, GithubError, Recorded};
@@ -195,11 +196,12 @@ impl Outcome<'_> {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let count = counted(self.goal.assets.len(), "file");
         let head = format!(
-            "### Release `{}`: {stands}\n\n{count}, {} MiB\n\n| file | MiB | state |\n| --- | --- | --- |\n",
-            tag.replace('`', "'"),
+            "### Release {}: {stands}\n\n{count}, {} MiB\n\n| file | MiB | state |\n| --- | --- | --- |\n",
+            code(tag),
             mib(total)
         );
-        let rows = self.assets().map(|row| format!("| `{}` | {} | {} |\n", row.name, mib(row.size_bytes), row.state));
+        let rows =
+            self.assets().map(|row| format!("| {} | {} | {} |\n", code(row.name), mib(row.size_bytes), row.state));
         table(&head, rows, "file", room)
     }
 
