@@ -412,6 +412,14 @@ fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
       3.11    MISSING    MISSING    yes        yes        yes        MISSING
     ");
     assert!(told.stderr.starts_with("8 of 18 cells are missing, in 4 wheels\n"), "{}", told.stderr);
+    let one = MATRIX
+        .replace("\"3.9\", \"3.10\", ", "")
+        .replace(", \"2.6.0\"", "")
+        .replace(", \"6.2\"", "")
+        .replace(", triton", "");
+    let project = project.file("matrices/one.yaml", &one);
+    let told = report(&project, "missing", &["--plan", "matrices/one.yaml"], 1).stderr;
+    assert!(told.starts_with("1 of 1 cell is missing, in 1 wheel\n"), "{told}");
     let list = report(&project, "missing", &["--plan", "plan.json", "--list"], 1).stdout;
     insta::assert_snapshot!(list, @r"
     flash_attn-2.8.3+rocm61torch2.5-cp311-cp311-linux_x86_64.whl

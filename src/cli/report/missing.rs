@@ -9,7 +9,7 @@ use super::output::Output;
 use crate::cli::publish::Connection;
 use crate::cli::published::Manifests;
 use crate::cli::{Exit, Format, Shell, load};
-use crate::diagnostic::Sink;
+use crate::diagnostic::{Sink, are, counted};
 use crate::report::{self, Grid, Share, Wheels};
 
 /// Show which wheels of a plan are not published; exit with 1 when there are some
@@ -103,7 +103,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     if share.missing == 0 {
         return Ok(Exit::Done);
     }
-    shell.say(&format!("{} of {} cells are missing, in {} wheels", share.missing, share.total(), missing.len()));
+    let (cells, are, wheels) = (counted(share.total(), "cell"), are(share.missing), counted(missing.len(), "wheel"));
+    shell.say(&format!("{} of {cells} {are} missing, in {wheels}", share.missing));
     Ok(Exit::Fault)
 }
 
