@@ -157,30 +157,16 @@ fn is_ours(path: &Path) -> bool {
 /// The asset, and whether its bytes were left unread.
 fn asset(path: &Path, depth: Depth, known: &Known, versions: &[RocmVersion], sink: &mut Sink) -> Option<(Asset, bool)> {
     let shown = path.display().to_string();
-    let place = || Place::File(shown.as_str().into());
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if name.ends_with(".tar.gz") {
         return sdist(path, name, shown.clone(), known, sink);
     }
-    // A percent-encoded name is read as the one it stands for, but installers refuse a file that is called so.
-    if name.contains('%') && name.parse::<WheelName>().is_ok() {
-        let kept = name.replace("%2B", "+").replace("%2b", "+");
-        sink.push(
-            Diagnostic::new(&codes::UNREADABLE_NAME, format!("`{name}` is percent-encoded, and no installer takes it"))
-                .at(place(), "")
-                .help(format!("give the file its name back: `{kept}`")),
-        );
-        return None;
-    }
-    let wheel = name.parse::<WheelName>().map_err(|error| {
-        sink.push(
-            Diagnostic::new(&codes::UNREADABLE_NAME, error.to_string())
-                .at(place(), "")
-                .help("a wheel is called NAME-VERSION-PYTHON-ABI-PLATFORM.whl"),
-        );
-    });
-    let wheel = wheel.ok()?;
-    let label = wheel_file::label(&wheel, versions, place(), sink)?;
+    let place = Place::File(shown.as_str().into());
+    let unreadable = |(reason, help): (String, String)| {
+        sink.push(Diagnostic::new(&codes::UNREADABLE_NAME, reason).at(place.clone(), "").help(help));
+    };
+    let wheel = wheel_name(&name).map_err(unreadable).ok()?;
+    let label = wheel_file::label(&wheel, versions, place, sink)?;
     let found = known.of(path, &name);
     let told = match found {
         Some((_, Row::Whole(told))) => known_contents(path, &wheel, told, known.texts()),
@@ -213,6 +199,20 @@ fn asset(path: &Path, depth: Depth, known: &Known, versions: &[RocmVersion], sin
         origin: None,
     };
     Some((Asset { shown, digest, file, label }, is_known))
+}
+
+/// The name of a wheel that installers take, or what is wrong with it and what to do.
+fn wheel_name(name: &str) -> Result<WheelName, (String, String)> {
+    let wheel = name
+        .parse::<WheelName>()
+        .map_err(|error| (error.to_string(), "a wheel is called NAME-VERSION-PYTHON-ABI-PLATFORM.whl".to_owned()))?;
+    // A percent-encoded name is read as the one it stands for, but installers refuse a file that is called so.
+    if name.contains('%') {
+        let kept = name.replace("%2B", "+").replace("%2b", "+");
+        let reason = format!("`{name}` is percent-encoded, and no installer takes it");
+        return Err((reason, format!("give the file its name back: `{kept}`")));
+    }
+    Ok(wheel)
 }
 
 /// What a manifest tells of the inside of a wheel, with the text of METADATA where that is wanted; `None` where that text

@@ -123,6 +123,28 @@ impl Command {
             Self::Compat(_) | Self::Index(_) | Self::Pick(_) | Self::Plan(_) | Self::Publish(_) | Self::Report(_)
         )
     }
+
+    fn run(self, shell: &Shell) -> Exit {
+        match self {
+            Self::Build(args) => build::run(&args, shell),
+            Self::Check(args) => check::run(&args, shell),
+            Self::Clean(args) => clean::run(&args, shell),
+            Self::Compat(args) => compat::run(&args, shell),
+            Self::Completions(args) => completions::run(&args, shell),
+            Self::Doctor(args) => doctor::run(&args, shell),
+            Self::Explain(args) => explain::run(&args, shell),
+            Self::Index(args) => index::run(&args, shell),
+            Self::Init(args) => init::run(&args, shell),
+            Self::Man(args) => man::run(&args, shell),
+            Self::Pick(args) => pick::run(&args, shell),
+            Self::Plan(args) => plan::run(&args, shell),
+            Self::Publish(args) => publish::run(&args, shell),
+            Self::Render(args) => render::run(&args, shell),
+            Self::Report(args) => report::run(&args, shell),
+            Self::Schema(args) => schema::run(&args, shell),
+            Self::Wheel(args) => wheel::run(&args, shell),
+        }
+    }
 }
 
 /// The whole command line, for completions, manual pages and documents.
@@ -147,21 +169,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         && environment.get("ROCK_ANNOTATIONS").is_none_or(|word| word != "false");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            if is_annotated && error.use_stderr() {
-                let text = crate::render::actions::usage_error(&error.to_string());
-                let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-            }
-            return match error.print() {
-                _ if error.use_stderr() => Exit::Usage,
-                Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
-                    let text = human(&[shell::stdout_fault(&fault)], false);
-                    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-                    Exit::Machine
-                }
-                _ => Exit::Done,
-            };
-        }
+        Err(error) => return told_by_clap(&error, is_annotated),
     };
     let shell = Shell {
         color: colored(&cli.global.color, &environment),
@@ -179,24 +187,23 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     if cli.command.asks_github() {
         actions::TOKENS.iter().filter_map(|name| shell.environment.get(name)).for_each(|token| shell.mask(token));
     }
-    match cli.command {
-        Command::Build(args) => build::run(&args, &shell),
-        Command::Check(args) => check::run(&args, &shell),
-        Command::Clean(args) => clean::run(&args, &shell),
-        Command::Compat(args) => compat::run(&args, &shell),
-        Command::Completions(args) => completions::run(&args, &shell),
-        Command::Doctor(args) => doctor::run(&args, &shell),
-        Command::Explain(args) => explain::run(&args, &shell),
-        Command::Index(args) => index::run(&args, &shell),
-        Command::Init(args) => init::run(&args, &shell),
-        Command::Man(args) => man::run(&args, &shell),
-        Command::Pick(args) => pick::run(&args, &shell),
-        Command::Plan(args) => plan::run(&args, &shell),
-        Command::Publish(args) => publish::run(&args, &shell),
-        Command::Render(args) => render::run(&args, &shell),
-        Command::Report(args) => report::run(&args, &shell),
-        Command::Schema(args) => schema::run(&args, &shell),
-        Command::Wheel(args) => wheel::run(&args, &shell),
+    cli.command.run(&shell)
+}
+
+/// Says what clap has to say instead of a command line: a fault, or help and version that were asked for.
+fn told_by_clap(error: &clap::Error, is_annotated: bool) -> Exit {
+    if is_annotated && error.use_stderr() {
+        let text = crate::render::actions::usage_error(&error.to_string());
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    }
+    match error.print() {
+        _ if error.use_stderr() => Exit::Usage,
+        Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
+            let text = human(&[shell::stdout_fault(&fault)], false);
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+            Exit::Machine
+        }
+        _ => Exit::Done,
     }
 }
 

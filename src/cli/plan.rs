@@ -92,63 +92,7 @@ enum PlanFormat {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let mut requested = None;
-    let exit = (|| {
-        let compat = load::compat(shell)?;
-        let published = published::read(&args.published, &args.connection, Manifests::None, shell, &mut sink)?;
-        let published = published.to_skip(&compat, &mut sink);
-        let mut options = Options { published, runner: args.runner };
-        let matrices = match &args.from_issue {
-            None => load::matrices(shell, &compat, &args.files, &mut sink)?,
-            Some(issue) => {
-                requested = asked_for(issue, args, shell, &mut sink)?;
-                let source = requested.as_ref().map(|requested| &requested.source).ok_or(Exit::Fault)?;
-                super::documents::matrix(shell, &compat, source, &mut sink)?.into_iter().collect()
-            }
-        };
-        let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
-        let read = read.chain(args.published.iter().map(PathBuf::as_path)).chain(args.diff.as_deref());
-        let read = read.chain(args.from_issue.as_deref()).chain(args.only_failed.as_deref());
-        load::spare(shell, args.out.as_deref(), read)?;
-        if sink.has_errors() {
-            return Err(Exit::Fault);
-        }
-        let mut side_by_side = None;
-        if let Some(shape) = args.runner
-            && let Some(plan) = load::plan(shell, &matrices, &compat, &options, &mut Sink::new())
-        {
-            let found = parallel_jobs(&plan, &matrices, &compat, shape);
-            // Where memory holds fewer compilers than there are threads, the time is that of so many threads.
-            let threads = found.values().copied().min().unwrap_or(shape.threads).min(shape.threads);
-            options.runner = Some(RunnerShape { threads, ..shape });
-            side_by_side = Some((shape, found));
-        }
-        let Some(mut plan) = load::plan(shell, &matrices, &compat, &options, &mut sink) else {
-            return Err(Exit::Fault);
-        };
-        if let Some(path) = &args.only_failed {
-            let source = load::source(shell, path)?;
-            let failed = plan::failed_jobs(&source.text).map_err(|error| {
-                let place = Place::File(source.path.clone());
-                let fault = Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path)).at(place, "");
-                sink.push(
-                    fault.help("save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`"),
-                );
-                Exit::Fault
-            })?;
-            plan.keep(|id| failed.contains(id));
-        }
-        if plan.job_count() == 0 {
-            let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
-                .help("see the reasons with `rock-matrix plan --explain`");
-            sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
-        }
-        let mut notes = notes(&plan);
-        if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
-            let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();
-            notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
-        }
-        print(args, shell, &plan, &notes, &mut sink)
-    })();
+    let exit = make(args, shell, &mut requested, &mut sink);
     let told = std::mem::take(&mut sink).finish();
     let reported = shell.report(&match &requested {
         Some(requested) => requested.told(told),
@@ -158,6 +102,69 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) | Ok(exit) if exit != Exit::Done => exit,
         _ => reported,
     }
+}
+
+/// Makes the plan and prints it; `requested` becomes what an issue asks for.
+fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mut Sink) -> Result<Exit, Exit> {
+    let compat = load::compat(shell)?;
+    let published = published::read(&args.published, &args.connection, Manifests::None, shell, sink)?;
+    let published = published.to_skip(&compat, sink);
+    let mut options = Options { published, runner: args.runner };
+    let matrices = match &args.from_issue {
+        None => load::matrices(shell, &compat, &args.files, sink)?,
+        Some(issue) => {
+            *requested = asked_for(issue, args, shell, sink)?;
+            let source = requested.as_ref().map(|requested| &requested.source).ok_or(Exit::Fault)?;
+            super::documents::matrix(shell, &compat, source, sink)?.into_iter().collect()
+        }
+    };
+    let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
+    let read = read.chain(args.published.iter().map(PathBuf::as_path)).chain(args.diff.as_deref());
+    let read = read.chain(args.from_issue.as_deref()).chain(args.only_failed.as_deref());
+    load::spare(shell, args.out.as_deref(), read)?;
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
+    let mut side_by_side = None;
+    if let Some(shape) = args.runner
+        && let Some(plan) = load::plan(shell, &matrices, &compat, &options, &mut Sink::new())
+    {
+        let found = parallel_jobs(&plan, &matrices, &compat, shape);
+        // Where memory holds fewer compilers than there are threads, the time is that of so many threads.
+        let threads = found.values().copied().min().unwrap_or(shape.threads).min(shape.threads);
+        options.runner = Some(RunnerShape { threads, ..shape });
+        side_by_side = Some((shape, found));
+    }
+    let Some(mut plan) = load::plan(shell, &matrices, &compat, &options, sink) else {
+        return Err(Exit::Fault);
+    };
+    if let Some(path) = &args.only_failed {
+        keep_failed(&mut plan, path, shell, sink)?;
+    }
+    if plan.job_count() == 0 {
+        let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
+            .help("see the reasons with `rock-matrix plan --explain`");
+        sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
+    }
+    let mut notes = notes(&plan);
+    if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
+        let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();
+        notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
+    }
+    print(args, shell, &plan, &notes, sink)
+}
+
+/// Leaves out of a plan what did not fail in a run.
+fn keep_failed(plan: &mut Plan, run: &Path, shell: &Shell, sink: &mut Sink) -> Result<(), Exit> {
+    let source = load::source(shell, run)?;
+    let failed = plan::failed_jobs(&source.text).map_err(|error| {
+        let place = Place::File(source.path.clone());
+        let fault = Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path)).at(place, "");
+        sink.push(fault.help("save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`"));
+        Exit::Fault
+    })?;
+    plan.keep(|id| failed.contains(id));
+    Ok(())
 }
 
 /// The combination that an issue asks for, as a row of the matrix file.
