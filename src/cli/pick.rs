@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::published::{self, Manifests, Reading};
+use super::published::{self, Manifests, Prereleases, Reading};
 use super::withdrawals::Withdrawals;
 use super::{Exit, Format, Shell, load};
 use crate::diagnostic::nearest::{nearest, with_nearest};
@@ -33,6 +33,8 @@ A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/rel
 pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,
+    #[command(flatten)]
+    prereleases: Prereleases,
     #[command(flatten)]
     withdrawals: Withdrawals,
     #[command(flatten)]
@@ -88,7 +90,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    args.prereleases.leave_out(published.listings_mut(), shell);
     let reasons = args.withdrawals.read(&published, sink)?;
     let offers = published.offers(None, sink)?;
     let offers = offers.into_wheels();

@@ -9,7 +9,7 @@ use super::publish::Connection;
 use super::told::file_url;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::release as codes};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, counted, registry::release as codes};
 use crate::github::GithubError;
 use crate::index::BaseUrl;
 use crate::names::RepoName;
@@ -23,8 +23,6 @@ use crate::sys;
 
 /// What `--published` takes.
 pub(super) const HELP: &str = "What is published: the repository on GitHub, a saved list of its releases, a rock-manifest.json, or a folder of releases or wheels; can be repeated";
-/// What to do where there is no wheel.
-pub(super) const NOT_COUNTED: &str = "drafts and unfinished uploads do not count; publish the release first";
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
 /// The largest manifest that is fetched: about 100,000 files.
@@ -38,6 +36,14 @@ pub(super) struct Reading {
     /// Of how many releases of OWNER/REPO, the newest first, the rock-manifest.json is fetched too
     #[arg(long, value_name = "COUNT", default_value_t = 200, help_heading = "GitHub")]
     pub(super) most_manifests: usize,
+}
+
+/// Which releases people are told to install from
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Prereleases {
+    /// Take in releases that are marked as not finished, too
+    #[arg(long)]
+    prereleases: bool,
 }
 
 /// Whose manifests are fetched from GitHub.
@@ -100,6 +106,26 @@ pub(super) fn read(
     Ok(published)
 }
 
+impl Prereleases {
+    /// Leaves out the releases that are marked as not finished, unless they were asked for.
+    pub(super) fn leave_out<'l>(self, listings: impl Iterator<Item = &'l mut Listing>, shell: &Shell) {
+        if self.prereleases {
+            return;
+        }
+        let mut left_out = 0;
+        for listing in listings {
+            listing.releases.retain(|release| {
+                left_out += usize::from(release.prerelease && !release.draft);
+                !release.prerelease
+            });
+        }
+        if left_out > 0 {
+            let releases = counted(left_out, "release");
+            shell.say(&format!("left out: {releases} marked as not finished (`--prereleases` takes them in)"));
+        }
+    }
+}
+
 impl Part {
     /// The folder of its files in the folder of releases that was given: below an address they lie there too.
     pub(super) fn subfolder(&self) -> Option<&str> {
@@ -116,6 +142,11 @@ impl Part {
 }
 
 impl Published {
+    /// What is listed at each place.
+    pub(super) fn listings_mut(&mut self) -> impl Iterator<Item = &mut Listing> {
+        self.parts.iter_mut().map(|part| &mut part.listing)
+    }
+
     /// The places, as given.
     pub(super) fn shown(&self) -> &str {
         &self.shown
@@ -158,7 +189,7 @@ impl Published {
     pub(super) fn offers(&self, base: Option<&BaseUrl>, sink: &mut Sink) -> Result<Offers, Exit> {
         let offers = self.all_offers(base, sink);
         if offers.is_empty() {
-            sink.push(self.no_wheels(NOT_COUNTED));
+            sink.push(self.no_wheels());
             return Err(Exit::Fault);
         }
         Ok(offers)
@@ -194,10 +225,13 @@ impl Published {
     }
 
     /// That there is no wheel.
-    pub(super) fn no_wheels(&self, help: &str) -> Diagnostic {
+    pub(super) fn no_wheels(&self) -> Diagnostic {
         Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
             .at(Place::Argument("--published".to_owned()), "")
-            .help(help)
+            .help(
+                "publish a release first; drafts and unfinished uploads do not count, nor do releases marked as not \
+                 finished without `--prereleases`",
+            )
     }
 
     /// A manifest without its files adds to a release that is listed, and is none of its own beside it.

@@ -1,16 +1,13 @@
 //! What is withdrawn from indexes, for those who recommend wheels.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Exit;
 use super::index::withdrawn_in;
 use super::published::Published;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::names::Withdrawn;
 use crate::publish::INDEX;
-
-/// Why files are withdrawn, by name; empty for no reason.
-pub(super) type Withdrawn = BTreeMap<String, String>;
 
 /// Which wheels are passed over
 #[derive(Debug, Clone, clap::Args)]

@@ -294,6 +294,18 @@ const RELEASE: Record = Record {
             "[]",
             "What the index of the pages withdraws, as `index build --yank` takes it: `\"flash-attn<2.6: superseded\"`.",
         ),
+        optional(
+            "yank-older-than",
+            Shape::Text,
+            "never",
+            "How long the index of the pages offers nightly builds, as `index build --yank-older-than` takes it: `30d`.",
+        ),
+        optional(
+            "yank-keep",
+            Shape::Integer,
+            "3",
+            "With `yank-older-than`: how many versions of each project and folder stay, the newest.",
+        ),
     ],
 };
 

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Places;
-use crate::names::{DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version, Withdrawal};
+use crate::names::{Age, DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version, Withdrawal};
 
 /// One matrix file: a group of cells with one distribution and one recipe.
 #[derive(Debug, Clone)]
@@ -385,6 +385,10 @@ pub struct Release {
     pub pages: bool,
     /// What the index of the pages withdraws.
     pub yank: Vec<Withdrawal>,
+    /// How long the index of the pages offers nightly builds.
+    pub yank_older_than: Option<Age>,
+    /// How many versions of each project and folder stay, however old: the newest.
+    pub yank_keep: usize,
 }
 
 words! {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{IndexFile, Yanked};
-use crate::names::Digest;
+use crate::names::{Digest, Withdrawn};
 
 /// The version of the simple API whose required keys are written (PEP 700: `versions` and `size`).
 const API_VERSION: &str = "1.1";
@@ -49,7 +49,7 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     core_metadata: Option<Hashes>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    yanked: Option<Withdrawn<'a>>,
+    yanked: Option<Reason<'a>>,
 }
 
 /// Digests by their kind; empty where none is known.
@@ -62,12 +62,12 @@ impl Serialize for Hashes {
 }
 
 /// `true`, or the reason.
-enum Withdrawn<'a> {
+enum Reason<'a> {
     Plain,
     Because(&'a str),
 }
 
-impl Serialize for Withdrawn<'_> {
+impl Serialize for Reason<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Plain => serializer.serialize_bool(true),
@@ -99,8 +99,8 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
             core_metadata: file.metadata.as_ref().map(|metadata| Hashes(Some(metadata.digest))),
             yanked: match &file.yanked {
                 Yanked::No => None,
-                Yanked::Because(reason) if reason.is_empty() => Some(Withdrawn::Plain),
-                Yanked::Because(reason) => Some(Withdrawn::Because(reason)),
+                Yanked::Because(reason) if reason.is_empty() => Some(Reason::Plain),
+                Yanked::Because(reason) => Some(Reason::Because(reason)),
             },
         })
         .collect();
@@ -112,11 +112,11 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
 #[error("it is no page of a project: {0}")]
 pub struct NotAPage(pub String);
 
-/// The files of a project's page that are withdrawn, by name.
+/// The files of a project's page that are withdrawn.
 ///
 /// # Errors
 /// When the text is no page that this module wrote.
-pub fn yanked_in(text: &str) -> Result<BTreeMap<String, Yanked>, NotAPage> {
+pub fn withdrawn_in(text: &str) -> Result<Withdrawn, NotAPage> {
     #[derive(serde::Deserialize)]
     struct Page {
         files: Vec<Row>,
@@ -125,15 +125,19 @@ pub fn yanked_in(text: &str) -> Result<BTreeMap<String, Yanked>, NotAPage> {
     struct Row {
         filename: String,
         #[serde(default)]
+        hashes: BTreeMap<String, String>,
+        #[serde(default)]
         yanked: serde_json::Value,
     }
     let page: Page = serde_json::from_str(text).map_err(|error| NotAPage(error.to_string()))?;
-    let state = |yanked| match yanked {
-        serde_json::Value::Bool(true) => Some(Yanked::Because(String::new())),
-        serde_json::Value::String(reason) => Some(Yanked::Because(reason)),
+    let reason = |yanked| match yanked {
+        serde_json::Value::Bool(true) => Some(String::new()),
+        serde_json::Value::String(reason) => Some(reason),
         _ => None,
     };
-    Ok(page.files.into_iter().filter_map(|row| Some((row.filename, state(row.yanked)?))).collect())
+    let file =
+        |row: Row| Some((row.filename, row.hashes.get("sha256").and_then(|d| d.parse().ok()), reason(row.yanked)?));
+    Ok(page.files.into_iter().filter_map(file).collect())
 }
 
 /// The digests of METADATA that a project's page names, by the name of the wheel.

@@ -24,7 +24,7 @@ mod yank;
 pub use escape::Html;
 pub use file::{CoreMetadata, FileKind, IndexFile, Origin, Yanked};
 pub use folder::Folder;
-pub use json::{NotAPage, metadata_in, yanked_in};
+pub use json::{NotAPage, metadata_in, withdrawn_in};
 pub use landing::GENERATOR;
 pub use links::{BaseUrl, BaseUrlError, Links};
 pub use order::{Named, sort_by_file, sorted};

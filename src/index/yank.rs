@@ -1,10 +1,9 @@
 //! Which files are withdrawn (PEP 592), by rule.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::str::FromStr;
 
 use super::{IndexFile, Yanked};
-use crate::names::{Selector, Version, Withdrawal, WithdrawalError};
+use crate::names::{Age, Selector, Version, Withdrawal, Withdrawn};
 
 /// Seconds of a day.
 const DAY_S: u64 = 24 * 60 * 60;
@@ -13,11 +12,11 @@ const DAY_S: u64 = 24 * 60 * 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum YankRule {
     /// `flash-attn<2.6: superseded`: these, for this reason.
-    These(Selector, String),
-    /// Nightly builds older than so many days. The newest versions of each project in each folder stay, so many.
+    These(Withdrawal),
+    /// Nightly builds of earlier days than this ago. The newest versions of each project in each folder stay, so many.
     Nightly {
-        /// Days that a nightly build is offered.
-        days: u64,
+        /// How long a nightly build is offered.
+        age: Age,
         /// How many versions stay, however old.
         keep: usize,
     },
@@ -40,11 +39,11 @@ pub fn yank_changes(files: &[IndexFile], yank: &[YankRule], unyank: &[Selector],
     let mut changes = YankChanges::default();
     for rule in yank {
         match rule {
-            YankRule::These(selector, reason) => {
+            YankRule::These(Withdrawal { selector, reason }) => {
                 let meant = files.iter().filter(|file| means(selector, file));
                 changes.yank.extend(meant.map(|file| (file.name.clone(), reason.clone())));
             }
-            YankRule::Nightly { days, keep } => add_nightly(files, *days, *keep, now_s, &mut changes),
+            YankRule::Nightly { age, keep } => add_nightly(files, *age, *keep, now_s, &mut changes),
         }
     }
     for file in files {
@@ -78,16 +77,20 @@ impl YankChanges {
     }
 }
 
-/// Withdraws what is withdrawn in an index already, by name.
-pub fn carry_over(files: &mut [IndexFile], yanked: &BTreeMap<String, Yanked>) {
+/// Withdraws the files that are withdrawn already.
+pub fn carry_over<'f>(withdrawn: &Withdrawn, files: impl IntoIterator<Item = &'f mut IndexFile>) {
+    if withdrawn.is_empty() {
+        return;
+    }
     for file in files {
-        if let Some(state) = yanked.get(&file.name) {
-            file.yanked = state.clone();
+        if let Some(reason) = withdrawn.reason(&file.name, file.digest) {
+            file.yanked = Yanked::Because(reason.to_owned());
         }
     }
 }
 
-fn add_nightly(files: &[IndexFile], days: u64, keep: usize, now_s: u64, changes: &mut YankChanges) {
+fn add_nightly(files: &[IndexFile], age: Age, keep: usize, now_s: u64, changes: &mut YankChanges) {
+    let first_day = now_s.saturating_sub(age.seconds()) / DAY_S;
     let mut groups: BTreeMap<(String, String), Vec<&IndexFile>> = BTreeMap::new();
     for file in files.iter().filter(|file| is_nightly(file)) {
         groups.entry((file.folder.to_string(), file.project.normalized())).or_default().push(file);
@@ -98,8 +101,8 @@ fn add_nightly(files: &[IndexFile], days: u64, keep: usize, now_s: u64, changes:
         for file in group.iter().filter(|file| !kept.contains(&file.version.public())) {
             match day_of(file) {
                 None => drop(changes.undated.insert(file.name.clone())),
-                Some((day, text)) if day + days < now_s / DAY_S => {
-                    let reason = format!("nightly build of {text}, older than {days} days");
+                Some((day, text)) if day < first_day => {
+                    let reason = format!("nightly build of {text}, older than {age}");
                     changes.yank.entry(file.name.clone()).or_insert(reason);
                 }
                 Some(_) => {}
@@ -139,28 +142,26 @@ fn day_number(date: &str) -> Option<u64> {
     Some(years + before + day - 1)
 }
 
-impl FromStr for YankRule {
-    type Err = WithdrawalError;
-    /// `SELECTOR` or `SELECTOR: REASON`.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(|Withdrawal { selector, reason }| Self::These(selector, reason))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::{YankRule, carry_over, day_number, yank_changes};
     use crate::index::testing::file;
     use crate::index::{IndexFile, Links, Origin, Yanked};
-    use crate::names::Selector;
+    use crate::names::{Selector, Withdrawal, Withdrawn};
 
     /// 2026-11-21 12:00 UTC.
     const NOW_S: u64 = 1_795_262_400;
 
     fn wheels(versions: &[&str]) -> Vec<IndexFile> {
         versions.iter().map(|v| file(&format!("flash_attn-{v}-cp311-cp311-linux_x86_64.whl"), "6.2", "2.5")).collect()
+    }
+
+    fn rule(text: &str) -> YankRule {
+        YankRule::These(text.parse().unwrap())
+    }
+
+    fn nightly(days: u32, keep: usize) -> YankRule {
+        YankRule::Nightly { age: format!("{days}d").parse().unwrap(), keep }
     }
 
     fn yanked(files: &[IndexFile], rule: YankRule) -> Vec<String> {
@@ -171,7 +172,7 @@ mod tests {
     #[test]
     fn a_rule_names_a_project_and_versions_or_a_file_and_a_reason() {
         let files = wheels(&["2.5.9+rocm62", "2.6.3+rocm62", "2.6.3+rocm72"]);
-        let these = |text: &str| yanked(&files, text.parse().unwrap());
+        let these = |text: &str| yanked(&files, rule(text));
         assert_eq!(these("flash-attn<2.6: superseded"), ["2.5.9+rocm62"]);
         assert_eq!(these("Flash.Attn >=2.6,<3"), ["2.6.3+rocm62", "2.6.3+rocm72"]);
         assert_eq!(these("flash_attn==2.6.3+rocm72"), ["2.6.3+rocm72"]);
@@ -179,7 +180,7 @@ mod tests {
         assert_eq!(these("flash_attn-2.6.3+rocm62-cp311-cp311-linux_x86_64.whl: broken"), ["2.6.3+rocm62"]);
         assert_eq!(these("triton<9"), Vec::<String>::new());
         for text in ["", "<2", "flash-attn<<2", "flash-attn==x+y", "a: two\nlines"] {
-            assert!(text.parse::<YankRule>().is_err(), "{text:?}");
+            assert!(text.parse::<Withdrawal>().is_err(), "{text:?}");
         }
     }
 
@@ -187,11 +188,11 @@ mod tests {
     fn nightly_builds_are_withdrawn_by_age_and_the_newest_stay() {
         let files =
             wheels(&["3.0.dev20261120", "3.0.dev20261001", "3.0.dev20260901", "3.0.dev20260801", "2.8.3", "3.0.dev7"]);
-        let old = |days, keep| yanked(&files, YankRule::Nightly { days, keep });
+        let old = |days, keep| yanked(&files, nightly(days, keep));
         assert_eq!(old(30, 1), ["3.0.dev20260801", "3.0.dev20260901", "3.0.dev20261001"]);
         assert_eq!(old(30, 3), ["3.0.dev20260801"]);
         assert_eq!(old(60, 0), ["3.0.dev20260801", "3.0.dev20260901"]);
-        let undated = yank_changes(&files, &[YankRule::Nightly { days: 1, keep: 0 }], &[], NOW_S).undated;
+        let undated = yank_changes(&files, &[nightly(1, 0)], &[], NOW_S).undated;
         assert_eq!(undated.len(), 1, "{undated:?}");
     }
 
@@ -204,24 +205,24 @@ mod tests {
             file.uploaded = Some("2026-10-01T00:00:00Z".to_owned());
         }
         files[1].origin = None;
-        assert_eq!(yanked(&files, YankRule::Nightly { days: 30, keep: 0 }), ["3.0"]);
-        assert_eq!(yanked(&files, YankRule::Nightly { days: 51, keep: 0 }), Vec::<String>::new());
-        assert_eq!(yanked(&files, YankRule::Nightly { days: 50, keep: 0 }), ["3.0"]);
+        assert_eq!(yanked(&files, nightly(30, 0)), ["3.0"]);
+        assert_eq!(yanked(&files, nightly(51, 0)), Vec::<String>::new());
+        assert_eq!(yanked(&files, nightly(50, 0)), ["3.0"]);
     }
 
     #[test]
     fn what_was_withdrawn_stays_so_until_it_is_offered_again() {
         let mut files = wheels(&["1.0", "2.0"]);
-        let rule: YankRule = "flash-attn<2: broken".parse().unwrap();
+        let rule = rule("flash-attn<2: broken");
         yank_changes(&files, std::slice::from_ref(&rule), &[], NOW_S).apply(&mut files);
         assert_eq!(files[0].yanked, Yanked::Because("broken".to_owned()));
-        let state: BTreeMap<_, _> = files.iter().map(|f| (f.name.clone(), f.yanked.clone())).collect();
+        let withdrawn = [(files[0].name.clone(), files[0].digest, "broken".to_owned())];
         let mut next = wheels(&["1.0", "2.0"]);
-        carry_over(&mut next, &state);
+        carry_over(&withdrawn.into_iter().collect::<Withdrawn>(), &mut next);
         assert_eq!(next, files);
         assert_eq!(yank_changes(&next, &[rule], &[], NOW_S).yank.len(), 0, "it is so already");
         let selector: Selector = "flash-attn".parse().unwrap();
-        let changes = yank_changes(&next, &["flash-attn".parse().unwrap()], &[selector], NOW_S);
+        let changes = yank_changes(&next, &[self::rule("flash-attn")], &[selector], NOW_S);
         assert_eq!((changes.yank.len(), changes.unyank.len()), (0, 1));
         changes.apply(&mut next);
         assert_eq!(next, wheels(&["1.0", "2.0"]));

@@ -3,6 +3,7 @@
 //! **Invariant:** after the edge there are no bare strings for versions, tags, targets or hashes; nothing here knows
 //! which versions exist.
 
+mod age;
 mod arch;
 mod combination;
 mod digest;
@@ -19,7 +20,9 @@ mod wheel_identity;
 mod wheel_name;
 mod wheel_tag;
 mod withdrawal;
+mod withdrawn;
 
+pub use age::{Age, AgeError};
 pub use arch::{Arch, ArchError};
 pub use combination::{Combination, torch_text};
 pub use digest::{Digest, DigestError, to_base64};
@@ -39,3 +42,4 @@ pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, ide
 pub use wheel_name::{WheelName, WheelNameError, is_wheel_file};
 pub use wheel_tag::{TagSet, TagSetError};
 pub use withdrawal::{Selector, Withdrawal, WithdrawalError};
+pub use withdrawn::Withdrawn;

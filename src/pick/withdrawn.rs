@@ -1,8 +1,7 @@
 //! Wheels that are withdrawn: nobody is told to take them, and who would have taken one is told of it.
 
-use std::collections::BTreeMap;
-
 use super::{Candidate, Decision, Machine, Rules, decide};
+use crate::names;
 
 /// A withdrawn wheel that fits a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,17 +14,17 @@ pub struct Withdrawn {
     pub is_missed: bool,
 }
 
-/// The candidates that are offered, and those that are withdrawn, each in their order. `reasons` has the names of what is
+/// The candidates that are offered, and those that are withdrawn, each in their order. `reasons` has what is
 /// withdrawn.
-pub fn split(candidates: Vec<Candidate>, reasons: &BTreeMap<String, String>) -> (Vec<Candidate>, Vec<Candidate>) {
-    candidates.into_iter().partition(|wheel| !reasons.contains_key(&wheel.offer.file))
+pub fn split(candidates: Vec<Candidate>, reasons: &names::Withdrawn) -> (Vec<Candidate>, Vec<Candidate>) {
+    candidates.into_iter().partition(|wheel| reason(wheel, reasons).is_none())
 }
 
 /// The withdrawn wheels that fit, best first. `decision` is what was decided among those that are offered.
 pub fn passed_over(
     (offered, decision): (&[Candidate], &Decision),
     withdrawn: &[Candidate],
-    reasons: &BTreeMap<String, String>,
+    reasons: &names::Withdrawn,
     machine: &Machine,
     rules: &Rules,
 ) -> Vec<Withdrawn> {
@@ -34,11 +33,15 @@ pub fn passed_over(
         let wheel = &withdrawn[fit.index];
         Withdrawn {
             file: wheel.offer.file.clone(),
-            reason: reasons.get(&wheel.offer.file).cloned().unwrap_or_default(),
+            reason: reason(wheel, reasons).unwrap_or_default().to_owned(),
             is_missed: chosen.is_none_or(|chosen| (wheel.rank, fit.cost) < chosen),
         }
     });
     fits.collect()
+}
+
+fn reason<'w>(wheel: &Candidate, reasons: &'w names::Withdrawn) -> Option<&'w str> {
+    reasons.reason(&wheel.offer.file, wheel.offer.digest)
 }
 
 impl std::fmt::Display for Withdrawn {

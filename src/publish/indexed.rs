@@ -26,28 +26,14 @@ pub struct PublishedAt<'p> {
     pub sidecars: BTreeSet<String>,
 }
 
-/// Whether releases that count as not finished are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prereleases {
-    /// They are.
-    Listed,
-    /// They are left out.
-    LeftOut,
-}
-
 /// The wheels that people can fetch, and the source distributions that a manifest tells of, those of the newest release
 /// first; [`merged`] lists what several releases hold once. What is left out, and why, goes to the sink. `known` are the
 /// versions of ROCm by which labels are read where no manifest tells.
-pub fn index_files(
-    places: &[PublishedAt<'_>],
-    prereleases: Prereleases,
-    known: &[RocmVersion],
-    sink: &mut Sink,
-) -> Vec<IndexFile> {
+pub fn index_files(places: &[PublishedAt<'_>], known: &[RocmVersion], sink: &mut Sink) -> Vec<IndexFile> {
     let rows = rows(places);
     let mut releases: Vec<Release<'_>> = Vec::new();
     for place in places {
-        for listed in place.listing.releases.iter().filter(|release| is_listed(release, prereleases)) {
+        for listed in place.listing.releases.iter().filter(|release| !release.draft) {
             let origin = |links: &Links| Arc::new(Origin { links: links.clone(), tag: listed.tag_name.clone() });
             releases.push(Release { place, listed, origin: place.links.as_ref().map(origin) });
         }
@@ -110,10 +96,6 @@ struct Release<'p> {
     listed: &'p ListedRelease,
     /// Where its files lie, where that is one folder.
     origin: Option<Arc<Origin>>,
-}
-
-fn is_listed(release: &ListedRelease, prereleases: Prereleases) -> bool {
-    !release.draft && (!release.prerelease || prereleases == Prereleases::Listed)
 }
 
 /// The rows by name: the first of it, and further ones.

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{Combination, Machine, Pythons, addresses};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
-use crate::names::{Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, is_wheel_file};
+use crate::names::{
+    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn, is_wheel_file,
+};
 use crate::publish::{AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, Rebuilt, tag_pieces};
 
 /// Wheels, sorted by what they are, and wheel files whose names say nothing.
@@ -80,8 +82,8 @@ pub struct Beside<'a> {
     pub repository: Option<&'a RepoName>,
     /// ROCm versions that exist, for labels without dots.
     pub known_rocm: &'a [RocmVersion],
-    /// Why files are withdrawn, by name.
-    pub withdrawn: Option<&'a BTreeMap<String, String>>,
+    /// Which files are withdrawn.
+    pub withdrawn: Option<&'a Withdrawn>,
 }
 
 impl Wheels {
@@ -131,12 +133,11 @@ impl Wheels {
     }
 
     /// Leaves out wheels of which a newer release has other bytes under the same name, as an index does, and gives them.
-    /// What is no pre-release is compared with its like alone: an index lists no other.
     pub fn pass_over_older(&mut self) -> Vec<Rebuilt> {
-        let mut newest: HashMap<(String, bool), Held> = HashMap::new();
+        let mut newest: HashMap<String, Held> = HashMap::new();
         let mut rebuilt = Vec::new();
         // They stand by what they are, and then the newest release first.
-        self.all.retain(|wheel| match newest.entry((wheel.name.clone(), wheel.is_prerelease)) {
+        self.all.retain(|wheel| match newest.entry(wheel.name.clone()) {
             Entry::Vacant(free) => {
                 free.insert(wheel.held());
                 true
@@ -202,7 +203,7 @@ fn read(
     let text = name.to_string();
     Ok(PublishedWheel {
         address: addresses::asset(release, asset, &text, beside.base, repository),
-        withdrawn: beside.withdrawn.and_then(|reasons| reasons.get(&text)).cloned(),
+        withdrawn: beside.withdrawn.and_then(|all| all.reason(&text, asset.digest)).map(str::to_owned),
         name: text,
         machine: Machine::of(&name),
         combination: Combination::of(&identity),
@@ -287,13 +288,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pre_release_takes_the_place_of_no_wheel() {
-        let release = |tag: &str, early: bool, size: u64| {
-            format!(
-                r#"{{"tag_name": "{tag}", "prerelease": {early}, "assets": [{{"name": "a-1-py3-none-any.whl", "size": {size}}}]}}"#
-            )
+    fn of_a_wheel_that_was_built_again_the_newest_release_stays() {
+        let release = |tag: &str, size: u64| {
+            format!(r#"{{"tag_name": "{tag}", "assets": [{{"name": "a-1-py3-none-any.whl", "size": {size}}}]}}"#)
         };
-        let text = format!("[{}, {}, {}]", release("v3", true, 3), release("v2", false, 2), release("v1", false, 1));
+        let text = format!("[{}, {}, {}]", release("v3", 3), release("v2", 3), release("v1", 1));
         let mut wheels = Wheels::published(&Listing::from_json(&text).unwrap(), Beside::default());
         let rebuilt = wheels.pass_over_older();
         assert_eq!(wheels.all.iter().map(|wheel| wheel.tag.as_str()).collect::<Vec<_>>(), ["v3", "v2"]);

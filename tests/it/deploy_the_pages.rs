@@ -61,6 +61,10 @@ fn run_job(project: &Project, server: &Server, job: &Value, variables: &[(&str, 
     let runner = project.path("runner");
     let _ = std::fs::remove_dir_all(&runner);
     std::fs::create_dir_all(runner.join("bin")).unwrap();
+    let steps = job["steps"].as_array().unwrap();
+    if steps.iter().any(|step| step["uses"].as_str().is_some_and(|uses| uses.starts_with("actions/checkout@"))) {
+        std::os::unix::fs::symlink(project.path("matrices"), runner.join("matrices")).unwrap();
+    }
     // The program of the tests, which finds the fake where a real one finds GitHub.
     let program = format!(
         "#!/bin/bash\ncase \" $* \" in *\" me/wheels \"*) set -- \"$@\" --api-url {} ;; esac\nexec {} \"$@\"\n",
@@ -72,8 +76,7 @@ fn run_job(project: &Project, server: &Server, job: &Value, variables: &[(&str, 
     std::fs::set_permissions(&program_path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let token = if job["permissions"]["contents"] == "write" { "writer" } else { "reader" };
     let mut said = Outcome { stdout: String::new(), stderr: String::new() };
-    let scripts = job["steps"].as_array().unwrap().iter().filter(|step| step["run"].is_string());
-    for step in scripts {
+    for step in steps.iter().filter(|step| step["run"].is_string()) {
         let mut bash = Command::new("bash");
         bash.args(["-e", "-o", "pipefail", "-c", step["run"].as_str().unwrap()]).current_dir(&runner);
         let path = std::env::var("PATH").unwrap();
@@ -119,6 +122,7 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
 
     let said = deploy(&project, &server);
     assert!(said.stderr.contains("warning[G019 bad-yank-rule]: no file of the index is `flash-attn<2`"), "{said:?}");
+    assert!(said.stderr.contains("matrices/m.yaml:10:"), "the warning stands where the rule does: {said:?}");
     let files = listed(&project);
     assert_eq!(files.len(), 6, "{files:?}");
     let (spilled, reason) = &files[&name("2.5.5")];
@@ -158,21 +162,40 @@ fn the_site_has_the_wheels_of_all_releases_and_marks_what_is_withdrawn() {
 }
 
 #[test]
-fn a_site_without_rules_withdraws_nothing_and_a_rule_stays_one_word() {
-    let project = project(&[]);
-    let script = |project: &Project| {
-        let steps = workflow(project)["jobs"]["pages"]["steps"].clone();
-        let step = steps.as_array().unwrap().iter().find(|step| step["name"] == "Write the pages").unwrap();
-        step["run"].as_str().unwrap().to_owned()
+fn the_job_reads_its_rules_from_the_matrix_file_where_there_are_any() {
+    let pages = |release: &str| {
+        let project = Project::new().file("matrices/m.yaml", &format!("{MATRIX}release: {{pages: true{release}}}\n"));
+        let steps = workflow(&project)["jobs"]["pages"]["steps"].clone();
+        let step = |name: &str| steps.as_array().unwrap().iter().find(|step| step["name"] == name).cloned();
+        let script = step("Write the pages").unwrap()["run"].as_str().unwrap().to_owned();
+        (shlex::split(script.lines().next().unwrap()).unwrap()[6..].join(" "), step("Check out").is_some())
     };
-    let plain = script(&project);
-    assert!(!plain.contains("--yank") && !plain.contains("--apply") && !plain.contains("--base-url"), "{plain}");
-    let rule = format!("flash_attn <2.6: {REASON}");
-    let rules = serde_json::to_string(&[&rule]).unwrap();
-    let project = project.file("matrices/m.yaml", &format!("{MATRIX}release: {{pages: true, yank: {rules}}}\n"));
-    let words = shlex::split(script(&project).lines().next().unwrap()).unwrap();
-    let rule = format!("flash-attn<2.6: {REASON}");
-    assert_eq!(words[6..], ["site/simple", "--yank", &rule, "--allow-unmatched", "--apply"], "{words:?}");
+    assert_eq!(pages(""), ("site/simple".to_owned(), false));
+    for release in [", yank: [\"flash-attn<2.6: old\"]", ", yank-older-than: 30d"] {
+        assert_eq!(pages(release), ("site/simple --rules matrices/m.yaml --apply".to_owned(), true), "{release}");
+    }
+}
+
+/// P8: what is withdrawn by age at night stays withdrawn on the site that the next tag deploys.
+#[test]
+fn the_site_of_a_tag_withdraws_by_age_as_the_example_that_prunes_does() {
+    let server = Server::start(Github::new(Settings::default()));
+    for (day, days) in [("20261120", 1), ("20260801", 110)] {
+        let wheel = format!("flash_attn-3.0.{day}+rocm62torch2.5-py3-none-any.whl");
+        aged(&server, &format!("nightly-{day}"), &[&wheel], days);
+    }
+    let release = "release: {pages: true, yank-older-than: 30d, yank-keep: 1}";
+    let project = Project::new().file("matrices/m.yaml", &format!("{MATRIX}{release}\n"));
+    let withdrawn = |project: &Project| {
+        let files = listed(project).into_iter().filter(|(_, (_, reason))| reason.is_some());
+        files.map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    deploy(&project, &server);
+    assert_eq!(withdrawn(&project), ["flash_attn-3.0.20260801+rocm62torch2.5-py3-none-any.whl"]);
+    let example: Value = serde_yaml::from_str(include_str!("../../examples/workflows/prune.yml")).unwrap();
+    let before = listed(&project);
+    run_job(&project, &server, &example["jobs"]["pages"], &[("MATRIX", "matrices/m.yaml")]);
+    assert_eq!(listed(&project), before);
 }
 
 #[test]
@@ -209,7 +232,8 @@ fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
         aged(&server, &format!("{}{day}", tag.unwrap()), &[&wheel], days);
     }
     aged(&server, "v1", &["flash_attn-2.8.3+rocm62torch2.5-py3-none-any.whl"], 400);
-    let project = Project::new();
+    let rules = |keep: &str| format!("{MATRIX}release: {{yank-older-than: 30d, yank-keep: {keep}}}\n");
+    let project = Project::new().file("matrices/flash-attn.yaml", &rules("7"));
     let variables = example["env"].as_object().unwrap().iter().map(|(name, value)| (&**name, value.as_str().unwrap()));
     // With the numbers of the file, three nights are too few for anything to go.
     let as_written: Vec<(&str, &str)> = variables.collect();
@@ -217,6 +241,7 @@ fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
     assert!(!project.read("runner/summary.md").contains("would be yanked"), "{}", project.read("runner/summary.md"));
     let few: Vec<(&str, &str)> =
         as_written.iter().map(|(name, value)| (*name, if *name == "KEEP" { "1" } else { *value })).collect();
+    let project = project.file("matrices/flash-attn.yaml", &rules("1"));
     run_job(&project, &server, &example["jobs"]["tell"], &few);
     let summary = project.read("runner/summary.md");
     let old = ["20260901", "20260801"].map(|day| format!("    would be yanked: flash_attn-3.0.{day}+"));

@@ -1,11 +1,11 @@
 //! A person finds their wheel on the page: one file that decides as `pick` does, asks nothing of the network, and lets
 //! no name become markup.
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use rock_matrix::compat::Compat;
 use rock_matrix::finder;
+use rock_matrix::names::Withdrawn;
 use rock_matrix::pick::{self, Candidate, Decision, Machine, Note, Offers, Rules};
 use serde_json::{Value, json};
 
@@ -174,8 +174,8 @@ fn reports() -> Vec<Value> {
 fn the_page_decides_as_pick_does() {
     const MACHINES: usize = 2000;
     let all = wheels();
-    let reasons: BTreeMap<String, String> =
-        all.iter().step_by(4).map(|wheel| (wheel.offer.file.clone(), String::new())).collect();
+    let reasons: Withdrawn =
+        all.iter().step_by(4).map(|wheel| (wheel.offer.file.clone(), wheel.offer.digest, String::new())).collect();
     let (wheels, withdrawn) = pick::split(all.clone(), &reasons);
     let compat = Compat::embedded();
     let rules = Rules::of(&compat);
@@ -189,8 +189,9 @@ fn the_page_decides_as_pick_does() {
             let decision = pick::decide(&wheels, &machine, &rules);
             // What is withdrawn changes nothing among the others.
             let fits = |wheels: &[Candidate], decision: &Decision| {
-                let files = decision.fits.iter().map(|fit| wheels[fit.index].offer.file.clone());
-                files.filter(|file| !reasons.contains_key(file)).collect::<Vec<_>>()
+                let offers = decision.fits.iter().map(|fit| &wheels[fit.index].offer);
+                let offered = offers.filter(|offer| reasons.reason(&offer.file, offer.digest).is_none());
+                offered.map(|offer| offer.file.clone()).collect::<Vec<_>>()
             };
             let of_all = pick::decide(&all, &machine, &rules);
             assert_eq!(fits(&wheels, &decision), fits(&all, &of_all));

@@ -179,6 +179,59 @@ fn an_index_of_release_folders_keeps_what_their_own_indexes_withdraw() {
 }
 
 #[test]
+fn a_wheel_that_was_built_again_under_the_name_of_a_withdrawn_one_is_offered() {
+    let mut project = Project::new();
+    for tag in ["v9", "v10"] {
+        let bytes = Wheel::named(&name("2.8.3")).header(&format!("Keywords: {tag}")).bytes();
+        project = project.bytes(&format!("dist/{}", name("2.8.3")), &bytes);
+        project.run(&["publish", "--to", "releases", "--tag", tag, "dist"]).exits(0);
+    }
+    let yank = |tag: &str| {
+        let index = format!("releases/{tag}");
+        project.run(&["index", "build", &index, "--yank", "flash-attn: broken", "--apply"]).exits(0);
+    };
+    let withdrawn = || {
+        project.run(&["index", "build", "--published", "releases", "--out", "site"]).exits(0);
+        project.read("site/rocm6.2-torch2.5/flash-attn/index.html").contains("data-yanked")
+    };
+    let pick = |code| project.run(&["pick", "--published", "releases", "--only-given"]).exits(code).stdout;
+    let packages = || project.run(&["report", "packages", "--published", "releases"]).exits(0).stdout;
+    yank("v9");
+    assert!(!withdrawn() && pick(0).contains("/releases/v10/flash_attn"));
+    yank("v10");
+    assert!(withdrawn() && pick(1).is_empty() && packages().contains("(withdrawn: broken)"));
+    // The index remembers the bytes too.
+    let again = Wheel::named(&name("2.8.3")).header("Keywords: v11").bytes();
+    let project = project.bytes(&format!("releases/v10/{}", name("2.8.3")), &again);
+    project.run(&["index", "build", "releases/v10", "--read-all"]).exits(0);
+    assert!(!project.read("releases/v10/simple/rocm6.2-torch2.5/flash-attn/index.html").contains("data-yanked"));
+}
+
+#[test]
+fn rules_of_a_matrix_file_withdraw_and_outlive_their_files() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";
+    let project = project(&["2.5.9", "2.8.3", "3.0.dev20200101"]);
+    let with = |release: &str| std::fs::write(project.path("m.yaml"), format!("{matrix}release: {release}\n")).unwrap();
+    with("{yank: [\"flash-attn<2.6: old\", flash-atn], yank-older-than: 4w, yank-keep: 0}");
+    let words = ["index", "build", "dist", "--rules", "m.yaml"];
+    let told = project.run(&words).exits(0);
+    assert!(told.stdout.contains("would be yanked: flash_attn-2.5.9+"), "{told:?}");
+    let done = project.run(&[&words[..], &["--apply"]].concat()).exits(0);
+    assert!(done.stderr.contains("warning[G019 bad-yank-rule]: no file of the index is `flash-atn`"), "{done:?}");
+    assert!(done.stderr.contains("m.yaml:10:"), "{done:?}");
+    let page = project.read(PAGE);
+    assert_eq!(page.matches("data-yanked=").count(), 2, "{page}");
+    assert!(page.contains("data-yanked=\"old\"") && page.contains("older than 28d"), "{page}");
+    for (release, place) in [("{yank: [\"<2\"]}", "m.yaml:10:18"), ("{yank-older-than: a month}", "m.yaml:10:28")] {
+        with(release);
+        let said = project.run(&words).exits(1).stderr;
+        assert!(said.starts_with("error[G019 bad-yank-rule]") && said.contains(place), "{said}");
+    }
+    assert_eq!(project.read(PAGE), page);
+}
+
+#[test]
 fn where_all_that_fits_is_withdrawn_that_is_told() {
     let project = project(&["2.8.3"]);
     build(&project, &["--yank", "flash-attn: broken", "--apply"]);
@@ -211,13 +264,13 @@ fn nightly_builds_go_by_age_and_the_newest_stay() {
     let said = build(&project, &["--yank-older-than", "30d", "--keep", "2", "--apply"]);
     assert!(said.contains("yanked: flash_attn-3.0.dev20200101+"), "{said}");
     assert_eq!(project.read(PAGE).matches("data-yanked=").count(), 1);
-    assert!(project.read(PAGE).contains("nightly build of 2020-01-01, older than 30 days"));
+    assert!(project.read(PAGE).contains("nightly build of 2020-01-01, older than 30d"));
 }
 
 #[test]
 fn a_rule_that_cannot_be_read_is_an_error_and_nothing_is_written() {
     let project = project(&["2.8.3"]);
-    let faulty = [["--yank", "<2.6"], ["--yank", "flash-attn<<2"], ["--unyank", ""], ["--yank-older-than", "a month"]];
+    let faulty = [["--yank", "<2.6"], ["--yank", "flash-attn<<2"], ["--unyank", ""]];
     for [option, rule] in faulty {
         let said = project.run(&["index", "build", "dist", option, rule]).exits(1).stderr;
         assert!(said.starts_with("error[G019 bad-yank-rule]"), "{said}");

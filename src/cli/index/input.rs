@@ -5,14 +5,14 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use super::{
-    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, carry_over_from, known, pages::is_index, published,
+    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, pages::is_index, published, withdrawn_in,
 };
 use crate::cli::assets::Depth;
-use crate::cli::published::{Manifests, NOT_COUNTED, Part};
+use crate::cli::published::{Manifests, Part};
 use crate::compat::Compat;
 use crate::diagnostic::Severity;
-use crate::index::{IndexFile, Origin};
-use crate::publish::{INDEX, Prereleases, PublishedAt, Rebuilt, as_release, index_files, merged};
+use crate::index::{IndexFile, Origin, carry_over};
+use crate::publish::{INDEX, PublishedAt, Rebuilt, as_release, index_files, merged};
 use crate::sys;
 
 /// The wheels and source distributions of a folder whose index lies in `out`. A wheel whose label says nothing is left out,
@@ -61,7 +61,8 @@ pub(super) fn of_published(
     sink: &mut Sink,
 ) -> Result<(Vec<IndexFile>, Vec<Rebuilt>), Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    args.prereleases.leave_out(published.listings_mut(), shell);
     let links_to = |part: &Part, folder: &Path| match base {
         Some(Links::Absolute(base)) => Links::Absolute(base.below(part.subfolder())),
         _ => Links::Relative(steps(out, folder)),
@@ -77,8 +78,7 @@ pub(super) fn of_published(
             sidecars: part.folder.as_deref().map(sidecars).unwrap_or_default(),
         })
         .collect();
-    let prereleases = if args.prereleases { Prereleases::Listed } else { Prereleases::LeftOut };
-    let mut files = index_files(&places, prereleases, &compat.rocm_versions(), sink);
+    let mut files = index_files(&places, &compat.rocm_versions(), sink);
     // Folders of wheels without a manifest tell names alone: the wheels are read.
     for (part, folder) in plain.iter().filter_map(|part| Some((part, part.folder.as_deref()?))) {
         let origin = Arc::new(Origin { links: links_to(part, folder), tag: String::new() });
@@ -87,17 +87,10 @@ pub(super) fn of_published(
     }
     let mut merged = merged(files, sink);
     if merged.0.is_empty() {
-        let help = match prereleases {
-            Prereleases::Listed => NOT_COUNTED,
-            Prereleases::LeftOut => {
-                "publish a release first; drafts and unfinished uploads do not count, and those that \
-                                     are marked as not finished only with `--prereleases`"
-            }
-        };
-        sink.push(published.no_wheels(help).severity(Severity::Warning));
+        sink.push(published.no_wheels().severity(Severity::Warning));
     }
     for folder in published.folders() {
-        carry_over_from(&folder.join(INDEX), merged.0.iter_mut());
+        carry_over(&withdrawn_in(&folder.join(INDEX)).unwrap_or_default(), &mut merged.0);
     }
     // The process ends soon: to free the many small texts one by one would be a tenth of it.
     std::mem::forget(published);

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::known::{self, Known, Texts};
-use super::published::{self, Reading};
+use super::published::{self, Prereleases, Reading};
 use super::release_folder::{in_place, machine};
 use super::told::{IndexDocument, indexes, install_lines};
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::release as codes};
-use crate::index::{IndexFile, Links, Yanked, repository};
+use crate::index::{IndexFile, Links, Yanked, carry_over, repository};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
 
-pub(super) use pages::{carry_over_from, withdrawn_in};
-use withdrawn::Withdrawn;
+pub(super) use pages::withdrawn_in;
+use withdrawn::Decided;
 
 /// Make package indexes that pip and uv install from
 #[derive(Debug, clap::Args)]
@@ -76,9 +76,8 @@ struct BuildArgs {
     /// Write no .metadata files and name none, for hosts that get the wheels alone
     #[arg(long)]
     no_metadata: bool,
-    /// List releases that are marked as not finished, too
-    #[arg(long, requires = "published", help_heading = "What is read")]
-    prereleases: bool,
+    #[command(flatten)]
+    prereleases: Prereleases,
     /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not read again
     #[arg(long, value_name = "FILE", conflicts_with = "published", help_heading = "What is read")]
     known: Vec<PathBuf>,
@@ -106,8 +105,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
-    let rules = args.withdraw.rules(sink);
     let compat = load::compat(shell)?;
+    let rules = args.withdraw.rules(&compat, shell, sink)?;
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
     let links = publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink);
@@ -127,9 +126,9 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let waits = || shell.say("another run is writing this index; waiting for it to end");
     let swap = FolderSwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?;
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
-    crate::index::carry_over(&mut files, &pages::yanked(&present));
-    let withdrawn = Withdrawn::decide(&rules, &mut files, shell);
-    // Nobody is offered a name that is withdrawn.
+    carry_over(&pages::withdrawn(&present), &mut files);
+    let withdrawn = Decided::decide(&rules, &mut files, shell);
+    // What is withdrawn is offered to nobody.
     let is_withdrawn = |file: &&IndexFile| file.yanked != Yanked::No;
     let names: BTreeSet<&str> = files.iter().filter(is_withdrawn).map(|file| file.name.as_str()).collect();
     rebuilt.retain(|one| !names.contains(one.name.as_str()));
@@ -161,7 +160,7 @@ struct Document {
     pages: usize,
     changed: bool,
     #[serde(rename = "yank")]
-    withdrawn: Withdrawn,
+    withdrawn: Decided,
     indexes: Vec<IndexDocument>,
 }
 

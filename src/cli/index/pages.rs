@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use super::input::normal;
 use super::{Diagnostic, Exit, Place, Sink, codes, in_place, machine};
 use crate::cli::release_folder::digest;
-use crate::index::{GENERATOR, IndexFile, Repository, Yanked, metadata_in, yanked_in};
-use crate::names::Digest;
+use crate::index::{self, GENERATOR, Repository, metadata_in};
+use crate::names::{Digest, Withdrawn};
 use crate::sys::{self, FileError, FolderSwap};
 
 /// A page is smaller: about 100,000 files.
@@ -31,28 +31,20 @@ pub(super) fn present(out: &Path) -> Result<Present, FileError> {
     Ok(read.collect())
 }
 
-/// What is withdrawn on these pages, by name. A page that cannot be read withdraws nothing.
-pub(super) fn yanked(present: &Present) -> BTreeMap<String, Yanked> {
+/// What is withdrawn on these pages. A page that cannot be read withdraws nothing.
+pub(super) fn withdrawn(present: &Present) -> Withdrawn {
     let pages = present.iter().filter(|(name, _)| name.ends_with("/index.json"));
     let texts = pages.filter_map(|(_, bytes)| std::str::from_utf8(bytes.as_ref()?).ok());
     // Most pages withdraw nothing, and need no reading for that.
-    texts.filter(|text| text.contains("\"yanked\"")).flat_map(|text| yanked_in(text).unwrap_or_default()).collect()
+    let withdrawing = texts.filter(|text| text.contains("\"yanked\""));
+    withdrawing.flat_map(|text| index::withdrawn_in(text).unwrap_or_default()).collect()
 }
 
-/// What is withdrawn in the index in this folder, by name; nothing where no index of this program lies.
-fn yanked_at(index: &Path) -> Option<BTreeMap<String, Yanked>> {
+/// What is withdrawn in the index in this folder; nothing where no index of this program lies.
+pub(in crate::cli) fn withdrawn_in(index: &Path) -> Option<Withdrawn> {
     let present = present(index).ok()?;
     let landing = present.get("index.html").and_then(Option::as_ref);
-    is_landing(&String::from_utf8_lossy(landing?)).then(|| yanked(&present))
-}
-
-/// The same with the reasons.
-pub(in crate::cli) fn withdrawn_in(index: &Path) -> Option<BTreeMap<String, String>> {
-    let reason = |(name, state)| match state {
-        Yanked::No => None,
-        Yanked::Because(reason) => Some((name, reason)),
-    };
-    Some(yanked_at(index)?.into_iter().filter_map(reason).collect())
+    is_landing(&String::from_utf8_lossy(landing?)).then(|| withdrawn(&present))
 }
 
 /// Whether it is the landing page of an index that this program wrote.
@@ -63,14 +55,6 @@ fn is_landing(text: &str) -> bool {
 /// Whether an index of this program lies in this folder.
 pub(super) fn is_index(out: &Path) -> bool {
     is_landing(&sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default())
-}
-
-/// Withdraws what is withdrawn in the index in this folder.
-pub(in crate::cli) fn carry_over_from<'f>(index: &Path, files: impl Iterator<Item = &'f mut IndexFile>) {
-    let state = yanked_at(index).unwrap_or_default();
-    if !state.is_empty() {
-        files.for_each(|file| crate::index::carry_over(std::slice::from_mut(file), &state));
-    }
 }
 
 /// `.metadata` comes before the pages, which must not name what is not there.

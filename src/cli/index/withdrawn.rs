@@ -1,16 +1,19 @@
 //! Withdrawing files from an index, and offering them again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Diagnostic, Exit, Place, Shell, Sink, codes};
+use super::{Diagnostic, Exit, Place, Shell, Sink, codes, load};
+use crate::compat::Compat;
+use crate::config::Config;
 use crate::diagnostic::{
     Severity,
     nearest::{nearest, with_nearest},
 };
 use crate::index::{IndexFile, YankRule, means, yank_changes};
-use crate::names::{Selector, WithdrawalError};
+use crate::names::{Age, Selector, Withdrawal, WithdrawalError};
 use crate::sys;
 
 /// Which files installers pass over
@@ -21,16 +24,16 @@ pub(super) struct Options {
     yank: Vec<String>,
     /// Withdraw nightly builds (.dev versions, releases called nightly…) older than this: 30d, 4w
     #[arg(long, value_name = "AGE", help_heading = "Withdrawing")]
-    yank_older_than: Option<String>,
+    yank_older_than: Option<Age>,
     /// With --yank-older-than: versions of each project and folder that stay, the newest
     #[arg(long, value_name = "COUNT", default_value_t = 3, help_heading = "Withdrawing")]
     keep: usize,
     /// Offer these files again
     #[arg(long, value_name = "WHAT", help_heading = "Withdrawing")]
     unyank: Vec<String>,
-    /// A rule that means no file is a warning, for rules that outlive their files
-    #[arg(long, help_heading = "Withdrawing")]
-    allow_unmatched: bool,
+    /// A matrix file: withdraw what its `release` says. A rule there that means no file is a warning
+    #[arg(long, value_name = "FILE", help_heading = "Withdrawing")]
+    rules: Vec<PathBuf>,
     /// Withdraw and offer again; without it this is only told
     #[arg(long, help_heading = "Withdrawing")]
     apply: bool,
@@ -40,13 +43,14 @@ pub(super) struct Options {
 pub(super) struct Rules {
     yank: Vec<YankRule>,
     unyank: Vec<Selector>,
-    unmatched: Severity,
+    /// What each selector says and where, and how bad it is that it means no file.
+    selectors: Vec<(Selector, Place, Severity)>,
     is_applied: bool,
 }
 
 /// What is withdrawn and offered again, or would be.
 #[derive(Debug, Serialize)]
-pub(super) struct Withdrawn {
+pub(super) struct Decided {
     applied: bool,
     yanked: BTreeMap<String, String>,
     unyanked: BTreeSet<String>,
@@ -54,53 +58,75 @@ pub(super) struct Withdrawn {
 
 impl Options {
     /// The rules; what is wrong with them goes to the sink.
-    pub(super) fn rules(&self, sink: &mut Sink) -> Rules {
-        let mut fault = |error: String, argument: &str| {
-            sink.push(
-                Diagnostic::new(&codes::BAD_YANK_RULE, error)
-                    .at(Place::Argument(argument.to_owned()), "")
-                    .help("write it like `--yank 'flash-attn<2.6: superseded'` or `--yank-older-than 30d`"),
-            );
+    ///
+    /// # Errors
+    /// When a matrix file cannot be read; the sink has why.
+    pub(super) fn rules(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<Rules, Exit> {
+        let fault = |error: &WithdrawalError, argument: &str| {
+            Diagnostic::new(&codes::BAD_YANK_RULE, error.to_string()).at(Place::Argument(argument.to_owned()), "").help(
+                "write it like `flash-attn<2.6`, with a reason after a colon: `--yank 'flash-attn<2.6: superseded'`",
+            )
         };
-        let unmatched = if self.allow_unmatched { Severity::Warning } else { Severity::Error };
-        let mut rules = Rules { yank: Vec::new(), unyank: Vec::new(), unmatched, is_applied: self.apply };
+        let mut rules = Rules { yank: Vec::new(), unyank: Vec::new(), selectors: Vec::new(), is_applied: self.apply };
         for text in &self.yank {
-            text.parse().map_or_else(|e: WithdrawalError| fault(e.to_string(), "--yank"), |r| rules.yank.push(r));
-        }
-        for text in &self.unyank {
-            text.parse().map_or_else(|e: WithdrawalError| fault(e.to_string(), "--unyank"), |s| rules.unyank.push(s));
-        }
-        if let Some(text) = &self.yank_older_than {
-            match days(text) {
-                Some(days) => rules.yank.push(YankRule::Nightly { days, keep: self.keep }),
-                None => fault(format!("`{text}` is no age in days or weeks"), "--yank-older-than"),
+            match text.parse() {
+                Ok(rule) => rules.withdraw(rule, Place::Argument("--yank".to_owned()), Severity::Error),
+                Err(error) => sink.push(fault(&error, "--yank")),
             }
         }
-        rules
+        for text in &self.unyank {
+            match text.parse::<Selector>() {
+                Ok(selector) => rules.offer(selector),
+                Err(error) => sink.push(fault(&error, "--unyank")),
+            }
+        }
+        rules.yank.extend(self.yank_older_than.map(|age| YankRule::Nightly { age, keep: self.keep }));
+        if !self.rules.is_empty() {
+            for matrix in load::matrices(shell, compat, &self.rules, sink)? {
+                rules.add_kept(&matrix.config);
+            }
+        }
+        Ok(rules)
     }
 }
 
 impl Rules {
-    /// Checks that each rule means a file, withdrawn already or not; the sink has which does not. One by age may mean none.
+    /// Checks that each rule means a file, withdrawn already or not; the sink has which does not. One by age may mean none,
+    /// and rules that are kept outlive their files.
     ///
     /// # Errors
-    /// When one means none and that is not allowed.
+    /// When one that was given by hand means none.
     pub(super) fn check(&self, files: &[IndexFile], sink: &mut Sink) -> Result<(), Exit> {
-        let yank = self.yank.iter().filter_map(|rule| match rule {
-            YankRule::These(selector, _) => Some(("--yank", selector)),
-            YankRule::Nightly { .. } => None,
-        });
-        let rules = yank.chain(self.unyank.iter().map(|selector| ("--unyank", selector)));
+        let is_unmatched = |selector: &Selector| !files.iter().any(|file| means(selector, file));
         let mut is_fault = false;
-        for (argument, selector) in rules.filter(|(_, selector)| !files.iter().any(|file| means(selector, file))) {
-            sink.push(means_no_file(argument, selector, files).severity(self.unmatched));
-            is_fault = self.unmatched == Severity::Error;
+        for (selector, place, severity) in self.selectors.iter().filter(|(selector, ..)| is_unmatched(selector)) {
+            sink.push(means_no_file(selector, files).at(place.clone(), "").severity(*severity));
+            is_fault |= *severity == Severity::Error;
         }
         if is_fault { Err(Exit::Fault) } else { Ok(()) }
     }
+
+    fn withdraw(&mut self, rule: Withdrawal, place: Place, unmatched: Severity) {
+        self.selectors.push((rule.selector.clone(), place, unmatched));
+        self.yank.push(YankRule::These(rule));
+    }
+
+    fn offer(&mut self, selector: Selector) {
+        self.selectors.push((selector.clone(), Place::Argument("--unyank".to_owned()), Severity::Error));
+        self.unyank.push(selector);
+    }
+
+    /// The rules that a matrix file keeps.
+    fn add_kept(&mut self, config: &Config) {
+        for (number, rule) in config.release.yank.iter().enumerate() {
+            self.withdraw(rule.clone(), config.places.of(&format!("release.yank[{number}]")), Severity::Warning);
+        }
+        let keep = config.release.yank_keep;
+        self.yank.extend(config.release.yank_older_than.map(|age| YankRule::Nightly { age, keep }));
+    }
 }
 
-fn means_no_file(argument: &str, selector: &Selector, files: &[IndexFile]) -> Diagnostic {
+fn means_no_file(selector: &Selector, files: &[IndexFile]) -> Diagnostic {
     let projects: BTreeSet<String> = files.iter().map(|file| file.project.normalized()).collect();
     let some = |words: &mut dyn Iterator<Item = String>| {
         words.take(5).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
@@ -125,11 +151,10 @@ fn means_no_file(argument: &str, selector: &Selector, files: &[IndexFile]) -> Di
         }
     };
     Diagnostic::new(&codes::BAD_YANK_RULE, with_nearest(format!("no file of the index is `{selector}`"), near))
-        .at(Place::Argument(argument.to_owned()), "")
         .help(help)
 }
 
-impl Withdrawn {
+impl Decided {
     /// Decides, and changes the files if that was asked for.
     pub(super) fn decide(rules: &Rules, files: &mut [IndexFile], shell: &Shell) -> Self {
         let changes = yank_changes(files, &rules.yank, &rules.unyank, sys::now_s());
@@ -156,29 +181,5 @@ impl Withdrawn {
             text.push_str("nothing was withdrawn or offered again: `--apply` does it\n");
         }
         text
-    }
-}
-
-/// `30d` and `4w`.
-fn days(text: &str) -> Option<u64> {
-    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    let number: u64 = number.parse().ok().filter(|number| *number < 36_500)?;
-    match unit {
-        "d" => Some(number),
-        "w" => Some(7 * number),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::days;
-
-    #[test]
-    fn ages_are_days_and_weeks() {
-        assert_eq!((days("30d"), days("4w"), days("0d")), (Some(30), Some(28), Some(0)));
-        for text in ["", "d", "30", "30m", "-1d", "1.5d", "99999999999999999999w", "3ü"] {
-            assert_eq!(days(text), None, "{text}");
-        }
     }
 }

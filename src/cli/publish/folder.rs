@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed, release_folder};
 use crate::cli::assets::Depth;
-use crate::cli::index::carry_over_from;
+use crate::cli::index::withdrawn_in;
 use crate::cli::known::Known;
 use crate::cli::release_folder::Opened;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::index::carry_over;
 use crate::publish::{
     Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan, as_release, changes,
     superseded,
@@ -48,7 +49,8 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         gfx: planned.gfx(offered.iter().chain(&kept)),
     };
     let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
-    carry_over_from(&folder.join(INDEX), all.iter_mut().map(|gathered| &mut gathered.asset.file));
+    let withdrawn = withdrawn_in(&folder.join(INDEX)).unwrap_or_default();
+    carry_over(&withdrawn, all.iter_mut().map(|gathered| &mut gathered.asset.file));
     let release = Release::of(cloned(&all), &particulars, opened.manifest.as_ref(), &links).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault

@@ -8,7 +8,8 @@ use crate::cli::wheel::size;
 use crate::cli::{Format, load, misused};
 use crate::diagnostic::{Sink, counted};
 use crate::github::GithubError;
-use crate::publish::{Age, Fate, Judged, Listing, PruneRule, TagGlob, prune};
+use crate::names::Age;
+use crate::publish::{Fate, Judged, Listing, PruneRule, TagGlob, prune};
 use crate::sys;
 
 /// Minutes that pruning may take.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::publish::{self, Connection};
 use crate::cli::published::{self, Manifests, Published};
-use crate::cli::withdrawals::{Withdrawals, Withdrawn};
+use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, nearest::nearest, registry::release as codes};
 use crate::index::BaseUrl;
-use crate::names::{RepoName, RocmVersion};
+use crate::names::{RepoName, RocmVersion, Withdrawn};
 use crate::plan::{self, Options, SavedPlan};
-use crate::publish::{ListedRelease, Listing, Manifest};
+use crate::publish::{ListedRelease, Listing, Manifest, Rebuilt};
 use crate::report::{Beside, Expected, Outcomes, Wheels};
 use crate::sys;
 
@@ -90,7 +90,7 @@ impl Listed {
         let read = Read {
             repository: self.repo.clone().or_else(told),
             manifests: published.manifests(),
-            withdrawn: Withdrawn::new(),
+            withdrawn: Withdrawn::default(),
             base,
             shown: published.shown().to_owned(),
             listing,
@@ -110,9 +110,9 @@ impl Read {
         }
     }
 
-    /// Whether the name is withdrawn.
-    pub(super) fn is_withdrawn(&self, name: &str) -> bool {
-        self.withdrawn.contains_key(name)
+    /// Whether the file that is offered under this name is withdrawn.
+    pub(super) fn is_withdrawn(&self, rebuilt: &Rebuilt) -> bool {
+        self.withdrawn.reason(&rebuilt.name, rebuilt.offered.digest).is_some()
     }
 
     /// Of a release in a folder whose files will be served by GitHub: the releases that it becomes there, each with its

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::input::{self, UnreadDocument, json};
 use super::output::Output;
-use crate::cli::published::{Manifests, Reading};
+use crate::cli::published::{Manifests, Prereleases, Reading};
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Format, Shell, load};
 use crate::diagnostic::Sink;
@@ -24,6 +24,8 @@ Examples:
 pub(super) struct Args {
     #[command(flatten)]
     listed: input::Listed,
+    #[command(flatten)]
+    prereleases: Prereleases,
     #[command(flatten)]
     withdrawals: Withdrawals,
     #[command(flatten)]
@@ -72,11 +74,12 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     // They say what names do not, such as gfx targets.
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let read = args.listed.read_offered(&args.withdrawals, &args.reading.connection, manifests, shell, sink)?;
+    let mut read = args.listed.read_offered(&args.withdrawals, &args.reading.connection, manifests, shell, sink)?;
+    args.prereleases.leave_out(std::iter::once(&mut read.listing), shell);
     let mut wheels = read.wheels(&compat, sink);
     let mut rebuilt = wheels.pass_over_older();
-    // Nobody is offered a name that is withdrawn.
-    rebuilt.retain(|one| !read.is_withdrawn(&one.name));
+    // What is withdrawn is offered to nobody.
+    rebuilt.retain(|one| !read.is_withdrawn(one));
     sink.extend(rebuilt_warning(&rebuilt));
     let text = match args.format {
         Format::Human => report::packages(&wheels),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::output::Output;
-use crate::cli::published::{self, Manifests, NOT_COUNTED, Reading};
+use crate::cli::published::{self, Manifests, Prereleases, Reading};
 use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load, publish};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::release as codes};
@@ -30,6 +30,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
     published: Vec<PathBuf>,
     #[command(flatten)]
+    prereleases: Prereleases,
+    #[command(flatten)]
     withdrawals: Withdrawals,
     #[command(flatten)]
     reading: Reading,
@@ -55,14 +57,15 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.output.spare(args.published.iter().map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    args.prereleases.leave_out(published.listings_mut(), shell);
     let reasons = args.withdrawals.read(&published, sink)?;
     let mut offers = published.all_offers(base.as_ref(), sink);
     if offers.is_empty() {
-        sink.push(published.no_wheels(NOT_COUNTED).severity(Severity::Warning));
+        sink.push(published.no_wheels().severity(Severity::Warning));
     }
-    // Nobody is offered a name that is withdrawn.
-    offers.rebuilt.retain(|one| !reasons.contains_key(&one.name));
+    // What is withdrawn is offered to nobody.
+    offers.rebuilt.retain(|one| reasons.reason(&one.name, one.offered.digest).is_none());
     sink.extend(rebuilt_warning(&offers.rebuilt));
     let repository = offers.repository.take();
     let offers = offers.into_wheels();

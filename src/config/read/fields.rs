@@ -14,7 +14,7 @@ use crate::diagnostic::{
     registry::matrix as codes,
     registry::{plan, release},
 };
-use crate::names::{DistributionName, Selector, Withdrawal};
+use crate::names::{Age, DistributionName, Withdrawal};
 use crate::yaml::{Node, Value};
 
 /// The format that this program reads.
@@ -225,31 +225,31 @@ impl Reader<'_> {
 
     fn release(&mut self, node: &Node) -> Option<Release> {
         let yank = items(node, "yank").iter().filter_map(|rule| self.withdrawal(rule)).collect();
+        let age = node.get("yank-older-than")?;
+        let yank_older_than = match age.text()? {
+            "never" => None,
+            text => text
+                .parse::<Age>()
+                .map_err(|error| {
+                    self.fault(&release::BAD_YANK_RULE, age, error.to_string(), "write `30d`, `4w`, or `never`");
+                })
+                .ok(),
+        };
+        let keep = node.get("yank-keep")?;
         Some(Release {
             make_latest: MakeLatest::from_word(text(node, "make-latest"))?,
             pages: node.get("pages")?.boolean()?,
             yank,
+            yank_older_than,
+            yank_keep: keep.text()?.parse().unwrap_or(usize::MAX),
         })
     }
 
-    /// A rule stands in a script of the rendered workflow, where GitHub would evaluate an expression.
     fn withdrawal(&mut self, node: &Node) -> Option<Withdrawal> {
-        let read = node.text()?.parse::<Withdrawal>().map_err(|error| error.to_string());
-        let fitting = read.and_then(|rule| {
-            let text = rule.to_string();
-            let is_path = matches!(&rule.selector, Selector::File(name) if name.contains(['/', '\\']));
-            let why = if text.contains("${{") {
-                "it holds `${{`, which GitHub evaluates"
-            } else if text.starts_with('-') || text.chars().any(char::is_control) || is_path {
-                "a file of the index has no such name"
-            } else {
-                return Ok(rule);
-            };
-            Err(format!("`{}` is no rule for yanking: {why}", text.escape_debug()))
-        });
+        let read = node.text()?.parse::<Withdrawal>();
         let help =
             "write a project with a version specifier, or a file, and a reason: `\"flash-attn<2.6: superseded\"`";
-        fitting.map_err(|why| self.fault(&release::BAD_YANK_RULE, node, why, help)).ok()
+        read.map_err(|error| self.fault(&release::BAD_YANK_RULE, node, error.to_string(), help)).ok()
     }
 
     /// Letters, digits and what patterns of GitHub and names of tags may have besides. `**` stands for `/` too

@@ -191,7 +191,7 @@ pub const WHEELS_IN_SUBFOLDERS: Code = Code::warning(
 pub const BAD_YANK_RULE: Code = Code::error(
     "G019",
     "bad-yank-rule",
-    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `--yank-older-than` takes days or weeks, `30d` or `4w`.\n\nA rule that means no file of the index is an error too, since nobody would hear that a mistyped one withdraws nothing. A rule whose files are all withdrawn already is none. `--allow-unmatched` makes it a warning: rules that are kept, as `release.yank` of a matrix file, outlive their files.",
+    "`--yank` and `--unyank` take a project with a PEP 440 specifier, `flash-attn<2.6`, a version with its label, `flash-attn==2.8.3+rocm62torch2.5`, or the name of a file. `--yank` takes a reason after a colon. `yank-older-than` of a matrix file takes hours, days or weeks, `36h`, `30d` or `4w`, or `never`.\n\nA rule that means no file of the index is an error too, since nobody would hear that a mistyped one withdraws nothing. A rule whose files are all withdrawn already is none. Rules that are kept outlive their files, so one of `release.yank` of a matrix file that means no file is a warning.",
 );
 /// A folder that holds no index.
 pub const NOT_AN_INDEX: Code = Code::error(

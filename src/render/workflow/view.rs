@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
-use crate::config::{PrRunMode, Switch, ToolFrom};
-use crate::names::Withdrawal;
+use crate::config::{PrRunMode, Release, Switch, ToolFrom};
 use crate::plan::{JOBS_PER_MATRIX, Plan};
 use crate::render::quote;
 
@@ -50,7 +49,8 @@ pub(super) struct View<'a> {
     failures: Failures,
     pages: bool,
     /// What the index of the pages withdraws, as options.
-    yank: String,
+    /// Options by which the index of the pages withdraws wheels; empty without rules.
+    rules: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -95,6 +95,7 @@ impl<'a> View<'a> {
         words: &Words<'a>,
     ) -> Self {
         let read: Vec<&str> = plan.groups.iter().map(|group| &*group.config.places.source().path).collect();
+        let rules = rules(&read, &agreed.release);
         let is_plain = |path: &&str| !path.contains(['*', '?', '[', ']', '!', '+']);
         let from_source = agreed.workflow.tool == ToolFrom::Source;
         let tools = if from_source { tools(plan, compat) } else { Vec::new() };
@@ -134,7 +135,7 @@ impl<'a> View<'a> {
             },
             failures: failures(&before_publish().collect::<Vec<_>>(), agreed.workflow.pr_run_mode),
             pages: agreed.release.pages,
-            yank: yank(&agreed.release.yank),
+            rules,
             tools,
             shards,
             tests,
@@ -231,13 +232,14 @@ fn publish_when(jobs: &[&str]) -> String {
     format!("${{{{ !cancelled() && {tag} && needs.{first}.result == 'success' && {} }}}}", others.join(" && "))
 }
 
-/// Rules outlive the files that they are about, and a new release is deployed all the same.
-fn yank(rules: &[Withdrawal]) -> String {
-    if rules.is_empty() {
-        return String::new();
+/// A site is made anew each time, so what it withdraws is read each time from a matrix file: any, since they agree on it.
+fn rules(files: &[&str], release: &Release) -> String {
+    match files.first() {
+        Some(file) if !release.yank.is_empty() || release.yank_older_than.is_some() => {
+            format!(" --rules {} --apply", quote(file))
+        }
+        _ => String::new(),
     }
-    let rules: String = rules.iter().map(|rule| format!(" --yank {}", quote(&rule.to_string()))).collect();
-    format!("{rules} --allow-unmatched --apply")
 }
 
 /// Where a leg failed nothing is published, and that job is told instead of `publish`. GitHub calls the result of a leg

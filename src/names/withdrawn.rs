@@ -1,0 +1,89 @@
+//! Which files indexes withdraw, and why.
+
+use std::collections::BTreeMap;
+
+use super::Digest;
+
+/// The files that indexes withdraw. Bytes are withdrawn, not names: a wheel that was built again under the name of one
+/// that is withdrawn is another file. Where a digest is not known, the name decides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Withdrawn(BTreeMap<String, Vec<(Option<Digest>, String)>>);
+
+impl Withdrawn {
+    /// Adds a file, with the reason; empty for none.
+    pub fn insert(&mut self, name: String, digest: Option<Digest>, reason: String) {
+        let of_name = self.0.entry(name).or_default();
+        of_name.retain(|(other, _)| *other != digest);
+        of_name.push((digest, reason));
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Why a file is withdrawn; empty for no reason, `None` for a file that is offered.
+    pub fn reason(&self, name: &str, digest: Option<Digest>) -> Option<&str> {
+        let of_name = self.0.get(name)?;
+        let exact = of_name.iter().find(|(withdrawn, _)| *withdrawn == digest);
+        let any = || of_name.iter().find(|(withdrawn, _)| withdrawn.is_none() || digest.is_none());
+        exact.or_else(any).map(|(_, reason)| reason.as_str())
+    }
+}
+
+impl Extend<(String, Option<Digest>, String)> for Withdrawn {
+    fn extend<T: IntoIterator<Item = (String, Option<Digest>, String)>>(&mut self, files: T) {
+        files.into_iter().for_each(|(name, digest, reason)| self.insert(name, digest, reason));
+    }
+}
+
+impl FromIterator<(String, Option<Digest>, String)> for Withdrawn {
+    fn from_iter<T: IntoIterator<Item = (String, Option<Digest>, String)>>(files: T) -> Self {
+        let mut withdrawn = Self::default();
+        withdrawn.extend(files);
+        withdrawn
+    }
+}
+
+impl IntoIterator for Withdrawn {
+    type Item = (String, Option<Digest>, String);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let files = self.0.into_iter().flat_map(|(name, of_name)| {
+            of_name.into_iter().map(move |(digest, reason)| (name.clone(), digest, reason))
+        });
+        files.collect::<Vec<_>>().into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Withdrawn;
+    use crate::names::Digest;
+
+    #[test]
+    fn bytes_are_withdrawn_and_not_their_name() {
+        let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
+        let one = |digest| -> Withdrawn { [("a.whl".to_owned(), digest, "broken".to_owned())].into_iter().collect() };
+        assert_eq!(one(old).reason("a.whl", old), Some("broken"));
+        assert_eq!(one(old).reason("a.whl", new), None, "it was built again");
+        assert_eq!(one(old).reason("b.whl", old), None);
+        assert_eq!(one(old).reason("a.whl", None), Some("broken"), "nothing says that it is another");
+        assert_eq!(one(None).reason("a.whl", new), Some("broken"), "nothing says that it is another");
+    }
+
+    #[test]
+    fn several_files_of_one_name_keep_their_reasons() {
+        let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
+        let file = |digest, reason: &str| ("a.whl".to_owned(), digest, reason.to_owned());
+        let mut withdrawn: Withdrawn = [file(old, "broken"), file(new, "broken too")].into_iter().collect();
+        assert_eq!(
+            (withdrawn.reason("a.whl", old), withdrawn.reason("a.whl", new)),
+            (Some("broken"), Some("broken too"))
+        );
+        withdrawn.extend([file(old, "wrong torch")]);
+        assert_eq!(withdrawn.reason("a.whl", old), Some("wrong torch"), "the last word counts");
+        assert_eq!(withdrawn.clone().into_iter().collect::<Withdrawn>(), withdrawn);
+    }
+}
