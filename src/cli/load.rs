@@ -10,7 +10,7 @@ use crate::config::{Config, Gfx};
 use crate::diagnostic::registry::{build, plan as codes};
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
-use crate::sys;
+use crate::sys::{self, FileError};
 
 /// The largest matrix, plan or list file that is read.
 const LARGEST_FILE_BYTES: u64 = 2 << 30;
@@ -31,13 +31,21 @@ pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
 /// # Errors
 /// The exit of the command.
 pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<Source, Exit> {
-    match sys::read_text(path, LARGEST_FILE_BYTES) {
+    match text(path) {
         Ok(text) => Ok(Source::new(path.display().to_string(), text)),
         Err(error) => {
             sink.push(error.into());
             Err(Exit::Fault)
         }
     }
+}
+
+/// The text alone.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn text(path: &Path) -> Result<String, FileError> {
+    sys::read_text(path, LARGEST_FILE_BYTES)
 }
 
 /// Writes to a file as a whole, or streams to stdout. A closed pipe is the end of the wish for data.

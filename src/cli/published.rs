@@ -96,7 +96,7 @@ pub(super) fn read(
         match repository(path) {
             Some(repo) => published.parts.push(live(&repo, connection, manifests, shell, sink)?),
             None if path.is_dir() => published.parts.extend(folder(path, shell, sink)?),
-            None => published.parts.extend(files(std::slice::from_ref(path), shell, sink)?),
+            None => published.parts.extend(files(std::slice::from_ref(path), sink)),
         }
     }
     if sink.has_errors() {
@@ -337,15 +337,15 @@ fn unread(error: GithubError, repo: &RepoName, has_token: bool) -> Diagnostic {
 }
 
 /// Saved answers of GitHub, and manifests.
-fn files(paths: &[PathBuf], shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit> {
-    let sources = paths.iter().map(|path| load::source(shell, path)).collect::<Result<Vec<Source>, Exit>>()?;
-    let read: Vec<Result<Part, Diagnostic>> =
-        paths.par_iter().zip(&sources).map(|(path, source)| part(path, source)).collect();
-    Ok(read.into_iter().filter_map(|read| read.map_err(|error| sink.push(error)).ok()).collect())
+fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<Part> {
+    let read: Vec<Result<Part, Diagnostic>> = paths.par_iter().map(|path| part(path)).collect();
+    read.into_iter().filter_map(|read| read.map_err(|error| sink.push(error)).ok()).collect()
 }
 
-fn part(path: &Path, source: &Source) -> Result<Part, Diagnostic> {
-    match Manifest::from_json(&source.text) {
+fn part(path: &Path) -> Result<Part, Diagnostic> {
+    let text = load::text(path)?;
+    let source = || Source::new(path.display().to_string(), text.as_str());
+    match Manifest::from_json(&text) {
         Ok(manifest) => Ok(Part {
             listing: Listing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
             is_bare_manifest: true,
@@ -354,13 +354,13 @@ fn part(path: &Path, source: &Source) -> Result<Part, Diagnostic> {
         }),
         Err(error) if path.file_name() == Some(MANIFEST.as_ref()) => Err(Diagnostic::new(
             &codes::BAD_MANIFEST,
-            format!("`{}` cannot be used: {error}", source.path),
+            format!("`{}` cannot be used: {error}", path.display()),
         )
-        .at(source.place(0..0), "")
+        .at(source().place(0..0), "")
         .help("publish the release again, or leave the manifest out: then the names of its files are what is known")),
         Err(_) => {
-            let read = saved_manifests(&source.text).and_then(|saved| Ok((Listing::from_json(&source.text)?, saved)));
-            let (listing, manifests) = read.map_err(|error| no_listing(source, &error))?;
+            let read = saved_manifests(&text).and_then(|saved| Ok((Listing::from_json(&text)?, saved)));
+            let (listing, manifests) = read.map_err(|error| no_listing(&source(), &error))?;
             Ok(Part { listing, manifests, ..Part::default() })
         }
     }
@@ -385,7 +385,7 @@ fn folder(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit
     let manifests: Vec<PathBuf> =
         places.map(|folder| folder.join(MANIFEST)).filter(|manifest| sys::is_file(manifest)).collect();
     if !manifests.is_empty() {
-        let parts = files(&manifests, shell, sink)?;
+        let parts = files(&manifests, sink);
         return Ok(parts.into_iter().map(|part| part.in_folder(path)).collect());
     }
     let wheels = sys::files_with_extension(path, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;

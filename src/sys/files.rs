@@ -55,7 +55,9 @@ impl From<FileError> for Diagnostic {
 pub fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
     let fault = |e| FileError::new("read", path, e);
     let file = std::fs::File::open(path).map_err(fault)?;
-    let mut bytes = Vec::new();
+    // Of a file that tells its size the buffer need not grow.
+    let size = file.metadata().map_or(0, |found| found.len());
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit_bytes)).unwrap_or_default());
     file.take(limit_bytes + 1).read_to_end(&mut bytes).map_err(fault)?;
     if bytes.len() as u64 > limit_bytes {
         let reason = format!("it is larger than {limit_bytes} bytes");

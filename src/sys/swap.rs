@@ -122,7 +122,7 @@ impl Staging {
     /// When it cannot be read or written.
     pub fn copy(&self, from: &Path, name: &str) -> Result<PathBuf, FileError> {
         let to = self.place(name)?;
-        std::fs::copy(from, &to).map_err(|e| FileError::new("copy", from, e))?;
+        in_folder(&to, || std::fs::copy(from, &to)).map_err(|e| FileError::new("copy", from, e))?;
         settle(&File::open(&to).map_err(|e| FileError::new("open", &to, e))?, &to)?;
         Ok(to)
     }
@@ -134,7 +134,7 @@ impl Staging {
     pub fn keep(&self, name: &str) -> Result<PathBuf, FileError> {
         let from = self.swap.target.join(name);
         let to = self.place(name)?;
-        match std::fs::hard_link(&from, &to) {
+        match in_folder(&to, || std::fs::hard_link(&from, &to)) {
             Ok(()) => Ok(to),
             Err(_) => self.copy(&from, name),
         }
@@ -147,7 +147,7 @@ impl Staging {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
         let to = self.place(name)?;
         let fault = |e| FileError::new("write", &to, e);
-        let mut file = File::create_new(&to).map_err(fault)?;
+        let mut file = in_folder(&to, || File::create_new(&to)).map_err(fault)?;
         file.write_all(bytes).map_err(fault)?;
         settle(&file, &to)
     }
@@ -197,18 +197,14 @@ impl Staging {
         Ok(Some(old))
     }
 
-    /// The staged path of a name; parents are made. A name cannot leave the folder.
+    /// The staged path of a name. A name cannot leave the folder.
     fn place(&self, name: &str) -> Result<PathBuf, FileError> {
         let relative = Path::new(name);
         if !relative.components().all(|part| matches!(part, Component::Normal(_))) || name.is_empty() {
             let reason = "it would lie outside the folder".to_owned();
             return Err(FileError { action: "write", path: relative.to_owned(), reason, source: None });
         }
-        let path = self.folder.join(relative);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(|e| FileError::new("create", parent, e))?;
-        }
-        Ok(path)
+        Ok(self.folder.join(relative))
     }
 }
 
@@ -217,6 +213,17 @@ impl Drop for Staging {
         if !self.is_over {
             let _ = std::fs::remove_dir_all(&self.folder);
         }
+    }
+}
+
+/// Makes a file, and the folders that it lies in where they are missing: most files lie beside another one.
+fn in_folder<T>(path: &Path, make: impl Fn() -> std::io::Result<T>) -> std::io::Result<T> {
+    match (make(), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == std::io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(parent)?;
+            make()
+        }
+        (made, _) => made,
     }
 }
 
