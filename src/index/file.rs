@@ -1,5 +1,6 @@
 //! One file as the index sees it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Folder, Links};
@@ -54,6 +55,12 @@ impl IndexFile {
             uploaded: None,
             origin: None,
         }
+    }
+
+    /// Its name as file systems take it that tell no capitals apart.
+    pub fn folded_name(&self) -> Cow<'_, str> {
+        let is_folded = self.name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        if is_folded { Cow::Borrowed(&self.name) } else { Cow::Owned(self.name.to_lowercase()) }
     }
 
     /// The label of a wheel of which it does not tell what the wheel is for. Such a wheel is in no folder: among the

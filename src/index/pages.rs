@@ -33,16 +33,15 @@ pub enum IndexError {
 /// When two files have one name.
 pub fn repository(files: &[&IndexFile], links: &Links) -> Result<Repository, IndexError> {
     let mut names = HashSet::with_capacity(files.len());
-    if let Some(twice) = files.iter().find(|file| !names.insert(file.name.to_lowercase())) {
+    if let Some(twice) = files.iter().find(|file| !names.insert(file.folded_name())) {
         return Err(IndexError::SameName(twice.name.clone()));
     }
     let named = sorted(files);
     let folders: Vec<&[Named<'_>]> = named.chunk_by(|(_, a), (_, b)| a.folder == b.folder).collect();
-    let mut made = Repository {
-        pages: folders.par_iter().flat_map(|files| folder(files, links)).collect(),
-        ..Repository::default()
-    };
-    made.pages.insert("index.html".to_owned(), landing::page(&named)?.into_bytes());
+    let pages = || folders.par_iter().flat_map(|files| folder(files, links)).collect();
+    let (landing, pages) = rayon::join(|| landing::page(&named), pages);
+    let mut made = Repository { pages, ..Repository::default() };
+    made.pages.insert("index.html".to_owned(), landing?.into_bytes());
     for file in files {
         if let Some(bytes) = file.metadata.as_ref().and_then(|metadata| metadata.bytes.as_ref()) {
             made.metadata.insert(format!("{}.metadata", file.name), bytes.clone());

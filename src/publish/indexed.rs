@@ -1,5 +1,6 @@
 //! What is published, as the files of an index.
 
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -51,43 +52,44 @@ pub fn index_files(places: &[PublishedAt<'_>], known: &[RocmVersion], sink: &mut
             file(asset, release, row, known).map_err(|reason| left_out(asset, release.listed, &reason))
         })
         .collect();
-    let mut files = Vec::with_capacity(read.len());
-    for read in read {
-        match read {
-            Ok(file) => files.extend(file),
-            Err(told) => sink.push(told),
-        }
-    }
-    files
+    // In place: the files are many and large.
+    read.into_iter()
+        .filter_map(|read| {
+            read.unwrap_or_else(|told| {
+                sink.push(told);
+                None
+            })
+        })
+        .collect()
 }
 
 /// The files with each name once, and what of older releases is passed over for that. A file that several releases hold
 /// has the address of the first; of other bytes under one name the first are listed. Within one release or folder they
 /// are an error, which goes to the sink, and so does a word of files without a digest.
-pub fn merged(files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<Rebuilt>) {
-    let mut places_of_names: HashMap<String, usize> = HashMap::with_capacity(files.len());
-    let mut once: Vec<IndexFile> = Vec::with_capacity(files.len());
+pub fn merged(mut files: Vec<IndexFile>, sink: &mut Sink) -> (Vec<IndexFile>, Vec<Rebuilt>) {
     let mut rebuilt = Vec::new();
-    for file in files {
-        match places_of_names.entry(file.name.to_lowercase()) {
-            Entry::Vacant(free) => {
-                free.insert(once.len());
-                once.push(file);
-            }
-            Entry::Occupied(taken) => {
-                let first = &mut once[*taken.get()];
-                if is_same(first, &file) {
-                    first.digest = first.digest.or(file.digest);
-                } else if is_of_one_place(first, &file) {
-                    sink.push(other_bytes(first, &file));
-                } else {
-                    rebuilt.push(Rebuilt { name: first.name.clone(), offered: held(first), older: held(&file) });
-                }
-            }
+    let firsts = firsts(&files);
+    for (at, first) in firsts.iter().enumerate().filter(|(at, first)| at != *first) {
+        let (before, rest) = files.split_at_mut(at);
+        let (first, file) = (&mut before[*first], &rest[0]);
+        if is_same(first, file) {
+            first.digest = first.digest.or(file.digest);
+        } else if is_of_one_place(first, file) {
+            sink.push(other_bytes(first, file));
+        } else {
+            rebuilt.push(Rebuilt { name: first.name.clone(), offered: held(first), older: held(file) });
         }
     }
-    tell_without_digest(&once, sink);
-    (once, rebuilt)
+    let mut is_first = firsts.iter().enumerate().map(|(at, first)| at == *first);
+    files.retain(|_| is_first.next().unwrap_or_default());
+    tell_without_digest(&files, sink);
+    (files, rebuilt)
+}
+
+/// For each file the place of the first one of its name.
+fn firsts(files: &[IndexFile]) -> Vec<usize> {
+    let mut places: HashMap<Cow<'_, str>, usize> = HashMap::with_capacity(files.len());
+    files.iter().enumerate().map(|(at, file)| *places.entry(file.folded_name()).or_insert(at)).collect()
 }
 
 /// A release of a place.
