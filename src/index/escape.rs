@@ -20,19 +20,21 @@ impl Html {
 
 /// Appends a text escaped.
 pub(super) fn push(page: &mut String, text: &str) {
-    let mut rest = text;
-    while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
-        page.push_str(&rest[..at]);
-        page.push_str(match rest.as_bytes()[at] {
+    let mut done = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let escaped = match byte {
             b'&' => "&amp;",
             b'<' => "&lt;",
             b'>' => "&gt;",
             b'"' => "&quot;",
-            _ => "&#39;",
-        });
-        rest = &rest[at + 1..];
+            b'\'' => "&#39;",
+            _ => continue,
+        };
+        page.push_str(&text[done..at]);
+        page.push_str(escaped);
+        done = at + 1;
     }
-    page.push_str(rest);
+    page.push_str(&text[done..]);
 }
 
 impl fmt::Display for Html {

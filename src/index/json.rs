@@ -78,8 +78,8 @@ impl Serialize for Reason<'_> {
 
 /// The list of projects.
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> Vec<u8> {
-    let projects = projects.map(|name| Named { name }).collect();
-    written(&Root { meta: Meta { api_version: API_VERSION }, projects })
+    let projects: Vec<Named<'_>> = projects.map(|name| Named { name }).collect();
+    written(projects.len(), &Root { meta: Meta { api_version: API_VERSION }, projects })
 }
 
 /// One project's files with the link to each, in the order given.
@@ -87,7 +87,7 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
     let same_version = files.chunk_by(|(a, _), (b, _)| a.version.as_str() == b.version.as_str());
     let mut versions: Vec<String> = same_version.map(|files| files[0].0.version.normalized()).collect();
     versions.dedup();
-    let files = files
+    let files: Vec<File<'_>> = files
         .iter()
         .map(|(file, link)| File {
             filename: &file.name,
@@ -104,7 +104,7 @@ pub(super) fn project(name: &str, files: &[(&IndexFile, String)]) -> Vec<u8> {
             },
         })
         .collect();
-    written(&Project { meta: Meta { api_version: API_VERSION }, name, versions, files })
+    written(files.len(), &Project { meta: Meta { api_version: API_VERSION }, name, versions, files })
 }
 
 /// Not a project's page.
@@ -160,8 +160,11 @@ pub fn metadata_in(text: &str) -> Result<BTreeMap<String, Digest>, NotAPage> {
     Ok(page.files.into_iter().filter_map(digest).collect())
 }
 
-fn written(document: &impl Serialize) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(document).expect("maps with text keys always serialise");
+fn written(entries: usize, document: &impl Serialize) -> Vec<u8> {
+    /// About the length of an entry.
+    const ENTRY_BYTES: usize = 640;
+    let mut bytes = Vec::with_capacity(256 + entries * ENTRY_BYTES);
+    serde_json::to_writer_pretty(&mut bytes, document).expect("maps with text keys always serialise");
     bytes.push(b'\n');
     bytes
 }

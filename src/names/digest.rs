@@ -26,11 +26,11 @@ impl Digest {
     /// The 64 hex digits without prefix.
     pub fn to_hex(self) -> String {
         let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
-        let mut hex = Vec::with_capacity(64);
-        for byte in self.0 {
-            hex.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
-        String::from_utf8(hex).expect("hex digits are ASCII")
+        String::from_utf8(hex.to_vec()).expect("hex digits are ASCII")
     }
 
     /// The digest in URL-safe base64 without padding, as RECORD writes it after `sha256=`.

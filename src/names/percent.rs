@@ -14,12 +14,16 @@ pub fn percent_encode(segment: impl AsRef<[u8]>) -> String {
 pub fn push_percent_encoded(encoded: &mut String, segment: &[u8]) {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     let digit = |nibble: u8| char::from(b"0123456789ABCDEF"[usize::from(nibble)]);
-    for part in segment.chunk_by(|a, b| is_unreserved(*a) && is_unreserved(*b)) {
-        match part {
-            [byte] if !is_unreserved(*byte) => encoded.extend(['%', digit(byte >> 4), digit(byte & 15)]),
-            plain => encoded.push_str(std::str::from_utf8(plain).expect("unreserved characters are ASCII")),
-        }
+    let push_plain = |encoded: &mut String, plain: &[u8]| {
+        encoded.push_str(std::str::from_utf8(plain).expect("unreserved characters are ASCII"));
+    };
+    let mut done = 0;
+    for (at, byte) in segment.iter().enumerate().filter(|(_, byte)| !is_unreserved(**byte)) {
+        push_plain(encoded, &segment[done..at]);
+        encoded.extend(['%', digit(byte >> 4), digit(byte & 15)]);
+        done = at + 1;
     }
+    push_plain(encoded, &segment[done..]);
 }
 
 /// Undoes percent encoding. `None` for a `%` that is none and for bytes that are no UTF-8.

@@ -55,7 +55,9 @@ impl TagSet {
 impl std::str::FromStr for TagSet {
     type Err = TagSetError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let tags: Vec<String> = text.split('.').map(str::to_ascii_lowercase).collect();
+        // Nearly always one, and a vector that grows by itself begins with four.
+        let mut tags = Vec::with_capacity(1);
+        tags.extend(text.split('.').map(str::to_ascii_lowercase));
         let fits = |t: &String| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !tags.iter().all(fits) {
             return Err(TagSetError(text.to_owned()));
