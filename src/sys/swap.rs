@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
+use rayon::prelude::*;
 use rustix::fs::{CWD, FlockOperation, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -284,12 +285,14 @@ fn sync_folder(folder: &Path) -> Result<(), FileError> {
 
 fn sync_folders(folder: &Path) -> Result<(), FileError> {
     let fault = |e| FileError::new("read", folder, e);
+    let mut inner = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fault)? {
         let entry = entry.map_err(fault)?;
         if entry.file_type().map_err(fault)?.is_dir() {
-            sync_folders(&entry.path())?;
+            inner.push(entry.path());
         }
     }
+    inner.par_iter().try_for_each(|folder| sync_folders(folder))?;
     sync_folder(folder)
 }
 
