@@ -57,21 +57,21 @@ pub(super) enum Manifests<'m> {
     Of(&'m str),
 }
 
-/// What is published.
-#[derive(Debug, Default)]
-pub(super) struct Published {
+/// What is published, with what is kept of each manifest.
+#[derive(Debug)]
+pub(super) struct Published<M = Manifest> {
     /// One for each place that was given, in its order; for a folder of releases one for each of them.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Part<M>>,
     shown: String,
 }
 
 /// What one place has.
-#[derive(Debug, Default)]
-pub(super) struct Part {
+#[derive(Debug)]
+pub(super) struct Part<M = Manifest> {
     /// Its releases, drafts among them. Empty for a manifest whose release another part lists.
     pub(super) listing: Listing,
     /// The manifests of the releases.
-    pub(super) manifests: Vec<Manifest>,
+    pub(super) manifests: Vec<M>,
     /// The folder that the files lie in; `None` where the listing has their addresses.
     pub(super) folder: Option<PathBuf>,
     /// Whether it is a manifest without its files.
@@ -90,6 +90,21 @@ pub(super) fn read(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Published, Exit> {
+    read_as(given, connection, manifests, shell, sink)
+}
+
+/// The same with something else made of each manifest, as soon as it is read: a manifest takes several times what most
+/// need of it.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_as<M: From<Manifest> + Send>(
+    given: &[PathBuf],
+    connection: &Connection,
+    manifests: Manifests<'_>,
+    shell: &Shell,
+    sink: &mut Sink,
+) -> Result<Published<M>, Exit> {
     let shown: Vec<String> = given.iter().map(|path| path.display().to_string()).collect();
     let mut published = Published { parts: Vec::new(), shown: shown.join(", ") };
     for path in given {
@@ -126,7 +141,12 @@ impl Prereleases {
     }
 }
 
-impl Part {
+impl<M> Part<M> {
+    /// What has its addresses itself.
+    fn of(listing: Listing, manifests: Vec<M>) -> Self {
+        Self { listing, manifests, folder: None, is_bare_manifest: false }
+    }
+
     /// The folder of its files in the folder of releases that was given: below an address they lie there too.
     pub(super) fn subfolder(&self) -> Option<&str> {
         self.listing.releases.iter().find_map(|release| release.subfolder.as_deref())
@@ -141,7 +161,7 @@ impl Part {
     }
 }
 
-impl Published {
+impl<M> Published<M> {
     /// What is listed at each place.
     pub(super) fn listings_mut(&mut self) -> impl Iterator<Item = &mut Listing> {
         self.parts.iter_mut().map(|part| &mut part.listing)
@@ -152,6 +172,41 @@ impl Published {
         &self.shown
     }
 
+    /// The folders in which files of it lie.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.parts.iter().filter_map(|part| part.folder.as_deref())
+    }
+
+    /// That there is no wheel.
+    pub(super) fn no_wheels(&self) -> Diagnostic {
+        Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
+            .at(Place::Argument("--published".to_owned()), "")
+            .help(
+                "publish a release first; drafts and unfinished uploads do not count, nor do releases marked as not \
+                 finished without `--prereleases`",
+            )
+    }
+
+    /// A manifest without its files adds to a release that is listed, and is none of its own beside it.
+    fn set_beside(&mut self) {
+        let (mut bare, others): (Vec<Part<M>>, Vec<Part<M>>) =
+            std::mem::take(&mut self.parts).into_iter().partition(|part| part.is_bare_manifest);
+        let releases = || others.iter().flat_map(|part| &part.listing.releases);
+        let is_listed = |release: &ListedRelease| {
+            let of_tag = |other: &ListedRelease| !release.tag_name.is_empty() && other.tag_name == release.tag_name;
+            let has = |name: &str| others.iter().any(|part| part.listing.published().any(|(_, a)| a.name == name));
+            releases().any(of_tag)
+                || (release.tag_name.is_empty() && release.assets.iter().all(|asset| has(&asset.name)))
+        };
+        for part in &mut bare {
+            part.listing.releases.retain(|release| !is_listed(release));
+        }
+        self.parts = others;
+        self.parts.append(&mut bare);
+    }
+}
+
+impl Published {
     /// All releases, drafts among them, and the repository where one place says so.
     pub(super) fn listing(&self) -> Listing {
         let mut all = Listing::default();
@@ -160,11 +215,6 @@ impl Published {
             all.releases.extend(part.listing.releases.iter().cloned());
         }
         all
-    }
-
-    /// The folders in which files of it lie.
-    pub(super) fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.parts.iter().filter_map(|part| part.folder.as_deref())
     }
 
     /// All manifests.
@@ -223,34 +273,6 @@ impl Published {
         report_unreadable(&self.listing(), sink);
         offers
     }
-
-    /// That there is no wheel.
-    pub(super) fn no_wheels(&self) -> Diagnostic {
-        Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, format!("there is no published wheel in {}", self.shown))
-            .at(Place::Argument("--published".to_owned()), "")
-            .help(
-                "publish a release first; drafts and unfinished uploads do not count, nor do releases marked as not \
-                 finished without `--prereleases`",
-            )
-    }
-
-    /// A manifest without its files adds to a release that is listed, and is none of its own beside it.
-    fn set_beside(&mut self) {
-        let (mut bare, others): (Vec<Part>, Vec<Part>) =
-            std::mem::take(&mut self.parts).into_iter().partition(|part| part.is_bare_manifest);
-        let releases = || others.iter().flat_map(|part| &part.listing.releases);
-        let is_listed = |release: &ListedRelease| {
-            let of_tag = |other: &ListedRelease| !release.tag_name.is_empty() && other.tag_name == release.tag_name;
-            let has = |name: &str| others.iter().any(|part| part.listing.published().any(|(_, a)| a.name == name));
-            releases().any(of_tag)
-                || (release.tag_name.is_empty() && release.assets.iter().all(|asset| has(&asset.name)))
-        };
-        for part in &mut bare {
-            part.listing.releases.retain(|release| !is_listed(release));
-        }
-        self.parts = others;
-        self.parts.append(&mut bare);
-    }
 }
 
 /// The repository that is meant: `OWNER/REPO` where no file or folder is called so. What ends in `.json` is a file.
@@ -261,13 +283,13 @@ fn repository(given: &Path) -> Option<RepoName> {
 }
 
 /// The releases of a repository as GitHub has them.
-fn live(
+fn live<M: From<Manifest>>(
     repo: &RepoName,
     connection: &Connection,
     manifests: Manifests<'_>,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<Part, Exit> {
+) -> Result<Part<M>, Exit> {
     let opened = connection.open(&repo.to_string(), MINUTES, &load::compat(shell)?, shell, sink)?;
     let failed = |error: GithubError, sink: &mut Sink| {
         if error == GithubError::Stopped {
@@ -278,12 +300,11 @@ fn live(
     };
     let releases = opened.client.listing().map_err(|error| failed(error, sink))?;
     let listing = Listing { repository: Some(repo.to_string()), releases };
-    let mut part = Part { listing, ..Part::default() };
     let wanted: Vec<&ListedAsset> = {
         let releases: Vec<&ListedRelease> = match manifests {
             Manifests::None => Vec::new(),
-            Manifests::Newest(_) => part.listing.releases.iter().filter(|release| !release.draft).collect(),
-            Manifests::Of(tag) => release_of(&part.listing, tag),
+            Manifests::Newest(_) => listing.releases.iter().filter(|release| !release.draft).collect(),
+            Manifests::Of(tag) => release_of(&listing, tag),
         };
         let assets = releases.into_iter().flat_map(|release| &release.assets);
         assets.filter(|asset| asset.name == MANIFEST && asset.state == AssetState::Uploaded).collect()
@@ -299,7 +320,7 @@ fn live(
     for asset in wanted.into_iter().take(most) {
         let content = opened.client.document(asset, LARGEST_MANIFEST_BYTES).map_err(|error| failed(error, sink))?;
         match Manifest::from_json(&String::from_utf8_lossy(&content)) {
-            Ok(manifest) => read.push(manifest),
+            Ok(manifest) => read.push(manifest.into()),
             Err(error) => {
                 let place = asset.browser_download_url.clone().unwrap_or_else(|| format!("{repo} {MANIFEST}"));
                 sink.push(
@@ -311,8 +332,7 @@ fn live(
             }
         }
     }
-    part.manifests = read;
-    Ok(part)
+    Ok(Part::of(listing, read))
 }
 
 /// Why a repository could not be read, with what helps a reader.
@@ -337,12 +357,12 @@ fn unread(error: GithubError, repo: &RepoName, has_token: bool) -> Diagnostic {
 }
 
 /// Saved answers of GitHub, and manifests.
-fn files(paths: &[PathBuf], sink: &mut Sink) -> Vec<Part> {
-    let read: Vec<Result<Part, Diagnostic>> = paths.par_iter().map(|path| part(path)).collect();
+fn files<M: From<Manifest> + Send>(paths: &[PathBuf], sink: &mut Sink) -> Vec<Part<M>> {
+    let read: Vec<Result<Part<M>, Diagnostic>> = paths.par_iter().map(|path| part(path)).collect();
     read.into_iter().filter_map(|read| read.map_err(|error| sink.push(error)).ok()).collect()
 }
 
-fn part(path: &Path) -> Result<Part, Diagnostic> {
+fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
     let text = load::text(path)?;
     let source = || Source::new(path.display().to_string(), text.as_str());
     match Manifest::from_json(&text) {
@@ -350,7 +370,7 @@ fn part(path: &Path) -> Result<Part, Diagnostic> {
             listing: Listing { repository: None, releases: vec![ListedRelease::of_manifest(&manifest)] },
             is_bare_manifest: true,
             folder: Some(folder_of(path).to_owned()),
-            manifests: vec![manifest],
+            manifests: vec![manifest.into()],
         }),
         Err(error) if path.file_name() == Some(MANIFEST.as_ref()) => Err(Diagnostic::new(
             &codes::BAD_MANIFEST,
@@ -361,7 +381,7 @@ fn part(path: &Path) -> Result<Part, Diagnostic> {
         Err(_) => {
             let read = saved_manifests(&text).and_then(|saved| Ok((Listing::from_json(&text)?, saved)));
             let (listing, manifests) = read.map_err(|error| no_listing(&source(), &error))?;
-            Ok(Part { listing, manifests, ..Part::default() })
+            Ok(Part::of(listing, manifests.into_iter().map(M::from).collect()))
         }
     }
 }
@@ -379,7 +399,7 @@ fn folder_of(file: &Path) -> &Path {
 }
 
 /// The folder of a release, of several, or of wheels.
-fn folder(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit> {
+fn folder<M: From<Manifest> + Send>(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<Part<M>>, Exit> {
     let folders = sys::folders(path).map_err(|error| shell.report(&[error.into()]))?;
     let places = std::iter::once(path.to_owned()).chain(folders);
     let manifests: Vec<PathBuf> =
@@ -404,7 +424,7 @@ fn folder(path: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<Part>, Exit
     }
     let release = ListedRelease { assets, ..ListedRelease::default() };
     let listing = Listing { repository: None, releases: vec![release] };
-    Ok(vec![Part { listing, folder: Some(path.to_owned()), ..Part::default() }])
+    Ok(vec![Part { folder: Some(path.to_owned()), ..Part::of(listing, Vec::new()) }])
 }
 
 fn report_unreadable(listing: &Listing, sink: &mut Sink) {

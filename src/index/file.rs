@@ -57,6 +57,18 @@ impl IndexFile {
         }
     }
 
+    /// Takes the memory of a file of the same version and folder for both. Files beside each other are mostly such, and
+    /// versions are half of what a file takes.
+    pub fn share(&mut self, other: &Self) {
+        self.version.share(&other.version);
+        if let FileKind::Wheel(wheel) = &mut self.kind {
+            wheel.version.share(&self.version);
+        }
+        if self.folder == other.folder {
+            self.folder.clone_from(&other.folder);
+        }
+    }
+
     /// Its name as file systems take it that tell no capitals apart.
     pub fn folded_name(&self) -> Cow<'_, str> {
         let is_folded = self.name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());

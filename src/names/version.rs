@@ -87,6 +87,13 @@ impl Version {
         Ok(set.contains(&self.parsed.clone().without_local()))
     }
 
+    /// Takes the memory of a version that is written alike in place of its own.
+    pub fn share(&mut self, other: &Self) {
+        if self.text == other.text {
+            self.clone_from(other);
+        }
+    }
+
     /// The PEP 440 normal form, `2.8.3+rocm62torch2.5`.
     pub fn normalized(&self) -> String {
         self.parsed.to_string()

@@ -12,28 +12,45 @@ use super::{
 };
 use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
-use crate::names::{DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
+use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
 
 /// What one place has published: a repository, or a folder.
 #[derive(Debug)]
 pub struct PublishedAt<'p> {
     /// Its releases.
     pub listing: &'p Listing,
-    /// The manifests of its releases, as far as they are at hand.
-    pub manifests: &'p [Manifest],
+    /// What the manifests of its releases tell, as far as they are at hand.
+    pub told: Vec<ToldFiles>,
     /// Where the files lie; `None` where the listing has their addresses.
     pub links: Option<Links>,
     /// Names of the files beside which their METADATA is served.
     pub sidecars: BTreeSet<String>,
 }
 
+/// What a manifest tells, as far as an index needs it.
+#[derive(Debug)]
+pub struct ToldFiles {
+    tag: Option<String>,
+    files: Vec<ToldFile>,
+}
+
+/// What a row of a manifest tells.
+#[derive(Debug, Clone)]
+struct ToldFile {
+    /// The file; only its name where the row contradicts itself.
+    file: Result<Arc<IndexFile>, String>,
+    digest: Digest,
+    size_bytes: u64,
+    metadata: Option<Digest>,
+}
+
 /// The wheels that people can fetch, and the source distributions that a manifest tells of, those of the newest release
 /// first; [`merged`] lists what several releases hold once. What is left out, and why, goes to the sink. `known` are the
 /// versions of ROCm by which labels are read where no manifest tells.
-pub fn index_files(places: &[PublishedAt<'_>], known: &[RocmVersion], sink: &mut Sink) -> Vec<IndexFile> {
-    let rows = rows(places);
+pub fn index_files(mut places: Vec<PublishedAt<'_>>, known: &[RocmVersion], sink: &mut Sink) -> Vec<IndexFile> {
+    let told: Vec<ToldFiles> = places.iter_mut().flat_map(|place| std::mem::take(&mut place.told)).collect();
     let mut releases: Vec<Release<'_>> = Vec::new();
-    for place in places {
+    for place in &places {
         for listed in place.listing.releases.iter().filter(|release| !release.draft) {
             let origin = |links: &Links| Arc::new(Origin { links: links.clone(), tag: listed.tag_name.clone() });
             releases.push(Release { place, listed, origin: place.links.as_ref().map(origin) });
@@ -45,10 +62,18 @@ pub fn index_files(places: &[PublishedAt<'_>], known: &[RocmVersion], sink: &mut
         .flat_map(|release| release.listed.assets.iter().map(move |asset| (release, asset)))
         .filter(|(_, asset)| asset.state == AssetState::Uploaded)
         .collect();
+    let rows = rows(&told);
+    let row = |(release, asset): &(&Release<'_>, &ListedAsset)| {
+        rows.get(asset.name.as_str()).and_then(|rows| row_of(asset, release.listed, rows)).cloned()
+    };
+    let found: Vec<Option<ToldFile>> = assets.iter().map(row).collect();
+    drop(rows);
+    // What one asset alone needs is then its own, and is not copied.
+    drop(told);
     let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
         .into_par_iter()
-        .map(|(release, asset)| {
-            let row = rows.get(asset.name.as_str()).and_then(|rows| row_of(asset, release.listed, rows));
+        .zip(found)
+        .map(|((release, asset), row)| {
             file(asset, release, row, known).map_err(|reason| left_out(asset, release.listed, &reason))
         })
         .collect();
@@ -101,36 +126,67 @@ struct Release<'p> {
 }
 
 /// The rows by name: the first of it, and further ones.
-type Rows<'p> = HashMap<&'p str, (Row<'p>, Vec<Row<'p>>)>;
-type Row<'p> = (&'p Manifest, &'p ManifestFile);
+type Rows<'t> = HashMap<&'t str, (Row<'t>, Vec<Row<'t>>)>;
+type Row<'t> = (&'t ToldFiles, &'t ToldFile);
 
-fn rows<'p>(places: &[PublishedAt<'p>]) -> Rows<'p> {
-    let manifests = || places.iter().flat_map(|place| place.manifests);
-    let mut rows = Rows::with_capacity(manifests().map(|manifest| manifest.files.len()).sum());
-    for manifest in manifests() {
-        for file in &manifest.files {
-            match rows.entry(&file.name) {
-                Entry::Vacant(free) => drop(free.insert(((manifest, file), Vec::new()))),
-                Entry::Occupied(mut taken) => taken.get_mut().1.push((manifest, file)),
+fn rows(told: &[ToldFiles]) -> Rows<'_> {
+    let mut rows = Rows::with_capacity(told.iter().map(|told| told.files.len()).sum());
+    for told in told {
+        for file in &told.files {
+            match rows.entry(file.name()) {
+                Entry::Vacant(free) => drop(free.insert(((told, file), Vec::new()))),
+                Entry::Occupied(mut taken) => taken.get_mut().1.push((told, file)),
             }
         }
     }
     rows
 }
 
+impl From<Manifest> for ToldFiles {
+    fn from(manifest: Manifest) -> Self {
+        let mut files: Vec<ToldFile> = Vec::with_capacity(manifest.files.len());
+        for row in manifest.files {
+            let before = files.last().and_then(|told| told.file.as_deref().ok());
+            let told = ToldFile::of(row, before);
+            files.push(told);
+        }
+        Self { tag: manifest.tag, files }
+    }
+}
+
+impl ToldFile {
+    /// What a row tells, sharing what it can with the file before it.
+    fn of(row: ManifestFile, before: Option<&IndexFile>) -> Self {
+        let mut file = Asset::of_row(&row).map(|asset| asset.file);
+        if let (Some(file), Some(before)) = (&mut file, before) {
+            file.share(before);
+        }
+        Self {
+            digest: row.sha256,
+            size_bytes: row.size_bytes,
+            metadata: row.metadata_sha256,
+            file: file.map(Arc::new).ok_or(row.name),
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.file.as_ref().map_or_else(String::as_str, |file| &file.name)
+    }
+}
+
 /// The row that tells of these bytes. Where GitHub has no digest of them, that is one of the same size, and of the same
 /// release if there is a choice.
-fn row_of<'p>(
+fn row_of<'t>(
     asset: &ListedAsset,
     release: &ListedRelease,
-    (first, further): &(Row<'p>, Vec<Row<'p>>),
-) -> Option<&'p ManifestFile> {
+    (first, further): &(Row<'t>, Vec<Row<'t>>),
+) -> Option<&'t ToldFile> {
     let rows = || std::iter::once(first).chain(further);
     if let Some(digest) = asset.digest {
-        return rows().map(|(_, row)| *row).find(|row| row.sha256 == digest);
+        return rows().map(|(_, row)| *row).find(|row| row.digest == digest);
     }
     let sized = || rows().filter(|(_, row)| row.size_bytes == asset.size);
-    let of_tag = sized().find(|(manifest, _)| manifest.tag.as_deref() == Some(&release.tag_name));
+    let of_tag = sized().find(|(told, _)| told.tag.as_deref() == Some(&release.tag_name));
     of_tag.or_else(|| sized().next()).map(|(_, row)| *row)
 }
 
@@ -138,11 +194,12 @@ fn row_of<'p>(
 fn file(
     asset: &ListedAsset,
     release: &Release<'_>,
-    row: Option<&ManifestFile>,
+    row: Option<ToldFile>,
     known: &[RocmVersion],
 ) -> Result<Option<IndexFile>, String> {
-    let told = match row.and_then(Asset::of_row) {
-        Some(told) => told.file,
+    let metadata = row.as_ref().and_then(|row| row.metadata);
+    let told = match row.and_then(|row| row.file.ok()) {
+        Some(told) => Arc::unwrap_or_clone(told),
         None if is_wheel_file(&asset.name) => by_name(&asset.name, known)?,
         // Archives of releases are many things; those that a manifest tells of are source distributions.
         None => return Ok(None),
@@ -157,7 +214,6 @@ fn file(
             Arc::new(Origin { links, tag: release.listed.tag_name.clone() })
         }
     };
-    let metadata = row.and_then(|row| row.metadata_sha256);
     Ok(Some(IndexFile {
         digest: asset.digest.or(told.digest),
         size_bytes: asset.size,

@@ -8,11 +8,11 @@ use super::{
     BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, pages::is_index, published, withdrawn_in,
 };
 use crate::cli::assets::Depth;
-use crate::cli::published::{Manifests, Part};
+use crate::cli::published::{Manifests, Part, Published};
 use crate::compat::Compat;
 use crate::diagnostic::Severity;
 use crate::index::{IndexFile, Origin, carry_over};
-use crate::publish::{INDEX, PublishedAt, Rebuilt, as_release, index_files, merged};
+use crate::publish::{INDEX, PublishedAt, Rebuilt, ToldFiles, as_release, index_files, merged};
 use crate::sys;
 
 /// The wheels and source distributions of a folder whose index lies in `out`. A wheel whose label says nothing is left out,
@@ -61,24 +61,25 @@ pub(super) fn of_published(
     sink: &mut Sink,
 ) -> Result<(Vec<IndexFile>, Vec<Rebuilt>), Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
-    let mut published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;
+    let mut published: Published<ToldFiles> =
+        published::read_as(&args.published, &args.reading.connection, manifests, shell, sink)?;
     args.prereleases.leave_out(published.listings_mut(), shell);
-    let links_to = |part: &Part, folder: &Path| match base {
+    let links_to = |part: &Part<ToldFiles>, folder: &Path| match base {
         Some(Links::Absolute(base)) => Links::Absolute(base.below(part.subfolder())),
         _ => Links::Relative(steps(out, folder)),
     };
-    let (plain, listed): (Vec<&Part>, Vec<&Part>) =
-        published.parts.iter().partition(|part| part.folder.is_some() && part.manifests.is_empty());
+    let (plain, listed): (Vec<&mut Part<_>>, Vec<&mut Part<_>>) =
+        published.parts.iter_mut().partition(|part| part.folder.is_some() && part.manifests.is_empty());
     let places: Vec<PublishedAt<'_>> = listed
-        .iter()
+        .into_iter()
         .map(|part| PublishedAt {
+            told: std::mem::take(&mut part.manifests),
             listing: &part.listing,
-            manifests: &part.manifests,
             links: part.folder.as_deref().map(|folder| links_to(part, folder)),
             sidecars: part.folder.as_deref().map(sidecars).unwrap_or_default(),
         })
         .collect();
-    let mut files = index_files(&places, &compat.rocm_versions(), sink);
+    let mut files = index_files(places, &compat.rocm_versions(), sink);
     // Folders of wheels without a manifest tell names alone: the wheels are read.
     for (part, folder) in plain.iter().filter_map(|part| Some((part, part.folder.as_deref()?))) {
         let origin = Arc::new(Origin { links: links_to(part, folder), tag: String::new() });
