@@ -126,3 +126,28 @@ pub enum Yanked {
     /// It is withdrawn, with the reason; empty for none.
     Because(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::index::testing::file;
+
+    #[test]
+    fn a_file_that_shares_memory_with_another_one_is_as_it_was() {
+        let before = file("a-1.0+rocm62torch2.5-cp311-cp311-linux_x86_64.whl", "6.2", "2.5");
+        for name in ["b-1.0+rocm62torch2.5-py3-none-any.whl", "b-1.0.0+rocm62torch2.5-py3-none-any.whl"] {
+            let own = file(name, "6.2", "2.5");
+            let mut shared = own.clone();
+            shared.share(&before);
+            assert_eq!(shared, own);
+            assert_eq!(shared.version.as_str(), own.version.as_str());
+        }
+    }
+
+    #[test]
+    fn names_are_folded_with_all_their_letters() {
+        for (name, folded) in [("a-1.whl", "a-1.whl"), ("A-1.whl", "a-1.whl"), ("\u{c4}-1.whl", "\u{e4}-1.whl")] {
+            let named = crate::index::IndexFile { name: name.to_owned(), ..file("a-1-py3-none-any.whl", "", "") };
+            assert_eq!(named.folded_name(), folded);
+        }
+    }
+}

@@ -27,8 +27,8 @@ impl Digest {
     pub fn to_hex(self) -> String {
         let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
         let mut hex = [0; 64];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
-            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        for (pair, byte) in hex.as_chunks_mut().0.iter_mut().zip(self.0) {
+            *pair = [digit(byte >> 4), digit(byte & 15)];
         }
         String::from_utf8(hex.to_vec()).expect("hex digits are ASCII")
     }
