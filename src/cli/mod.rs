@@ -78,7 +78,7 @@ struct Global {
     /// Say why, and show each command that is run
     #[arg(short, long, global = true, help_heading = "Talk")]
     verbose: bool,
-    /// How stderr is written: for people, or one JSON object a line, without a `code` where it is no diagnostic
+    /// How stderr is written, once the command line is understood: for people, or one JSON object a line, without a `code` where it is no diagnostic
     #[arg(long, global = true, value_enum, default_value = "human", value_name = "FORMAT", help_heading = "Talk")]
     diagnostics: Format,
     #[arg(help = "Colours on stderr: auto obeys NO_COLOR and CLICOLOR_FORCE", long, global = true, default_value = "auto", value_parser = ["auto", "always", "never"], help_heading = "Talk")]

@@ -8,7 +8,7 @@ use super::{Exit, Format, Shell, load};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::{DistributionName, GfxTarget, PythonVersion, RocmVersion};
-use crate::pick::{self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, Rules, Withdrawn};
+use crate::pick::{self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules};
 use crate::sys;
 
 /// How many withdrawn wheels are named.
@@ -214,7 +214,7 @@ fn libc(kind: LibcKind, text: &str) -> Result<Libc, String> {
     format!("{kind} {text}").parse().map_err(|_| "write major and minor, such as `2.35`".to_owned())
 }
 
-fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: &[Withdrawn]) -> String {
+fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: &[PassedOver]) -> String {
     let offer = &wheel.offer;
     let mut text = format!("{}\n", offer.file);
     if offer.url.is_empty() {
@@ -226,7 +226,7 @@ fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: 
     for note in decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
         text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
     }
-    let missed: Vec<&Withdrawn> = passed_over.iter().filter(|wheel| wheel.is_missed).collect();
+    let missed: Vec<&PassedOver> = passed_over.iter().filter(|wheel| wheel.is_missed).collect();
     for wheel in missed.iter().take(MOST_WITHDRAWN) {
         text.push_str(&format!("note: {wheel}\n"));
     }
@@ -252,7 +252,7 @@ fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: 
     text
 }
 
-fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision, passed_over: &[Withdrawn]) -> Diagnostic {
+fn none_fits(wheels: &[Candidate], machine: &Machine, decision: &Decision, passed_over: &[PassedOver]) -> Diagnostic {
     let project = machine.distribution.as_deref().unwrap_or_default();
     let mut diagnostic = Diagnostic::new(&codes::NO_WHEEL_FITS, format!("no wheel of {project} fits {machine}"));
     for wheel in passed_over.iter().take(MOST_WITHDRAWN) {

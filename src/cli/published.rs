@@ -42,7 +42,7 @@ pub(super) struct Reading {
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Prereleases {
     /// Take in releases that are marked as not finished, too
-    #[arg(long)]
+    #[arg(long, requires = "published")]
     prereleases: bool,
 }
 

@@ -18,7 +18,8 @@ pub(super) struct Withdrawals {
 }
 
 impl Withdrawals {
-    /// What is withdrawn in the indexes named, and in those of the folders of what is published.
+    /// What is withdrawn in the indexes named, whatever its bytes, and in those of the folders of what is published, each of
+    /// which is about the bytes that lie there.
     ///
     /// # Errors
     /// When one that is named is no index of this program; the sink has which.
@@ -34,7 +35,7 @@ impl Withdrawals {
                 );
                 return Err(Exit::Fault);
             };
-            withdrawn.extend(found);
+            withdrawn.extend(found.whatever_the_bytes());
         }
         Ok(withdrawn)
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Digest;
 
-/// The files that indexes withdraw. Bytes are withdrawn, not names: a wheel that was built again under the name of one
-/// that is withdrawn is another file. Where a digest is not known, the name decides.
+/// The files that indexes withdraw: names, each with the bytes that are meant. Where a digest is not known, here or of the
+/// file in question, the name decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Withdrawn(BTreeMap<String, Vec<(Option<Digest>, String)>>);
 
@@ -15,6 +15,12 @@ impl Withdrawn {
         let of_name = self.0.entry(name).or_default();
         of_name.retain(|(other, _)| *other != digest);
         of_name.push((digest, reason));
+    }
+
+    /// The same names, whatever the bytes.
+    #[must_use]
+    pub fn whatever_the_bytes(self) -> Self {
+        self.into_iter().map(|(name, _, reason)| (name, None, reason)).collect()
     }
 
     /// Whether there is none.
@@ -63,7 +69,7 @@ mod tests {
     use crate::names::Digest;
 
     #[test]
-    fn bytes_are_withdrawn_and_not_their_name() {
+    fn bytes_are_withdrawn_or_a_name_whatever_the_bytes() {
         let (old, new) = (Some(Digest::new([1; 32])), Some(Digest::new([2; 32])));
         let one = |digest| -> Withdrawn { [("a.whl".to_owned(), digest, "broken".to_owned())].into_iter().collect() };
         assert_eq!(one(old).reason("a.whl", old), Some("broken"));
@@ -71,6 +77,7 @@ mod tests {
         assert_eq!(one(old).reason("b.whl", old), None);
         assert_eq!(one(old).reason("a.whl", None), Some("broken"), "nothing says that it is another");
         assert_eq!(one(None).reason("a.whl", new), Some("broken"), "nothing says that it is another");
+        assert_eq!(one(old).whatever_the_bytes(), one(None));
     }
 
     #[test]

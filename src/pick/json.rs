@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::names::Digest;
 
-use super::{Candidate, Decision, Difference, Machine, Note, Withdrawn, install_line, no_deps_reason};
+use super::{Candidate, Decision, Difference, Machine, Note, PassedOver, install_line, no_deps_reason};
 
 /// Raised when a field goes away or changes its meaning.
 const VERSION: u32 = 1;
@@ -76,7 +76,7 @@ struct DifferenceRow {
 ///
 /// # Panics
 /// Never: strings and numbers always serialize.
-pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision, withdrawn: &[Withdrawn]) -> String {
+pub fn json(candidates: &[Candidate], machine: &Machine, decision: &Decision, withdrawn: &[PassedOver]) -> String {
     let document = Document {
         version: VERSION,
         machine: machine_row(machine),

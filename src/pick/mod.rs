@@ -27,4 +27,4 @@ pub use machine::{InstalledTorch, Libc, LibcKind, Machine, MachineError, TorchSe
 pub use offers::{Offer, Offers, install_line, no_deps_reason};
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
 pub use rules::{Reach, Rules, WEIGHTS, Weights};
-pub use withdrawn::{Withdrawn, passed_over, split};
+pub use withdrawn::{PassedOver, passed_over, split};

@@ -1,11 +1,11 @@
 //! Wheels that are withdrawn: nobody is told to take them, and who would have taken one is told of it.
 
 use super::{Candidate, Decision, Machine, Rules, decide};
-use crate::names;
+use crate::names::Withdrawn;
 
 /// A withdrawn wheel that fits a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Withdrawn {
+pub struct PassedOver {
     /// Its name.
     pub file: String,
     /// Why it is withdrawn; empty where nobody said.
@@ -16,7 +16,7 @@ pub struct Withdrawn {
 
 /// The candidates that are offered, and those that are withdrawn, each in their order. `reasons` has what is
 /// withdrawn.
-pub fn split(candidates: Vec<Candidate>, reasons: &names::Withdrawn) -> (Vec<Candidate>, Vec<Candidate>) {
+pub fn split(candidates: Vec<Candidate>, reasons: &Withdrawn) -> (Vec<Candidate>, Vec<Candidate>) {
     candidates.into_iter().partition(|wheel| reason(wheel, reasons).is_none())
 }
 
@@ -24,14 +24,14 @@ pub fn split(candidates: Vec<Candidate>, reasons: &names::Withdrawn) -> (Vec<Can
 pub fn passed_over(
     (offered, decision): (&[Candidate], &Decision),
     withdrawn: &[Candidate],
-    reasons: &names::Withdrawn,
+    reasons: &Withdrawn,
     machine: &Machine,
     rules: &Rules,
-) -> Vec<Withdrawn> {
+) -> Vec<PassedOver> {
     let chosen = decision.fits.first().map(|fit| (offered[fit.index].rank, fit.cost));
     let fits = decide(withdrawn, machine, rules).fits.into_iter().map(|fit| {
         let wheel = &withdrawn[fit.index];
-        Withdrawn {
+        PassedOver {
             file: wheel.offer.file.clone(),
             reason: reason(wheel, reasons).unwrap_or_default().to_owned(),
             is_missed: chosen.is_none_or(|chosen| (wheel.rank, fit.cost) < chosen),
@@ -40,11 +40,11 @@ pub fn passed_over(
     fits.collect()
 }
 
-fn reason<'w>(wheel: &Candidate, reasons: &'w names::Withdrawn) -> Option<&'w str> {
+fn reason<'w>(wheel: &Candidate, reasons: &'w Withdrawn) -> Option<&'w str> {
     reasons.reason(&wheel.offer.file, wheel.offer.digest)
 }
 
-impl std::fmt::Display for Withdrawn {
+impl std::fmt::Display for PassedOver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} fits and is withdrawn", self.file)?;
         if self.reason.is_empty() { Ok(()) } else { write!(f, ": {}", self.reason) }

@@ -153,9 +153,8 @@ fn failed_legs_are_named_with_their_reasons_and_nothing_is_published() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let summary = project.read("summary.md");
     let count = plan["jobs"].as_array().unwrap().len();
-    let head = format!(
-        "### Nothing was published\n\nbuild: failure\n\n{count} of the {count} planned wheels are not built:\n"
-    );
+    let head =
+        format!("### Nothing was published\n\nbuild: failure\n\n{count} of the {count} planned wheels are missing:\n");
     assert!(summary.starts_with(&head), "{summary}");
     assert!(
         summary.contains("failed: stage `build`, exit 1")

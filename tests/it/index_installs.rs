@@ -146,21 +146,23 @@ fn an_index_of_its_own_is_written_once_and_forgets_what_is_gone() {
 }
 
 #[test]
-fn an_index_whose_last_wheel_went_offers_nothing_and_a_folder_that_had_none_gets_no_index() {
+fn an_index_that_lists_files_is_not_emptied_for_a_folder_or_a_list_without_wheels() {
     let project = project();
     project.run(&["index", "build", "dist"]).exits(0);
     for (_, label) in LABELS {
         std::fs::remove_file(project.path(&format!("dist/flash_attn-2.8.3+{label}-py3-none-any.whl"))).unwrap();
     }
-    let emptied = project.run(&["index", "build", "dist"]).exits(0);
-    assert!(emptied.stderr.contains("warning[G008 nothing-to-publish]"), "{}", emptied.stderr);
-    assert!(emptied.stderr.contains("`dist/simple` offers nothing from then on"), "{}", emptied.stderr);
-    assert_eq!(emptied.stdout, "wrote dist/simple: 1 page\n");
-    assert_eq!(project.files(), ["dist/simple/index.html"]);
-    assert!(project.read("dist/simple/index.html").contains("No wheel is offered here."));
-    let again = project.run(&["index", "build", "dist"]).exits(0);
-    assert_eq!(again.stdout, "dist/simple is up to date: 1 page, nothing written\n");
     std::fs::create_dir(project.path("new")).unwrap();
+    let (before, project) = (project.files(), project.file("none.json", "[]"));
+    let empty: [&[&str]; 3] =
+        [&["dist"], &["new", "--out", "dist/simple"], &["--published", "none.json", "--out", "dist/simple"]];
+    for what in empty {
+        let refused = project.run(&[&["index", "build"], what].concat()).exits(1).stderr;
+        assert!(refused.contains("note: `dist/simple` is as it was, and lists the files that it listed"), "{refused}");
+        assert!(refused.contains("help: remove `dist/simple` if nothing is to be offered from now on"), "{refused}");
+    }
+    std::fs::remove_file(project.path("none.json")).unwrap();
+    assert_eq!(project.files(), before);
     let refused = project.run(&["index", "build", "new"]).exits(1).stderr;
     assert!(refused.contains("error[G008 nothing-to-publish]") && !project.has("new/simple"), "{refused}");
 }

@@ -333,6 +333,9 @@ fn a_wheel_whose_label_says_nothing_is_in_no_index() {
     let said = project.run(&["index", "build", "dist"]).exits(0).stderr;
     assert!(said.contains("warning[G001") && said.contains("the label `weird` names no accelerator"), "{said}");
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let project = project.bytes(&format!("only/{weird}"), &wheel(&weird));
+    let said = project.run(&["publish", "--to", "nothing-else", "only"]).exits(0).stdout;
+    assert!(!said.contains("install with"), "there is no index of it: {said}");
     project.run(&["index", "build", "--published", "release", "--out", "of-manifest"]).exits(0);
     project.run(&["index", "build", "--published", "dist", "--out", "of-folder"]).exits(0);
     for pages in ["site", "dist/simple", "release/simple", "of-manifest", "of-folder"] {

@@ -179,7 +179,7 @@ fn an_index_of_release_folders_keeps_what_their_own_indexes_withdraw() {
 }
 
 #[test]
-fn a_wheel_that_was_built_again_under_the_name_of_a_withdrawn_one_is_offered() {
+fn the_index_of_a_release_withdraws_its_own_bytes_and_no_later_ones_of_their_name() {
     let mut project = Project::new();
     for tag in ["v9", "v10"] {
         let bytes = Wheel::named(&name("2.8.3")).header(&format!("Keywords: {tag}")).bytes();
@@ -200,11 +200,29 @@ fn a_wheel_that_was_built_again_under_the_name_of_a_withdrawn_one_is_offered() {
     assert!(!withdrawn() && pick(0).contains("/releases/v10/flash_attn"));
     yank("v10");
     assert!(withdrawn() && pick(1).is_empty() && packages().contains("(withdrawn: broken)"));
-    // The index remembers the bytes too.
-    let again = Wheel::named(&name("2.8.3")).header("Keywords: v11").bytes();
-    let project = project.bytes(&format!("releases/v10/{}", name("2.8.3")), &again);
-    project.run(&["index", "build", "releases/v10", "--read-all"]).exits(0);
-    assert!(!project.read("releases/v10/simple/rocm6.2-torch2.5/flash-attn/index.html").contains("data-yanked"));
+}
+
+#[test]
+fn what_is_withdrawn_stays_so_when_it_is_built_again_and_the_run_says_so() {
+    let project = project(&["2.8.3", "2.9.0"]);
+    build(&project, &["--yank", "flash-attn<2.9: broken", "--apply"]);
+    let again = Wheel::named(&name("2.8.3")).header("Keywords: again").bytes();
+    let project = project.bytes(&format!("dist/{}", name("2.8.3")), &again);
+    let said = project.run(&["index", "build", "dist"]).exits(0);
+    let told = format!("built again, and still withdrawn (`--unyank` offers it): {}", name("2.8.3"));
+    assert!(said.stderr.contains(&told), "{said:?}");
+    assert!(project.read(PAGE).contains("data-yanked=\"broken\""));
+    assert!(!project.run(&["index", "build", "dist"]).exits(0).stderr.contains("built again"), "it is known now");
+    // Older bytes of the name, which the index does not list, are recommended to nobody either.
+    let older = Wheel::named(&name("2.8.3")).header("Keywords: older").bytes();
+    let project = project.bytes(&format!("older/{}", name("2.8.3")), &older);
+    project.run(&["publish", "--to", "rels", "--tag", "v1", "older"]).exits(0);
+    let with = ["--published", "rels", "--withdrawn-in", "dist/simple"];
+    let notes = project.run(&[&["report", "notes", "--tag", "v1"], &with[..]].concat()).exits(0).stdout;
+    assert!(notes.contains("(withdrawn: broken)") && !notes.contains("pip install"), "{notes}");
+    project.run(&[&["pick", "--only-given"], &with[..]].concat()).exits(1);
+    build(&project, &["--unyank", "flash-attn==2.8.3", "--apply"]);
+    assert!(!project.read(PAGE).contains("data-yanked"));
 }
 
 #[test]

@@ -556,6 +556,15 @@ fn a_hostile_listing_stays_text() {
     }
 }
 
+/// P6
+#[test]
+fn what_failed_is_made_of_folders_that_are_there() {
+    let words = ["report", "failures", "--plan", "plan.json", "--results", ".rock", "--built", "dst"];
+    let told = project().run(&words).exits(1);
+    assert!(told.stderr.starts_with("error[H020 cannot-read-file]: there is no folder `dst`"), "{}", told.stderr);
+    assert_eq!(told.stdout, "");
+}
+
 /// Every command that the page shows, run as it stands there.
 #[test]
 fn the_commands_of_the_page_run() {
@@ -563,7 +572,7 @@ fn the_commands_of_the_page_run() {
     server.github().add_repository("OWNER/REPO");
     crate::read_what_is_published::add_to(&server, "OWNER/REPO", "v2", &SECOND, false);
     let manifest = r#"{"version": 1, "tag": "v2", "plan": null, "files": []}"#;
-    let (url, project) = (server.url(), project().file("rock-manifest.json", manifest));
+    let (url, project) = (server.url(), project().file("rock-manifest.json", manifest).file("dist/README", ""));
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/documents.md")).unwrap();
     let commands: Vec<Vec<String>> = page
         .replace("\\\n", " ")

@@ -5,18 +5,18 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use super::{
-    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, pages::is_index, published, withdrawn_in,
+    BuildArgs, Exit, Known, Links, Shell, Sink, Texts, assets, known, pages::offers_files, published, withdrawn_in,
 };
 use crate::cli::assets::Depth;
 use crate::cli::published::{Manifests, Part, Published};
 use crate::compat::Compat;
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::index::{IndexFile, Origin, carry_over};
 use crate::publish::{INDEX, PublishedAt, Rebuilt, ToldFiles, as_release, index_files, merged};
 use crate::sys;
 
-/// The wheels and source distributions of a folder whose index lies in `out`. A wheel whose label says nothing is left out,
-/// which was told of. There may be none only where an index offers those that are gone.
+/// The wheels and source distributions of a folder whose index lies in `out`, of which there must be some. A wheel whose
+/// label says nothing is left out, which was told of.
 pub(super) fn of_folder(
     args: &BuildArgs,
     folder: &Path,
@@ -29,12 +29,7 @@ pub(super) fn of_folder(
     let files = assets::found(&folders, sink);
     if files.is_empty() && !sink.has_errors() {
         let none = assets::none_in(&folders);
-        sink.push(if is_index(out) {
-            let told = format!("`{}` offers nothing from then on", out.display());
-            none.severity(Severity::Warning).note(told).help("bring wheels, and make the index again")
-        } else {
-            none
-        });
+        sink.push(if offers_files(out) { as_it_is(none, out) } else { none });
     }
     let mut known = Known::nothing();
     if !args.read_all {
@@ -88,14 +83,24 @@ pub(super) fn of_published(
     }
     let mut merged = merged(files, sink);
     if merged.0.is_empty() {
-        sink.push(published.no_wheels().severity(Severity::Warning));
+        let none = published.no_wheels();
+        sink.push(if offers_files(out) { as_it_is(none, out) } else { none.severity(Severity::Warning) });
     }
+    // The index of a folder is about the bytes that lie there: a later release may have others of the same name.
     for folder in published.folders() {
         carry_over(&withdrawn_in(&folder.join(INDEX)).unwrap_or_default(), &mut merged.0);
     }
     // The process ends soon: to free the many small texts one by one would be a tenth of it.
     std::mem::forget(published);
     Ok(merged)
+}
+
+/// A folder or list is empty by mistake more often than on purpose: an index that offers files is not emptied for it, and
+/// what it withdraws is not forgotten.
+fn as_it_is(none: Diagnostic, out: &Path) -> Diagnostic {
+    let out = out.display();
+    none.note(format!("`{out}` is as it was, and lists the files that it listed"))
+        .help(format!("remove `{out}` if nothing is to be offered from now on"))
 }
 
 /// Names of the files in a folder beside which their METADATA lies.

@@ -16,6 +16,7 @@ use super::told::{IndexDocument, indexes, install_lines};
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::release as codes};
 use crate::index::{IndexFile, Links, Yanked, carry_over, repository};
+use crate::names::Withdrawn;
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
 
@@ -126,7 +127,9 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let waits = || shell.say("another run is writing this index; waiting for it to end");
     let swap = FolderSwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?;
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
-    carry_over(&pages::withdrawn(&present), &mut files);
+    let before = pages::withdrawn(&present);
+    tell_built_again(&before, &files, shell);
+    carry_over(&before.whatever_the_bytes(), &mut files);
     let withdrawn = Decided::decide(&rules, &mut files, shell);
     // What is withdrawn is offered to nobody.
     let is_withdrawn = |file: &&IndexFile| file.yanked != Yanked::No;
@@ -151,6 +154,20 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     // The process ends: to free what many small texts took would be a tenth of it.
     std::mem::forget((files, made));
     Ok(shell.print(&document.text(args.format)))
+}
+
+/// Says of which files other bytes were withdrawn: it may be that the fault is mended in these.
+fn tell_built_again(before: &Withdrawn, files: &[IndexFile], shell: &Shell) {
+    if before.is_empty() {
+        return;
+    }
+    let names = before.clone().whatever_the_bytes();
+    let is_other = |file: &&IndexFile| {
+        names.reason(&file.name, None).is_some() && before.reason(&file.name, file.digest).is_none()
+    };
+    for file in files.iter().filter(is_other) {
+        shell.say(&format!("built again, and still withdrawn (`--unyank` offers it): {}", file.name));
+    }
 }
 
 #[derive(Serialize)]

@@ -52,8 +52,13 @@ fn is_landing(text: &str) -> bool {
     text.contains(&format!("content=\"{GENERATOR}\""))
 }
 
+/// Whether an index of this program lies in this folder that lists files.
+pub(super) fn offers_files(out: &Path) -> bool {
+    is_index(out) && sys::folders(out).is_ok_and(|folders| !folders.is_empty())
+}
+
 /// Whether an index of this program lies in this folder.
-pub(super) fn is_index(out: &Path) -> bool {
+fn is_index(out: &Path) -> bool {
     is_landing(&sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default())
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "AGE", help_heading = "Withdrawing")]
     yank_older_than: Option<Age>,
     /// With --yank-older-than: versions of each project and folder that stay, the newest
-    #[arg(long, value_name = "COUNT", default_value_t = 3, help_heading = "Withdrawing")]
+    #[arg(long, value_name = "COUNT", default_value_t = 3, requires = "yank_older_than", help_heading = "Withdrawing")]
     keep: usize,
     /// Offer these files again
     #[arg(long, value_name = "WHAT", help_heading = "Withdrawing")]
@@ -83,7 +83,10 @@ impl Options {
         rules.yank.extend(self.yank_older_than.map(|age| YankRule::Nightly { age, keep: self.keep }));
         if !self.rules.is_empty() {
             for matrix in load::matrices(shell, compat, &self.rules, sink)? {
-                rules.add_kept(&matrix.config);
+                if !rules.add_kept(&matrix.config) {
+                    let file = &matrix.config.places.source().path;
+                    shell.say(&format!("{file} has no rules: `release` has neither `yank` nor `yank-older-than`"));
+                }
             }
         }
         Ok(rules)
@@ -116,13 +119,15 @@ impl Rules {
         self.unyank.push(selector);
     }
 
-    /// The rules that a matrix file keeps.
-    fn add_kept(&mut self, config: &Config) {
+    /// Adds the rules that a matrix file keeps, and tells whether there are any.
+    fn add_kept(&mut self, config: &Config) -> bool {
+        let before = self.yank.len();
         for (number, rule) in config.release.yank.iter().enumerate() {
             self.withdraw(rule.clone(), config.places.of(&format!("release.yank[{number}]")), Severity::Warning);
         }
         let keep = config.release.yank_keep;
         self.yank.extend(config.release.yank_older_than.map(|age| YankRule::Nightly { age, keep }));
+        self.yank.len() > before
     }
 }
 

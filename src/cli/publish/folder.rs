@@ -49,7 +49,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         gfx: planned.gfx(offered.iter().chain(&kept)),
     };
     let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
-    let withdrawn = withdrawn_in(&folder.join(INDEX)).unwrap_or_default();
+    let withdrawn = withdrawn_in(&folder.join(INDEX)).unwrap_or_default().whatever_the_bytes();
     carry_over(&withdrawn, all.iter_mut().map(|gathered| &mut gathered.asset.file));
     let release = Release::of(cloned(&all), &particulars, opened.manifest.as_ref(), &links).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::input;
 use super::output::Output;
 use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::{Sink, are, counted};
+use crate::diagnostic::{Diagnostic, Place, Sink, are, counted, registry::host};
 use crate::publish::{ListedAsset, ListedRelease};
 use crate::render::actions::table;
 use crate::report::{self, Beside, Failed, Wheels};
@@ -39,6 +39,12 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     let expected = input::expected(&args.plan, &compat, shell, sink)?;
     let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
+    if !args.built.is_dir() {
+        let message = format!("there is no folder `{}`", args.built.display());
+        let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(Place::Argument("--built".to_owned()), "");
+        sink.push(fault.help("check the name; make the folder if no wheel was built"));
+        return Err(Exit::Fault);
+    }
     let files = sys::files_with_extension(&args.built, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;
     let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
     let assets = files.iter().filter_map(name).map(|name| ListedAsset { name, ..ListedAsset::default() }).collect();
@@ -56,7 +62,7 @@ fn text(found: &report::Failures, room: usize) -> String {
     let of_failed = [
         (
             &found.absent,
-            format!("{absent} of the {} {} not built:", counted(found.planned, "planned wheel"), are(absent)),
+            format!("{absent} of the {} {} missing:", counted(found.planned, "planned wheel"), are(absent)),
         ),
         (&found.untested, format!("{} {} built and did not pass the test:", counted(untested, "wheel"), are(untested))),
     ];

@@ -113,7 +113,7 @@ pub const DAMAGED_RELEASE: Code = Code::error(
 pub const NOTHING_TO_PUBLISH: Code = Code::error(
     "G008",
     "nothing-to-publish",
-    "There is no wheel and no source distribution among the files and folders given. Folders are looked at without their subfolders.\n\nFor `index build` of a folder whose index was made when it had wheels it is a warning: the index is brought up to date, and offers none.",
+    "There is no wheel and no source distribution among the files and folders given. Folders are looked at without their subfolders.\n\nAn index that lists files is not emptied for it: it stays as it was. Remove the folder of the pages if nothing is to be offered from then on.",
 );
 /// The file system does not let the folder be replaced.
 pub const CANNOT_REPLACE_FOLDER: Code = Code::error(
@@ -365,7 +365,7 @@ pub const SEVERAL_PROJECTS: Code = Code::error(
 pub const NO_PUBLISHED_WHEELS: Code = Code::error(
     "G203",
     "no-published-wheels",
-    "The list of releases, manifest or folder holds no wheel that people can fetch. Drafts and assets whose upload did not end do not count.\n\nFor `pick` that is an error. `index build` and `report page` warn of it: they write an index and a page that offer none.",
+    "The list of releases, manifest or folder holds no wheel that people can fetch. Drafts and assets whose upload did not end do not count.\n\nFor `pick` that is an error. `index build` and `report page` warn of it: they write an index and a page that offer none. An index that lists files is not emptied for it, which is an error too: remove its folder if nothing is to be offered from then on.",
 );
 /// Not what doctor prints.
 pub const BAD_ENVIRONMENT: Code = Code::error(

@@ -34,8 +34,8 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
             (count + 1, if estimate.attempts > attempts(worst) { Some(estimate) } else { worst })
         });
         if let Some(worst) = worst {
-            let need = if count == 1 { "needs" } else { "need" };
-            let message = format!("{} {need} more time than their runner gives them", counted(count as u64, "build"));
+            let need = if count == 1 { "needs more time than its" } else { "need more time than their" };
+            let message = format!("{} {need} runner gives", counted(count as u64, "build"));
             sink.push(
                 Diagnostic::new(&codes::BUILDS_WITHOUT_CACHE, message)
                     .at(group.config.places.of("workflow.cache"), "")

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
-use crate::config::{PrRunMode, Release, Switch, ToolFrom};
+use crate::config::{PrRunMode, Switch, ToolFrom};
 use crate::plan::{JOBS_PER_MATRIX, Plan};
 use crate::render::quote;
 
@@ -48,8 +48,7 @@ pub(super) struct View<'a> {
     publish: Publish,
     failures: Failures,
     pages: bool,
-    /// What the index of the pages withdraws, as options.
-    /// Options by which the index of the pages withdraws wheels; empty without rules.
+    /// The matrix file that says what the index of the pages withdraws: any, since they agree on it.
     rules: String,
 }
 
@@ -95,7 +94,7 @@ impl<'a> View<'a> {
         words: &Words<'a>,
     ) -> Self {
         let read: Vec<&str> = plan.groups.iter().map(|group| &*group.config.places.source().path).collect();
-        let rules = rules(&read, &agreed.release);
+        let rules = read.first().map(|file| quote(file)).unwrap_or_default();
         let is_plain = |path: &&str| !path.contains(['*', '?', '[', ']', '!', '+']);
         let from_source = agreed.workflow.tool == ToolFrom::Source;
         let tools = if from_source { tools(plan, compat) } else { Vec::new() };
@@ -230,16 +229,6 @@ fn publish_when(jobs: &[&str]) -> String {
     let others: Vec<String> = others.iter().map(skipped).collect();
     // Bare, YAML would take the first sign for that of a tag.
     format!("${{{{ !cancelled() && {tag} && needs.{first}.result == 'success' && {} }}}}", others.join(" && "))
-}
-
-/// A site is made anew each time, so what it withdraws is read each time from a matrix file: any, since they agree on it.
-fn rules(files: &[&str], release: &Release) -> String {
-    match files.first() {
-        Some(file) if !release.yank.is_empty() || release.yank_older_than.is_some() => {
-            format!(" --rules {} --apply", quote(file))
-        }
-        _ => String::new(),
-    }
 }
 
 /// Where a leg failed nothing is published, and that job is told instead of `publish`. GitHub calls the result of a leg
