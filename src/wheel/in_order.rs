@@ -1,7 +1,9 @@
 //! Work done in parallel whose results are needed in order.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::thread;
 
 use rayon::Yield;
 
@@ -71,7 +73,7 @@ pub(super) fn in_order<T: Send, R: Send, E>(
                     let (give, result) = sync_channel(1);
                     scope.spawn_fifo(move |_| {
                         // Nobody listens when an error ended it all.
-                        let _ = give.send(work(task));
+                        let _ = give.send(catch_unwind(AssertUnwindSafe(|| work(task))));
                     });
                     waiting.push_back(Waiting::Running(result, share));
                 }
@@ -92,7 +94,7 @@ pub(super) fn in_order<T: Send, R: Send, E>(
 
 enum Waiting<'b, R> {
     Done(R, Option<Share<'b>>),
-    Running(Receiver<R>, Share<'b>),
+    Running(Receiver<thread::Result<R>>, Share<'b>),
 }
 
 impl<'b, R> Waiting<'b, R> {
@@ -100,7 +102,7 @@ impl<'b, R> Waiting<'b, R> {
     fn looked_at(self) -> Self {
         match self {
             Self::Running(result, share) => match result.try_recv() {
-                Ok(done) => Self::Done(done, Some(share)),
+                Ok(done) => Self::Done(given(done), Some(share)),
                 Err(_) => Self::Running(result, share),
             },
             done @ Self::Done(..) => done,
@@ -121,8 +123,13 @@ impl<'b, R> Waiting<'b, R> {
                 Err(_) => break result.recv(),
             }
         };
-        (done.expect("work gives a result unless it panics, and the scope ends with that panic"), Some(share))
+        (given(done.expect("work sends what it came to, a panic too")), Some(share))
     }
+}
+
+/// What work came to. A panic of it goes on here, in the thread that waits.
+fn given<R>(done: thread::Result<R>) -> R {
+    done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 #[cfg(test)]
