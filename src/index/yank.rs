@@ -13,7 +13,8 @@ const DAY_S: u64 = 24 * 60 * 60;
 pub enum YankRule {
     /// `flash-attn<2.6: superseded`: these, for this reason.
     These(Withdrawal),
-    /// Nightly builds of earlier days than this ago. The newest versions of each project in each folder stay, so many.
+    /// Nightly builds of earlier days than this ago. The newest versions of each project in each folder that are offered
+    /// stay, so many.
     Nightly {
         /// How long a nightly build is offered.
         age: Age,
@@ -96,7 +97,8 @@ fn add_nightly(files: &[IndexFile], age: Age, keep: usize, now_s: u64, changes: 
         groups.entry((file.folder.to_string(), file.project.normalized())).or_default().push(file);
     }
     for group in groups.values() {
-        let versions: BTreeSet<Version> = group.iter().map(|file| file.version.public()).collect();
+        let is_offered = |file: &&&IndexFile| file.yanked == Yanked::No && !changes.yank.contains_key(&file.name);
+        let versions: BTreeSet<Version> = group.iter().filter(is_offered).map(|file| file.version.public()).collect();
         let kept: BTreeSet<&Version> = versions.iter().rev().take(keep).collect();
         for file in group.iter().filter(|file| !kept.contains(&file.version.public())) {
             match day_of(file) {

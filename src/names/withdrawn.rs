@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use super::Digest;
 
-/// The files that indexes withdraw: names, each with the bytes that are meant. Where a digest is not known, here or of the
-/// file in question, the name decides.
+/// The files that indexes withdraw: names, capital letters or not, each with the bytes that are meant. Where a digest is not
+/// known, here or of the file in question, the name decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Withdrawn(BTreeMap<String, Vec<(Option<Digest>, String)>>);
 
 impl Withdrawn {
     /// Adds a file, with the reason; empty for none.
-    pub fn insert(&mut self, name: String, digest: Option<Digest>, reason: String) {
-        let of_name = self.0.entry(name).or_default();
+    pub fn insert(&mut self, name: &str, digest: Option<Digest>, reason: String) {
+        let of_name = self.0.entry(name.to_lowercase()).or_default();
         of_name.retain(|(other, _)| *other != digest);
         of_name.push((digest, reason));
     }
@@ -23,6 +23,22 @@ impl Withdrawn {
         self.into_iter().map(|(name, _, reason)| (name, None, reason)).collect()
     }
 
+    /// The same without those that are withdrawn there too, the same bytes of the same name.
+    #[must_use]
+    pub fn without(mut self, there: &Self) -> Self {
+        for (name, of_name) in &mut self.0 {
+            let others = there.0.get(name).map(Vec::as_slice).unwrap_or_default();
+            of_name.retain(|(digest, _)| digest.is_none() || !others.iter().any(|(other, _)| other == digest));
+        }
+        self.0.retain(|_, of_name| !of_name.is_empty());
+        self
+    }
+
+    /// The names, in small letters.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -30,7 +46,7 @@ impl Withdrawn {
 
     /// Why a file is withdrawn; empty for no reason, `None` for a file that is offered.
     pub fn reason(&self, name: &str, digest: Option<Digest>) -> Option<&str> {
-        let of_name = self.0.get(name)?;
+        let of_name = self.0.get(&name.to_lowercase())?;
         let exact = of_name.iter().find(|(withdrawn, _)| *withdrawn == digest);
         let any = || of_name.iter().find(|(withdrawn, _)| withdrawn.is_none() || digest.is_none());
         exact.or_else(any).map(|(_, reason)| reason.as_str())
@@ -39,7 +55,7 @@ impl Withdrawn {
 
 impl Extend<(String, Option<Digest>, String)> for Withdrawn {
     fn extend<T: IntoIterator<Item = (String, Option<Digest>, String)>>(&mut self, files: T) {
-        files.into_iter().for_each(|(name, digest, reason)| self.insert(name, digest, reason));
+        files.into_iter().for_each(|(name, digest, reason)| self.insert(&name, digest, reason));
     }
 }
 
@@ -78,6 +94,9 @@ mod tests {
         assert_eq!(one(old).reason("a.whl", None), Some("broken"), "nothing says that it is another");
         assert_eq!(one(None).reason("a.whl", new), Some("broken"), "nothing says that it is another");
         assert_eq!(one(old).whatever_the_bytes(), one(None));
+        assert_eq!(one(old).reason("A.whl", old), Some("broken"), "an index lists one of both spellings");
+        assert!(one(old).without(&one(old)).is_empty());
+        assert_eq!((one(old).without(&one(new)), one(None).without(&one(None))), (one(old), one(None)));
     }
 
     #[test]

@@ -39,7 +39,9 @@ impl Failed {
 /// What is wrong with the wheels that were built of a plan.
 pub fn failures(expected: &Expected, built: &Wheels, outcomes: &Outcomes) -> Failures {
     let found = matched(expected, built);
-    let planned: BTreeSet<&str> = found.iter().map(|matched| matched.cell.wheel.as_str()).collect();
+    // What was published before has no job, and is not of this run.
+    let of_jobs = found.iter().filter(|matched| matched.cell.job.is_some());
+    let planned: BTreeSet<&str> = of_jobs.map(|matched| matched.cell.wheel.as_str()).collect();
     let untested = each(found.iter().filter(|matched| matched.by.is_some()), |job| outcomes.fault(job));
     Failures { planned: planned.len(), absent: absent(&found, outcomes), untested }
 }

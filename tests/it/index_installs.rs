@@ -154,6 +154,12 @@ fn an_index_that_lists_files_is_not_emptied_for_a_folder_or_a_list_without_wheel
     }
     std::fs::create_dir(project.path("new")).unwrap();
     let (before, project) = (project.files(), project.file("none.json", "[]"));
+    // One that no index lists is as good as none.
+    let weird = "flash_attn-2.8.3+mine-py3-none-any.whl";
+    let project = project.bytes(&format!("weird/{weird}"), &Wheel::named(weird).bytes());
+    let said = project.run(&["index", "build", "weird", "--out", "dist/simple"]).exits(1).stderr;
+    assert!(said.contains("error[G008") && said.contains("`dist/simple` is as it was"), "{said}");
+    std::fs::remove_dir_all(project.path("weird")).unwrap();
     let empty: [&[&str]; 3] =
         [&["dist"], &["new", "--out", "dist/simple"], &["--published", "none.json", "--out", "dist/simple"]];
     for what in empty {

@@ -194,9 +194,13 @@ fn the_index_of_a_release_withdraws_its_own_bytes_and_no_later_ones_of_their_nam
         project.run(&["index", "build", "--published", "releases", "--out", "site"]).exits(0);
         project.read("site/rocm6.2-torch2.5/flash-attn/index.html").contains("data-yanked")
     };
+    // A site that listed the old bytes as withdrawn has that from their release, not from itself.
+    std::fs::rename(project.path("releases/v10"), project.path("v10")).unwrap();
+    yank("v9");
+    assert!(withdrawn());
+    std::fs::rename(project.path("v10"), project.path("releases/v10")).unwrap();
     let pick = |code| project.run(&["pick", "--published", "releases", "--only-given"]).exits(code).stdout;
     let packages = || project.run(&["report", "packages", "--published", "releases"]).exits(0).stdout;
-    yank("v9");
     assert!(!withdrawn() && pick(0).contains("/releases/v10/flash_attn"));
     yank("v10");
     assert!(withdrawn() && pick(1).is_empty() && packages().contains("(withdrawn: broken)"));
@@ -209,10 +213,11 @@ fn what_is_withdrawn_stays_so_when_it_is_built_again_and_the_run_says_so() {
     let again = Wheel::named(&name("2.8.3")).header("Keywords: again").bytes();
     let project = project.bytes(&format!("dist/{}", name("2.8.3")), &again);
     let said = project.run(&["index", "build", "dist"]).exits(0);
-    let told = format!("built again, and still withdrawn (`--unyank` offers it): {}", name("2.8.3"));
+    let told =
+        format!("not the bytes that were withdrawn, and withdrawn too (`--unyank` offers it): {}", name("2.8.3"));
     assert!(said.stderr.contains(&told), "{said:?}");
     assert!(project.read(PAGE).contains("data-yanked=\"broken\""));
-    assert!(!project.run(&["index", "build", "dist"]).exits(0).stderr.contains("built again"), "it is known now");
+    assert!(!project.run(&["index", "build", "dist"]).exits(0).stderr.contains("withdrawn too"), "it is known now");
     // Older bytes of the name, which the index does not list, are recommended to nobody either.
     let older = Wheel::named(&name("2.8.3")).header("Keywords: older").bytes();
     let project = project.bytes(&format!("older/{}", name("2.8.3")), &older);
@@ -221,8 +226,51 @@ fn what_is_withdrawn_stays_so_when_it_is_built_again_and_the_run_says_so() {
     let notes = project.run(&[&["report", "notes", "--tag", "v1"], &with[..]].concat()).exits(0).stdout;
     assert!(notes.contains("(withdrawn: broken)") && !notes.contains("pip install"), "{notes}");
     project.run(&[&["pick", "--only-given"], &with[..]].concat()).exits(1);
-    build(&project, &["--unyank", "flash-attn==2.8.3", "--apply"]);
-    assert!(!project.read(PAGE).contains("data-yanked"));
+    // A folder without a manifest is no release: its index is about its names.
+    let project = project.bytes(&format!("dist/{}", name("2.8.3")), &older);
+    let page = "site/rocm6.2-torch2.5/flash-attn/index.html";
+    project.run(&["index", "build", "--published", "dist", "--out", "site"]).exits(0);
+    assert!(project.read(page).contains("data-yanked=\"broken\""));
+    let said = project.run(&["index", "build", "dist", "--unyank", "flash-attn==2.8.3", "--apply"]).exits(0);
+    assert!(!project.read(PAGE).contains("data-yanked") && !said.stderr.contains("withdrawn too"), "{said:?}");
+    std::fs::remove_file(project.path(&format!("dist/{}", name("2.9.0")))).unwrap();
+    build(&project, &["--yank", "flash-attn", "--apply"]);
+    let third = Wheel::named(&name("3.0.0")).bytes();
+    std::fs::remove_file(project.path(&format!("dist/{}", name("2.8.3")))).unwrap();
+    let project = project.bytes(&format!("dist/{}", name("3.0.0")), &third);
+    let said = project.run(&["index", "build", "dist"]).exits(0).stderr;
+    assert!(
+        said.contains(&format!("not listed any more, and not remembered as withdrawn: {}", name("2.8.3"))),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_page_that_withdraws_files_and_cannot_be_read_is_an_error() {
+    let project = project(&["2.8.3", "2.9.0"]);
+    build(&project, &["--yank", "flash-attn<2.9: broken", "--apply"]);
+    let page = "dist/simple/rocm6.2-torch2.5/flash-attn/index.json";
+    let damaged = format!("<<<<<<< HEAD\n{}", project.read(page));
+    let project = project.file(page, &damaged);
+    let pick: &[&str] = &["pick", "--only-given", "--published", "dist"];
+    for words in [pick, &["index", "build", "dist"]] {
+        let said = project.run(words).exits(1).stderr;
+        assert!(
+            said.starts_with(&format!("error[G020 not-an-index]: what `{page}` withdraws cannot be read")),
+            "{said}"
+        );
+    }
+    assert_eq!(project.read(page), damaged);
+}
+
+#[test]
+fn of_nightly_builds_that_stay_those_that_are_withdrawn_do_not_count() {
+    let project = project(&["3.0.dev20200101", "3.0.dev20200102", "3.0.dev20200103"]);
+    build(&project, &["--yank", "flash-attn==3.0.dev20200103: broken", "--apply"]);
+    build(&project, &["--yank-older-than", "30d", "--keep", "1", "--apply"]);
+    let page = project.read(PAGE);
+    let offered = page.lines().filter(|line| line.contains("<a ") && !line.contains("data-yanked"));
+    assert_eq!(offered.filter(|line| line.contains("dev20200102")).count(), 1, "{page}");
 }
 
 #[test]
@@ -257,7 +305,12 @@ fn where_all_that_fits_is_withdrawn_that_is_told() {
     assert!(told.stderr.contains("error[G200 no-wheel-fits]"), "{}", told.stderr);
     assert!(told.stderr.contains(&format!("note: {} fits and is withdrawn: broken", name("2.8.3"))), "{}", told.stderr);
     assert!(told.stderr.contains("help: build the wheel with"), "{}", told.stderr);
-    project.run(&["report", "page", "--published", "dist", "--out", "page.html"]).exits(0);
+    let said = project.run(&["report", "page", "--published", "dist", "--out", "page.html"]).exits(0).stderr;
+    assert!(
+        said.contains("warning[G203 no-published-wheels]") && said.contains("= note: what is published is withdrawn"),
+        "{said}"
+    );
+    assert!(!said.contains("G307"), "the page links nothing: {said}");
 }
 
 #[test]
@@ -327,7 +380,17 @@ fn a_rule_that_means_no_file_is_an_error_that_names_the_nearest() {
 /// What pip would install, from its own words.
 fn pip_takes(index: &str, requirement: &str) -> String {
     need_pip();
-    let words = ["install", "--dry-run", "--no-deps", "--ignore-installed", "--index-url", index, requirement];
+    // Debian marks its Python as its own; a dry run installs nothing.
+    let words = [
+        "install",
+        "--dry-run",
+        "--break-system-packages",
+        "--no-deps",
+        "--ignore-installed",
+        "--index-url",
+        index,
+        requirement,
+    ];
     let done = pip(&words).output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));

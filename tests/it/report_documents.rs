@@ -563,6 +563,10 @@ fn what_failed_is_made_of_folders_that_are_there() {
     let told = project().run(&words).exits(1);
     assert!(told.stderr.starts_with("error[H020 cannot-read-file]: there is no folder `dst`"), "{}", told.stderr);
     assert_eq!(told.stdout, "");
+    let project = project().file("results.json", "[]").file("dist/README", "");
+    let words = ["report", "failures", "--plan", "plan.json", "--built", "dist", "--results", "results.json"];
+    project.run(&[&words[..], &["--out", "results.json"]].concat()).exits(1);
+    assert_eq!(project.read("results.json"), "[]");
 }
 
 /// Every command that the page shows, run as it stands there.

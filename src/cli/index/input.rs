@@ -12,8 +12,18 @@ use crate::cli::published::{Manifests, Part, Published};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::index::{IndexFile, Origin, carry_over};
+use crate::names::Withdrawn;
 use crate::publish::{INDEX, PublishedAt, Rebuilt, ToldFiles, as_release, index_files, merged};
 use crate::sys;
+
+/// What an index is made of.
+pub(super) struct Input {
+    pub(super) files: Vec<IndexFile>,
+    /// What of older releases is passed over.
+    pub(super) rebuilt: Vec<Rebuilt>,
+    /// What the indexes of folders of releases withdraw.
+    pub(super) of_folders: Withdrawn,
+}
 
 /// The wheels and source distributions of a folder whose index lies in `out`, of which there must be some. A wheel whose
 /// label says nothing is left out, which was told of.
@@ -27,10 +37,7 @@ pub(super) fn of_folder(
 ) -> Result<Vec<IndexFile>, Exit> {
     let folders = [folder.to_owned()];
     let files = assets::found(&folders, sink);
-    if files.is_empty() && !sink.has_errors() {
-        let none = assets::none_in(&folders);
-        sink.push(if offers_files(out) { as_it_is(none, out) } else { none });
-    }
+    let has_files = !files.is_empty();
     let mut known = Known::nothing();
     if !args.read_all {
         known = Known::beside(&files, Texts::Wanted, shell);
@@ -42,7 +49,17 @@ pub(super) fn of_folder(
     known::tell(&gathered, shell);
     let assets: Vec<_> = gathered.into_iter().map(|gathered| gathered.asset).collect();
     as_release(&assets, sink);
-    Ok(assets.into_iter().map(|asset| asset.file).filter(|file| file.unread_label().is_none()).collect())
+    let listed = assets.into_iter().map(|asset| asset.file).filter(|file| file.unread_label().is_none());
+    let listed: Vec<IndexFile> = listed.collect();
+    if listed.is_empty() && !sink.has_errors() {
+        let none = assets::none_in(&folders);
+        if offers_files(out) {
+            sink.push(as_it_is(none, out));
+        } else if !has_files {
+            sink.push(none);
+        }
+    }
+    Ok(listed)
 }
 
 /// What is published at the places named, withdrawn where the index of its folder says so, and what of older releases is
@@ -54,7 +71,7 @@ pub(super) fn of_published(
     compat: &Compat,
     shell: &Shell,
     sink: &mut Sink,
-) -> Result<(Vec<IndexFile>, Vec<Rebuilt>), Exit> {
+) -> Result<Input, Exit> {
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let mut published: Published<ToldFiles> =
         published::read_as(&args.published, &args.reading.connection, manifests, shell, sink)?;
@@ -65,6 +82,11 @@ pub(super) fn of_published(
     };
     let (plain, listed): (Vec<&mut Part<_>>, Vec<&mut Part<_>>) =
         published.parts.iter_mut().partition(|part| part.folder.is_some() && part.manifests.is_empty());
+    // The index of a folder is about the bytes that lie there: a later release may have others of the same name.
+    let mut of_folders = Withdrawn::default();
+    for folder in listed.iter().filter_map(|part| part.folder.as_deref()) {
+        of_folders.extend(withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default());
+    }
     let places: Vec<PublishedAt<'_>> = listed
         .into_iter()
         .map(|part| PublishedAt {
@@ -78,21 +100,20 @@ pub(super) fn of_published(
     // Folders of wheels without a manifest tell names alone: the wheels are read.
     for (part, folder) in plain.iter().filter_map(|part| Some((part, part.folder.as_deref()?))) {
         let origin = Arc::new(Origin { links: links_to(part, folder), tag: String::new() });
-        let read = of_folder(args, folder, out, compat, shell, sink)?;
+        let mut read = of_folder(args, folder, out, compat, shell, sink)?;
+        let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
+        carry_over(&withdrawn.whatever_the_bytes(), &mut read);
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }
-    let mut merged = merged(files, sink);
-    if merged.0.is_empty() {
+    let (mut files, rebuilt) = merged(files, sink);
+    if files.is_empty() {
         let none = published.no_wheels();
         sink.push(if offers_files(out) { as_it_is(none, out) } else { none.severity(Severity::Warning) });
     }
-    // The index of a folder is about the bytes that lie there: a later release may have others of the same name.
-    for folder in published.folders() {
-        carry_over(&withdrawn_in(&folder.join(INDEX)).unwrap_or_default(), &mut merged.0);
-    }
+    carry_over(&of_folders, &mut files);
     // The process ends soon: to free the many small texts one by one would be a tenth of it.
     std::mem::forget(published);
-    Ok(merged)
+    Ok(Input { files, rebuilt, of_folders })
 }
 
 /// A folder or list is empty by mistake more often than on purpose: an index that offers files is not emptied for it, and

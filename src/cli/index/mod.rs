@@ -13,6 +13,7 @@ use super::known::{self, Known, Texts};
 use super::published::{self, Prereleases, Reading};
 use super::release_folder::{in_place, machine};
 use super::told::{IndexDocument, indexes, install_lines};
+use super::withdrawals::tell_of_names;
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::release as codes};
 use crate::index::{IndexFile, Links, Yanked, carry_over, repository};
@@ -20,6 +21,7 @@ use crate::names::Withdrawn;
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
 
+use input::Input;
 pub(super) use pages::withdrawn_in;
 use withdrawn::Decided;
 
@@ -111,8 +113,11 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
     let links = publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink);
-    let (mut files, mut rebuilt) = match &args.folder {
-        Some(folder) => (input::of_folder(args, folder, &out, &compat, shell, sink)?, Vec::new()),
+    let Input { mut files, mut rebuilt, of_folders } = match &args.folder {
+        Some(folder) => {
+            let files = input::of_folder(args, folder, &out, &compat, shell, sink)?;
+            Input { files, rebuilt: Vec::new(), of_folders: Withdrawn::default() }
+        }
         None => input::of_published(args, &out, links.as_ref(), &compat, shell, sink)?,
     };
     pages::check_out(&out, args.folder.as_deref(), sink)?;
@@ -127,10 +132,10 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let waits = || shell.say("another run is writing this index; waiting for it to end");
     let swap = FolderSwap::begin(&out, waits).map_err(|e| in_place(&e, sink))?;
     let present = pages::present(&out).map_err(|e| machine(e, sink))?;
-    let before = pages::withdrawn(&present);
-    tell_built_again(&before, &files, shell);
-    carry_over(&before.whatever_the_bytes(), &mut files);
+    let before = pages::withdrawn(&out, &present, sink)?.without(&of_folders);
+    carry_over(&before.clone().whatever_the_bytes(), &mut files);
     let withdrawn = Decided::decide(&rules, &mut files, shell);
+    tell_of_names(&before, &files.iter().collect::<Vec<_>>(), shell);
     // What is withdrawn is offered to nobody.
     let is_withdrawn = |file: &&IndexFile| file.yanked != Yanked::No;
     let names: BTreeSet<&str> = files.iter().filter(is_withdrawn).map(|file| file.name.as_str()).collect();
@@ -154,20 +159,6 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     // The process ends: to free what many small texts took would be a tenth of it.
     std::mem::forget((files, made));
     Ok(shell.print(&document.text(args.format)))
-}
-
-/// Says of which files other bytes were withdrawn: it may be that the fault is mended in these.
-fn tell_built_again(before: &Withdrawn, files: &[IndexFile], shell: &Shell) {
-    if before.is_empty() {
-        return;
-    }
-    let names = before.clone().whatever_the_bytes();
-    let is_other = |file: &&IndexFile| {
-        names.reason(&file.name, None).is_some() && before.reason(&file.name, file.digest).is_none()
-    };
-    for file in files.iter().filter(is_other) {
-        shell.say(&format!("built again, and still withdrawn (`--unyank` offers it): {}", file.name));
-    }
 }
 
 #[derive(Serialize)]

@@ -31,20 +31,41 @@ pub(super) fn present(out: &Path) -> Result<Present, FileError> {
     Ok(read.collect())
 }
 
-/// What is withdrawn on these pages. A page that cannot be read withdraws nothing.
-pub(super) fn withdrawn(present: &Present) -> Withdrawn {
-    let pages = present.iter().filter(|(name, _)| name.ends_with("/index.json"));
-    let texts = pages.filter_map(|(_, bytes)| std::str::from_utf8(bytes.as_ref()?).ok());
-    // Most pages withdraw nothing, and need no reading for that.
-    let withdrawing = texts.filter(|text| text.contains("\"yanked\""));
-    withdrawing.flat_map(|text| index::withdrawn_in(text).unwrap_or_default()).collect()
+/// What is withdrawn on these pages of an index.
+///
+/// # Errors
+/// When a page that withdraws something cannot be read: nobody would know what is withdrawn there.
+pub(super) fn withdrawn(index: &Path, present: &Present, sink: &mut Sink) -> Result<Withdrawn, Exit> {
+    let mut all = Withdrawn::default();
+    for (name, bytes) in present.iter().filter(|(name, _)| name.ends_with("/index.json")) {
+        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
+        // Most pages withdraw nothing, and need no reading for that.
+        if !text.contains("\"yanked\"") {
+            continue;
+        }
+        match index::withdrawn_in(&text) {
+            Ok(found) => all.extend(found),
+            Err(error) => {
+                let page = index.join(name).display().to_string();
+                sink.push(
+                    Diagnostic::new(&codes::NOT_AN_INDEX, format!("what `{page}` withdraws cannot be read: {error}"))
+                        .at(Place::File(page.into()), "")
+                        .help("restore the page; or remove the index, make it again, and withdraw again"),
+                );
+                return Err(Exit::Fault);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// What is withdrawn in the index in this folder; nothing where no index of this program lies.
-pub(in crate::cli) fn withdrawn_in(index: &Path) -> Option<Withdrawn> {
-    let present = present(index).ok()?;
-    let landing = present.get("index.html").and_then(Option::as_ref);
-    is_landing(&String::from_utf8_lossy(landing?)).then(|| withdrawn(&present))
+///
+/// # Errors
+/// As [`withdrawn`].
+pub(in crate::cli) fn withdrawn_in(index: &Path, sink: &mut Sink) -> Result<Option<Withdrawn>, Exit> {
+    let Some(present) = present(index).ok().filter(|_| is_index(index)) else { return Ok(None) };
+    withdrawn(index, &present, sink).map(Some)
 }
 
 /// Whether it is the landing page of an index that this program wrote.

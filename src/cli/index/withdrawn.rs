@@ -148,7 +148,9 @@ fn means_no_file(selector: &Selector, files: &[IndexFile]) -> Diagnostic {
             let versions: BTreeSet<_> = of_project.map(|file| &file.version).collect();
             if versions.is_empty() {
                 let near = nearest(&project, projects.iter().map(String::as_str));
-                (near, format!("projects of the index are {}", some(&mut projects.iter().cloned())))
+                let listed = some(&mut projects.iter().cloned());
+                let nothing = "the index lists nothing".to_owned();
+                (near, if listed.is_empty() { nothing } else { format!("projects of the index are {listed}") })
             } else {
                 let newest = some(&mut versions.iter().rev().map(ToString::to_string));
                 (None, format!("versions of `{project}` are {newest}"))

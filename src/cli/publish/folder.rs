@@ -9,6 +9,7 @@ use crate::cli::assets::Depth;
 use crate::cli::index::withdrawn_in;
 use crate::cli::known::Known;
 use crate::cli::release_folder::Opened;
+use crate::cli::withdrawals::tell_of_names;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::carry_over;
 use crate::publish::{
@@ -49,8 +50,9 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         gfx: planned.gfx(offered.iter().chain(&kept)),
     };
     let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
-    let withdrawn = withdrawn_in(&folder.join(INDEX)).unwrap_or_default().whatever_the_bytes();
-    carry_over(&withdrawn, all.iter_mut().map(|gathered| &mut gathered.asset.file));
+    let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
+    carry_over(&withdrawn.clone().whatever_the_bytes(), all.iter_mut().map(|gathered| &mut gathered.asset.file));
+    tell_of_names(&withdrawn, &all.iter().map(|gathered| &gathered.asset.file).collect::<Vec<_>>(), shell);
     let release = Release::of(cloned(&all), &particulars, opened.manifest.as_ref(), &links).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault

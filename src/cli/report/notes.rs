@@ -53,7 +53,8 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
-    args.output.spare(inputs.chain(args.history.as_deref()), shell)?;
+    let results = args.results.iter().map(PathBuf::as_path);
+    args.output.spare(inputs.chain(results).chain(args.history.as_deref()), shell)?;
     let compat = load::compat(shell)?;
     let index = publish::address(args.index_url.as_deref(), "--index-url", sink);
     let mut read =

@@ -8,7 +8,7 @@ use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load, publish};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::release as codes};
 use crate::finder;
-use crate::pick::{self, Offer, Rules};
+use crate::pick::{self, Candidate, Rules};
 use crate::publish::rebuilt_warning;
 
 /// Write the wheel finder: one page that finds the published wheel for what a person has
@@ -61,17 +61,18 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     args.prereleases.leave_out(published.listings_mut(), shell);
     let reasons = args.withdrawals.read(&published, sink)?;
     let mut offers = published.all_offers(base.as_ref(), sink);
-    if offers.is_empty() {
-        sink.push(published.no_wheels().severity(Severity::Warning));
-    }
     // What is withdrawn is offered to nobody.
     offers.rebuilt.retain(|one| reasons.reason(&one.name, one.offered.digest).is_none());
     sink.extend(rebuilt_warning(&offers.rebuilt));
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
     published::tell_unread(&offers, &compat, sink);
-    tell_local(&offers, sink);
     let (wheels, withdrawn) = pick::split(pick::candidates(offers, &compat), &reasons);
+    tell_local(&wheels, sink);
+    if wheels.is_empty() {
+        let none = published.no_wheels().severity(Severity::Warning);
+        sink.push(if withdrawn.is_empty() { none } else { none.note("what is published is withdrawn") });
+    }
     let choices = finder::choices(&wheels, &compat);
     let data = finder::data(&wheels, &Rules::of(&compat), &choices, repository.as_deref(), withdrawn.len());
     let text = finder::page(&finder::Page { title: &args.title, data: &data }).map_err(|error| {
@@ -86,10 +87,10 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 }
 
 /// A page is deployed; an address of this machine leads nowhere from there.
-fn tell_local(offers: &[Offer], sink: &mut Sink) {
-    let is_local = |offer: &&Offer| offer.url.starts_with("file:");
-    let Some(first) = offers.iter().find(is_local) else { return };
-    let count = counted(offers.iter().filter(is_local).count(), "wheel");
+fn tell_local(wheels: &[Candidate], sink: &mut Sink) {
+    let local = || wheels.iter().map(|wheel| &wheel.offer).filter(|offer| offer.url.starts_with("file:"));
+    let Some(first) = local().next() else { return };
+    let count = counted(local().count(), "wheel");
     sink.push(
         Diagnostic::new(&codes::ADDRESS_OF_THIS_MACHINE, format!("the page links {count} on this machine alone"))
             .note(format!("`{}` is the first", first.url))

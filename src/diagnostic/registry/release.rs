@@ -197,7 +197,7 @@ pub const BAD_YANK_RULE: Code = Code::error(
 pub const NOT_AN_INDEX: Code = Code::error(
     "G020",
     "not-an-index",
-    "`--withdrawn-in` names a folder of pages that `index build` wrote: what is withdrawn stands there and nowhere else. The folder named is not there, or holds no such pages.\n\nGive the folder with the landing page, for example `dist/simple`.",
+    "`--withdrawn-in` names a folder of pages that `index build` wrote: what is withdrawn stands there and nowhere else. The folder named is not there, or holds no such pages, or one that withdraws files is damaged.\n\nGive the folder with the landing page, for example `dist/simple`.",
 );
 /// The release is locked.
 pub const IMMUTABLE_RELEASE: Code = Code::error(
