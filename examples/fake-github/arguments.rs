@@ -23,6 +23,9 @@ pub struct Arguments {
     /// Tag that the repository has; may be given more than once
     #[arg(long, value_name = "TAG", default_value = "v1")]
     pub tag: Vec<String>,
+    /// Commit that the branch `main`, and each tag that is new, is at
+    #[arg(long, value_name = "COMMIT")]
+    pub commit: Option<String>,
     /// Name that the repository had before: requests for it are redirected
     #[arg(long, value_name = "OWNER/REPO")]
     pub renamed_from: Option<String>,
@@ -124,6 +127,9 @@ impl Arguments {
         repository.has_immutable_releases = self.immutable;
         repository.is_private = self.private;
         repository.has_tag_ruleset = self.tag_ruleset;
+        if let Some(commit) = &self.commit {
+            repository.branches.insert("main".to_owned(), commit.clone());
+        }
         for tag in &self.tag {
             let main = repository.branches["main"].clone();
             repository.tags.entry(tag.clone()).or_insert(main);
