@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::relea
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName};
 use crate::publish::Asset;
-use crate::sys::{self, FileError};
+use crate::sys::{self, Entry, EntryKind};
 
 /// A larger METADATA is read from the wheel, where the limits of wheels hold.
 const LARGEST_METADATA_BYTES: u64 = 64 << 20;
@@ -64,11 +64,13 @@ pub(super) fn found(paths: &[PathBuf], sink: &mut Sink) -> Vec<PathBuf> {
             files.push(path.clone());
             continue;
         }
-        match of_folder(path, sink) {
-            Ok(found) => files.extend(found),
+        match sys::entries(path) {
+            Ok(entries) => {
+                files.extend(of_folder(&entries, sink));
+                subfolders(path, &entries, paths, sink);
+            }
             Err(error) => sink.push(error.into()),
         }
-        subfolders(path, paths, sink);
     }
     files
 }
@@ -102,18 +104,17 @@ pub(super) fn gather(
     gathered
 }
 
-/// The wheels and source distributions of a folder. What is called like one and is no file is a fault each.
-fn of_folder(folder: &Path, sink: &mut Sink) -> Result<Vec<PathBuf>, FileError> {
+/// The wheels and source distributions among what is in a folder. What is called like one and is no file is a fault each.
+fn of_folder(entries: &[Entry], sink: &mut Sink) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for path in sys::paths_in(folder)?.into_iter().filter(|path| is_ours(path)) {
-        let kind = match sys::kind_beside_file(&path) {
-            Some(kind) => kind,
-            None if sys::is_file(&path) => {
-                files.push(path);
+    for Entry { path, kind } in entries.iter().filter(|entry| is_ours(&entry.path)) {
+        let kind = match kind {
+            EntryKind::File => {
+                files.push(path.clone());
                 continue;
             }
-            None if path.is_dir() => continue,
-            None => "a link that leads nowhere",
+            EntryKind::Folder => continue,
+            EntryKind::Other(kind) => kind,
         };
         let (shown, help) = (path.display().to_string(), "bring the file that was meant, or delete it");
         sink.push(
@@ -122,18 +123,18 @@ fn of_folder(folder: &Path, sink: &mut Sink) -> Result<Vec<PathBuf>, FileError> 
                 .help(help),
         );
     }
-    Ok(files)
+    files
 }
 
 /// Warns of files in subfolders that are not named themselves.
-fn subfolders(folder: &Path, named: &[PathBuf], sink: &mut Sink) {
+fn subfolders(folder: &Path, entries: &[Entry], named: &[PathBuf], sink: &mut Sink) {
     const SHOWN: usize = 5;
-    let folders = sys::folders(folder).unwrap_or_default();
+    let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| &entry.path);
     let holds = |folder: &&PathBuf| {
         let found = sys::files_with_extension(folder, &["whl", "gz"]).unwrap_or_default();
         !named.contains(folder) && found.iter().any(|file| is_ours(file))
     };
-    let found: Vec<String> = folders.iter().filter(holds).map(|path| format!("`{}`", path.display())).collect();
+    let found: Vec<String> = folders.filter(holds).map(|path| format!("`{}`", path.display())).collect();
     if found.is_empty() {
         return;
     }

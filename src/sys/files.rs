@@ -141,42 +141,6 @@ pub fn size_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// Regular files of a folder with one of these extensions, sorted by name. A folder that is not there has none.
-///
-/// # Errors
-/// When the folder is there and cannot be read.
-pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, FileError> {
-    let fault = |e| FileError::new("read", folder, e);
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(fault(error)),
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(fault)?.path();
-        let fits = path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted));
-        if fits && path.is_file() {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
-/// Folders inside a folder, sorted by name.
-///
-/// # Errors
-/// When the folder cannot be read.
-pub fn folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
-    let fault = |e| FileError::new("read", folder, e);
-    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(fault)?.collect();
-    let mut folders: Vec<PathBuf> = entries.map_err(fault)?.into_iter().map(|entry| entry.path()).collect();
-    folders.retain(|path| path.is_dir());
-    folders.sort();
-    Ok(folders)
-}
-
 /// Whether there is a regular file.
 pub fn is_file(path: &Path) -> bool {
     path.is_file()
@@ -184,13 +148,12 @@ pub fn is_file(path: &Path) -> bool {
 
 /// What there is instead of a file: a pipe, a device, a socket. Folders are told of by reading them.
 pub fn kind_beside_file(path: &Path) -> Option<&'static str> {
-    kind_of(&std::fs::metadata(path).ok()?)
+    kind_of(std::fs::metadata(path).ok()?.file_type())
 }
 
-/// The same of what was looked at.
-pub(super) fn kind_of(metadata: &std::fs::Metadata) -> Option<&'static str> {
+/// The same of a kind.
+pub(super) fn kind_of(kind: std::fs::FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
-    let kind = metadata.file_type();
     match () {
         () if kind.is_file() || kind.is_dir() => None,
         () if kind.is_fifo() => Some("a pipe"),

@@ -65,30 +65,87 @@ pub fn disk_usage(path: &Path) -> Result<u64, FileError> {
     Ok(blocks * 512)
 }
 
-/// The names in a folder, sorted; none when it is not there.
-///
-/// # Errors
-/// When it is there and cannot be read.
-pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
-    let name = |path: PathBuf| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-    Ok(paths_in(folder)?.into_iter().filter_map(name).collect())
+/// What lies in a folder under one name. Links are what they lead to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The folder, joined with the name.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What is under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// Neither, in words: a pipe, a socket, a device, a link that leads nowhere.
+    Other(&'static str),
 }
 
 /// What is in a folder, sorted by name; nothing when it is not there.
 ///
 /// # Errors
 /// When it is there and cannot be read.
-pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
-    let fault = |e| FileError::new("read", folder, e);
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(fault(e)),
+pub fn entries(folder: &Path) -> Result<Vec<Entry>, FileError> {
+    match listed(folder) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed.map_err(|e| FileError::new("read", folder, e)),
+    }
+}
+
+/// What is in a folder, sorted by name. The folder itself tells the kind of all but links, so that nothing else is
+/// looked at one by one.
+fn listed(folder: &Path) -> std::io::Result<Vec<Entry>> {
+    let entry = |found: std::io::Result<std::fs::DirEntry>| {
+        found.map(|found| Entry { path: found.path(), kind: entry_kind(&found) })
     };
-    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    let mut paths = paths.map_err(fault)?;
-    paths.sort();
-    Ok(paths)
+    let mut entries = std::fs::read_dir(folder)?.map(entry).collect::<Result<Vec<_>, _>>()?;
+    entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(entries)
+}
+
+fn entry_kind(found: &std::fs::DirEntry) -> EntryKind {
+    let kind = match found.file_type() {
+        Ok(kind) if !kind.is_symlink() => Some(kind),
+        _ => std::fs::metadata(found.path()).map(|metadata| metadata.file_type()).ok(),
+    };
+    match kind {
+        Some(kind) if kind.is_file() => EntryKind::File,
+        Some(kind) if kind.is_dir() => EntryKind::Folder,
+        Some(kind) => EntryKind::Other(super::files::kind_of(kind).unwrap_or("a device")),
+        None => EntryKind::Other("a link that leads nowhere"),
+    }
+}
+
+/// The names in a folder, sorted; none when it is not there.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
+    let name = |entry: Entry| entry.path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    Ok(entries(folder)?.into_iter().filter_map(name).collect())
+}
+
+/// Regular files of a folder with one of these extensions, sorted by name. A folder that is not there has none.
+///
+/// # Errors
+/// When the folder is there and cannot be read.
+pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, FileError> {
+    let fits = |path: &Path| path.extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted));
+    let files = entries(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+    Ok(files.map(|file| file.path).filter(|path| fits(path)).collect())
+}
+
+/// Folders inside a folder, sorted by name.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let entries = listed(folder).map_err(|e| FileError::new("read", folder, e))?;
+    Ok(entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| entry.path).collect())
 }
 
 /// Whether something is at the path, a dangling link too.
@@ -250,6 +307,28 @@ mod tests {
     fn touch(path: &Path) {
         make_folder(path.parent().unwrap()).unwrap();
         std::fs::write(path, "x").unwrap();
+    }
+
+    #[test]
+    fn a_link_in_a_folder_is_what_it_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        touch(&path("b.whl"));
+        make_folder(&path("e.whl")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("f.whl")).unwrap();
+        for (link, to) in [("a.whl", "b.whl"), ("c.whl", "nowhere"), ("d.whl", "e.whl"), ("g.whl", "f.whl")] {
+            std::os::unix::fs::symlink(to, path(link)).unwrap();
+        }
+        let kinds: Vec<_> = entries(folder.path()).unwrap().into_iter().map(|entry| entry.kind).collect();
+        let socket = EntryKind::Other("a socket");
+        let nowhere = EntryKind::Other("a link that leads nowhere");
+        let (file, inner) = (EntryKind::File, EntryKind::Folder);
+        assert_eq!(kinds, [file, file, nowhere, inner, inner, socket, socket]);
+        assert_eq!(files_with_extension(folder.path(), &["whl"]).unwrap(), [path("a.whl"), path("b.whl")]);
+        assert_eq!(folders(folder.path()).unwrap(), [path("d.whl"), path("e.whl")]);
+        let missing = path("missing");
+        assert_eq!(entries(&missing).unwrap(), []);
+        assert!(folders(&missing).is_err());
     }
 
     #[test]

@@ -20,12 +20,13 @@ mod unfinished;
 
 pub use environment::Environment;
 pub use files::{
-    FileError, append, files_with_extension, folders, is_file, kind_beside_file, read_bytes, read_text, size_bytes,
-    write_atomic, write_if_changed, write_streamed,
+    FileError, append, is_file, kind_beside_file, read_bytes, read_text, size_bytes, write_atomic, write_if_changed,
+    write_streamed,
 };
 pub use folders::{
-    Lock, can_write_into, copy_atomic, digest_of, disk_usage, exists, free_bytes, glob, has_foreign_files, listing,
-    lock, make_folder, names_in, now_s, open_log, open_to_read, own_ids, paths_in, remove, stamp,
+    Entry, EntryKind, Lock, can_write_into, copy_atomic, digest_of, disk_usage, entries, exists, files_with_extension,
+    folders, free_bytes, glob, has_foreign_files, listing, lock, make_folder, names_in, now_s, open_log, open_to_read,
+    own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
 pub use libraries::Sysroot;

@@ -280,7 +280,7 @@ impl Present {
 
 /// Refuses what is no file.
 fn not_beside_file(metadata: &std::fs::Metadata) -> io::Result<()> {
-    let kind = if metadata.is_dir() { Some("a folder") } else { kind_of(metadata) };
+    let kind = if metadata.is_dir() { Some("a folder") } else { kind_of(metadata.file_type()) };
     kind.map_or(Ok(()), |kind| Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("it is {kind}, not a file"))))
 }
 
