@@ -269,7 +269,7 @@ const WORKFLOW: Record = Record {
             "How reusable workflows of the same repository are named.",
         ),
         optional("tool", Shape::Word(ToolFrom::WORDS), "action", "Where the workflow gets this program from."),
-        optional("cache", Shape::Word(Switch::WORDS), "off", "Compiler cache between runs."),
+        optional("cache", Shape::Word(Switch::WORDS), "off", "Compiler cache, which a capped build goes on from."),
     ],
 };
 

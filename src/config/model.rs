@@ -372,7 +372,7 @@ pub struct Workflow {
     pub self_ref: SelfRef,
     /// Where the tool comes from.
     pub tool: ToolFrom,
-    /// Compiler cache.
+    /// Whether builds keep a compiler cache.
     pub cache: Switch,
 }
 

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, Test, TorchFrom};
+use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, Switch, Test, TorchFrom};
 use crate::names::{DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix file.
@@ -93,6 +93,8 @@ pub struct Settings {
     pub image: Image,
     /// The container options.
     pub docker: Docker,
+    /// Whether the compiler keeps a cache: `workflow.cache`.
+    pub cache: Switch,
     /// Recipe variables.
     pub vars: IndexMap<String, String>,
     /// Names of secrets.

@@ -189,6 +189,7 @@ impl<'a> JobView<'a> {
                 python_from: field("python-from").and_then(PythonFrom::from_word).unwrap_or(config.python_from),
                 image: config.image.clone(),
                 docker: config.docker.clone(),
+                cache: config.workflow.cache,
                 vars,
                 secrets: config.secrets.clone(),
                 indexes: config.indexes.clone(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::compat::Compat;
+use crate::config::Switch;
 use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::plan::Job;
@@ -341,6 +342,7 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         ("torch_from", json!(job.settings.torch_from.word())),
         ("python_from", json!(job.settings.python_from.word())),
         ("platform", json!(job.settings.platform.word())),
+        ("compiler_cache", json!(job.settings.cache == Switch::On)),
         ("folder", json!(site.folder())),
         ("in_container", json!(*site == Site::Container)),
         ("interpreter", json!(super::prepare::interpreter(job, document, site))),

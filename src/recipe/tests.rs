@@ -125,7 +125,7 @@ fn a_number_of_jobs_in_the_matrix_file_is_taken() {
 /// B9
 #[test]
 fn the_compiler_cache_is_bounded_and_checks_the_compiler_by_content() {
-    let build = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "vars: {cache-gib: \"5\"}")).unwrap();
+    let build = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "workflow: {cache: on}")).unwrap();
     let environment = environment(&build, "build");
     for line in [
         "CCACHE_BASEDIR=/rock",
@@ -137,6 +137,9 @@ fn the_compiler_cache_is_bounded_and_checks_the_compiler_by_content() {
         assert!(environment.contains(&line.to_owned()), "{line}: {environment:?}");
     }
     assert!(stages(&build).contains(&"compiler-cache"));
+    let smaller = "workflow: {cache: on}\nvars: {cache-gib: \"2\"}";
+    let smaller = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", smaller)).unwrap();
+    assert!(super::fixture::environment(&smaller, "build").contains(&"CCACHE_MAXSIZE=2G".to_owned()));
     let without = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "")).unwrap();
     assert!(!stages(&without).contains(&"compiler-cache"));
     assert!(!super::fixture::environment(&without, "build").iter().any(|line| line.contains("CCACHE")));

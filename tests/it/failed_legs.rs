@@ -1,8 +1,5 @@
 //! Legs of a rendered workflow that fail keep why, and the job `failures` tells it: the scripts of both, run as they stand.
 
-use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
-
 use serde_json::Value;
 
 use crate::support::toy::{JOB, Toy, WHEEL};
@@ -19,8 +16,6 @@ impl Run {
         let toy = Toy::building("exit 1").matrix("test: {runner: mi300x, gpu: none}\n");
         let python = "#!/bin/bash\n[ ! -e ../../broken ] || { echo 'no kernel for gfx90a'; exit 1; }\n";
         toy.write("python", python.as_bytes());
-        std::fs::copy(env!("CARGO_BIN_EXE_rock-matrix"), toy.path("rock-matrix")).unwrap();
-        std::fs::set_permissions(toy.path("rock-matrix"), PermissionsExt::from_mode(0o755)).unwrap();
         let said = |arguments: &[&str]| {
             let ended = toy.command(arguments).output().unwrap();
             assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
@@ -39,19 +34,6 @@ impl Run {
     fn fetch_wheel(&self) {
         std::fs::create_dir_all(self.toy.path("dist")).unwrap();
         std::fs::copy(self.toy.path(&format!("wheels/{WHEEL}")), self.toy.path(&format!("dist/{WHEEL}"))).unwrap();
-    }
-
-    /// Runs the script of a step; whether it succeeded.
-    fn script(&self, step: &Value, value: impl Fn(&str) -> String) -> bool {
-        let path = format!("{}:{}", self.toy.folder.display(), std::env::var("PATH").unwrap());
-        let mut bash = Command::new("bash");
-        bash.args(["-e", "-o", "pipefail", "-c", step["run"].as_str().unwrap()]).current_dir(&self.toy.folder);
-        bash.env_clear().env("PATH", path).env("GITHUB_STEP_SUMMARY", self.toy.path("summary.md"));
-        bash.env("GITHUB_OUTPUT", self.toy.path("outputs"));
-        for (variable, expression) in step["env"].as_object().into_iter().flatten() {
-            bash.env(variable, value(expression.as_str().unwrap()));
-        }
-        bash.output().unwrap().status.success()
     }
 
     /// Runs the leg that tests, as a runner does whose job began so long ago, and keeps its artifact; whether it succeeded.
@@ -75,7 +57,7 @@ impl Run {
                 Some(other) => panic!("{other}"),
             };
             if is_run && step["run"].is_string() {
-                has_failed |= !self.script(step, value);
+                has_failed |= !self.toy.step(step, value);
             } else if is_run && step["name"] == "Keep how the leg ended" {
                 self.keep(&step["with"]);
             }
@@ -103,7 +85,7 @@ impl Run {
         assert_eq!(fetched["with"], serde_json::json!({"pattern": "result-*", "path": "results"}));
         for step in job["steps"].as_array().unwrap().iter().filter(|step| step["run"].is_string()) {
             let value = |expression: &str| expression.replace("${{ needs.gpu-test.result }}", "failure");
-            assert!(self.script(step, value), "{step}");
+            assert!(self.toy.step(step, value), "{step}");
         }
         std::fs::read_to_string(self.toy.path("summary.md")).unwrap()
     }

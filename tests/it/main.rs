@@ -10,6 +10,7 @@ mod begin_a_project;
 mod build_in_container;
 mod build_locally;
 mod cancel_a_build;
+mod capped_legs;
 mod check_a_wheel;
 mod codes_of_wheels;
 mod command_line;

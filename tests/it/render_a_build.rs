@@ -392,7 +392,7 @@ fn an_image_with_a_digest_is_rendered_with_it_and_one_without_is_warned_of() {
 /// D3 D8 D9
 #[test]
 fn scripts_of_every_kind_pass_bash_and_shellcheck() {
-    let kinds = ["", "python-from: deadsnakes\n", "python-from: manylinux\n", "vars: {cache-gib: \"5\"}\n"];
+    let kinds = ["", "python-from: deadsnakes\n", "python-from: manylinux\n", "workflow: {cache: on}\n"];
     for more in kinds {
         let project = Project::new().file("m.yaml", &one_cell("2.8.3", more)).file("t.yaml", &triton());
         for (engine, file) in [("docker", "m.yaml"), ("local", "m.yaml"), ("local", "t.yaml")] {

@@ -2,7 +2,8 @@
 
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION};
 use crate::config::{
-    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Test, TorchFrom,
+    DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Switch, Test,
+    TorchFrom,
 };
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
 use crate::plan::{DroppedGfx, Estimate, Job, LeftOut, SavedPlan, Settings};
@@ -130,6 +131,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
                 gid: word!(GroupIds, &matrix.docker.gid),
                 args: matrix.docker.args.clone(),
             },
+            cache: word!(Switch, &matrix.cache),
             vars,
             secrets: matrix.secrets.clone(),
             indexes: matrix.indexes.clone(),

@@ -111,6 +111,25 @@ impl Toy {
         command
     }
 
+    /// Runs the script of a step of a workflow as a runner does, with the values of its expressions; whether it
+    /// succeeded. What it puts out is in `outputs`, its summary in `summary.md`.
+    pub fn step(&self, step: &serde_json::Value, value: impl Fn(&str) -> String) -> bool {
+        let programs = Path::new(env!("CARGO_BIN_EXE_rock-matrix")).parent().unwrap();
+        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+        let script = step["run"].as_str().unwrap();
+        let mut bash = Command::new("bash");
+        bash.args(["-e", "-o", "pipefail", "-c", script]).current_dir(&self.folder);
+        bash.env_clear().env("PATH", path).env("WHEELS", self.path("wheels"));
+        bash.env("GITHUB_STEP_SUMMARY", self.path("summary.md")).env("GITHUB_OUTPUT", self.path("outputs"));
+        for name in ["GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"].into_iter().filter(|name| script.contains(*name)) {
+            bash.env(name, value(name));
+        }
+        for (variable, expression) in step["env"].as_object().into_iter().flatten() {
+            bash.env(variable, value(expression.as_str().unwrap()));
+        }
+        bash.output().unwrap().status.success()
+    }
+
     /// `build` of the job with these arguments, run to its end; asserts the exit code.
     #[track_caller]
     pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
