@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# From a pushed tag to a public release: act runs what `render workflow` wrote, unedited. `org/rock-action@v1` is the
-# action of this checkout, which downloads the binary under test from a release host and checks it; each Python of this
-# machine is a leg of the matrix and builds its real HIP wheel; GitHub is the stand-in for it, behind HTTPS. Then a
-# second tag, one of whose legs cannot be compiled, publishes nothing.
+# From a pushed tag to a public release, as README's section about workflows shows it: act runs what its `render workflow`
+# wrote, unedited. `org/rock-action@v1` is the action of this checkout, which downloads the binary under test from a
+# release host and checks it; each Python of this machine is a leg of the matrix and builds its real HIP wheel; GitHub
+# is the stand-in for it, behind HTTPS. Then a second tag, one of whose legs cannot be compiled, publishes nothing, and
+# README's own workflow plans a pull request.
 #
 # Not shown: the actions of others are stand-ins (tests/real/act), because act may not download any, so nothing is
 # signed; and act does nothing about rights, environments, concurrency and time-outs of jobs.
@@ -43,6 +44,14 @@ for version in 3.10 3.12 3.13; do
   done
 done
 
+# What README says to do, and the workflow that it shows.
+section=$(sed -n '/^## In a workflow$/,/^## The/p' README.md)
+lines=$(sed -n 's/^\$ //p' <<<"$section")
+{ read -r render && read -r tag && read -r pushed; } <<<"$lines"
+expect_equal "what README pushes" "git push origin ${tag#git tag }" "$pushed"
+tag=${tag#git tag }
+plan_workflow=$(sed -n '/^```yaml$/,/^```$/{/^```/d;p}' <<<"$section")
+
 repository=$work/repository
 in_repository() { git -C "$repository" -c user.name=somebody -c user.email=somebody@example.com "$@"; }
 
@@ -61,8 +70,10 @@ commit() {
       [ "$version" != "$broken" ] || vars+=", source: examples/broken-extension"
       printf '  - {axes: {python: "%s"}, set: {vars: {%s}}}\n' "$version" "$vars"
     done
-  } >"$repository/matrices/vecadd.yaml"
-  (cd "$repository" && rock render workflow --out .github/workflows/wheels.yml)
+  } >"$repository/matrices/wheels.yaml"
+  mkdir -p "$repository/.github/workflows"
+  printf '%s\n' "$plan_workflow" >"$repository/.github/workflows/plan.yml"
+  (cd "$repository" && env PATH="$(dirname "$ROCK_MATRIX_BIN"):$PATH" bash -euc "$render")
   in_repository add --all
   in_repository commit -q -m "The matrix and its workflow"
 }
@@ -81,7 +92,7 @@ released=$(in_repository rev-parse HEAD)
 
 step "a GitHub, and HTTPS before it"
 tls=$repo/tests/fixtures/tls
-fake_github --repo me/wheels --commit "$released" --tag v1.0.0
+fake_github --repo me/wheels --commit "$released" --tag "$tag"
 "$host_python" -u tests/real/act_front.py "$tls/server.pem" "$tls/server.key.pem" "$github" "$ROCK_MATRIX_BIN" \
   >"$work/front" 2>"$work/front.log" &
 at_exit "kill $! 2>/dev/null"
@@ -103,15 +114,14 @@ sed -i "s#^  \"releases\": .*#  \"releases\": \"$front/org/rock-action/releases/
 printf '#!/bin/sh\necho "sudo was called: $*" >&2\nexit 1\n' >"$work/bin/sudo"
 chmod +x "$work/bin/sudo"
 
-# `push TAG`: what GitHub does when the tag of the newest commit is pushed. Sets `run` to the folder that the stand-ins
-# write to, `code` to act's exit code and `results` to how each job ended.
-push() {
+# `run_workflow NAME EVENT FILE`: what GitHub does upon an event, whose text is read from the standard input. Sets `run`
+# to the folder that the stand-ins write to, `code` to act's exit code and `results` to how each job ended.
+run_workflow() {
   local used name mapped=() log=$work/$1.log
   run=$work/$1 code=0
   mkdir -p "$run/artifacts"
   ln -s "$repository" "$run/repository"
-  in_repository tag "$1"
-  printf '{"ref": "refs/tags/%s", "after": "%s", "deleted": false}\n' "$1" "$(in_repository rev-parse HEAD)" >"$run/event.json"
+  cat >"$run/event.json"
   while read -r used; do
     case ${used%@*} in
       org/rock-action) mapped+=(--local-repository "$used=$action") ;;
@@ -122,11 +132,11 @@ push() {
         ;;
       *) fail "the workflow uses $used, which has no stand-in" ;;
     esac
-  done < <(sed -nE 's/^ +(- )?uses: ([^ ]+).*/\2/p' "$repository/.github/workflows/wheels.yml" | sort -u)
+  done < <(sed -nE 's/^ +(- )?uses: ([^ ]+).*/\2/p' "$repository/.github/workflows/$3" | sort -u)
   (
     cd "$repository"
-    exec env -i PATH="$work/bin:/usr/bin:/bin" HOME="$work/home" LANG=C.UTF-8 timeout 900 "$tools/bin/act" push --json \
-      --workflows .github/workflows/wheels.yml --eventpath "$run/event.json" \
+    exec env -i PATH="$work/bin:/usr/bin:/bin" HOME="$work/home" LANG=C.UTF-8 timeout 900 "$tools/bin/act" "$2" --json \
+      --workflows ".github/workflows/$3" --eventpath "$run/event.json" \
       --platform ubuntu-24.04=-self-hosted --platform azure-linux-scale-rocm=-self-hosted \
       --no-skip-checkout --no-cache-server --container-daemon-socket - --action-cache-path "$work/cache" \
       "${mapped[@]}" --secret GITHUB_TOKEN=writer --env STAND_IN="$run" \
@@ -136,10 +146,15 @@ push() {
   "$host_python" tests/real/act_log.py text "$log"
   results=$("$host_python" tests/real/act_log.py results "$log")
 }
+# `push TAG`: the tag of the newest commit is pushed.
+push() {
+  in_repository tag "$1"
+  run_workflow "$1" push wheels.yml <<<"{\"ref\": \"refs/tags/$1\", \"after\": \"$(in_repository rev-parse HEAD)\", \"deleted\": false}"
+}
 leg() { printf 'rmx-vecadd-0.1.0-rocm5.2-py%s' "$1"; }
 
 step "a tag is pushed: each leg builds a wheel, and all are checked and published"
-push v1.0.0
+push "$tag"
 wanted=("pages success" "plan success" "publish success") wheels=()
 for version in "${pythons[@]}"; do
   wanted+=("build $(leg "$version") success")
@@ -149,7 +164,7 @@ expect_equal "how the jobs ended" "$(printf '%s\n' "${wanted[@]}" | sort)" "$res
 expect_equal "act's exit code" 0 "$code"
 
 step "the release is public, and holds these wheels and no others"
-"$host_python" tests/real/act_release.py "$front" v1.0.0 "$run" "$tls/ca.pem" "${wheels[@]}"
+"$host_python" tests/real/act_release.py "$front" "$tag" "$run" "$tls/ca.pem" "${wheels[@]}"
 
 step "pip installs from the deployed pages"
 serve "$run/site/simple"
@@ -160,7 +175,7 @@ found=$(cd "$work/installed" && echo *.dist-info rmx_vecadd/_vecadd*.so)
 expect_equal "what pip installed" "rmx_vecadd-0.1.0+rocm52.dist-info rmx_vecadd/_vecadd.cpython-311-x86_64-linux-gnu.so" "$found"
 
 step "the action checked the binary, and took it from the tool cache the next time"
-said=$("$host_python" tests/real/act_log.py text "$work/v1.0.0.log")
+said=$("$host_python" tests/real/act_log.py text "$work/$tag.log")
 expect_match "the job plan" 'wheels/Plan +rock-matrix [0-9.]+ from a download, sha256 [0-9a-f]{12}' "$said"
 expect_match "the job publish" 'wheels/Publish +rock-matrix [0-9.]+ from the tool cache, sha256 [0-9a-f]{12}' "$said"
 ! grep -qF 'sudo was called' <<<"$said" || fail "a step called sudo"
@@ -189,4 +204,11 @@ expect_match "the summary" "$(leg "$broken").*failed: stage .build., exit status
 [ ! -e "$run/attested" ] || fail "something was attested"
 said=$(curl -fsS --noproxy '*' -H 'Authorization: Bearer writer' "$github/repos/me/wheels/releases")
 said=$("$host_python" -c 'import json, sys; print(*(release["tag_name"] for release in json.loads(sys.argv[1])))' "$said")
-expect_equal "releases and drafts" v1.0.0 "$said"
+expect_equal "releases and drafts" "$tag" "$said"
+
+step "README's own workflow plans a pull request with the action, and reads what it puts out"
+run_workflow pull-request pull_request plan.yml <<<'{"number": 7, "pull_request": {"number": 7, "head": {"ref": "work"}, "base": {"ref": "main"}}}'
+expect_equal "how the job ended" "plan success" "$results"
+said=$("$host_python" tests/real/act_log.py text "$work/pull-request.log")
+expect_match "the job plan" "plan/Plan +${#two[@]} wheels are to be built" "$said"
+

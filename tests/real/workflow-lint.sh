@@ -22,6 +22,9 @@ git init -q "$work/repo"
 cp -n .github/workflows/*.yml tests/it/render_a_workflow/*.yml examples/workflows/*.yml "$workflows"
 wanted=$(find .github/workflows tests/it/render_a_workflow examples/workflows -maxdepth 1 -name '*.yml' | wc -l)
 expect_equal "workflows to judge" "$wanted" "$(find "$workflows" -name '*.yml' | wc -l)"
+# README's, where the action is pinned as it says.
+sed -n '/^```yaml$/,/^```$/{/^```/d;p}' <<<"$(sed -n '/^## In a workflow$/,/^## The/p' README.md)" |
+  sed "s/@v1$/@$(printf '0%.0s' {1..40}) # v1.2.3/" >"$workflows/readme.yml"
 
 cp tests/real/workflow_parser.mjs "$cache/npm/"
 "$npm_modules/.bin/esbuild" "$cache/npm/workflow_parser.mjs" --bundle --platform=node --format=cjs --log-level=error \
