@@ -63,8 +63,9 @@ commit() {
   mkdir -p "$repository/matrices"
   {
     sed "s/^  python: .*/  python: [${list%, }]/" "$hip_matrix"
-    # Pods of that runner have no engine of containers: steps run in the job itself.
-    printf '%s\n' 'runner: rocm-azure' 'workflow: {tool: action, self-ref: workspace}' 'release: {pages: true}' 'include:'
+    # Pods of that runner have no engine of containers: steps run in the job itself. Each wheel is tested on another
+    # runner, by a job of its own that has no GPU here.
+    printf '%s\n' 'runner: rocm-azure' 'test: {runner: mi300x, gpu: none}' 'workflow: {tool: action, self-ref: workspace}' 'release: {pages: true}' 'include:'
     for version in "$@"; do
       vars="python: \"${interpreters[$version]}\""
       [ "$version" != "$broken" ] || vars+=", source: examples/broken-extension"
@@ -138,6 +139,7 @@ run_workflow() {
     exec env -i PATH="$work/bin:/usr/bin:/bin" HOME="$work/home" LANG=C.UTF-8 timeout 900 "$tools/bin/act" "$2" --json \
       --workflows ".github/workflows/$3" --eventpath "$run/event.json" \
       --platform ubuntu-24.04=-self-hosted --platform azure-linux-scale-rocm=-self-hosted \
+      --platform linux-gfx942-1gpu-ccs-ossci-rocm=-self-hosted \
       --no-skip-checkout --no-cache-server --container-daemon-socket - --action-cache-path "$work/cache" \
       "${mapped[@]}" --secret GITHUB_TOKEN=writer --env STAND_IN="$run" \
       --env GITHUB_API_URL="$front" --env GITHUB_SERVER_URL="$front" \
@@ -153,11 +155,11 @@ push() {
 }
 leg() { printf 'rmx-vecadd-0.1.0-rocm5.2-py%s' "$1"; }
 
-step "a tag is pushed: each leg builds a wheel, and all are checked and published"
+step "a tag is pushed: each leg builds a wheel, another one tests it, and all are checked and published"
 push "$tag"
 wanted=("pages success" "plan success" "publish success") wheels=()
 for version in "${pythons[@]}"; do
-  wanted+=("build $(leg "$version") success")
+  wanted+=("build $(leg "$version") success" "gpu-test $(leg "$version") success")
   wheels+=("rmx_vecadd-0.1.0+rocm52-cp${version/./}-cp${version/./}-linux_x86_64.whl")
 done
 expect_equal "how the jobs ended" "$(printf '%s\n' "${wanted[@]}" | sort)" "$results"
