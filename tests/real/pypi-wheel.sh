@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The program as a wheel, as release.yml gives it to PyPI: pip and uv install it into fresh environments, uvx runs it
-# out of the file, and our own commands find nothing wrong with it. It is the debug build that is here already, so that
-# the stage costs seconds; release.yml builds a static one, for both kinds of C library.
+# The program as a wheel, as release.yml gives it to PyPI: pip, uv and pipx install it into fresh environments, uvx runs
+# it out of the file, and our own commands find nothing wrong with it. It is the debug build that is here already, so
+# that the stage costs seconds; release.yml builds a static one, for both kinds of C library.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 needs python3-venv
-needs_pypi maturin==1.16.0 uv
+needs_pypi maturin==1.16.0 uv pipx==1.18.4
 command -v cargo >/dev/null || skip "cargo is not installed"
 version="rock-matrix $(sed -nE 's/^version = "(.*)"$/\1/p' Cargo.toml | head -n 1)"
 
@@ -37,3 +37,8 @@ expect_equal "what uv installed" "$version" "$("$work/uv/bin/rock-matrix" --vers
 step "run it with uvx"
 export UV_TOOL_DIR=$work/uv-tools UV_CACHE_DIR=$work/uv-cache
 expect_equal "what uvx ran" "$version" "$("$tools/bin/uvx" -q --no-index --python "$host_python" --from "$wheel" rock-matrix --version)"
+
+step "install it with pipx"
+export PIPX_HOME=$work/pipx PIPX_BIN_DIR=$work/pipx/bin PIPX_DEFAULT_PYTHON=$host_python
+"$tools/bin/pipx" install --quiet --pip-args=--no-index "$wheel"
+expect_equal "what pipx installed" "$version" "$("$work/pipx/bin/rock-matrix" --version)"
