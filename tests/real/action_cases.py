@@ -43,7 +43,7 @@ HOSTILE = [
 
 
 class Host(http.server.ThreadingHTTPServer):
-    """A release host. `answer` is what it does with the file: whole, altered, cut, shorter, gone."""
+    """A release host. `answer` is what it does with the file: whole, altered, cut, shorter, gone, busy at first."""
 
     daemon_threads = True
 
@@ -77,6 +77,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         content = host.content
         if host.answer == "gone" or not re.fullmatch(r"/o/r/releases/download/v[0-9.]+/rock-matrix-x86_64-linux", self.path):
             self.send_error(404)
+            return
+        if host.answer == "busy at first" and len(host.asked) == 1:
+            self.send_error(503)
             return
         if host.answer == "moved to http":
             self.send_response(302)
@@ -350,6 +353,19 @@ def a_connection_that_is_cut_is_a_fault_of_the_network(runner):
     runner.host.answer = "cut"
     runner.run().refused(3, "cannot be downloaded", "curl: (18)")
     assert runner.left() == []
+
+
+def a_host_that_is_busy_at_first_is_asked_again(runner):
+    (runner.root / ".curlrc").write_text("retry-max-time = 60\n")
+    runner.host.answer = "busy at first"
+    runner.run().worked("a download")
+    assert len(runner.host.asked) == 2, runner.host.asked
+    shutil.rmtree(runner.root / "tools/rock-matrix")
+    runner.without("curl")
+    runner.tools("wget")
+    runner.host.asked.clear()
+    runner.run().worked("a download")
+    assert len(runner.host.asked) == 2, runner.host.asked
 
 
 def a_release_that_is_gone_and_a_network_that_is_none_are_told(runner):

