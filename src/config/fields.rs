@@ -5,7 +5,7 @@
 //! **Invariant:** a default stands here and nowhere else.
 
 use super::model::{
-    DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, PythonFrom,
+    DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, PythonFrom, Queue,
     RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, ToolFrom, TorchFrom,
 };
 use crate::yaml::shape::{Field, Record, Shape};
@@ -270,6 +270,18 @@ const WORKFLOW: Record = Record {
         ),
         optional("tool", Shape::Word(ToolFrom::WORDS), "action", "Where the workflow gets this program from."),
         optional("cache", Shape::Word(Switch::WORDS), "off", "Compiler cache, which a capped build goes on from."),
+        optional(
+            "artifact-metadata",
+            Shape::Word(Switch::WORDS),
+            "off",
+            "Whether attestations are linked to the wheels in GitHub's storage records.",
+        ),
+        optional(
+            "queue",
+            Shape::Word(Queue::WORDS),
+            "single",
+            "How many runs of one tag may wait for the one that runs.",
+        ),
     ],
 };
 

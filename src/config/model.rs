@@ -374,6 +374,10 @@ pub struct Workflow {
     pub tool: ToolFrom,
     /// Whether builds keep a compiler cache.
     pub cache: Switch,
+    /// Whether the publishing job may write storage records (`artifact-metadata: write`).
+    pub artifact_metadata: Switch,
+    /// How many runs of one tag wait.
+    pub queue: Queue,
 }
 
 /// Options of the release.
@@ -389,6 +393,13 @@ pub struct Release {
     pub yank_older_than: Option<Age>,
     /// How many versions of each project and folder stay, however old: the newest.
     pub yank_keep: usize,
+}
+
+words! {
+    /// How many runs of one concurrency group wait (workflow syntax, `concurrency.queue`; new in 2026).
+    Queue { /// The newest one; those before it are cancelled.
+        Single = "single", /// All of them, up to GitHub's bound.
+        Max = "max" }
 }
 
 words! {

@@ -71,6 +71,18 @@ fn a_workflow_is_what_its_file_says() {
     }
 }
 
+#[test]
+fn what_only_newer_servers_know_stands_there_when_asked_for() {
+    let by_default = rendered(&project(""), &[]);
+    let asked = project("workflow: {artifact-metadata: on, queue: max}\n");
+    let text = rendered(&asked, &[]);
+    let workflow: Value = serde_yaml::from_str(&text).unwrap();
+    assert_eq!(workflow["jobs"]["publish"]["permissions"]["artifact-metadata"], "write");
+    assert_eq!(workflow["concurrency"]["queue"], "max");
+    let more: Vec<&str> = text.lines().filter(|line| !by_default.lines().any(|known| known == *line)).collect();
+    assert_eq!(more, ["  queue: max", "      artifact-metadata: write # link it to the wheels"]);
+}
+
 fn steps(job: &Value) -> impl Iterator<Item = &Value> {
     job["steps"].as_array().unwrap().iter()
 }

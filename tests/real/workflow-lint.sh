@@ -26,6 +26,10 @@ expect_equal "workflows to judge" "$wanted" "$(find "$workflows" -name '*.yml' |
 # README's, where the action is pinned as it says.
 sed -n '/^```yaml$/,/^```$/{/^```/d;p}' <<<"$(sed -n '/^## In a workflow$/,/^## The/p' README.md)" |
   sed "s/@v1$/@$(printf '0%.0s' {1..40}) # v1.2.3/" >"$workflows/readme.yml"
+# One with what act does not know yet.
+mkdir -p "$work/newer/matrices"
+sed 's/^workflow: {/&artifact-metadata: on, queue: max, /' matrices/flash-attn.yaml >"$work/newer/matrices/flash-attn.yaml"
+(cd "$work/newer" && rock render workflow) >"$workflows/newer.yml"
 
 cp tests/real/workflow_parser.mjs "$cache/npm/"
 "$npm_modules/.bin/esbuild" "$cache/npm/workflow_parser.mjs" --bundle --platform=node --format=cjs --log-level=error \
@@ -86,7 +90,9 @@ judge() {
 }
 act_each() {
   local file
-  for file in "$@"; do act --validate --strict -W "$file" || return; done
+  for file in "$@"; do
+    [ "${file##*/}" = newer.yml ] || act --validate --strict -W "$file" || return
+  done
 }
 cd "$work/repo"
 for what in workflows action; do

@@ -5,8 +5,8 @@ use super::cells::Known;
 use super::{Reader, entries, items, place_all, text, texts};
 use crate::config::{
     Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places, Platform,
-    PrRunMode, PythonFrom, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test, ToolFrom,
-    TorchFrom, Workflow,
+    PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test,
+    ToolFrom, TorchFrom, Workflow,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -296,6 +296,8 @@ impl Reader<'_> {
             self_ref: SelfRef::from_word(text(node, "self-ref"))?,
             tool: ToolFrom::from_word(text(node, "tool"))?,
             cache: Switch::from_word(text(node, "cache"))?,
+            artifact_metadata: Switch::from_word(text(node, "artifact-metadata"))?,
+            queue: Queue::from_word(text(node, "queue"))?,
         })
     }
 }

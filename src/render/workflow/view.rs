@@ -41,6 +41,7 @@ pub(super) struct View<'a> {
     files: String,
     shards: Vec<Shard>,
     max_parallel: u32,
+    queue: &'static str,
     cache: bool,
     secrets: &'a [String],
     /// Jobs that test the wheels of a matrix where a GPU is.
@@ -76,6 +77,8 @@ struct Publish {
     timeout: u32,
     slow: &'static str,
     make_latest: &'static str,
+    /// Whether it may write storage records.
+    records: bool,
 }
 
 /// The job that says which legs failed.
@@ -123,6 +126,7 @@ impl<'a> View<'a> {
             global,
             files,
             max_parallel: agreed.workflow.max_parallel,
+            queue: agreed.workflow.queue.word(),
             cache: agreed.workflow.cache == Switch::On,
             secrets: &agreed.secrets,
             publish: Publish {
@@ -131,6 +135,7 @@ impl<'a> View<'a> {
                 timeout: if slow { PUBLISH_MIN.1 } else { PUBLISH_MIN.0 },
                 slow: if slow { " --slow" } else { "" },
                 make_latest: agreed.release.make_latest.word(),
+                records: agreed.workflow.artifact_metadata == Switch::On,
             },
             failures: failures(&before_publish().collect::<Vec<_>>(), agreed.workflow.pr_run_mode),
             pages: agreed.release.pages,
