@@ -1,12 +1,44 @@
-//! Tags and commits.
+//! Tags, commits and files.
 
 use serde_json::{Value, json};
 
 use super::errors;
 use super::github::Call;
+use super::paging;
 use super::request::Reply;
 use super::shapes;
 use super::state::Repository;
+
+/// Every tag with its commit, also where the tag is an object of its own; backwards by their letters, as GitHub's are.
+pub fn list_tags(call: &Call, repository: &Repository) -> Reply {
+    let url = format!("{}/repositories/{}/tags", call.settings.api_base, repository.id);
+    let (part, link) = paging::page(repository.tags.iter().rev().collect(), call.address, &url);
+    let body: Value =
+        part.into_iter().map(|(tag, sha)| shapes::listed_tag(call.settings, repository, tag, sha)).collect();
+    let mut reply = Reply::json(200, &body);
+    if let Some(link) = link {
+        reply.set("link", &link);
+    }
+    reply
+}
+
+/// A file: its text where that is asked for, else what is known of it.
+pub fn contents(call: &Call, repository: &Repository) -> Reply {
+    let path = &call.route.text;
+    let name = call.address.asked("ref").unwrap_or_else(|| "main".into());
+    let Some(sha) = repository.commit(&name) else {
+        return errors::refusal(404, &format!("No commit found for the ref {name}"));
+    };
+    let Some(text) = repository.files.get(sha).and_then(|files| files.get(path)) else { return errors::not_found() };
+    if !call.request.get("accept").is_some_and(|accept| accept.starts_with("application/vnd.github.raw")) {
+        // GitHub writes the text in base64 here; nobody reads it so.
+        let body = json!({"type": "file", "path": path, "size": text.len(), "encoding": "none", "content": ""});
+        return Reply::json(200, &body);
+    }
+    let mut reply = Reply::bytes(200, text.as_bytes().into());
+    reply.set("content-type", "application/vnd.github.raw+json; charset=utf-8");
+    reply
+}
 
 /// One tag.
 pub fn tag_ref(call: &Call, repository: &Repository) -> Reply {

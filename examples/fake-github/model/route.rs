@@ -12,6 +12,10 @@ pub enum Operation {
     Repository,
     /// `GET /repos/O/R/immutable-releases`
     ImmutableReleases,
+    /// `GET /repos/O/R/tags`
+    ListTags,
+    /// `GET /repos/O/R/contents/PATH?ref=REF`
+    Contents,
     /// `GET /repos/O/R/git/ref/tags/T`
     TagRef,
     /// `GET /repos/O/R/git/matching-refs/tags/PREFIX`
@@ -59,6 +63,8 @@ pub const OPERATIONS: &[(Operation, &str)] = &[
     (Operation::RateLimit, "rate-limit"),
     (Operation::Repository, "repository"),
     (Operation::ImmutableReleases, "immutable-releases"),
+    (Operation::ListTags, "list-tags"),
+    (Operation::Contents, "contents"),
     (Operation::TagRef, "tag-ref"),
     (Operation::MatchingRefs, "matching-refs"),
     (Operation::TagObject, "tag-object"),
@@ -150,6 +156,8 @@ impl Route {
             _ if *base != settings.api_base => Self::plain(Operation::Unknown, &repository, 0),
             ("GET", []) => about(Operation::Repository, "", &[]),
             ("GET", ["immutable-releases"]) => about(Operation::ImmutableReleases, "", &[]),
+            ("GET", ["tags"]) => about(Operation::ListTags, "", &[]),
+            ("GET", ["contents", path @ ..]) => about(Operation::Contents, "", path),
             ("GET", ["git", "ref", "tags", tag @ ..]) => about(Operation::TagRef, "", tag),
             ("GET", ["git", "matching-refs", "tags", tag @ ..]) => about(Operation::MatchingRefs, "", tag),
             ("DELETE", ["git", "refs", "tags", tag @ ..]) => about(Operation::DeleteTag, "", tag),

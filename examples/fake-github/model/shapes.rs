@@ -169,6 +169,14 @@ fn shown_tag(release: &Release) -> String {
     }
 }
 
+/// A tag as the list of them has it.
+pub fn listed_tag(settings: &Settings, repository: &Repository, tag: &str, sha: &str) -> Value {
+    let url = format!("{}/repos/{}", settings.api_base, repository.full_name);
+    json!({"name": tag, "commit": {"sha": sha, "url": format!("{url}/commits/{sha}")},
+        "zipball_url": format!("{url}/zipball/refs/tags/{tag}"),
+        "tarball_url": format!("{url}/tarball/refs/tags/{tag}"), "node_id": "REF_1"})
+}
+
 /// A ref with the object it is at.
 pub fn tag_ref(settings: &Settings, repository: &Repository, tag: &str, sha: &str) -> Value {
     let url = format!("{}/repos/{}/git", settings.api_base, repository.full_name);

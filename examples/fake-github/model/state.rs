@@ -61,6 +61,8 @@ pub struct Repository {
     pub tags: BTreeMap<String, String>,
     /// Tags that are objects of their own: tag to object.
     pub annotated: BTreeMap<String, String>,
+    /// Texts of files, by commit and path.
+    pub files: BTreeMap<String, BTreeMap<String, String>>,
     /// Tags that an immutable release had; they come never back.
     pub burned_tags: BTreeSet<String>,
     /// The releases.

@@ -22,6 +22,37 @@ fn releases_come_in_pages_whose_links_name_the_repository_by_number() {
 }
 
 #[test]
+fn tags_come_backwards_by_their_letters_each_with_its_commit() {
+    let mut lab = Lab::new();
+    let tags = &mut lab.github.repository_mut("me/wheels").tags;
+    tags.extend(["v9", "v10"].map(|tag| (tag.to_owned(), format!("commit of {tag}"))));
+    lab.github.repository_mut("me/wheels").annotated.insert("v10".to_owned(), "an object".to_owned());
+    let first = lab.get("/tags?per_page=2");
+    let listed = first.value();
+    let seen: Vec<_> = listed.as_array().unwrap().iter().map(|tag| [&tag["name"], &tag["commit"]["sha"]]).collect();
+    assert_eq!(json!(seen), json!([["v9", "commit of v9"], ["v10", "commit of v10"]]));
+    let link = first.get("link").unwrap();
+    assert!(link.contains("/tags?per_page=2&page=2>; rel=\"next\"") && link.contains("/repositories/"), "{link}");
+}
+
+#[test]
+fn a_file_is_its_text_where_that_is_asked_for() {
+    let mut lab = Lab::new();
+    let repository = lab.github.repository_mut("me/wheels");
+    let commit = repository.tags["v1"].clone();
+    repository.files.entry(commit.clone()).or_default().insert("a/b.yml".to_owned(), "runs: x\n".to_owned());
+    let path = format!("{REPO}/contents/a/b.yml?ref={commit}");
+    let mut raw = Request::careful("GET", &path, "writer");
+    raw.headers.retain(|(name, _)| name != "accept");
+    let reply = lab.send(&raw.header("accept", "application/vnd.github.raw+json"));
+    assert_eq!((reply.status, &*reply.body), (200, &b"runs: x\n"[..]));
+    assert_eq!(lab.get("/contents/a/b.yml?ref=v1").value()["type"], "file");
+    for missing in ["/contents/a/c.yml?ref=v1", "/contents/a/b.yml?ref=v7", "/contents/a/b.yml?ref=v"] {
+        assert_eq!(lab.get(missing).status, 404, "{missing}");
+    }
+}
+
+#[test]
 fn assets_come_in_pages_of_thirty_unless_told_and_a_hundred_at_most() {
     let mut lab = Lab::new();
     let id = lab.draft("v1");
