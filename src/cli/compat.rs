@@ -19,7 +19,8 @@ Examples:
   rock-matrix compat explain torch=2.6.0 rocm=6.2
                                                   do they go together, and why not
   rock-matrix compat explain flash-attn=2.8.3 gfx=gfx1100 rocm=7.2
-  rock-matrix compat refresh --from saved-pages/  a patch with what the table lacks")]
+  rock-matrix compat refresh --from saved-pages/  a patch with what the torch table lacks
+  rock-matrix compat refresh --actions            a patch with newer releases of the actions")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -53,22 +54,7 @@ Examples:
         #[arg(long, value_enum, default_value = "human")]
         format: Format,
     },
-    /// Compare the torch table with the pages of a package index
-    #[command(after_help = "\
-Examples:
-  rock-matrix compat refresh --from saved-pages/             a patch with what the table lacks
-  rock-matrix compat refresh --from saved-pages/ --check     whether it lacks something")]
-    Refresh {
-        /// Root of an index laid out as rocm6.2/torch/: a folder of saved pages, or an address
-        #[arg(long, value_name = "DIR|URL")]
-        from: String,
-        /// How to print the differences
-        #[arg(long, value_enum, default_value = "human")]
-        format: Format,
-        /// Exit with 1 when there are differences
-        #[arg(long)]
-        check: bool,
-    },
+    Refresh(refresh::Args),
 }
 
 /// Runs the command.
@@ -80,7 +66,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
         Command::List { table, format } => list(&compat, table.as_deref(), *format, shell),
         Command::Explain { values, format } => explain::run(&compat, values, *format, shell),
-        Command::Refresh { from, format, check } => refresh::run(&compat, from, *format, *check, shell),
+        Command::Refresh(args) => refresh::run(args, &compat, shell),
     }
 }
 

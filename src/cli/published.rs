@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::publish::Connection;
+use super::publish::{Connection, Opened};
 use super::told::file_url;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
@@ -295,7 +295,7 @@ fn live<M: From<Manifest>>(
         if error == GithubError::Stopped {
             return opened.exit_of_signal().unwrap_or(Exit::Machine);
         }
-        sink.push(unread(error, repo, opened.token.is_some()));
+        sink.push(unread(error, repo, &opened));
         Exit::Machine
     };
     let releases = opened.client.listing().map_err(|error| failed(error, sink))?;
@@ -336,24 +336,13 @@ fn live<M: From<Manifest>>(
 }
 
 /// Why a repository could not be read, with what helps a reader.
-fn unread(error: GithubError, repo: &RepoName, has_token: bool) -> Diagnostic {
-    let help = match &error {
-        GithubError::Status { status: 401, .. } => {
-            "give a valid token in `GITHUB_TOKEN`, or none: what is public needs none".to_owned()
-        }
-        GithubError::Status { status: 403 | 404, .. } if has_token => {
-            format!("check the name: neither a file nor a folder is called `{repo}`, and the token must see it")
-        }
-        GithubError::Status { status: 404, .. } => format!(
-            "check the name: neither a file nor a folder is called `{repo}`, and a private repository needs a token in \
-             `GITHUB_TOKEN`"
-        ),
-        GithubError::Deadline { .. } | GithubError::Status { status: 403 | 429, .. } if !has_token => {
-            "give a token in `GITHUB_TOKEN`: without one GitHub answers 60 calls an hour".to_owned()
-        }
-        _ => return error.into(),
+fn unread(error: GithubError, repo: &RepoName, opened: &Opened) -> Diagnostic {
+    let see = match &error {
+        GithubError::Status { status: 403 | 404, .. } if opened.token.is_some() => "the token must see it",
+        GithubError::Status { status: 404, .. } => "a private repository needs a token in `GITHUB_TOKEN`",
+        _ => return opened.unread(error),
     };
-    Diagnostic::from(error).help(help)
+    Diagnostic::from(error).help(format!("check the name: neither a file nor a folder is called `{repo}`, and {see}"))
 }
 
 /// Saved answers of GitHub, and manifests.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::rows::{Origin, PackageRow, Tables};
+use super::rows::{ActionRow, Origin, PackageRow, Tables};
 
 /// A row that cannot be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,9 +258,8 @@ fn machines(tables: &Tables, faults: &mut Vec<Fault>) {
         let mut row = actions.row(number, of.name.clone(), &of.origin);
         row.expect(is_hex(&of.sha, 40), || format!("sha: `{}` is not a commit of 40 hex digits", of.sha));
         row.expect(of.name.contains('/'), || "name: write OWNER/REPOSITORY".to_owned());
-        // Runners have no Node 20 any more (GitHub's changelog, 2026-09-23).
-        row.expect(["node24", "composite"].contains(&of.runtime.as_str()), || {
-            format!("runtime: `{}` is neither node24 nor composite", of.runtime)
+        row.expect(ActionRow::may_run_on(&of.runtime), || {
+            format!("runtime: `{}` is neither composite nor node24 or later", of.runtime)
         });
     }
     let mut libc = table("libc", tables, faults);

@@ -1,44 +1,76 @@
-//! The torch table as YAML text, and the change from one to another as a patch of `matrices/compat/torch.yaml`.
+//! Tables as YAML text, and the change from one to another as a patch of their file in `matrices/compat`.
 //!
 //! Input: rows. Output: the file's text as it is kept, and a unified diff that `git apply` and `patch -p1` take.
 
 use std::fmt::Write;
 
-use super::rows::TorchRow;
+use super::rows::{ActionRow, Origin, TorchRow};
 
 /// Lines of context around a change, as `diff -u` has them.
 const CONTEXT: usize = 3;
 
-/// What the file says before its rows.
-const HEAD: &str = "\
+/// How the file of a table is written.
+#[derive(Debug)]
+pub struct Written<R> {
+    /// Its path in the repository.
+    path: &'static str,
+    /// What it says before its rows.
+    head: &'static str,
+    /// What tells its rows apart.
+    key: fn(&R) -> &str,
+    /// The lines of a row; rows of one key have equally many.
+    lines: fn(&R) -> Vec<String>,
+}
+
+/// `torch.yaml`, six lines a torch minor.
+pub const TORCH: Written<TorchRow> = Written {
+    path: "matrices/compat/torch.yaml",
+    head: "\
 # torch minors with the ROCm versions and Pythons that the official index has wheels for.
 # `rocm-index` holds the literal suffix of the index path: rocm6.2.4 keeps its patch, rocm7.2 has none.
 torch:
-";
+",
+    key: |row| &row.torch,
+    lines: torch_lines,
+};
 
-/// The text of `torch.yaml`.
-pub fn table_text(rows: &[TorchRow]) -> String {
-    let rows = rows.iter().flat_map(row_lines).fold(String::new(), |text, line| text + &line + "\n");
-    HEAD.to_owned() + &rows
-}
+/// `actions.yaml`, a line an action.
+pub const ACTIONS: Written<ActionRow> = Written {
+    path: "matrices/compat/actions.yaml",
+    head: "\
+# Commits of the actions that rendered workflows may use. verified: the commit lies in that repository under that tag;
+# cited: pinned with that tag by the named projects.
+actions:
+",
+    key: |row| &row.name,
+    lines: action_lines,
+};
 
-/// The patch that turns the file of these rows into that of the others; empty when they are equal. Rows are matched
-/// by torch minor and stand in the same order.
-pub fn torch_patch(old: &[TorchRow], new: &[TorchRow]) -> String {
-    let mut lines: Vec<Line> = HEAD.lines().map(|line| Line::Kept(line.to_owned())).collect();
-    let mut rest = old.iter().peekable();
-    for row in new {
-        // Rows of the old table that the new one has no more.
-        while let Some(gone) = rest.next_if(|known| !new.iter().any(|row| row.torch == known.torch)) {
-            lines.extend(row_lines(gone).into_iter().map(Line::Removed));
-        }
-        match rest.next_if(|known| known.torch == row.torch) {
-            Some(known) => lines.extend(changed(row_lines(known), row_lines(row))),
-            None => lines.extend(row_lines(row).into_iter().map(Line::Added)),
-        }
+impl<R> Written<R> {
+    /// The text of the file.
+    pub fn text(&self, rows: &[R]) -> String {
+        rows.iter().flat_map(self.lines).fold(self.head.to_owned(), |text, line| text + &line + "\n")
     }
-    lines.extend(rest.flat_map(row_lines).map(Line::Removed));
-    unified("matrices/compat/torch.yaml", &lines)
+
+    /// The patch that turns the file of these rows into that of the others; empty when they are equal. Rows are matched
+    /// by key and stand in the same order.
+    pub fn patch(&self, old: &[R], new: &[R]) -> String {
+        let (key, row_lines) = (self.key, self.lines);
+        let mut lines: Vec<Line> = self.head.lines().map(|line| Line::Kept(line.to_owned())).collect();
+        let mut rest = old.iter().peekable();
+        for row in new {
+            // Rows of the old table that the new one has no more.
+            while let Some(gone) = rest.next_if(|known| !new.iter().any(|row| key(row) == key(known))) {
+                lines.extend(row_lines(gone).into_iter().map(Line::Removed));
+            }
+            match rest.next_if(|known| key(known) == key(row)) {
+                Some(known) => lines.extend(changed(row_lines(known), row_lines(row))),
+                None => lines.extend(row_lines(row).into_iter().map(Line::Added)),
+            }
+        }
+        lines.extend(rest.flat_map(row_lines).map(Line::Removed));
+        unified(self.path, &lines)
+    }
 }
 
 enum Line {
@@ -47,13 +79,29 @@ enum Line {
     Added(String),
 }
 
-fn row_lines(row: &TorchRow) -> [String; 6] {
+fn torch_lines(row: &TorchRow) -> Vec<String> {
     let list = |name: &str, values: &[String]| {
         let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
         format!("    {name}: [{}]", quoted.join(", "))
     };
-    let origin = &row.origin;
-    let mut text = format!("    origin: {{status: {}, source: {}", origin.status.word(), origin.source);
+    vec![
+        format!("  - torch: {}", quoted(&row.torch)),
+        list("patches", &row.patches),
+        list("rocm-index", &row.rocm_index),
+        list("python", &row.python),
+        list("free-threaded", &row.free_threaded),
+        format!("    origin: {}", origin(&row.origin)),
+    ]
+}
+
+fn action_lines(row: &ActionRow) -> Vec<String> {
+    let ActionRow { name, version, sha, runtime, origin: read } = row;
+    let read = origin(read);
+    vec![format!("  - {{name: {name}, version: {version}, sha: {sha}, runtime: {runtime}, origin: {read}}}")]
+}
+
+fn origin(origin: &Origin) -> String {
+    let mut text = format!("{{status: {}, source: {}", origin.status.word(), origin.source);
     for (name, value) in
         [("ref", quoted(&origin.r#ref)), ("checked", origin.checked.clone()), ("note", quoted(&origin.note))]
     {
@@ -61,14 +109,7 @@ fn row_lines(row: &TorchRow) -> [String; 6] {
             let _ = write!(text, ", {name}: {value}");
         }
     }
-    [
-        format!("  - torch: {}", quoted(&row.torch)),
-        list("patches", &row.patches),
-        list("rocm-index", &row.rocm_index),
-        list("python", &row.python),
-        list("free-threaded", &row.free_threaded),
-        text + "}",
-    ]
+    text + "}"
 }
 
 fn quoted(text: &str) -> String {
@@ -86,7 +127,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Equal lines kept; of a run of changed ones the old before the new.
-fn changed(old: [String; 6], new: [String; 6]) -> Vec<Line> {
+fn changed(old: Vec<String>, new: Vec<String>) -> Vec<Line> {
     let (mut lines, mut added) = (Vec::new(), Vec::new());
     for (old, new) in old.into_iter().zip(new) {
         if old == new {
@@ -138,19 +179,20 @@ fn write_hunk(text: &mut String, lines: &[Line], changes: &std::ops::Range<usize
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, table_text, torch_patch};
+    use super::{ACTIONS, TORCH, quoted};
     use crate::compat::Compat;
 
     #[test]
-    fn the_text_of_the_table_is_the_shipped_file() {
-        let shipped = include_str!("../../matrices/compat/torch.yaml");
-        assert_eq!(table_text(&Compat::embedded().tables().torch), shipped);
+    fn the_text_of_a_table_is_the_shipped_file() {
+        let compat = Compat::embedded();
+        assert_eq!(TORCH.text(&compat.tables().torch), include_str!("../../matrices/compat/torch.yaml"));
+        assert_eq!(ACTIONS.text(&compat.tables().actions), include_str!("../../matrices/compat/actions.yaml"));
     }
 
     #[test]
     fn equal_tables_need_no_patch() {
         let rows = Compat::embedded().tables().torch.clone();
-        assert_eq!(torch_patch(&rows, &rows), "");
+        assert_eq!(TORCH.patch(&rows, &rows), "");
     }
 
     #[test]
@@ -161,7 +203,7 @@ mod tests {
         let mut added = rows[12].clone();
         added.torch = "2.16".into();
         new.push(added);
-        insta::assert_snapshot!(torch_patch(&rows, &new), @r#"
+        insta::assert_snapshot!(TORCH.patch(&rows, &new), @r#"
         --- a/matrices/compat/torch.yaml
         +++ b/matrices/compat/torch.yaml
         @@ -8,7 +8,7 @@
@@ -185,7 +227,7 @@ mod tests {
         +    origin: {status: inferred, source: ti, ref: "nightly channel, HEAD 2026-08-21", checked: 2026-11-21, note: "nightly only at snapshot time"}
         "#);
         let without: Vec<_> = rows.iter().filter(|row| row.torch != "2.3").cloned().collect();
-        let patch = torch_patch(&rows, &without);
+        let patch = TORCH.patch(&rows, &without);
         assert!(patch.contains("\n@@ -1,12 +1,6 @@\n") && patch.contains("\n-  - torch: \"2.3\"\n"), "{patch}");
     }
 

@@ -1,5 +1,7 @@
 //! What package index pages say about torch × ROCm × Python, and how that differs from the table.
 
+pub mod actions;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pages::{IndexPage, linked_files};

@@ -287,6 +287,18 @@ pub struct ActionRow {
     pub origin: Origin,
 }
 
+/// The oldest Node that runners have (GitHub's changelog, 2026-09-23: Node 20 was removed).
+const OLDEST_NODE: u32 = 24;
+
+impl ActionRow {
+    /// Whether runners run what `runs.using` of an action names, and pins take it: a Node that they have, or steps.
+    pub fn may_run_on(runtime: &str) -> bool {
+        let node = runtime.strip_prefix("node").filter(|number| !number.starts_with(['0', '+']));
+        runtime == "composite"
+            || node.and_then(|number| number.parse().ok()).is_some_and(|node: u32| node >= OLDEST_NODE)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LibcRow {

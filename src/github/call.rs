@@ -146,11 +146,12 @@ impl Caller {
         }
     }
 
-    /// Fetches bytes, which may lie on another host: that one does not get the token. What broke off begins again, with
-    /// what `begin` gives; `add` takes each piece and says whether to go on.
+    /// Fetches bytes of a media type, which may lie on another host: that one does not get the token. What broke off
+    /// begins again, with what `begin` gives; `add` takes each piece and says whether to go on.
     pub(super) async fn fetch<S>(
         &self,
         uri: &Uri,
+        accept: &str,
         begin: impl Fn() -> S,
         add: impl Fn(&mut S, &[u8]) -> bool,
     ) -> Result<S, GithubError> {
@@ -159,7 +160,9 @@ impl Caller {
         loop {
             self.turn(&name, Kind::Reads).await?;
             let mut fetched = begin();
-            let got = self.within(&name, Kind::Reads, self.bytes(&name, uri, |piece| add(&mut fetched, piece))).await?;
+            let got = self
+                .within(&name, Kind::Reads, self.bytes(&name, uri, accept, |piece| add(&mut fetched, piece)))
+                .await?;
             match self.outcome(&name, got?, Kind::Reads, tries)? {
                 Outcome::Settled(reply) if reply.status == 200 => return Ok(fetched),
                 Outcome::Settled(reply) => return Err(reply.refusal(name)),
@@ -175,11 +178,12 @@ impl Caller {
         &self,
         name: &str,
         uri: &Uri,
+        accept: &str,
         mut add: impl FnMut(&[u8]) -> bool,
     ) -> Result<Result<Reply, WireError>, GithubError> {
         let mut uri = uri.clone();
         for _ in 0..=MOST_REDIRECTS {
-            let builder = self.request(&Method::GET, &uri, "application/octet-stream");
+            let builder = self.request(&Method::GET, &uri, accept);
             let request = builder.body(whole(Bytes::new())).map_err(|e| malformed(name, &e))?;
             let (parts, body) = match self.wire.send(request).await {
                 Ok(response) => response.into_parts(),

@@ -84,6 +84,12 @@ impl Client {
         Ok(Self { runtime, caller, octocrab, repo })
     }
 
+    /// The same, for another repository: with the limits, the waits and the deadline that there are.
+    #[must_use]
+    pub fn at(self, repo: RepoName) -> Self {
+        Self { repo, ..self }
+    }
+
     /// Waits before looking again after a call of unknown outcome, for the time of this try.
     ///
     /// # Errors
@@ -124,11 +130,7 @@ impl Client {
 
     /// What is there, `None` where nothing is.
     fn find<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, GithubError> {
-        match self.get(path) {
-            Ok((found, _)) => Ok(Some(found)),
-            Err(GithubError::Status { status: 404, .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        found(self.get(path).map(|(found, _)| found))
     }
 
     /// Makes something. An answer that cannot be read leaves open whether it was made.
@@ -176,6 +178,15 @@ impl Client {
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client").field("repo", &self.repo).finish_non_exhaustive()
+    }
+}
+
+/// What was found; that there is nothing is no fault.
+fn found<T>(answer: Result<T, GithubError>) -> Result<Option<T>, GithubError> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(GithubError::Status { status: 404, .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

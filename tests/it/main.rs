@@ -35,6 +35,7 @@ mod index_withdraws_wheels;
 mod label_a_wheel;
 mod mistakes_around_plans;
 mod mistakes_in_matrices;
+mod newer_actions;
 mod pick_a_wheel;
 mod plan_a_matrix;
 mod prune_releases;

@@ -9,7 +9,7 @@ use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::github::{Api, Calls, Client, Net, OnWait, Rates, SystemClock, Through, Token, UploadsHost};
+use crate::github::{Api, Calls, Client, GithubError, Net, OnWait, Rates, SystemClock, Through, Token, UploadsHost};
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
 
@@ -182,6 +182,11 @@ fn telling(shell: &Shell) -> Box<OnWait> {
 }
 
 impl Opened {
+    /// The same, for another repository.
+    pub(in crate::cli) fn at(self, repo: RepoName) -> Self {
+        Self { client: self.client.at(repo.clone()), repo, ..self }
+    }
+
     /// Something is to be changed, which nobody may without a token.
     pub(in crate::cli) fn need_token(&self, done: &str, sink: &mut Sink) -> Result<(), Exit> {
         if self.token.is_some() {
@@ -192,6 +197,24 @@ impl Opened {
                 .help("set `GITHUB_TOKEN` or `GH_TOKEN`, or name a file with `--token-file`"),
         );
         Err(Exit::Machine)
+    }
+
+    /// Why something could not be read, with what helps a reader.
+    pub(in crate::cli) fn unread(&self, error: GithubError) -> Diagnostic {
+        let help = match &error {
+            GithubError::Status { status: 401, .. } => {
+                "give a valid token in `GITHUB_TOKEN`, or none: what is public needs none"
+            }
+            GithubError::Deadline { .. }
+            | GithubError::Limited { .. }
+            | GithubError::Status { status: 403 | 429, .. }
+                if self.token.is_none() =>
+            {
+                "give a token in `GITHUB_TOKEN`: without one GitHub answers 60 calls an hour"
+            }
+            _ => return error.into(),
+        };
+        Diagnostic::from(error).help(help)
     }
 
     /// The exit of a command that a signal ended.

@@ -21,7 +21,7 @@ use crate::index::{BaseUrl, Links};
 use crate::names::WheelName;
 use crate::publish::LeftOut;
 
-pub(super) use connect::Connection;
+pub(super) use connect::{Connection, Opened};
 
 /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
 #[derive(Debug, clap::Args)]

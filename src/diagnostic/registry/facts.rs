@@ -12,6 +12,7 @@ pub const ALL: &[&Code] = &[
     &BAD_QUESTION,
     &BAD_POLICY_FILE,
     &POLICY_SHRINKS,
+    &MOVED_TAG,
 ];
 
 /// A facts file that does not follow the tables.
@@ -61,4 +62,10 @@ pub const POLICY_SHRINKS: Code = Code::error(
     "K008",
     "policy-shrinks",
     "A policy lacks a library or a symbol version that a policy of higher priority permits. By PEP 600 a wheel that meets a policy meets every later one, so libraries and symbol versions are only added from one policy to the next.",
+);
+/// The tag of a pinned action leads elsewhere than it did.
+pub const MOVED_TAG: Code = Code::warning(
+    "K009",
+    "moved-tag",
+    "The tag that a row of the table `actions` was read from leads to another commit now. Tags of releases stay where they are; whoever takes over a repository moves them, so that everybody who names the tag runs other code. The row is kept, `compat refresh` proposes nothing newer of that repository, and `--check` fails.\n\nLook at the releases and the security advisories of the repository. Where the move was meant, read the new commit and write it into the row by hand.",
 );

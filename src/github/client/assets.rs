@@ -9,6 +9,9 @@ use crate::github::error::GithubError;
 use crate::names::Digest;
 use crate::publish::ListedAsset;
 
+/// The bytes of an asset, not what is known of it (REST API, "Get a release asset").
+const BYTES: &str = "application/octet-stream";
+
 impl Client {
     /// The assets of a release.
     ///
@@ -45,7 +48,7 @@ impl Client {
             Some(uri) => uri,
             None => self.address_of(asset.id)?,
         };
-        let content = self.block_on(self.caller.fetch(&uri, Vec::new, |content, piece| {
+        let content = self.block_on(self.caller.fetch(&uri, BYTES, Vec::new, |content, piece| {
             content.extend_from_slice(piece);
             content.len() as u64 <= most_bytes
         }))?;
@@ -62,7 +65,7 @@ impl Client {
     /// When it cannot be fetched.
     pub fn hash(&self, asset: u64) -> Result<Digest, GithubError> {
         let uri = self.address_of(asset)?;
-        let hash = self.block_on(self.caller.fetch(&uri, Sha256::new, |hash, piece| {
+        let hash = self.block_on(self.caller.fetch(&uri, BYTES, Sha256::new, |hash, piece| {
             hash.update(piece);
             true
         }))?;

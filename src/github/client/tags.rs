@@ -1,8 +1,14 @@
-//! Tags: what they name, and deleted.
+//! Tags and what they lead to: listed, read, deleted.
 
-use super::Client;
+use super::{Client, found};
+use crate::compat::refresh::actions::Tag;
 use crate::github::error::GithubError;
 use crate::names::percent_encode;
+
+/// The content of a file, not what is known of it (REST API, "Get repository content").
+const RAW: &str = "application/vnd.github.raw+json";
+/// Bytes of a file that is read as text. An `action.yml` has some thousands.
+const LARGEST_FILE_BYTES: usize = 1 << 20;
 
 /// What a tag names: a commit, or an object of the tag's own.
 #[derive(Debug, Clone, serde::Deserialize)]
@@ -20,6 +26,28 @@ fn segments(name: &str) -> String {
 }
 
 impl Client {
+    /// All tags of the repository with their commits, `None` where no such repository is seen.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn tags(&self) -> Result<Option<Vec<Tag>>, GithubError> {
+        found(self.pages(&format!("/repos/{}/tags?per_page=100", self.repo), |tag| tag))
+    }
+
+    /// The text of a file at a commit, `None` where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn file(&self, path: &str, commit: &str) -> Result<Option<String>, GithubError> {
+        let path = format!("/repos/{}/contents/{}?ref={}", self.repo, segments(path), percent_encode(commit));
+        let uri = self.caller.api.at(&path)?;
+        let content = found(self.block_on(self.caller.fetch(&uri, RAW, Vec::new, |content, piece| {
+            content.extend_from_slice(piece);
+            content.len() <= LARGEST_FILE_BYTES
+        })))?;
+        Ok(content.map(|content| String::from_utf8_lossy(&content).into_owned()))
+    }
+
     /// The object that a tag names, `None` where there is no such tag.
     ///
     /// # Errors

@@ -1,0 +1,132 @@
+//! `compat refresh --actions`: tags of the repositories of the table `actions`, compared with its rows.
+
+use super::Found;
+use crate::cli::publish::{Connection, Opened};
+use crate::cli::{Exit, Shell};
+use crate::compat::refresh::actions::{self, About, Difference, Remark};
+use crate::compat::rows::ActionRow;
+use crate::compat::{Compat, patch};
+use crate::diagnostic::Sink;
+use crate::github::{Client, GithubError};
+use crate::names::RepoName;
+
+/// Minutes that reading may take.
+const MINUTES: u64 = 10;
+/// The files that say what an action runs on, the first that is there (GitHub Docs, "Metadata syntax reference").
+const METADATA: [&str; 2] = ["action.yml", "action.yaml"];
+
+/// The output as JSON.
+#[derive(serde::Serialize)]
+struct Document<'a> {
+    version: u32,
+    /// Repositories whose tags were read.
+    read: Vec<&'a str>,
+    differences: &'a [Difference],
+    remarks: Vec<RemarkView<'a>>,
+    /// For `git apply` in a checkout that has `matrices/compat`; empty when there are no differences.
+    patch: &'a str,
+}
+
+#[derive(serde::Serialize)]
+struct RemarkView<'a> {
+    action: &'a str,
+    remark: &'static str,
+    text: String,
+}
+
+impl<'a> RemarkView<'a> {
+    fn of(remark: &'a Remark) -> Self {
+        Self { action: &remark.action, remark: remark.about.word(), text: remark.to_string() }
+    }
+}
+
+/// What was found out so far.
+#[derive(Default)]
+struct Seen {
+    read: Vec<String>,
+    differences: Vec<Difference>,
+    remarks: Vec<Remark>,
+}
+
+/// Reads the tags, and says how they differ.
+///
+/// # Errors
+/// The exit of the command; why was told.
+pub(super) fn compare(compat: &Compat, connection: &Connection, shell: &Shell) -> Result<Found, Exit> {
+    let mut sink = Sink::new();
+    let seen = asked(compat, connection, shell, &mut sink).inspect_err(|_| {
+        shell.report(&std::mem::take(&mut sink).finish());
+    })?;
+    let rows = &compat.tables().actions;
+    let updated = actions::updated(rows, &seen.differences, &shell.environment.today());
+    let patch = patch::ACTIONS.patch(rows, &updated);
+    for difference in &seen.differences {
+        shell.say(&difference.to_string());
+    }
+    for remark in &seen.remarks {
+        match remark.warning() {
+            Some(warning) => sink.push(warning),
+            None => shell.say(&remark.to_string()),
+        }
+    }
+    shell.report(&sink.finish());
+    if seen.differences.is_empty() && seen.remarks.is_empty() {
+        shell.say("the table of actions has the newest releases");
+    }
+    let is_moved = |remark: &Remark| matches!(remark.about, About::MovedTag { .. });
+    let document = super::json(&Document {
+        version: 1,
+        read: seen.read.iter().map(String::as_str).collect(),
+        differences: &seen.differences,
+        remarks: seen.remarks.iter().map(RemarkView::of).collect(),
+        patch: &patch,
+    });
+    Ok(Found { differs: !seen.differences.is_empty() || seen.remarks.iter().any(is_moved), document, patch })
+}
+
+/// Asks for every row, over one connection: limits and the deadline are those of all.
+fn asked(compat: &Compat, connection: &Connection, shell: &Shell, sink: &mut Sink) -> Result<Seen, Exit> {
+    let (mut seen, mut opened) = (Seen::default(), None::<Opened>);
+    for row in &compat.tables().actions {
+        let Ok(repo) = row.name.parse::<RepoName>() else {
+            seen.remarks.push(Remark { action: row.name.clone(), about: About::NoRepository });
+            continue;
+        };
+        let here = match opened.take() {
+            Some(before) => before.at(repo),
+            None => connection.open(&row.name, MINUTES, compat, shell, sink)?,
+        };
+        shell.detail(&format!("reading the tags of {}", row.name));
+        if let Err(error) = ask(row, &here.client, &mut seen) {
+            if error == GithubError::Stopped {
+                return Err(here.exit_of_signal().unwrap_or(Exit::Machine));
+            }
+            sink.push(here.unread(error));
+            return Err(Exit::Machine);
+        }
+        opened = Some(here);
+    }
+    Ok(seen)
+}
+
+fn ask(row: &ActionRow, client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
+    let Some(tags) = client.tags()? else {
+        seen.remarks.push(Remark { action: row.name.clone(), about: About::NoRepository });
+        return Ok(());
+    };
+    seen.read.push(row.name.clone());
+    let (newer, remarks) = actions::look(row, &tags);
+    seen.remarks.extend(remarks);
+    let Some(newer) = newer else { return Ok(()) };
+    let mut metadata = None;
+    for path in METADATA {
+        if metadata.is_none() {
+            metadata = client.file(path, &newer.sha)?;
+        }
+    }
+    match actions::judge(row, newer, metadata.as_deref()) {
+        Ok(difference) => seen.differences.push(difference),
+        Err(remark) => seen.remarks.push(remark),
+    }
+    Ok(())
+}

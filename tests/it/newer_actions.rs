@@ -1,0 +1,276 @@
+//! `compat refresh --actions`: what tags on GitHub say that the table of actions does not.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::fake_github::model::state::sha_of;
+use crate::fake_github::model::{Github, Rule, Settings};
+use crate::fake_github::server::Server;
+use crate::support::{Outcome, Project};
+
+const CHECKOUT: &str = "actions/checkout";
+
+fn rows(project: &Project, facts: &[&str]) -> Vec<Value> {
+    let listed = project.run(&[facts, &["compat", "list", "actions", "--format", "json"]].concat()).exits(0).json();
+    listed.as_array().unwrap().clone()
+}
+
+/// A GitHub where every action has the tag that its row was read from, and a project on the first of December.
+fn world(facts: &[&str]) -> (Project, Server) {
+    let project = Project::new().copy("matrices", "matrices").env("SOURCE_DATE_EPOCH", "1796083200");
+    let server = Server::start(Github::new(Settings::default()));
+    for row in rows(&project, facts) {
+        let text = |key: &str| row[key].as_str().unwrap().to_owned();
+        server.github().add_repository(&text("name")).tags.insert(text("version"), text("sha"));
+    }
+    (project, server)
+}
+
+/// Releases a version of an action, at a commit of its own, whose `action.yml` names what it runs on.
+fn release(server: &Server, action: &str, tag: &str, using: &str) -> String {
+    let sha = sha_of(&format!("{action} {tag}"));
+    let mut github = server.github();
+    let repository = github.repository_mut(action);
+    repository.tags.insert(tag.to_owned(), sha.clone());
+    let text =
+        format!("name: An action\ndescription: >\n  It does\n  things.\nruns:\n  using: '{using}'\n  main: a.js\n");
+    repository.files.entry(sha.clone()).or_default().insert("action.yml".to_owned(), text);
+    sha
+}
+
+fn refresh(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome {
+    let url = server.url();
+    let said = project.run(&[&["compat", "refresh", "--actions", "--api-url", &url], words].concat()).exits(exit);
+    let github = server.github();
+    assert_eq!((github.ledger.leaks, &github.ledger.complaints), (0, &Vec::new()));
+    assert!(!said.stderr.contains("reader") && !said.stdout.contains("reader"), "the token is told");
+    said
+}
+
+/// 2.4, 5.23: the table is updated by a command.
+#[test]
+fn a_table_that_has_the_newest_releases_needs_no_patch() {
+    let (project, server) = world(&[]);
+    release(&server, CHECKOUT, "v6.9.9", "node24");
+    let said = refresh(&project, &server, &["--check"], 0);
+    assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "the table of actions has the newest releases\n"));
+    let asked: Vec<String> = server.github().ledger.requests.iter().map(|request| request.url.clone()).collect();
+    assert_eq!(asked.len(), rows(&project, &[]).len(), "one call a repository: {asked:?}");
+}
+
+#[test]
+fn the_newest_is_so_by_its_number_and_prereleases_and_moving_tags_are_none() {
+    let (project, server) = world(&[]);
+    for tag in ["v9.0.0", "v10.0.0", "v10.1.0-beta.1", "v11.0.0-rc1", "v9", "v10", "v12", "12.0.0", "v9.10.0"] {
+        release(&server, CHECKOUT, tag, "node24");
+    }
+    let attest = release(&server, "actions/attest", "v4.10.0", "node24");
+    release(&server, "actions/attest", "v4.9.0", "node24");
+    let said = refresh(&project, &server, &["--check"], 1);
+    assert_eq!(
+        said.stderr,
+        "actions/checkout: v7.0.1 -> v10.0.0, a new major version: look at its notes before you apply the patch\n\
+         actions/attest: v4.2.2 -> v4.10.0\n"
+    );
+    let added: Vec<&str> = said.stdout.lines().filter(|line| line.starts_with("+ ")).collect();
+    assert_eq!(added.len(), 2, "{}", said.stdout);
+    let row = format!(
+        "+  - {{name: actions/attest, version: v4.10.0, sha: {attest}, runtime: node24, origin: {{status: verified, \
+         source: tags, ref: \"tag in actions/attest\", checked: 2026-12-01}}}}"
+    );
+    assert_eq!(added[1], row);
+    assert_eq!(refresh(&project, &server, &[], 0).stdout, said.stdout, "without --check a difference is no fault");
+}
+
+/// The commit of an annotated tag is that of the tagged object, and the whole way round works.
+#[test]
+fn the_patch_applies_with_git_and_leaves_facts_without_a_difference() {
+    let (project, server) = world(&[]);
+    let cited = "pypa/gh-action-pypi-publish";
+    let sha = release(&server, cited, "v2.0.0", "composite");
+    server.github().repository_mut(cited).annotated.insert("v2.0.0".to_owned(), sha_of("an object"));
+    release(&server, "docker/login-action", "v4.7.0", "node26");
+    let said = refresh(&project, &server, &[], 0);
+    assert!(said.stdout.contains(&sha) && !said.stdout.contains(&sha_of("an object")), "{}", said.stdout);
+    let project = project.file("actions.patch", &said.stdout);
+    let applied = Command::new("git").args(["apply", "actions.patch"]).current_dir(project.root()).output().unwrap();
+    assert!(applied.status.success(), "{}", String::from_utf8_lossy(&applied.stderr));
+    let facts = ["--compat", "matrices/compat"];
+    let rows = rows(&project, &facts);
+    let row = rows.iter().find(|row| row["name"] == cited).unwrap();
+    assert_eq!((&row["version"], &row["runtime"]), (&json!("v2.0.0"), &json!("composite")));
+    assert_eq!((&row["origin"]["status"], &row["origin"]["source"]), (&json!("verified"), &json!("tags")));
+    let again = refresh(&project, &server, &["--compat", "matrices/compat", "--check"], 0);
+    assert_eq!(again.stdout, "");
+}
+
+/// K009
+#[test]
+fn a_tag_that_moved_is_a_warning_and_nothing_of_its_repository_is_taken() {
+    let (project, server) = world(&[]);
+    let elsewhere = sha_of("elsewhere");
+    release(&server, CHECKOUT, "v7.0.2", "node24");
+    server.github().repository_mut(CHECKOUT).tags.insert("v7.0.1".to_owned(), elsewhere.clone());
+    let said = refresh(&project, &server, &["--check"], 1);
+    assert_eq!(said.stdout, "");
+    insta::assert_snapshot!(said.stderr.replace(&elsewhere, "[ELSEWHERE]"), @r"
+    warning[K009 moved-tag]: actions/checkout: the tag v7.0.1 was moved from 3d3c42e5aac5ba805825da76410c181273ba90b1 to [ELSEWHERE]
+    --> actions/checkout v7.0.1
+     = note: the row is kept, and nothing newer of this repository is proposed
+    help: take no commit of it before you know why: look at its releases and security advisories
+    ");
+    assert_eq!(refresh(&project, &server, &[], 0).stdout, "");
+}
+
+#[test]
+fn a_newer_release_on_another_runtime_is_told_and_not_taken() {
+    let (project, server) = world(&[]);
+    for (action, using) in [(CHECKOUT, "node20"), ("actions/attest", "docker")] {
+        release(&server, action, "v9.0.0", using);
+    }
+    let without = release(&server, "actions/cache", "v9.0.0", "node24");
+    server.github().repository_mut("actions/cache").files.clear();
+    let other = release(&server, "actions/upload-artifact", "v9.0.0", "node24");
+    {
+        let mut github = server.github();
+        let files = github.repository_mut("actions/upload-artifact").files.get_mut(&other).unwrap();
+        let text = files.remove("action.yml").unwrap();
+        files.insert("action.yaml".to_owned(), text);
+        github.repository_mut("actions/setup-python").tags.insert("v9.0.0".to_owned(), "deadbeef".to_owned());
+    }
+    let said = refresh(&project, &server, &[], 0);
+    let kept = "and runners take composite actions and node24 or later; its row is kept";
+    assert_eq!(
+        said.stderr,
+        format!(
+            "actions/upload-artifact: v7.0.1 -> v9.0.0, a new major version: look at its notes before you apply the patch\n\
+             actions/checkout: v9.0.0 runs on node20, {kept}\n\
+             actions/attest: v9.0.0 runs on docker, {kept}\n\
+             actions/cache: no action.yml says what v9.0.0 runs on; its row is kept\n\
+             actions/setup-python: v9.0.0 leads to no commit; its row is kept\n"
+        )
+    );
+    assert!(said.stdout.contains(&other) && !said.stdout.contains(&without), "{}", said.stdout);
+}
+
+#[test]
+fn a_repository_or_a_tag_that_is_gone_is_told_and_the_others_are_refreshed() {
+    let (project, server) = world(&[]);
+    {
+        let mut github = server.github();
+        github.repositories.retain(|_, repository| repository.full_name != "actions/cache");
+        github.repository_mut("actions/attest").tags.clear();
+        let renamed = github.repository_mut("actions/deploy-pages");
+        renamed.old_names.push(std::mem::replace(&mut renamed.full_name, "actions/pages".to_owned()));
+    }
+    release(&server, CHECKOUT, "v7.1.0", "node24");
+    release(&server, "actions/pages", "v5.0.1", "node24");
+    let said = refresh(&project, &server, &[], 0);
+    assert_eq!(
+        said.stderr,
+        "actions/checkout: v7.0.1 -> v7.1.0\n\
+         actions/deploy-pages: v5.0.0 -> v5.0.1\n\
+         actions/attest: v4.2.2 is not among its tags any more\n\
+         actions/cache: GitHub shows no such repository; its row is kept\n"
+    );
+    assert_eq!(said.stdout.lines().filter(|line| line.starts_with("+ ")).count(), 2, "{}", said.stdout);
+}
+
+/// 4.11
+#[test]
+fn tags_of_many_pages_are_all_read() {
+    let (project, server) = world(&[]);
+    for number in 0..240 {
+        release(&server, CHECKOUT, &format!("v7.{number}.0"), "node24");
+    }
+    let said = refresh(&project, &server, &[], 0);
+    assert_eq!(said.stderr, "actions/checkout: v7.0.1 -> v7.239.0\n");
+    let github = server.github();
+    let pages = github.ledger.requests.iter().filter(|request| request.url.contains("tags?per_page=100&page="));
+    assert_eq!(pages.count(), 2);
+}
+
+#[test]
+fn the_document_has_what_was_read_the_differences_the_remarks_and_the_patch() {
+    let (project, server) = world(&[]);
+    let sha = release(&server, CHECKOUT, "v8.0.0", "node24");
+    release(&server, "actions/cache", "v7.0.0", "node20");
+    let document = refresh(&project, &server, &["--format", "json", "--check"], 1).json();
+    assert_eq!(
+        (&document["version"], document["read"].as_array().unwrap().len()),
+        (&json!(1), rows(&project, &[]).len())
+    );
+    let difference =
+        json!({"action": CHECKOUT, "from": "v7.0.1", "to": "v8.0.0", "sha": sha, "runtime": "node24", "major": true});
+    assert_eq!(document["differences"], json!([difference]));
+    assert_eq!(document["remarks"][0]["action"], "actions/cache");
+    assert_eq!(document["remarks"][0]["remark"], "runtime");
+    assert!(document["patch"].as_str().unwrap().starts_with("--- a/matrices/compat/actions.yaml\n"));
+}
+
+#[test]
+fn faults_that_pass_are_lived_with_and_others_leave_no_patch() {
+    let with = |rules: &[&str], token: &str, exit: i32| {
+        let (project, server) = world(&[]);
+        release(&server, CHECKOUT, "v7.1.0", "node24");
+        for number in 0..100 {
+            release(&server, "actions/attest", &format!("v4.0.{number}"), "node24");
+        }
+        for rule in rules {
+            server.github().faults.add(rule.parse::<Rule>().unwrap());
+        }
+        let said = refresh(&project.env("GITHUB_TOKEN", token), &server, &[], exit);
+        assert_eq!(said.stdout.is_empty(), exit != 0, "{}", said.stdout);
+        said.stderr
+    };
+    with(&["list-tags#2=retry-after:429:0", "contents#1=503"], "reader", 0);
+    let limited = with(&["list-tags#3=limit:403:3600"], "", 3);
+    assert!(limited.starts_with("error[G107 no-answer]: GET /repositories/"), "{limited}");
+    assert!(limited.contains("help: give a token in `GITHUB_TOKEN`: without one GitHub answers 60"), "{limited}");
+    let garbled = with(&["list-tags#2=garbled"], "reader", 3);
+    assert!(garbled.contains("the answer makes no sense"), "{garbled}");
+    let elsewhere = with(&["list-tags#2=next-elsewhere"], "reader", 3);
+    assert!(elsewhere.contains("api-leads-elsewhere"), "{elsewhere}");
+    let refused = with(&["list-tags#1=bad-credentials"], "reader", 3);
+    assert!(refused.contains("or none: what is public needs none"), "{refused}");
+}
+
+#[test]
+fn a_source_is_named_and_only_one() {
+    let project = Project::new();
+    for words in [&[][..], &["--actions", "--from", "whl"]] {
+        let said = project.run(&[&["compat", "refresh"], words].concat()).exits(2);
+        assert!(said.stderr.contains("--from") && said.stderr.contains("--actions"), "{}", said.stderr);
+    }
+}
+
+/// 2.4: the way to pin this project's own action, once it has a release.
+#[test]
+fn a_row_of_the_tool_is_refreshed_and_pins_it_in_the_rendered_workflow() {
+    let (project, server) = world(&[]);
+    let tool = "org/rock-action";
+    let first = sha_of("first");
+    let row = |version: &str, sha: &str, checked: &str| {
+        format!(
+            "  - {{name: {tool}, version: {version}, sha: {sha}, runtime: composite, origin: {{status: verified, source: \
+             tags, ref: \"tag in {tool}\", checked: {checked}}}}}\n"
+        )
+    };
+    let text = project.read("matrices/compat/actions.yaml") + &row("v0.1.0", &first, "2026-11-21");
+    let project = project.file("matrices/compat/actions.yaml", &text);
+    server.github().add_repository(tool).tags.insert("v0.1.0".to_owned(), first);
+    let sha = release(&server, tool, "v0.2.0", "composite");
+    let facts = ["--compat", "matrices/compat"];
+    let patch = refresh(&project, &server, &facts, 0).stdout;
+    let project = project.file("actions.patch", &patch);
+    let applied = Command::new("git").args(["apply", "actions.patch"]).current_dir(project.root()).output().unwrap();
+    assert!(applied.status.success(), "{}", String::from_utf8_lossy(&applied.stderr));
+    assert!(project.read("matrices/compat/actions.yaml").ends_with(&row("v0.2.0", &sha, "2026-12-01")));
+    let matrix = project.read("matrices/flash-attn.yaml").replace("tool: source", "tool: action");
+    let project = project.file("matrices/flash-attn.yaml", &matrix);
+    let words = ["render", "workflow", "matrices/flash-attn.yaml"];
+    let workflow = project.run(&[&facts[..], &words].concat()).exits(0).stdout;
+    assert!(workflow.contains(&format!("uses: {tool}@{sha} # v0.2.0\n")), "{workflow}");
+    assert!(!workflow.contains("[unpinned-uses]"), "{workflow}");
+}
