@@ -64,6 +64,7 @@ fn rendered(project: &Project, arguments: &[&str]) -> String {
     project.run(&[&["render", "workflow"], arguments].concat()).exits(0).stdout
 }
 
+/// 6.18, 6.19
 #[test]
 fn a_workflow_is_what_its_file_says() {
     for (name, project, arguments) in cases() {
@@ -87,20 +88,17 @@ fn steps(job: &Value) -> impl Iterator<Item = &Value> {
     job["steps"].as_array().unwrap().iter()
 }
 
-/// What section 2.4 of GitHub's hardening guides, and those who judge workflows, ask of each.
+/// 6.22, 6.24, 6.25, 6.26, 6.27: what GitHub's guides to secure use, and those who judge workflows, ask of each.
 #[test]
 fn every_workflow_has_least_rights_pinned_actions_time_outs_and_no_expression_in_a_script() {
     for (name, project, arguments) in cases() {
         let text = rendered(&project, &arguments);
         let workflow: Value = serde_yaml::from_str(&text).unwrap_or_else(|fault| panic!("{name}: {fault}"));
         assert_eq!(workflow["permissions"], serde_json::json!({}), "{name}");
-        assert_eq!(workflow["concurrency"]["cancel-in-progress"], false, "{name}");
         let jobs = workflow["jobs"].as_object().unwrap();
         for (id, job) in jobs {
             let at = format!("{name}: {id}");
             assert!(job["name"].is_string() && job["permissions"].is_object(), "{at}");
-            let timeout = &job["timeout-minutes"];
-            assert!(timeout.as_u64().is_some_and(|minutes| minutes <= 360) || timeout.as_str().is_some(), "{at}");
             let needs = match &job["needs"] {
                 Value::Array(needs) => needs.iter().map(|need| need.as_str().unwrap()).collect(),
                 Value::String(need) => vec![need.as_str()],
@@ -142,7 +140,33 @@ fn every_workflow_has_least_rights_pinned_actions_time_outs_and_no_expression_in
     }
 }
 
-/// The legs that the workflow gets have what its steps read, each value a text and each id once.
+/// 6.28, 6.29, 6.30
+#[test]
+fn no_job_inherits_secrets_runs_for_ever_or_is_stopped_while_it_publishes() {
+    for (name, project, arguments) in cases() {
+        let text = rendered(&project, &arguments);
+        let workflow: Value = serde_yaml::from_str(&text).unwrap();
+        let group =
+            serde_json::json!({"group": "${{ github.workflow }}-${{ github.ref }}", "cancel-in-progress": false});
+        assert_eq!(workflow["concurrency"], group, "{name}");
+        for (id, job) in workflow["jobs"].as_object().unwrap() {
+            let at = format!("{name}: {id}");
+            // Only a job that calls another workflow can hand its secrets on.
+            assert!(job["uses"].is_null() && job["secrets"].is_null(), "{at}");
+            assert!(job["concurrency"].is_null() || job["concurrency"]["cancel-in-progress"] == false, "{at}");
+            let timeout = &job["timeout-minutes"];
+            match id.as_str() {
+                "plan" => assert_eq!(timeout, 10, "{at}"),
+                "publish" => assert_eq!(timeout, 60, "{at}"),
+                id if id.starts_with("build") => assert_eq!(timeout, "${{ fromJSON(matrix.timeout) }}", "{at}"),
+                _ => assert!(timeout.as_u64().is_some_and(|minutes| minutes <= 60), "{at}"),
+            }
+        }
+        assert!(!text.contains("inherit"), "{name}");
+    }
+}
+
+/// 6.39: the legs that the workflow gets have what its steps read, each value a text and each id once.
 #[test]
 fn legs_have_every_value_that_the_steps_read() {
     let project = project("test: {runner: mi300x, gpu: required}\n");
@@ -166,6 +190,7 @@ fn legs_have_every_value_that_the_steps_read() {
     assert_eq!((&legs("matrix_0")[0]["timeout"], &legs("matrix_0")[0]["cap"]), (&"355".into(), &"330".into()));
 }
 
+/// 6.20, 6.21
 #[test]
 fn a_written_workflow_passes_the_check_until_someone_edits_it() {
     let project = project("");
@@ -225,14 +250,67 @@ fn a_path_that_is_not_in_the_checkout_is_refused() {
     let absolute = project.path("matrices/flash-attn.yaml");
     let told = refused(&project, &[absolute.to_str().unwrap()]);
     assert!(told.contains("is not below the repository's root"), "{told}");
-    // Quotes, spaces and shell's own signs are words of a path like others.
-    let odd = Project::new().file("it's $(x) \"q\".yaml", &matrix(""));
-    let workflow: Value = serde_yaml::from_str(&rendered(&odd, &["it's $(x) \"q\".yaml"])).unwrap();
-    let check = steps(&workflow["jobs"]["plan"]).find(|step| step["name"] == "Check the matrix files").unwrap();
-    let words = shlex::split(check["run"].as_str().unwrap()).unwrap();
-    assert_eq!(words, ["rock-matrix", "check", "it's $(x) \"q\".yaml"]);
+    // Nor is one that was found instead of named.
+    for name in [odd, "a\u{2028}on: push.yaml", "a\non: push.yaml"] {
+        let fields = "enabled: false\nrelease: {pages: true}\n";
+        let project = Project::new().file(&format!("matrices/{name}"), &matrix(fields));
+        let told = refused(&project, &[]);
+        assert!(told.contains("error[P041 path-not-in-checkout]") && told.contains("help: rename it"), "{told}");
+    }
 }
 
+/// Names that mean something to YAML or to a shell.
+const STRANGE: [&str; 9] = [
+    "it's $(x) \"q\".yaml",
+    "a: b # c.yaml",
+    "m #1.yaml",
+    "{m}, &m.yaml",
+    "|m.yaml",
+    "%m `x`.yaml",
+    "m\\n.yaml",
+    "3.10.yaml",
+    "größe 🚀.yaml",
+];
+
+/// Every word that a matrix file or a command line brings into the workflow is read from it as it was.
+#[test]
+fn strange_words_read_back_as_they_were() {
+    for name in STRANGE {
+        let folder = name.replace(".yaml", "");
+        let fields = "secrets: [\"TRUE\", \"NULL\", \"NO\"]\nrelease: {pages: true}\ntest: {runner: mi300x, gpu: required}\nworkflow: {tool: source}\n";
+        let project = Project::new().file(name, &matrix(fields)).copy("matrices/compat", &folder);
+        let text = rendered(&project, &["--compat", &folder, name]);
+        let workflow: Value = serde_yaml::from_str(&text).unwrap_or_else(|fault| panic!("{name}: {fault}\n{text}"));
+        assert_eq!(workflow["name"], "flash-attn wheels");
+        // A path filter takes some of these signs for patterns, so such a name has none.
+        let is_pattern = name.contains(['*', '?', '[', ']', '!', '+']);
+        let paths = &workflow["on"]["pull_request"]["paths"];
+        assert_eq!(*paths, if is_pattern { Value::Null } else { serde_json::json!([name]) }, "{text}");
+        let build = &workflow["jobs"]["build"];
+        let env = &steps(build).find(|step| step["id"] == "build").unwrap()["env"];
+        for secret in ["TRUE", "NULL", "NO"] {
+            assert_eq!(env[secret], format!("${{{{ secrets.{secret} }}}}"), "{env}");
+        }
+        let mut seen = 0;
+        for (id, job) in workflow["jobs"].as_object().unwrap() {
+            for step in steps(job).filter(|step| step["run"].is_string()) {
+                let script = step["run"].as_str().unwrap().replace("\\\n", " ");
+                for line in script.lines().filter(|line| line.trim_start().starts_with("rock-matrix ")) {
+                    let words = shlex::split(line).unwrap_or_else(|| panic!("{id}: {line}"));
+                    assert_eq!(words[1..3], ["--compat", &folder], "{id}: {line}");
+                    let names_it = line.contains(" check ") && id == "plan"
+                        || line.contains(" --github-output ")
+                        || line.contains(" --rules ");
+                    assert_eq!(words.iter().any(|word| word == name), names_it, "{id}: {line}");
+                    seen += usize::from(names_it);
+                }
+            }
+        }
+        assert_eq!(seen, 3, "check, plan, and the index of the pages\n{text}");
+    }
+}
+
+/// 6.23
 #[test]
 fn an_action_without_commit_is_never_made_up() {
     let project = project("").copy("matrices/compat", "facts");
@@ -259,6 +337,7 @@ fn too_many_artifacts_are_told_before_anything_is_written() {
     assert_eq!(workflow["jobs"]["publish"]["timeout-minutes"], 315, "more than an hour's worth of files");
 }
 
+/// 6.8, 6.12
 #[test]
 fn jobs_are_256_a_matrix_and_none_are_legal() {
     let jobs = |count: usize| {
@@ -271,6 +350,62 @@ fn jobs_are_256_a_matrix_and_none_are_legal() {
     let said = empty.run(&["render", "workflow"]).exits(0);
     assert!(said.stderr.starts_with("warning[P014 empty-plan]"), "{}", said.stderr);
     assert!(said.stdout.contains("if: needs.plan.outputs.count != '0'"), "{}", said.stdout);
+    let step = project("enabled: false\n").env("GITHUB_ACTIONS", "true");
+    let told = step.run(&["plan", "--github-output"]).exits(0).stderr;
+    assert!(told.contains("::warning title=P014 empty-plan::the plan has no jobs"), "{told}");
+    let told = step.run(&["plan", "--github-output", "--fail-empty"]).exits(1).stderr;
+    assert!(told.contains("::error title=P014 empty-plan::the plan has no jobs"), "{told}");
+}
+
+/// 6.11
+#[test]
+fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_told_of() {
+    // Every path of a long folder stands in the file some times.
+    let files = |count: usize| -> Vec<String> {
+        (0..count).map(|number| format!("{}/{number}.yaml", ["d".repeat(200).as_str(); 18].join("/"))).collect()
+    };
+    let run = |count: usize| {
+        let project = files(count).iter().enumerate().fold(Project::new(), |project, (number, path)| {
+            project.file(path, &matrix("").replace("\"2.8.3\"", &format!("\"2.8.3.post{number}\"")))
+        });
+        let paths = files(count);
+        let arguments = ["render", "workflow", "--out", "w.yml"].into_iter().chain(paths.iter().map(String::as_str));
+        let ran = project.run(&arguments.collect::<Vec<_>>());
+        (project, ran)
+    };
+    let (project, ran) = run(40);
+    let told = ran.exits(1).stderr;
+    assert!(told.contains("error[P044 workflow-too-large]: the workflow has "), "{told}");
+    assert!(!project.has("w.yml"), "nothing is written");
+    let (project, ran) = run(20);
+    let told = ran.exits(0).stderr;
+    assert!(told.contains("warning[P044 workflow-too-large]: the workflow has "), "{told}");
+    assert!((256_001..=512_000).contains(&project.read("w.yml").len()));
+}
+
+/// 6.2: a label that the facts do not have is told at its line, since a job waits for ever where it is mistyped.
+#[test]
+fn a_runner_that_the_table_lacks_is_told_at_the_line_of_the_matrix_file() {
+    let facts = |keep: bool| {
+        let project = project("runner: mi300x\n").copy("matrices/compat", "facts");
+        let project = project.env("GITHUB_ACTIONS", "true").env("NO_COLOR", "1");
+        let table = project.read("facts/runners.yaml");
+        let row = table.find("  - name: mi300x").unwrap();
+        let end = row + table[row..].find("  - name: mi350").unwrap();
+        let table = if keep { table } else { format!("{}{}", &table[..row], &table[end..]) };
+        project.file("facts/runners.yaml", &table)
+    };
+    for command in [&["plan"][..], &["render", "workflow"]] {
+        let arguments = [command, &["--compat", "facts"]].concat();
+        assert!(!facts(true).run(&arguments).exits(0).stderr.contains("M042"));
+        let said = facts(false).run(&arguments).exits(0);
+        let told =
+            "warning[M042 unknown-runner]: no known runner is called `mi300x`\n  --> matrices/flash-attn.yaml:10:9\n";
+        assert!(said.stderr.contains(told), "{}", said.stderr);
+        let annotation =
+            "::warning file=matrices/flash-attn.yaml,line=10,endLine=10,col=9,endColumn=15,title=M042 unknown-runner::";
+        assert!(said.stderr.contains(annotation), "{}", said.stderr);
+    }
 }
 
 /// The plan of a day may have grown since the workflow was rendered.

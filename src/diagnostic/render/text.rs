@@ -29,7 +29,8 @@ fn escape(text: &str, keep_lines: bool) -> String {
     out
 }
 
-/// Characters that take no room or turn the direction of writing (Unicode UAX 9 and the zero-width ones).
+/// Characters that take no room, end a line for some readers or turn the direction of writing (Unicode UAX 9, UAX 14 and
+/// the zero-width ones).
 pub fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }

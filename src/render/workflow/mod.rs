@@ -37,7 +37,7 @@ pub struct Words<'a> {
 pub fn workflow(plan: &Plan, compat: &Compat, words: &Words<'_>, sink: &mut Sink) -> Option<String> {
     let errors = sink.error_count();
     let options = options::agreed(plan, sink);
-    options::check_words(words, sink);
+    options::check_paths(plan, words, sink);
     let pins = pins::pins(compat, sink);
     limits::check_jobs(plan, compat, sink);
     limits::warn_of_attempts(plan, sink);

@@ -1,10 +1,13 @@
 //! What several matrix files of one workflow must agree on.
 
+use std::collections::BTreeSet;
+
 use super::Words;
 use crate::config::{Config, Platform, Release, Workflow};
 use crate::diagnostic::{
     Diagnostic, Place, Sink,
     registry::{build, plan as codes},
+    render::is_invisible,
 };
 use crate::plan::Plan;
 
@@ -60,30 +63,34 @@ fn differ(first: &Config, other: &Config, field: &str, same: bool, sink: &mut Si
     }
 }
 
-/// Paths of the command line stand in the workflow, which runs in a checkout: they are relative, stay below it, and
+/// Paths that were named or found stand in the workflow, which runs in a checkout: they are relative, stay below it, and
 /// hold nothing that GitHub would evaluate.
-pub(super) fn check_words(words: &Words<'_>, sink: &mut Sink) {
+pub(super) fn check_paths(plan: &Plan, words: &Words<'_>, sink: &mut Sink) {
+    let read = plan.groups.iter().map(|group| &*group.config.places.source().path);
     let named = words.files.iter().map(String::as_str).chain(words.compat).chain(words.recipes).chain(words.out);
-    for path in named {
-        let why = if path.starts_with('/') {
-            "is not below the repository's root"
+    for path in read.chain(named).collect::<BTreeSet<_>>() {
+        let from_root = "run the command in the repository's root, and name files by paths from there";
+        let (why, help) = if path.starts_with('/') {
+            ("is not below the repository's root", from_root)
         } else if path.split('/').any(|part| part == "..") {
-            "leaves the repository"
+            ("leaves the repository", from_root)
         } else if path.contains("${{") {
-            "holds `${{`, which GitHub evaluates"
-        } else if path.chars().any(char::is_control) {
-            "holds a control character"
+            ("holds `${{`, which GitHub evaluates", "rename it")
+        } else if path.chars().any(is_unseen) {
+            ("holds a control character or an invisible one", "rename it")
         } else if path.starts_with('-') {
-            "begins with `-`, like an option"
+            ("begins with `-`, like an option", "rename it")
         } else {
             continue;
         };
-        let shown: String = path.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let shown: String = path.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect();
         let told =
             Diagnostic::new(&codes::PATH_NOT_IN_CHECKOUT, format!("`{shown}` cannot stand in a workflow: it {why}"));
-        sink.push(
-            told.at(Place::Argument(shown.clone()), "")
-                .help("run the command in the repository's root, and name files by paths from there"),
-        );
+        sink.push(told.at(Place::Argument(shown.clone()), "").help(help));
     }
+}
+
+/// Whether it could end a line for some reader, or hide what stands there.
+fn is_unseen(c: char) -> bool {
+    c.is_control() || is_invisible(c)
 }
