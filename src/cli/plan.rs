@@ -61,6 +61,9 @@ pub(super) struct Args {
     /// Estimate for a machine with these threads and GiB of memory, such as 16x64
     #[arg(long, value_name = "THREADSxGIB")]
     runner: Option<RunnerShape>,
+    /// Put at most this many jobs into one matrix
+    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..=256))]
+    max_jobs: u16,
     /// Fail when the plan needs more matrices than this, as many as the workflow has jobs for
     #[arg(long, value_name = "N", requires = "github_output")]
     most_matrices: Option<usize>,
@@ -84,7 +87,7 @@ enum PlanFormat {
     Human,
     /// The whole plan, the hand-off to other commands
     Json,
-    /// `{"include":[…]}` matrices of at most 256 jobs, one a line
+    /// `{"include":[…]}` matrices of at most 256 jobs, or of `--max-jobs`, one a line
     Github,
 }
 
@@ -109,7 +112,8 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     let compat = load::compat(shell)?;
     let published = published::read(&args.published, &args.connection, Manifests::None, shell, sink)?;
     let published = published.to_skip(&compat, sink);
-    let mut options = Options { published, runner: args.runner };
+    let jobs_per_matrix = usize::from(args.max_jobs);
+    let mut options = Options { published, runner: args.runner, jobs_per_matrix };
     let matrices = match &args.from_issue {
         None => load::matrices(shell, &compat, &args.files, sink)?,
         Some(issue) => {
@@ -204,7 +208,7 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
             load::deliver(shell, args.out.as_deref(), |out| plan::write_json(plan, generator, notes, out))
         }
         PlanFormat::Github => {
-            let github = legs(shell, plan, sink)?;
+            let github = legs(plan, sink)?;
             load::deliver(shell, args.out.as_deref(), |out| {
                 github.shards.iter().try_for_each(|shard| writeln!(out, "{}", shard.json))
             })
@@ -222,12 +226,18 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
 fn notes(plan: &Plan) -> Vec<String> {
     let jobs = plan.job_count();
     let mut notes = Vec::new();
-    if jobs > plan::JOBS_PER_MATRIX {
-        let shards = jobs.div_ceil(plan::JOBS_PER_MATRIX);
-        notes.push(format!(
-            "{jobs} jobs make {shards} matrices of at most {}; GitHub documents that limit per workflow run, so expect {shards} runs",
-            plan::JOBS_PER_MATRIX
-        ));
+    let most = plan.jobs_per_matrix;
+    if jobs > most {
+        let shards = jobs.div_ceil(most);
+        let mut note = format!("{jobs} jobs make {shards} matrices of at most {most}");
+        if jobs > plan::JOBS_PER_MATRIX {
+            let runs = jobs.div_ceil(plan::JOBS_PER_MATRIX);
+            note += &format!(
+                "; GitHub documents {} as the limit per workflow run, so expect {runs} runs",
+                plan::JOBS_PER_MATRIX
+            );
+        }
+        notes.push(note);
     }
     notes
 }
@@ -248,21 +258,16 @@ fn parallel_jobs(plan: &Plan, matrices: &[load::Matrix], compat: &Compat, shape:
     recipe::jobs::on_machine(&builds, shape.threads, shape.memory_gib)
 }
 
-/// The plan in GitHub's form; says so where the legs had to be cut down.
-fn legs(shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
+/// The plan in GitHub's form; warns where the legs had to be cut down or soon will be.
+fn legs(plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
     let github = plan::github(plan, sink).ok_or(Exit::Fault)?;
-    if github.slim {
-        shell.say(
-            "whole legs do not fit a job's output, so they have less; \
-             take the rest from the plan file (`rock-matrix plan --format json --out plan.json`)",
-        );
-    }
+    plan::warn_of_size(&github, sink);
     Ok(github)
 }
 
 /// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
 fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
-    let github = legs(shell, plan, sink)?;
+    let github = legs(plan, sink)?;
     if let Some(most) = args.most_matrices.filter(|most| github.shards.len() > *most) {
         let message = format!("the plan has {} matrices, and the workflow has jobs for {most}", github.shards.len());
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);

@@ -19,6 +19,8 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Names of the wheels that jobs were left out for because they are published, sorted.
     pub published: Vec<String>,
+    /// Jobs of one matrix at most.
+    pub jobs_per_matrix: usize,
 }
 
 /// The jobs of one matrix file.
@@ -108,7 +110,7 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
             shared,
         });
     }
-    let mut plan = Plan { groups, published: Vec::new() };
+    let mut plan = Plan { groups, published: Vec::new(), jobs_per_matrix: options.jobs_per_matrix };
     collide::check(&plan, sink);
     if sink.error_count() > errors {
         return None;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::leg::{Leg, TestLeg};
 use super::{JobView, Plan};
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
 
 /// Jobs of one shard: what one matrix may hold, by the fact `jobs-per-matrix`. A plan that was saved is read by it too.
 pub const JOBS_PER_MATRIX: usize = 256;
@@ -12,7 +12,7 @@ pub const JOBS_PER_MATRIX: usize = 256;
 /// Bytes that the outputs of one job may have, counted as UTF-16, by the fact `job-outputs`.
 pub const OUTPUT_BYTES: usize = 1_048_576;
 
-/// One matrix of at most 256 jobs.
+/// One matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shard {
     /// `{"include":[…]}` on one line.
@@ -32,6 +32,8 @@ pub struct GithubPlan {
     pub count: usize,
     /// Whether the legs have less than they could, because it does not fit; the rest is in the plan file.
     pub slim: bool,
+    /// Bytes of job output that whole legs take.
+    pub whole_bytes: usize,
 }
 
 #[derive(Serialize)]
@@ -53,21 +55,8 @@ pub(super) enum Detail {
 /// Splits the plan into matrices. Where whole legs do not fit 1 MiB of output they have what starts a job only; where
 /// that does not fit either, it is a fault.
 pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
-    let jobs: Vec<JobView<'_>> = plan.jobs().collect();
-    let made = |detail: Detail| {
-        let shards: Vec<Shard> = jobs.chunks(JOBS_PER_MATRIX).map(|jobs| shard(jobs, detail)).collect();
-        let tests: Vec<Option<String>> = jobs.chunks(JOBS_PER_MATRIX).map(tests).collect();
-        let texts = shards.iter().map(|shard| &shard.json).chain(tests.iter().flatten());
-        let bytes: usize = texts.map(|json| output_bytes(json)).sum();
-        (bytes, GithubPlan { count: jobs.len(), shards, tests, slim: detail != Detail::Whole })
-    };
-    let (mut bytes, mut plan) = made(Detail::Whole);
-    for detail in [Detail::Steps, Detail::Start] {
-        if bytes > OUTPUT_BYTES {
-            (bytes, plan) = made(detail);
-        }
-    }
-    if bytes > OUTPUT_BYTES {
+    let made = fitted(plan, OUTPUT_BYTES);
+    if let Err(bytes) = made {
         sink.push(
             Diagnostic::new(
                 &codes::OUTPUT_TOO_LARGE,
@@ -76,9 +65,47 @@ pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
             .note("GitHub counts outputs in UTF-16, two bytes a letter")
             .help("hand the plan on as an artifact: `rock-matrix plan --format json --out plan.json`"),
         );
-        return None;
     }
-    Some(plan)
+    made.ok()
+}
+
+/// Says that legs are cut down, or soon will be: a workflow that somebody wrote may read what is missing then, and
+/// would find it empty.
+pub fn warn_of_size(github: &GithubPlan, sink: &mut Sink) {
+    let bytes = github.whole_bytes;
+    let message = if github.slim {
+        format!("whole legs take {bytes} bytes of job output, {OUTPUT_BYTES} are allowed, so they have less")
+    } else if bytes > OUTPUT_BYTES / 2 {
+        format!("the legs take {bytes} bytes of job output, more than half of the {OUTPUT_BYTES} that are allowed")
+    } else {
+        return;
+    };
+    sink.push(
+        Diagnostic::new(&codes::OUTPUT_TOO_LARGE, message)
+            .severity(Severity::Warning)
+            .note("a rendered workflow reads nothing that is left out; one that you wrote may")
+            .help("take it from the plan file: `rock-matrix plan --format json --out plan.json`"),
+    );
+}
+
+/// The matrices, as much of each leg as fits; how many bytes the least of it takes where that is too much.
+fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
+    let jobs: Vec<JobView<'_>> = plan.jobs().collect();
+    let made = |detail: Detail| {
+        let shards: Vec<Shard> = jobs.chunks(plan.jobs_per_matrix).map(|jobs| shard(jobs, detail)).collect();
+        let tests: Vec<Option<String>> = jobs.chunks(plan.jobs_per_matrix).map(tests).collect();
+        let texts = shards.iter().map(|shard| &shard.json).chain(tests.iter().flatten());
+        let bytes: usize = texts.map(|json| output_bytes(json)).sum();
+        (bytes, GithubPlan { count: jobs.len(), shards, tests, slim: detail != Detail::Whole, whole_bytes: bytes })
+    };
+    let (mut bytes, mut plan) = made(Detail::Whole);
+    let whole_bytes = bytes;
+    for detail in [Detail::Steps, Detail::Start] {
+        if bytes > most {
+            (bytes, plan) = made(detail);
+        }
+    }
+    if bytes > most { Err(bytes) } else { Ok(GithubPlan { whole_bytes, ..plan }) }
 }
 
 /// The larger of the UTF-8 and the UTF-16 size.
@@ -95,4 +122,57 @@ fn shard(jobs: &[JobView<'_>], detail: Detail) -> Shard {
 fn tests(jobs: &[JobView<'_>]) -> Option<String> {
     let include: Vec<TestLeg<'_>> = jobs.iter().filter_map(|job| TestLeg::of(*job)).collect();
     (!include.is_empty()).then(|| serde_json::to_string(&Matrix { include }).expect("texts serialise"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GithubPlan, fitted, output_bytes};
+    use crate::compat::Compat;
+    use crate::config::{self, Lookups, recipe};
+    use crate::diagnostic::{Sink, Source};
+    use crate::plan::{self, Options, Plan};
+
+    /// Three builds, with a file of that name.
+    fn three(file: &str) -> Plan {
+        let text = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\ntest: {runner: mi300x}\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                    python: [\"3.10\", \"3.11\", \"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n";
+        let (compat, document) = (Compat::embedded(), recipe::embedded("flash-attn").unwrap());
+        let mut sink = Sink::new();
+        let config = config::read(&Source::new(file, text), &Lookups::new(&compat, [&document]), &mut sink).unwrap();
+        plan::plan(vec![(config, document.profile("flash-attn"))], &compat, &Options::default(), &mut sink).unwrap()
+    }
+
+    fn bytes(plan: &GithubPlan) -> usize {
+        let texts = plan.shards.iter().map(|shard| &shard.json).chain(plan.tests.iter().flatten());
+        texts.map(|text| output_bytes(text)).sum()
+    }
+
+    #[test]
+    fn the_larger_of_both_encodings_counts() {
+        assert_eq!(output_bytes("abc"), 6, "UTF-16");
+        assert_eq!(output_bytes("\u{e9}"), 2);
+        assert_eq!(output_bytes("\u{6f22}\u{5b57}"), 6, "UTF-8");
+        assert_eq!(output_bytes("\u{1f680}"), 4, "two units of UTF-16");
+    }
+
+    /// 6.10
+    #[test]
+    fn a_plan_fits_to_the_byte_and_one_byte_less_takes_something_out_of_its_legs() {
+        for file in ["m.yaml", "\u{6f22}\u{5b57}\u{6f22}\u{5b57}.yaml"] {
+            let plan = three(file);
+            let whole = fitted(&plan, usize::MAX).unwrap();
+            let most = bytes(&whole);
+            assert_eq!((whole.slim, whole.whole_bytes, whole.shards[0].json.contains("wheel")), (false, most, true));
+            assert_eq!(fitted(&plan, most).unwrap(), whole);
+            let steps = fitted(&plan, most - 1).unwrap();
+            let json = &steps.shards[0].json;
+            assert!(steps.slim && json.contains("\"timeout\":") && !json.contains("\"wheel\":"), "{json}");
+            assert_eq!(steps.whole_bytes, most);
+            let start = fitted(&plan, bytes(&steps) - 1).unwrap();
+            let json = &start.shards[0].json;
+            assert!(start.slim && json.contains("\"runner\":") && !json.contains("\"timeout\":"), "{json}");
+            assert_eq!(fitted(&plan, bytes(&start)).unwrap(), start);
+            assert_eq!(fitted(&plan, bytes(&start) - 1), Err(bytes(&start)));
+        }
+    }
 }

@@ -12,7 +12,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::assemble::Group;
-use super::github::JOBS_PER_MATRIX;
 use super::shared::Draft;
 use super::{DroppedGfx, Estimate, JobView, Plan};
 
@@ -314,17 +313,15 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     }
     out.write_all(b"]")?;
     line(out, "published", &|| serde_json::to_vec(&plan.published))?;
-    line(out, "shards", &|| serde_json::to_vec(&shards(plan.job_count())))?;
-    line(out, "limits", &|| serde_json::to_vec(&IndexMap::from([("jobs_per_matrix", JOBS_PER_MATRIX)])))?;
+    line(out, "shards", &|| serde_json::to_vec(&shards(plan)))?;
+    line(out, "limits", &|| serde_json::to_vec(&IndexMap::from([("jobs_per_matrix", plan.jobs_per_matrix)])))?;
     line(out, "notes", &|| serde_json::to_vec(notes))?;
     out.write_all(b"}\n")
 }
 
-fn shards(jobs: usize) -> Vec<ShardDocument> {
-    (0..jobs)
-        .step_by(JOBS_PER_MATRIX)
-        .map(|first| ShardDocument { first, count: JOBS_PER_MATRIX.min(jobs - first) })
-        .collect()
+fn shards(plan: &Plan) -> Vec<ShardDocument> {
+    let (jobs, most) = (plan.job_count(), plan.jobs_per_matrix);
+    (0..jobs).step_by(most).map(|first| ShardDocument { first, count: most.min(jobs - first) }).collect()
 }
 
 fn excluded(plan: &Plan) -> Vec<ExcludedDocument> {

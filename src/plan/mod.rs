@@ -30,7 +30,7 @@ mod view;
 
 pub use assemble::{Group, Plan, plan};
 pub use diff::{Change, diff};
-pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github};
+pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github, warn_of_size};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
 pub use json::{PlanDocument, read_json, read_saved, write_json};
 pub use place::Place;
@@ -41,10 +41,18 @@ pub use saved::{LeftOut, SavedPlan};
 pub use view::JobView;
 
 /// What a plan is made with beside matrix files and facts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Files that are published already; their jobs are left out.
     pub published: Published,
     /// Estimate for this machine instead of the jobs' runners.
     pub runner: Option<RunnerShape>,
+    /// Jobs of one matrix, 1 to [`JOBS_PER_MATRIX`].
+    pub jobs_per_matrix: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { published: Published::default(), runner: None, jobs_per_matrix: JOBS_PER_MATRIX }
+    }
 }

@@ -116,6 +116,29 @@ mod tests {
         assert_eq!(one("some-label-of-ours").labels, ["some-label-of-ours"]);
     }
 
+    /// 6.38
+    #[test]
+    fn a_pool_of_the_facts_gives_each_member_its_share_and_each_job_one_place() {
+        let compat = Compat::embedded();
+        let pool = compat.pool("rocm-scale").unwrap();
+        let members = places("rocm-scale", &compat);
+        let named = |at: usize| compat.runner(&pool.members[at].runner).unwrap().labels.clone();
+        for (at, member) in members.iter().enumerate() {
+            assert_eq!((member.weight, &member.labels), (pool.members[at].weight, &named(at)));
+        }
+        let ids: Vec<String> = (0..4000).map(|number| format!("flash-attn-2.8.{number}-rocm6.2")).collect();
+        let total: u32 = members.iter().map(|member| member.weight).sum();
+        for member in &members {
+            let got = ids.iter().filter(|id| chosen(&members, || (*id).clone()).labels == member.labels).count();
+            let share = 4000 * member.weight as usize / total as usize;
+            assert!(got.abs_diff(share) < 200, "{:?}: {got} of {share}", member.labels);
+        }
+        // The same on every machine and in every release of the program, or a job's cache would be elsewhere.
+        let of = |id: &str| chosen(&members, || id.to_owned()).labels[0].clone();
+        assert_eq!(of("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11"), "aws-linux-scale-rocm-prod");
+        assert_eq!(of("flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.12"), "azure-linux-scale-rocm");
+    }
+
     #[test]
     fn a_pool_is_shared_by_weight_and_a_job_stays_where_it_is() {
         let place = |label: &str, weight: u32| Place { labels: vec![label.to_owned()], weight, ..one("self-hosted") };

@@ -64,6 +64,7 @@ fn some_of(values: &'static [&'static str]) -> impl Strategy<Value = Vec<&'stati
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// 6.4
     #[test]
     fn pruning_gives_what_the_product_and_a_filter_give(
         package in some_of(&["2.6.3", "2.7.4", "2.8.3", "2.8.3.post1"]),
@@ -102,6 +103,39 @@ proptest! {
         prop_assert_eq!(excluded + found.len() as u64, cells.len() as u64, "no cell is lost or counted twice");
     }
 
+    /// 6.6, 6.7: each job once under an id of its own, in the order of the file, and nothing in a leg but texts.
+    #[test]
+    fn legs_have_ids_of_their_own_in_the_order_of_the_plan_and_texts_only(
+        package in some_of(&["2.7.4", "2.8.3", "2.8.3.post1", "fa2:4a948e9b1c2d"]),
+        python in some_of(&["3.9", "3.10", "3.12", "3.13", "3.13t"]),
+        torch in some_of(&["2.5.1", "2.6.0", "2.8.0", "2.14.0"]),
+        rocm in some_of(&["6.1", "6.2", "6.2.4", "6.4", "7.2"]),
+        backend in some_of(&["ck", "triton"]),
+        most in 1_usize..40,
+    ) {
+        let axes = [("flash-attn", package), ("python", python), ("torch", torch), ("rocm", rocm), ("backend", backend)];
+        let (config, profile) = read(&format!("{}rocm-precision: patch\ntest: {{runner: mi300x}}\n", matrix(&axes, &[])));
+        let options = Options { jobs_per_matrix: most, ..Options::default() };
+        let mut sink = Sink::new();
+        let made = plan::plan(vec![(config, profile)], &Compat::embedded(), &options, &mut sink);
+        let made = made.unwrap_or_else(|| panic!("{:?}", std::mem::take(&mut sink).finish()));
+        let ids: Vec<String> = made.jobs().map(plan::JobView::id).collect();
+        prop_assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{:?}", ids);
+        let legal = |id: &String| (1..=80).contains(&id.len())
+            && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b));
+        prop_assert!(ids.iter().all(legal), "{:?}", ids);
+        let github = plan::github(&made, &mut sink).unwrap();
+        prop_assert!(github.shards.iter().all(|shard| (1..=most).contains(&shard.count)));
+        let legs = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap()["include"].as_array().unwrap().clone();
+        let built: Vec<serde_json::Value> = github.shards.iter().flat_map(|shard| legs(&shard.json)).collect();
+        let tested: Vec<serde_json::Value> = github.tests.iter().flatten().flat_map(|json| legs(json)).collect();
+        prop_assert_eq!(built.iter().map(|leg| leg["id"].as_str().unwrap()).collect::<Vec<_>>(), ids.iter().map(String::as_str).collect::<Vec<_>>());
+        for leg in built.iter().chain(&tested) {
+            prop_assert!(leg.as_object().unwrap().values().all(serde_json::Value::is_string), "{}", leg);
+        }
+    }
+
+    /// 6.17
     #[test]
     fn a_plan_reads_back_as_the_jobs_it_was_made_of(
         python in some_of(&["3.9", "3.10", "3.11", "3.12"]),

@@ -37,7 +37,7 @@ fn excluded_count(plan: &Value) -> u64 {
     plan["excluded"].as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap()).sum()
 }
 
-/// M1, M2
+/// M1, M2, 6.1
 #[test]
 fn the_seed_matrix_gives_27_jobs_of_36_cells_and_one_reason_for_the_other_nine() {
     let plan = plan(SEED);
@@ -50,7 +50,7 @@ fn the_seed_matrix_gives_27_jobs_of_36_cells_and_one_reason_for_the_other_nine()
     assert!(reason.contains("6.1 and 6.2.4"), "{reason}");
 }
 
-/// M4
+/// M4, 6.5
 #[test]
 fn every_reason_has_its_rule_and_the_row_it_rests_on() {
     let plan = plan(SEED);
@@ -103,7 +103,7 @@ fn an_exclude_with_partial_keys_removes_every_cell_that_matches() {
     assert_eq!((&by_user["axes"], &by_user["count"]), (&serde_json::json!({"torch": "2.5.1"}), &Value::from(18)));
 }
 
-/// M6
+/// M6, 6.6
 #[test]
 fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
     let plan = plan(&format!(
@@ -117,7 +117,7 @@ fn an_include_changes_cells_or_adds_one_from_outside_the_product() {
     assert!(texts(&plan, "wheel").contains(&"flash_attn-2.8.3+rocm62torch2.6-cp313-cp313-linux_x86_64.whl"));
 }
 
-/// M8
+/// M8, 6.12
 #[test]
 fn a_disabled_file_yields_no_jobs_and_an_output_that_says_so() {
     let project = Project::new().file("m.yaml", &format!("{SEED}enabled: false\n"));
@@ -137,7 +137,7 @@ fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
     assert!(failed.contains("error[P014 empty-plan]"), "{failed}");
 }
 
-/// M10, M11
+/// M10, M11, 6.3
 #[test]
 fn both_backends_give_33_jobs_because_triton_collapses_python_and_2_6_3_has_none() {
     let plan = plan(&format!("{SEED}  backend: [ck, triton]\n"));
@@ -228,7 +228,7 @@ fn a_row_or_an_include_without_any_target_left_fails_the_plan() {
     assert_eq!(jobs(&saved)[0]["gfx"], serde_json::json!(["gfx942"]), "the row has the last word");
 }
 
-/// M15, M16
+/// M15, M16, 6.13
 #[test]
 fn jobs_with_one_wheel_name_fail_with_both_named() {
     let collide = |axes: &str| {
@@ -258,7 +258,7 @@ fn two_readings_of_compact_digits_are_dotted_by_auto_and_refused_when_asked_for(
     assert!(told.contains("error[P013 ambiguous-label]: the compact label `rocm714`"), "{told}");
 }
 
-/// M17
+/// M17, 6.15
 #[test]
 fn jobs_whose_wheel_is_published_are_left_out() {
     let seed = plan(SEED);
@@ -314,7 +314,7 @@ fn an_abi3_backend_builds_one_python_and_covers_the_others() {
     assert_eq!(jobs(&plan)[0]["covers"]["python"], serde_json::json!(["3.12", "3.10", "3.11"]));
 }
 
-/// M21
+/// M21, 6.6, 6.7
 #[test]
 fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() {
     let project = Project::new()
@@ -355,7 +355,7 @@ fn whole() -> String {
     )
 }
 
-/// M22
+/// M22, 6.9
 #[test]
 fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
     let project = Project::new().file("m.yaml", &whole());
@@ -375,7 +375,88 @@ fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
     assert!(entries.iter().all(flat), "GitHub compares 3.10 and 3.1 as numbers, so every value is a text");
 }
 
-/// M22
+/// A project with so many jobs, `m.yaml`, of a recipe in `r` that builds nothing.
+fn many(jobs: usize) -> Project {
+    let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+    let versions: Vec<String> = (0..jobs).map(|n| format!("\"1.{n}\"")).collect();
+    let text = format!(
+        "version: 1\ndistribution: many\nrecipe: many\ngfx: [gfx942]\naxes:\n  many: [{}]\n  python: [\"3.12\"]\n  rocm: [\"7.2\"]\n",
+        versions.join(", ")
+    );
+    Project::new().file("m.yaml", &text).file("r/many.yaml", recipe)
+}
+
+/// The jobs of each matrix in the plan file, which those of the outputs must agree with.
+fn matrices(project: &Project, more: &[&str]) -> Vec<usize> {
+    let run =
+        |arguments: &[&str]| project.run(&[&["plan", "m.yaml", "--recipes", "r"], arguments, more].concat()).exits(0);
+    let plan = run(&["--format", "json"]).json();
+    let shards: Vec<usize> = plan["shards"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|shard| usize::try_from(shard["count"].as_u64().unwrap()).unwrap())
+        .collect();
+    let outputs = run(&["--github-output"]).stdout;
+    let legs = outputs.lines().filter_map(|line| line.strip_prefix("matrix_")?.split_once('='));
+    let legs: Vec<Vec<Value>> = legs
+        .enumerate()
+        .map(|(at, (number, json))| {
+            assert_eq!(number, at.to_string());
+            serde_json::from_str::<Value>(json).unwrap()["include"].as_array().unwrap().clone()
+        })
+        .collect();
+    assert_eq!(legs.iter().map(Vec::len).collect::<Vec<_>>(), shards);
+    assert!(outputs.contains(&format!("shards={}\n", shards.len())), "{outputs}");
+    let ids: Vec<&str> = legs.iter().flatten().map(|leg| leg["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, texts(&plan, "id"), "the matrices join to the plan, in its order");
+    shards
+}
+
+/// 6.8
+#[test]
+fn the_257th_job_begins_a_second_matrix() {
+    assert_eq!(matrices(&many(255), &[]), [255]);
+    assert_eq!(matrices(&many(256), &[]), [256]);
+    assert_eq!(matrices(&many(257), &[]), [256, 1]);
+}
+
+/// 6.8
+#[test]
+fn a_matrix_may_be_kept_smaller_than_github_asks() {
+    let project = many(257);
+    assert_eq!(matrices(&project, &["--max-jobs", "100"]), [100, 100, 57]);
+    assert_eq!(matrices(&project, &["--max-jobs", "256"]), [256, 1]);
+    assert_eq!(matrices(&many(3), &["--max-jobs", "1"]), [1, 1, 1]);
+    let shown = project.run(&["plan", "m.yaml", "--recipes", "r", "--max-jobs", "200"]).exits(0).stdout;
+    assert!(shown.contains("257 jobs make 2 matrices of at most 200; GitHub documents 256 as the limit"), "{shown}");
+    let plan =
+        many(3).run(&["plan", "m.yaml", "--recipes", "r", "--max-jobs", "2", "--format", "json"]).exits(0).json();
+    assert_eq!(plan["limits"], serde_json::json!({"jobs_per_matrix": 2}));
+    assert_eq!(plan["notes"], serde_json::json!(["3 jobs make 2 matrices of at most 2"]));
+    for number in ["0", "257", "-1", "all"] {
+        let _ = project.run(&["plan", "m.yaml", "--recipes", "r", &format!("--max-jobs={number}")]).exits(2);
+    }
+}
+
+/// 6.10
+#[test]
+fn legs_are_told_of_before_they_lose_what_a_workflow_may_read() {
+    let told = |jobs: usize| many(jobs).run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(0);
+    let (none, half, slim) = (told(500), told(1000), told(2000));
+    let whole = |stdout: &str| stdout.contains("slim=false\n") && stdout.contains("\"wheel\":");
+    assert!(!none.stderr.contains("P022") && whole(&none.stdout), "{}", none.stderr);
+    assert!(half.stderr.contains("warning[P022 output-too-large]: the legs take "), "{}", half.stderr);
+    assert!(half.stderr.contains("more than half of the 1048576") && whole(&half.stdout), "{}", half.stderr);
+    assert!(slim.stderr.contains("warning[P022 output-too-large]: whole legs take "), "{}", slim.stderr);
+    assert!(slim.stderr.contains("help: take it from the plan file: `rock-matrix plan"), "{}", slim.stderr);
+    assert!(slim.stdout.contains("slim=true\n") && !slim.stdout.contains("\"wheel\":"));
+    let annotated = many(2000).env("GITHUB_ACTIONS", "true");
+    let told = annotated.run(&["plan", "m.yaml", "--recipes", "r", "--github-output"]).exits(0).stderr;
+    assert!(told.contains("::warning title=P022 output-too-large::whole legs take "), "{told}");
+}
+
+/// M22, 6.10
 #[test]
 fn five_thousand_jobs_still_make_valid_outputs_and_too_many_say_why_not() {
     let recipe = "recipe: 1\nname: many\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
@@ -493,6 +574,7 @@ fn an_image_whose_own_torch_or_python_is_used_is_no_builder_image() {
     assert!(jobs(&none)[0]["warnings"][0].as_str().unwrap().contains("and Python 3.11"), "{none}");
 }
 
+/// 6.16
 #[test]
 fn a_saved_plan_shows_what_an_edit_changes() {
     let project = Project::new().file("m.yaml", SEED);

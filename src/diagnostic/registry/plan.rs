@@ -152,7 +152,7 @@ pub const BAD_PLAN_FILE: Code = Code::error(
 pub const OUTPUT_TOO_LARGE: Code = Code::error(
     "P022",
     "output-too-large",
-    "The plan in GitHub's form is larger than a job output may be (1 MiB, counted in UTF-16). Hand the plan on as an artifact instead, or split the matrix.",
+    "The plan in GitHub's form is larger than a job output may be (1 MiB, counted in UTF-16). Hand the plan on as an artifact instead, or split the matrix.\n\nFrom half of that on, it is told of as a warning. Where whole legs do not fit, they first lose what only people read (`wheel`, `image`, `recipe`, `matrix`, `gfx`, `label`), then everything but `id`, `runner` and `gpu`; that is a warning too, and the output `slim` is `true`.",
 );
 /// Two jobs have one id.
 pub const COLLIDING_IDS: Code = Code::error(
@@ -206,7 +206,7 @@ pub const OPTIONS_DIFFER: Code = Code::error(
 pub const PATH_NOT_IN_CHECKOUT: Code = Code::error(
     "P041",
     "path-not-in-checkout",
-    "A rendered workflow repeats the paths of the command line, and runs them in a checkout of the repository. A path must therefore be relative, stay below the root, and hold nothing that GitHub evaluates.\n\nRun `rock-matrix render workflow` in the repository's root.",
+    "A rendered workflow repeats the paths of the command line and of the matrix files, and runs them in a checkout of the repository. A path must therefore be relative, stay below the root, and hold nothing that GitHub evaluates and nothing that cannot be seen.\n\nRun `rock-matrix render workflow` in the repository's root, or rename the file.",
 );
 /// No commit is known of an action that a workflow uses.
 pub const ACTION_WITHOUT_COMMIT: Code = Code::error(

@@ -8,7 +8,7 @@ use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
 use crate::config::{PrRunMode, Switch, ToolFrom};
-use crate::plan::{JOBS_PER_MATRIX, Plan};
+use crate::plan::Plan;
 use crate::render::quote;
 
 /// The runner of jobs that build nothing.
@@ -156,7 +156,8 @@ fn tools(plan: &Plan, compat: &Compat) -> Vec<Tool> {
         let hosted = |row: &&crate::compat::rows::RunnerRow| {
             row.kind == "hosted" && row.arch == arch && row.name.starts_with("ubuntu")
         };
-        compat.tables().runners.iter().find(hosted).map_or(LIGHT, |row| row.name.as_str()).to_owned()
+        let row = compat.tables().runners.iter().find(hosted);
+        row.and_then(|row| row.labels.first()).map_or(LIGHT, String::as_str).to_owned()
     };
     // x86_64 is what most jobs need, and sorts last.
     let tool = |arch: &str| Tool {
@@ -192,7 +193,7 @@ fn job_name(word: &str, number: usize, count: usize) -> String {
 }
 
 fn shards(plan: &Plan, pull_requests: PrRunMode, tools: &[Tool]) -> Vec<Shard> {
-    let count = plan.job_count().div_ceil(JOBS_PER_MATRIX).max(1);
+    let count = plan.job_count().div_ceil(plan.jobs_per_matrix).max(1);
     let one = |number: usize| {
         let has_jobs = match number {
             0 => "needs.plan.outputs.count != '0'".to_owned(),
