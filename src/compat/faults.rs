@@ -233,6 +233,14 @@ fn machines(tables: &Tables, faults: &mut Vec<Fault>) {
         row.expect(["hosted", "self-hosted", "arc"].contains(&of.kind.as_str()), || {
             format!("kind: `{}` is not hosted, self-hosted or arc", of.kind)
         });
+        row.expect(["linux", "windows"].contains(&of.os.as_str()), || {
+            format!("os: `{}` is not linux or windows", of.os)
+        });
+        // It stands in names of jobs and artifacts.
+        let is_word = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        row.expect(!of.arch.is_empty() && of.arch.bytes().all(is_word), || {
+            format!("arch: `{}` is not a word such as x86_64", of.arch)
+        });
         row.gfx("gpu", &of.gpu);
         let aliases = of.aliases.iter().map(|alias| &alias.label);
         let own: BTreeSet<&String> = std::iter::once(&of.name).chain(&of.labels).chain(aliases).collect();
@@ -245,10 +253,14 @@ fn machines(tables: &Tables, faults: &mut Vec<Fault>) {
         let mut row = pools.row(number, of.name.clone(), &of.origin);
         row.expect(!words.contains(&of.name), || "the name is that of a runner".to_owned());
         row.expect(!of.members.is_empty(), || "members: a pool has at least one".to_owned());
+        let system = |runner: &str| tables.runners.iter().find(|row| row.name == runner).map(|row| &row.os);
+        let systems: BTreeSet<&String> = of.members.iter().filter_map(|member| system(&member.runner)).collect();
+        row.expect(systems.len() <= 1, || "members: they are of several systems".to_owned());
         let mut seen = BTreeSet::new();
         for member in &of.members {
-            let known = tables.runners.iter().any(|runner| runner.name == member.runner);
-            row.expect(known, || format!("members: no runner is called `{}`", member.runner));
+            row.expect(system(&member.runner).is_some(), || {
+                format!("members: no runner is called `{}`", member.runner)
+            });
             row.expect(seen.insert(&member.runner), || format!("members: `{}` stands twice", member.runner));
             row.expect(member.weight > 0, || format!("members: `{}` has no weight", member.runner));
         }
@@ -501,11 +513,40 @@ mod tests {
         check(|t| t.torch_abi_read.swap(3, 4), "the row before it is of a later minor");
     }
 
+    /// 6.38
+    #[test]
+    fn a_pool_has_members_that_exist_each_once_with_a_weight() {
+        check(|t| t.runner_pools[0].members.clear(), "runner-pools rocm-scale: members: a pool has at least one");
+        check(
+            |t| t.runner_pools[0].members[1].runner = "rocm".into(),
+            "runner-pools rocm-scale: members: no runner is called `rocm`",
+        );
+        check(
+            |t| t.runner_pools[0].members[1].runner = "rocm-aws".into(),
+            "runner-pools rocm-scale: members: `rocm-aws` stands twice",
+        );
+        check(
+            |t| t.runner_pools[0].members[0].weight = 0,
+            "runner-pools rocm-scale: members: `rocm-aws` has no weight",
+        );
+        check(
+            |t| t.runner_pools[0].members[0].runner = "windows-2022".into(),
+            "runner-pools rocm-scale: members: they are of several systems",
+        );
+        check(|t| t.runner_pools[0].name = "mi300x".into(), "runner-pools mi300x: the name is that of a runner");
+        check(|t| t.runner_pools.push(t.runner_pools[0].clone()), "runner-pools rocm-scale: the row stands twice");
+    }
+
     #[test]
     fn a_word_means_one_runner_and_an_action_is_pinned_whole() {
         check(
             |t| t.runners[1].labels.push("ubuntu-22.04".into()),
             "runners ubuntu-24.04: `ubuntu-22.04` names another runner too",
+        );
+        check(|t| t.runners[3].os = "beos".into(), "runners windows-2022: os: `beos` is not linux or windows");
+        check(
+            |t| t.runners[0].arch = "x86-64".into(),
+            "runners ubuntu-22.04: arch: `x86-64` is not a word such as x86_64",
         );
         check(
             |t| t.actions[0].sha = "v7".into(),

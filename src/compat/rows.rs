@@ -231,6 +231,9 @@ pub struct RunnerRow {
     #[serde(default)]
     pub aliases: Vec<RunnerAlias>,
     pub kind: String,
+    /// The system, `linux` or `windows`.
+    #[serde(default = "linux")]
+    pub os: String,
     pub arch: String,
     #[serde(default)]
     pub threads: Option<u32>,
@@ -246,6 +249,10 @@ pub struct RunnerRow {
     #[serde(default = "yes")]
     pub docker: bool,
     pub origin: Origin,
+}
+
+fn linux() -> String {
+    "linux".to_owned()
 }
 
 fn yes() -> bool {

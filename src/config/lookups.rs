@@ -15,8 +15,8 @@ pub struct Lookups {
     pub families: BTreeMap<String, Vec<GfxTarget>>,
     /// Processors that any table names.
     pub gfx: BTreeSet<String>,
-    /// Runner names, labels and aliases.
-    pub runners: BTreeSet<String>,
+    /// Names, labels and aliases of runners, and names of pools, each with its system.
+    pub runners: BTreeMap<String, String>,
 }
 
 /// The words that a recipe declares.
@@ -35,7 +35,12 @@ impl Lookups {
         let members = |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect();
         let runners = tables.runners.iter().flat_map(|row| {
             let aliases = row.aliases.iter().map(|alias| &alias.label);
-            std::iter::once(&row.name).chain(&row.labels).chain(aliases)
+            std::iter::once(&row.name).chain(&row.labels).chain(aliases).map(move |word| (word, &row.os))
+        });
+        // The members of a pool are of one system (`compat::faults`).
+        let pools = tables.runner_pools.iter().filter_map(|pool| {
+            let member = compat.runner(&pool.members.first()?.runner)?;
+            Some((&pool.name, &member.os))
         });
         Self {
             recipes: recipes
@@ -47,7 +52,7 @@ impl Lookups {
                 .collect(),
             gfx: known_gfx(compat),
             families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
-            runners: runners.chain(tables.runner_pools.iter().map(|row| &row.name)).cloned().collect(),
+            runners: runners.chain(pools).map(|(word, os)| (word.clone(), os.clone())).collect(),
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
     let mut places = Places::new(source.clone());
     place_all::insert(&tree, source, &mut places);
     let whole = complete::complete(&tree, &MATRIX_FILE);
-    let config = Reader { source, lookups, sink }.config(&whole, places);
+    let config = Reader { source, lookups, platform: whole.get("platform"), sink }.config(&whole, places);
     config.filter(|_| sink.error_count() == errors)
 }
 
@@ -43,6 +43,8 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
 struct Reader<'a> {
     source: &'a Source,
     lookups: &'a Lookups,
+    /// `platform`, which runners must have.
+    platform: Option<&'a Node>,
     sink: &'a mut Sink,
 }
 
@@ -92,7 +94,9 @@ mod tests {
             ]
             .into(),
             gfx: ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101"].map(str::to_owned).into(),
-            runners: ["ubuntu-22.04".to_owned(), "mi300x".to_owned()].into(),
+            runners: [("ubuntu-22.04", "linux"), ("mi300x", "linux"), ("windows-2022", "windows")]
+                .map(|(word, os)| (word.to_owned(), os.to_owned()))
+                .into(),
         }
     }
 
@@ -227,6 +231,24 @@ mod tests {
             let found = faults(&format!("axes: {{{axis}: [ä1, '６.２', 'ﬁ']}}\n"));
             assert!(found.len() >= 3, "{axis} {found:?}");
         }
+    }
+
+    #[test]
+    fn a_runner_has_the_system_that_the_wheels_are_for() {
+        let cell = "axes: {flash-attn: ['2.8.3']}\n";
+        let told = |rest: &str| faults(&format!("{cell}{rest}"));
+        let wrong = |at: &str, runner: &str, os: &str, platform: &str| {
+            vec![("M054", at.to_owned(), format!("`{runner}` runs {os}, and the jobs are for {platform}"))]
+        };
+        let on_windows = wrong("windows-2022", "windows-2022", "windows", "linux");
+        assert_eq!(told("runner: windows-2022\n"), on_windows);
+        assert_eq!(told("test: {runner: windows-2022}\n"), on_windows);
+        assert_eq!(told("include: [{axes: {flash-attn: '2.8.3'}, set: {runner: windows-2022}}]\n"), on_windows);
+        assert_eq!(faults("axes: {flash-attn: ['2.8.3'], runner: [ubuntu-22.04, windows-2022]}\n"), on_windows);
+        assert_eq!(told("platform: windows\nrunner: windows-2022\n"), []);
+        assert_eq!(told("platform: windows\nrunner: mi300x\n"), wrong("mi300x", "mi300x", "linux", "windows"));
+        // Where none is named, the default is on Linux, and nothing else can be pointed at.
+        assert_eq!(told("platform: windows\n"), wrong("windows", "ubuntu-22.04", "linux", "windows"));
     }
 
     #[test]

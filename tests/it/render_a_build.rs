@@ -355,7 +355,7 @@ fn the_command_of_a_job_with_a_fixed_policy_does_not_look() {
     }
 }
 
-/// D10
+/// D10, 6.37
 #[test]
 fn every_word_of_a_container_command_is_quoted() {
     let matrix = one_cell("2.8.3", "gpu: none\ndocker: {args: [\"--label=a b; touch pwned\", \"--env=X=$(id)\"]}\n");
@@ -377,7 +377,7 @@ fn a_version_with_a_command_in_it_is_refused() {
     assert!(done.stderr.contains("2.8.3; echo x"), "{}", done.stderr);
 }
 
-/// D11
+/// D11, 6.35
 #[test]
 fn an_image_with_a_digest_is_rendered_with_it_and_one_without_is_warned_of() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3", "gpu: none\n"));
@@ -512,7 +512,7 @@ fn a_job_is_named_by_id_or_wheel_and_a_wrong_name_has_a_nearest_one() {
 #[test]
 fn windows_jobs_are_refused_with_a_reason() {
     let project = tiny("x");
-    let matrix = project.read("m.yaml") + "platform: windows\n";
+    let matrix = project.read("m.yaml") + "platform: windows\nrunner: windows-2022\n";
     let done = project.file("m.yaml", &matrix).run(&["--recipes", "recipes", "render", "script", "m.yaml"]).exits(1);
     assert!(done.stderr.contains("[B007 windows-job]"), "{}", done.stderr);
     assert_eq!(done.stdout, "");

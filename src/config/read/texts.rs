@@ -62,8 +62,10 @@ impl Reader<'_> {
             return None;
         }
         let known = &self.lookups.runners;
-        if !known.is_empty() && !known.contains(text) {
-            let near = nearest(text, known.iter().map(String::as_str));
+        if let Some(os) = known.get(text) {
+            self.system(text, os, node);
+        } else if !known.is_empty() {
+            let near = nearest(text, known.keys().map(String::as_str));
             let help = match near {
                 Some(near) => format!("did you mean `{near}`? A label of a self-hosted runner is fine as it is"),
                 None => "check its spelling; a label of a self-hosted runner is fine as it is".into(),
@@ -71,6 +73,20 @@ impl Reader<'_> {
             self.fault(&codes::UNKNOWN_RUNNER, node, format!("no known runner is called `{text}`"), help);
         }
         Some(text.to_owned())
+    }
+
+    /// A runner must have the system that the wheels are for.
+    fn system(&mut self, label: &str, os: &str, node: &Node) {
+        let Some((platform, at)) = self.platform.and_then(|node| Some((node.text()?, node))) else { return };
+        if platform == os {
+            return;
+        }
+        // A default stands nowhere.
+        let at = if node.span.is_empty() { at } else { node };
+        let message = format!("`{label}` runs {os}, and the jobs are for {platform}");
+        let help =
+            format!("name a `runner` with {platform}; `rock-matrix compat list runners` shows those that are known");
+        self.fault(&codes::OTHER_SYSTEM, at, message, help);
     }
 
     /// The place of a value without the text around it, for values that must not be repeated in logs.

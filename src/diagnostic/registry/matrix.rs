@@ -47,6 +47,7 @@ pub const ALL: &[&Code] = &[
     &MORE_FAULTS,
     &CELL_TWICE,
     &BAD_ISSUE,
+    &OTHER_SYSTEM,
 ];
 
 /// One key twice in one mapping.
@@ -303,4 +304,10 @@ pub const BAD_ISSUE: Code = Code::error(
     "M053",
     "bad-issue",
     "`plan --from-issue` takes the body that an issue form makes: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nWhoever writes the issue chooses values of axes and nothing else, so a value is one word of letters, digits and `.:+-_`.",
+);
+/// A runner of another system than the wheels.
+pub const OTHER_SYSTEM: Code = Code::error(
+    "M054",
+    "other-system",
+    "The facts say that this runner has another system than `platform` asks for, so a job would fail there at its first step. Where no `runner` is named, it is the default, which has Linux; `platform: windows` needs one of its own.\n\n`rock-matrix compat list runners` shows the systems under `os`.",
 );
