@@ -176,7 +176,7 @@ mod tests {
         assert!(text.starts_with(&format!("no rocm/pytorch image for {wanted}; nearest: {nearest}")), "{text}");
     }
 
-    /// D1
+    /// D1, 6.35
     #[test]
     fn of_31_tags_eight_look_ups_hit_and_four_miss_with_the_nearest_tags() {
         assert_eq!(Compat::embedded().images("rocm/pytorch").count(), 31);

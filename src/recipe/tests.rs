@@ -152,7 +152,7 @@ fn triton_on_main_warns_of_what_its_setup_installs() {
     assert!(job.warnings.iter().any(|warning| warning.contains("aiter") && warning.contains("no torch")), "{job:?}");
 }
 
-/// D3
+/// D3, 6.34
 #[test]
 fn a_container_with_a_gpu_gets_exactly_these_options() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");

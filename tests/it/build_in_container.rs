@@ -99,6 +99,7 @@ fn the_container_builds_the_wheel_and_the_same_checks_follow_outside() {
     assert!(run.ends_with(" img:1 bash /rock/build.sh"), "{run}");
 }
 
+/// 6.36
 #[test]
 fn a_dry_run_prints_the_argv_and_calls_nothing() {
     let harbour = Harbour::new(TAKE, "");

@@ -23,6 +23,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER).join(format!("{name}.yaml"))).unwrap()
 }
 
+/// 6.2
 #[test]
 fn each_mistake_is_named_with_its_place_and_what_to_do() {
     let names = names();

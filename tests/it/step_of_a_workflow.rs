@@ -74,7 +74,7 @@ fn a_file_that_stderr_goes_to_never_holds_the_token() {
     assert!(log.contains("missing.whl") && !log.contains("ghs_"), "{log}");
 }
 
-/// 1.7: what an annotation is about stands in the file that was read.
+/// 6.58, 1.7: what an annotation is about stands in the file that was read.
 #[test]
 fn an_annotation_stands_at_the_line_of_the_matrix_file() {
     let project = step().file("m.yaml", &MATRIX.replace("torch:", "torhc:"));
@@ -130,7 +130,7 @@ fn a_summary_ends_at_a_row_below_1_mib_and_says_how_many_rows_it_left_out() {
     assert!(project.read("outputs").matches("count=27").count() == 3, "outputs do not depend on it");
 }
 
-/// Row 59: how much of the matrix there is already.
+/// 6.59: how much of the matrix there is already.
 #[test]
 fn the_summary_tells_what_the_matrix_covers_and_how_much_is_published() {
     let plan = step().run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();

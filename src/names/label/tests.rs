@@ -102,6 +102,7 @@ fn the_abi_tail_is_lower_case() {
     assert_eq!(label("2.5.1", false).as_str(), "rocm62torch2.5cxx11abifalse");
 }
 
+/// 6.14
 #[test]
 fn a_label_has_letters_digits_and_dots_only() {
     let normal = |text: &str| text.parse::<LocalLabel>().map(|l| l.to_string());
