@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The action with a cached binary beside what it cannot do without, in one run.
 
-    python3 benches/bootstrap.py [--binary target/release/rock-matrix] [--rounds 31]
+    python3 benches/bootstrap.py [--binary target/dist/rock-matrix] [--rounds 31]
 
 The peer is one `sha256sum` of the binary and 20 starts of an empty bash, one after the other. Prints the medians over
 rounds that alternate the two sides, and exits with 1 when the action takes more than 1.5 times as long.

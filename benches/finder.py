@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The wheel finder with 3,000 wheels: time to filter beside a bare Array.filter, and sizes.
 
-    python3 benches/finder.py [--binary target/release/rock-matrix] [--rounds 60] [--node-path DIR]
+    python3 benches/finder.py [--binary target/dist/rock-matrix] [--rounds 60] [--node-path DIR]
 
 Chromium and playwright-core must be there; `scripts/test --only finder` installs them. Prints each bar with what was
 measured, and exits with 1 when one is missed.
@@ -28,7 +28,7 @@ def cache():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", default=str(HERE.parent / "target/release/rock-matrix"))
+    parser.add_argument("--binary", default=str(HERE.parent / "target/dist/rock-matrix"))
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--node-path", default=str(cache() / "npm/node_modules"))
     args = parser.parse_args()

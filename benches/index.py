@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Package indexes beside Python, in one run.
 
-    python3 benches/index.py [--binary target/release/rock-matrix] [--rounds 15] [--dir DIR]
+    python3 benches/index.py [--binary target/dist/rock-matrix] [--rounds 15] [--dir DIR]
 
 Prints, each the median over rounds that alternate the two sides:
   the index of 3,000 published wheels from the manifests of 12 releases beside Python writing the same pages;
@@ -97,7 +97,7 @@ def pages(site):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default=HERE.parent / "target/release/rock-matrix", type=pathlib.Path)
+    parser.add_argument("--binary", default=HERE.parent / "target/dist/rock-matrix", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--dir", default="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None)
     options = parser.parse_args()

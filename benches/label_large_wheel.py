@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Labels a large wheel, beside `cp` followed by `sync` of the same file, in one run.
 
-    python3 benches/label_large_wheel.py [--binary target/release/rock-matrix] [--rounds 9] [--megabytes 300]
+    python3 benches/label_large_wheel.py [--binary target/dist/rock-matrix] [--rounds 9] [--megabytes 300]
 
 The wheel holds members that do not compress, as compiled kernels hardly do. The two sides take turns; each result is
 removed before the next turn. Prints the median ratio with the spread of both sides, and our peak memory.
@@ -60,7 +60,7 @@ def run(argv):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default=HERE.parent / "target/release/rock-matrix", type=pathlib.Path)
+    parser.add_argument("--binary", default=HERE.parent / "target/dist/rock-matrix", type=pathlib.Path)
     parser.add_argument("--rounds", default=9, type=int)
     parser.add_argument("--megabytes", default=300, type=int)
     parser.add_argument("--make", type=pathlib.Path, help=argparse.SUPPRESS)
@@ -70,7 +70,7 @@ def main():
         make_wheel(arguments.make, arguments.megabytes)
         return
     if not arguments.binary.exists():
-        sys.exit(f"{arguments.binary} is missing: cargo build --release")
+        sys.exit(f"{arguments.binary} is missing: cargo build --profile dist")
 
     with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
         wheel = pathlib.Path(folder, NAME)

@@ -13,7 +13,7 @@ RECIPE = 'recipe: 1\nname: bench\ndistribution: bench\nsteps:\n  - stage: build\
 def arguments(text, rounds):
     """The options, with the path of our program from the root."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default="target/release/rock-matrix", type=pathlib.Path)
+    parser.add_argument("--binary", default="target/dist/rock-matrix", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=rounds)
     options = parser.parse_args()
     options.binary = str(options.binary.resolve())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plans beside Python and beside an empty program, in one run.
 
-    python3 benches/plan.py [--binary target/release/rock-matrix] [--rounds 21]
+    python3 benches/plan.py [--binary target/dist/rock-matrix] [--rounds 21]
 
 Prints three ratios, each the median over rounds that alternate the two sides:
   plan of 256 jobs beside Python expanding the same product with the same exclusions;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Publishing beside curl and beside an empty program, to a GitHub on loopback, in one run.
 
-    cargo build --release --bins --example fake-github
-    python3 benches/publish.py [--binary target/release/rock-matrix] [--rounds 5]
+    cargo build --profile dist --bins --example fake-github
+    python3 benches/publish.py [--binary target/dist/rock-matrix] [--rounds 5]
 
 Prints and checks:
   the upload of a file of 1.5 GB, digest included, beside `curl -T` of the same file to the same server together with
@@ -199,13 +199,13 @@ class PublishBars(Bars):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default=HERE.parent / "target/release/rock-matrix", type=pathlib.Path)
+    parser.add_argument("--binary", default=HERE.parent / "target/dist/rock-matrix", type=pathlib.Path)
     parser.add_argument("--rounds", default=5, type=int)
     options = parser.parse_args()
     binary = options.binary.resolve()
     for needed in (binary, binary.parent / "examples/fake-github"):
         if not needed.exists():
-            sys.exit(f"{needed} is missing: cargo build --release --bins --example fake-github")
+            sys.exit(f"{needed} is missing: cargo build --profile dist --bins --example fake-github")
     if not shutil.which("curl"):
         sys.exit("curl is missing: apt-get install curl")
     bars = PublishBars()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`render workflow` beside an empty static program, in one run.
 
-    python3 benches/render_workflow.py [--binary target/release/rock-matrix] [--rounds 21]
+    python3 benches/render_workflow.py [--binary target/dist/rock-matrix] [--rounds 21]
 
 Prints the time for 256 and for 294 jobs, the median over rounds that alternate the two sides, and exits with 1 when a
 bar is missed: 10 ms for 256 jobs, 8 times the empty program for 294.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`wheel gfx` beside plain inflating of the library that it reads, in one run.
 
-    python3 benches/wheel_gfx.py [--binary target/release/rock-matrix] [--rounds 9]
+    python3 benches/wheel_gfx.py [--binary target/dist/rock-matrix] [--rounds 9]
 
 The wheel is onnxruntime-rocm, 57 MB with a library of 513 MB that holds the code objects. No other program lists them
 to be a peer. Exits with 1 when a bar is missed.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`wheel repair` beside `auditwheel repair`, and beside inflating and copying, in one run.
 
-    python3 benches/wheel_repair.py [--binary target/release/rock-matrix] [--rounds 3]
+    python3 benches/wheel_repair.py [--binary target/dist/rock-matrix] [--rounds 3]
 
 Two wheels: jax-rocm7-pjrt, 133 MB with one library of 459 MB, where all that it needs is left out; and one of 33 MB
 made here with gcc, where a library of 20 MB is patched to find a small one that comes along. Its content is that of

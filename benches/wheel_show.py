@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`wheel show` beside `auditwheel show` on real wheels, and beside plain inflating, in one run.
 
-    python3 benches/wheel_show.py [--binary target/release/rock-matrix] [--rounds 3]
+    python3 benches/wheel_show.py [--binary target/dist/rock-matrix] [--rounds 3]
 
 The wheels are compiled ones of PyPI from 0.5 to 90 MB, those with code for AMD GPUs first and then what is installed
 beside them, and one of 1 GB unpacked. The ratios are auditwheel's time by ours; of the large one also ours by that of

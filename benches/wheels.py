@@ -29,7 +29,7 @@ ABOVE_MEMBER_BYTES = 64 << 20
 def arguments(text, rounds):
     """The options that the benchmarks have in common."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default=HERE.parent / "target/release/rock-matrix", type=pathlib.Path)
+    parser.add_argument("--binary", default=HERE.parent / "target/dist/rock-matrix", type=pathlib.Path)
     parser.add_argument("--inflate", type=pathlib.Path, help="the plain reader [default: beside the binary]")
     parser.add_argument("--rounds", default=rounds, type=int)
     parser.add_argument("--dir", help="make files below this folder instead of TMPDIR")
@@ -37,7 +37,7 @@ def arguments(text, rounds):
     options.inflate = options.inflate or options.binary.parent / "examples/inflate"
     for needed in (options.binary, options.inflate):
         if not needed.exists():
-            sys.exit(f"{needed} is missing: cargo build --release --bins --example inflate")
+            sys.exit(f"{needed} is missing: cargo build --profile dist --bins --example inflate")
     print(f"{version(options.binary)} beside auditwheel {peer_version()}, {os.cpu_count()} processors", flush=True)
     return options
 
