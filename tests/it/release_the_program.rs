@@ -12,10 +12,13 @@ use crate::support::Project;
 const GH: &str = r#"#!/bin/bash
 echo "$*" >>calls
 case "$*" in
-  "release list "*) [ ! -e releases ] || cat releases ;;
+  "release list "*isDraft*) [ ! -e releases ] || cat releases ;;
+  "release list "*) [ ! -e published ] || cat published ;;
   "release view "*) cat assets ;;
   *git/trees*) echo tree-of-it ;;
   *git/commits*) echo commit-of-it ;;
+  *git/ref/heads/main*) cat main ;;
+  *git/ref/tags/*.*) echo "commit-of-${2##*/}" ;;
   *git/ref/tags/*) [ -e major ] ;;
 esac
 exit $?
@@ -59,7 +62,6 @@ fn step(project: &Project, job: &str, name: &str) -> Output {
         .current_dir(project.path(folder))
         .env("PATH", path)
         .envs([("GITHUB_REF_NAME", "v1.2.3"), ("GITHUB_REPOSITORY", "org/rock-action"), ("GITHUB_SHA", "pushed")])
-        .envs([("GITHUB_OUTPUT", "outputs"), ("COMMIT", "commit-of-it")])
         .output()
         .unwrap()
 }
@@ -148,23 +150,83 @@ fn the_tag_moves_to_the_commit_that_lists_the_binaries() {
             "api -X PATCH repos/org/rock-action/git/refs/tags/v1.2.3 -f sha=commit-of-it -F force=true",
         ]
     );
-    assert_eq!(project.read("outputs"), "sha=commit-of-it\n");
+}
+
+#[test]
+fn a_tag_elsewhere_than_at_the_head_of_main_is_refused_before_anything_is_built() {
+    let name = "Compare the tag with the head of main";
+    let project = project().file("main", "pushed\n");
+    passes(&project, "check", name);
+    assert_eq!(project.read("calls"), "api repos/org/rock-action/git/ref/heads/main --jq .object.sha\n");
+    let project = project.file("main", "later\n");
+    let said = fails(&project, "check", name);
+    assert!(said.starts_with("::error::v1.2.3 is at pushed and the head of main is later"), "{said}");
+    assert!(said.ends_with("tag the head of main\n"), "{said}");
+    let workflow = workflow();
+    assert_eq!(step_names(&workflow["jobs"]["check"])[0], name);
+    let needs = ["build", "release", "major", "pypi"].map(|job| workflow["jobs"][job]["needs"].as_str().unwrap());
+    assert_eq!(needs, ["check", "build", "release", "release"]);
+}
+
+/// `actions/checkout` refuses a tag that is not where it was when the run began.
+#[test]
+fn a_run_goes_on_after_its_tag_has_moved() {
+    let workflow = workflow();
+    let jobs = workflow["jobs"].as_object().unwrap().values();
+    let steps = jobs.flat_map(|job| job["steps"].as_array().unwrap());
+    let checkouts: Vec<&Value> =
+        steps.filter(|step| step["uses"].as_str().is_some_and(|used| used.starts_with("actions/checkout@"))).collect();
+    assert_eq!(checkouts.len(), 3);
+    assert!(checkouts.iter().all(|step| step["with"]["ref"] == "${{ github.sha }}"), "{checkouts:#?}");
+}
+
+#[test]
+fn only_the_highest_version_becomes_the_latest_release() {
+    let published = |tags: &str| {
+        let project = project().file("published", tags);
+        passes(&project, "release", "Publish");
+        project.read("calls").lines().last().unwrap().to_owned()
+    };
+    let latest = "release edit v1.2.3 --draft=false --latest=";
+    for lower in ["", "v1.2.2\nv0.10.0\n", "v1.2.3\n", "flash-attn-2\nwheels-v9\nv9.0.0-rc1\n"] {
+        assert_eq!(published(lower), format!("{latest}true"), "{lower}");
+    }
+    for higher in ["v1.2.2\nv1.2.10\n", "v1.10.0\nv1.2.2\n", "v2.0.0\n", "v10.0.0\n"] {
+        assert_eq!(published(higher), format!("{latest}false"), "{higher}");
+    }
 }
 
 #[test]
 fn the_major_tag_follows_and_has_no_release() {
     let project = project();
     passes(&project, "major", "Move the major tag");
-    assert!(
-        project.read("calls").ends_with("api repos/org/rock-action/git/refs -f ref=refs/tags/v1 -f sha=commit-of-it\n")
-    );
+    let made = "api repos/org/rock-action/git/refs -f ref=refs/tags/v1 -f sha=commit-of-v1.2.3\n";
+    assert!(project.read("calls").ends_with(made), "{}", project.read("calls"));
     let project = project.file("major", "").file("calls", "");
     passes(&project, "major", "Move the major tag");
-    let moved = "api -X PATCH repos/org/rock-action/git/refs/tags/v1 -f sha=commit-of-it -F force=true\n";
+    let moved = "api -X PATCH repos/org/rock-action/git/refs/tags/v1 -f sha=commit-of-v1.2.3 -F force=true\n";
     assert!(project.read("calls").ends_with(moved), "{}", project.read("calls"));
-    assert!(!project.read("calls").contains("release"));
+    assert!(!project.read("calls").contains("release edit") && !project.read("calls").contains("release create"));
     let workflow = workflow();
     assert_eq!(workflow["jobs"]["major"]["needs"], "release");
     // `v1` itself starts nothing.
     assert_eq!(workflow["on"]["push"]["tags"], serde_json::json!(["v[0-9]+.[0-9]+.[0-9]+"]));
+}
+
+/// GitHub keeps one run that waits, so whichever comes last does the work of all.
+#[test]
+fn the_major_tag_goes_to_the_highest_version_and_never_back() {
+    let moved_to = |published: &str| {
+        let project = project().file("major", "").file("published", published);
+        passes(&project, "major", "Move the major tag");
+        let calls = project.read("calls");
+        calls.lines().last().unwrap().split("sha=").nth(1).unwrap().split(' ').next().unwrap().to_owned()
+    };
+    for lower in ["", "v1.2.2\nv1.1.10\nv0.9.0\n", "v10.0.0\nv2.0.0\nv1.9.0-rc1\nflash-attn-1\n"] {
+        assert_eq!(moved_to(lower), "commit-of-v1.2.3", "{lower}");
+    }
+    assert_eq!(moved_to("v1.2.3\nv1.2.10\nv1.2.9\n"), "commit-of-v1.2.10");
+    assert_eq!(moved_to("v1.9.0\nv2.0.0\nv1.10.0\nv1.2.3\n"), "commit-of-v1.10.0");
+    let group = &workflow()["jobs"]["major"]["concurrency"];
+    assert_eq!(*group, serde_json::json!({"group": "${{ github.workflow }}-major", "cancel-in-progress": false}));
 }
