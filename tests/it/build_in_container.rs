@@ -101,11 +101,15 @@ fn the_container_builds_the_wheel_and_the_same_checks_follow_outside() {
 
 /// 6.36
 #[test]
-fn a_dry_run_prints_the_argv_and_calls_nothing() {
+fn a_dry_run_prints_the_argv_that_is_called_later_and_calls_nothing() {
     let harbour = Harbour::new(TAKE, "");
     let (stdout, _) = harbour.build(0, &["--dry-run", "--docker-arg=--memory=4g"]);
     assert!(stdout.contains("docker run --rm --name=rock-toy-") && stdout.contains(" --memory=4g "), "{stdout}");
     assert!(harbour.calls().is_empty() && !harbour.toy.path(".rock").exists());
+    let printed = stdout.replace(harbour.toy.folder.to_str().unwrap(), "[HERE]");
+    let printed = printed.lines().find_map(|line| line.trim_start().strip_prefix("$ docker ")).unwrap();
+    harbour.build(0, &["--docker-arg=--memory=4g"]);
+    assert_eq!(harbour.calls()[1], shlex::split(printed).unwrap().join(" "));
 }
 
 #[test]

@@ -59,6 +59,21 @@ fn a_file_that_is_no_plan_is_not_compared_with() {
     ");
 }
 
+/// 6.17
+#[test]
+fn a_plan_of_another_version_is_not_guessed_at() {
+    let plan = sound().run(&["plan", "m.yaml", "--format", "json"]).exits(0);
+    assert_eq!(plan.json()["version"], 1);
+    let project = sound().file("next.json", &plan.stdout.replacen("{\"version\":1,", "{\"version\":2,", 1));
+    for command in
+        [&["plan", "m.yaml", "--diff", "next.json"][..], &["build", "--all", "--plan", "next.json", "--dry-run"]]
+    {
+        let said = project.run(command).exits(1).stderr;
+        let told = "error[P018 bad-plan-file]: `next.json` is not a plan: it is of version 2, this program reads 1\n";
+        assert!(said.starts_with(told), "{said}");
+    }
+}
+
 #[test]
 fn a_list_of_published_files_that_is_none_is_refused_and_odd_names_are_told() {
     let run = |text: &str, code: i32| {
