@@ -93,7 +93,7 @@ fn rendered(compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<String, E
     let words = render::Words {
         generator: super::render::GENERATOR,
         files: &[],
-        out: Some(WORKFLOW_PATH),
+        out: WORKFLOW_PATH,
         compat: facts.as_deref(),
         recipes: recipes.as_deref(),
     };

@@ -3,8 +3,8 @@
 //! What is kept is ccache's folder. Keeping the build tree instead does not work for ROCm: its sources are generated
 //! anew by each run, without dependency files, so everything would be compiled again.
 //!
-//! A workflow adds the run and the attempt: a key is saved once, by the attempt that was capped, and the next attempt of
-//! the same run asks for exactly that one. No other run can have written what it restores.
+//! A workflow adds the run and the attempt: a key is saved once, by the attempt that was capped, and a later attempt asks
+//! for the newest that begins with cell, toolchain and run. No other run can have written what it restores.
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,7 +1,6 @@
 //! A leg of a rendered workflow that is capped keeps its compiler cache, and its next attempt goes on from it: the
 //! scripts as they stand, and the steps between them as their conditions say.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -11,12 +10,12 @@ use crate::support::toy::{JOB, Toy, WHEEL};
 /// Seconds that the build has until its cap.
 const LEFT_S: u64 = 6;
 
-/// A repository, and what the cache of its host holds: objects by key.
+/// A repository, and what the cache of its host holds: keys with objects, the newest last.
 struct Host {
     toy: Toy,
     steps: Vec<Value>,
     leg: Value,
-    kept: BTreeMap<String, String>,
+    kept: Vec<(String, String)>,
 }
 
 impl Host {
@@ -34,7 +33,7 @@ impl Host {
         let legs: Value = serde_json::from_str(legs).unwrap();
         let workflow: Value = serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
         let steps = workflow["jobs"]["build"]["steps"].as_array().unwrap().clone();
-        Self { steps, leg: legs["include"][0].clone(), toy, kept: BTreeMap::new() }
+        Self { steps, leg: legs["include"][0].clone(), toy, kept: Vec::new() }
     }
 
     /// An attempt of the leg, on a runner of its own, that began so long ago; the exit code of its build.
@@ -79,17 +78,23 @@ impl Host {
     /// The actions of the cache; what others do is not looked at here.
     fn uses(&mut self, step: &Value) {
         let action = step["uses"].as_str().unwrap().split('@').next().unwrap();
-        let key = step["with"]["key"].as_str().unwrap_or_default();
-        let key = self.output(key.trim_start_matches("${{ steps.cache.outputs.").trim_end_matches(" }}"));
+        let with = |name: &str| {
+            let expression = step["with"][name].as_str().unwrap_or_default();
+            self.output(expression.trim_start_matches("${{ steps.cache.outputs.").trim_end_matches(" }}"))
+        };
+        let (key, beginning) = (with("key"), with("restore-keys"));
         let path = step["with"]["path"].as_str().unwrap_or_default().replace("${{ matrix.id }}", JOB);
         let objects = self.toy.path(&path).join("objects");
         match action {
             "actions/cache/save" => {
                 // A key is written once.
-                assert!(self.kept.insert(key, std::fs::read_to_string(objects).unwrap()).is_none());
+                assert!(!key.is_empty() && self.kept.iter().all(|(known, _)| *known != key), "{key}");
+                self.kept.push((key, std::fs::read_to_string(objects).unwrap()));
             }
             "actions/cache/restore" => {
-                let Some(kept) = self.kept.get(&key) else { return };
+                assert!(!beginning.is_empty());
+                let begins = |kept: &&(String, String)| kept.0 == key || kept.0.starts_with(&beginning);
+                let Some((_, kept)) = self.kept.iter().rev().find(begins) else { return };
                 std::fs::create_dir_all(objects.parent().unwrap()).unwrap();
                 std::fs::write(objects, kept).unwrap();
             }
@@ -115,7 +120,7 @@ impl Host {
 }
 
 /// A compiler that finishes an object and is then at work on the next one; with two objects there is a wheel.
-const COMPILES: &str = "[ {{ 'on' if compiler_cache else 'off' }} = on ] || exit 9\nmkdir -p ccache\necho object >>ccache/objects\n\
+const COMPILES: &str = "[ {{ 'on' if compiler_cache else 'off' }} = on ] || exit 9\n[ ! -e ../../no-network ] || exit 7\nmkdir -p ccache\necho object >>ccache/objects\n\
      [ \"$(wc -l <ccache/objects)\" -ge 2 ] || sleep 300\nmkdir -p dist; cp \"$WHEELS\"/* dist/";
 
 /// B8
@@ -125,11 +130,15 @@ fn the_next_attempt_of_a_capped_leg_goes_on_from_its_compiler_cache() {
     let almost = host.almost_capped();
     assert_eq!(host.attempt(7, 1, almost), "124");
     assert!(!host.has_wheel());
-    assert_eq!(host.kept.values().collect::<Vec<_>>(), ["object\n"]);
+    assert_eq!(host.kept.iter().map(|(_, objects)| objects.as_str()).collect::<Vec<_>>(), ["object\n"]);
     // Another run has nothing to go on from, and what it keeps has a key of its own.
     assert_eq!(host.attempt(8, 2, almost), "124");
     assert_eq!(host.kept.len(), 2);
-    assert_eq!(host.attempt(7, 2, almost), "0");
+    // An attempt that fails for another reason loses nothing, and one of the other legs alone does not either.
+    host.toy.write("no-network", b"");
+    assert_eq!(host.attempt(7, 2, almost), "4");
+    std::fs::remove_file(host.toy.path("no-network")).unwrap();
+    assert_eq!(host.attempt(7, 4, almost), "0");
     assert!(host.has_wheel());
     assert_eq!(host.kept.len(), 2, "a build that ends by itself keeps no cache");
 }

@@ -146,8 +146,8 @@ fn no_job_inherits_secrets_runs_for_ever_or_is_stopped_while_it_publishes() {
     for (name, project, arguments) in cases() {
         let text = rendered(&project, &arguments);
         let workflow: Value = serde_yaml::from_str(&text).unwrap();
-        let group =
-            serde_json::json!({"group": "${{ github.workflow }}-${{ github.ref }}", "cancel-in-progress": false});
+        // File and tag: two files of one name do not wait for each other.
+        let group = serde_json::json!({"group": "${{ github.workflow_ref }}", "cancel-in-progress": false});
         assert_eq!(workflow["concurrency"], group, "{name}");
         for (id, job) in workflow["jobs"].as_object().unwrap() {
             let at = format!("{name}: {id}");
@@ -211,6 +211,49 @@ fn a_written_workflow_passes_the_check_until_someone_edits_it() {
     assert!(said.stderr.contains("the file is not there"), "{}", said.stderr);
     assert!(said.stdout.contains("\n+name: flash-attn wheels\n"), "{}", said.stdout);
     assert!(!project.has(out));
+}
+
+#[test]
+fn what_is_printed_is_what_is_checked_and_what_is_written() {
+    let project = project("");
+    let printed = project.run(&["render", "workflow"]).exits(0).stdout;
+    let printed = printed.replace("[VERSION]", env!("CARGO_PKG_VERSION"));
+    let project = project.file(".github/workflows/wheels.yml", &printed);
+    let _ = project.run(&["render", "workflow", "--check"]).exits(0);
+    let said = project.run(&["render", "workflow", "--out", ".github/workflows/wheels.yml"]).exits(0);
+    assert_eq!(said.stderr, "unchanged: .github/workflows/wheels.yml\n");
+}
+
+#[test]
+fn a_file_that_github_would_not_run_is_warned_of() {
+    let project = project("");
+    for (out, is_run) in [
+        (".github/workflows/a.yml", true),
+        ("./.github/workflows/b.yaml", true),
+        ("wheels.yml", false),
+        (".github/workflows/wheels.txt", false),
+        (".github/workflows/more/wheels.yml", false),
+    ] {
+        let said = project.run(&["render", "workflow", "--out", out]).exits(0);
+        let told = format!("warning[P051 workflow-elsewhere]: GitHub does not run `{out}`\n");
+        assert_eq!(said.stderr.contains(&told), !is_run, "{out}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn pull_requests_plan_when_a_file_is_added_or_a_folder_that_is_read_changes() {
+    let paths = |project: &Project, arguments: &[&str]| {
+        let workflow: Value = serde_yaml::from_str(&rendered(project, arguments)).unwrap();
+        workflow["on"]["pull_request"]["paths"].clone()
+    };
+    let any = ["matrices/*.yaml", "matrices/*.yml"];
+    assert_eq!(paths(&project(""), &[]), serde_json::json!(any));
+    assert_eq!(paths(&project(""), &["./matrices//flash-attn.yaml"]), serde_json::json!(["matrices/flash-attn.yaml"]));
+    let own = project("").copy("matrices/compat", "facts").copy("matrices/recipes", "recipes");
+    let found = paths(&own, &["--compat", "./facts", "--recipes", "recipes/"]);
+    assert_eq!(found, serde_json::json!(["matrices/*.yaml", "matrices/*.yml", "recipes/**", "facts/**"]));
+    let strange = project("").file("a[1].yaml", &matrix(""));
+    assert_eq!(paths(&strange, &["a[1].yaml"]), Value::Null, "as a pattern it would be another name");
 }
 
 #[test]
@@ -285,7 +328,11 @@ fn strange_words_read_back_as_they_were() {
         // A path filter takes some of these signs for patterns, so such a name has none.
         let is_pattern = name.contains(['*', '?', '[', ']', '!', '+']);
         let paths = &workflow["on"]["pull_request"]["paths"];
-        assert_eq!(*paths, if is_pattern { Value::Null } else { serde_json::json!([name]) }, "{text}");
+        assert_eq!(
+            *paths,
+            if is_pattern { Value::Null } else { serde_json::json!([name, format!("{folder}/**")]) },
+            "{text}"
+        );
         let build = &workflow["jobs"]["build"];
         let env = &steps(build).find(|step| step["id"] == "build").unwrap()["env"];
         for secret in ["TRUE", "NULL", "NO"] {

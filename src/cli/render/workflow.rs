@@ -6,9 +6,9 @@ use super::GENERATOR;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::plan::Options;
-use crate::{render, sys};
+use crate::{names, render, sys};
 
-/// The file that `--check` compares where none is named.
+/// The file that is meant where none is named.
 const DEFAULT_OUT: &str = ".github/workflows/wheels.yml";
 /// Lines that `--check` shows.
 const SHOWN_LINES: usize = 200;
@@ -49,28 +49,43 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let plan = load::plan(shell, &matrices, &compat, &Options::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &Path| path.display().to_string();
     let files: Vec<String> = args.files.iter().map(|path| text(path)).collect();
-    let out = args.out.clone().or_else(|| args.check.then(|| PathBuf::from(DEFAULT_OUT)));
-    let (name, facts) = (out.as_deref().map(text), shell.folders.compat.as_deref().map(text));
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
+    let (name, facts) = (text(&out), shell.folders.compat.as_deref().map(text));
     let recipes = shell.folders.recipes.as_deref().map(text);
     let words = render::Words {
         generator: GENERATOR,
         files: &files,
-        out: name.as_deref(),
+        out: &name,
         compat: facts.as_deref(),
         recipes: recipes.as_deref(),
     };
     let rendered = render::workflow(&plan, &compat, &words, sink).ok_or(Exit::Fault)?;
-    let Some(out) = out else { return Ok(shell.print(&rendered)) };
+    if args.out.is_none() && !args.check {
+        return Ok(shell.print(&rendered));
+    }
     let present = if sys::exists(&out) {
         Some(sys::read_text(&out, LARGEST_BYTES).map_err(|error| shell.report(&[error.into()]))?)
     } else {
         None
     };
+    if !is_run_by_github(&name) {
+        sink.push(
+            Diagnostic::new(&codes::WORKFLOW_ELSEWHERE, format!("GitHub does not run `{name}`"))
+                .help("write it into `.github/workflows`, under a name that ends in `.yml` or `.yaml`"),
+        );
+    }
     if args.check {
         Ok(check(&out, present.as_deref(), &rendered, shell))
     } else {
         write(&out, present, &rendered, shell)
     }
+}
+
+/// Whether GitHub looks for workflows there: files of that folder itself with one of two endings.
+fn is_run_by_github(out: &str) -> bool {
+    let path = names::without_dots(out).unwrap_or_default();
+    let name = path.strip_prefix(".github/workflows/").filter(|name| !name.contains('/'));
+    name.and_then(|name| name.rsplit_once('.')).is_some_and(|(_, ending)| ["yml", "yaml"].contains(&ending))
 }
 
 fn check(out: &Path, present: Option<&str>, rendered: &str, shell: &Shell) -> Exit {

@@ -22,6 +22,35 @@ const FORMAT: &str = "1";
 /// GitHub's bound on the jobs of one matrix (workflow syntax, `strategy.matrix`).
 const MOST_PARALLEL: u32 = 256;
 
+/// Whether GitHub reads it as a filter pattern: brackets hold single signs and ranges that go up, and what repeats follows
+/// a sign (docs.github.com, "Workflow syntax", filter pattern cheat sheet).
+fn is_filter(pattern: &str) -> bool {
+    let mut rest = pattern.strip_prefix('!').unwrap_or(pattern).chars();
+    let mut may_repeat = false;
+    if rest.as_str().is_empty() {
+        return false;
+    }
+    while let Some(sign) = rest.next() {
+        may_repeat = match sign {
+            '[' => {
+                let Some((inside, after)) = rest.as_str().split_once(']') else { return false };
+                let signs: Vec<char> = inside.chars().collect();
+                let is_range = |three: &[char]| three[1] == '-' && three[0] > three[2];
+                if signs.is_empty() || signs.contains(&'[') || signs.windows(3).any(is_range) {
+                    return false;
+                }
+                rest = after.chars();
+                true
+            }
+            ']' | '!' => return false,
+            '?' | '+' if !may_repeat => return false,
+            '?' | '+' | '*' => false,
+            _ => true,
+        };
+    }
+    true
+}
+
 impl Reader<'_> {
     /// The whole file; `node` has its defaults.
     pub(super) fn config(&mut self, node: &Node, mut places: Places) -> Option<Config> {
@@ -263,16 +292,31 @@ impl Reader<'_> {
         let is_sign = |c: char| c.is_ascii_alphanumeric() || "._-+/*?[]!".contains(c);
         for node in patterns {
             let Some(pattern) = node.text() else { continue };
-            if pattern.is_empty() || !pattern.chars().all(is_sign) {
+            if !pattern.chars().all(is_sign) || !is_filter(pattern) {
                 let message = format!("`{}` is not a pattern of tags", pattern.escape_debug());
-                self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*`");
+                self.fault(&codes::BAD_NAME, node, message, "write a pattern such as `v*` or `v[0-9]+.[0-9]+`");
             } else if pattern.contains('/') || pattern.contains("**") {
                 let message =
                     format!("`{pattern}` means tags with `/`, and the workflow publishes into a folder of that name");
                 self.fault(&release::BAD_TAG, node, message, "divide the tags by `-`: `release-*` for `release/*`");
             }
         }
-        patterns.iter().filter_map(Node::text).map(str::to_owned).collect()
+        let texts: Vec<String> = patterns.iter().filter_map(Node::text).map(str::to_owned).collect();
+        for (at, node) in patterns.iter().enumerate() {
+            if let Some(text) = node.text().filter(|text| texts[..at].iter().any(|known| known == text)) {
+                self.fault(
+                    &codes::DUPLICATE_VALUE,
+                    node,
+                    format!("the pattern `{text}` is listed twice"),
+                    "remove one",
+                );
+            }
+        }
+        if !texts.is_empty() && texts.iter().all(|pattern| pattern.starts_with('!')) {
+            let message = "every pattern of `tags` begins with `!`, and nothing would be published".to_owned();
+            self.fault(&codes::BAD_NAME, node, message, "write a pattern of tags that are meant first, such as `v*`");
+        }
+        texts
     }
 
     fn workflow(&mut self, node: &Node) -> Option<Workflow> {

@@ -51,6 +51,17 @@ pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(inside) && text.len() <= 64
 }
 
+/// Variables of a step that builds which are not a user's: those of the rendered workflow, of the runner (docs.github.com,
+/// "Variables reference"; a secret's own name may not begin with `GITHUB_` either), and those that decide which programs
+/// run and what they load.
+const TAKEN: [&str; 7] = ["CAP", "ENGINE", "BEGAN", "CI", "HOME", "PATH", "BASH_ENV"];
+const TAKEN_BEGINNINGS: [&str; 6] = ["GITHUB_", "RUNNER_", "ACTIONS_", "INPUT_", "ROCK_", "LD_"];
+const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
+
+fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name) || TAKEN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
 impl Reader<'_> {
     /// A runner's label; one that no fact knows is a warning, since self-hosted runners have labels of their own.
     pub(super) fn runner(&mut self, node: &Node) -> Option<String> {
@@ -109,6 +120,9 @@ impl Reader<'_> {
                         .at(self.hidden(node), "")
                         .help(help),
                 );
+            } else if is_taken(text) {
+                let message = format!("`{text}` cannot be the name of a secret: {TAKEN_BY}");
+                self.fault(&codes::BAD_SECRET_NAME, node, message, "give the secret another name, on GitHub too");
             } else if found.iter().any(|name| name == text) {
                 self.fault(&codes::DUPLICATE_VALUE, node, format!("the secret `{text}` is listed twice"), "remove one");
             } else {

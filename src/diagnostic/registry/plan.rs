@@ -41,6 +41,7 @@ pub const ALL: &[&Code] = &[
     &BAD_JOB_VARIABLE,
     &BAD_OUTPUT,
     &BAD_RUN_FILE,
+    &WORKFLOW_ELSEWHERE,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -261,4 +262,10 @@ pub const BAD_RUN_FILE: Code = Code::error(
     "P050",
     "bad-run-file",
     "`plan --only-failed` takes the jobs of a workflow's run as GitHub lists them: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with `--slurp` or without.",
+);
+/// A workflow where GitHub does not look for any.
+pub const WORKFLOW_ELSEWHERE: Code = Code::warning(
+    "P051",
+    "workflow-elsewhere",
+    "GitHub runs the files of `.github/workflows` itself, not of folders in it, whose names end in `.yml` or `.yaml`. A workflow that is written elsewhere can be looked at, and never runs.",
 );

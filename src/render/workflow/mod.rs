@@ -25,8 +25,8 @@ pub struct Words<'a> {
     pub generator: &'a str,
     /// Matrix files as named; none: those of `matrices/`.
     pub files: &'a [String],
-    /// The file that is written, where one is named.
-    pub out: Option<&'a str>,
+    /// The file that is written, or compared.
+    pub out: &'a str,
     /// `--compat`.
     pub compat: Option<&'a str>,
     /// `--recipes`.

@@ -67,7 +67,7 @@ fn differ(first: &Config, other: &Config, field: &str, same: bool, sink: &mut Si
 /// hold nothing that GitHub would evaluate.
 pub(super) fn check_paths(plan: &Plan, words: &Words<'_>, sink: &mut Sink) {
     let read = plan.groups.iter().map(|group| &*group.config.places.source().path);
-    let named = words.files.iter().map(String::as_str).chain(words.compat).chain(words.recipes).chain(words.out);
+    let named = words.files.iter().map(String::as_str).chain(words.compat).chain(words.recipes).chain([words.out]);
     for path in read.chain(named).collect::<BTreeSet<_>>() {
         let from_root = "run the command in the repository's root, and name files by paths from there";
         let (why, help) = if path.starts_with('/') {

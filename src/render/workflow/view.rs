@@ -8,6 +8,7 @@ use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
 use crate::config::{PrRunMode, Switch, ToolFrom};
+use crate::names;
 use crate::plan::Plan;
 use crate::render::quote;
 
@@ -29,7 +30,7 @@ pub(super) struct View<'a> {
     tags: &'a [String],
     /// Whether pull requests run anything, and the files whose change makes them.
     pull_requests: bool,
-    paths: Vec<&'a str>,
+    paths: Vec<String>,
     uses: BTreeMap<&'static str, String>,
     tool: &'static str,
     /// Where the tool is built, one job an architecture; none where the action brings it.
@@ -96,15 +97,14 @@ impl<'a> View<'a> {
         uses: BTreeMap<&'static str, String>,
         words: &Words<'a>,
     ) -> Self {
-        let read: Vec<&str> = plan.groups.iter().map(|group| &*group.config.places.source().path).collect();
+        let read: Vec<String> = plan.groups.iter().map(|group| plain(&group.config.places.source().path)).collect();
         let rules = read.first().map(|file| quote(file)).unwrap_or_default();
-        let is_plain = |path: &&str| !path.contains(['*', '?', '[', ']', '!', '+']);
         let from_source = agreed.workflow.tool == ToolFrom::Source;
         let tools = if from_source { tools(plan, compat) } else { Vec::new() };
         let shards = shards(plan, agreed.workflow.pr_run_mode, &tools);
-        let files: String = words.files.iter().map(|file| format!(" {}", quote(file))).collect();
+        let files: String = words.files.iter().map(|file| format!(" {}", quote(&plain(file)))).collect();
         let option = |name: &str, value: Option<&str>| {
-            value.map(|value| format!(" {name} {}", quote(value))).unwrap_or_default()
+            value.map(|value| format!(" {name} {}", quote(&plain(value)))).unwrap_or_default()
         };
         let global = option("--compat", words.compat);
         let options = format!("{global}{}", option("--recipes", words.recipes));
@@ -114,11 +114,11 @@ impl<'a> View<'a> {
         Self {
             generator: words.generator,
             sources: read.join(", "),
-            command: format!("rock-matrix{options} render workflow{files}{}", option("--out", words.out)),
+            command: format!("rock-matrix{options} render workflow{files}{}", option("--out", Some(words.out))),
             name: format!("{} wheels", agreed.distributions.join(" and ")),
             tags: &agreed.workflow.tags,
             pull_requests: agreed.workflow.pr_run_mode != PrRunMode::Skip,
-            paths: if read.iter().all(is_plain) { read } else { Vec::new() },
+            paths: changes(words),
             uses,
             tool: if from_source { "source" } else { "action" },
             light: LIGHT,
@@ -145,6 +145,28 @@ impl<'a> View<'a> {
             tests,
         }
     }
+}
+
+/// A path as GitHub compares it with those of a repository, which have no `./`.
+fn plain(path: &str) -> String {
+    names::without_dots(path).filter(|path| !path.is_empty()).unwrap_or_else(|| path.to_owned())
+}
+
+/// Patterns of the files whose change may change the plan; none where a name would be read as a pattern itself, so that
+/// every change counts.
+fn changes(words: &Words<'_>) -> Vec<String> {
+    let has_signs = |path: &&str| path.contains(['*', '?', '[', ']', '!', '+']);
+    let folders = || words.recipes.into_iter().chain(words.compat);
+    if words.files.iter().map(String::as_str).chain(folders()).any(|path| has_signs(&path)) {
+        return Vec::new();
+    }
+    let mut files: Vec<String> = words.files.iter().map(|file| plain(file)).collect();
+    if files.is_empty() {
+        // Those that a later change adds as well.
+        files.extend(["matrices/*.yaml", "matrices/*.yml"].map(str::to_owned));
+    }
+    files.extend(folders().map(|folder| format!("{}/**", plain(folder))));
+    files
 }
 
 /// One job for each architecture that a job of the plan runs on, and for `x86_64`.
