@@ -133,24 +133,24 @@ split() {
 }
 split "${INPUT_ARGS-}"
 
-# `has OPTION...`: whether `args` holds one of them; sets `option` to it.
+# `has OPTION...`: whether `args` holds one of them, before a `--`; sets `option` to it.
 has() {
   local word
   for option in "$@"; do
     for word in ${words[@]+"${words[@]}"}; do
+      [ "$word" != -- ] || break
       [[ $word != "$option" && $word != "$option="* ]] || return 0
     done
   done
   return 1
 }
 
-# Matrix files, one a line. None of them is an option.
+# Matrix files, one a line; blank lines are none. None of them is an option.
 files=()
 while IFS= read -r line; do
   case $line in
-    '') ;;
     -*) files+=("./$line") ;;
-    *) files+=("$line") ;;
+    *[![:blank:]]*) files+=("$line") ;;
   esac
 done <<<"${config//$'\r'/}"
 case $command in
@@ -159,6 +159,8 @@ case $command in
 esac
 if [ "$command" = plan ] && has --format --out --github-output --most-matrices; then
   fail 2 "the input \`args\` has \`$option\`, which the action gives to \`plan\` itself: the plan is in the output \`plan-path\`, the matrix in \`matrix\`"
+elif [ "$command" = plan ] && has --diff; then
+  fail 2 "the input \`args\` has \`--diff\`, which gives no plan and no matrix: leave \`command\` out, and run \`rock-matrix plan --diff\` in a later step"
 fi
 
 unset CDPATH
@@ -374,7 +376,8 @@ fi
 [ -z "${GITHUB_OUTPUT-}" ] || printf 'version=%s\nbinary=%s\n' "$found" "$binary" >>"$GITHUB_OUTPUT"
 [ -n "$command" ] || exit 0
 
-argv=("$command" ${words[@]+"${words[@]}"})
+# What is added stands before the words of `args`, in which a `--` makes file names of all that follows.
+argv=("$command")
 case $command in
   plan)
     mkdir -p "$temporary/rock-matrix"
@@ -384,7 +387,8 @@ case $command in
     ;;
   build)
     [ -z "${ROCK_JOB-}" ] || has --job-env || argv+=(--job-env ROCK_JOB)
-    files=(${files[@]+"${files[@]/#/--matrix=}"})
+    argv+=(${files[@]+"${files[@]/#/--matrix=}"})
+    files=()
     ;;
   publish)
     if ! has --to --subjects --prune; then
@@ -398,4 +402,4 @@ case $command in plan | publish | report) [ -z "$token" ] || export GITHUB_TOKEN
 [ "${INPUT_SUMMARY-true}" = true ] || unset GITHUB_STEP_SUMMARY
 [ "${INPUT_ANNOTATIONS-true}" = true ] || export ROCK_ANNOTATIONS=false
 # In place of this shell, so that the runner's signals reach it.
-exec "$binary" "${argv[@]}" ${files[@]+"${files[@]}"}
+exec "$binary" "${argv[@]}" ${words[@]+"${words[@]}"} ${files[@]+"${files[@]}"}

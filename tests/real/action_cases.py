@@ -596,18 +596,42 @@ def matrix_files_come_one_a_line_and_are_no_options(runner):
     runner.run(command="render", config="m.yaml", args="workflow --check").worked("PATH")
     assert runner.called() == ["render", "workflow", "--check", "m.yaml"]
     runner.run(command="build", config="m.yaml", args="JOB").worked("PATH")
-    assert runner.called() == ["build", "JOB", "--matrix=m.yaml"]
+    assert runner.called() == ["build", "--matrix=m.yaml", "JOB"]
     for command in ["publish", "report"]:
         runner.run(command=command, config="m.yaml").refused(2, "`config` is not for", "--plan plan.json")
     runner.run(config="m.yaml").refused(2, "the input `command` is empty")
     runner.run(args="x").refused(2, "the input `command` is empty")
 
 
+def lines_of_blanks_are_no_matrix_files(runner):
+    runner.program("rock-matrix", STUB)
+    runner.run(command="check", config=" \n\t\na.yaml\n   \r\n b.yaml \n \n").worked("PATH")
+    assert runner.called() == ["check", "a.yaml", " b.yaml "]
+    runner.run(command="report", args="packages", config=" \n").worked("PATH")
+    assert runner.called() == ["report", "packages"]
+
+
+def what_the_action_adds_stands_before_two_dashes_in_arguments(runner):
+    runner.program("rock-matrix", STUB)
+    runner.environment |= {"ROCK_JOB": "{}", "GITHUB_REPOSITORY": "o/r", "GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1"}
+    runner.run(command="plan", args="--explain -- --out", config="m.yaml").worked("PATH")
+    plan = runner.outputs()["plan-path"]
+    assert runner.called() == ["plan", "--github-output", "--most-matrices", "1", "--format", "json", "--out", plan,
+                               "--explain", "--", "--out", "m.yaml"]
+    runner.run(command="build", args="-- --job-env", config="m.yaml").worked("PATH")
+    assert runner.called() == ["build", "--job-env", "ROCK_JOB", "--matrix=m.yaml", "--", "--job-env"]
+    runner.run(command="publish", args="-- --to").worked("PATH")
+    assert runner.called() == ["publish", "--repo", "o/r", "--tag", "v1", "--github-output", "--", "--to"]
+    for command in ["check", "render", "report"]:
+        runner.run(command=command, args="-- --x").worked("PATH")
+        assert runner.called() == [command, "--", "--x"]
+
+
 def a_build_takes_the_leg_of_the_workflow(runner):
     runner.program("rock-matrix", STUB)
     runner.environment["ROCK_JOB"] = "{}"
     runner.run(command="build", args="--plan plan.json").worked("PATH")
-    assert runner.called() == ["build", "--plan", "plan.json", "--job-env", "ROCK_JOB"]
+    assert runner.called() == ["build", "--job-env", "ROCK_JOB", "--plan", "plan.json"]
     runner.run(command="build", args="--job-env OTHER").worked("PATH")
     assert runner.called() == ["build", "--job-env", "OTHER"]
 
@@ -616,9 +640,9 @@ def a_publish_goes_to_this_repository_under_the_tag_of_the_run(runner):
     runner.program("rock-matrix", STUB)
     runner.environment |= {"GITHUB_REPOSITORY": "o/wheels", "GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1;x"}
     runner.run(command="publish", args="--dist dist").worked("PATH")
-    assert runner.called() == ["publish", "--dist", "dist", "--repo", "o/wheels", "--tag", "v1;x", "--github-output"]
+    assert runner.called() == ["publish", "--repo", "o/wheels", "--tag", "v1;x", "--github-output", "--dist", "dist"]
     runner.run(command="publish", args="--repo=a/b --tag t").worked("PATH")
-    assert runner.called() == ["publish", "--repo=a/b", "--tag", "t", "--github-output"]
+    assert runner.called() == ["publish", "--github-output", "--repo=a/b", "--tag", "t"]
     for args in ["--to x", "--subjects x", "--prune --repo a/b"]:
         runner.run(command="publish", args=args).worked("PATH")
         assert runner.called() == ["publish", *args.split()]
@@ -628,6 +652,13 @@ def what_the_action_gives_to_plan_itself_is_refused_in_arguments(runner):
     runner.program("rock-matrix", STUB)
     for option in ["--format=human", "--out x", "--github-output", "--most-matrices 2"]:
         runner.run(command="plan", args=option).refused(2, "gives to `plan` itself", "plan-path")
+
+
+def a_plan_that_only_compares_is_refused_with_what_does_it(runner):
+    runner.program("rock-matrix", STUB)
+    for option in ["--diff old.json", "--diff=old.json"]:
+        said = runner.run(command="plan", args=option).refused(2, "`--diff`", "`rock-matrix plan --diff` in a later step")
+        assert "--github-output" not in said.out, said
 
 
 # --- the token and what the command sees
@@ -703,6 +734,12 @@ def a_plan_gives_the_outputs_that_action_yml_names(runner):
     jobs = json.loads(pathlib.Path(outputs["plan-path"]).read_text())["jobs"]
     assert [leg["id"] for leg in legs] == [job["id"] for job in jobs] and len(legs) == 2
     assert pathlib.Path(outputs["plan-path"]).name == "plan.json"
+
+
+def a_matrix_file_after_two_dashes_is_planned(runner):
+    (runner.root / "work/--x.yaml").write_text(MATRIX)
+    runner.run(command="plan", binary=str(ROCK), args="-- --x.yaml").worked("the input binary")
+    assert runner.outputs()["count"] == "2"
 
 
 def a_matrix_file_at_fault_becomes_an_annotation_at_its_line(runner):
