@@ -8,8 +8,10 @@ use crate::diagnostic::{Sink, Source};
 use crate::plan::Options;
 use crate::{render, sys};
 
-/// The matrix file that is written: the one that this project builds from itself.
-const MATRIX: &str = include_str!("../../matrices/flash-attn.yaml");
+/// The matrix file that this project builds from itself.
+const OWN: &str = include_str!("../../matrices/flash-attn.yaml");
+/// What begins the line after which nothing is for other repositories.
+const OWN_ALONE: &str = "  # From here on for this repository alone";
 /// Where it is written.
 const MATRIX_PATH: &str = "matrices/flash-attn.yaml";
 /// Where its workflow is written.
@@ -36,7 +38,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let mut written = 0;
-    for (path, text) in [(MATRIX_PATH, MATRIX), (WORKFLOW_PATH, &workflow)] {
+    for (path, text) in [(MATRIX_PATH, matrix()), (WORKFLOW_PATH, &workflow)] {
         if path == WORKFLOW_PATH && !sys::exists(&args.dir.join(path)) && !is_alone(&args.dir) {
             shell.say(&format!("the workflow of your matrix files is written by {}", written_by()));
             continue;
@@ -60,10 +62,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     Exit::Done
 }
 
+/// The matrix file that is written: this project's, without what is for its own repository.
+fn matrix() -> &'static str {
+    OWN.split(OWN_ALONE).next().unwrap_or(OWN)
+}
+
 /// Whether the matrix files are the one that is written here.
 fn is_alone(dir: &Path) -> bool {
     let files = sys::files_with_extension(&dir.join("matrices"), &["yaml", "yml"]).unwrap_or_default();
-    files.len() == 1 && sys::read_text(&dir.join(MATRIX_PATH), 1 << 20).is_ok_and(|text| text == MATRIX)
+    files.len() == 1 && sys::read_text(&dir.join(MATRIX_PATH), 1 << 20).is_ok_and(|text| text == matrix())
 }
 
 /// The command that writes the workflow again.
@@ -85,7 +92,7 @@ fn workflow(shell: &Shell) -> Result<String, Exit> {
 }
 
 fn rendered(compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<String, Exit> {
-    let source = Source::new(MATRIX_PATH, MATRIX);
+    let source = Source::new(MATRIX_PATH, matrix());
     let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
     let plan = load::plan(shell, &[matrix], compat, &Options::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &PathBuf| path.display().to_string();

@@ -19,6 +19,23 @@ fn init_writes_files_that_check_and_plan_take() {
     assert_eq!(project.run(&["plan", "--format", "json"]).exits(0).json()["jobs"].as_array().unwrap().len(), 33);
 }
 
+/// The file is this repository's, which builds the program from its checkout and keeps `v*` for the program's releases.
+#[test]
+fn init_leaves_out_what_is_for_this_repository_alone() {
+    let project = Project::new();
+    let _ = project.run(&["init"]).exits(0);
+    let matrix: serde_json::Value = serde_yaml::from_str(&project.read("matrices/flash-attn.yaml")).unwrap();
+    assert_eq!(matrix["workflow"], serde_json::json!({"cache": "on"}));
+    assert!(matrix["release"].is_null(), "{matrix}");
+    let text = project.read(".github/workflows/wheels.yml");
+    assert!(text.contains("uses: org/rock-action@") && !text.contains("cargo"), "{text}");
+    assert!(text.contains(" --make-latest legacy "), "{text}");
+    let workflow: serde_json::Value = serde_yaml::from_str(&text).unwrap();
+    assert_eq!(workflow["on"]["push"]["tags"], serde_json::json!(["v*"]), "README's tag starts it");
+    let own: serde_json::Value = serde_yaml::from_str(include_str!("../../matrices/flash-attn.yaml")).unwrap();
+    assert_eq!((&own["axes"], &own["gfx"]), (&matrix["axes"], &matrix["gfx"]));
+}
+
 #[test]
 fn init_overwrites_nothing_and_says_what_it_kept() {
     let project = Project::new().file("repo/matrices/flash-attn.yaml", "mine");
