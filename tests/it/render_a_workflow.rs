@@ -2,6 +2,8 @@
 //!
 //! `tests/real/workflow-lint.sh` judges the same files with the linters of others.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::support::toy::{JOB, Toy, WHEEL};
@@ -32,6 +34,20 @@ fn many(project: Project, versions: usize) -> Project {
         .file("matrices/many.yaml", &text)
 }
 
+const BACKENDS_IN_A_POOL: &str = "backends-in-a-pool";
+const SELF_HOSTED_AND_PODS: &str = "self-hosted-and-pods";
+
+/// Builds on a machine of one's own, tests in pods that have no container engine and no GPU.
+const SELF_HOSTED: &str = "runner: self-hosted\ntest: {runner: rocm-azure, gpu: none}\n\
+                           workflow: {tool: source, pr-run-mode: build, max-parallel: 2}\n";
+
+/// Both backends, each on one of the runners of a pool.
+fn backends_in_a_pool() -> Project {
+    let text = matrix("runner: rocm-scale\nworkflow: {max-parallel: 4, pr-run-mode: skip}\n");
+    let text = text.replace("[triton]", "[ck, triton]").replace("[\"3.11\"]", "[\"3.11\", \"3.12\"]");
+    Project::new().file("matrices/flash-attn.yaml", &text)
+}
+
 /// Every golden file: its name, the project, and the arguments after `render workflow`.
 fn cases() -> Vec<(&'static str, Project, Vec<&'static str>)> {
     let all = "secrets: [HF_TOKEN]\ntest: {runner: mi300x, gpu: required}\nrelease: {pages: true, make-latest: \"true\", yank: [\"flash-attn<2.6: it's old\"]}\n\
@@ -57,6 +73,8 @@ fn cases() -> Vec<(&'static str, Project, Vec<&'static str>)> {
         ("two-matrices", many(Project::new(), 294), vec!["--recipes", "recipes"]),
         ("own-facts", project("").copy("matrices/compat", "facts"), vec!["--compat", "facts"]),
         ("everything", project(all), vec![]),
+        (BACKENDS_IN_A_POOL, backends_in_a_pool(), vec![]),
+        (SELF_HOSTED_AND_PODS, project(SELF_HOSTED), vec![]),
     ]
 }
 
@@ -69,6 +87,22 @@ fn rendered(project: &Project, arguments: &[&str]) -> String {
 fn a_workflow_is_what_its_file_says() {
     for (name, project, arguments) in cases() {
         assert_file(&format!("tests/it/render_a_workflow/{name}.yml"), &rendered(&project, &arguments));
+    }
+}
+
+/// 6.18, 6.38
+#[test]
+fn the_legs_of_a_workflow_are_what_its_file_says() {
+    for (name, project, _) in cases() {
+        if ![BACKENDS_IN_A_POOL, SELF_HOSTED_AND_PODS].contains(&name) {
+            continue;
+        }
+        let outputs = project.run(&["plan", "--github-output"]).exits(0).stdout;
+        let legs = outputs.lines().filter_map(|line| line.split_once('=')).filter(|(_, value)| value.starts_with('{'));
+        let legs: BTreeMap<&str, Value> =
+            legs.map(|(name, json)| (name, serde_json::from_str(json).unwrap())).collect();
+        let text = serde_json::to_string_pretty(&legs).unwrap() + "\n";
+        assert_file(&format!("tests/it/render_a_workflow/{name}.legs.json"), &text);
     }
 }
 
