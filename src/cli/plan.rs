@@ -1,5 +1,7 @@
 //! `plan`: which jobs a matrix gives, and why others are missing.
 
+mod only;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,8 @@ Examples:
   rock-matrix plan --diff plan.json           what an edit changes
   rock-matrix plan matrices/flash-attn.yaml --from-issue issue.md
                                               the combination that an issue asks for
+  rock-matrix plan --only torch=2.9.1 --only gfx=gfx942
+                                              the jobs with these values
   rock-matrix plan --only-failed run.json     what a second attempt has to build")]
 pub(super) struct Args {
     /// Matrix files; several make one plan [default: those of matrices/ that end in .yaml or .yml]
@@ -52,6 +56,13 @@ pub(super) struct Args {
         help = "Plan the one combination that an issue asks for: its body, with `### AXIS` above each value"
     )]
     from_issue: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "AXIS=VALUE",
+        value_parser = only::pair,
+        help = "Keep only the jobs with this value; of gfx those that build for the target; several values of one axis are either, an empty one is any"
+    )]
+    only: Vec<(String, String)>,
     #[arg(
         long,
         value_name = "RUN.json",
@@ -142,6 +153,10 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     let Some(mut plan) = load::plan(shell, &matrices, &compat, &options, sink) else {
         return Err(Exit::Fault);
     };
+    only::keep(&mut plan, &args.only, sink);
+    if sink.has_errors() {
+        return Err(Exit::Fault);
+    }
     if let Some(path) = &args.only_failed {
         keep_failed(&mut plan, path, shell, sink)?;
     }
@@ -167,7 +182,7 @@ fn keep_failed(plan: &mut Plan, run: &Path, shell: &Shell, sink: &mut Sink) -> R
         sink.push(fault.help("save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`"));
         Exit::Fault
     })?;
-    plan.keep(|id| failed.contains(id));
+    plan.keep(|job| failed.contains(&job.id()));
     Ok(())
 }
 

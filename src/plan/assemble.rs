@@ -48,11 +48,11 @@ impl Plan {
         self.groups.iter().enumerate().flat_map(|(number, group)| group.jobs(number))
     }
 
-    /// Leaves out every job whose id is not wanted.
-    pub fn keep(&mut self, is_wanted: impl Fn(&str) -> bool) {
+    /// Leaves out every job that is not wanted.
+    pub fn keep(&mut self, is_wanted: impl Fn(JobView<'_>) -> bool) {
         for group in &mut self.groups {
             let mut drafts = std::mem::take(&mut group.drafts);
-            drafts.retain(|draft| is_wanted(&JobView { group, draft, number: 0 }.id()));
+            drafts.retain(|draft| is_wanted(JobView { group, draft, number: 0 }));
             group.drafts = drafts;
         }
     }

@@ -214,3 +214,41 @@ fn the_example_workflows_have_least_rights_pinned_actions_and_commands_that_ther
         }
     }
 }
+
+#[test]
+fn only_the_jobs_with_the_values_that_are_named_are_planned() {
+    let project = project("");
+    let jobs = |words: &[&str]| {
+        let plan = project.run(&[&["plan", "--format", "json"], words].concat()).exits(0).json();
+        plan["jobs"].as_array().unwrap().clone()
+    };
+    let all = jobs(&[]);
+    let axis = |job: &Value, axis: &str| job["axes"][axis].as_str().unwrap().to_owned();
+    let mut torches: Vec<String> = all.iter().map(|job| axis(job, "torch")).collect();
+    torches.dedup();
+    let (one, other) = (format!("torch={}", torches[0]), format!("torch={}", torches[1]));
+    let either = jobs(&["--only", &one, "--only", &other]);
+    assert_eq!(either.len(), jobs(&["--only", &one]).len() + jobs(&["--only", &other]).len());
+    assert_eq!(jobs(&["--only", "torch=", "--only", "gfx="]), all, "an empty value is any");
+    let built = jobs(&["--only", "gfx=gfx942", "--only", "backend=ck"]);
+    assert!(!built.is_empty() && built.len() < all.len());
+    for job in &built {
+        let whole = all.iter().find(|other| other["id"] == job["id"]).unwrap();
+        assert_eq!(job, whole, "a choice among jobs changes none of them");
+        assert!(axis(job, "backend") == "ck" && job["gfx"].to_string().contains("gfx942"));
+    }
+    // P017
+    let refused = |only: &str| project.run(&["plan", "--only", only]).exits(1).stderr;
+    insta::assert_snapshot!(refused("torhc=2.9.1"), @r"
+    error[P017 unknown-job]: no matrix file has an axis `torhc`; did you mean `torch`?
+    --> argument `--only torhc=2.9.1`
+    help: name one of backend, flash-attn, gfx, python, rocm, torch
+    ");
+    insta::assert_snapshot!(refused("backend=cuda"), @r"
+    error[P017 unknown-job]: no matrix file has backend `cuda`
+    --> argument `--only backend=cuda`
+    help: name one of ck, triton
+    ");
+    let said = project.run(&["plan", "--only", "torch"]).exits(2).stderr;
+    assert!(said.contains("a choice is AXIS=VALUE, such as torch=2.9.1"), "{said}");
+}

@@ -141,7 +141,7 @@ pub const UNKNOWN_BACKEND: Code =
 pub const UNKNOWN_JOB: Code = Code::error(
     "P017",
     "unknown-job",
-    "No job of the plan has this id or wheel name, or several begin with it.\n\n`rock-matrix plan` lists the jobs.",
+    "No job of the plan has this id or wheel name, or several begin with it; or no matrix file has the axis or the value of `plan --only`.\n\n`rock-matrix plan` lists the jobs.",
 );
 /// A plan file that cannot be read back.
 pub const BAD_PLAN_FILE: Code = Code::error(

@@ -1,0 +1,73 @@
+//! `plan --only`: the jobs that have the values of a command line.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::nearest::{nearest, with_nearest};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
+use crate::plan::{JobView, Plan};
+
+/// What `gfx` names: the targets of a job, which need not be an axis.
+const GFX: &str = "gfx";
+
+/// Reads `AXIS=VALUE`.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((axis, value)) if !axis.is_empty() => Ok((axis.to_owned(), value.to_owned())),
+        _ => Err("a choice is AXIS=VALUE, such as torch=2.9.1".to_owned()),
+    }
+}
+
+/// Leaves out the jobs that have none of the values of an axis that is named; an empty value is any. Axes and values that
+/// the matrix files do not have go to the sink.
+pub(super) fn keep(plan: &mut Plan, only: &[(String, String)], sink: &mut Sink) {
+    for (axis, value) in only {
+        let known = known_values(plan, axis);
+        let place = || Place::Argument(format!("--only {axis}={value}"));
+        if known.is_none() {
+            let axes = axes(plan);
+            let message = format!("no matrix file has an axis `{axis}`");
+            let message = with_nearest(message, nearest(axis, axes.iter().map(String::as_str)));
+            let help = format!("name one of {}", join(&axes));
+            sink.push(Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place(), "").help(help));
+        }
+        if let Some(known) = known.filter(|known| !value.is_empty() && !known.contains(value)) {
+            let message = format!("no matrix file has {axis} `{value}`");
+            let help = format!("name one of {}", join(&known));
+            sink.push(Diagnostic::new(&codes::UNKNOWN_JOB, message).at(place(), "").help(help));
+        }
+    }
+    let axes: BTreeSet<&str> = only.iter().filter(|(_, value)| !value.is_empty()).map(|(axis, _)| &**axis).collect();
+    let wanted = |job: JobView<'_>, axis: &str| {
+        let mut values = only.iter().filter(|(of, _)| of == axis).map(|(_, value)| value.as_str());
+        values.any(|value| !value.is_empty() && has(job, axis, value))
+    };
+    plan.keep(|job| axes.iter().all(|axis| wanted(job, axis)));
+}
+
+/// Whether it is a job of this value: its own, or one that it stands for.
+fn has(job: JobView<'_>, axis: &str, value: &str) -> bool {
+    if axis == GFX {
+        return job.gfx().iter().any(|target| target.to_string() == value);
+    }
+    job.axes().any(|pair| pair == (axis, value))
+        || job.covers().get(axis).is_some_and(|covered| covered.iter().any(|text| text == value))
+}
+
+/// Every value of an axis; `None` where there is no such axis.
+fn known_values(plan: &Plan, axis: &str) -> Option<BTreeSet<String>> {
+    if axis == GFX {
+        return Some(plan.jobs().flat_map(|job| job.gfx().iter().map(ToString::to_string)).collect());
+    }
+    let columns = || plan.groups.iter().flat_map(|group| group.universe.axes()).filter(|column| column.name == axis);
+    columns().next()?;
+    Some(columns().flat_map(|column| column.values.iter().flatten()).map(|value| value.text.clone()).collect())
+}
+
+fn axes(plan: &Plan) -> BTreeSet<String> {
+    let columns = plan.groups.iter().flat_map(|group| group.universe.axes());
+    columns.map(|column| column.name.clone()).chain([GFX.to_owned()]).collect()
+}
+
+fn join(words: &BTreeSet<String>) -> String {
+    words.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
