@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::newer_actions::{release, world};
 use crate::support::Project;
 
 const FORM: &str = include_str!("../../examples/workflows/issue/request-a-wheel.yml");
@@ -205,13 +206,116 @@ fn the_example_workflows_have_least_rights_pinned_actions_and_commands_that_ther
         for line in text.lines().filter(|line| line.contains("rock-matrix ") && !line.trim_start().starts_with('#')) {
             let words = line.split("rock-matrix ").nth(1).unwrap().split([')', '|', '>']).next().unwrap();
             let own = workflow["env"].as_object().into_iter().flatten();
-            let words = own.fold(words.replace("$ENGINE", "local").replace("$CAP", "330"), |words, (name, value)| {
-                words.replace(&format!("${name}"), value.as_str().unwrap())
-            });
+            let words = own.fold(
+                words.replace("$ENGINE", "local").replace("$CAP", "330").replace("$BEGAN", "1750000000"),
+                |words, (name, value)| words.replace(&format!("${name}"), value.as_str().unwrap()),
+            );
             let words = shlex::split(&words).unwrap();
             let parsed = commands.clone().try_get_matches_from(std::iter::once("rock-matrix".to_owned()).chain(words));
             assert!(parsed.is_ok(), "{name}: {line}: {}", parsed.unwrap_err());
         }
+    }
+}
+
+/// Runs a script of an example as its runner does, with what is in `tools` before the programs of the machine.
+fn run_step(project: &Project, workflow: &str, name: &str, variables: &[(&str, &str)]) -> std::process::Output {
+    let found = examples().into_iter().find(|(file, _, _)| file == workflow).unwrap().1;
+    let mut steps = found["jobs"].as_object().unwrap().values().flat_map(|job| job["steps"].as_array().unwrap());
+    let step = steps.find(|step| step["name"] == name).unwrap();
+    let path = format!("{}:{}", project.path("tools").display(), std::env::var("PATH").unwrap());
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"].as_str().unwrap()])
+        .current_dir(project.root())
+        .env_clear()
+        .env("PATH", path)
+        .env("ROCK", env!("CARGO_BIN_EXE_rock-matrix"))
+        .env("GITHUB_REPOSITORY", "me/wheels")
+        .env("GITHUB_STEP_SUMMARY", "summary.md");
+    for variable in step["env"].as_object().unwrap().keys() {
+        bash.env(variable, "");
+    }
+    bash.envs(variables.iter().copied()).output().unwrap()
+}
+
+fn tool(project: Project, name: &str, script: &str) -> Project {
+    let project = project.file(&format!("tools/{name}"), &format!("#!/usr/bin/env bash\nset -eu\n{script}\n"));
+    let path = project.path(&format!("tools/{name}"));
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project
+}
+
+/// `gh` with tags and published releases in files, as the API's answers are after their `--jq`.
+const GH: &str = r#"case "$*" in
+  "api repos/me/wheels/git/matching-refs/tags/"*) cat tags ;;
+  "release list --repo me/wheels "*"--exclude-drafts "*) cat published ;;
+  "api repos/me/wheels/git/refs "*)
+    ref=${4#ref=} sha=${6#sha=}
+    if [ -z "${ref##refs/tags/*}" ] && ! grep -q "^$ref " tags; then echo "$ref $sha" >> tags; else exit 1; fi ;;
+  "workflow run wheels.yml --repo me/wheels --ref "*) echo "$7" >> started ;;
+  "issue view 7 --repo me/wheels --json body --jq .body") cat body.md ;;
+  *) echo "gh $*" >&2; exit 9 ;;
+esac"#;
+
+#[test]
+fn a_second_night_of_a_day_goes_on_with_the_tag_until_that_is_published_or_old() {
+    let project = ["tags", "published", "started"].iter().fold(project(""), |project, file| project.file(file, ""));
+    let project = tool(tool(project, "gh", GH), "date", "echo 20261122");
+    let night = |commit: &str| {
+        let ran = run_step(&project, "nightly.yml", "Tag and start", &[("GITHUB_SHA", commit)]);
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        project.read("started").lines().last().unwrap().to_owned()
+    };
+    let started = [night("c1"), night("c1"), night("c2"), night("c2")];
+    assert_eq!(started, ["nightly-20261122", "nightly-20261122", "nightly-20261122.2", "nightly-20261122.2"]);
+    std::fs::write(project.path("published"), "v1\nnightly-20261122.2\n").unwrap();
+    assert_eq!([night("c2"), night("c1")], ["nightly-20261122.3", "nightly-20261122"]);
+    let tags = project.read("tags");
+    let made = ["nightly-20261122 c1", "nightly-20261122.2 c2", "nightly-20261122.3 c2"];
+    assert_eq!(tags.lines().collect::<Vec<_>>(), made.map(|tag| format!("refs/tags/{tag}")));
+    assert!(project.read("summary.md").contains("under the tag `nightly-20261122.3`"));
+    let used: String = (2..=20).map(|at| format!("refs/tags/nightly-20261122.{at} c0\n")).collect();
+    std::fs::write(project.path("tags"), format!("refs/tags/nightly-20261122 c0\n{used}")).unwrap();
+    let ran = run_step(&project, "nightly.yml", "Tag and start", &[("GITHUB_SHA", "c1")]);
+    assert!(!ran.status.success() && ran.stdout.starts_with(b"::error::nightly-20261122 has no tag left"));
+}
+
+/// P9: the inputs of a run by hand are values and nothing else.
+#[test]
+fn one_combination_is_that_of_an_issue_or_what_the_values_choose() {
+    let project = tool(project(""), "gh", GH).file("body.md", &request("3.13", "2.9.1"));
+    let project = tool(project, "rock-matrix", "exec \"$ROCK\" \"$@\"");
+    let plan = |values: &[(&str, &str)]| {
+        let _ = std::fs::remove_file(project.path("plan.json"));
+        let _ = std::fs::remove_file(project.path("outputs"));
+        let ran = run_step(&project, "one-cell.yml", "Plan", &[values, &[("GITHUB_OUTPUT", "outputs")]].concat());
+        let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+        if !ran.status.success() {
+            return Err(said);
+        }
+        let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+        let ids = plan["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned());
+        let ids: Vec<String> = ids.collect();
+        assert!(project.read("outputs").contains(&format!("count={}\n", ids.len())), "{said}");
+        Ok(ids)
+    };
+    let all = project.run(&["plan", "--format", "json"]).exits(0).json();
+    let with = |axis: &str, value: &str| {
+        let jobs = all["jobs"].as_array().unwrap().iter().filter(|job| job["axes"][axis] == value);
+        jobs.map(|job| job["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let of = |values: &[(&str, &str)]| plan(values).unwrap();
+    assert_eq!(of(&[("ISSUE", "7")]).len(), 1);
+    let (torch, python) =
+        (all["jobs"][0]["axes"]["torch"].as_str().unwrap(), all["jobs"][0]["axes"]["python"].as_str().unwrap());
+    assert_eq!(of(&[("TORCH", torch)]), with("torch", torch));
+    assert!(!with("torch", torch).is_empty() && with("torch", torch).len() < all["jobs"].as_array().unwrap().len());
+    let both: Vec<String> = with("torch", torch).into_iter().filter(|id| with("python", python).contains(id)).collect();
+    assert_eq!(of(&[("TORCH", torch), ("PYTHON", python)]), both);
+    assert!(plan(&[]).unwrap_err().contains("::error::give the number of an issue, or at least one value"));
+    for hostile in ["2.9.1\" --out x", "$(touch canary)", "`touch canary`", "; touch canary", "--help", "2.9.1\nx"] {
+        let said = plan(&[("TORCH", hostile)]).unwrap_err();
+        assert!(said.contains("P017 unknown-job]: no matrix file has torch `"), "{hostile}: {said}");
+        assert!(!project.has("canary") && !project.has("x"), "{hostile}");
     }
 }
 
@@ -251,4 +355,30 @@ fn only_the_jobs_with_the_values_that_are_named_are_planned() {
     ");
     let said = project.run(&["plan", "--only", "torch"]).exits(2).stderr;
     assert!(said.contains("a choice is AXIS=VALUE, such as torch=2.9.1"), "{said}");
+}
+
+#[test]
+fn the_example_that_refreshes_takes_what_the_index_and_what_the_tags_say() {
+    let (project, server) = world(&[]);
+    let sha = release(&server, "actions/checkout", "v7.1.0", "node24");
+    let link = "<a href=\"torch-2.14.1%2Brocm7.99-cp312-cp312-manylinux_2_28_x86_64.whl\">torch</a>\n";
+    let project = project.file("whl/rocm7.99/torch/index.html", link);
+    // The program of the tests, which finds saved pages and the fake where a real one finds others.
+    let program = format!(
+        "case \" $* \" in *\" --actions \"*) set -- \"$@\" --api-url {} ;; *) set -- \"${{@/#https:*/whl}}\" ;; esac\nexec \"$ROCK\" \"$@\"",
+        server.url()
+    );
+    let project = tool(project, "rock-matrix", &program);
+    let refresh = || run_step(&project, "refresh-facts.yml", "Compare with the index and the tags", &[]);
+    let ran = refresh();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let [torch, actions] = ["torch", "actions"].map(|table| project.read(&format!("matrices/compat/{table}.yaml")));
+    assert!(torch.contains("\"7.14\", \"7.99\"]") && actions.contains(&sha), "{torch}{actions}");
+    assert!(!project.has("torch.patch") && !project.has("actions.patch"));
+    let rocm = project.read("matrices/compat/rocm.yaml")
+        + "  - {rocm: \"7.99\", origin: {status: verified, source: index, checked: 2026-12-01}}\n";
+    std::fs::write(project.path("matrices/compat/rocm.yaml"), rocm).unwrap();
+    let ran = refresh();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(project.read("matrices/compat/actions.yaml"), actions, "a second run finds nothing newer");
 }

@@ -223,7 +223,7 @@ fn the_example_that_prunes_only_tells_until_it_is_asked_to_apply() {
     let example: Value = serde_yaml::from_str(include_str!("../../examples/workflows/prune.yml")).unwrap();
     // Both halves mean the tags that the other example makes, whatever the versions of their wheels.
     let nightly = include_str!("../../examples/workflows/nightly.yml");
-    let tag = nightly.lines().find_map(|line| line.trim().strip_prefix("tag=")?.strip_suffix("$(date -u +%Y%m%d)"));
+    let tag = nightly.lines().find_map(|line| line.trim().strip_prefix("day=")?.strip_suffix("$(date -u +%Y%m%d)"));
     let server = Server::start(Github::new(Settings::default()));
     for (day, days) in [("20261120", 1), ("20260901", 80), ("20260801", 110)] {
         let wheel = format!("flash_attn-3.0.{day}+rocm62torch2.5-py3-none-any.whl");

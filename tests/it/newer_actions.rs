@@ -17,7 +17,7 @@ fn rows(project: &Project, facts: &[&str]) -> Vec<Value> {
 }
 
 /// A GitHub where every action has the tag that its row was read from, and a project on the first of December.
-fn world(facts: &[&str]) -> (Project, Server) {
+pub fn world(facts: &[&str]) -> (Project, Server) {
     let project = Project::new().copy("matrices", "matrices").env("SOURCE_DATE_EPOCH", "1796083200");
     let server = Server::start(Github::new(Settings::default()));
     for row in rows(&project, facts) {
@@ -28,7 +28,7 @@ fn world(facts: &[&str]) -> (Project, Server) {
 }
 
 /// Releases a version of an action, at a commit of its own, whose `action.yml` names what it runs on.
-fn release(server: &Server, action: &str, tag: &str, using: &str) -> String {
+pub fn release(server: &Server, action: &str, tag: &str, using: &str) -> String {
     let sha = sha_of(&format!("{action} {tag}"));
     let mut github = server.github();
     let repository = github.repository_mut(action);
