@@ -1,4 +1,4 @@
-//! GitHub's API for releases.
+//! GitHub's API for releases, tags and files.
 //!
 //! Input: an [`Api`], a [`Token`], and what `publish` decided. Output: what is there, and what was changed. octocrab
 //! makes the JSON calls; files are sent by a request of ours on the same stack, because a `+` in the name must stay one
