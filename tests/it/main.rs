@@ -18,6 +18,7 @@ mod deploy_the_pages;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
 mod edit_an_elf;
+mod example_workflows;
 mod expansion_is_exact;
 mod facts_of_versions;
 mod failed_legs;
