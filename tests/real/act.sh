@@ -50,6 +50,8 @@ lines=$(sed -n 's/^\$ //p' <<<"$section")
 { read -r render && read -r tag && read -r pushed; } <<<"$lines"
 expect_equal "what README pushes" "git push origin ${tag#git tag }" "$pushed"
 tag=${tag#git tag }
+# The backticks are Markdown's.
+# shellcheck disable=SC2016
 plan_workflow=$(sed -n '/^```yaml$/,/^```$/{/^```/d;p}' <<<"$section")
 
 repository=$work/repository

@@ -24,6 +24,8 @@ cp -n .github/workflows/*.yml tests/it/render_a_workflow/*.yml examples/workflow
 wanted=$(find .github/workflows tests/it/render_a_workflow examples/workflows -maxdepth 1 -name '*.yml' | wc -l)
 expect_equal "workflows to judge" "$wanted" "$(find "$workflows" -name '*.yml' | wc -l)"
 # README's, where the action is pinned as it says.
+# The backticks are Markdown's.
+# shellcheck disable=SC2016
 sed -n '/^```yaml$/,/^```$/{/^```/d;p}' <<<"$(sed -n '/^## In a workflow$/,/^## The/p' README.md)" |
   sed "s/@v1$/@$(printf '0%.0s' {1..40}) # v1.2.3/" >"$workflows/readme.yml"
 # One with what act does not know yet.
