@@ -51,7 +51,6 @@ fn the_gpus_of_seven_machines_are_read_as_recorded() {
 fn no_gpu_is_a_note_and_not_a_fault() {
     insta::assert_snapshot!(doctor(&with_tree("cpu-only")).stderr, @r"
     note[H001 no-gpu]: no AMD GPU is here
-     |
      = note: `tree/sys/class/kfd/kfd/topology/nodes` lists no GPU
     help: name the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU
 

@@ -68,7 +68,6 @@ fn where_none_fits_the_nearest_is_told_with_what_differs_and_the_exit_is_1() {
     insta::assert_snapshot!(told.stderr, @r"
     looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35
     error[G200 no-wheel-fits]: no wheel of flash-attn fits Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35
-     |
      = note: the nearest is flash_attn-2.8.3+rocm64torch2.8-cp311-cp311-manylinux_2_28_x86_64.whl
      = note:   torch: the wheel is for 2.8, you have 2.9; torch's C++ symbols change between minors, and loading fails with an undefined symbol (reported, checked 2026-11-21)
      = note:   Python: the wheel is for 3.11, you have 3.12

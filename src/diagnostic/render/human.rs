@@ -68,10 +68,15 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'static>> {
             }
         }
     }
-    for note in notes.iter().chain(&diagnostic.notes) {
-        elements.push(Level::NOTE.message(visible_lines(note)).into());
-    }
-    let mut groups = vec![title.elements(elements)];
+    let notes: Vec<Element<'static>> =
+        notes.iter().chain(&diagnostic.notes).map(|note| Level::NOTE.message(visible_lines(note)).into()).collect();
+    let mut groups = if elements.is_empty() && !notes.is_empty() {
+        // Right behind a title they would begin a margin of an excerpt that there is not.
+        vec![Group::with_title(title), Group::with_level(Level::NOTE).elements(notes)]
+    } else {
+        elements.extend(notes);
+        vec![title.elements(elements)]
+    };
     if let Some(help) = &diagnostic.help {
         groups.push(Group::with_title(Level::HELP.secondary_title(visible_lines(help))));
     }
@@ -213,6 +218,36 @@ mod tests {
         --> a.yaml
          = note: byte 3 cannot be read
         "#);
+    }
+
+    #[test]
+    fn a_diagnostic_without_an_excerpt_has_no_margin() {
+        let told = |d: Diagnostic| human(&[d.note("one\ntwo").note("three").help("mend it")], false);
+        let nowhere = || Diagnostic::new(&codes::BAD_SYNTAX, "x");
+        assert_snapshot!(told(nowhere()), @r"
+        error[M002 bad-syntax]: x
+         = note: one
+                 two
+         = note: three
+        help: mend it
+        ");
+        assert_snapshot!(told(nowhere().also(Place::Argument("--gpu".into()), "set here")), @r"
+        error[M002 bad-syntax]: x
+         = note: argument `--gpu`: set here
+         = note: one
+                 two
+         = note: three
+        help: mend it
+        ");
+        let source = source();
+        assert_snapshot!(told(nowhere().at(Place::Hidden { source, span: 11..15 }, "")), @r"
+        error[M002 bad-syntax]: x
+        --> matrices/flash-attn.yaml:2:1
+         = note: one
+                 two
+         = note: three
+        help: mend it
+        ");
     }
 
     #[test]
