@@ -1,5 +1,6 @@
 //! `plan`: which jobs a matrix gives, and why others are missing.
 
+mod failed;
 mod only;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use super::published::{self, Manifests};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::config::{self, Requested};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::plan::{self, Options, Plan, RunnerShape};
 use crate::{recipe, render};
 
@@ -158,11 +159,15 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         return Err(Exit::Fault);
     }
     if let Some(path) = &args.only_failed {
-        keep_failed(&mut plan, path, shell, sink)?;
+        failed::keep(&mut plan, path, shell, sink)?;
     }
     if plan.job_count() == 0 {
-        let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
-            .help("see the reasons with `rock-matrix plan --explain`");
+        let run = args.only_failed.as_deref().filter(|_| !plan.not_failed().is_empty());
+        let empty = match run {
+            Some(run) => failed::none(run),
+            None => Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
+                .help("see the reasons with `rock-matrix plan --explain`"),
+        };
         sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
     }
     let mut notes = notes(&plan);
@@ -171,19 +176,6 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
     }
     print(args, shell, &plan, &notes, sink)
-}
-
-/// Leaves out of a plan what did not fail in a run.
-fn keep_failed(plan: &mut Plan, run: &Path, shell: &Shell, sink: &mut Sink) -> Result<(), Exit> {
-    let source = load::source(shell, run)?;
-    let failed = plan::failed_jobs(&source.text).map_err(|error| {
-        let place = Place::File(source.path.clone());
-        let fault = Diagnostic::new(&codes::BAD_RUN_FILE, format!("`{}`: {error}", source.path)).at(place, "");
-        sink.push(fault.help("save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate > run.json`"));
-        Exit::Fault
-    })?;
-    plan.keep(|job| failed.contains(&job.id()));
-    Ok(())
 }
 
 /// The combination that an issue asks for, as a row of the matrix file.

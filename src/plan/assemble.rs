@@ -1,5 +1,7 @@
 //! Legs to jobs.
 
+use std::collections::BTreeSet;
+
 use super::draft::Drafting;
 use super::naming::Labels;
 use super::shared::{Draft, Shared};
@@ -38,6 +40,10 @@ pub struct Group {
     pub raw: u64,
     /// Legs before collapsing and before leaving out published ones.
     pub legs: u64,
+    /// Legs that have no job of their own, because their wheel is another job's.
+    pub shared_legs: u64,
+    /// Names of the wheels that jobs were left out for because they did not fail in a run, in the order of the jobs.
+    pub not_failed: Vec<String>,
     pub(super) drafts: Vec<Draft>,
     pub(super) shared: Shared,
 }
@@ -55,6 +61,20 @@ impl Plan {
             drafts.retain(|draft| is_wanted(JobView { group, draft, number: 0 }));
             group.drafts = drafts;
         }
+    }
+
+    /// Leaves out every job that did not fail in a run; their wheels are known still.
+    pub fn keep_failed(&mut self, failed: &BTreeSet<String>) {
+        for group in &mut self.groups {
+            let others = group.jobs(0).filter(|job| !failed.contains(&job.id())).map(JobView::wheel);
+            group.not_failed = others.collect();
+        }
+        self.keep(|job| failed.contains(&job.id()));
+    }
+
+    /// Names of the wheels that jobs were left out for because they did not fail in a run.
+    pub fn not_failed(&self) -> Vec<&str> {
+        self.groups.iter().flat_map(|group| &group.not_failed).map(String::as_str).collect()
     }
 
     /// How many jobs there are.
@@ -106,6 +126,8 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
             excluded: expansion.excluded,
             raw: expansion.raw,
             legs,
+            shared_legs: legs.saturating_sub(drafts.len() as u64),
+            not_failed: Vec::new(),
             drafts,
             shared,
         });

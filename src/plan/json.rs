@@ -44,6 +44,9 @@ pub struct PlanDocument {
     pub covered: Vec<CoveredDocument>,
     /// Wheels left out because they are published.
     pub published: Vec<String>,
+    /// Wheels left out because their jobs did not fail in a run.
+    #[serde(default)]
+    pub not_failed: Vec<String>,
     /// Parts of at most 256 jobs.
     pub shards: Vec<ShardDocument>,
     /// The limits the plan was made under.
@@ -313,6 +316,7 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     }
     out.write_all(b"]")?;
     line(out, "published", &|| serde_json::to_vec(&plan.published))?;
+    line(out, "not_failed", &|| serde_json::to_vec(&plan.not_failed()))?;
     line(out, "shards", &|| serde_json::to_vec(&shards(plan)))?;
     line(out, "limits", &|| serde_json::to_vec(&IndexMap::from([("jobs_per_matrix", plan.jobs_per_matrix)])))?;
     line(out, "notes", &|| serde_json::to_vec(notes))?;

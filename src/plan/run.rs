@@ -15,9 +15,13 @@ pub enum RunError {
     OtherForm,
 }
 
-/// The names of the jobs whose last attempt ended badly (REST API, "List jobs for a workflow run": `jobs` of objects
-/// with `name`, `run_attempt` and `conclusion`). Takes one page, pages one after the other as `gh api --paginate` prints
-/// them, and a list of pages as `--slurp` makes it. A job that was called by another workflow is `CALLER / NAME`.
+/// What a rendered workflow writes before the id of a leg in the name of the job that tests its wheel.
+const TEST: &str = "Test ";
+
+/// The legs that a job was for whose last attempt ended badly, and the names of other such jobs (REST API, "List jobs for
+/// a workflow run": `jobs` of objects with `name`, `run_attempt` and `conclusion`). Takes one page, pages one after the
+/// other as `gh api --paginate` prints them, and a list of pages as `--slurp` makes it. A job that was called by another
+/// workflow is `CALLER / NAME`.
 ///
 /// # Errors
 /// When the text is no such list.
@@ -25,32 +29,37 @@ pub fn failed_jobs(text: &str) -> Result<BTreeSet<String>, RunError> {
     let mut ends: BTreeMap<String, (u64, bool)> = BTreeMap::new();
     let mut pages = 0;
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-        pages += 1;
-        add(&value.map_err(|error| RunError::Malformed(error.to_string()))?, &mut ends)?;
+        pages += add(&value.map_err(|error| RunError::Malformed(error.to_string()))?, &mut ends)?;
     }
     if pages == 0 {
         return Err(RunError::OtherForm);
     }
-    Ok(ends.into_iter().filter(|(_, (_, is_bad))| *is_bad).map(|(name, _)| name).collect())
+    Ok(ends.into_iter().filter(|(_, (_, is_bad))| *is_bad).map(|(name, _)| leg(&name).to_owned()).collect())
 }
 
-fn add(value: &Value, ends: &mut BTreeMap<String, (u64, bool)>) -> Result<(), RunError> {
+/// The id of the leg that a job is for.
+fn leg(name: &str) -> &str {
+    let own = name.rsplit(" / ").next().unwrap_or(name);
+    own.strip_prefix(TEST).unwrap_or(own)
+}
+
+/// Adds how the jobs of a value ended; how many pages it has.
+fn add(value: &Value, ends: &mut BTreeMap<String, (u64, bool)>) -> Result<usize, RunError> {
     if let Value::Array(pages) = value {
-        return pages.iter().try_for_each(|page| add(page, ends));
+        return pages.iter().map(|page| add(page, ends)).sum();
     }
     for job in value.get("jobs").and_then(Value::as_array).ok_or(RunError::OtherForm)? {
         let name = job.get("name").and_then(Value::as_str).ok_or(RunError::OtherForm)?;
-        let name = name.rsplit(" / ").next().unwrap_or(name).to_owned();
         let attempt = job.get("run_attempt").and_then(Value::as_u64).unwrap_or(1);
         // A job without an end is still running, or was lost.
         let ended = job.get("conclusion").and_then(Value::as_str);
         let is_bad = !matches!(ended, Some("success" | "skipped" | "neutral"));
-        let known = ends.entry(name).or_insert((attempt, is_bad));
+        let known = ends.entry(name.to_owned()).or_insert((attempt, is_bad));
         if attempt >= known.0 {
             *known = (attempt, is_bad);
         }
     }
-    Ok(())
+    Ok(1)
 }
 
 #[cfg(test)]
@@ -89,8 +98,23 @@ mod tests {
     }
 
     #[test]
+    fn a_leg_has_failed_when_its_build_or_its_test_has() {
+        let jobs = [
+            ("a", 2, "success"),
+            ("Test a", 2, "failure"),
+            ("call / Test b", 1, "cancelled"),
+            ("Test c", 1, "success"),
+        ];
+        assert_eq!(failed(&page(&jobs)), ["a", "b"]);
+        assert_eq!(failed(&page(&[("one / a", 1, "failure"), ("two / a", 1, "success")])), ["a"]);
+        assert_eq!(failed(&page(&[("Publish", 1, "failure")])), ["Publish"]);
+    }
+
+    #[test]
     fn what_lists_no_jobs_is_refused() {
-        for text in ["", "7", "{}", "[[]", "{\"jobs\": 1}", "{\"jobs\": [{}]}", "{\"message\": \"Not Found\"}"] {
+        for text in
+            ["", "7", "{}", "[]", "[[]]", "[[]", "{\"jobs\": 1}", "{\"jobs\": [{}]}", "{\"message\": \"Not Found\"}"]
+        {
             assert!(failed_jobs(text).is_err(), "{text}");
         }
         assert_eq!(failed_jobs("{}"), Err(RunError::OtherForm));

@@ -19,8 +19,8 @@ pub enum Detail {
 /// Jobs shown before the rest is only counted.
 const SHOWN: usize = 400;
 
-/// Published wheels that are named where nothing is explained.
-const PUBLISHED_SHOWN: usize = 20;
+/// Wheels left out that are named where nothing is explained.
+const WHEELS_SHOWN: usize = 20;
 
 /// The plan as text.
 pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
@@ -30,14 +30,11 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
         let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
         let _ = writeln!(
             text,
-            "{path}: {}, {}, {excluded} excluded{}{}",
+            "{path}: {}, {}, {excluded} excluded{}{}{}",
             counted(group.raw, "cell"),
             counted(group.job_count(), "job"),
-            unless_none(
-                ", ",
-                group.legs.saturating_sub(group.job_count() as u64 + published_here(plan, number)),
-                " share another job's wheel"
-            ),
+            unless_none(group.shared_legs, " share another job's wheel"),
+            unless_none(group.not_failed.len() as u64, " did not fail in the run"),
             if group.config.enabled { "" } else { " (enabled: false)" },
         );
         let jobs: Vec<JobView<'_>> = group.jobs(number).take(SHOWN).collect();
@@ -62,7 +59,9 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
     if detail == Detail::Explain {
         explain_excluded(plan, &mut text);
     }
-    tell_published(plan, detail, &mut text);
+    let published: Vec<&str> = plan.published.iter().map(String::as_str).collect();
+    tell_wheels("published already", &published, detail, &mut text);
+    tell_wheels("did not fail in the run", &plan.not_failed(), detail, &mut text);
     for note in notes {
         let _ = writeln!(text, "note: {note}");
     }
@@ -81,12 +80,8 @@ fn estimates<'a>(jobs: impl Iterator<Item = JobView<'a>>) -> Vec<(&'a str, usize
     verdicts
 }
 
-fn published_here(plan: &Plan, number: usize) -> u64 {
-    if plan.groups.len() == 1 && number == 0 { plan.published.len() as u64 } else { 0 }
-}
-
-fn unless_none(before: &str, count: u64, after: &str) -> String {
-    if count == 0 { String::new() } else { format!("{before}{count}{after}") }
+fn unless_none(count: u64, what: &str) -> String {
+    if count == 0 { String::new() } else { format!(", {count}{what}") }
 }
 
 fn explain_job(job: &JobView<'_>, text: &mut String) {
@@ -131,18 +126,18 @@ fn explain_excluded(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Names all that is published already where the plan is explained, and a few else.
-fn tell_published(plan: &Plan, detail: Detail, text: &mut String) {
-    if plan.published.is_empty() {
+/// Names all wheels that are left out for a reason where the plan is explained, and a few else.
+fn tell_wheels(why: &str, wheels: &[&str], detail: Detail, text: &mut String) {
+    if wheels.is_empty() {
         return;
     }
-    let shown = if detail == Detail::Explain { plan.published.len() } else { PUBLISHED_SHOWN };
-    let _ = writeln!(text, "\npublished already:");
-    for wheel in plan.published.iter().take(shown) {
+    let shown = if detail == Detail::Explain { wheels.len() } else { WHEELS_SHOWN };
+    let _ = writeln!(text, "\n{why}:");
+    for wheel in wheels.iter().take(shown) {
         let _ = writeln!(text, "  {wheel}");
     }
-    if plan.published.len() > shown {
-        let _ = writeln!(text, "  … and {} more; `--explain` names them", plan.published.len() - shown);
+    if wheels.len() > shown {
+        let _ = writeln!(text, "  … and {} more; `--explain` names them", wheels.len() - shown);
     }
 }
 

@@ -36,9 +36,12 @@ fn coverage(plan: &Plan) -> String {
         let excluded: u64 = group.excluded.iter().map(|row| row.count).sum();
         let _ = writeln!(text, "| {path} | {} | {excluded} | {} | {} |", group.raw, group.legs, group.job_count());
     }
-    let (published, missing) = (plan.published.len(), plan.job_count());
+    let (published, not_failed) = (plan.published.len(), plan.not_failed().len());
+    if not_failed > 0 {
+        let _ = writeln!(text, "\n{} left out, for they did not fail in the run.", counted(not_failed, "job"));
+    }
     if published > 0 {
-        let all = published + missing;
+        let all = published + not_failed + plan.job_count();
         let percent = 100 * published / all;
         let _ = writeln!(text, "\n{published} of {} are published already, {percent} %.", counted(all, "wheel"));
     }

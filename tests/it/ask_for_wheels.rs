@@ -109,15 +109,97 @@ fn a_second_attempt_plans_what_failed_and_nothing_else() {
         let left: Vec<&str> = plan["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect();
         assert_eq!(left, [&ids[3], &ids[7]]);
     }
-    let project = project.file("all.json", &page(vec![job(&ids[0], "success")]).to_string()).file("bad.json", "{}");
-    assert!(project.run(&["plan", "--only-failed", "all.json"]).exits(0).stderr.contains("P014 empty-plan"));
-    let said = project.run(&["plan", "--only-failed", "bad.json"]).exits(1);
-    assert!(said.stderr.starts_with("error[P050 bad-run-file]: `bad.json`: it lists no jobs"), "{}", said.stderr);
-    assert!(
-        said.stderr.contains("help: save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs"),
-        "{}",
-        said.stderr
-    );
+}
+
+/// A project of three jobs with a test of each on another runner, their ids, and the jobs of a run with their ends.
+fn three_with_tests(run: &[(&str, &str)]) -> (Project, Vec<String>) {
+    let matrix = include_str!("../../matrices/flash-attn.yaml").replace("\"2.6.3\", \"2.7.4\", ", "");
+    let matrix = matrix.replace("[ck, triton]", "[ck]").replace("[\"2.5.1\", \"2.6.0\"]", "[\"2.5.1\"]");
+    let matrix = matrix.replace("[\"6.1\", \"6.2\"]", "[\"6.2\"]") + "test: {runner: mi300x, gpu: none}\n";
+    let jobs: Vec<Value> =
+        run.iter().map(|(name, end)| serde_json::json!({"name": name, "run_attempt": 1, "conclusion": end})).collect();
+    let project = Project::new()
+        .file("matrices/flash-attn.yaml", &matrix)
+        .file("run.json", &serde_json::json!({"total_count": jobs.len(), "jobs": jobs}).to_string());
+    let plan = project.run(&["plan", "--format", "json"]).exits(0).json();
+    let ids = plan["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect();
+    (project, ids)
+}
+
+#[test]
+fn a_leg_whose_test_failed_is_planned_again() {
+    let (project, ids) = three_with_tests(&[]);
+    let workflow = project.run(&["render", "workflow"]).exits(0).stdout;
+    let workflow: Value = serde_yaml::from_str(&workflow).unwrap();
+    let name = |job: &str, id: &str| workflow["jobs"][job]["name"].as_str().unwrap().replace("${{ matrix.id }}", id);
+    let (built, tested) = (name("build", &ids[1]), name("gpu-test", &ids[1]));
+    assert_ne!(built, tested);
+    let (project, _) = three_with_tests(&[(&built, "success"), (&tested, "failure")]);
+    let plan = project.run(&["plan", "--only-failed", "run.json", "--format", "json"]).exits(0).json();
+    assert_eq!((plan["jobs"].as_array().unwrap().len(), plan["jobs"][0]["id"].as_str()), (1, Some(ids[1].as_str())));
+}
+
+#[test]
+fn what_did_not_fail_is_counted_named_and_kept_in_the_plan_file() {
+    let ids = three_with_tests(&[]).1;
+    let (project, _) = three_with_tests(&[(&ids[0], "failure"), (&ids[1], "success"), (&ids[2], "cancelled")]);
+    let all = project.run(&["plan", "--format", "json"]).exits(0).json();
+    let wheel = all["jobs"][1]["wheel"].as_str().unwrap();
+    let shown = project.run(&["plan", "--only-failed", "run.json"]).exits(0).stdout;
+    let line = "matrices/flash-attn.yaml: 3 cells, 2 jobs, 0 excluded, 1 did not fail in the run\n";
+    assert!(shown.starts_with(line), "{shown}");
+    assert!(shown.contains(&format!("\ndid not fail in the run:\n  {wheel}\n")), "{shown}");
+    let _ = project.run(&["plan", "--only-failed", "run.json", "--format", "json", "--out", "plan.json"]).exits(0);
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    assert_eq!((&plan["not_failed"], &plan["published"]), (&serde_json::json!([wheel]), &serde_json::json!([])));
+    assert_eq!(all["not_failed"], serde_json::json!([]));
+    // It is read back, and one of before that is without it too.
+    let _ = project.run(&["build", "--all", "--plan", "plan.json", "--dry-run"]).exits(0);
+    let project = project.env("GITHUB_STEP_SUMMARY", "summary.md").env("GITHUB_OUTPUT", "outputs");
+    let _ = project.run(&["plan", "--only-failed", "run.json", "--github-output"]).exits(0);
+    let summary = project.read("summary.md");
+    assert!(summary.contains("\n1 job left out, for they did not fail in the run.\n"), "{summary}");
+}
+
+/// P014
+#[test]
+fn a_run_in_which_nothing_failed_leaves_no_jobs_and_says_so() {
+    let ids = three_with_tests(&[]).1;
+    let (project, _) = three_with_tests(&[(&ids[0], "success"), (&ids[1], "success")]);
+    insta::assert_snapshot!(project.run(&["plan", "--only-failed", "run.json"]).exits(0).stderr, @r"
+    warning[P014 empty-plan]: the plan has no jobs: none of them failed in `run.json`
+    help: plan without `--only-failed` to build all of them again
+    ");
+    let said = project.run(&["plan", "--only-failed", "run.json", "--fail-empty"]).exits(1).stderr;
+    assert!(said.starts_with("error[P014 empty-plan]: the plan has no jobs: none of them failed"), "{said}");
+}
+
+/// P050
+#[test]
+fn failed_jobs_that_are_none_of_the_plan_are_named() {
+    let ids = three_with_tests(&[]).1;
+    let run =
+        [(ids[0].as_str(), "failure"), ("Publish", "failure"), ("Test other-1.0", "timed_out"), ("Plan", "success")];
+    let (project, _) = three_with_tests(&run);
+    let said = project.run(&["plan", "--only-failed", "run.json"]).exits(0);
+    insta::assert_snapshot!(said.stderr, @r"
+    warning[P050 bad-run-file]: 2 failed jobs are none of this plan: `Publish`, `other-1.0`
+    --> run.json
+    help: plan the matrix files of that run; what is published since is not planned again
+    ");
+    assert!(said.stdout.contains(" 1 job, "), "{}", said.stdout);
+}
+
+/// P050
+#[test]
+fn a_file_that_lists_no_run_is_refused() {
+    let (project, _) = three_with_tests(&[]);
+    for text in ["{}", "[]", "[[]]"] {
+        let project = Project::new().file("bad.json", text).file("m.yaml", &project.read("matrices/flash-attn.yaml"));
+        let said = project.run(&["plan", "m.yaml", "--only-failed", "bad.json"]).exits(1).stderr;
+        assert!(said.starts_with("error[P050 bad-run-file]: `bad.json`: it lists no jobs"), "{text}: {said}");
+        assert!(said.contains("help: save it with `gh api repos/OWNER/REPO/actions/runs/ID/jobs"), "{said}");
+    }
 }
 
 /// P6: what the job `failures` of a rendered workflow runs, for two builds that failed and one that left nothing.

@@ -126,7 +126,7 @@ pub const AMBIGUOUS_LABEL: Code = Code::error(
 pub const EMPTY_PLAN: Code = Code::warning(
     "P014",
     "empty-plan",
-    "The plan has no jobs: every cell is left out, published already, or in a file with `enabled: false`.\n\n`rock-matrix plan --explain` shows the reasons. With `--fail-empty` this fails.",
+    "The plan has no jobs: every cell is left out, published already, in a file with `enabled: false`, or did not fail in the run of `--only-failed`.\n\n`rock-matrix plan --explain` shows the reasons. With `--fail-empty` this fails.",
 );
 /// No recipe has this name.
 pub const UNKNOWN_RECIPE: Code = Code::error(
@@ -261,7 +261,7 @@ pub const BAD_OUTPUT: Code = Code::error(
 pub const BAD_RUN_FILE: Code = Code::error(
     "P050",
     "bad-run-file",
-    "`plan --only-failed` takes the jobs of a workflow's run as GitHub lists them: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with `--slurp` or without.",
+    "`plan --only-failed` takes the jobs of a workflow's run as GitHub lists them: `gh api \"repos/OWNER/REPO/actions/runs/ID/jobs\" --paginate > run.json`, with `--slurp` or without.\n\nAs a warning it names jobs that failed in the run and are none of the plan: the run was of other matrix files, or it was no leg that failed.",
 );
 /// A workflow where GitHub does not look for any.
 pub const WORKFLOW_ELSEWHERE: Code = Code::warning(
