@@ -293,9 +293,6 @@ fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Re
         .extend(github.shards.into_iter().enumerate().map(|(number, shard)| (format!("matrix_{number}"), shard.json)));
     let tests = github.tests.into_iter().enumerate();
     outputs.extend(tests.filter_map(|(number, tests)| Some((format!("test_{number}"), tests?))));
-    shell.summarise(|room| render::summary(plan, room)).map_err(|error| {
-        shell.report(&[error.into()]);
-        Exit::Machine
-    })?;
+    shell.summarise_if_it_can_be(|room| render::summary(plan, room));
     shell.write_outputs(&outputs)
 }

@@ -42,6 +42,7 @@ impl From<FileError> for Diagnostic {
             Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) if error.action != "read" => {
                 told.help("name a place that this user may write to")
             }
+            Some(ErrorKind::NotFound) if error.action != "read" => told.help("make its folder, or name another place"),
             Some(ErrorKind::AlreadyExists) => told.help("move it away, or name another place"),
             _ => told,
         }

@@ -47,6 +47,42 @@ fn an_output_file_that_cannot_be_written_is_told() {
     assert!(said.stderr.contains("no/such/folder"), "{}", said.stderr);
 }
 
+/// 1.6
+#[test]
+fn outputs_that_a_full_disk_does_not_take_fail_the_step() {
+    let project = step().env("GITHUB_OUTPUT", "/dev/full").env("NO_COLOR", "1");
+    let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(3);
+    insta::assert_snapshot!(said.stderr.split("\n\n").next().unwrap(), @r"
+    error[H021 cannot-write-file]: cannot append to `/dev/full`: No space left on device (os error 28)
+    help: make room, or name a place on another disk
+    ");
+    assert_eq!(said.stdout, "", "a step whose outputs are lost does not show them as if they were there");
+}
+
+/// 1.6
+#[test]
+fn an_empty_variable_of_the_runner_counts_as_none() {
+    let project = step().env("GITHUB_OUTPUT", "").env("GITHUB_STEP_SUMMARY", "");
+    let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(0);
+    assert!(said.stdout.starts_with("count=27\nhas_jobs=true\n"), "{}", said.stdout);
+    assert_eq!(said.stderr, "GITHUB_OUTPUT is not set; the outputs follow on stdout\n");
+    assert_eq!(project.read("summary.md"), "before\n");
+}
+
+/// 1.4, 1.6: the outputs are what later jobs wait for, and a summary is for people.
+#[test]
+fn a_summary_that_cannot_be_written_is_a_warning_and_the_outputs_are_there() {
+    for (summary, reason) in [("no/such/folder", "No such file or directory"), ("/dev/full", "No space left on device")]
+    {
+        let project = step().env("GITHUB_STEP_SUMMARY", summary).env("NO_COLOR", "1");
+        let said = project.run(&["plan", "m.yaml", "--github-output"]).exits(0);
+        let told = format!("warning[H021 cannot-write-file]: cannot append to `{summary}`: {reason}");
+        assert!(said.stderr.starts_with(&told), "{}", said.stderr);
+        assert!(said.stderr.contains("\nhelp: "), "{}", said.stderr);
+        assert!(project.read("outputs").starts_with("before=1\ncount=27\n"), "{}", project.read("outputs"));
+    }
+}
+
 /// 1.7
 #[test]
 fn the_token_is_masked_before_anything_else_is_said() {
