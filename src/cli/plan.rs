@@ -77,8 +77,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..=256))]
     max_jobs: u16,
     /// Fail when the plan needs more matrices than this, as many as the workflow has jobs for
-    #[arg(long, value_name = "N", requires = "github_output")]
-    most_matrices: Option<usize>,
+    #[arg(long, value_name = "N", requires = "github_output", value_parser = clap::value_parser!(u16).range(1..))]
+    most_matrices: Option<u16>,
     /// Fail when there are no jobs
     #[arg(long)]
     fail_empty: bool,
@@ -170,7 +170,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         };
         sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
     }
-    let mut notes = notes(&plan);
+    let mut notes = notes(&plan, &compat);
     if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
         let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();
         notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
@@ -230,23 +230,21 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
 }
 
 /// Things a person should know about the whole plan.
-fn notes(plan: &Plan) -> Vec<String> {
-    let jobs = plan.job_count();
-    let mut notes = Vec::new();
-    let most = plan.jobs_per_matrix;
-    if jobs > most {
-        let shards = jobs.div_ceil(most);
-        let mut note = format!("{jobs} jobs make {shards} matrices of at most {most}");
-        if jobs > plan::JOBS_PER_MATRIX {
-            let runs = jobs.div_ceil(plan::JOBS_PER_MATRIX);
-            note += &format!(
-                "; GitHub documents {} as the limit per workflow run, so expect {runs} runs",
-                plan::JOBS_PER_MATRIX
-            );
-        }
-        notes.push(note);
+fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
+    let (jobs, most) = (plan.job_count(), plan.jobs_per_matrix);
+    if jobs <= most {
+        return Vec::new();
     }
-    notes
+    let mut note = format!("{jobs} jobs make {} matrices of at most {most}", jobs.div_ceil(most));
+    if jobs > plan::JOBS_PER_MATRIX {
+        let in_one_run = compat.most("job-artifacts");
+        note += &if jobs <= in_one_run {
+            format!("; a rendered workflow has them in one run, up to {in_one_run} jobs")
+        } else {
+            format!("; a rendered workflow has up to {in_one_run} jobs, so render several with fewer matrix files each")
+        };
+    }
+    vec![note]
 }
 
 /// Jobs of a file whose builds are looked at for the number of parallel jobs; it hardly differs between them.
@@ -275,7 +273,8 @@ fn legs(plan: &Plan, sink: &mut Sink) -> Result<plan::GithubPlan, Exit> {
 /// `count`, `has_jobs`, `slim` and one `matrix_N` a shard, in the form of `GITHUB_OUTPUT`; on stdout where that is unset.
 fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Result<(), Exit> {
     let github = legs(plan, sink)?;
-    if let Some(most) = args.most_matrices.filter(|most| github.shards.len() > *most) {
+    if let Some(most) = args.most_matrices.filter(|most| github.shards.len() > usize::from(*most)) {
+        // The least that is too much is two.
         let message = format!("the plan has {} matrices, and the workflow has jobs for {most}", github.shards.len());
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
         sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));

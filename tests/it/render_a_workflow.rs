@@ -412,8 +412,24 @@ fn an_action_without_commit_is_never_made_up() {
 fn too_many_artifacts_are_told_before_anything_is_written() {
     let arguments = ["--recipes", "recipes"];
     let told = refused(&many(Project::new(), 501), &arguments);
-    assert!(told.contains("error[P043 too-many-artifacts]: the workflow would have 501 artifacts"), "{told}");
+    insta::assert_snapshot!(told, @r"
+    error[P043 too-many-artifacts]: the workflow would have 501 artifacts with wheels, and a job takes 500
+     = note: one run has a matrix for each 256 jobs, and all its wheels are published together
+    help: give each workflow fewer matrix files, or list fewer values
+    ");
     let _ = refused(&many(Project::new(), 5000), &arguments);
+    let note = |jobs: usize| {
+        let shown = many(Project::new(), jobs).run(&[&["plan"], &arguments[..]].concat()).exits(0).stdout;
+        shown.lines().find(|line| line.starts_with("note: ")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        [note(256), note(500), note(501)],
+        [
+            "",
+            "note: 500 jobs make 2 matrices of at most 256; a rendered workflow has them in one run, up to 500 jobs",
+            "note: 501 jobs make 2 matrices of at most 256; a rendered workflow has up to 500 jobs, so render several with fewer matrix files each",
+        ]
+    );
     let workflow: Value = serde_yaml::from_str(&rendered(&many(Project::new(), 500), &arguments)).unwrap();
     assert_eq!(workflow["jobs"]["publish"]["timeout-minutes"], 315, "more than an hour's worth of files");
 }
@@ -498,6 +514,8 @@ fn more_matrices_than_the_workflow_has_jobs_for_fail_the_plan() {
     assert!(said.stderr.contains("error[P047 more-matrices]: the plan has 2 matrices"), "{}", said.stderr);
     assert!(said.stdout.is_empty());
     let _ = project.run(&plan("2")).exits(0);
+    let said = project.run(&plan("0")).exits(2);
+    assert!(said.stderr.contains("invalid value '0' for '--most-matrices <N>'"), "{}", said.stderr);
 }
 
 /// B8, B11

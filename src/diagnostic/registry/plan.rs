@@ -219,7 +219,7 @@ pub const ACTION_WITHOUT_COMMIT: Code = Code::error(
 pub const TOO_MANY_ARTIFACTS: Code = Code::error(
     "P043",
     "too-many-artifacts",
-    "Each job of the plan keeps its wheel as an artifact of the workflow run, and the job that publishes fetches them all. GitHub takes 500 artifacts of a job, so a plan with more jobs needs several workflows.\n\nGive each workflow fewer matrix files, or list fewer values.",
+    "Each job of the plan keeps its wheel as an artifact of the workflow run, and the job that publishes fetches them all. GitHub takes 500 artifacts of a job, so a plan with more jobs needs several workflows. Up to that, one workflow runs them all: it has as many matrices of 256 jobs as the plan needs.\n\nGive each workflow fewer matrix files, or list fewer values.",
 );
 /// The workflow file is larger than GitHub reads.
 pub const WORKFLOW_TOO_LARGE: Code = Code::error(

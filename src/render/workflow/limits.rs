@@ -11,7 +11,10 @@ pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
     if jobs > most {
         let message = format!("the workflow would have {jobs} artifacts with wheels, and a job takes {most}");
         let fault = Diagnostic::new(&codes::TOO_MANY_ARTIFACTS, message)
-            .note(format!("GitHub documents {} jobs of a matrix for each run", plan::JOBS_PER_MATRIX))
+            .note(format!(
+                "one run has a matrix for each {} jobs, and all its wheels are published together",
+                plan::JOBS_PER_MATRIX
+            ))
             .help("give each workflow fewer matrix files, or list fewer values");
         sink.push(fault);
         return;
