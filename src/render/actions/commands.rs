@@ -7,10 +7,15 @@ pub fn mask(secret: &str) -> String {
     format!("::add-mask::{}\n", escape_command(secret))
 }
 
-/// An annotation of what clap says of a command line: its first line, which tells the fault.
+/// An annotation of what clap says of a command line: the fault, without the usage behind it. Where it shows the help
+/// instead, a subcommand is missing.
 pub fn usage_error(text: &str) -> String {
-    let fault = text.lines().next().unwrap_or_default();
-    format!("::error title=rock-matrix::{}\n", escape_command(fault.split_once(": ").map_or(fault, |(_, told)| told)))
+    let usage = || text.lines().find(|line| line.starts_with("Usage: ")).unwrap_or_default();
+    let fault = match text.split_once(": ") {
+        Some(("error", told)) => told.split("\n\n").next().unwrap_or_default().trim_end().to_owned(),
+        _ => format!("a subcommand is required\n{}", usage()),
+    };
+    format!("::error title=rock-matrix::{}\n", escape_command(&fault))
 }
 
 /// Whether a runner would take a line of this text for a command: one that begins with `::` after white space, or one
@@ -41,7 +46,11 @@ mod tests {
 
     #[test]
     fn a_command_line_at_fault_is_annotated_with_its_fault_alone() {
-        assert_eq!(usage_error("error: no `50%`\n\nUsage: x\n"), "::error title=rock-matrix::no `50%25`\n");
+        let check =
+            |text: &str, told: &str| assert_eq!(usage_error(text), format!("::error title=rock-matrix::{told}\n"));
+        check("error: no `50%`: x\n\nUsage: x\n", "no `50%25`: x");
+        check("error: these are missing:\n  --out\n\nUsage: x\n", "these are missing:%0A  --out");
+        check("Documents: notes\n\nUsage: x y <C>\n\nCommands:\n", "a subcommand is required%0AUsage: x y <C>");
     }
 
     #[test]
