@@ -77,7 +77,7 @@ impl Shell {
             return;
         }
         let mut step = self.annotated.lock().unwrap_or_else(PoisonError::into_inner);
-        let commands = step.commands(diagnostics);
+        let commands = step.commands(diagnostics, |path| self.known_path(path));
         let list = step.to_list();
         drop(step);
         let _ = std::io::stderr().lock().write_all(commands.as_bytes());
@@ -85,6 +85,23 @@ impl Shell {
             // What cannot be listed was told all the same.
             let _ = self.summarise(|room| actions::faults(&list, room));
         }
+    }
+
+    /// The path that GitHub knows a file by, below the root of the repository whatever folder a step works in. `None` for
+    /// what is no file, or cannot be read.
+    fn known_path(&self, path: &str) -> Option<String> {
+        let file = Path::new(path);
+        if !sys::is_file(file) || sys::open_to_read(file).is_err() {
+            return None;
+        }
+        let below = |root: &str| {
+            let absolute = std::path::absolute(file).ok()?;
+            // A link is itself in the repository, wherever it leads.
+            let real = sys::real_path(absolute.parent()?).join(absolute.file_name()?);
+            Some(real.strip_prefix(sys::real_path(Path::new(root))).ok()?.to_str()?.to_owned())
+        };
+        let inside = self.environment.get("GITHUB_WORKSPACE").and_then(below);
+        Some(inside.unwrap_or_else(|| path.trim_start_matches("./").to_owned()))
     }
 
     /// Text that may quote what others wrote: in a step, no line of it is a command.

@@ -289,7 +289,7 @@ proptest! {
         }
         let found = sink.finish();
         rock_matrix::diagnostic::render::human(&found, false);
-        rock_matrix::diagnostic::render::Annotated::default().commands(&found);
+        rock_matrix::diagnostic::render::Annotated::default().commands(&found, |path| Some(path.to_owned()));
         rock_matrix::diagnostic::render::json(&found);
     }
 }

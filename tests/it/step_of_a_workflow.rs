@@ -125,6 +125,55 @@ fn an_annotation_stands_at_the_line_of_the_matrix_file() {
 
 /// 1.7
 #[test]
+fn an_annotation_names_the_file_below_the_root_of_the_repository() {
+    let broken = MATRIX.replace("torch:", "torhc:");
+    let project = step().file("ws/sub/m.yaml", &broken).file("ws/m.yaml", &broken).file("out.yaml", &broken);
+    std::os::unix::fs::symlink("ws", project.path("link")).unwrap();
+    let absolute = project.path("ws/sub/m.yaml");
+    let annotated = |workspace: &str, folder: &str, path: &str| {
+        let mut command = project.command(&["plan", path]);
+        command.current_dir(project.path(folder)).env("GITHUB_WORKSPACE", workspace);
+        command.env("GITHUB_STEP_SUMMARY", project.path("summary.md"));
+        let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        let line = said.lines().find(|line| line.starts_with("::error file=")).unwrap_or_else(|| panic!("{said}"));
+        line["::error file=".len()..].split(',').next().unwrap().to_owned()
+    };
+    let root = |name: &str| project.path(name).to_str().unwrap().to_owned();
+    for workspace in [root("ws"), root("link")] {
+        assert_eq!(annotated(&workspace, "ws/sub", "m.yaml"), "sub/m.yaml");
+        assert_eq!(annotated(&workspace, "ws/sub", "../m.yaml"), "m.yaml");
+        assert_eq!(annotated(&workspace, "ws", "./sub/m.yaml"), "sub/m.yaml");
+        assert_eq!(annotated(&workspace, ".", absolute.to_str().unwrap()), "sub/m.yaml");
+        assert_eq!(annotated(&workspace, ".", "./out.yaml"), "out.yaml", "it is outside");
+    }
+    assert_eq!(annotated("", "ws/sub", "m.yaml"), "m.yaml");
+    assert_eq!(annotated("", "ws/sub", absolute.to_str().unwrap()), absolute.to_str().unwrap());
+}
+
+/// 1.7
+#[test]
+fn an_annotation_of_what_is_no_file_names_none() {
+    let project = step().env("GITHUB_WORKSPACE", ".");
+    std::fs::create_dir(project.path("folder")).unwrap();
+    for path in ["$(touch pwn)", "folder", "gone.yaml"] {
+        let said = project.run(&["check", path]).exits(1).stderr;
+        let line = said.lines().find(|line| line.starts_with("::error ")).unwrap();
+        assert!(line.starts_with("::error title=") && line.contains(path), "{line}");
+    }
+}
+
+/// 1.7
+#[test]
+fn a_command_line_without_its_subcommand_is_annotated_as_that() {
+    let said = step().run(&["report"]).exits(2).stderr;
+    let told = "::error title=rock-matrix::a subcommand is required%0AUsage: rock-matrix report [OPTIONS] <COMMAND>\n";
+    assert!(said.starts_with(told), "{said}");
+    let said = step().run(&["report", "--quiet"]).exits(2).stderr;
+    assert!(said.starts_with("::error title=rock-matrix::'rock-matrix report' requires a subcommand"), "{said}");
+}
+
+/// 1.7
+#[test]
 fn annotations_can_be_asked_for_elsewhere() {
     let project = Project::new().file("m.yaml", "version: 1\n");
     assert!(!project.run(&["check", "m.yaml"]).exits(1).stderr.contains("::error "));

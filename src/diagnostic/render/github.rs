@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Place, Severity, Source};
 
 /// Severities in order, and the command of each.
 const KINDS: [(Severity, &str); 3] =
@@ -24,17 +24,19 @@ pub struct Annotated {
 
 impl Annotated {
     /// More diagnostics as workflow commands: errors first, each kind by place, as many as the step may still have.
-    pub fn commands(&mut self, diagnostics: &[Diagnostic]) -> String {
+    /// `known` gives the path that GitHub knows a file by, and nothing for what is no file.
+    pub fn commands(&mut self, diagnostics: &[Diagnostic], known: impl Fn(&str) -> Option<String>) -> String {
         let mut out = String::new();
         for ((severity, command), count) in KINDS.into_iter().zip(&mut self.counts) {
             let mut all: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == severity).collect();
             all.sort_by_cached_key(|d| position(d));
             for diagnostic in all.iter().take(PER_KIND.saturating_sub(*count)) {
-                let mut properties = place_of(diagnostic);
+                let mut properties = place_of(diagnostic, &known);
+                let message = message(diagnostic, properties.is_empty());
                 properties.push(("title", diagnostic.code.to_string()));
                 let properties: Vec<_> =
                     properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();
-                let _ = writeln!(out, "::{command} {}::{}", properties.join(","), escape(&message(diagnostic)));
+                let _ = writeln!(out, "::{command} {}::{}", properties.join(","), escape(&message));
             }
             *count += all.len();
         }
@@ -55,32 +57,36 @@ fn position(diagnostic: &Diagnostic) -> (bool, Option<(String, usize)>) {
     (place.is_none(), place)
 }
 
-fn place_of(diagnostic: &Diagnostic) -> Vec<(&'static str, String)> {
+fn place_of(diagnostic: &Diagnostic, known: impl Fn(&str) -> Option<String>) -> Vec<(&'static str, String)> {
     let Some(label) = diagnostic.labels.first() else { return Vec::new() };
-    match &label.place {
-        Place::Text { source, span } | Place::Hidden { source, span } => {
-            let mut properties = vec![("file", source.path.trim_start_matches("./").to_owned())];
-            let end = source.place(span.end..span.end).line_column();
-            if let (Some((line, column)), Some((end_line, end_column))) = (label.place.line_column(), end) {
-                properties.push(("line", line.to_string()));
-                properties.push(("endLine", end_line.to_string()));
-                // Columns are taken only where a range stays on one line.
-                if line == end_line {
-                    properties.push(("col", column.to_string()));
-                    properties.push(("endColumn", end_column.to_string()));
-                }
+    let (Place::Text { source: Source { path, .. }, .. }
+    | Place::Hidden { source: Source { path, .. }, .. }
+    | Place::File(path)) = &label.place
+    else {
+        return Vec::new();
+    };
+    let Some(file) = known(path) else { return Vec::new() };
+    let mut properties = vec![("file", file)];
+    if let Place::Text { source, span } | Place::Hidden { source, span } = &label.place {
+        let end = source.place(span.end..span.end).line_column();
+        if let (Some((line, column)), Some((end_line, end_column))) = (label.place.line_column(), end) {
+            properties.push(("line", line.to_string()));
+            properties.push(("endLine", end_line.to_string()));
+            // Columns are taken only where a range stays on one line.
+            if line == end_line {
+                properties.push(("col", column.to_string()));
+                properties.push(("endColumn", end_column.to_string()));
             }
-            properties
         }
-        Place::File(path) => vec![("file", path.trim_start_matches("./").to_owned())],
-        _ => Vec::new(),
     }
+    properties
 }
 
-fn message(diagnostic: &Diagnostic) -> String {
+/// All that is said; with the place in words where no property tells it.
+fn message(diagnostic: &Diagnostic, with_place: bool) -> String {
     let mut text = diagnostic.message.clone();
     if let Some(label) = diagnostic.labels.first() {
-        if !matches!(label.place, Place::Text { .. } | Place::Hidden { .. } | Place::File(_)) {
+        if with_place {
             let _ = write!(text, "\n{}", label.place);
         }
         if !label.text.is_empty() {
@@ -114,18 +120,35 @@ mod tests {
     use super::Annotated;
     use crate::diagnostic::{Diagnostic, Place, Source, registry::matrix as codes};
 
+    /// Every file is known by the path that it was given by, but for one.
+    fn known(path: &str) -> Option<String> {
+        (path != "gone.yaml").then(|| path.to_owned())
+    }
+
     fn github(diagnostics: &[Diagnostic]) -> String {
-        Annotated::default().commands(diagnostics)
+        Annotated::default().commands(diagnostics, known)
     }
 
     #[test]
     fn an_annotation_has_place_title_and_escaped_text() {
-        let source = Source::new("./a,b:c.yaml", "x: 1\ny: 100%\n");
+        let source = Source::new("a,b:c.yaml", "x: 1\ny: 100%\n");
         let d = Diagnostic::new(&codes::DUPLICATE_KEY, "100% twice").at(source.place(5..6), "here").help("mend\nit");
         assert_eq!(
             github(&[d]),
             "::error file=a%2Cb%3Ac.yaml,line=2,endLine=2,col=1,endColumn=2,title=M001 duplicate-key::100%25 twice%0Ahere%0Ahelp: mend%0Ait\n"
         );
+    }
+
+    /// 1.7
+    #[test]
+    fn what_is_no_file_is_told_in_the_message_alone() {
+        let source = Source::new("gone.yaml", "x: 1\n");
+        let at = |place: Place| github(&[Diagnostic::new(&codes::BAD_SYNTAX, "bad").at(place, "here")]);
+        let told = |place: &str| format!("::error title=M002 bad-syntax::bad%0A{place}%0Ahere\n");
+        assert_eq!(at(source.place(3..4)), told("gone.yaml:1:4"));
+        assert_eq!(at(Place::File("gone.yaml".into())), told("gone.yaml"));
+        assert_eq!(at(Place::Argument("--x".into())), told("argument `--x`"));
+        assert_eq!(at(Place::File("m.yaml".into())), "::error file=m.yaml,title=M002 bad-syntax::bad%0Ahere\n");
     }
 
     #[test]
@@ -159,11 +182,11 @@ mod tests {
     fn several_reports_share_the_ten_and_what_is_over_is_listed_with_all_before_it() {
         let some = |count: usize| vec![Diagnostic::new(&codes::BAD_SYNTAX, "e"); count];
         let mut step = Annotated::default();
-        assert_eq!(step.commands(&some(8)).lines().count(), 8);
+        assert_eq!(step.commands(&some(8), known).lines().count(), 8);
         assert!(step.to_list().is_empty(), "ten are shown, so there is no list");
-        assert_eq!(step.commands(&some(5)).lines().count(), 2);
+        assert_eq!(step.commands(&some(5), known).lines().count(), 2);
         assert_eq!(step.to_list().len(), 13);
-        assert_eq!(step.commands(&some(1)), "");
+        assert_eq!(step.commands(&some(1), known), "");
         assert_eq!((step.to_list().len(), step.to_list().len()), (1, 0));
     }
 
