@@ -151,6 +151,7 @@ pub fn changes(changes: &[Change]) -> String {
             Change::Changed { id, fields } => writeln!(text, "~ {id}  {}", fields.join("; ")),
         };
     }
-    let _ = writeln!(text, "{} jobs differ", changes.len());
+    let verb = if changes.len() == 1 { "differs" } else { "differ" };
+    let _ = writeln!(text, "{} {verb}", counted(changes.len(), "job"));
     text
 }

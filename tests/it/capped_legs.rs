@@ -22,18 +22,9 @@ impl Host {
     /// Each attempt compiles one object; the wheel needs two.
     fn new(build: &str) -> Self {
         let toy = Toy::building(build).matrix("workflow: {cache: on}\n");
-        let said = |arguments: &[&str]| {
-            let ended = toy.command(arguments).output().unwrap();
-            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-            String::from_utf8(ended.stdout).unwrap()
-        };
-        said(&["plan", "matrices/toy.yaml", "--format", "json", "--out", "plan.json"]);
-        let outputs = said(&["plan", "matrices/toy.yaml", "--github-output"]);
-        let legs = outputs.lines().find_map(|line| line.strip_prefix("matrix_0=")).unwrap();
-        let legs: Value = serde_json::from_str(legs).unwrap();
-        let workflow: Value = serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
+        let (workflow, leg) = toy.workflow("matrix_0");
         let steps = workflow["jobs"]["build"]["steps"].as_array().unwrap().clone();
-        Self { steps, leg: legs["include"][0].clone(), toy, kept: Vec::new() }
+        Self { toy, steps, leg, kept: Vec::new() }
     }
 
     /// An attempt of the leg, on a runner of its own, that began so long ago; the exit code of its build.

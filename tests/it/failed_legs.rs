@@ -16,17 +16,8 @@ impl Run {
         let toy = Toy::building("exit 1").matrix("test: {runner: mi300x, gpu: none}\n");
         let python = "#!/bin/bash\n[ ! -e ../../broken ] || { echo 'no kernel for gfx90a'; exit 1; }\n";
         toy.write("python", python.as_bytes());
-        let said = |arguments: &[&str]| {
-            let ended = toy.command(arguments).output().unwrap();
-            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-            String::from_utf8(ended.stdout).unwrap()
-        };
-        said(&["plan", "matrices/toy.yaml", "--format", "json", "--out", "plan.json"]);
-        let outputs = said(&["plan", "matrices/toy.yaml", "--github-output"]);
-        let legs = outputs.lines().find_map(|line| line.strip_prefix("test_0=")).unwrap();
-        let legs: Value = serde_json::from_str(legs).unwrap();
-        let workflow = serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
-        let run = Self { workflow, leg: legs["include"][0].clone(), toy };
+        let (workflow, leg) = toy.workflow("test_0");
+        let run = Self { toy, workflow, leg };
         run.fetch_wheel();
         run
     }

@@ -111,6 +111,18 @@ impl Toy {
         command
     }
 
+    /// The rendered workflow, and the first leg of a matrix of the plan, which is written to `plan.json`.
+    #[track_caller]
+    pub fn workflow(&self, matrix: &str) -> (serde_json::Value, serde_json::Value) {
+        let said = |arguments: &[&str]| ended(self.command(arguments).output().unwrap(), 0, &self.folder).0;
+        said(&["plan", "matrices/toy.yaml", "--format", "json", "--out", "plan.json"]);
+        let outputs = said(&["plan", "matrices/toy.yaml", "--github-output"]);
+        let legs = outputs.lines().find_map(|line| line.strip_prefix(matrix)?.strip_prefix('=')).unwrap();
+        let legs: serde_json::Value = serde_json::from_str(legs).unwrap();
+        let workflow = serde_yaml::from_str(&said(&["render", "workflow", "matrices/toy.yaml"])).unwrap();
+        (workflow, legs["include"][0].clone())
+    }
+
     /// Runs the script of a step of a workflow as a runner does, with the values of its expressions; whether it
     /// succeeded. What it puts out is in `outputs`, its summary in `summary.md`.
     pub fn step(&self, step: &serde_json::Value, value: impl Fn(&str) -> String) -> bool {
