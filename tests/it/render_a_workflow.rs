@@ -286,6 +286,8 @@ fn pull_requests_plan_when_a_file_is_added_or_a_folder_that_is_read_changes() {
     let own = project("").copy("matrices/compat", "facts").copy("matrices/recipes", "recipes");
     let found = paths(&own, &["--compat", "./facts", "--recipes", "recipes/"]);
     assert_eq!(found, serde_json::json!(["matrices/*.yaml", "matrices/*.yml", "recipes/**", "facts/**"]));
+    let root = project("").file("flash-attn.yaml", include_str!("../../matrices/recipes/flash-attn.yaml"));
+    assert_eq!(paths(&root, &["--recipes", "./", "matrices/flash-attn.yaml"])[1], "**");
     let strange = project("").file("a[1].yaml", &matrix(""));
     assert_eq!(paths(&strange, &["a[1].yaml"]), Value::Null, "as a pattern it would be another name");
 }

@@ -301,16 +301,14 @@ impl Reader<'_> {
                 self.fault(&release::BAD_TAG, node, message, "divide the tags by `-`: `release-*` for `release/*`");
             }
         }
-        let texts: Vec<String> = patterns.iter().filter_map(Node::text).map(str::to_owned).collect();
-        for (at, node) in patterns.iter().enumerate() {
-            if let Some(text) = node.text().filter(|text| texts[..at].iter().any(|known| known == text)) {
-                self.fault(
-                    &codes::DUPLICATE_VALUE,
-                    node,
-                    format!("the pattern `{text}` is listed twice"),
-                    "remove one",
-                );
+        let mut texts: Vec<String> = Vec::new();
+        for node in patterns {
+            let Some(text) = node.text() else { continue };
+            if texts.iter().any(|known| known == text) {
+                let message = format!("the pattern `{text}` is listed twice");
+                self.fault(&codes::DUPLICATE_VALUE, node, message, "remove one");
             }
+            texts.push(text.to_owned());
         }
         if !texts.is_empty() && texts.iter().all(|pattern| pattern.starts_with('!')) {
             let message = "every pattern of `tags` begins with `!`, and nothing would be published".to_owned();

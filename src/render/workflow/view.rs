@@ -147,9 +147,13 @@ impl<'a> View<'a> {
     }
 }
 
-/// A path as GitHub compares it with those of a repository, which have no `./`.
+/// A path as GitHub compares it with those of a repository, which have no `./`; `.` for the root.
 fn plain(path: &str) -> String {
-    names::without_dots(path).filter(|path| !path.is_empty()).unwrap_or_else(|| path.to_owned())
+    match names::without_dots(path) {
+        Some(path) if path.is_empty() => ".".to_owned(),
+        Some(path) => path,
+        None => path.to_owned(),
+    }
 }
 
 /// Patterns of the files whose change may change the plan; none where a name would be read as a pattern itself, so that
@@ -165,7 +169,8 @@ fn changes(words: &Words<'_>) -> Vec<String> {
         // Those that a later change adds as well.
         files.extend(["matrices/*.yaml", "matrices/*.yml"].map(str::to_owned));
     }
-    files.extend(folders().map(|folder| format!("{}/**", plain(folder))));
+    let all = |folder: &str| if folder == "." { "**".to_owned() } else { format!("{folder}/**") };
+    files.extend(folders().map(|folder| all(&plain(folder))));
     files
 }
 
