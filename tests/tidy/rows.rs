@@ -9,8 +9,9 @@ use crate::none;
 use crate::sources;
 
 /// Letters with their numbers: M matrix, D docker, B build, W wheels, P publishing; 4.1 and on are the rules of releases
-/// on GitHub, 6.1 and on what workflows, the action and their makers are compared by.
-const SERIES: [(&str, &[RangeInclusive<u32>]); 7] = [
+/// on GitHub, 6.1 and on what workflows, the action and their makers are compared by; with a T before it, what building
+/// torch from source takes: TS sources, TB builds, TM matrices, TA attention, TD advice.
+const SERIES: [(&str, &[RangeInclusive<u32>]); 12] = [
     ("M", &[1..=24]),
     ("D", &[1..=11]),
     ("B", &[1..=12]),
@@ -18,6 +19,11 @@ const SERIES: [(&str, &[RangeInclusive<u32>]); 7] = [
     ("P", &[1..=9]),
     ("4.", &[1..=16]),
     ("6.", &[1..=30, 34..=39, 58..=59]),
+    ("TS", &[]),
+    ("TB", &[]),
+    ("TM", &[]),
+    ("TA", &[]),
+    ("TD", &[]),
 ];
 
 /// Rows of the last series that tools of others, a server or a clock must judge: stages of `scripts/test`, a module of
@@ -40,10 +46,10 @@ fn wanted() -> Vec<String> {
 fn rows_in(text: &str) -> BTreeSet<String> {
     // The comment, further lines of it, and attributes of which one makes a test.
     let comment = Regex::new(
-        r"(?m)^\s*///\s((?:(?:[A-Z]|[46]\.)\d+(?:,\s|\sand\s)?)+)[^\n]*\n(?:\s*///[^\n]*\n)*(?:\s*#\[[^\n]*\n)*?\s*#\[test\]",
+        r"(?m)^\s*///\s((?:(?:T?[A-Z]|[46]\.)\d+(?:,\s|\sand\s)?)+)[^\n]*\n(?:\s*///[^\n]*\n)*(?:\s*#\[[^\n]*\n)*?\s*#\[test\]",
     )
     .unwrap();
-    let row = Regex::new(r"(?:[A-Z]|[46]\.)\d+").unwrap();
+    let row = Regex::new(r"(?:T?[A-Z]|[46]\.)\d+").unwrap();
     let lists = comment.captures_iter(text).map(|found| found[1].to_owned());
     lists.flat_map(|list| row.find_iter(&list).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()).collect()
 }
@@ -68,7 +74,7 @@ fn what_shows_the_other_rows_is_there() {
 #[test]
 fn a_row_counts_where_its_comment_opens_with_it() {
     let rows = rows_in(
-        "    /// M2\n    #[test]\n/// D3, D4: both\n/// of them\n#[cfg(unix)]\n#[test]\n/// see B1\n#[test]\n/// P7, 4.14\n/// 6.9\n#[test]\n/// 6.5\n#[test]\n// W5\n/// B2\nfn not_a_test() {}\n",
+        "    /// M2\n    #[test]\n/// D3, D4: both\n/// of them\n#[cfg(unix)]\n#[test]\n/// see B1\n#[test]\n/// P7, 4.14\n/// 6.9\n#[test]\n/// 6.5\n#[test]\n/// TS9, TB1\n#[test]\n// W5\n/// B2\nfn not_a_test() {}\n",
     );
-    assert_eq!(rows.into_iter().collect::<Vec<_>>(), ["4.14", "6.5", "D3", "D4", "M2", "P7"]);
+    assert_eq!(rows.into_iter().collect::<Vec<_>>(), ["4.14", "6.5", "D3", "D4", "M2", "P7", "TB1", "TS9"]);
 }
