@@ -41,6 +41,11 @@ impl PythonVersion {
     pub fn abi_tag(self) -> String {
         format!("{}{}", self.python_tag(), if self.free_threaded { "t" } else { "" })
     }
+
+    /// Both tags, `cp313-cp313t`: how wheels are named, and folders of interpreters.
+    pub fn cp_tag(self) -> String {
+        format!("{}-{}", self.python_tag(), self.abi_tag())
+    }
 }
 
 impl FromStr for PythonVersion {
@@ -53,6 +58,9 @@ impl FromStr for PythonVersion {
         };
         let (plain, free_threaded) = text.strip_suffix('t').map_or((text, false), |p| (p, true));
         let (major, minor) = plain.split_once('.').ok_or_else(fault)?;
+        if !matches!(major.as_bytes(), [b'1'..=b'9']) {
+            return Err(fault());
+        }
         Ok(Self { major: number(major)?, minor: number(minor)?, free_threaded })
     }
 }
@@ -67,16 +75,19 @@ impl fmt::Display for PythonVersion {
 mod tests {
     use super::PythonVersion;
 
+    /// TB24
     #[test]
     fn free_threaded_builds_have_their_own_abi_tag() {
-        let v: PythonVersion = "3.13t".parse().unwrap();
-        assert_eq!((v.python_tag(), v.abi_tag(), v.to_string()), ("cp313".into(), "cp313t".into(), "3.13t".into()));
+        let tag = |text: &str| text.parse::<PythonVersion>().map(PythonVersion::cp_tag);
+        assert_eq!((tag("3.12"), tag("3.13t")), (Ok("cp312-cp312".to_owned()), Ok("cp313-cp313t".to_owned())));
+        assert!(tag("3.08").is_err() && tag("4").is_err());
+        assert_eq!("3.13t".parse::<PythonVersion>().unwrap().to_string(), "3.13t");
     }
 
     #[test]
     fn ten_is_later_than_nine_and_patches_are_refused() {
         assert!("3.10".parse::<PythonVersion>().unwrap() > "3.9".parse().unwrap());
-        for text in ["3", "3.10.1", "cp310", "3.x", "3.010", ""] {
+        for text in ["3", "3.10.1", "cp310", "3.x", "3.010", "0.9", "10.1", ""] {
             assert!(text.parse::<PythonVersion>().is_err(), "{text}");
         }
     }

@@ -81,6 +81,13 @@ impl WheelName {
         tags
     }
 
+    /// What asks for this version and no other, `triton==3.4.0+rocm7.10.0` (PEP 440, "Version matching").
+    pub fn requirement(&self) -> String {
+        let distribution = self.distribution.parse::<DistributionName>();
+        let project = distribution.map_or_else(|_| self.distribution.clone(), |name| name.normalized());
+        format!("{project}=={}", self.version.normalized())
+    }
+
     /// Whether it names wheels that hold no compiled code for one platform.
     pub fn is_any_platform(&self) -> bool {
         self.platform.tags().iter().all(|tag| tag == "any")
@@ -194,6 +201,12 @@ mod tests {
         assert_eq!((name.build.as_deref(), name.platform.tags().len()), (Some("1"), 2));
         assert_eq!(name.to_string(), text);
         assert_eq!(name.expanded_tags()[1], "cp311-cp311-manylinux_2_28_x86_64");
+    }
+
+    #[test]
+    fn a_name_asks_for_its_own_version() {
+        let asked = name("pytorch_triton_rocm-3.4.0%2Bgit1234.ROCM7.10.0-cp312-cp312-linux_x86_64.whl").requirement();
+        assert_eq!(asked, "pytorch-triton-rocm==3.4.0+git1234.rocm7.10.0");
     }
 
     #[test]

@@ -109,7 +109,7 @@ pub(super) fn wheel_tag(words: &Words<'_>, platform: Platform) -> String {
     match (&words.backend.tag, words.python) {
         (Some(tag), _) if tag.matches('-').count() == 2 => tag.clone(),
         (Some(tag), _) => format!("{tag}-{platform}"),
-        (None, Some(python)) => format!("{}-{}-{platform}", python.python_tag(), python.abi_tag()),
+        (None, Some(python)) => format!("{}-{platform}", python.cp_tag()),
         (None, None) => format!("py3-none-{platform}"),
     }
 }

@@ -93,7 +93,7 @@ fn python_steps(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Step> 
 
 /// Where images of the manylinux project keep an interpreter. Source: pypa/manylinux, README, "Image content".
 fn manylinux_python(python: PythonVersion) -> String {
-    format!("/opt/python/{}-{}/bin/python", python.python_tag(), python.abi_tag())
+    format!("/opt/python/{}/bin/python", python.cp_tag())
 }
 
 fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec<Step> {

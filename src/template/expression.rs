@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(check("{{ gfx|commas }}").as_str(), Some("gfx90a,gfx942"));
         assert_eq!(check("{{ rocm|dotless }}").as_str(), Some("624"));
         assert_eq!(check("{{ rocm|minor }}").as_str(), Some("6.2"));
-        assert_eq!(check("{{ '3.13t'|cp_tag }}").as_str(), Some("cp313t"));
+        assert_eq!(check("{{ '3.13t'|cp_tag }}").as_str(), Some("cp313-cp313t"));
         assert_eq!(check("{{ 'a b'|quote }}").as_str(), Some("'a b'"));
         assert!(check("{{ '2.14.0'|in_range('>=2.14') }}").is_true());
         assert!(!check("{{ '2.9.1'|in_range('>=2.14') }}").is_true());
@@ -131,5 +131,31 @@ mod tests {
         assert_eq!(check("{{ '2.10.0-RC1'|pep440 }}").as_str(), Some("2.10.0rc1"));
         assert_eq!(check("{{ '3.10'|yaml }}").as_str(), Some("'3.10'"));
         assert_eq!(check("{{ gfx|json }}").as_str(), Some("[\"gfx90a\",\"gfx942\"]"));
+    }
+
+    #[test]
+    fn functions_make_what_stands_behind_versions_and_what_wheels_require() {
+        assert_eq!(
+            check("2.9.0{{ rocm_suffix('7.10.0.dev0+efed3c') }}").as_str(),
+            Some("2.9.0+devrocm7.10.0.dev0.efed3c")
+        );
+        assert_eq!(check("{{ '2.7.0' ~ rocmsdk_suffix('2025-05-28') }}").as_str(), Some("2.7.0+rocmsdk20250528"));
+        let dev = "{{ local_version([git_segment('1a2b3c4d5e6f'), rocm_suffix('7.10.0'), none, '']) }}";
+        assert_eq!(check(dev).as_str(), Some("git1a2b3c4d.rocm7.10.0"));
+        assert_eq!(check("{{ local_version([]) }}").as_str(), Some(""));
+        for text in ["{{ rocm_suffix('x') }}", "{{ rocmsdk_suffix('x') }}", "{{ local_version(['+a+b']) }}"] {
+            assert!(Recipes::default().evaluate(text, &context! {}).is_err(), "{text}");
+        }
+    }
+
+    /// TB9: beside a triton wheel two requirements, without one a single one.
+    #[test]
+    fn requirements_are_joined_with_a_pipe_and_empty_ones_left_out() {
+        let torch = |triton: &str| check(&format!("{{{{ requirements(['rocm[libraries]==7.10.0', {triton}]) }}}}"));
+        let wheel = "'out/triton-3.4.0+rocm7.10.0-cp312-cp312-linux_x86_64.whl'|requirement";
+        assert_eq!(torch(wheel).as_str(), Some("rocm[libraries]==7.10.0|triton==3.4.0+rocm7.10.0"));
+        for none in ["''", "none"] {
+            assert_eq!(torch(none).as_str(), Some("rocm[libraries]==7.10.0"));
+        }
     }
 }

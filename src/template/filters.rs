@@ -1,22 +1,27 @@
-//! Filters: how builds want versions, lists and words.
+//! Filters and functions: how builds want versions, lists and words.
 
 use minijinja::{Environment, Error, ErrorKind, Value};
 
-use crate::names::{PythonVersion, Version};
+use crate::names::{
+    LocalLabel, PythonVersion, Version, WheelName, git_segment, local_version, rocm_suffix, rocmsdk_suffix,
+};
 
-/// Adds every filter.
+/// Adds every filter and function.
 pub(super) fn add_to(environment: &mut Environment<'static>) {
     environment.add_filter("semis", |items: Vec<String>| joined(&items, ";"));
     environment.add_filter("commas", |items: Vec<String>| joined(&items, ","));
     environment.add_filter("dotless", |text: String| text.replace('.', ""));
     environment.add_filter("minor", |text: String| text.splitn(3, '.').take(2).collect::<Vec<_>>().join("."));
     environment
-        .add_filter("cp_tag", |text: String| text.parse::<PythonVersion>().map(PythonVersion::abi_tag).map_err(wrong));
+        .add_filter("cp_tag", |text: String| text.parse::<PythonVersion>().map(PythonVersion::cp_tag).map_err(wrong));
     environment.add_filter("in_range", |version: String, range: String| {
         version.parse::<Version>().and_then(|version| version.satisfies(&range)).map_err(wrong)
     });
     environment.add_filter("quote", |text: String| quote(&text));
-    environment.add_filter("basename", |text: String| text.rsplit('/').next().unwrap_or_default().to_owned());
+    environment.add_filter("basename", |text: String| basename(&text).to_owned());
+    environment.add_filter("requirement", |path: String| {
+        basename(&path).parse::<WheelName>().map(|name| name.requirement()).map_err(wrong)
+    });
     environment.add_filter("pep440", |text: String| text.parse::<Version>().map(|v| v.normalized()).map_err(wrong));
     environment.add_filter("starts_any", |items: Vec<String>, prefixes: Vec<String>| {
         items.iter().any(|item| prefixes.iter().any(|prefix| item.starts_with(prefix.as_str())))
@@ -25,6 +30,30 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
         crate::yaml::to_yaml(&value).map(|text| text.trim_end().to_owned()).map_err(wrong)
     });
     environment.add_filter("json", |value: Value| serde_json::to_string(&value).map_err(wrong));
+    environment.add_function("rocm_suffix", |rocm: String| {
+        rocm.parse::<Version>()
+            .map_err(wrong)
+            .and_then(|rocm| rocm_suffix(&rocm).map(|label| suffix(&label)).map_err(wrong))
+    });
+    environment.add_function("rocmsdk_suffix", |day: String| rocmsdk_suffix(&day).map(|l| suffix(&l)).map_err(wrong));
+    environment
+        .add_function("git_segment", |commit: String| git_segment(&commit).map(|l| l.to_string()).map_err(wrong));
+    environment.add_function("local_version", |parts: Vec<Option<String>>| {
+        let label = local_version(parts.iter().flatten().map(String::as_str)).map_err(wrong)?;
+        Ok::<_, Error>(label.map(|label| label.to_string()).unwrap_or_default())
+    });
+    environment.add_function("requirements", |items: Vec<Option<String>>| {
+        joined(&items.into_iter().flatten().collect::<Vec<_>>(), "|")
+    });
+}
+
+/// A label as it stands behind a version.
+fn suffix(label: &LocalLabel) -> String {
+    format!("+{label}")
+}
+
+fn basename(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// Joins what is not empty.
