@@ -28,6 +28,7 @@ pub mod publish;
 pub mod recipe;
 pub mod render;
 pub mod report;
+pub mod source;
 
 pub mod exec;
 pub mod fetch;

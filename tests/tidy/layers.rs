@@ -31,6 +31,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (4, "recipe", &["matrix", "plan"]),
     (4, "render", &["matrix", "plan", "recipe"]),
     (4, "report", &["index", "plan", "publish"]),
+    (4, "source", &[]),
     (5, "exec", &["sys"]),
     (5, "fetch", &["sys"]),
     (5, "github", &["sys"]),
