@@ -403,6 +403,14 @@ words! {
 }
 
 words! {
+    /// Where the version of what a recipe builds stands.
+    #[derive(Default)]
+    VersionFrom { /// In an axis of the matrix file.
+        #[default] Axis = "axis", /// In the sources, which only the build reads.
+        Build = "build" }
+}
+
+words! {
     /// A check that a built wheel must pass.
     Gate { /// It has the name that the plan expects.
         Name = "name", /// Container, RECORD and METADATA are right, before a label is set and after it.
@@ -410,9 +418,16 @@ words! {
         Check = "check" }
 }
 
-impl<'de> serde::Deserialize<'de> for Gate {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Self::from_word(&word).ok_or_else(|| serde::de::Error::unknown_variant(&word, Self::WORDS))
-    }
+/// Words that recipes hold are read by serde.
+macro_rules! read_as_words {
+    ($($name:ident),+) => {$(
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::from_word(&word).ok_or_else(|| serde::de::Error::unknown_variant(&word, Self::WORDS))
+            }
+        }
+    )+};
 }
+
+read_as_words!(Gate, VersionFrom);

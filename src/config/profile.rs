@@ -1,5 +1,7 @@
 //! What a plan must know of a recipe.
 
+use super::VersionFrom;
+
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
@@ -12,6 +14,8 @@ pub struct Profile {
     pub axes: Vec<String>,
     /// Names of axes that a matrix file must have: `torch`, `rocm`, `python`.
     pub requires: Vec<String>,
+    /// Where the version of what it builds stands.
+    pub version_from: VersionFrom,
     /// The backends; the first is the default. Never empty.
     pub backends: Vec<Backend>,
 }

@@ -8,7 +8,7 @@ use super::shared::{Draft, Shared};
 use super::view::JobView;
 use super::{Options, collide};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Profile};
+use crate::config::{AxisRole, Config, Profile, VersionFrom};
 use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::plan as codes};
 use crate::matrix::{Excluded, Universe, expand};
 
@@ -102,7 +102,9 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
     let mut expanded = Vec::new();
     for (config, profile) in files {
         check_backends(&config, &profile, sink);
-        check_version_axis(&config, sink);
+        if profile.version_from == VersionFrom::Axis {
+            check_version_axis(&config, sink);
+        }
         check_required_axes(&config, &profile, sink);
         if let Some(expansion) = expand(&config, &profile, compat, sink) {
             expanded.push((config, profile, expansion));

@@ -128,9 +128,14 @@ impl Shared {
     }
 }
 
+/// What stands in the name of a wheel for a version that the plan does not know.
+const UNKNOWN_VERSION: &str = "*";
+
 /// What every value of the package axis stands for.
 fn packages(universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Package> {
-    let Some(axis) = universe.position(AxisRole::Package) else { return vec![Package::default()] };
+    let Some(axis) = universe.position(AxisRole::Package) else {
+        return vec![Package { normalized: UNKNOWN_VERSION.to_owned(), ..Package::default() }];
+    };
     let mut kinds: Vec<(Option<*const crate::compat::rows::PackageRow>, usize)> = Vec::new();
     let mut packages = Vec::new();
     for (index, value) in universe.axes()[axis].values.iter().enumerate() {

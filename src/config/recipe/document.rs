@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
-use crate::config::{Backend, Gate, Profile};
+use crate::config::{Backend, Gate, Profile, VersionFrom};
 use crate::diagnostic::Source;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
@@ -21,6 +21,12 @@ pub struct RecipeDocument {
     /// Normalized name of the package whose facts apply; empty: the matrix file's distribution. Plain text.
     #[serde(default)]
     pub package: String,
+    /// Where the version of what it builds stands. Plain text.
+    #[serde(default)]
+    pub version_from: VersionFrom,
+    /// Wheels of other distributions that the build leaves beside its own.
+    #[serde(default)]
+    pub wheels: Vec<WheelDocument>,
     /// Axes it knows beyond package, python, torch, rocm, backend and gfx. Plain texts.
     #[serde(default)]
     pub axes: Vec<String>,
@@ -59,6 +65,20 @@ pub struct RecipeDocument {
     /// The file it was read from, so that faults can point into it; `None` for a shipped one.
     #[serde(skip)]
     pub source: Option<Source>,
+}
+
+/// A wheel of another distribution that the build leaves too. Its version is not known before the build.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WheelDocument {
+    /// The distribution. Plain text.
+    pub distribution: String,
+    /// When it is left; the expression sees the axes, `vars`, `platform`, `backend` and `python`.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// Wheel tags that do not depend on the job, `py3-none-any`. Plain text.
+    #[serde(default)]
+    pub tag: Option<String>,
 }
 
 /// One backend. Plain texts.
@@ -295,6 +315,7 @@ impl RecipeDocument {
             package: if self.package.is_empty() { distribution.to_owned() } else { self.package.clone() },
             axes: self.axes.clone(),
             requires: self.requires.clone(),
+            version_from: self.version_from,
             backends,
         }
     }

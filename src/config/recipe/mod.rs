@@ -12,7 +12,7 @@ mod unions;
 
 pub use document::{
     BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, RecipeDocument, RefuseDocument,
-    SourceDocument, StepDocument, TestDocument,
+    SourceDocument, StepDocument, TestDocument, WheelDocument,
 };
 pub use read::{embedded, embedded_names, from_source};
 pub use shape::RECIPE as SHAPE;

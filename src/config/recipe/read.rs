@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{RecipeDocument, shape::RECIPE};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
+use crate::names::{DistributionName, TagSet};
 use crate::yaml;
 
 /// The shipped recipes by name, as the JSON text that the build script made of `matrices/recipes/*.yaml`.
@@ -73,6 +74,15 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     }
     if document.steps.is_empty() {
         fault("steps:", "the recipe has no steps".to_owned(), "add at least one step with `stage` and `argv`");
+    }
+    for wheel in &document.wheels {
+        let name = &wheel.distribution;
+        if let Err(error) = name.parse::<DistributionName>() {
+            fault(name, error.to_string(), "write the project's name as on the package index");
+        }
+        if let Some(tag) = wheel.tag.as_deref().filter(|tag| !is_wheel_tag(tag)) {
+            fault(tag, format!("`{tag}` is not three wheel tags"), "write Python, ABI and platform, `py3-none-any`");
+        }
     }
     let mut stages = std::collections::BTreeSet::new();
     for step in &document.steps {
@@ -147,6 +157,12 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     }
     document.source = Some(source.clone());
     (sink.error_count() == errors).then_some(document)
+}
+
+/// Python, ABI and platform, each one tag or several.
+fn is_wheel_tag(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    parts.len() == 3 && parts.iter().all(|part| part.parse::<TagSet>().is_ok())
 }
 
 /// A name that is a word of a shell and a folder.

@@ -1,6 +1,6 @@
 //! What a recipe file may hold, key by key.
 
-use crate::config::Gate;
+use crate::config::{Gate, VersionFrom};
 use crate::yaml::shape::{Field, Record, Shape};
 
 const TEXT_LIST: Shape = Shape::List(&Shape::Text);
@@ -28,6 +28,18 @@ pub const RECIPE: Shape = Shape::Record(&Record {
             "\"\"",
             "The package whose rows of the facts apply; without it the matrix file's distribution.",
         ),
+        field(
+            "version-from",
+            Shape::Word(VersionFrom::WORDS),
+            "axis",
+            "Where the version stands: in an axis of the matrix file, or in the sources, which only the build reads.",
+        ),
+        field(
+            "wheels",
+            Shape::List(&Shape::Record(&WHEEL)),
+            "[]",
+            "Wheels of other distributions that the build leaves beside its own.",
+        ),
         field("axes", TEXT_LIST, "[]", "Axes it knows beyond package, python, torch, rocm, backend and gfx."),
         field("requires", TEXT_LIST, "[]", "Axes that a matrix file must have, such as torch, rocm and python."),
         field("backends", Shape::Map(&Shape::Record(&BACKEND)), "{}", "Ways of building, the default one first."),
@@ -47,6 +59,15 @@ pub const RECIPE: Shape = Shape::Record(&Record {
         field("test", Shape::Record(&TEST), "{}", "What is run with the built wheel."),
     ],
 });
+
+const WHEEL: Record = Record {
+    name: "recipe wheel",
+    fields: &[
+        needed("distribution", Shape::Text, "The distribution."),
+        field("when", Shape::Text, "", "When it is left: an expression over axes, vars, platform, backend and python."),
+        field("tag", Shape::Text, "", "Wheel tags that do not depend on the job, `py3-none-any`."),
+    ],
+};
 
 const BACKEND: Record = Record {
     name: "recipe backend",
