@@ -21,8 +21,8 @@ mod verdict;
 
 pub use copies::{Needless, needless_copies};
 pub use findings::{
-    Archive, SplitArchive, SplitCode, TorchNeed, archives_of, contradicts_claim, file_findings, is_of_torch,
-    missing_archives, numbers, too_large, unexpected,
+    Archive, Expected, SplitArchive, SplitCode, TorchNeed, archives_of, contradicts_claim, features, file_findings,
+    is_of_torch, missing_archives, numbers, too_large, unexpected,
 };
 pub use inspect::{FileFacts, FileKind, Look, Reading, inspect, inspect_some};
 pub use json::{Document, Facts, FindingView, GfxDocument, Readers};

@@ -324,6 +324,19 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
         });
         row.expect(!of.why.is_empty(), || "why: say why it is so".to_owned());
     }
+    let mut contents = table("wheel-contents", tables, faults);
+    for (number, of) in tables.wheel_contents.iter().enumerate() {
+        let name = [&of.distribution, &of.platform, &of.feature, &of.reason].map(String::as_str).join(" ");
+        let mut row = contents.row(number, name, &of.origin);
+        row.expect(["", "linux", "windows"].contains(&of.platform.as_str()), || {
+            format!("platform: `{}` is neither `linux` nor `windows`", of.platform)
+        });
+        let asks_of_it = !of.holds.is_empty() || of.least_bytes > 0;
+        let asks = asks_of_it || !of.requires.is_empty() || !of.beside.is_empty() || of.equal.is_some();
+        row.expect(asks != of.absent, || {
+            "a row has `holds`, `requires`, `equal`, `beside` or `least-bytes`, or it is `absent`".to_owned()
+        });
+    }
 }
 
 fn torch_abi(tables: &Tables, faults: &mut Vec<Fault>) {

@@ -37,6 +37,7 @@ pub struct Tables {
     pub sonames: Vec<SonameRow>,
     pub claims: Vec<ClaimRow>,
     pub reach: Vec<ReachRow>,
+    pub wheel_contents: Vec<WheelContentRow>,
     pub torch_abi_read: Vec<TorchAbiReadRow>,
     pub torch_abi: Vec<TorchAbiRow>,
 }
@@ -388,6 +389,55 @@ pub struct ReachRow {
     pub origin: Origin,
 }
 
+/// What a finished wheel of a distribution must be like. Every column that is not empty is asked for.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WheelContentRow {
+    /// Normalized name.
+    pub distribution: String,
+    /// `linux` or `windows`; empty: any.
+    #[serde(default)]
+    pub platform: String,
+    /// What the wheel was built with, `aotriton`; empty: the row is asked of every wheel.
+    #[serde(default)]
+    pub feature: String,
+    /// Shell patterns of members, of which each has one that is not empty; `*` matches slashes too.
+    #[serde(default)]
+    pub holds: Vec<String>,
+    /// A regular expression that one of its requirements matches.
+    #[serde(default)]
+    pub requires: String,
+    /// A text of a member that one of its requirements has, too.
+    #[serde(default)]
+    pub equal: Option<EqualRow>,
+    /// Projects of which a wheel that lies beside is required, at its version.
+    #[serde(default)]
+    pub beside: Vec<String>,
+    /// The size below which it is no finished one.
+    #[serde(default)]
+    pub least_bytes: u64,
+    /// Whether there are no wheels of it for the platform.
+    #[serde(default)]
+    pub absent: bool,
+    /// Why it is so, in words.
+    pub reason: String,
+    /// What to do where it is not.
+    #[serde(default)]
+    pub help: String,
+    pub origin: Origin,
+}
+
+/// Two texts that must be the same: the first groups of two regular expressions.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EqualRow {
+    /// The member that the first is in.
+    pub member: String,
+    pub find: String,
+    /// The second, of the requirements.
+    pub requires: String,
+}
+
 /// A torch minor whose exported symbols were read.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -463,6 +513,7 @@ tables_of_rows!(
     sonames,
     claims,
     reach,
+    wheel_contents,
     torch_abi_read,
     torch_abi,
 );

@@ -415,7 +415,8 @@ words! {
     Gate { /// It has the name that the plan expects.
         Name = "name", /// Container, RECORD and METADATA are right, before a label is set and after it.
         Verify = "verify", /// Its label, platforms, libraries and code for GPUs agree with each other and with the plan.
-        Check = "check" }
+        Check = "check", /// It holds and requires what finished wheels of its distribution must.
+        Contents = "contents" }
 }
 
 /// Words that recipes hold are read by serde.

@@ -308,6 +308,25 @@ fn a_wheel_whose_contents_are_not_those_of_the_plan_is_refused() {
     assert!(plan.contains("\"gates\":[\"name\",\"verify\",\"check\"]"), "{plan}");
 }
 
+#[test]
+fn a_wheel_that_lacks_what_its_distribution_holds_by_the_facts_is_refused() {
+    let toy = Toy::building(TAKE).recipe("  record:", "  gates: [name, contents]\n  record:");
+    let shipped = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("matrices/compat");
+    for entry in std::fs::read_dir(shipped).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+        let name = entry.file_name().unwrap().to_str().unwrap();
+        toy.write(&format!("facts/{name}"), &std::fs::read(&entry).unwrap());
+    }
+    let row = "wheel-contents:\n  - {distribution: toy, holds: [toy/data.bin], reason: toys play with it, help: pack it, \
+               origin: {status: verified, source: us, checked: 2026-11-22}}\n";
+    toy.write("facts/toy.yaml", row.as_bytes());
+    let (_, stderr) = toy.build(1, &["--compat", "facts"]);
+    assert!(stderr.contains("error[R150 content-missing]: it holds no `toy/data.bin`"), "{stderr}");
+    assert!(stderr.contains("toys play with it") && stderr.contains("help: pack it"), "{stderr}");
+    assert!(stderr.contains("did not pass the gate `contents`: 1 fault"), "{stderr}");
+    toy.write(&format!("wheels/{WHEEL}"), &Wheel::named(WHEEL).file("toy/data.bin", "x").bytes());
+    toy.build(0, &["--compat", "facts"]);
+}
+
 /// W5
 #[test]
 fn a_wheel_is_verified_before_a_label_makes_its_record_anew() {

@@ -20,6 +20,7 @@ mod doctor_on_this_machine;
 mod edit_an_elf;
 mod example_workflows;
 mod expansion_is_exact;
+mod expect_wheels;
 mod facts_of_versions;
 mod failed_legs;
 #[path = "../../examples/fake-github/fake.rs"]

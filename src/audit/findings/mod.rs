@@ -1,5 +1,6 @@
 //! What a person should know about a wheel, each with its place.
 
+mod contents;
 mod copies;
 mod gfx;
 mod label;
@@ -11,6 +12,7 @@ mod split;
 mod tags;
 mod words;
 
+pub use contents::{Expected, features};
 pub use gfx::{file_findings, unexpected};
 pub(super) use label::torch_need;
 pub use label::{TorchNeed, is_of_torch};

@@ -3,7 +3,8 @@
 use super::Args;
 use super::prepare::{Prepared, shown};
 use super::progress::span;
-use crate::cli::wheel::gate;
+use crate::audit::Expected;
+use crate::cli::wheel::{contents, gate};
 use crate::cli::{Exit, Format, Shell, load};
 use crate::config::{Gate, TorchFrom};
 use crate::diagnostic::registry::{build as codes, rocm as rocm_codes};
@@ -99,6 +100,9 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<BuiltWheel, Und
     if job.job.gates.contains(&Gate::Check) {
         check(&found, &job.job, shell)?;
     }
+    if job.job.gates.contains(&Gate::Contents) {
+        holds_all(&found, shell)?;
+    }
     Ok(exec::copy_out(&found.path, &found.name, &args.out)?)
 }
 
@@ -136,6 +140,16 @@ fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered>
         |one: &Diagnostic| one.code == &rocm_codes::LABEL_NOT_IN_CONTENTS && job.settings.torch_from == TorchFrom::Host;
     let soft = |one: Diagnostic| if is_asked_for(&one) { one.severity(Severity::Warning) } else { one };
     pass(found, Gate::Check, told.into_iter().map(soft).collect(), shell)
+}
+
+/// Refuses a wheel that lacks what finished ones of its distribution hold and require; remarks are shown.
+fn holds_all(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
+    let (name, file) = open(found)?;
+    let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
+    let told = match contents(&file, &name, &compat, &Expected::default()) {
+        Ok(told) | Err(told) => told,
+    };
+    pass(found, Gate::Contents, told, shell)
 }
 
 fn pass(found: &Collected, gate: Gate, mut told: Vec<Diagnostic>, shell: &Shell) -> Result<(), Undelivered> {

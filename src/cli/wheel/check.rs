@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::expected::{self, Word};
 use super::judging::{Judge, told_once, vouched};
 use super::options::Options;
 use super::summary::summary;
 use super::verify::encoded_name;
 use super::{Format, Printing, WheelFile, report};
-use crate::audit::{self, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode};
+use crate::audit::{self, Expected, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
 use crate::cli::{Exit, Shell, Verbosity};
 use crate::diagnostic::registry::{self, rocm, wheel as wheel_codes};
@@ -25,6 +26,8 @@ a finding.
 Examples:
   rock-matrix wheel check dist/*.whl
   rock-matrix wheel check built.whl --expect gfx90a,gfx942
+  rock-matrix wheel check dist --expect torch,torchaudio,torchvision --with aotriton
+                                             all wheels of a build, with all that they must hold
   rock-matrix wheel check built.whl --max-size 100MB
   rock-matrix wheel check built.whl --allow R110,R113
                                              known, and not to fail on
@@ -33,12 +36,20 @@ Examples:
                                              code split off into archives of other wheels
   rock-matrix wheel check dist/*.whl --json  a line each: findings, gfx, platform, ROCm, torch")]
 pub(super) struct Args {
-    /// The wheels
-    #[arg(required = true, value_name = "WHEEL")]
+    /// The wheels, or folders of them
+    #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
-    /// The gfx targets that every file with bundles must hold code for, and no others
-    #[arg(long, value_name = "TARGETS", value_delimiter = ',')]
-    expect: Vec<GfxTarget>,
+    /// The gfx targets that every file with bundles must hold code for, and no others; and distributions of which there
+    /// must be a finished wheel, with all that it must hold and require
+    #[arg(long, value_name = "TARGETS|NAMES", value_delimiter = ',')]
+    expect: Vec<Word>,
+    /// What the expected wheels were built with, such as aotriton: they must hold that, too
+    #[arg(long, value_name = "FEATURES", value_delimiter = ',', requires = "expect")]
+    with: Vec<String>,
+    /// Hand the versions of the expected wheels to later steps, as `torch_version` and so on, in the file that
+    /// `GITHUB_OUTPUT` names
+    #[arg(long, requires = "expect")]
+    github_output: bool,
     /// The largest file that is taken, in bytes, MB or GB [default: what a release on GitHub takes, under 2 GiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_size: Option<u64>,
@@ -99,10 +110,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         Err(exit) => return exit,
     };
-    let mut checked: Vec<Checked> = args.wheels.iter().map(|path| look(path, &judge)).collect();
+    let (paths, mut all) = expected::files(&args.wheels);
+    let expected = match expected::expected(&args.expect, &args.with, &paths, &judge.compat, shell) {
+        Ok(expected) => expected,
+        Err(exit) => return exit,
+    };
+    let mut checked: Vec<Checked> = paths.iter().map(|path| look(path, &judge, &expected)).collect();
     let splits: Vec<SplitCode> = checked.iter_mut().map(|one| std::mem::take(&mut one.split)).collect();
     let missing = audit::missing_archives(&splits);
-    let mut all = Vec::new();
     for (one, missing) in checked.into_iter().zip(missing) {
         let (path, told, summary) = (one.path, one.told.clone(), one.summary.clone());
         let found = judged(one, args, &splits, missing, &judge);
@@ -115,8 +130,18 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         }
         all.extend(found);
     }
-    all.extend(judge.unmatched(args.wheels.len()));
-    report(shell, &all)
+    all.extend(judge.unmatched(paths.len()));
+    let shortfalls = expected.shortfalls(&judge.compat);
+    let is_whole = !shortfalls.iter().any(Diagnostic::is_error);
+    all.extend(shortfalls);
+    let exit = report(shell, &all);
+    if args.github_output
+        && is_whole
+        && let Err(exit) = shell.write_outputs(&expected::outputs(&expected))
+    {
+        return exit;
+    }
+    exit
 }
 
 /// What a look at one wheel told.
@@ -142,7 +167,7 @@ struct Told {
     facts: Option<Facts>,
 }
 
-fn look<'p>(path: &'p Path, judge: &Judge) -> Checked<'p> {
+fn look<'p>(path: &'p Path, judge: &Judge, expected: &Expected) -> Checked<'p> {
     let mut checked = Checked {
         path,
         shown: String::new(),
@@ -155,7 +180,7 @@ fn look<'p>(path: &'p Path, judge: &Judge) -> Checked<'p> {
     };
     match super::open(path) {
         Ok(file) => {
-            look_into(&file, judge, &mut checked);
+            look_into(&file, judge, expected, &mut checked);
             checked.found.extend(encoded_name(&file, path));
         }
         Err(fault) => checked.found.push(fault),
@@ -163,7 +188,7 @@ fn look<'p>(path: &'p Path, judge: &Judge) -> Checked<'p> {
     checked
 }
 
-fn look_into(file: &WheelFile, judge: &Judge, checked: &mut Checked<'_>) {
+fn look_into(file: &WheelFile, judge: &Judge, expected: &Expected, checked: &mut Checked<'_>) {
     checked.shown.clone_from(&file.shown);
     checked.size_bytes = file.file.size_bytes();
     let told = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
@@ -177,14 +202,21 @@ fn look_into(file: &WheelFile, judge: &Judge, checked: &mut Checked<'_>) {
         let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
         let split = SplitCode::new(&file.shown, &report.files);
         checked.summary = summary(wheel, report, file.file.size_bytes());
-        (with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole)
+        let lacks = if expected.has(&file.name) {
+            expected
+                .lacks(&file.shown, wheel, file.file.size_bytes(), &file.name, &judge.compat)
+                .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)])
+        } else {
+            Vec::new()
+        };
+        (with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole, lacks)
     });
     checked.found = match told {
-        Ok((files, split, judged, whole)) => {
+        Ok((files, split, judged, whole, lacks)) => {
             (checked.files, checked.split) = (Some(files), split);
             // The files of dist-info are looked at by both.
             let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
-            let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).collect();
+            let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).chain(lacks).collect();
             told_once(&mut found);
             found
         }
@@ -207,8 +239,13 @@ fn judged(
     let mut found = checked.found;
     if let Some(files) = &checked.files {
         found.extend(missing);
-        if !args.expect.is_empty() {
-            found.extend(audit::unexpected(&checked.shown, files, splits, &args.expect));
+        let target = |word: &Word| match word {
+            Word::Target(target) => Some(target.clone()),
+            Word::Distribution(_) => None,
+        };
+        let targets: Vec<GfxTarget> = args.expect.iter().filter_map(target).collect();
+        if !targets.is_empty() {
+            found.extend(audit::unexpected(&checked.shown, files, splits, &targets));
         }
         found.extend(audit::too_large(&checked.shown, checked.size_bytes, args.max_size, &judge.compat));
     }

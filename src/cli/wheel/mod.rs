@@ -2,6 +2,7 @@
 
 mod bar;
 mod check;
+mod expected;
 mod gfx;
 mod judging;
 mod label;
@@ -14,6 +15,7 @@ mod sizes;
 mod summary;
 mod verify;
 
+pub(super) use expected::contents;
 pub(super) use judging::gate;
 pub(in crate::cli) use sizes::size;
 

@@ -28,6 +28,9 @@ pub const ALL: &[&Code] = &[
     &DAMAGED_LAYOUT,
     &DAMAGED_CODE_OBJECTS,
     &WHEEL_TOO_LARGE,
+    &CONTENT_MISSING,
+    &REQUIREMENT_MISSING,
+    &CONTENT_DISAGREES,
 ];
 
 /// A platform that the symbols do not allow.
@@ -173,4 +176,22 @@ pub const DAMAGED_CODE_OBJECTS: Code = Code::error(
     "R132",
     "damaged-code-objects",
     "A bundle, a code object or an archive of them begins as one and cannot be read as one: it is cut off, or was changed by a tool that did not know what it is. The runtime fails on it when a kernel of it is first needed.\n\nTake the library as the compiler made it.",
+);
+/// A member that a finished wheel of the distribution has.
+pub const CONTENT_MISSING: Code = Code::error(
+    "R150",
+    "content-missing",
+    "The wheel lacks a file that every finished wheel of its distribution has, or every one that was built with a feature that `--with` names. It installs, and fails where the file is needed. What a wheel must hold are rows of the facts: `rock-matrix compat list wheel-contents`.\n\nSee the help of the row, and the log of the build.",
+);
+/// A requirement that a finished wheel of the distribution has.
+pub const REQUIREMENT_MISSING: Code = Code::error(
+    "R151",
+    "requirement-missing",
+    "METADATA does not require what a finished wheel of its distribution requires, by the rows of `wheel-contents`: a package by its pattern, or one of which a wheel lies beside, at that wheel's version. Installers then leave it out, or take another version.\n\nBuild the wheel again with its requirements set.",
+);
+/// Two texts of a wheel that should be one.
+pub const CONTENT_DISAGREES: Code = Code::error(
+    "R152",
+    "content-disagrees",
+    "A file of the wheel names one version of what it needs, and METADATA requires another. Installers follow METADATA, and the wheel then refuses what they installed. Which two must agree is a row of `wheel-contents`.\n\nMake both from the same ROCm, and build again.",
 );

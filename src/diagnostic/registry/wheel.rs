@@ -48,6 +48,10 @@ pub const ALL: &[&Code] = &[
     &GRAFT_REPLACES_MEMBER,
     &AMBIGUOUS_GRAFT,
     &CLAIM_OVERTAKEN,
+    &WHEEL_NOT_THERE,
+    &SEVERAL_WHEELS,
+    &WHEEL_TOO_SMALL,
+    &UNKNOWN_FEATURE,
 ];
 
 /// Not a zip archive.
@@ -313,4 +317,28 @@ pub const CLAIM_OVERTAKEN: Code = Code::warning(
     "W077",
     "claim-overtaken",
     "The file name promises systems that have all that the wheel's own files need. A library of this machine comes along, and needs a newer version of a symbol, or a newer processor, than these systems have. So the repaired wheel does not load there, and its name says so no longer.\n\nRepair where the library is older, such as in the image that the wheel was built in or with `--sysroot`, or leave it out with `--exclude` where another package brings it.",
+);
+/// An expected wheel that is not there.
+pub const WHEEL_NOT_THERE: Code = Code::error(
+    "W080",
+    "wheel-not-there",
+    "`wheel check` was given a folder without wheels, or no wheel of a distribution that `--expect` names. Where the facts say that there are none for the platform of the other wheels, it is a remark.\n\nSee the log of the build that should have left it.",
+);
+/// Two wheels of one distribution.
+pub const SEVERAL_WHEELS: Code = Code::warning(
+    "W081",
+    "several-wheels",
+    "There are several wheels of a distribution that `--expect` names. The first, by name, is taken for the outputs of `--github-output`. Often one of them is left from an earlier build.\n\nRemove it, or check the wheels of one Python at a time.",
+);
+/// A wheel that holds next to nothing.
+pub const WHEEL_TOO_SMALL: Code = Code::error(
+    "W082",
+    "wheel-too-small",
+    "The wheel of a distribution that `--expect` names is smaller than any finished one: its libraries are not in it. The bound is `least-bytes` of a row of the facts, `rock-matrix compat list wheel-contents`.\n\nSee the log of the build.",
+);
+/// A feature that no row knows.
+pub const UNKNOWN_FEATURE: Code = Code::error(
+    "W083",
+    "unknown-feature",
+    "`--with` names what the expected wheels were built with, by a word of the rows of `wheel-contents`: `rock-matrix compat list wheel-contents` shows them.",
 );
