@@ -64,8 +64,9 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
     }
     let mut known: Vec<(String, String)> = Vec::new();
     if !names.is_empty() {
-        known.extend(plan.iter().flat_map(Plan::jobs).map(|job| (job.id(), job.wheel())));
-        known.extend(read.iter().map(|(_, job)| (job.id.clone(), job.wheel.clone())));
+        let planned = plan.iter().flat_map(Plan::jobs);
+        known.extend(planned.flat_map(|job| job.wheels().map(move |wheel| (job.id(), wheel))));
+        known.extend(read.iter().flat_map(|(_, job)| job.wheels().map(|wheel| (job.id.clone(), wheel.clone()))));
     }
     let ids: Vec<&str> = names.iter().filter_map(|name| id_of(name, &known, sink)).collect();
     if sink.has_errors() {
@@ -163,10 +164,18 @@ pub(super) fn image_name(text: &str) -> Result<String, String> {
 /// The id of the job with this id or wheel, or of the only one whose id begins so; why there is none goes to the sink.
 fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Option<&'k str> {
     const SHOWN: usize = 5;
-    if let Some((id, _)) = known.iter().find(|(id, wheel)| id == name || wheel == name) {
+    if let Some((id, _)) = known.iter().find(|(id, _)| id == name) {
         return Some(id);
     }
-    let begun: Vec<&str> = known.iter().map(|(id, _)| id.as_str()).filter(|id| id.starts_with(name)).collect();
+    let ids = |is_meant: &dyn Fn(&(String, String)) -> bool| {
+        let mut ids: Vec<&'k str> = known.iter().filter(|one| is_meant(one)).map(|(id, _)| id.as_str()).collect();
+        ids.dedup();
+        ids
+    };
+    // Several jobs may expect wheels whose names are told apart by a version only.
+    let of_wheel = ids(&|(_, wheel)| wheel == name);
+    let is_wheel = !of_wheel.is_empty();
+    let begun = if is_wheel { of_wheel } else { ids(&|(id, _)| id.starts_with(name)) };
     let place = Place::Argument(name.to_owned());
     sink.push(match begun.as_slice() {
         [id] => return Some(id),
@@ -181,7 +190,8 @@ fn id_of<'k>(name: &str, known: &'k [(String, String)], sink: &mut Sink) -> Opti
         several => {
             let more = if several.len() > SHOWN { ", …" } else { "" };
             let shown = several[..several.len().min(SHOWN)].join(", ");
-            Diagnostic::new(&codes::UNKNOWN_JOB, format!("{} jobs begin with `{name}`", several.len()))
+            let what = if is_wheel { "are expected to leave" } else { "begin with" };
+            Diagnostic::new(&codes::UNKNOWN_JOB, format!("{} jobs {what} `{name}`", several.len()))
                 .at(place, "")
                 .help(format!("name one of {shown}{more}"))
         }

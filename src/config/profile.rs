@@ -1,6 +1,9 @@
 //! What a plan must know of a recipe.
 
+use indexmap::IndexMap;
+
 use super::VersionFrom;
+use super::recipe::WheelDocument;
 
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,10 @@ pub struct Profile {
     pub requires: Vec<String>,
     /// Where the version of what it builds stands.
     pub version_from: VersionFrom,
+    /// Wheels of other distributions that a job leaves beside its own.
+    pub wheels: Vec<WheelDocument>,
+    /// Variables of the recipe with their defaults.
+    pub vars: IndexMap<String, String>,
     /// The backends; the first is the default. Never empty.
     pub backends: Vec<Backend>,
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::record::BuiltWheel;
-use crate::names::WheelName;
+use crate::names::{ExpectedWheel, WheelName, WheelNameError};
 use crate::sys::{self, FileError};
 
 /// The wheel that a build left.
@@ -18,11 +18,13 @@ pub struct Collected {
 /// A result that is not the job's.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectFault {
-    /// Not one wheel.
-    #[error("{} wheels for `{glob}`", found.len())]
+    /// Fewer wheels than are expected, or more.
+    #[error("{} wheels for `{glob}`, not {wanted}", found.len())]
     Count {
         /// Where they were looked for.
         glob: String,
+        /// How many are expected.
+        wanted: usize,
         /// Their names.
         found: Vec<String>,
     },
@@ -41,17 +43,40 @@ pub enum CollectFault {
     File(#[from] FileError),
 }
 
-/// The one wheel that matches a glob in a job's folder.
+/// The wheels that match a glob in a job's folder, as many as are wanted.
 ///
 /// # Errors
-/// When there is none, or more than one.
-pub fn collect(folder: &Path, wheels: &str) -> Result<Collected, CollectFault> {
+/// When there are fewer, or more.
+pub fn collect(folder: &Path, wheels: &str, wanted: usize) -> Result<Vec<Collected>, CollectFault> {
     let found = sys::glob(folder, wheels)?;
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match found.as_slice() {
-        [path] => Ok(Collected { path: path.clone(), name: name(path) }),
-        _ => Err(CollectFault::Count { glob: wheels.to_owned(), found: found.iter().map(name).collect() }),
+    if found.len() != wanted {
+        let found = found.iter().map(name).collect();
+        return Err(CollectFault::Count { glob: wheels.to_owned(), wanted, found });
     }
+    Ok(found.into_iter().map(|path| Collected { name: name(&path), path }).collect())
+}
+
+/// Whether each built wheel is one of those expected, and each of those is there.
+///
+/// # Errors
+/// The first wheel that is none of those that are left, beside the one that it comes nearest to.
+pub fn wheels_match<'w>(
+    expected: impl Iterator<Item = &'w str>,
+    found: impl Iterator<Item = &'w str>,
+) -> Result<(), CollectFault> {
+    let mut left: Vec<&str> = expected.collect();
+    let distribution = |name: &str| name.split('-').next().unwrap_or_default().to_lowercase();
+    for name in found {
+        match left.iter().position(|expected| wheel_matches(expected, name).is_ok()) {
+            Some(at) => drop(left.remove(at)),
+            None => {
+                let alike = left.iter().find(|expected| distribution(expected) == distribution(name));
+                wheel_matches(alike.or(left.first()).copied().unwrap_or_default(), name)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a built wheel is the expected one: distribution, version with label, Python and ABI are compared. The
@@ -61,26 +86,9 @@ pub fn collect(folder: &Path, wheels: &str) -> Result<Collected, CollectFault> {
 /// What differs.
 pub fn wheel_matches(expected: &str, found: &str) -> Result<(), CollectFault> {
     let fault = |reason: String| CollectFault::Name { expected: expected.to_owned(), found: found.to_owned(), reason };
-    let built: WheelName = found.parse().map_err(|e: crate::names::WheelNameError| fault(e.to_string()))?;
-    // A plan whose version comes from the source has no full name to compare with.
-    let Ok(wanted) = expected.parse::<WheelName>() else { return Ok(()) };
-    let fold = |name: &str| name.to_lowercase().replace(['-', '.'], "_");
-    let differs = |what: &str, wanted: &dyn std::fmt::Display, built: &dyn std::fmt::Display| {
-        Err(fault(format!("the {what} is `{built}`, not `{wanted}`")))
-    };
-    if fold(&wanted.distribution) != fold(&built.distribution) {
-        return differs("distribution", &wanted.distribution, &built.distribution);
-    }
-    if wanted.version != built.version {
-        return differs("version", &wanted.version, &built.version);
-    }
-    if wanted.python != built.python {
-        return differs("Python tag", &wanted.python, &built.python);
-    }
-    if wanted.abi != built.abi {
-        return differs("ABI tag", &wanted.abi, &built.abi);
-    }
-    Ok(())
+    let built: WheelName = found.parse().map_err(|e: WheelNameError| fault(e.to_string()))?;
+    let wanted: ExpectedWheel = expected.parse().map_err(|e: WheelNameError| fault(e.to_string()))?;
+    wanted.difference(&built).map_or(Ok(()), |reason| Err(fault(reason)))
 }
 
 /// Copies a wheel to the output folder, as a whole or not at all.
@@ -130,17 +138,37 @@ mod tests {
     }
 
     #[test]
-    fn one_wheel_is_wanted() {
+    fn as_many_wheels_as_are_wanted_are_collected() {
         let folder = tempfile::tempdir().unwrap();
         assert!(
-            matches!(collect(folder.path(), "dist/*.whl"), Err(CollectFault::Count { found, .. }) if found.is_empty())
+            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectFault::Count { found, .. }) if found.is_empty())
         );
         for name in ["a.whl", "b.whl"] {
             sys::write_atomic(&folder.path().join("dist").join(name), b"x").unwrap();
         }
         assert!(
-            matches!(collect(folder.path(), "dist/*.whl"), Err(CollectFault::Count { found, .. }) if found == ["a.whl", "b.whl"])
+            matches!(collect(folder.path(), "dist/*.whl", 1), Err(CollectFault::Count { found, .. }) if found == ["a.whl", "b.whl"])
         );
-        assert_eq!(collect(folder.path(), "dist/a*.whl").unwrap().name, "a.whl");
+        assert_eq!(collect(folder.path(), "dist/a*.whl", 1).unwrap()[0].name, "a.whl");
+        assert_eq!(collect(folder.path(), "dist/*.whl", 2).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn every_wheel_of_a_build_is_one_that_is_expected() {
+        const TORCH: &str = "torch-*-cp312-cp312-linux_x86_64.whl";
+        const TRITON: &str = "triton-*-cp312-cp312-linux_x86_64.whl";
+        let check = |found: [&'static str; 2]| match wheels_match([TORCH, TRITON].into_iter(), found.into_iter()) {
+            Ok(()) => "fits".to_owned(),
+            Err(fault) => fault.to_string(),
+        };
+        let (torch, triton) =
+            ("torch-2.12.0-cp312-cp312-linux_x86_64.whl", "triton-3.5.0-cp312-cp312-linux_x86_64.whl");
+        assert_eq!(check([triton, torch]), "fits");
+        assert_eq!(
+            check([torch, torch]),
+            format!("`{torch}` is not `{TRITON}`: the distribution is `torch`, not `triton`")
+        );
+        let old = "triton-3.5.0-cp311-cp311-linux_x86_64.whl";
+        assert_eq!(check([torch, old]), format!("`{old}` is not `{TRITON}`: the Python tag is `cp311`, not `cp312`"));
     }
 }

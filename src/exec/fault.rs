@@ -217,8 +217,9 @@ impl From<&UnknownStage> for Diagnostic {
 impl From<&CollectFault> for Diagnostic {
     fn from(fault: &CollectFault) -> Self {
         match fault {
-            CollectFault::Count { glob, found } => {
-                Self::new(&codes::OUTPUT_MISSING, format!("the build left {} wheels for `{glob}`, not 1", found.len()))
+            CollectFault::Count { glob, wanted, found } => {
+                let message = format!("the build left {} wheels for `{glob}`, not {wanted}", found.len());
+                Self::new(&codes::OUTPUT_MISSING, message)
                     .note(if found.is_empty() {
                         "there is none".into()
                     } else {

@@ -21,7 +21,7 @@ mod step_hash;
 mod surroundings;
 mod transcript;
 
-pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches};
+pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches, wheels_match};
 pub use container::{Containment, run_container};
 pub use engine_fault::{EngineFault, EngineTrouble};
 pub use fault::{BuildEnd, StepFault, StepTrouble, no_signals};

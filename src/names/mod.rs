@@ -8,6 +8,7 @@ mod arch;
 mod combination;
 mod digest;
 mod distribution;
+mod expected_wheel;
 mod gfx;
 mod label;
 mod path;
@@ -28,6 +29,7 @@ pub use arch::{Arch, ArchError};
 pub use combination::{Combination, torch_text};
 pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
+pub use expected_wheel::ExpectedWheel;
 pub use gfx::{GfxTarget, GfxTargetError};
 pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, cuda_version,
@@ -42,6 +44,6 @@ pub use suffix::{git_segment, local_version, rocm_suffix, rocmsdk_suffix};
 pub use version::{PackageVersion, Version, VersionError};
 pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};
 pub use wheel_name::{WheelName, WheelNameError, is_wheel_file};
-pub use wheel_tag::{TagSet, TagSetError};
+pub use wheel_tag::{TagSet, TagSetError, machine};
 pub use withdrawal::{Selector, Withdrawal, WithdrawalError};
 pub use withdrawn::Withdrawn;

@@ -102,9 +102,28 @@ impl Hash for TagSet {
     }
 }
 
+/// The machine that a platform tag means: `manylinux_2_28_x86_64` and `manylinux2014_x86_64` as `linux_x86_64` (PEP 600
+/// and the tags before it); others as they are.
+pub fn machine(platform: &str) -> String {
+    let Some(rest) = platform.strip_prefix("manylinux") else { return platform.to_owned() };
+    let parts: Vec<&str> = rest.split('_').collect();
+    let glibc = parts.iter().skip(1).take_while(|part| part.bytes().all(|b| b.is_ascii_digit())).count();
+    format!("linux_{}", parts[(1 + glibc).min(parts.len())..].join("_"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::TagSet;
+    use super::{TagSet, machine};
+
+    #[test]
+    fn repair_changes_the_platform_tag_and_not_the_machine() {
+        for tag in ["manylinux_2_28_x86_64", "manylinux2014_x86_64", "manylinux1_x86_64", "linux_x86_64"] {
+            assert_eq!(machine(tag), "linux_x86_64", "{tag}");
+        }
+        assert_eq!(machine("manylinux_2_17_aarch64"), "linux_aarch64");
+        assert_eq!(machine("musllinux_1_2_x86_64"), "musllinux_1_2_x86_64");
+        assert_eq!(machine("win_amd64"), "win_amd64");
+    }
 
     #[test]
     fn capitals_mean_nothing_and_are_kept_in_print() {

@@ -1,6 +1,6 @@
 //! Legs to jobs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::Drafting;
 use super::naming::Labels;
@@ -201,14 +201,20 @@ fn leave_out_published(plan: &mut Plan, options: &Options) {
     if options.published.is_empty() {
         return;
     }
+    // Jobs whose wheels have names alike before the build need one wheel each.
+    let mut wanted: BTreeMap<String, usize> = BTreeMap::new();
+    for wheel in plan.jobs().flat_map(JobView::wheels) {
+        *wanted.entry(wheel).or_default() += 1;
+    }
+    wanted.retain(|wheel, count| wheel.parse().is_ok_and(|name| options.published.count(&name) >= *count));
     let mut left_out = Vec::new();
     for group in &mut plan.groups {
         let mut drafts = std::mem::take(&mut group.drafts);
         drafts.retain(|draft| {
-            let wheel = JobView { group, draft, number: 0 }.wheel();
-            let present = wheel.parse().is_ok_and(|name| options.published.contains(&name));
+            let mut wheels = JobView { group, draft, number: 0 }.wheels();
+            let present = wheels.all(|wheel| wanted.contains_key(&wheel));
             if present {
-                left_out.push(wheel);
+                left_out.extend(JobView { group, draft, number: 0 }.wheels());
             }
             !present
         });

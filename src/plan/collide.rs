@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::assemble::Group;
 use super::pool::Pool;
 use super::{JobView, Plan};
+use crate::config::AxisRole;
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::Cell;
 
@@ -25,14 +26,16 @@ pub(super) fn check(plan: &Plan, sink: &mut Sink) {
 fn wheels(plan: &Plan, sink: &mut Sink) {
     let mut texts: Pool<String, ()> = Pool::default();
     let mut keys: Vec<(u64, u32, u32)> = Vec::with_capacity(plan.job_count());
-    for (number, group) in plan.groups.iter().enumerate() {
+    // A wheel whose version only the build knows may have another name than one that is expected alike.
+    let named = |group: &&Group| group.universe.position(AxisRole::Package).is_some();
+    for (number, group) in plan.groups.iter().enumerate().filter(|(_, group)| named(group)) {
         let group_number = u32::try_from(number).expect("fewer than 2^32 files");
         let file_form = group.config.distribution.file_form();
         let mut text = |text: String| texts.number(text, || ());
         let versions: Vec<u32> =
-            group.shared.packages.iter().map(|package| text(format!("{file_form}-{}", package.normalized))).collect();
+            group.shared.packages.iter().map(|package| text(format!("{file_form}-{}", package.in_name))).collect();
         let mut rests: Vec<Option<u32>> = Vec::new();
-        let axis = group.universe.position(crate::config::AxisRole::Package);
+        let axis = group.universe.position(AxisRole::Package);
         for (at, draft) in group.drafts.iter().enumerate() {
             let pair = draft.label as usize * group.shared.tags.len() + draft.tag as usize;
             if rests.len() <= pair {
@@ -116,7 +119,7 @@ fn collision(plan: &Plan, a: Key, b: Key, differing: Option<usize>, count: usize
         }
         let name = left.universe.axes()[axis].name.as_str();
         diagnostic = diagnostic.help(match left.universe.axes()[axis].role {
-            crate::config::AxisRole::Rocm => "keep one of them, or set `rocm-precision: patch`".to_owned(),
+            AxisRole::Rocm => "keep one of them, or set `rocm-precision: patch`".to_owned(),
             _ => format!("keep one of them: a wheel's name does not tell values of `{name}` apart this finely"),
         });
     }

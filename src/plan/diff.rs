@@ -71,6 +71,7 @@ fn fields(a: &Job, b: &Job) -> Vec<String> {
     let vars = |job: &Job| job.settings.vars.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ");
     let pairs = [
         ("wheel", a.wheel.clone(), b.wheel.clone()),
+        ("further wheels", a.further_wheels.join(" "), b.further_wheels.join(" ")),
         ("gfx", gfx(a), gfx(b)),
         ("image", image(a), image(b)),
         ("runner", a.runner.join(","), b.runner.join(",")),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::changes::Changes;
 use super::estimate::{Question, estimate};
+use super::further::Further;
 use super::naming::{Labels, Words, wheel_tag};
 use super::place::{Place, places};
 use super::shared::{Device, Draft, Shared, Site};
@@ -12,7 +13,7 @@ use crate::compat::Compat;
 use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, TorchFrom, Word};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Universe, choose_gfx};
-use crate::names::GfxTarget;
+use crate::names::{GfxTarget, LocalLabel};
 
 /// Makes the compact jobs of one group.
 pub(super) struct Drafting<'a> {
@@ -23,6 +24,7 @@ pub(super) struct Drafting<'a> {
     labels: &'a Labels,
     options: &'a Options,
     changes: Changes<'a>,
+    further: Further<'a>,
     at: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
@@ -47,6 +49,7 @@ impl<'a> Drafting<'a> {
             labels,
             options,
             changes: Changes::new(config, universe),
+            further: Further::new(config, profile, universe),
             at,
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),
@@ -122,7 +125,9 @@ impl<'a> Drafting<'a> {
         let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
         let label =
             shared.labels.number((torch, rocm, commit, backend), || self.labels.label(words, self.config, sink));
-        let tag = shared.tags.number((python, backend), || wheel_tag(words, self.config.platform));
+        let tag = shared
+            .tags
+            .number((python, backend), || wheel_tag(words, words.backend.tag.as_deref(), self.config.platform));
         let device = shared.devices.number((kind, rocm, backend, gfx, key), || {
             self.device(cell, words, (shared.changes.get(changes), &matching), sink)
         });
@@ -134,7 +139,26 @@ impl<'a> Drafting<'a> {
         let estimate = shared.estimates.number((device as usize, site as usize, backend), || {
             self.estimate(words, shared.devices.get(device), shared.sites.get(site))
         });
-        Draft { cell, label, tag, device, site, estimate, changes, covers: 0 }
+        let wheels = self.further_wheels(shared, cell, words, (label, tag, changes), sink);
+        Draft { cell, label, tag, device, site, estimate, changes, wheels, covers: 0 }
+    }
+
+    /// The number of the names of the further wheels.
+    fn further_wheels(
+        &self,
+        shared: &mut Shared,
+        cell: Cell,
+        words: &Words<'_>,
+        (label, tag, changes): (u32, u32, u32),
+        sink: &mut Sink,
+    ) -> u32 {
+        if self.further.is_none() {
+            return Shared::NO_WHEELS;
+        }
+        let key = (label, tag, changes, self.further.asked(cell));
+        let Shared { wheels, labels, changes: all, .. } = shared;
+        let label = labels.get(label).as_ref().map(LocalLabel::as_str);
+        wheels.number(key, || self.further.of(cell, words, label, all.get(changes), sink))
     }
 
     /// The number of what these rows change together.

@@ -20,8 +20,10 @@ pub struct Job {
     pub version: Option<Version>,
     /// The label after `+`; `None` for a wheel without ROCm.
     pub label: Option<LocalLabel>,
-    /// The expected wheel name, before repair.
+    /// The expected wheel name, before repair, as [`crate::names::ExpectedWheel`] reads it.
     pub wheel: String,
+    /// Names of the wheels of other distributions that it leaves too.
+    pub further_wheels: Vec<String>,
     /// The job's Python; the lowest one for a collapsed job.
     pub python: Option<PythonVersion>,
     /// The job's torch.
@@ -52,6 +54,13 @@ pub struct Job {
     pub warnings: Vec<String>,
     /// Fields of the matrix file that recipes and rendering read.
     pub settings: Settings,
+}
+
+impl Job {
+    /// Names of the expected wheels: the job's own, then the others.
+    pub fn wheels(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.wheel).chain(&self.further_wheels)
+    }
 }
 
 /// A target that was asked for and is not compiled.

@@ -120,8 +120,11 @@ pub struct JobDocument {
     pub distribution: String,
     /// The public version.
     pub version: Option<String>,
-    /// The expected wheel name.
+    /// The expected wheel name; `*` stands for a version that only the build knows.
     pub wheel: String,
+    /// Names of the wheels of other distributions that it leaves too.
+    #[serde(default)]
+    pub wheels: Vec<String>,
     /// The label.
     pub label: Option<String>,
     /// The backend.
@@ -212,6 +215,11 @@ struct VersionPart<'a> {
 #[derive(Serialize)]
 struct LabelPart<'a> {
     label: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct WheelsPart<'a> {
+    wheels: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -402,7 +410,7 @@ impl Pieces {
             let version = package.version.as_ref().map(ToString::to_string);
             let distribution = group.config.distribution.as_str();
             let mut piece = inner(&VersionPart { distribution, version: version.as_deref() });
-            piece.extend_from_slice(format!(",\"wheel\":\"{file_form}-{}", package.normalized).as_bytes());
+            piece.extend_from_slice(format!(",\"wheel\":\"{file_form}-{}", package.in_name).as_bytes());
             pieces.packages.push(piece);
         }
         for draft in &group.drafts {
@@ -468,6 +476,11 @@ impl Pieces {
             text.push(b'-');
             text.extend_from_slice(job.tag().as_bytes());
             text.extend_from_slice(b".whl\",");
+            let wheels = job.further_wheels();
+            if !wheels.is_empty() {
+                text.extend_from_slice(&inner(&WheelsPart { wheels }));
+                text.push(b',');
+            }
             text.extend_from_slice(label);
         }
         let of_pool = (job.site().places.len() > 1).then(|| inner(&SitePart::of(job)));

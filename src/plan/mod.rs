@@ -3,7 +3,7 @@
 //! Input: matrix files with their recipes' profiles, the facts, what is published, limits. Output: a [`Plan`] whose
 //! jobs are whole in themselves.
 //!
-//! **Invariant:** two jobs never have the same id or the same wheel name, and equal input gives equal bytes.
+//! **Invariant:** two jobs never have the same id or the same wheel name with a version, and equal input gives equal bytes.
 
 mod assemble;
 mod cache;
@@ -12,6 +12,7 @@ mod collide;
 mod diff;
 mod draft;
 pub mod estimate;
+mod further;
 mod github;
 mod id;
 mod image;

@@ -100,14 +100,14 @@ impl Labels {
     }
 }
 
-/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair.
-pub(super) fn wheel_tag(words: &Words<'_>, platform: Platform) -> String {
+/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have `fixed` ones.
+pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: Platform) -> String {
     let platform = match platform {
         Platform::Linux => "linux_x86_64",
         Platform::Windows => "win_amd64",
     };
-    match (&words.backend.tag, words.python) {
-        (Some(tag), _) if tag.matches('-').count() == 2 => tag.clone(),
+    match (fixed, words.python) {
+        (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),
         (Some(tag), _) => format!("{tag}-{platform}"),
         (None, Some(python)) => format!("{}-{platform}", python.cp_tag()),
         (None, None) => format!("py3-none-{platform}"),

@@ -1,31 +1,35 @@
 //! Files that are published already.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::names::{Combination, RocmVersion, WheelIdentity, WheelName};
+use crate::names::{Combination, ExpectedWheel, RocmVersion, Version, WheelIdentity, WheelName, machine};
 
-/// Wheels that need no job. Two files are the same when combination, C++ ABI, Python and ABI are: the spelling of the
-/// label may differ, and the platform tag, because repair changes it.
+/// Wheels that need no job. Two files are the same when combination, C++ ABI, Python, ABI and machine are: the spelling
+/// of the label may differ, and the platform tag, because repair changes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Published {
     known_rocm: Vec<RocmVersion>,
-    identities: BTreeSet<Identity>,
+    /// The versions that are there, by what else makes a wheel.
+    versions: BTreeMap<Identity, BTreeSet<Version>>,
     names: BTreeSet<String>,
 }
 
+/// What makes a wheel beside its version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Identity {
-    what: What,
+    distribution: String,
     python: String,
     abi: String,
+    machine: String,
+    label: What,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// A label that can be taken apart, or none.
+    /// A label that can be taken apart, or none; of the combination the version says nothing.
     Told(Combination, Option<bool>),
-    /// Distribution and version with a label of another making.
-    Text(String, String),
+    /// A label of another making.
+    Text(String),
 }
 
 impl Published {
@@ -36,18 +40,33 @@ impl Published {
 
     /// Adds a wheel.
     pub fn insert(&mut self, name: &WheelName) {
-        self.identities.insert(self.identity(name));
+        self.versions.entry(self.identity(name)).or_default().insert(name.version.public());
         self.names.insert(name.to_string());
     }
 
-    /// Whether this wheel, or one that differs only in the label's spelling, platform and build tag, is published.
-    pub fn contains(&self, name: &WheelName) -> bool {
-        self.identities.contains(&self.identity(name))
+    /// How many wheels are published that are the expected one, or differ only in the label's spelling, platform and
+    /// build tag: one at most where the version is known.
+    pub fn count(&self, expected: &ExpectedWheel) -> usize {
+        let identity = self.identity(expected.name());
+        let there = |identity| self.versions.get(identity);
+        if expected.is_version_known() {
+            let version = expected.name().version.public();
+            return usize::from(there(&identity).is_some_and(|versions| versions.contains(&version)));
+        }
+        if expected.label().is_some() {
+            return there(&identity).map_or(0, BTreeSet::len);
+        }
+        let is_alike = |other: &Identity| {
+            let of =
+                |one: &Identity| (one.distribution.clone(), one.python.clone(), one.abi.clone(), one.machine.clone());
+            of(other) == of(&identity)
+        };
+        self.versions.iter().filter(|(other, _)| is_alike(other)).map(|(_, versions)| versions.len()).sum()
     }
 
     /// Whether nothing is published.
     pub fn is_empty(&self) -> bool {
-        self.identities.is_empty()
+        self.versions.is_empty()
     }
 
     /// File names, sorted.
@@ -56,11 +75,21 @@ impl Published {
     }
 
     fn identity(&self, name: &WheelName) -> Identity {
-        let what = match WheelIdentity::of(name, &self.known_rocm) {
-            Ok(identity) => What::Told(Combination::of(&identity), identity.cxx11abi),
-            Err(_) => What::Text(name.normalized().distribution, name.version.normalized()),
+        let no_version: Version = "0".parse().expect("a number is a version");
+        let label = match WheelIdentity::of(name, &self.known_rocm) {
+            Ok(identity) => {
+                let combination = Combination { version: no_version, ..Combination::of(&identity) };
+                What::Told(combination, identity.cxx11abi)
+            }
+            Err(_) => What::Text(name.label().map(|label| label.to_string()).unwrap_or_default()),
         };
-        Identity { what, python: name.python.to_string(), abi: name.abi.to_string() }
+        Identity {
+            distribution: name.normalized().distribution,
+            python: name.python.to_string(),
+            abi: name.abi.to_string(),
+            machine: name.platform.tags().first().map_or_else(String::new, |tag| machine(tag)),
+            label,
+        }
     }
 }
 
@@ -70,10 +99,35 @@ mod tests {
 
     /// Whether a wheel with this label and these tags is published where that of the first label is.
     fn is_there(published: &str, wanted: &str) -> bool {
-        let name = |rest: &str| format!("Flash_Attn-2.8.3{rest}.whl").parse().unwrap();
+        let name = |rest: &str| format!("Flash_Attn-2.8.3{rest}.whl");
+        published_of(&[&name(published)]).count(&name(wanted).parse().unwrap()) == 1
+    }
+
+    fn published_of(names: &[&str]) -> Published {
         let mut all = Published::new(vec!["7.14".parse().unwrap(), "6.2".parse().unwrap()]);
-        all.insert(&name(published));
-        all.contains(&name(wanted))
+        for name in names {
+            all.insert(&name.parse().unwrap());
+        }
+        all
+    }
+
+    #[test]
+    fn versions_that_only_builds_know_are_counted_by_label_python_and_machine() {
+        let all = published_of(&[
+            "torch-2.12.0+rocm7.14-cp312-cp312-manylinux_2_28_x86_64.whl",
+            "torch-2.12.0+rocm714-1-cp312-cp312-linux_x86_64.whl",
+            "torch-2.13.0a0+rocm714-cp312-cp312-linux_x86_64.whl",
+            "torch-2.13.0+rocm6.2-cp312-cp312-linux_x86_64.whl",
+            "torch-2.13.0+rocm714-cp312-cp312-win_amd64.whl",
+            "torchaudio-2.11.0+rocm714-cp312-cp312-linux_x86_64.whl",
+        ]);
+        let count = |expected: &str| all.count(&expected.parse().unwrap());
+        assert_eq!(count("torch-*+rocm714-cp312-cp312-linux_x86_64.whl"), 2, "one of them in two spellings");
+        assert_eq!(count("torch-*-cp312-cp312-linux_x86_64.whl"), 3);
+        assert_eq!(count("torch-*+rocm714-cp312-cp312-win_amd64.whl"), 1);
+        assert_eq!(count("torch-*+rocm714-cp311-cp311-linux_x86_64.whl"), 0);
+        assert_eq!(count("torch-2.12.0+rocm714-cp312-cp312-linux_x86_64.whl"), 1);
+        assert_eq!(count("torch-2.14.0+rocm714-cp312-cp312-linux_x86_64.whl"), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{DroppedGfx, Estimate, id};
 use crate::compat::Compat;
 use crate::config::{AxisRole, Config, GpuPolicy, Overrides, Profile, Word};
 use crate::matrix::{Cell, Universe};
-use crate::names::{GfxTarget, LocalLabel, PackageVersion, Version};
+use crate::names::{ExpectedWheel, GfxTarget, LocalLabel, PackageVersion, Version};
 
 /// A job in compact form: a cell, and numbers of shared values.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +20,8 @@ pub(super) struct Draft {
     pub(super) site: u32,
     pub(super) estimate: u32,
     pub(super) changes: u32,
+    /// What further wheels it leaves.
+    pub(super) wheels: u32,
     /// 0: covers itself only; else 1 + index into `Shared::covers`.
     pub(super) covers: u32,
 }
@@ -45,6 +47,8 @@ pub(super) struct Shared {
     pub(super) estimates: Pool<(usize, usize, usize), Option<Estimate>>,
     /// By the rows that match.
     pub(super) changes: Pool<Vec<usize>, Overrides>,
+    /// Names of further wheels: by label, tag and changes, and by field axes where a condition may ask for these.
+    pub(super) wheels: Pool<(u32, u32, u32, Vec<usize>), Vec<String>>,
     /// Value indexes on the collapsed axis.
     pub(super) covers: Vec<(usize, Vec<usize>)>,
 }
@@ -54,8 +58,8 @@ pub(super) struct Shared {
 pub(super) struct Package {
     /// The public version that the wheel carries.
     pub(super) version: Option<Version>,
-    /// Its PEP 440 normal form; `0` while it is not known.
-    pub(super) normalized: String,
+    /// The version as it stands in the wheel's name.
+    pub(super) in_name: String,
     /// The first value with the same facts: values of one kind compile the same device code.
     pub(super) kind: usize,
     /// The commit's place among the values; 0 for releases.
@@ -89,11 +93,17 @@ impl Shared {
     /// The number of the changes of a job that no row changes.
     pub(super) const NO_CHANGES: u32 = 0;
 
+    /// The number of the further wheels of jobs that leave none.
+    pub(super) const NO_WHEELS: u32 = 0;
+
     /// What is known of the axes before any job is made.
     pub(super) fn of(config: &Config, profile: &Profile, universe: &Universe, compat: &Compat) -> Self {
         let mut shared = Self::default();
         let unchanged = shared.changes.number(Vec::new(), Overrides::default);
         debug_assert_eq!(unchanged, Self::NO_CHANGES);
+        if profile.wheels.is_empty() {
+            shared.wheels.number((0, 0, 0, Vec::new()), Vec::new);
+        }
         for column in universe.axes() {
             let prefix = match column.role {
                 AxisRole::Package => format!("{}-", config.distribution.normalized()),
@@ -128,19 +138,16 @@ impl Shared {
     }
 }
 
-/// What stands in the name of a wheel for a version that the plan does not know.
-const UNKNOWN_VERSION: &str = "*";
-
 /// What every value of the package axis stands for.
 fn packages(universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Package> {
     let Some(axis) = universe.position(AxisRole::Package) else {
-        return vec![Package { normalized: UNKNOWN_VERSION.to_owned(), ..Package::default() }];
+        return vec![Package { in_name: ExpectedWheel::version_text(None), ..Package::default() }];
     };
     let mut kinds: Vec<(Option<*const crate::compat::rows::PackageRow>, usize)> = Vec::new();
     let mut packages = Vec::new();
     for (index, value) in universe.axes()[axis].values.iter().enumerate() {
         let Some(Word::Package(asked)) = value.as_ref().map(|value| &value.value) else {
-            packages.push(Package { normalized: "0".to_owned(), ..Package::default() });
+            packages.push(Package { in_name: ExpectedWheel::version_text(None), ..Package::default() });
             continue;
         };
         let row = compat.package(&profile.package, asked);
@@ -157,7 +164,7 @@ fn packages(universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Pack
             PackageVersion::Commit { .. } => row.and_then(|row| row.version.parse().ok()),
         };
         packages.push(Package {
-            normalized: version.as_ref().map_or_else(|| "0".to_owned(), Version::normalized),
+            in_name: ExpectedWheel::version_text(version.as_ref()),
             version,
             kind,
             commit: if matches!(asked, PackageVersion::Commit { .. }) { index + 1 } else { 0 },

@@ -8,6 +8,7 @@ use super::place::{Place, chosen};
 use super::shared::{Device, Draft, Package, Site};
 use super::{Estimate, Job, Settings, id};
 use crate::config::{AxisRole, Backend, Overrides, PythonFrom};
+use crate::matrix::{Cell, Universe};
 
 /// A job of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +50,7 @@ impl<'a> JobView<'a> {
         let (file_form, plus) =
             (self.group.config.distribution.file_form(), if self.label().is_some() { "+" } else { "" });
         let label = self.label().unwrap_or_default();
-        format!("{file_form}-{}{plus}{label}-{}.whl", self.package().normalized, self.tag())
+        format!("{file_form}-{}{plus}{label}-{}.whl", self.package().in_name, self.tag())
     }
 
     /// The label as text, if any.
@@ -141,16 +142,19 @@ impl<'a> JobView<'a> {
         Words::of(&self.group.universe, self.draft.cell, &self.group.profile).expect("a draft's backend is known")
     }
 
-    /// Variables that differ from those of the matrix file: values of field axes and of matching rows.
+    /// Variables that differ from those of the matrix file.
     pub(super) fn own_vars(self) -> IndexMap<String, String> {
-        let universe = &self.group.universe;
-        let fields = universe.axes().iter().enumerate().filter(|(_, column)| {
-            column.role == AxisRole::Field && !FIELDS_WITH_A_HOME.contains(&column.name.as_str())
-        });
-        let values = fields.filter_map(|(axis, column)| {
-            Some((column.name.clone(), universe.value(self.draft.cell, axis)?.text.clone()))
-        });
-        values.chain(self.changes().vars.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
+        own_vars(&self.group.universe, self.draft.cell, self.changes())
+    }
+
+    /// Names of the wheels of other distributions that the job leaves too.
+    pub fn further_wheels(self) -> &'a [String] {
+        self.group.shared.wheels.get(self.draft.wheels)
+    }
+
+    /// The expected wheels: the job's own, then the others.
+    pub fn wheels(self) -> impl Iterator<Item = String> {
+        std::iter::once(self.wheel()).chain(self.further_wheels().iter().cloned())
     }
 
     /// The job, whole.
@@ -168,6 +172,7 @@ impl<'a> JobView<'a> {
             version: self.package().version.clone(),
             label: self.local_label().cloned(),
             wheel: self.wheel(),
+            further_wheels: self.further_wheels().to_vec(),
             python: words.python,
             torch: words.torch.cloned(),
             rocm: words.rocm.cloned(),
@@ -198,6 +203,17 @@ impl<'a> JobView<'a> {
             },
         }
     }
+}
+
+/// Variables of a cell that differ from those of the matrix file: values of field axes and of matching rows.
+pub(super) fn own_vars(universe: &Universe, cell: Cell, changes: &Overrides) -> IndexMap<String, String> {
+    let fields =
+        universe.axes().iter().enumerate().filter(|(_, column)| {
+            column.role == AxisRole::Field && !FIELDS_WITH_A_HOME.contains(&column.name.as_str())
+        });
+    let values =
+        fields.filter_map(|(axis, column)| Some((column.name.clone(), universe.value(cell, axis)?.text.clone())));
+    values.chain(changes.vars.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
 }
 
 /// Axes over fields that a job has a place for; every other field axis is a recipe variable.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::names::WheelName;
+use crate::names::{ExpectedWheel, LocalLabel, WheelName, machine};
 
 /// What two wheels share when only one of them can be meant: project, version with label, Python, ABI and machine.
 /// `linux_x86_64` and `manylinux_2_28_x86_64` are one machine; a build tag makes a cell of its own, because it exists to
@@ -30,6 +30,19 @@ impl Cell {
         }
     }
 
+    /// The cell of a wheel that a plan expects; its version is open where the plan does not know it.
+    pub fn expected(wheel: &ExpectedWheel) -> Self {
+        let own = Self::of(wheel.name()).planned();
+        if wheel.is_version_known() { own } else { Self { version: any_version(wheel.label()), ..own } }
+    }
+
+    /// The cells under which a plan may expect a wheel: by its version, by its label, and by neither.
+    pub fn as_planned(name: &WheelName) -> [Self; 3] {
+        let own = Self::of(name).planned();
+        let open = |label| Self { version: any_version(label), ..own.clone() };
+        [own.clone(), open(name.label()), open(None)]
+    }
+
     /// The cell without its build tag, as a plan names it.
     #[must_use]
     pub fn planned(mut self) -> Self {
@@ -38,34 +51,20 @@ impl Cell {
     }
 }
 
+/// What stands for every version with a label, and for every one at all.
+fn any_version(label: Option<LocalLabel>) -> String {
+    label.map_or_else(|| "*".to_owned(), |label| format!("*+{label}"))
+}
+
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} for {}-{} on {}", self.distribution, self.version, self.python, self.abi, self.machine)
     }
 }
 
-/// The machine that a platform tag means: `manylinux_2_28_x86_64` and `manylinux2014_x86_64` as `linux_x86_64` (PEP 600
-/// and the tags before it); others as they are.
-pub fn machine(platform: &str) -> String {
-    let Some(rest) = platform.strip_prefix("manylinux") else { return platform.to_owned() };
-    let parts: Vec<&str> = rest.split('_').collect();
-    let glibc = parts.iter().skip(1).take_while(|part| part.bytes().all(|b| b.is_ascii_digit())).count();
-    format!("linux_{}", parts[(1 + glibc).min(parts.len())..].join("_"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Cell, machine};
-
-    #[test]
-    fn repair_changes_the_platform_tag_and_not_the_machine() {
-        for tag in ["manylinux_2_28_x86_64", "manylinux2014_x86_64", "manylinux1_x86_64", "linux_x86_64"] {
-            assert_eq!(machine(tag), "linux_x86_64", "{tag}");
-        }
-        assert_eq!(machine("manylinux_2_17_aarch64"), "linux_aarch64");
-        assert_eq!(machine("musllinux_1_2_x86_64"), "musllinux_1_2_x86_64");
-        assert_eq!(machine("win_amd64"), "win_amd64");
-    }
+    use super::Cell;
 
     #[test]
     fn a_build_tag_is_a_cell_of_its_own_that_a_plan_does_not_know() {

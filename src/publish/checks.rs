@@ -1,18 +1,18 @@
 //! Faults that no single wheel has: those of a set of wheels as one release.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Asset, Cell};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
-use crate::names::WheelName;
+use crate::names::{ExpectedWheel, WheelName};
 
 /// A wheel that a plan expects.
 #[derive(Debug, Clone)]
 pub struct Expected {
     /// The job's id.
     pub job: String,
-    /// The wheel's name before repair.
-    pub wheel: WheelName,
+    /// The wheel before repair; a job that leaves several has several of these.
+    pub wheel: ExpectedWheel,
 }
 
 /// What is said of wheels that the plan expects and the release lacks.
@@ -166,31 +166,67 @@ pub fn against_plan(
     missing: MissingRule,
     sink: &mut Sink,
 ) {
-    let planned: BTreeMap<Cell, &Expected> = expected.iter().map(|job| (Cell::of(&job.wheel).planned(), job)).collect();
-    let mut there: Vec<Cell> = kept.iter().map(|wheel| Cell::of(wheel).planned()).collect();
+    let mut planned: BTreeMap<Cell, Vec<&Expected>> = BTreeMap::new();
+    for job in expected {
+        planned.entry(Cell::expected(&job.wheel)).or_default().push(job);
+    }
+    let cell_of = |wheel: &WheelName| Cell::as_planned(wheel).into_iter().find(|cell| planned.contains_key(cell));
+    let mut there: BTreeMap<Cell, BTreeSet<Cell>> = BTreeMap::new();
+    for wheel in kept {
+        there
+            .entry(cell_of(wheel).unwrap_or_else(|| Cell::of(wheel).planned()))
+            .or_default()
+            .insert(Cell::of(wheel).planned());
+    }
     for file in offered {
         let Some(wheel) = file.wheel() else { continue };
-        let cell = Cell::of(wheel).planned();
-        if !planned.contains_key(&cell) {
+        let Some(cell) = cell_of(wheel) else {
             sink.push(
                 Diagnostic::new(&codes::UNPLANNED_WHEEL, format!("no job of the plan makes `{}`", file.name()))
                     .at(Place::File(file.shown.as_str().into()), "")
                     .help("leave it out, or publish without `--plan`"),
             );
-        }
-        there.push(cell);
-    }
-    for (cell, job) in planned.iter().filter(|(cell, _)| !there.contains(cell)) {
-        let severity = match missing {
-            MissingRule::Refuse => Severity::Error,
-            MissingRule::Allow => Severity::Warning,
+            continue;
         };
-        sink.push(
-            Diagnostic::new(&codes::MISSING_WHEEL, format!("there is no wheel for {cell}, `{}`", job.wheel))
-                .severity(severity)
-                .note(format!("job `{}` of the plan makes it", job.job))
-                .help("build it, or publish what is there with `--allow-missing`"),
-        );
+        there.entry(cell).or_default().insert(Cell::of(wheel).planned());
+    }
+    for (cell, jobs) in &planned {
+        // Of wheels whose versions only the builds know, each job has one of its own.
+        let found = there.get(cell).map_or(0, BTreeSet::len);
+        if found < jobs.len() {
+            sink.push(missing_wheel(cell, jobs, found, missing));
+        }
+    }
+}
+
+fn missing_wheel(cell: &Cell, jobs: &[&Expected], found: usize, missing: MissingRule) -> Diagnostic {
+    let severity = match missing {
+        MissingRule::Refuse => Severity::Error,
+        MissingRule::Allow => Severity::Warning,
+    };
+    let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.job)).collect();
+    let (message, note) = match (jobs, found) {
+        ([job], _) => {
+            let message = format!("there is no wheel for {cell}, `{}`", job.wheel);
+            (message, format!("job {} of the plan makes it", names[0]))
+        }
+        (several, found) => {
+            let wanted = several.len();
+            let message = format!("there {} for {cell}, and {wanted} are planned", are_wheels(found));
+            (message, format!("jobs {} of the plan make them", names.join(", ")))
+        }
+    };
+    Diagnostic::new(&codes::MISSING_WHEEL, message)
+        .severity(severity)
+        .note(note)
+        .help("build it, or publish what is there with `--allow-missing`")
+}
+
+fn are_wheels(count: usize) -> String {
+    match count {
+        0 => "is no wheel".to_owned(),
+        1 => "is 1 wheel".to_owned(),
+        count => format!("are {count} wheels"),
     }
 }
 
@@ -257,6 +293,35 @@ mod tests {
             as_github_release(&[], &[LeftOut { shown: name.clone(), name }], &mut sink);
             assert_eq!(sink.finish().len(), told.len(), "also where the file has another fault");
         }
+    }
+
+    #[test]
+    fn each_job_whose_version_only_its_build_knows_must_leave_every_wheel_of_its_own() {
+        let expected = |job: &str, name: &str| Expected { job: job.into(), wheel: name.parse().unwrap() };
+        let plan = [
+            expected("stable", "torch-*-cp312-cp312-linux_x86_64.whl"),
+            expected("stable", "triton-*-cp312-cp312-linux_x86_64.whl"),
+            expected("nightly", "torch-*-cp312-cp312-linux_x86_64.whl"),
+            expected("nightly", "triton-*-cp312-cp312-linux_x86_64.whl"),
+        ];
+        let told = |names: &[&str]| {
+            let files: Vec<Asset> = (0_u8..).zip(names).map(|(n, name)| offered(name, n)).collect();
+            let mut sink = Sink::new();
+            against_plan(&plan, &files, &[], MissingRule::Refuse, &mut sink);
+            sink.finish().into_iter().map(|one| one.message).collect::<Vec<_>>()
+        };
+        let all = [
+            "torch-2.12.0+rocm7.14-cp312-cp312-linux_x86_64.whl",
+            "torch-2.13.0a0+rocm7.14-cp312-cp312-linux_x86_64.whl",
+            "triton-3.5.0-cp312-cp312-linux_x86_64.whl",
+            "triton-3.6.0-cp312-cp312-linux_x86_64.whl",
+        ];
+        assert_eq!(told(&all), Vec::<String>::new());
+        let one_short = "there is 1 wheel for triton * for cp312-cp312 on linux_x86_64, and 2 are planned";
+        assert_eq!(told(&all[..3]), [one_short]);
+        assert_eq!(told(&all[..2]), [one_short.replace("is 1", "is no")]);
+        let apex = "apex-1.12-cp312-cp312-linux_x86_64.whl";
+        assert_eq!(told(&[&all[..], &[apex]].concat()), [format!("no job of the plan makes `{apex}`")]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod sums;
 mod tag;
 
 pub use asset::Asset;
-pub use cell::{Cell, machine};
+pub use cell::Cell;
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{Expected, LeftOut, MissingRule, against_plan, as_github_release, as_release};
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};

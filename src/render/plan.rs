@@ -43,6 +43,9 @@ pub fn plan(plan: &Plan, notes: &[String], detail: Detail) -> String {
             let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
             let gfx = if gfx.is_empty() { "no device code".to_owned() } else { gfx.join(" ") };
             let _ = writeln!(text, "  {:width$}  {gfx}", job.wheel());
+            for wheel in job.further_wheels() {
+                let _ = writeln!(text, "    and {wheel}");
+            }
             if detail == Detail::Explain {
                 explain_job(job, &mut text);
             }

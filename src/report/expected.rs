@@ -3,7 +3,7 @@
 use super::{Combination, Machine};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
-use crate::names::{PythonVersion, RocmVersion, WheelIdentity, WheelName};
+use crate::names::{ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity};
 use crate::plan::{Job, LeftOut, SavedPlan};
 
 /// The cells of a plan.
@@ -30,8 +30,21 @@ pub struct ExpectedCell {
     pub job: Option<String>,
     /// The gfx targets compiled for.
     pub gfx: Vec<String>,
-    /// Whether the version is known before the build; that of a commit may not be.
+    /// Whether the version is known before the build; where it is not, that of `combination` says nothing.
     pub is_version_known: bool,
+    /// Whether any label will do.
+    pub is_any_label: bool,
+}
+
+impl ExpectedCell {
+    /// Version and commit, with `*` for a version that is not known.
+    pub fn version_text(&self) -> String {
+        match &self.combination.git {
+            _ if self.is_version_known => self.combination.version_text(),
+            Some(git) => format!("* git {git}"),
+            None => "*".to_owned(),
+        }
+    }
 }
 
 impl Expected {
@@ -43,13 +56,15 @@ impl Expected {
         known.dedup();
         let mut expected = Self { cells: Vec::new(), left_out: plan.left_out.clone() };
         for job in &plan.jobs {
-            if let Some((name, combination)) = read(&job.wheel, &known, sink) {
-                expected.add_job(job, &name, &combination);
+            for wheel in job.wheels() {
+                if let Some((wheel, combination)) = read(wheel, &known, sink) {
+                    expected.add_job(job, &wheel, &combination);
+                }
             }
         }
         for wheel in &plan.published {
-            if let Some((name, combination)) = read(wheel, &known, sink) {
-                expected.add_published(&name, &combination);
+            if let Some((wheel, combination)) = read(wheel, &known, sink) {
+                expected.add_published(&wheel, &combination);
             }
         }
         expected.cells.sort_by(|one, other| {
@@ -57,31 +72,37 @@ impl Expected {
                 |cell: &ExpectedCell| (cell.machine.clone(), cell.combination.clone(), cell.python, cell.wheel.clone());
             key(one).cmp(&key(other))
         });
+        // Where only the builds know the versions, each job has a wheel of its own.
         expected.cells.dedup_by(|one, other| {
-            one.machine == other.machine && one.combination == other.combination && one.python == other.python
+            one.is_version_known
+                && one.machine == other.machine
+                && one.combination == other.combination
+                && one.python == other.python
         });
         expected
     }
 
-    fn add_job(&mut self, job: &Job, name: &WheelName, combination: &Combination) {
+    fn add_job(&mut self, job: &Job, wheel: &ExpectedWheel, combination: &Combination) {
         let covered: Vec<PythonVersion> =
             job.covers.get("python").into_iter().flatten().filter_map(|text| text.parse().ok()).collect();
         let pythons: Vec<Option<PythonVersion>> =
             if covered.is_empty() { vec![job.python] } else { covered.into_iter().map(Some).collect() };
         self.cells.extend(pythons.into_iter().map(|python| ExpectedCell {
-            machine: Machine::planned(name, job.settings.platform),
+            machine: Machine::planned(wheel.name(), job.settings.platform),
             combination: combination.clone(),
             python,
-            wheel: job.wheel.clone(),
+            wheel: wheel.to_string(),
             job: Some(job.id.clone()),
             gfx: job.gfx.iter().map(ToString::to_string).collect(),
-            is_version_known: job.version.is_some() || job.package.is_none(),
+            is_version_known: wheel.is_version_known(),
+            is_any_label: is_any_label(wheel),
         }));
     }
 
     /// A wheel that the plan has no job for any more. For which Pythons a job would have covered is not told, so those
     /// of its tags count, and one cell where these name none.
-    fn add_published(&mut self, name: &WheelName, combination: &Combination) {
+    fn add_published(&mut self, wheel: &ExpectedWheel, combination: &Combination) {
+        let name = wheel.name();
         let pythons = match super::Pythons::of(name) {
             super::Pythons::Listed(versions) => versions.into_iter().map(Some).collect(),
             super::Pythons::StableAbi(lowest) | super::Pythons::From(lowest) => vec![Some(lowest)],
@@ -96,10 +117,11 @@ impl Expected {
             machine: machine.clone(),
             combination: combination.clone(),
             python,
-            wheel: name.to_string(),
+            wheel: wheel.to_string(),
             job: None,
             gfx: Vec::new(),
-            is_version_known: true,
+            is_version_known: wheel.is_version_known(),
+            is_any_label: is_any_label(wheel),
         }));
     }
 
@@ -138,11 +160,15 @@ impl Expected {
     }
 }
 
-fn read(wheel: &str, known: &[RocmVersion], sink: &mut Sink) -> Option<(WheelName, Combination)> {
+fn is_any_label(wheel: &ExpectedWheel) -> bool {
+    !wheel.is_version_known() && wheel.label().is_none()
+}
+
+fn read(wheel: &str, known: &[RocmVersion], sink: &mut Sink) -> Option<(ExpectedWheel, Combination)> {
     let read = || {
-        let name: WheelName = wheel.parse().map_err(|error: crate::names::WheelNameError| error.to_string())?;
-        let identity = WheelIdentity::of(&name, known).map_err(|error| error.to_string())?;
-        Ok((name, Combination::of(&identity)))
+        let wheel: ExpectedWheel = wheel.parse().map_err(|error: crate::names::WheelNameError| error.to_string())?;
+        let identity = WheelIdentity::of(wheel.name(), known).map_err(|error| error.to_string())?;
+        Ok((wheel, Combination::of(&identity)))
     };
     read()
         .map_err(|reason: String| {

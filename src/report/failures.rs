@@ -41,7 +41,7 @@ pub fn failures(expected: &Expected, built: &Wheels, outcomes: &Outcomes) -> Fai
     let found = matched(expected, built);
     // What was published before has no job, and is not of this run.
     let of_jobs = found.iter().filter(|matched| matched.cell.job.is_some());
-    let planned: BTreeSet<&str> = of_jobs.map(|matched| matched.cell.wheel.as_str()).collect();
+    let planned: BTreeSet<_> = of_jobs.map(|matched| (&matched.cell.wheel, &matched.cell.job)).collect();
     let untested = each(found.iter().filter(|matched| matched.by.is_some()), |job| outcomes.fault(job));
     Failures { planned: planned.len(), absent: absent(&found, outcomes), untested }
 }
@@ -58,7 +58,7 @@ fn each<'a>(found: impl Iterator<Item = &'a Matched<'a>>, why: impl Fn(&str) -> 
     let failed = |matched: &Matched<'_>| {
         let job = matched.cell.job.as_ref()?;
         let (wheel, why) = (matched.cell.wheel.clone(), why(job)?.to_owned());
-        seen.insert(wheel.clone()).then(|| Failed { wheel, job: job.clone(), why })
+        seen.insert((wheel.clone(), job.clone())).then(|| Failed { wheel, job: job.clone(), why })
     };
     found.filter_map(failed).collect()
 }

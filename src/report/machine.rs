@@ -3,8 +3,7 @@
 use std::fmt;
 
 use crate::config::Platform;
-use crate::names::WheelName;
-use crate::publish;
+use crate::names::{WheelName, machine};
 
 /// A machine as wheel tags name it, `linux_x86_64`; `any` for wheels that run on all. `any` sorts last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +15,7 @@ const ANY: &str = "any";
 impl Machine {
     /// The machine of a wheel; tags of several C libraries for one machine are one.
     pub fn of(name: &WheelName) -> Self {
-        Self(name.platform.tags().first().map_or_else(|| ANY.to_owned(), |tag| publish::machine(tag)))
+        Self(name.platform.tags().first().map_or_else(|| ANY.to_owned(), |tag| machine(tag)))
     }
 
     /// The machine that a job builds for: that of its wheel, and where the wheel runs everywhere that of its matrix.

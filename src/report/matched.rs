@@ -1,6 +1,8 @@
 //! Expected cells and the wheels that fill them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::names::PythonVersion;
 
 use super::{Combination, Expected, ExpectedCell, PublishedWheel, Wheels};
 
@@ -17,12 +19,27 @@ pub struct Matched<'a> {
 /// the glibc of the platform tag and the build tag do not matter.
 pub fn matched<'a>(expected: &'a Expected, wheels: &'a Wheels) -> Vec<Matched<'a>> {
     let mut by_kind: BTreeMap<_, Vec<&PublishedWheel>> = BTreeMap::new();
+    let mut by_distribution: BTreeMap<&str, Vec<&PublishedWheel>> = BTreeMap::new();
     for wheel in &wheels.all {
         by_kind.entry(kind(&wheel.combination)).or_default().push(wheel);
+        by_distribution.entry(&wheel.combination.distribution).or_default().push(wheel);
     }
+    // Where versions are not known one wheel would fill the cells of several jobs, and each of these makes its own.
+    let mut taken: BTreeSet<(&str, Option<PythonVersion>)> = BTreeSet::new();
     let of_cell = |cell: &'a ExpectedCell| {
-        let candidates = by_kind.get(&kind(&cell.combination)).map(Vec::as_slice).unwrap_or_default();
-        Matched { cell, by: candidates.iter().copied().find(|wheel| fills(wheel, cell)) }
+        let candidates = if cell.is_any_label {
+            by_distribution.get(cell.combination.distribution.as_str())
+        } else {
+            by_kind.get(&kind(&cell.combination))
+        };
+        let candidates = candidates.map(Vec::as_slice).unwrap_or_default();
+        let is_free = |wheel: &PublishedWheel| !taken.contains(&(wheel.name.as_str(), cell.python));
+        let by =
+            candidates.iter().copied().find(|wheel| fills(wheel, cell) && (cell.is_version_known || is_free(wheel)));
+        if let Some(wheel) = by.filter(|_| !cell.is_version_known) {
+            taken.insert((&wheel.name, cell.python));
+        }
+        Matched { cell, by }
     };
     expected.cells.iter().map(of_cell).collect()
 }

@@ -104,20 +104,24 @@ impl Column {
 pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
     // Pythons of a distribution on a platform are rows of all its grids, so that a gap is seen as one.
     let mut pythons: BTreeMap<(&Machine, &str), BTreeSet<Option<PythonVersion>>> = BTreeMap::new();
-    let mut groups: BTreeMap<(&Machine, Combination), Vec<&Matched<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&Machine, Combination, String), Vec<&Matched<'_>>> = BTreeMap::new();
     for matched in found {
         let cell = matched.cell;
         let distribution = cell.combination.distribution.as_str();
         pythons.entry((&cell.machine, distribution)).or_default().insert(cell.python);
         let version = Combination { accelerator: None, torch: None, backend: None, ..cell.combination.clone() };
-        groups.entry((&cell.machine, version)).or_default().push(matched);
+        groups.entry((&cell.machine, version, cell.version_text())).or_default().push(matched);
     }
-    let grid = |((machine, version), cells): ((&Machine, Combination), Vec<&Matched<'_>>)| {
+    let grid = |((machine, version, text), cells): ((&Machine, Combination, String), Vec<&Matched<'_>>)| {
         let distribution = version.distribution.as_str();
         let columns: BTreeSet<ByTorch<'_>> = cells.iter().map(|matched| ByTorch(&matched.cell.combination)).collect();
+        // Jobs that are told apart by a version that is not known share a place, and the first that is missing has it.
         let mut by_place: BTreeMap<(Option<PythonVersion>, ByTorch<'_>), &Matched<'_>> = BTreeMap::new();
         for matched in &cells {
-            by_place.insert((matched.cell.python, ByTorch(&matched.cell.combination)), matched);
+            let shown = by_place.entry((matched.cell.python, ByTorch(&matched.cell.combination))).or_insert(matched);
+            if shown.by.is_some() && matched.by.is_none() {
+                *shown = matched;
+            }
         }
         let row = |python: &Option<PythonVersion>| {
             let of_column = |column: &ByTorch<'_>| match by_place.get(&(*python, *column)) {
@@ -139,7 +143,7 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
         Grid {
             machine: machine.clone(),
             distribution: distribution.to_owned(),
-            version: version.version_text(),
+            version: text,
             rows: pythons.get(&(machine, distribution)).into_iter().flatten().map(row).collect(),
             columns: columns.iter().map(|column| Column::of(column.0)).collect(),
         }
@@ -243,6 +247,6 @@ fn push_line<'a>(text: &mut String, first: &str, cells: impl Iterator<Item = (&'
 /// The wheels that are missing, one a line, sorted as the grids are, each once.
 pub fn listed(found: &[Matched<'_>]) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let missing = found.iter().filter(|matched| matched.by.is_none()).map(|matched| &matched.cell.wheel);
-    missing.filter(|wheel| seen.insert(*wheel)).cloned().collect()
+    let missing = found.iter().filter(|matched| matched.by.is_none()).map(|matched| matched.cell);
+    missing.filter(|cell| seen.insert((&cell.wheel, &cell.job))).map(|cell| cell.wheel.clone()).collect()
 }

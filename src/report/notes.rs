@@ -120,7 +120,7 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         .iter()
         .map(|missing| missing.cells().to_vec())
         .collect();
-    let planned: BTreeSet<&str> = notes.expected.cells.iter().map(|cell| cell.wheel.as_str()).collect();
+    let planned: BTreeSet<_> = notes.expected.cells.iter().map(|cell| (&cell.wheel, &cell.job)).collect();
     let count = counted(notes.wheels.all.len(), "wheel");
     let summary = match (planned.len(), absent.len()) {
         (0, _) => format!("{count}."),

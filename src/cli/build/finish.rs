@@ -1,4 +1,4 @@
-//! What follows a build whose stages are all done: find the wheel, check it, copy it out, say so.
+//! What follows a build whose stages are all done: find the wheels, check them, copy them out, say so.
 
 use super::Args;
 use super::prepare::{Prepared, shown};
@@ -16,15 +16,15 @@ use crate::recipe::measure::{MEASURED_FILE, Measurements};
 use crate::sys::{self, Existing, PositionalFile};
 use crate::wheel::{self, ExistingLabel, Wheel, WheelError, WriteOptions};
 
-/// Delivers the wheel of a finished build.
+/// Delivers the wheels of a finished build: all of them or none.
 pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &Shell) -> Exit {
     if job.build.wheels.is_empty() {
         return Exit::Done;
     }
     let (exit, outcome, reason) = match deliver(job, args, shell) {
-        Ok(wheel) => {
-            let told = say(&wheel, built, args, shell);
-            built.record.wheels = vec![wheel];
+        Ok(wheels) => {
+            let told = say(&wheels, built, args, shell);
+            built.record.wheels = wheels;
             (told, Outcome::Done, None)
         }
         Err(Undelivered::Refused(faults)) => {
@@ -82,28 +82,33 @@ impl From<CollectFault> for Undelivered {
     }
 }
 
-fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<BuiltWheel, Undelivered> {
-    let mut found = exec::collect(job.folder.path(), &job.build.wheels)?;
+fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>, Undelivered> {
+    let mut wheels = exec::collect(job.folder.path(), &job.build.wheels, job.job.wheels().count())?;
     let verified = job.job.gates.contains(&Gate::Verify);
     if let (true, Some(label)) = (job.build.relabel, &job.job.label) {
-        // A label makes the hashes of what it changes anew, so what the build got wrong would not be seen after it.
-        if verified {
-            verify(&found, shell)?;
+        for found in &mut wheels {
+            // A label makes the hashes of what it changes anew, so what the build got wrong would not be seen after it.
+            if verified {
+                verify(found, shell)?;
+            }
+            *found = labelled(found, label, job)?;
         }
-        found = labelled(&found, label, job)?;
     }
     // A wheel of another name is not delivered under any gates.
-    exec::wheel_matches(&job.job.wheel, &found.name)?;
-    if verified {
-        verify(&found, shell)?;
+    exec::wheels_match(job.job.wheels().map(String::as_str), wheels.iter().map(|found| found.name.as_str()))?;
+    for found in &wheels {
+        if verified {
+            verify(found, shell)?;
+        }
+        if job.job.gates.contains(&Gate::Check) {
+            check(found, &job.job, shell)?;
+        }
+        if job.job.gates.contains(&Gate::Contents) {
+            holds_all(found, shell)?;
+        }
     }
-    if job.job.gates.contains(&Gate::Check) {
-        check(&found, &job.job, shell)?;
-    }
-    if job.job.gates.contains(&Gate::Contents) {
-        holds_all(&found, shell)?;
-    }
-    Ok(exec::copy_out(&found.path, &found.name, &args.out)?)
+    let copied = wheels.iter().map(|found| exec::copy_out(&found.path, &found.name, &args.out));
+    Ok(copied.collect::<Result<_, _>>()?)
 }
 
 /// The wheel under its label, for a build that cannot set it by itself.
@@ -186,7 +191,7 @@ fn save(job: &Prepared, built: &Built, args: &Args) -> Result<(), sys::FileError
     Ok(())
 }
 
-fn say(wheel: &BuiltWheel, built: &Built, args: &Args, shell: &Shell) -> Exit {
+fn say(wheels: &[BuiltWheel], built: &Built, args: &Args, shell: &Shell) -> Exit {
     let used: Vec<String> =
         built.record.used.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?))).collect();
     let took = span(std::time::Duration::from_secs(built.record.seconds));
@@ -201,6 +206,9 @@ fn say(wheel: &BuiltWheel, built: &Built, args: &Args, shell: &Shell) -> Exit {
     if args.format == Format::Json {
         return Exit::Done;
     }
-    let path = shown(std::path::Path::new(&wheel.path), shell);
-    shell.print(&format!("{path}  {}  {} bytes\n", wheel.digest, wheel.size_bytes))
+    let line = |wheel: &BuiltWheel| {
+        let path = shown(std::path::Path::new(&wheel.path), shell);
+        format!("{path}  {}  {} bytes\n", wheel.digest, wheel.size_bytes)
+    };
+    shell.print(&wheels.iter().map(line).collect::<String>())
 }

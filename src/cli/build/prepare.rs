@@ -90,21 +90,24 @@ pub(super) fn prepare(
     Ok(Prepared { job, build, folder, containment, caller, container_name, masks })
 }
 
-/// Puts the wheel of a job from a folder where its build would have left it.
+/// Puts the wheels of a job from a folder where its build would have left them.
 ///
 /// # Errors
-/// When the folder has not one wheel of the job, or the system refuses.
+/// When the folder has not one wheel for each that the job leaves, or the system refuses.
 pub(super) fn lay_wheel(job: &Prepared, dist: &Path) -> Result<(), Diagnostic> {
     let wheels = sys::files_with_extension(dist, &["whl"]).map_err(Diagnostic::from)?;
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-    let is_own = |path: &&std::path::PathBuf| exec::wheel_matches(&job.job.wheel, &name(path)).is_ok();
-    let own: Vec<_> = wheels.iter().filter(is_own).collect();
-    let [wheel] = own.as_slice() else {
-        let message = format!("`{}` has {} wheels of the job `{}`", dist.display(), own.len(), job.job.id);
-        return Err(Diagnostic::new(&codes::WRONG_WHEEL, message).help("name the folder that its wheel was built into"));
-    };
     let place = Path::new(&job.build.wheels).parent().unwrap_or(Path::new(""));
-    sys::copy_atomic(wheel, &job.folder.path().join(place).join(name(wheel))).map_err(Diagnostic::from)
+    for expected in job.job.wheels() {
+        let own: Vec<_> = wheels.iter().filter(|path| exec::wheel_matches(expected, &name(path)).is_ok()).collect();
+        let [wheel] = own.as_slice() else {
+            let message = format!("`{}` has {} wheels of the job `{}`", dist.display(), own.len(), job.job.id);
+            let fault = Diagnostic::new(&codes::WRONG_WHEEL, message).note(format!("one is wanted of `{expected}`"));
+            return Err(fault.help("name the folder that its wheel was built into"));
+        };
+        sys::copy_atomic(wheel, &job.folder.path().join(place).join(name(wheel))).map_err(Diagnostic::from)?;
+    }
+    Ok(())
 }
 
 fn contained(

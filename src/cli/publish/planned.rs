@@ -26,12 +26,15 @@ impl Planned {
         let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
         let mut planned = Self { digest: Some(release_folder::digest(source.text.as_bytes())), ..Self::default() };
         for job in jobs {
-            // A plan that this program wrote has wheel names that it can read.
-            let Ok(wheel) = job.wheel.parse() else { continue };
-            planned.expected.push(Expected { job: job.id, wheel });
+            let gfx: Vec<String> = job.gfx.iter().map(ToString::to_string).collect();
             let covered = job.covers.get("python").cloned();
-            planned.gfx.push(job.gfx.iter().map(ToString::to_string).collect());
-            planned.pythons.push(covered.unwrap_or_else(|| job.python.iter().map(ToString::to_string).collect()));
+            let pythons = covered.unwrap_or_else(|| job.python.iter().map(ToString::to_string).collect());
+            // A plan that this program wrote has wheel names that it can read.
+            for wheel in job.wheels().filter_map(|wheel| wheel.parse().ok()) {
+                planned.expected.push(Expected { job: job.id.clone(), wheel });
+                planned.gfx.push(gfx.clone());
+                planned.pythons.push(pythons.clone());
+            }
         }
         Ok(planned)
     }
@@ -51,10 +54,10 @@ impl Planned {
         told: &[Vec<String>],
         files: impl Iterator<Item = &'a Gathered>,
     ) -> BTreeMap<String, Vec<String>> {
-        let jobs = self.expected.iter().map(|job| Cell::of(&job.wheel).planned());
+        let jobs = self.expected.iter().map(|job| Cell::expected(&job.wheel));
         let by_cell: BTreeMap<Cell, &Vec<String>> = jobs.zip(told).collect();
         let of_file = |g: &Gathered| {
-            let planned = by_cell.get(&Cell::of(g.asset.wheel()?).planned())?;
+            let planned = Cell::as_planned(g.asset.wheel()?).iter().find_map(|cell| by_cell.get(cell))?;
             Some((g.asset.name().to_owned(), (*planned).clone()))
         };
         files.filter_map(of_file).collect()

@@ -316,6 +316,8 @@ impl RecipeDocument {
             axes: self.axes.clone(),
             requires: self.requires.clone(),
             version_from: self.version_from,
+            wheels: self.wheels.clone(),
+            vars: self.vars.clone(),
             backends,
         }
     }

@@ -94,6 +94,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         version: parsed!(job.version.as_deref()),
         label: parsed!(job.label.as_deref()),
         wheel: job.wheel.clone(),
+        further_wheels: job.wheels.clone(),
         python: parsed!(axis("python")),
         torch: parsed!(axis("torch")),
         rocm: parsed!(axis("rocm")),

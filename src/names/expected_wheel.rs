@@ -1,0 +1,151 @@
+//! The wheel that a job is expected to leave.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{DistributionName, LocalLabel, WheelName, WheelNameError};
+
+/// A wheel's name before the build: `torch-2.12.0-cp312-cp312-linux_x86_64.whl`, or with `*` for a version that only the
+/// build knows. `torch-*+rocm714-…` is any version with this label, `torch-*-…` any version with any label.
+///
+/// ```
+/// use rock_matrix::names::ExpectedWheel;
+/// let expected: ExpectedWheel = "torch-*+rocm7.14.0-cp312-cp312-linux_x86_64.whl".parse()?;
+/// let built = "torch-2.12.0+rocm7.14.0-cp312-cp312-manylinux_2_28_x86_64.whl".parse()?;
+/// assert_eq!(expected.difference(&built), None);
+/// # Ok::<(), rock_matrix::names::WheelNameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedWheel {
+    /// With [`IN_PLACE`] of a version that is not known.
+    name: WheelName,
+    is_version_known: bool,
+}
+
+/// What stands in a name for a version that is not known.
+const STAR: &str = "*";
+/// The version that takes its place where a name must have one.
+const IN_PLACE: &str = "0";
+
+impl ExpectedWheel {
+    /// The version as it stands in an expected name.
+    pub fn version_text(version: Option<&super::Version>) -> String {
+        version.map_or_else(|| STAR.to_owned(), super::Version::normalized)
+    }
+
+    /// The name; its version says nothing where that is not known.
+    pub fn name(&self) -> &WheelName {
+        &self.name
+    }
+
+    /// Whether the version is known before the build.
+    pub fn is_version_known(&self) -> bool {
+        self.is_version_known
+    }
+
+    /// The label, where there is one or must be one; none is any where the version is not known.
+    pub fn label(&self) -> Option<LocalLabel> {
+        self.name.label()
+    }
+
+    /// What keeps a built wheel from being this one. The platform is that before repair, so it may differ.
+    pub fn difference(&self, built: &WheelName) -> Option<String> {
+        let wanted = &self.name;
+        let differs = |what: &str, wanted: &str, built: &str| {
+            (wanted != built).then(|| format!("the {what} is `{built}`, not `{wanted}`"))
+        };
+        let distribution = |name: &WheelName| {
+            name.distribution.parse::<DistributionName>().map_or_else(|_| name.distribution.clone(), |n| n.file_form())
+        };
+        let of_label = || {
+            let (wanted, built) = (self.label()?, built.label());
+            differs("label", wanted.as_str(), built.as_ref().map_or("", LocalLabel::as_str))
+        };
+        let of_version = || match self.is_version_known {
+            true if wanted.version == built.version => None,
+            true => differs("version", wanted.version.as_str(), built.version.as_str()),
+            false => of_label(),
+        };
+        differs("distribution", &distribution(wanted), &distribution(built))
+            .or_else(of_version)
+            .or_else(|| {
+                let same = wanted.python == built.python;
+                (!same).then(|| format!("the Python tag is `{}`, not `{}`", built.python, wanted.python))
+            })
+            .or_else(|| {
+                let same = wanted.abi == built.abi;
+                (!same).then(|| format!("the ABI tag is `{}`, not `{}`", built.abi, wanted.abi))
+            })
+    }
+}
+
+impl FromStr for ExpectedWheel {
+    type Err = WheelNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts: Vec<String> = text.split('-').map(str::to_owned).collect();
+        let version = parts.get_mut(1).filter(|part| **part == STAR || part.starts_with("*+"));
+        let is_version_known = version.is_none();
+        if let Some(version) = version {
+            version.replace_range(..STAR.len(), IN_PLACE);
+        }
+        let name = parts.join("-").parse::<WheelName>();
+        let name = name.map_err(|error| WheelNameError { text: text.to_owned(), ..error })?;
+        Ok(Self { name, is_version_known })
+    }
+}
+
+impl fmt::Display for ExpectedWheel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.name.to_string();
+        if self.is_version_known {
+            return f.write_str(&text);
+        }
+        let version = self.name.distribution.len() + 1;
+        write!(f, "{}{STAR}{}", &text[..version], &text[version + IN_PLACE.len()..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ExpectedWheel;
+
+    fn check(expected: &str, built: &str) -> String {
+        let expected: ExpectedWheel = expected.parse().unwrap();
+        expected.difference(&built.parse().unwrap()).unwrap_or_else(|| "fits".to_owned())
+    }
+
+    #[test]
+    fn a_name_reads_back_as_it_was_printed_with_and_without_a_version() {
+        for text in [
+            "torch-*-cp312-cp312-linux_x86_64.whl",
+            "torch-*+rocm7.14.0-cp312-cp312-linux_x86_64.whl",
+            "torch-2.12.0+rocm7.14.0-cp312-cp312-linux_x86_64.whl",
+            "torch-0-1-cp312-cp312-linux_x86_64.whl",
+        ] {
+            let wheel: ExpectedWheel = text.parse().unwrap();
+            assert_eq!((wheel.to_string(), wheel.is_version_known()), (text.to_owned(), !text.contains('*')));
+        }
+        for text in ["torch-*.whl", "torch-**-py3-none-any.whl", "torch-2.*-py3-none-any.whl", "*-1-py3-none-any.whl"] {
+            let error = text.parse::<ExpectedWheel>().unwrap_err();
+            assert!(error.to_string().starts_with(&format!("`{text}` is not a wheel name")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_star_is_any_version_with_this_label_and_without_a_label_any_at_all() {
+        let plain = "torch-*-cp312-cp312-linux_x86_64.whl";
+        let labelled = "torch-*+rocm7.14.0-cp312-cp312-linux_x86_64.whl";
+        let built = |version: &str| format!("Torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl");
+        assert_eq!(check(plain, &built("2.12.0+rocm7.14.0")), "fits");
+        assert_eq!(check(plain, &built("2.12.0")), "fits");
+        assert_eq!(check(labelled, &built("2.12.0+rocm7.14.0")), "fits");
+        assert_eq!(check(labelled, &built("2.12.0+rocm7.13")), "the label is `rocm7.13`, not `rocm7.14.0`");
+        assert_eq!(check(labelled, &built("2.12.0")), "the label is ``, not `rocm7.14.0`");
+        assert_eq!(check(plain, "torch-2.12.0-cp311-cp311-linux_x86_64.whl"), "the Python tag is `cp311`, not `cp312`");
+        assert_eq!(
+            check(plain, "torchaudio-2.11-cp312-cp312-any.whl"),
+            "the distribution is `torchaudio`, not `torch`"
+        );
+    }
+}
