@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-#[allow(unreachable_pub, dead_code, reason = "the crate uses all of it")]
+#[allow(unreachable_pub, dead_code, unused_imports, reason = "the crate uses all of it")]
 #[path = "src/compat/rows.rs"]
 mod rows;
 
@@ -27,7 +27,9 @@ fn main() {
     println!("cargo::rerun-if-changed=matrices/recipes");
     println!("cargo::rerun-if-changed=matrices/compat");
     println!("cargo::rerun-if-changed=src/compat/rows.rs");
+    println!("cargo::rerun-if-changed=src/compat/rows");
     println!("cargo::rerun-if-changed=src/compat/faults.rs");
+    println!("cargo::rerun-if-changed=src/compat/faults");
     println!("cargo::rerun-if-changed=src/compat/policy/table.rs");
     println!("cargo::rerun-if-changed=src/compat/policy/expand.rs");
     fixed_address();

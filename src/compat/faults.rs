@@ -10,6 +10,10 @@ use std::fmt;
 
 use super::rows::{ActionRow, Origin, PackageRow, Tables};
 
+// By its path: the build script compiles this file as another module.
+#[path = "faults/source.rs"]
+mod source;
+
 /// A row that cannot be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -98,6 +102,7 @@ pub fn find(tables: &Tables) -> Vec<Fault> {
     packages(tables, &mut faults);
     machines(tables, &mut faults);
     words(tables, &mut faults);
+    source::find(tables, &mut faults);
     torch_abi(tables, &mut faults);
     faults
 }

@@ -11,6 +11,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+// By its path: the build script compiles this file as another module.
+#[path = "rows/source.rs"]
+mod source;
+
+pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchSourceRow};
+
 /// All tables. A file holds one or several of them.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
@@ -38,6 +44,11 @@ pub struct Tables {
     pub claims: Vec<ClaimRow>,
     pub reach: Vec<ReachRow>,
     pub wheel_contents: Vec<WheelContentRow>,
+    pub projects: Vec<ProjectRow>,
+    pub torch_sources: Vec<TorchSourceRow>,
+    pub torch_companions: Vec<TorchCompanionRow>,
+    pub pins: Vec<PinRow>,
+    pub torch_aotriton: Vec<TorchAotritonRow>,
     pub torch_abi_read: Vec<TorchAbiReadRow>,
     pub torch_abi: Vec<TorchAbiRow>,
 }
@@ -514,6 +525,11 @@ tables_of_rows!(
     claims,
     reach,
     wheel_contents,
+    projects,
+    torch_sources,
+    torch_companions,
+    pins,
+    torch_aotriton,
     torch_abi_read,
     torch_abi,
 );
