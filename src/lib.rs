@@ -8,6 +8,7 @@ pub mod yaml;
 pub mod bytes;
 pub mod names;
 
+pub mod cmake;
 pub mod codeobj;
 pub mod elf;
 pub mod template;

@@ -30,6 +30,7 @@ mod render;
 mod report;
 mod schema;
 mod shell;
+mod source;
 mod told;
 mod wheel;
 mod wheel_file;
@@ -112,6 +113,7 @@ enum Command {
     Render(render::Args),
     Report(report::Args),
     Schema(schema::Args),
+    Source(source::Args),
     Wheel(wheel::Args),
 }
 
@@ -142,6 +144,7 @@ impl Command {
             Self::Render(args) => render::run(&args, shell),
             Self::Report(args) => report::run(&args, shell),
             Self::Schema(args) => schema::run(&args, shell),
+            Self::Source(args) => source::run(&args, shell),
             Self::Wheel(args) => wheel::run(&args, shell),
         }
     }

@@ -39,6 +39,7 @@ mod mistakes_around_plans;
 mod mistakes_in_matrices;
 mod newer_actions;
 mod pick_a_wheel;
+mod pins_and_manifests;
 mod plan_a_matrix;
 mod plan_torch_builds;
 mod prune_releases;

@@ -13,6 +13,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (0, "yaml", &["diagnostic"]),
     (1, "bytes", &[]),
     (1, "names", &[]),
+    (2, "cmake", &[]),
     (2, "codeobj", &["elf"]),
     (2, "elf", &[]),
     (2, "template", &[]),

@@ -11,16 +11,28 @@ pub mod matrix;
 pub mod plan;
 pub mod release;
 pub mod rocm;
+pub mod sources;
 pub mod wheel;
 
 use super::Code;
 
 /// Every code, sorted by id within its letter.
 pub fn all() -> impl Iterator<Item = &'static Code> {
-    [matrix::ALL, facts::ALL, plan::ALL, build::ALL, wheel::ALL, elf::ALL, rocm::ALL, host::ALL, release::ALL]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        matrix::ALL,
+        facts::ALL,
+        plan::ALL,
+        build::ALL,
+        wheel::ALL,
+        elf::ALL,
+        rocm::ALL,
+        host::ALL,
+        release::ALL,
+        sources::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 /// The code with this id (`M001`) or name (`duplicate-key`), in any case.

@@ -1,0 +1,138 @@
+//! Options that choose sources, and the files that pins are read from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Shell;
+use crate::compat::Compat;
+use crate::compat::rows::{ProjectRow, TorchSourceRow};
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
+use crate::source::related::{RelatedCommits, Strictness};
+use crate::source::{Explicit, PinFiles, projects, reads_related};
+use crate::sys;
+
+/// Bytes of a file that pins are read from; they have a few kB.
+const LARGEST_PIN_FILE_BYTES: u64 = 4 << 20;
+
+/// Which sources are meant.
+#[derive(Debug, clap::Args)]
+pub(super) struct Choices {
+    #[arg(help = "What the wheels are for", long, default_value = "linux", value_parser = ["linux", "windows"], value_name = "PLATFORM", help_heading = "Sources")]
+    pub(super) platform: String,
+    /// Take refs that go together, by the name of a row of the table torch-sources
+    #[arg(long, value_name = "NAME", help_heading = "Sources")]
+    pub(super) preset: Option<String>,
+    /// Read pins from this checkout of torch [default: its folder in the working folder, where there is one]
+    #[arg(long, value_name = "DIR", help_heading = "Pins")]
+    pub(super) torch_dir: Option<PathBuf>,
+    /// Prefer rows of related_commits for this system
+    #[arg(long, value_name = "OS", default_value = "ubuntu", help_heading = "Pins")]
+    pub(super) related_os: String,
+    /// Fail where related_commits does not name a commit
+    #[arg(long, help_heading = "Pins")]
+    pub(super) require_related_commit: bool,
+    /// Leave out rows of related_commits that cannot be read, with a warning
+    #[arg(long, help_heading = "Pins")]
+    pub(super) lenient: bool,
+    /// Take triton's release branch for the version that torch names, not the commit
+    #[arg(long, help_heading = "Pins")]
+    pub(super) release: bool,
+}
+
+/// What the options name in the facts.
+pub(super) struct Chosen<'a> {
+    pub(super) preset: Option<&'a TorchSourceRow>,
+    /// In the order of a build.
+    pub(super) rows: Vec<&'a ProjectRow>,
+}
+
+impl Choices {
+    /// The combination, and the projects that were named; without names those of the combination, else all of the
+    /// platform.
+    pub(super) fn chosen<'a>(&self, compat: &'a Compat, names: &[String], sink: &mut Sink) -> Option<Chosen<'a>> {
+        let mut told = |fault: Diagnostic| sink.push(fault);
+        let preset = match self.preset.as_deref().map(|name| projects::preset(compat, name)).transpose() {
+            Ok(preset) => preset,
+            Err(fault) => {
+                told(fault);
+                return None;
+            }
+        };
+        let all = match preset {
+            Some(preset) => projects::of_preset(compat, preset, &self.platform).map_err(&mut told).ok()?,
+            None => projects::on(compat, &self.platform),
+        };
+        if names.is_empty() {
+            return Some(Chosen { preset, rows: all });
+        }
+        let mut rows: Vec<&ProjectRow> = Vec::new();
+        let mut is_whole = true;
+        for name in names {
+            match projects::find(compat, name, &self.platform) {
+                Ok(row) => rows.push(row),
+                Err(fault) => {
+                    told(fault);
+                    is_whole = false;
+                }
+            }
+        }
+        let order = |row: &&ProjectRow| compat.tables().projects.iter().position(|other| other == *row);
+        rows.sort_by_key(order);
+        rows.dedup();
+        is_whole.then_some(Chosen { preset, rows })
+    }
+
+    /// Reads what pins of these projects need. A file that is not there is no fault here.
+    pub(super) fn pin_files(
+        &self,
+        compat: &Compat,
+        chosen: &Chosen<'_>,
+        explicit: &Explicit,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Option<PinFiles> {
+        let torch_dir = match &self.torch_dir {
+            Some(folder) if !shell.environment.current_dir.join(folder).is_dir() => {
+                sink.push(
+                    Diagnostic::new(&codes::NO_PIN, format!("there is no checkout of torch at `{}`", folder.display()))
+                        .at(Place::Argument(folder.display().to_string()), "")
+                        .help("check out torch first: `rock-matrix source checkout torch`"),
+                );
+                return None;
+            }
+            Some(folder) => Some(folder.clone()),
+            None => {
+                let torch = compat.tables().projects.first().map(|row| PathBuf::from(&row.folder));
+                torch.filter(|folder| shell.environment.current_dir.join(folder).is_dir())
+            }
+        };
+        let errors = sink.error_count();
+        let pins = &compat.tables().pins;
+        let of =
+            |beside: &'static str| pins.iter().filter(move |row| row.beside == beside).map(|row| row.file.as_str());
+        let torch = torch_dir.map(|folder| read(&folder, of("torch"), sink));
+        let project = read(Path::new(""), of("project"), sink);
+        let strictness = if self.lenient { Strictness::Lenient } else { Strictness::Strict };
+        let is_read = chosen.rows.iter().any(|row| reads_related(row, explicit, chosen.preset));
+        let related_file = pins.iter().find(|row| row.format == "related-commits").map(|row| &row.file);
+        let related = torch.as_ref().zip(related_file).filter(|_| is_read).and_then(|(files, file)| files.get(file));
+        let related = related.map(|source| RelatedCommits::parse(source, strictness, sink));
+        (sink.error_count() == errors).then_some(PinFiles { torch, project, related })
+    }
+}
+
+/// The files of a folder that are there, by path.
+fn read<'a>(folder: &Path, paths: impl Iterator<Item = &'a str>, sink: &mut Sink) -> BTreeMap<String, Source> {
+    let mut found = BTreeMap::new();
+    for path in paths {
+        let file = folder.join(path);
+        if !sys::is_file(&file) {
+            continue;
+        }
+        match sys::read_text(&file, LARGEST_PIN_FILE_BYTES) {
+            Ok(text) => drop(found.insert(path.to_owned(), Source::new(file.display().to_string(), text))),
+            Err(error) => sink.push(error.into()),
+        }
+    }
+    found
+}
