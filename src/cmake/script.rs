@@ -90,18 +90,16 @@ impl Script {
                 "if" => open.push((vec![branch(&command.arguments)], command.span)),
                 "elseif" | "else" => match open.last_mut() {
                     Some((branches, _)) => {
-                        branches.iter_mut().for_each(|branch| branch.holds = false);
+                        for branch in branches.iter_mut() {
+                            branch.holds = false;
+                        }
                         if command.name == "elseif" {
                             branches.push(branch(&command.arguments));
                         }
                     }
                     None => script.faults.push(Fault::Unbalanced { span: command.span }),
                 },
-                "endif" => {
-                    if open.pop().is_none() {
-                        script.faults.push(Fault::Unbalanced { span: command.span });
-                    }
-                }
+                "endif" if open.pop().is_none() => script.faults.push(Fault::Unbalanced { span: command.span }),
                 "set" => {
                     let mut values = command.arguments.into_iter();
                     let Some(name) = values.next() else { continue };

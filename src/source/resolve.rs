@@ -7,7 +7,7 @@ use super::patch_sets::Choice;
 use super::related::{RelatedCommits, is_commit};
 use crate::compat::Compat;
 use crate::compat::rows::{PinRow, ProjectRow, SourceRow, TorchSourceRow};
-use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
+use crate::diagnostic::{Diagnostic, Place, Source, registry::sources as codes};
 
 /// What was said on the command line.
 #[derive(Debug, Clone, Default)]
@@ -125,10 +125,13 @@ pub fn reads_related(row: &ProjectRow, explicit: &Explicit, preset: Option<&Torc
     !row.related.is_empty() && explicit.reference.is_none() && !by_preset
 }
 
-/// Finds where a project comes from. `None` where a pin that is needed cannot be read; why is in the sink.
-pub fn resolve(question: &Question<'_>, compat: &Compat, sink: &mut Sink) -> Option<Resolved> {
+/// Finds where a project comes from.
+///
+/// # Errors
+/// When a pin that is needed is not there or cannot be read.
+pub fn resolve(question: &Question<'_>, compat: &Compat) -> Result<Resolved, Diagnostic> {
     let Question { row, explicit, .. } = question;
-    let found = question.reference(compat, sink)?;
+    let found = question.reference(compat)?;
     let patch_set = question.patch_set(compat, &found);
     let url = question.url(compat, found.url);
     let of_row = Told { value: row.hipify, from: cite(compat, row) };
@@ -138,7 +141,7 @@ pub fn resolve(question: &Question<'_>, compat: &Compat, sink: &mut Sink) -> Opt
         }
         _ => of_row,
     };
-    Some(Resolved {
+    Ok(Resolved {
         project: row.project.clone(),
         folder: row.folder.clone(),
         url,
@@ -197,86 +200,76 @@ impl Question<'_> {
         }
     }
 
-    fn reference(&self, compat: &Compat, sink: &mut Sink) -> Option<Found> {
+    fn reference(&self, compat: &Compat) -> Result<Found, Diagnostic> {
         if let Some(reference) = &self.explicit.reference {
-            return Some(Found::chosen(reference.clone(), From::Option("--ref")));
+            return Ok(Found::chosen(reference.clone(), From::Option("--ref")));
         }
         if self.explicit.release && !self.row.release_ref.is_empty() {
-            let reference = self.release(compat, sink)?;
-            return Some(Found { reference, url: None, is_pinned: false });
+            return self.release(compat);
         }
         let of_preset = self.of_preset();
         if let Some((source, from)) = of_preset.clone().filter(|(source, _)| !source.reference.is_empty()) {
-            return Some(Found::chosen(source.reference.clone(), from));
+            return Ok(Found::chosen(source.reference.clone(), from));
         }
-        if !self.row.pin.is_empty()
-            && let Some(pinned) = self.pin(compat, &self.row.pin, is_commit, "a commit of 7 to 40 hex digits", sink)?
-        {
-            return Some(Found::pinned(pinned));
+        if let Some(pinned) = self.pin(compat, &self.row.pin, is_commit, "a commit of 7 to 40 hex digits")? {
+            return Ok(Found::pinned(pinned));
         }
         let is_required = self.explicit.require_related || of_preset.is_some_and(|(source, _)| source.related);
-        if !self.row.related.is_empty()
-            && let Some(related) = self.related(compat, is_required, sink)?
-        {
-            return Some(related);
+        if let Some(related) = self.related(compat, is_required)? {
+            return Ok(related);
         }
-        Some(Found::chosen(self.row.reference.clone(), cite(compat, self.row)))
+        Ok(Found::chosen(self.row.reference.clone(), cite(compat, self.row)))
     }
 
     /// The branch of the release that torch names.
-    fn release(&self, compat: &Compat, sink: &mut Sink) -> Option<Reference> {
+    fn release(&self, compat: &Compat) -> Result<Found, Diagnostic> {
         let is_version =
             |text: &str| text.split('.').count() >= 2 && text.split('.').all(|part| part.parse::<u32>().is_ok());
-        let pinned = self.pin(compat, &self.row.release_pin, is_version, "a version such as 3.4.0", sink)??;
-        Some(match pinned {
-            Reference::Known(told) => {
-                let mut parts = told.value.split('.');
+        let pinned = self.pin(compat, &self.row.release_pin, is_version, "a version such as 3.4.0")?;
+        Ok(match pinned {
+            Some(Reference::Known(Told { value: version, from })) => {
+                let mut parts = version.split('.');
                 let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-                let value = self.row.release_ref.replace("{major}", major).replace("{minor}", minor);
-                Reference::Known(Told { value, from: told.from })
+                Found::chosen(self.row.release_ref.replace("{major}", major).replace("{minor}", minor), from)
             }
-            later @ Reference::Later(_) => later,
+            Some(later) => Found::pinned(later),
+            None => Found::chosen(self.row.reference.clone(), cite(compat, self.row)),
         })
     }
 
-    /// What a pin of one line says. `Some(None)`: nothing, and the row has another ref. `None`: it is needed and cannot
-    /// be read.
+    /// What a pin of one line says; `None` where nothing does and the project has another ref.
     fn pin(
         &self,
         compat: &Compat,
         name: &str,
         is_value: impl Fn(&str) -> bool,
         form: &str,
-        sink: &mut Sink,
-    ) -> Option<Option<Reference>> {
-        let Some(row) = compat.tables().pins.iter().find(|row| row.pin == name) else { return Some(None) };
+    ) -> Result<Option<Reference>, Diagnostic> {
+        let project = &self.row.project;
+        let Some(row) = compat.tables().pins.iter().find(|row| row.pin == name) else { return Ok(None) };
         let Some(source) = self.file_of(row) else {
             if row.beside == "torch" && self.files.torch.is_none() {
-                return Some(Some(Reference::Later(row.file.clone())));
+                return Ok(Some(Reference::Later(row.file.clone())));
             }
             if !self.row.reference.is_empty() {
-                return Some(None);
+                return Ok(None);
             }
-            let message = format!("torch's checkout has no `{}`, which pins {}", row.file, self.row.project);
-            sink.push(Diagnostic::new(&codes::NO_PIN, message).help(format!(
-                "check out torch first and name its folder with `--torch-dir`, or pin {} with `--ref`",
-                self.row.project
+            let message = format!("torch's checkout has no `{}`, which pins {project}", row.file);
+            return Err(Diagnostic::new(&codes::NO_PIN, message).help(format!(
+                "check out torch first and name its folder with `--torch-dir`, or name {project}'s ref with `--ref`"
             )));
-            return None;
         };
         let text = source.text.trim();
         if is_value(text) {
             let line = source.text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0) + 1;
             let from = From::Pin { file: source.path.to_string(), line };
-            return Some(Some(Reference::Known(Told { value: text.to_owned(), from })));
+            return Ok(Some(Reference::Known(Told { value: text.to_owned(), from })));
         }
         let shown = text.lines().next().unwrap_or_default();
-        sink.push(
-            Diagnostic::new(&codes::NO_PIN, format!("`{shown}` is not {form}"))
-                .at(source.place(0..source.text.len().min(shown.len())), "")
-                .help(format!("mend the file, or name {}'s ref with `--ref`", self.row.project)),
-        );
-        None
+        let start = source.text.len() - source.text.trim_start().len();
+        Err(Diagnostic::new(&codes::NO_PIN, format!("`{shown}` is not {form}"))
+            .at(source.place(start..start + shown.len()), "")
+            .help(format!("mend the file, or name {project}'s ref with `--ref`")))
     }
 
     fn file_of(&self, row: &PinRow) -> Option<&Source> {
@@ -284,39 +277,40 @@ impl Question<'_> {
         files.get(&row.file)
     }
 
-    /// The row of `related_commits`. `Some(None)`: there is none and none is needed.
-    fn related(&self, compat: &Compat, is_required: bool, sink: &mut Sink) -> Option<Option<Found>> {
-        let file = compat.tables().pins.iter().find(|row| row.format == "related-commits").map(|row| &row.file)?;
+    /// The row of `related_commits`; `None` where there is none and none is needed.
+    fn related(&self, compat: &Compat, is_required: bool) -> Result<Option<Found>, Diagnostic> {
+        let Some(file) = compat.tables().pins.iter().find(|row| row.format == "related-commits").map(|row| &row.file)
+        else {
+            return Ok(None);
+        };
+        if self.row.related.is_empty() {
+            return Ok(None);
+        }
         if self.files.torch.is_none() && is_required {
-            return Some(Some(Found::pinned(Reference::Later(file.clone()))));
+            return Ok(Some(Found::pinned(Reference::Later(file.clone()))));
         }
         let source = self.files.torch.as_ref().and_then(|files| files.get(file));
         let row = self.files.related.as_ref().and_then(|related| related.of(&self.row.related, self.related_os));
-        let (Some(row), Some(source)) = (row, source) else {
-            if !is_required {
-                return Some(None);
-            }
-            let (message, place) = match source {
-                Some(source) => (
-                    format!("`{}` has no row for `{}`", source.path, self.row.related),
-                    Place::File(source.path.clone()),
-                ),
-                None => (
-                    format!("torch's checkout has no `{file}`, so no commit of `{}` is known", self.row.related),
-                    Place::File(file.as_str().into()),
-                ),
-            };
-            sink.push(
-                Diagnostic::new(&codes::NO_RELATED_COMMIT, message)
-                    .at(place, "")
-                    .help(format!("name {}'s ref with `--ref`, or take a torch that pins it", self.row.project)),
-            );
-            return None;
+        if let (Some(row), Some(source)) = (row, source) {
+            let from = From::Pin { file: source.path.to_string(), line: row.line };
+            let url = Told { value: row.origin.clone(), from: from.clone() };
+            let reference = Reference::Known(Told { value: row.commit.clone(), from });
+            return Ok(Some(Found { reference, url: Some(url), is_pinned: true }));
+        }
+        if !is_required {
+            return Ok(None);
+        }
+        let name = &self.row.related;
+        let (message, place) = match source {
+            Some(source) => (format!("`{}` has no row for `{name}`", source.path), Place::File(source.path.clone())),
+            None => (
+                format!("torch's checkout has no `{file}`, so no commit of `{name}` is known"),
+                Place::File(file.as_str().into()),
+            ),
         };
-        let from = From::Pin { file: source.path.to_string(), line: row.line };
-        let url = Told { value: row.origin.clone(), from: from.clone() };
-        let reference = Reference::Known(Told { value: row.commit.clone(), from });
-        Some(Some(Found { reference, url: Some(url), is_pinned: true }))
+        Err(Diagnostic::new(&codes::NO_RELATED_COMMIT, message)
+            .at(place, "")
+            .help(format!("name {}'s ref with `--ref`, or take a torch that pins it", self.row.project)))
     }
 }
 

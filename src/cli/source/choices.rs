@@ -25,13 +25,13 @@ pub(super) struct Choices {
     /// Read pins from this checkout of torch [default: its folder in the working folder, where there is one]
     #[arg(long, value_name = "DIR", help_heading = "Pins")]
     pub(super) torch_dir: Option<PathBuf>,
-    /// Prefer rows of related_commits for this system
+    /// Prefer rows of `related_commits` for this system
     #[arg(long, value_name = "OS", default_value = "ubuntu", help_heading = "Pins")]
     pub(super) related_os: String,
-    /// Fail where related_commits does not name a commit
+    /// Fail where `related_commits` does not name a commit
     #[arg(long, help_heading = "Pins")]
     pub(super) require_related_commit: bool,
-    /// Leave out rows of related_commits that cannot be read, with a warning
+    /// Leave out rows of `related_commits` that cannot be read, with a warning
     #[arg(long, help_heading = "Pins")]
     pub(super) lenient: bool,
     /// Take triton's release branch for the version that torch names, not the commit

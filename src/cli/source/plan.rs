@@ -91,9 +91,14 @@ fn planned(args: &Args, compat: &crate::compat::Compat, shell: &Shell, sink: &mu
             files: &files,
             related_os: &args.choices.related_os,
         };
-        let Some(resolved) = resolve(&question, compat, sink) else { continue };
-        let patches = patches(&resolved, args, shell).map_err(|fault| sink.push(fault));
-        projects.extend(patches.map(|patches| document(resolved, patches)));
+        let planned = resolve(&question, compat).and_then(|resolved| {
+            let patches = patches(&resolved, args, shell)?;
+            Ok(document(resolved, patches))
+        });
+        match planned {
+            Ok(planned) => projects.push(planned),
+            Err(fault) => sink.push(fault),
+        }
     }
     let document = Document {
         version: 1,
@@ -142,11 +147,11 @@ struct Document<'a> {
     preset: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     env: Option<&'a BTreeMap<String, String>>,
-    projects: Vec<Project>,
+    projects: Vec<Planned>,
 }
 
 #[derive(serde::Serialize)]
-struct Project {
+struct Planned {
     project: String,
     folder: String,
     origin: Value,
@@ -166,12 +171,12 @@ struct Value {
     from: String,
 }
 
-fn document(resolved: Resolved, (set, why): (Option<String>, String)) -> Project {
+fn document(resolved: Resolved, (set, why): (Option<String>, String)) -> Planned {
     let reference = match resolved.reference {
         Reference::Known(told) => Value { value: Some(told.value), from: told.from.to_string() },
         Reference::Later(file) => Value { value: None, from: format!("torch's {file}, once it is checked out") },
     };
-    Project {
+    Planned {
         project: resolved.project,
         folder: resolved.folder,
         origin: Value { value: Some(resolved.url.value), from: resolved.url.from.to_string() },
