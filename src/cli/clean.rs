@@ -1,30 +1,38 @@
-//! `clean`: removes build folders of jobs, nothing else.
+//! `clean`: removes what builds left in the sources of jobs, or all that is left of jobs.
+
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::{Exit, Format, Shell};
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::{Diagnostic, Place, registry::plan as codes};
-use crate::exec::{self, JobFolder, ROOT};
+use crate::exec::{self, JobFolder, OpenFault, ROOT};
 use crate::sys;
 
 /// Remove the build folders of jobs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Only folders below .rock are removed: sources, logs and build.json of a job. Wheels in dist stay. A
-folder whose build is running is left alone.
+Only folders called `build` go, below .rock/JOB/src, that a build tool has left its mark in and git
+tracks nothing of: what CMake remembers, and what was compiled. Sources, checkouts, logs and what a
+person put there stay, and so do wheels in dist. A folder whose build is running is left alone.
+
+With --whole the job's whole folder goes, its sources with it.
 
 Examples:
-  rock-matrix clean JOB              one job's folder
-  rock-matrix clean --all --dry-run  what there is, and how large it is
-  rock-matrix clean --all            all of them")]
+  rock-matrix clean torch                    build folders of the only job whose id begins so
+  rock-matrix clean --all --dry-run          what would be removed, and how large it is
+  rock-matrix clean --all --whole            all that is left of all jobs")]
 pub(super) struct Args {
-    /// Jobs by id
+    /// Jobs by id, or by how the id of only one begins
     #[arg(value_name = "JOB", required_unless_present = "all", conflicts_with = "all")]
     jobs: Vec<String>,
     /// Every job that has a folder
     #[arg(long)]
     all: bool,
+    /// Remove the whole folder of a job: sources, logs and build.json too
+    #[arg(long)]
+    whole: bool,
     /// Say what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
@@ -37,6 +45,7 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct Freed {
     job: String,
+    path: String,
     bytes: u64,
 }
 
@@ -52,7 +61,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let ids = if args.all { &present } else { &args.jobs };
     let (mut exit, mut freed) = (Exit::Done, Vec::new());
-    for id in ids {
+    for name in ids {
+        let id = only_one(name, &present).unwrap_or(name);
         let folder = match JobFolder::new(base, id) {
             Ok(folder) => folder,
             Err(fault) => {
@@ -60,24 +70,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
                 continue;
             }
         };
-        match exec::freed_by_cleaning(&folder, args.dry_run) {
-            Ok(Some(bytes)) => {
-                freed.push(Freed { job: id.clone(), bytes });
-                if args.format == Format::Human {
-                    let verb = if args.dry_run { "would remove" } else { "removed" };
-                    shell.print(&format!("{verb} {ROOT}/{id}  {}\n", size(bytes)));
-                }
-            }
-            Ok(None) => {
-                let told = Diagnostic::new(&codes::UNKNOWN_JOB, format!("job `{id}` has no build folder"))
-                    .at(Place::Argument(id.clone()), "");
-                let told = match nearest(id, present.iter().map(String::as_str)) {
-                    Some(near) => told.help(format!("did you mean `{near}`?")),
-                    None if present.is_empty() => told.help("there is none at all: nothing is to be done"),
-                    None => told.help(format!("there are {}", present.join(", "))),
-                };
-                exit = shell.report(&[told]);
-            }
+        match clean(&folder, id, args, shell) {
+            Ok(Some(removed)) => freed.extend(removed),
+            Ok(None) => exit = shell.report(&[unknown(name, &present)]),
             Err(fault) => {
                 shell.report(&[Diagnostic::from(&fault)]);
                 exit = Exit::Machine;
@@ -88,13 +83,59 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if args.format == Format::Json {
         let document = serde_json::json!({"version": 1, "dry_run": args.dry_run, "folders": freed, "bytes": sum});
         shell.print(&format!("{document}\n"));
+    } else {
+        let verb = if args.dry_run { "would remove" } else { "removed" };
+        let line = |one: &Freed| format!("{verb} {}  {}\n", one.path, size(one.bytes));
+        shell.print(&freed.iter().map(line).collect::<String>());
     }
-    if ids.is_empty() {
+    if exit == Exit::Done && freed.is_empty() {
         shell.say("there are no build folders");
-    } else if ids.len() > 1 {
+    } else if freed.len() > 1 {
         shell.say(&format!("{} {}", if args.dry_run { "that would free" } else { "freed" }, size(sum)));
     }
     exit
+}
+
+/// Removes what is asked for, and says what is left alone and why; `None` when there is no folder.
+fn clean(folder: &JobFolder, id: &str, args: &Args, shell: &Shell) -> Result<Option<Vec<Freed>>, OpenFault> {
+    let base = &shell.environment.current_dir;
+    let freed = |path: &Path, bytes: u64| {
+        let path = path.strip_prefix(base).unwrap_or(path).display().to_string();
+        Freed { job: id.to_owned(), path, bytes }
+    };
+    if args.whole {
+        let bytes = exec::freed_by_cleaning(folder, args.dry_run)?;
+        return Ok(bytes.map(|bytes| vec![freed(folder.path(), bytes)]));
+    }
+    let Some(found) = exec::build_folders(folder, &shell.environment)? else { return Ok(None) };
+    if !args.dry_run {
+        exec::remove_build_folders(folder, &found)?;
+    }
+    for (one, why) in found.iter().filter_map(|one| Some((one, one.kept?))) {
+        shell.say(&format!("{} stays: {why}", one.path.strip_prefix(base).unwrap_or(&one.path).display()));
+    }
+    Ok(Some(found.iter().filter(|one| one.kept.is_none()).map(|one| freed(&one.path, one.bytes)).collect()))
+}
+
+/// The id of the only job that is called so or whose id begins so.
+fn only_one<'a>(name: &str, present: &'a [String]) -> Option<&'a String> {
+    let begun: Vec<&String> = present.iter().filter(|id| id.starts_with(name) && !name.is_empty()).collect();
+    present.iter().find(|id| *id == name).or(if let [id] = begun[..] { Some(id) } else { None })
+}
+
+fn unknown(name: &str, present: &[String]) -> Diagnostic {
+    let begun: Vec<&str> = present.iter().filter(|id| id.starts_with(name)).map(String::as_str).collect();
+    let message = match begun.len() {
+        0 | 1 => format!("job `{name}` has no build folder"),
+        count => format!("{count} jobs begin with `{name}`"),
+    };
+    let told = Diagnostic::new(&codes::UNKNOWN_JOB, message).at(Place::Argument(name.to_owned()), "");
+    match nearest(name, present.iter().map(String::as_str)) {
+        _ if begun.len() > 1 => told.help(format!("name one of {}", begun.join(", "))),
+        Some(near) => told.help(format!("did you mean `{near}`?")),
+        None if present.is_empty() => told.help("there is none at all: nothing is to be done"),
+        None => told.help(format!("there are {}", present.join(", "))),
+    }
 }
 
 /// Bytes for people.

@@ -77,7 +77,9 @@ impl StepFault {
             StepTrouble::Ended(_) if full => (
                 &codes::DISK_FULL,
                 format!("stage `{stage}` failed because the disk is full"),
-                format!("free some space (`rock-matrix clean --all` removes build folders), then `--continue {stage}`"),
+                format!(
+                    "free some space (`rock-matrix clean --all --whole` removes what builds left), then `--continue {stage}`"
+                ),
             ),
             StepTrouble::Ended(_) => (&codes::STEP_FAILED, self.message(), again),
             StepTrouble::TimedOut(_) => (

@@ -11,7 +11,7 @@ use crate::sys::{self, FileError, Lock};
 /// The folder that holds the job folders, below the one that builds are started in.
 pub const ROOT: &str = ".rock";
 /// What git must leave alone: everything.
-const GITIGNORE: &str = "# Builds of rock-matrix; `rock-matrix clean` removes them.\n*\n";
+const GITIGNORE: &str = "# Builds of rock-matrix; `rock-matrix clean --whole` removes them.\n*\n";
 const LOCK_FILE: &str = "lock";
 /// How long processes of a build that was killed may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(5);
@@ -68,6 +68,11 @@ impl JobFolder {
         &self.path
     }
 
+    /// Holds it, so that no build begins meanwhile.
+    pub(super) fn lock(&self) -> Result<Lock, OpenFault> {
+        sys::lock(&self.path.join(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
+    }
+
     /// The record of the last build.
     pub fn record(&self) -> PathBuf {
         self.path.join("build.json")
@@ -102,7 +107,7 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
             sys::write_atomic(&ignore, GITIGNORE.as_bytes())?;
         }
     }
-    let lock = sys::lock(&folder.path().join(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(folder.path().to_owned()))?;
+    let lock = folder.lock()?;
     let leftovers = sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
     let (last, unreadable) = match Record::load(&folder.record()) {
         Ok(record) => (record, None),
@@ -127,8 +132,7 @@ pub fn freed_by_cleaning(folder: &JobFolder, only_measure: bool) -> Result<Optio
     }
     let bytes = sys::disk_usage(folder.path())?;
     if !only_measure {
-        let _lock =
-            sys::lock(&folder.path().join(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(folder.path().to_owned()))?;
+        let _lock = folder.lock()?;
         sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
         sys::remove(folder.path())?;
     }

@@ -120,6 +120,11 @@ fn entry_kind(found: &std::fs::DirEntry) -> EntryKind {
     }
 }
 
+/// Whether there is a folder under this path itself, and not a link to one.
+pub fn is_own_folder(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
 /// The names in a folder, sorted; none when it is not there.
 ///
 /// # Errors

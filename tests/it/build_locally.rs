@@ -230,24 +230,65 @@ fn a_saved_plan_builds_without_the_matrix_file() {
     toy.build(0, &["--plan", "plan.json"]);
 }
 
+/// What `clean` says, and its exit code.
+fn clean(toy: &Toy, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = toy.command(&[&["clean"], arguments].concat()).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// TA17
 #[test]
-fn cleaning_removes_the_jobs_folder_only_and_says_how_much() {
+fn cleaning_removes_build_folders_of_sources_and_nothing_else() {
     let toy = Toy::building(TAKE);
     toy.build(0, &[]);
-    let clean = |arguments: &[&str]| {
-        let output = toy.command(&[&["clean"], arguments].concat()).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
-    };
-    let (code, stdout, _) = clean(&[JOB, "--dry-run"]);
+    let make = "mkdir -p src/torch/build/lib.linux src/torch/torch src/vision/build; touch src/torch/build/CMakeCache.txt src/torch/setup.py src/vision/build/mine";
+    assert!(std::process::Command::new("sh").args(["-c", make]).current_dir(toy.job("")).status().unwrap().success());
+    let built = format!(".rock/{JOB}/src/torch/build  ");
+    let (code, stdout, stderr) = clean(&toy, &["toy", "--dry-run"]);
+    assert!(code == Some(0) && stdout.starts_with(&format!("would remove {built}")), "{stdout}");
+    assert!(stdout.lines().count() == 1 && stderr.contains("src/vision/build stays: no build tool"), "{stderr}");
+    assert!(toy.job("src/torch/build").exists());
+    let (code, stdout, _) = clean(&toy, &["toy"]);
+    assert!(code == Some(0) && stdout.starts_with(&format!("removed {built}")), "{stdout}");
+    let stays = ["src/torch/setup.py", "src/torch/torch", "src/vision/build/mine", "build.json", "logs/build.log"];
+    assert!(!toy.job("src/torch/build").exists() && stays.iter().all(|path| toy.job(path).exists()));
+    let (code, stdout, stderr) = clean(&toy, &[JOB]);
+    assert!(code == Some(0) && stdout.is_empty() && stderr.ends_with("there are no build folders\n"), "{stderr}");
+    toy.build(0, &["--continue", "auto"]);
+}
+
+#[test]
+fn cleaning_wholly_removes_the_jobs_folder_only_and_says_how_much() {
+    let toy = Toy::building(TAKE);
+    toy.build(0, &[]);
+    let (code, stdout, _) = clean(&toy, &[JOB, "--whole", "--dry-run"]);
     assert!(code == Some(0) && stdout.starts_with(&format!("would remove .rock/{JOB}  ")), "{stdout}");
     assert!(toy.job("build.json").exists());
-    let (_, _, stderr) = clean(&["toy-1.0-rocm6.2-py3.1"]);
+    let (_, _, stderr) = clean(&toy, &["tyo-1.0-rocm6.2-py3.11"]);
     assert!(stderr.contains(&format!("did you mean `{JOB}`?")), "{stderr}");
-    let (code, stdout, _) = clean(&["--all"]);
-    assert!(code == Some(0) && stdout.starts_with(&format!("removed .rock/{JOB}  ")), "{stdout}");
+    std::fs::create_dir(toy.path(".rock/toy-2")).unwrap();
+    let (code, _, stderr) = clean(&toy, &["toy"]);
+    assert!(code == Some(1) && stderr.contains("2 jobs begin with `toy`") && stderr.contains("toy-2"), "{stderr}");
+    let (code, stdout, _) = clean(&toy, &["--all", "--whole"]);
+    assert!(code == Some(0) && stdout.contains(&format!("removed .rock/{JOB}  ")), "{stdout}");
     assert!(!toy.job("").exists() && toy.path("dist").join(WHEEL).exists());
-    assert_eq!(clean(&["../wheels"]).0, Some(1));
+    assert_eq!(clean(&toy, &["../wheels"]).0, Some(1));
     assert!(toy.path("wheels").join(WHEEL).exists());
+}
+
+/// TD4
+#[test]
+fn a_failure_that_is_known_by_its_words_is_told_with_what_helps() {
+    let said = "echo 'FAILED: aotriton_v2.dir/flash.o'; echo 'ccache clang++ flash.cc: Invalid argument'; exit 1";
+    let (_, stderr) = Toy::building(said).build(4, &[]);
+    assert!(
+        stderr.contains("this is known: AOTriton's build fails so when ccache stands before the compiler"),
+        "{stderr}"
+    );
+    let help = "help: build again without ccache: unset CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER, or set CCACHE_DISABLE=1, then go on with `--continue build`\n";
+    assert!(stderr.contains(help), "{stderr}");
+    let (_, stderr) = Toy::building("echo 'clang++ flash.cc: Invalid argument'; exit 1").build(4, &[]);
+    assert!(!stderr.contains("this is known"), "{stderr}");
 }
 
 #[test]

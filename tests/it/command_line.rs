@@ -162,7 +162,7 @@ fn what_might_be_piped_has_a_form_for_programs() {
     let checked = project.run(&["check", "m.yaml", "--format", "json"]).exits(0).json();
     assert_eq!((&checked["checked"], &checked["errors"]), (&1.into(), &0.into()));
     std::fs::create_dir_all(project.path(".rock/a-1.0")).unwrap();
-    let cleaned = project.run(&["clean", "--all", "--format", "json"]).exits(0).json();
+    let cleaned = project.run(&["clean", "--all", "--whole", "--format", "json"]).exits(0).json();
     assert_eq!(cleaned["folders"][0]["job"], "a-1.0");
     assert!(!project.path(".rock/a-1.0").exists());
 }
