@@ -11,6 +11,7 @@ mod compat;
 mod completions;
 mod doctor;
 mod documents;
+mod env;
 mod exit;
 mod explain;
 mod facts;
@@ -31,6 +32,7 @@ mod report;
 mod schema;
 mod shell;
 mod source;
+mod targets;
 mod told;
 mod wheel;
 mod wheel_file;
@@ -103,6 +105,7 @@ enum Command {
     Compat(compat::Args),
     Completions(completions::Args),
     Doctor(doctor::Args),
+    Env(env::Args),
     Explain(explain::Args),
     Index(index::Args),
     Init(init::Args),
@@ -134,6 +137,7 @@ impl Command {
             Self::Compat(args) => compat::run(&args, shell),
             Self::Completions(args) => completions::run(&args, shell),
             Self::Doctor(args) => doctor::run(&args, shell),
+            Self::Env(args) => env::run(&args, shell),
             Self::Explain(args) => explain::run(&args, shell),
             Self::Index(args) => index::run(&args, shell),
             Self::Init(args) => init::run(&args, shell),

@@ -10,7 +10,9 @@ use std::fmt;
 
 use super::rows::{ActionRow, Origin, PackageRow, Tables};
 
-// By its path: the build script compiles this file as another module.
+// By their paths: the build script compiles this file as another module.
+#[path = "faults/run_time.rs"]
+mod run_time;
 #[path = "faults/source.rs"]
 mod source;
 
@@ -104,6 +106,7 @@ pub fn find(tables: &Tables) -> Vec<Fault> {
     words(tables, &mut faults);
     source::find(tables, &mut faults);
     torch_abi(tables, &mut faults);
+    run_time::find(tables, &mut faults);
     faults
 }
 

@@ -15,12 +15,14 @@ pub mod patch;
 pub mod policy;
 pub mod refresh;
 pub mod rows;
+mod run_time;
 mod store;
 mod torch_abi;
 mod verdict;
 
 pub use explain::{Answer, Question};
 pub use images::ImageTag;
+pub use run_time::{LeftOut, Surroundings, Variable, Variables, advice, begins};
 pub use store::Compat;
 pub use torch_abi::{TorchEvidence, TorchFit};
 pub use verdict::{Because, Verdict};

@@ -11,10 +11,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-// By its path: the build script compiles this file as another module.
+// By their paths: the build script compiles this file as another module.
+#[path = "rows/run_time.rs"]
+mod run_time;
 #[path = "rows/source.rs"]
 mod source;
 
+pub use run_time::{
+    AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
+};
 pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchSourceRow};
 
 /// All tables. A file holds one or several of them.
@@ -51,6 +56,14 @@ pub struct Tables {
     pub torch_aotriton: Vec<TorchAotritonRow>,
     pub torch_abi_read: Vec<TorchAbiReadRow>,
     pub torch_abi: Vec<TorchAbiRow>,
+    pub profiles: Vec<ProfileRow>,
+    pub variables: Vec<VariableRow>,
+    pub variable_rules: Vec<VariableRuleRow>,
+    pub attention: Vec<AttentionRow>,
+    pub attention_expects: Vec<AttentionExpectRow>,
+    pub tools: Vec<ToolRow>,
+    pub paths: Vec<PathRow>,
+    pub known_failures: Vec<KnownFailureRow>,
 }
 
 /// Where a fact comes from.
@@ -532,4 +545,12 @@ tables_of_rows!(
     torch_aotriton,
     torch_abi_read,
     torch_abi,
+    profiles,
+    variables,
+    variable_rules,
+    attention,
+    attention_expects,
+    tools,
+    paths,
+    known_failures,
 );

@@ -316,6 +316,13 @@ impl Compat {
         format!("compat/{file}, {row}, checked {}", origin.checked)
     }
 
+    /// What the source of a row is, where in it, and how sure it is.
+    pub fn read_in(&self, origin: &Origin) -> String {
+        let source = self.tables.sources.get(&origin.source).unwrap_or(&origin.source);
+        let place = if origin.r#ref.is_empty() { String::new() } else { format!(", {}", origin.r#ref) };
+        format!("{source}{place} ({})", origin.status.word())
+    }
+
     pub(super) fn unknown_package(&self, package: &str, version: &PackageVersion) -> Verdict {
         Verdict::Unknown(Because {
             reason: format!("no fact speaks about {package} {version}"),

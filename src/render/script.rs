@@ -158,12 +158,12 @@ pub fn quote(word: &str) -> String {
 }
 
 /// The characters that no POSIX shell gives a meaning to inside a word; the same set as Python's `shlex.quote`.
-fn plain_or_quoted(text: &str) -> String {
+pub(super) fn plain_or_quoted(text: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(&b);
     if !text.is_empty() && text.bytes().all(is_plain) { text.to_owned() } else { single_quoted(text) }
 }
 
-fn single_quoted(text: &str) -> String {
+pub(super) fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

@@ -6,6 +6,7 @@
 
 mod ask_for_wheels;
 mod ask_the_facts;
+mod attention_of_a_gpu;
 mod begin_a_project;
 mod build_in_container;
 mod build_locally;
@@ -18,6 +19,7 @@ mod deploy_the_pages;
 mod docs_are_fresh;
 mod doctor_on_this_machine;
 mod edit_an_elf;
+mod environments_by_purpose;
 mod example_workflows;
 mod expansion_is_exact;
 mod expect_wheels;

@@ -65,7 +65,7 @@ fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow]) -> String
     let mut text = String::new();
     for answer in answers {
         let _ = writeln!(text, "{}: {}", answer.question, answer.word);
-        let read_in = answer.origin.map(|origin| read_in(compat, origin)).unwrap_or_default();
+        let read_in = answer.origin.map(|origin| compat.read_in(origin)).unwrap_or_default();
         let note = answer.origin.map(|origin| origin.note.clone()).unwrap_or_default();
         for (name, value) in [
             ("because", &answer.reason),
@@ -80,16 +80,9 @@ fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow]) -> String
         }
     }
     for claim in claims {
-        let _ = writeln!(text, "also: {}\n  read in: {}", claim.claim, read_in(compat, &claim.origin));
+        let _ = writeln!(text, "also: {}\n  read in: {}", claim.claim, compat.read_in(&claim.origin));
     }
     text
-}
-
-/// What the source is, where in it, and how sure it is.
-fn read_in(compat: &Compat, origin: &Origin) -> String {
-    let source = compat.tables().sources.get(&origin.source).unwrap_or(&origin.source);
-    let place = if origin.r#ref.is_empty() { String::new() } else { format!(", {}", origin.r#ref) };
-    format!("{source}{place} ({})", origin.status.word())
 }
 
 const AXES: [&str; 5] = ["torch", "rocm", "python", "backend", "gfx"];

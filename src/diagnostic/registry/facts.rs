@@ -13,6 +13,8 @@ pub const ALL: &[&Code] = &[
     &BAD_POLICY_FILE,
     &POLICY_SHRINKS,
     &MOVED_TAG,
+    &UNKNOWN_PROFILE,
+    &VARIABLE_AGAINST_PROFILE,
 ];
 
 /// A facts file that does not follow the tables.
@@ -68,4 +70,16 @@ pub const MOVED_TAG: Code = Code::warning(
     "K009",
     "moved-tag",
     "The tag that a row of the table `actions` was read from leads to another commit now. Tags of releases stay where they are; whoever takes over a repository moves them, so that everybody who names the tag runs other code. The row is kept, `compat refresh` proposes nothing newer of that repository, and `--check` fails.\n\nLook at the releases and the security advisories of the repository. Where the move was meant, read the new commit and write it into the row by hand.",
+);
+/// No profile has this name.
+pub const UNKNOWN_PROFILE: Code = Code::error(
+    "K010",
+    "unknown-profile",
+    "There is no profile of this name. Profiles are rows of the table `profiles`, and their variables of the table `variables`: `rock-matrix compat list profiles` shows them.",
+);
+/// A value that does harm for the purpose it is set for.
+pub const VARIABLE_AGAINST_PROFILE: Code = Code::warning(
+    "K011",
+    "variable-against-profile",
+    "A variable has a value that does harm for what is run: `AMD_SERIALIZE_KERNEL=1` in a benchmark makes kernels wait for each other, so the numbers are not what users get. The table `variable-rules` has the values that do none, and why.\n\nA step of a recipe is of a profile where a word in the name of its stage says so, such as `bench`. Its own variables are looked at, and those that the container gets by `docker: {args: …}`.",
 );

@@ -26,6 +26,16 @@ pub const ALL: &[&Code] = &[
     &CANNOT_READ_FILE,
     &CANNOT_WRITE_FILE,
     &UNKNOWN_CODE,
+    &VARIABLES_LEFT_OUT,
+    &LISTS_REPLACED,
+    &NO_ROCM_SDK,
+    &UNWRITABLE_VARIABLE,
+    &ATTENTION_MISS,
+    &UNJUDGED_LOG,
+    &NO_DEVICE_IN_LOG,
+    &NO_TARGET_NAMED,
+    &OLD_BUILD_TOOL,
+    &UNFIT_PATH,
 ];
 
 /// The kernel driver lists no AMD GPU.
@@ -159,4 +169,64 @@ pub const UNKNOWN_CODE: Code = Code::error(
     "H022",
     "unknown-code",
     "`rock-matrix explain` takes a code as it stands in a message, `M001`, or its name, `duplicate-key`. Without one it lists them all.",
+);
+/// Variables whose values nobody has said.
+pub const VARIABLES_LEFT_OUT: Code = Code::note(
+    "H023",
+    "variables-left-out",
+    "Some variables of the profile are relative to the folder of ROCm, or name the gfx targets, and these are not known. They are left out, never guessed.\n\nGive the folder with `--rocm`, or a Python that has the packages of the ROCm SDK with `--python`; give the targets with `--gfx`.",
+);
+/// A form that cannot keep what a list of folders holds.
+pub const LISTS_REPLACED: Code = Code::note(
+    "H024",
+    "lists-replaced",
+    "Variables such as `LD_LIBRARY_PATH` are lists of folders. The form for a shell puts the folder before what the list holds, once. conda, the `env:` of a workflow and a file for `docker run --env-file` hold plain values, so there the list is this folder alone.\n\nWhere a list must be kept, source the form for a shell.",
+);
+/// An interpreter without the packages of the ROCm SDK.
+pub const NO_ROCM_SDK: Code = Code::error(
+    "H025",
+    "no-rocm-sdk",
+    "The interpreter given by `--python` was asked for the folder of ROCm with `-m rocm_sdk path --root`, and did not answer with an absolute path: it cannot be started, or the packages of the ROCm SDK are not installed there.\n\nInstall `rocm[libraries,devel]` into it, or give the folder with `--rocm`.",
+);
+/// A value that the form asked for cannot hold.
+pub const UNWRITABLE_VARIABLE: Code = Code::error(
+    "H026",
+    "unwritable-variable",
+    "A variable has a value that the form asked for cannot hold: a line break in a file for `docker run --env-file`, or a folder with `:` in its name in a list of folders. It is refused, since any other value would be another value.",
+);
+/// Attention does not do what is expected on a GPU.
+pub const ATTENTION_MISS: Code = Code::error(
+    "H027",
+    "attention-miss",
+    "A line of the validation script's output is not what the facts expect on this GPU (table `attention-expects`), or is missing: torch's attention does not work there, or takes another library.\n\nMost often a variable is not set, or was set after torch was imported. `rock-matrix doctor attention --arch TARGET` says which library torch takes and what it needs, and `rock-matrix env` prints the variables.",
+);
+/// A log that cannot be judged.
+pub const UNJUDGED_LOG: Code = Code::error(
+    "H028",
+    "unjudged-log",
+    "What was given is not the whole output of the validation script, or it is of a GPU that nothing is expected of. Nothing is concluded from it.\n\n`rock-matrix doctor attention --script` prints the script. Keep all of its output, and name the GPU with `--arch` where the log does not.",
+);
+/// A log of a machine without a GPU.
+pub const NO_DEVICE_IN_LOG: Code = Code::note(
+    "H029",
+    "no-device-in-log",
+    "The validation script found no GPU, so it asked torch for nothing that needs one. That is no fault: torch for ROCm is imported and looked at on machines without GPUs too.",
+);
+/// Attention is asked about on a machine without GPUs.
+pub const NO_TARGET_NAMED: Code = Code::error(
+    "H030",
+    "no-target-named",
+    "`rock-matrix doctor attention` answers for the GPUs of this machine, and there is none. Name the target that is meant with `--arch`.",
+);
+/// A tool that is too old for builds of torch.
+pub const OLD_BUILD_TOOL: Code = Code::warning(
+    "H031",
+    "old-build-tool",
+    "A tool of this machine is older than builds of torch from source need (table `tools`). Other builds may do with it.\n\nInstall a newer one; `python -m pip install ninja` puts one beside that Python.",
+);
+/// A path that builds of torch have trouble with.
+pub const UNFIT_PATH: Code = Code::warning(
+    "H032",
+    "unfit-path",
+    "Builds of torch from source are known to fail with such a path (table `paths`): on Windows command lines grow with the folder of the build until they are too long, and blanks in the path of Python are taken for the end of a word.\n\nMove the one or the other.",
 );

@@ -1,0 +1,316 @@
+//! `env`: the variables of a purpose as shells, conda, workflows and docker take them.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use crate::support::toy::Toy;
+use crate::support::{Outcome, Project};
+
+fn env(arguments: &[&str]) -> Outcome {
+    Project::new().run(&[&["env"], arguments].concat()).exits(0)
+}
+
+const ASKED: [&str; 6] = ["--profile", "debug", "--rocm", "/opt/rocm 7", "--gfx", "gfx1151"];
+
+/// TA11
+#[test]
+fn a_profile_is_printed_for_shells_conda_workflows_and_docker() {
+    let text = |format: &str| env(&[&ASKED[..], &["--format", format]].concat()).stdout;
+    insta::assert_snapshot!(text("sh"), @r#"
+    export ROCM_PATH='/opt/rocm 7'
+    export HIP_PLATFORM=amd
+    export HIP_PATH='/opt/rocm 7'
+    export HIP_CLANG_PATH='/opt/rocm 7/lib/llvm/bin'
+    export HIP_INCLUDE_PATH='/opt/rocm 7/include'
+    export HIP_LIB_PATH='/opt/rocm 7/lib'
+    export HIP_DEVICE_LIB_PATH='/opt/rocm 7/lib/llvm/amdgcn/bitcode'
+    export HIP_ARCH=gfx1151
+    case ":${LD_LIBRARY_PATH-}:" in
+      *:'/opt/rocm 7/lib':*) ;;
+      *) LD_LIBRARY_PATH='/opt/rocm 7/lib'"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
+    esac
+    export LD_LIBRARY_PATH
+    case ":${LIBRARY_PATH-}:" in
+      *:'/opt/rocm 7/lib':*) ;;
+      *) LIBRARY_PATH='/opt/rocm 7/lib'"${LIBRARY_PATH:+:$LIBRARY_PATH}" ;;
+    esac
+    export LIBRARY_PATH
+    case ":${CPATH-}:" in
+      *:'/opt/rocm 7/include':*) ;;
+      *) CPATH='/opt/rocm 7/include'"${CPATH:+:$CPATH}" ;;
+    esac
+    export CPATH
+    case ":${PKG_CONFIG_PATH-}:" in
+      *:'/opt/rocm 7/lib/pkgconfig':*) ;;
+      *) PKG_CONFIG_PATH='/opt/rocm 7/lib/pkgconfig'"${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" ;;
+    esac
+    export PKG_CONFIG_PATH
+    export PYTORCH_ROCM_ARCH=gfx1151
+    export HIP_VISIBLE_DEVICES=0
+    export TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1
+    export TORCH_ROCM_AOTRITON_PREFER_DEFAULT=1
+    export AMD_SERIALIZE_KERNEL=1
+    export HIP_LAUNCH_BLOCKING=1
+    export AOTRITON_DEBUG_LEVEL=3
+    "#);
+    insta::assert_snapshot!(text("conda"), @"conda env config vars set 'ROCM_PATH=/opt/rocm 7' HIP_PLATFORM=amd 'HIP_PATH=/opt/rocm 7' 'HIP_CLANG_PATH=/opt/rocm 7/lib/llvm/bin' 'HIP_INCLUDE_PATH=/opt/rocm 7/include' 'HIP_LIB_PATH=/opt/rocm 7/lib' 'HIP_DEVICE_LIB_PATH=/opt/rocm 7/lib/llvm/amdgcn/bitcode' HIP_ARCH=gfx1151 'LD_LIBRARY_PATH=/opt/rocm 7/lib' 'LIBRARY_PATH=/opt/rocm 7/lib' 'CPATH=/opt/rocm 7/include' 'PKG_CONFIG_PATH=/opt/rocm 7/lib/pkgconfig' PYTORCH_ROCM_ARCH=gfx1151 HIP_VISIBLE_DEVICES=0 TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1 TORCH_ROCM_AOTRITON_PREFER_DEFAULT=1 AMD_SERIALIZE_KERNEL=1 HIP_LAUNCH_BLOCKING=1 AOTRITON_DEBUG_LEVEL=3");
+    insta::assert_snapshot!(text("yaml"), @"
+    env:
+      ROCM_PATH: /opt/rocm 7
+      HIP_PLATFORM: amd
+      HIP_PATH: /opt/rocm 7
+      HIP_CLANG_PATH: /opt/rocm 7/lib/llvm/bin
+      HIP_INCLUDE_PATH: /opt/rocm 7/include
+      HIP_LIB_PATH: /opt/rocm 7/lib
+      HIP_DEVICE_LIB_PATH: /opt/rocm 7/lib/llvm/amdgcn/bitcode
+      HIP_ARCH: gfx1151
+      LD_LIBRARY_PATH: /opt/rocm 7/lib
+      LIBRARY_PATH: /opt/rocm 7/lib
+      CPATH: /opt/rocm 7/include
+      PKG_CONFIG_PATH: /opt/rocm 7/lib/pkgconfig
+      PYTORCH_ROCM_ARCH: gfx1151
+      HIP_VISIBLE_DEVICES: '0'
+      TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL: '1'
+      TORCH_ROCM_AOTRITON_PREFER_DEFAULT: '1'
+      AMD_SERIALIZE_KERNEL: '1'
+      HIP_LAUNCH_BLOCKING: '1'
+      AOTRITON_DEBUG_LEVEL: '3'
+    ");
+    insta::assert_snapshot!(text("env-file"), @"
+    ROCM_PATH=/opt/rocm 7
+    HIP_PLATFORM=amd
+    HIP_PATH=/opt/rocm 7
+    HIP_CLANG_PATH=/opt/rocm 7/lib/llvm/bin
+    HIP_INCLUDE_PATH=/opt/rocm 7/include
+    HIP_LIB_PATH=/opt/rocm 7/lib
+    HIP_DEVICE_LIB_PATH=/opt/rocm 7/lib/llvm/amdgcn/bitcode
+    HIP_ARCH=gfx1151
+    LD_LIBRARY_PATH=/opt/rocm 7/lib
+    LIBRARY_PATH=/opt/rocm 7/lib
+    CPATH=/opt/rocm 7/include
+    PKG_CONFIG_PATH=/opt/rocm 7/lib/pkgconfig
+    PYTORCH_ROCM_ARCH=gfx1151
+    HIP_VISIBLE_DEVICES=0
+    TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1
+    TORCH_ROCM_AOTRITON_PREFER_DEFAULT=1
+    AMD_SERIALIZE_KERNEL=1
+    HIP_LAUNCH_BLOCKING=1
+    AOTRITON_DEBUG_LEVEL=3
+    ");
+}
+
+/// The values that a shell has after it sourced the text twice.
+fn sourced(shell: &str, project: &Project, before: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let mut command = Command::new(shell);
+    command.env_clear().envs(before.iter().copied()).current_dir(project.root());
+    let said = command.args(["-c", "set -eu; . ./rocm.sh; . ./rocm.sh; /usr/bin/env -0"]).output().unwrap();
+    assert!(said.status.success(), "{shell}: {}", String::from_utf8_lossy(&said.stderr));
+    let text = String::from_utf8(said.stdout).unwrap();
+    text.split_terminator('\0').filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect()
+}
+
+/// TA11
+#[test]
+fn shells_read_every_value_as_it_is_and_lists_do_not_grow_when_it_is_sourced_again() {
+    let folder = "/opt/it's \"$HOME\" `id` [a]*";
+    let nasty = "--set=NASTY=a 'b' \"c\" $(d) \\ *\n~";
+    let text = env(&["--profile", "bench", "--rocm", folder, "--gfx", "gfx942,gfx1151", nasty]).stdout;
+    let project = Project::new().file("rocm.sh", &text);
+    let lib = format!("{folder}/lib");
+    for shell in ["sh", "bash", "dash"] {
+        let listed = |before: &[(&str, &str)]| sourced(shell, &project, before)["LD_LIBRARY_PATH"].clone();
+        assert_eq!(listed(&[]), lib, "{shell}");
+        assert_eq!(listed(&[("LD_LIBRARY_PATH", "")]), lib, "{shell}: an empty list has no folder");
+        assert_eq!(listed(&[("LD_LIBRARY_PATH", "/a:/b")]), format!("{lib}:/a:/b"), "{shell}");
+        let held = format!("/a:{lib}");
+        assert_eq!(listed(&[("LD_LIBRARY_PATH", &held)]), held, "{shell}: it is there already");
+        let values = sourced(shell, &project, &[]);
+        assert_eq!(values["NASTY"], "a 'b' \"c\" $(d) \\ *\n~", "{shell}");
+        assert_eq!(values["HIP_CLANG_PATH"], format!("{folder}/lib/llvm/bin"), "{shell}");
+        assert_eq!((&*values["PYTORCH_ROCM_ARCH"], &*values["AMD_SERIALIZE_KERNEL"]), ("gfx942;gfx1151", "0"));
+    }
+}
+
+/// TA11
+#[test]
+fn a_workflow_and_a_file_for_docker_hold_the_same_values() {
+    let text = |format: &str| env(&[&ASKED[..], &["--format", format]].concat()).stdout;
+    let block: BTreeMap<String, BTreeMap<String, String>> = serde_yaml::from_str(&text("yaml")).unwrap();
+    let file: BTreeMap<String, String> =
+        text("env-file").lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect();
+    assert_eq!(block["env"], file);
+    assert_eq!(file["LD_LIBRARY_PATH"], "/opt/rocm 7/lib");
+    let json = Project::new().run(&[&["env"], &ASKED[..], &["--format", "json"]].concat()).exits(0).json();
+    assert_eq!((&json["version"], &json["profile"]), (&1.into(), &"debug".into()));
+    let rows = json["variables"].as_array().unwrap();
+    let of_json: BTreeMap<String, String> = rows
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["value"].as_str().unwrap().to_owned()))
+        .collect();
+    assert_eq!(of_json, file);
+}
+
+/// TA11
+#[test]
+fn a_value_with_a_line_break_is_refused_for_docker() {
+    let arguments = ["env", "--profile", "run", "--format", "env-file", "--set", "A=a\nb"];
+    insta::assert_snapshot!(Project::new().run(&arguments).exits(1).stderr, @"
+    error[H026 unwritable-variable]: `A` has a line break, which a file of variables cannot hold
+    help: take the form for a shell, or another folder
+    ");
+}
+
+/// TA11
+#[test]
+fn what_is_not_known_is_left_out_with_a_note() {
+    let said = env(&["--profile", "bench"]);
+    assert!(!said.stdout.contains("ROCM_PATH") && !said.stdout.contains("PYTORCH_ROCM_ARCH"), "{}", said.stdout);
+    insta::assert_snapshot!(said.stderr, @"
+    note[H023 variables-left-out]: 10 variables left out: the folder of ROCm is not known
+     = note: ROCM_PATH, HIP_PATH, HIP_CLANG_PATH, HIP_INCLUDE_PATH, HIP_LIB_PATH, HIP_DEVICE_LIB_PATH, LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
+    help: give it with `--rocm DIR`, or a Python with the SDK's packages with `--python`
+
+    note[H023 variables-left-out]: 2 variables left out: no gfx target is named
+     = note: HIP_ARCH, PYTORCH_ROCM_ARCH
+    help: give them with `--gfx`, such as `--gfx gfx1151`
+    ");
+    let said = env(&["--profile", "run", "--rocm", "/opt/rocm", "--gfx", "gfx942", "--format", "yaml"]).stderr;
+    insta::assert_snapshot!(said, @"
+    note[H024 lists-replaced]: lists of folders hold the folder of ROCm alone in this form
+     = note: LD_LIBRARY_PATH, LIBRARY_PATH, CPATH, PKG_CONFIG_PATH
+    help: source the form for a shell (`--format sh`) where what they hold must be kept
+    ");
+}
+
+/// TA11
+#[test]
+fn the_folder_is_asked_of_the_packages_of_the_sdk() {
+    let module = "import sys\nassert sys.argv[1:] == ['path', '--root'], sys.argv\nprint('/sdk/_rocm_sdk_devel')\n";
+    let project = Project::new().file("sdk/rocm_sdk/__main__.py", module).file("sdk/rocm_sdk/__init__.py", "");
+    let sdk = project.path("sdk");
+    let asked = ["env", "--profile", "run", "--python", "python3"];
+    let empty = project.run(&asked).exits(3).stderr;
+    let project = project.env("PYTHONPATH", sdk);
+    let text = project.run(&asked).exits(0).stdout;
+    assert!(text.starts_with("export ROCM_PATH=/sdk/_rocm_sdk_devel\n"), "{text}");
+    insta::assert_snapshot!(empty, @"
+    error[H025 no-rocm-sdk]: `python3 -m rocm_sdk path --root` names no folder
+    --> argument `--python python3`
+    help: install `rocm[libraries,devel]` into that Python, or give the folder with `--rocm`
+    ");
+    let said = project.run(&["env", "--profile", "run", "--python", "./no/python"]).exits(3).stderr;
+    assert!(
+        said.starts_with("error[H025 no-rocm-sdk]: `./no/python -m rocm_sdk path --root` names no folder"),
+        "{said}"
+    );
+    project.run(&[&asked[..], &["--rocm", "/opt/rocm"]].concat()).exits(2);
+}
+
+/// TA11
+#[test]
+fn the_variable_that_nothing_reads_is_passed_through_and_the_facts_say_so() {
+    assert!(env(&["--profile", "run"]).stdout.contains("export TORCH_ROCM_AOTRITON_PREFER_DEFAULT=1\n"));
+    let rows = Project::new().run(&["compat", "list", "variables"]).exits(0).stdout;
+    assert!(rows.contains("no program was found that reads it"), "{rows}");
+}
+
+/// TA16
+#[test]
+fn serialized_kernels_in_a_benchmark_are_a_warning() {
+    let said =
+        env(&["--profile", "bench", "--rocm", "/opt/rocm", "--gfx", "gfx1151", "--set", "AMD_SERIALIZE_KERNEL=1"]);
+    assert!(said.stdout.contains("export AMD_SERIALIZE_KERNEL=1\n"), "{}", said.stdout);
+    insta::assert_snapshot!(said.stderr, @"
+    warning[K011 variable-against-profile]: profile `bench` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get
+    --> argument `--set AMD_SERIALIZE_KERNEL=1`
+    help: set it to 0
+    ");
+    let said =
+        env(&["--profile", "debug", "--rocm", "/opt/rocm", "--gfx", "gfx1151", "--set", "AMD_SERIALIZE_KERNEL=3"]);
+    insta::assert_snapshot!(said.stderr, @"
+    note[K011 variable-against-profile]: profile `debug` has `AMD_SERIALIZE_KERNEL=3`: torch reads it as a flag and warns about values other than 0 and 1; HIP knows 2 and 3 as well, and torch's own advice names 3
+    --> argument `--set AMD_SERIALIZE_KERNEL=3`
+    help: set it to 0 or 1
+    ");
+}
+
+#[test]
+fn an_unknown_profile_is_told_with_the_nearest() {
+    let said = Project::new().run(&["env", "--profile", "debgu"]).exits(1).stderr;
+    insta::assert_snapshot!(said, @"
+    error[K010 unknown-profile]: there is no profile `debgu`; did you mean `debug`?
+    --> argument `--profile debgu`
+    help: write `--profile debug`
+    ");
+    for bad in [&["--gfx", "942"][..], &["--gfx", " "], &["--set", "A B=c"], &["--set", "A"], &["--rocm", ""]] {
+        Project::new().run(&[&["env", "--profile", "run"], bad].concat()).exits(2);
+    }
+}
+
+/// What `check` says of a toy whose step is a benchmark.
+fn checked(toy: &Toy) -> String {
+    let output = toy.command(&["check"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    said
+}
+
+/// TA16
+#[test]
+fn a_recipe_that_serializes_kernels_in_a_bench_step_gets_a_warning() {
+    let serialized = "    env: {AMD_SERIALIZE_KERNEL: \"{{ vars.serialize }}\"}\n";
+    let toy = |value: &str| {
+        let toy = Toy::with_recipe("true", serialized)
+            .recipe("python: python3\n", &format!("python: python3\n  serialize: \"{value}\"\n"));
+        toy.recipe("stage: build", "stage: bench-attention")
+    };
+    let said = checked(&toy("1"));
+    let first = "warning[K011 variable-against-profile]: stage `bench-attention` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get\n";
+    assert!(said.contains(first) && said.contains("help: set it to 0\n") && said.contains("for job `toy"), "{said}");
+    assert!(!checked(&toy("0")).contains("K011"));
+    let said = checked(&Toy::with_recipe("true", "    env: {AMD_SERIALIZE_KERNEL: \"1\"}\n"));
+    assert!(!said.contains("K011"), "a build is no benchmark: {said}");
+    let said = checked(&Toy::with_recipe("true", "    env: {AMD_SERIALIZE_KERNEL: \"3\"}\n"));
+    assert!(
+        said.contains("note[K011 variable-against-profile]: stage `build` has `AMD_SERIALIZE_KERNEL=3`: torch"),
+        "{said}"
+    );
+}
+
+/// TA16
+#[test]
+fn a_container_that_serializes_the_kernels_of_a_benchmark_gets_a_warning_where_it_says_so() {
+    let arguments = "docker: {args: [--env, AMD_SERIALIZE_KERNEL=1, -eHIP_LAUNCH_BLOCKING=0]}\n";
+    let toy = Toy::building("true").matrix(arguments).recipe("stage: build", "stage: benchmark");
+    let said = checked(&toy);
+    insta::assert_snapshot!(said.replace(toy.folder.to_str().unwrap(), "[HERE]"), @"
+    warning[K011 variable-against-profile]: the container of `docker` has `AMD_SERIALIZE_KERNEL=1`: kernels wait for each other, so what is measured is not what users get
+      --> matrices/toy.yaml:12:9
+       |
+    12 | docker: {args: [--env, AMD_SERIALIZE_KERNEL=1, -eHIP_LAUNCH_BLOCKING=0]}
+       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = note: for job `toy-1.0-rocm6.2-py3.11`
+    help: set it to 0
+
+    1 file, 0 errors, 1 warning
+    ");
+    assert!(!checked(&Toy::building("true").matrix(arguments)).contains("K011"));
+}
+
+/// TA11
+#[test]
+fn the_shells_of_windows_get_assignments_with_folders_as_they_are_there() {
+    let asked = ["--profile", "bench", "--rocm", "C:\\ROCm 7", "--gfx", "gfx1151", "--set", "RATIO=50%", "--format"];
+    let text = env(&[&asked[..], &["powershell"]].concat()).stdout;
+    assert!(text.starts_with("$env:ROCM_PATH = 'C:\\ROCm 7'\r\n") && text.contains("$env:RATIO = '50%'\r\n"), "{text}");
+    assert!(text.contains("-notcontains 'C:\\ROCm 7/lib'"), "{text}");
+    let text = env(&[&asked[..], &["cmd"]].concat()).stdout;
+    assert!(text.starts_with("set \"ROCM_PATH=C:\\ROCm 7\"\r\n") && text.contains("set \"RATIO=50%%\"\r\n"), "{text}");
+    let refused = ["env", "--profile", "run", "--rocm", "C:/rocm"];
+    let said = Project::new().run(&refused).exits(1).stderr;
+    assert!(
+        said.starts_with("error[H026 unwritable-variable]: `LD_LIBRARY_PATH` is a list of folders with `:` between"),
+        "{said}"
+    );
+}
