@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Site, build};
-use crate::compat::Compat;
+use super::{Build, Site, build};
+use crate::compat::{Compat, advice};
 use crate::config::Platform;
 use crate::config::recipe::RecipeDocument;
 use crate::diagnostic::{Diagnostic, Sink};
@@ -13,12 +13,12 @@ use crate::plan::Job;
 const MOST_JOBS: usize = 5_000;
 
 /// Evaluates every condition, and every part whose condition holds, for each job. Facts of the machine have stand-ins.
-/// Each fault is told once, with how many jobs have it and one of them.
+/// Each fault is told once, with how many jobs have it and one of them. So is what speaks against a variable's value.
 pub fn check(jobs: impl IntoIterator<Item = Job>, document: &RecipeDocument, compat: &Compat, sink: &mut Sink) {
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
     for job in jobs.into_iter().filter(|job| job.settings.platform == Platform::Linux).take(MOST_JOBS) {
         let told = build(&job, document, compat, &Site::Container, &BTreeMap::new());
-        for diagnostic in told.err().into_iter().flatten() {
+        for diagnostic in told.map_or_else(|faults| faults, |build| against(&job, &build, compat)) {
             match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
                 Some((_, count, _)) => *count += 1,
                 None => found.push((diagnostic, 1, job.id.clone())),
@@ -28,5 +28,54 @@ pub fn check(jobs: impl IntoIterator<Item = Job>, document: &RecipeDocument, com
     for (diagnostic, count, id) in found {
         let jobs = if count == 1 { format!("for job `{id}`") } else { format!("for {count} jobs, such as `{id}`") };
         sink.push(diagnostic.note(jobs));
+    }
+}
+
+/// What the facts say against the variables of steps, and against those that the container gets.
+fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut add = |profiles: &[&str], who: &str, name: &str, value: &str| {
+        let rules = compat.against(profiles, name, value).into_iter();
+        found.extend(rules.map(|rule| advice(rule, who, &format!("{name}={value}"))));
+    };
+    let mut of_job: Vec<&str> = Vec::new();
+    for step in &build.steps {
+        let profiles: Vec<&str> = compat.profiles_of_stage(&step.stage).collect();
+        let who = format!("stage `{}`", step.stage);
+        step.env.iter().for_each(|(name, value)| add(&profiles, &who, name, value));
+        of_job.extend(profiles);
+    }
+    for (name, value) in container_variables(&job.settings.docker.args) {
+        add(&of_job, "the container of `docker`", name, value);
+    }
+    found
+}
+
+/// Variables with a value among the arguments of a container: `-e A=b`, `--env A=b`, `--env=A=b`, `-eA=b`.
+fn container_variables(arguments: &[String]) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        let setting = match word {
+            "-e" | "--env" => words.next(),
+            _ if word.starts_with("--env=") => word.strip_prefix("--env="),
+            _ if word.starts_with("--") => None,
+            _ => word.strip_prefix("-e").map(|rest| rest.strip_prefix('=').unwrap_or(rest)),
+        };
+        found.extend(setting.and_then(|setting| setting.split_once('=')));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::container_variables;
+
+    #[test]
+    fn variables_of_a_container_are_found_in_every_spelling() {
+        let words =
+            ["-e", "A=1", "--env", "B=2", "--env=C=3=4", "-eD=5", "-e=E=6", "--env-file=F=7", "-v", "/x:/y", "-e", "G"];
+        let found = words.map(str::to_owned);
+        assert_eq!(container_variables(&found), [("A", "1"), ("B", "2"), ("C", "3=4"), ("D", "5"), ("E", "6")]);
     }
 }
