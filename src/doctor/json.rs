@@ -26,6 +26,7 @@ struct Report<'a> {
     disks: Vec<DiskRow<'a>>,
     rocm: Vec<RocmRow<'a>>,
     hip_version: Option<&'a str>,
+    ninja_version: Option<&'a str>,
     python: Option<PythonRow<'a>>,
     overrides: OverridesRow<'a>,
     build: BuildRow,
@@ -202,6 +203,7 @@ pub fn json(facts: &HostFacts, findings: &[Diagnostic]) -> String {
             .collect(),
         rocm: facts.rocm.iter().map(|r| RocmRow { folder: &r.folder, version: &r.version }).collect(),
         hip_version: facts.hip_version.as_deref(),
+        ninja_version: facts.ninja_version.as_deref(),
         python: facts.python.as_ref().map(python),
         overrides: OverridesRow {
             hsa_override_gfx_version: facts.overrides.hsa_gfx_version.as_deref(),

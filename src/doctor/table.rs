@@ -16,6 +16,7 @@ pub fn human(facts: &HostFacts) -> String {
         ("Disk", disks(facts)),
         ("ROCm", rocm(facts)),
         ("Python", python(facts)),
+        ("Build tools", tools(facts)),
         ("A build here would use", build(facts)),
     ];
     let mut text = String::new();
@@ -167,6 +168,11 @@ fn python(facts: &HostFacts) -> Rows {
         vec![python.program.clone(), format!("{}{threads}, {}{libc}", python.version, python.platform)],
         vec!["torch".to_owned(), python.torch.as_ref().map_or_else(|| "none".to_owned(), |torch| torch.clone() + &hip)],
     ]
+}
+
+fn tools(facts: &HostFacts) -> Rows {
+    let ninja = facts.ninja_version.clone().unwrap_or_else(|| "not found".to_owned());
+    vec![vec!["ninja".to_owned(), ninja]]
 }
 
 fn build(facts: &HostFacts) -> Rows {

@@ -40,6 +40,8 @@ pub struct HostFacts {
     pub rocm: Vec<RocmInstall>,
     /// What `hipconfig --version` says.
     pub hip_version: Option<String>,
+    /// What `ninja --version` says.
+    pub ninja_version: Option<String>,
     /// The interpreter that `python3` starts.
     pub python: Option<PythonFacts>,
     /// Files that are there but could not be read or understood.

@@ -55,17 +55,21 @@ pub fn host_facts(roots: &HostRoots, environment: &Environment, folders: &[PathB
         overrides: overrides(environment),
         rocm: rocm_installs(&roots.machine),
         hip_version: None,
+        ninja_version: None,
         python: None,
         unreadable: Vec::new(),
     };
     HostFacts { unreadable: reader.unreadable, ..facts }
 }
 
-/// Adds what programs must be asked for: the versions of the container engines, of HIP, of Python and of its torch.
+/// Adds what programs must be asked for: the versions of the container engines, of HIP, of ninja, of Python and of its
+/// torch.
 pub fn with_programs(facts: HostFacts, environment: &Environment) -> HostFacts {
     HostFacts {
         engines: ["docker", "podman"].map(|name| engine(name, environment)).to_vec(),
         hip_version: hip_version(environment),
+        ninja_version: find_program("ninja", environment)
+            .and_then(|ninja| probe(&ninja, &["--version"], environment, PROBE_TIMEOUT).first_line_of_success()),
         python: python(environment),
         ..facts
     }

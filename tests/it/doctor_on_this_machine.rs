@@ -1,5 +1,6 @@
 //! `doctor`: GPUs of seven machines' trees, what can be wrong with one, and runners with limits below their host's.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rock_matrix::host::{self, DeviceState};
@@ -209,4 +210,44 @@ fn a_file_that_is_not_what_the_kernel_writes_is_told() {
     let facts = machine(project.root().to_owned());
     assert_eq!(facts.unreadable[0].path, "/proc/meminfo");
     assert_eq!(facts.unreadable[0].reason, "is not what the kernel writes");
+}
+
+/// TD1, TD2 and TD3
+#[test]
+fn a_windows_machine_that_is_described_is_judged_for_builds_of_torch() {
+    let project = with_tree("rx9070");
+    let given = ["--platform", "windows", "--folder", "C:/Users/someone/src/pytorch", "--ninja", "1.12.1"];
+    let python = ["--python", "C:/Program Files/Python312/python.exe"];
+    let said = project.run(&[&["doctor", "--sysfs-root", "tree"], &given[..], &python].concat()).exits(0).stderr;
+    let told = &said[said.find("warning[H031").unwrap()..];
+    insta::assert_snapshot!(told, @"
+    warning[H031 old-build-tool]: ninja 1.12.1 is older than 1.13.1
+     = note: older ones fail in torch's build with flash attention
+    help: install ninja 1.13.1 or later
+
+    warning[H032 unfit-path]: the path of the folder of builds, `C:/Users/someone/src/pytorch`, has 28 characters, more than 20
+     = note: command lines of the build grow with it, and Windows ends them at 32,767 characters
+    help: build in a short folder, such as C:/b/pytorch
+
+    warning[H032 unfit-path]: the path of Python, `C:/Program Files/Python312/python.exe`, has a blank in it
+     = note: builds of torchvision fail with it
+    help: install Python for one user, below %LOCALAPPDATA%/Programs/Python, not for all users
+    ");
+    let short = ["--platform", "windows", "--folder", "C:/b/pytorch", "--ninja", "1.13.1"];
+    let said = project.run(&[&["doctor", "--sysfs-root", "tree"], &short[..]].concat()).exits(0).stderr;
+    assert!(!said.contains("H031") && !said.contains("H032"), "{said}");
+}
+
+/// TD3
+#[test]
+fn the_ninja_of_this_machine_is_asked_for_its_version() {
+    let project = with_tree("rx9070").file("bin/ninja", "#!/bin/sh\necho 1.10.2.git.kitware.jobserver-1\n");
+    let made = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.path("bin/ninja"), made).unwrap();
+    let bin = project.path("bin");
+    let said = project.env("PATH", bin).run(&["doctor", "--sysfs-root", "tree"]).exits(0);
+    assert!(said.stdout.contains("Build tools\n  ninja  1.10.2.git.kitware.jobserver-1\n"), "{}", said.stdout);
+    assert!(
+        said.stderr.contains("warning[H031 old-build-tool]: ninja 1.10.2.git.kitware.jobserver-1 is older than 1.11\n")
+    );
 }

@@ -13,6 +13,7 @@ use super::jobs::{EngineChoice, Ready, named};
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
+use crate::doctor;
 use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
 use crate::host::HostFacts;
 use crate::recipe::measure::Measurements;
@@ -215,6 +216,25 @@ fn build_all(jobs: &[Prepared], args: &Args, shell: &Shell, facts: &HostFacts, m
     worst
 }
 
+/// Adds what the facts know of a failed step by its name, its command, its variables and its last words.
+fn with_known_failures(told: Diagnostic, job: &Prepared, end: &BuildEnd, shell: &Shell) -> Diagnostic {
+    let BuildEnd::Failed(fault) = end else { return told };
+    let Ok(compat) = load::compat(shell) else { return told };
+    let step = job.build.steps.iter().find(|step| step.stage == fault.stage);
+    let variables = step.iter().flat_map(|step| &step.env).map(|(name, value)| format!("{name}={value}"));
+    let mut said = vec![fault.stage.clone(), fault.command.clone()];
+    said.extend(variables.chain(fault.tail.iter().cloned()));
+    let known = doctor::known_failures(&compat, &said.join("\n"));
+    known.into_iter().fold(told, |told, row| {
+        told.note(format!(
+            "this is known: {} ({})",
+            row.reason,
+            compat.cite("run-time.yaml", &row.failure, &row.origin)
+        ))
+        .help(format!("{}, then go on with `--continue {}`", row.help, fault.stage))
+    })
+}
+
 fn build_one(
     job: &Prepared,
     args: &Args,
@@ -258,7 +278,7 @@ fn build_one(
         ]);
     }
     if let Some(told) = built.end.diagnostic(&log) {
-        shell.report(&[told]);
+        shell.report(&[with_known_failures(told, job, &built.end, shell)]);
     }
     let exit = match &built.end {
         BuildEnd::Done if args.test.is_some() => Exit::Done,
