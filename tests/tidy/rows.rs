@@ -22,8 +22,8 @@ const SERIES: [(&str, &[RangeInclusive<u32>]); 12] = [
     ("TS", &[3..=8, 19..=19]),
     ("TB", &[6..=6, 9..=9, 20..=20, 23..=24]),
     ("TM", &[]),
-    ("TA", &[18..=18]),
-    ("TD", &[]),
+    ("TA", &[11..=12, 15..=18]),
+    ("TD", &[1..=4]),
 ];
 
 /// Rows of the last series that tools of others, a server or a clock must judge: stages of `scripts/test`, a module of
