@@ -8,6 +8,7 @@ mod audit;
 mod code;
 mod elf;
 mod elf_edit;
+mod sources;
 mod text;
 mod zip;
 
@@ -19,6 +20,7 @@ pub use audit::audit;
 pub use code::{bundle, ccob, kpack};
 pub use elf::elf;
 pub use elf_edit::{CHOICES, elf_edit};
+pub use sources::{cmake, related_commits};
 pub use text::{metadata, record, wheel_name};
 pub use zip::zip;
 

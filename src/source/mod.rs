@@ -7,7 +7,9 @@
 //! **Invariant:** no file is read and no program is run here; no version, address or file name of a project stands in
 //! this code, all are rows of the facts.
 
+pub mod manifest;
 pub mod patch_sets;
+pub mod pins;
 pub mod projects;
 pub mod related;
 mod resolve;

@@ -75,6 +75,8 @@ pub enum From {
         /// The line, from 1.
         line: usize,
     },
+    /// A variable of the environment.
+    Variable(String),
     /// A row of the facts.
     Row(String),
 }
@@ -85,7 +87,7 @@ impl fmt::Display for From {
             Self::Option(name) => f.write_str(name),
             Self::Preset(name) => write!(f, "preset {name}"),
             Self::Pin { file, line } => write!(f, "{file}:{line}"),
-            Self::Row(row) => f.write_str(row),
+            Self::Variable(text) | Self::Row(text) => f.write_str(text),
         }
     }
 }

@@ -235,3 +235,216 @@ fn a_preset_names_refs_projects_and_what_the_build_needs() {
     );
     project.run(&["source", "plan", "torch", "audio", "--ref", "main"]).exits(2);
 }
+
+const CMAKE: &str = "torch/cmake/External/aotriton.cmake";
+
+/// A checkout of torch whose AOTriton has an archive for one ROCm of two.
+fn with_aotriton() -> Project {
+    let (zeros, ones) = ("0".repeat(64), "1".repeat(64));
+    pinned().file("torch/version.txt", "2.9.0\n").file(
+        CMAKE,
+        &format!(
+            "set(__AOTRITON_VER \"0.11.1b\")\nset(__AOTRITON_MANYLINUX_LIST manylinux_2_28 manylinux_2_28)\n\
+             set(__AOTRITON_ROCM_LIST \"rocm7.1\" \"rocm7.2\")\nif(DEFINED ENV{{PYTORCH_AOTRITON_COMMIT}})\n  \
+             set(__AOTRITON_CI_COMMIT \"$ENV{{PYTORCH_AOTRITON_COMMIT}}\")\nelse()\n  \
+             set(__AOTRITON_CI_COMMIT \"{COMMIT}\")\nendif()\nset(__AOTRITON_SHA256_LIST {zeros} {ones})\n\
+             set(__AOTRITON_IMAGE_LIST amd-gfx942 amd-gfx115x)\nset(__AOTRITON_IMAGE_SHA256_LIST {ones} {ones})\n\
+             set(__AOTRITON_Z gz)\n"
+        ),
+    )
+}
+
+/// TA1: one view of all pins of a checkout.
+#[test]
+fn the_pins_of_a_checkout_are_shown_with_their_lines() {
+    let project = with_aotriton();
+    let said = project.run(&["source", "pins", "torch", "--gfx", "gfx1151"]).exits(0);
+    assert_eq!(said.stderr, "");
+    insta::assert_snapshot!(said.stdout, @r"
+    torch          2.9.0                                     torch/version.txt:1
+    triton         76543210fedcba9876543210fedcba9876543210  torch/.ci/docker/ci_commit_pins/triton.txt:1
+    triton-version 3.4.0                                     torch/.ci/docker/triton_version.txt:1
+    torchaudio     0123456789abcdef0123456789abcdef01234567  https://example.org/audio for ubuntu
+    torchaudio     0123456789abcdef0123456789abcdef01234567  https://example.org/audio for centos
+    aotriton       0.11.1b                                   torch/cmake/External/aotriton.cmake
+      commit       0123456789abcdef0123456789abcdef01234567  torch/cmake/External/aotriton.cmake:7
+      mode         download
+      archive      aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.1-shared.tar.gz  unavailable
+      archive      aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.2-shared.tar.gz  1111111111111111111111111111111111111111111111111111111111111111
+      images       aotriton-0.11.1b-images-amd-gfx115x.tar.gz  1111111111111111111111111111111111111111111111111111111111111111
+    ");
+    let json = project.run(&["source", "pins", "torch", "--format", "json"]).exits(0).json();
+    assert_eq!(json["aotriton"]["commit"], COMMIT);
+    assert_eq!(json["aotriton"]["generation"], "C");
+    assert_eq!(json["aotriton"]["commit_from"], format!("{CMAKE}:7"));
+    assert_eq!(json["aotriton"]["released_with"], serde_json::json!(["0.11b"]));
+    assert_eq!(json["pins"][0]["value"], OTHER);
+    assert_eq!(json["related"][0]["project"], "torchaudio");
+    let other = with_aotriton().env("PYTORCH_AOTRITON_COMMIT", OTHER);
+    let json = other.run(&["source", "pins", "torch", "--format", "json"]).exits(0).json();
+    assert_eq!(
+        (&json["aotriton"]["commit"], &json["aotriton"]["commit_from"]),
+        (&OTHER.into(), &"PYTORCH_AOTRITON_COMMIT".into())
+    );
+}
+
+/// TA1: in doubt the command fails, unless nothing needs the commit or the default is asked for.
+#[test]
+fn a_pin_that_cannot_be_told_fails_unless_it_is_not_needed() {
+    let merged = |project: Project| {
+        let text = project.read(CMAKE);
+        project.file(CMAKE, &format!("<<<<<<< HEAD\n{text}"))
+    };
+    let project = merged(with_aotriton());
+    let pins = ["source", "pins", "torch"];
+    let said = project.run(&pins).exits(1).stderr;
+    insta::assert_snapshot!(said, @r"
+    error[C111 unknown-pin]: the commit of aotriton cannot be told: the file has marks of a merge that was not finished
+    --> torch/cmake/External/aotriton.cmake:1
+    help: name it in PYTORCH_AOTRITON_COMMIT, or take the one of the facts with `--default`
+    ");
+    let said = project.run(&[&pins[..], &["--default"]].concat()).exits(0).stdout;
+    assert!(said.contains("1f9a37cdfbfce218fa0c07f5c0de40403019e168"), "{said}");
+    let installed = merged(with_aotriton()).env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
+    assert!(installed.run(&pins).exits(0).stdout.contains("mode         installed at /opt/aotriton\n"));
+    let none = Project::new().file("torch/version.txt", "2.9.0\n");
+    assert!(none.run(&pins).exits(1).stderr.contains("the checkout says nothing in cmake/External/aotriton.cmake or"));
+    assert!(none.run(&["source", "pins", "nowhere"]).exits(1).stderr.contains("no checkout of torch at `nowhere`"));
+}
+
+/// TA2: a digest of zeros is no archive.
+#[test]
+fn an_archive_that_was_never_made_is_told() {
+    let project = with_aotriton();
+    let pins = |rocm: &str, code: i32| {
+        project.run(&["source", "pins", "torch", "--rocm", rocm, "--format", "json"]).exits(code)
+    };
+    let there = pins("7.2", 0);
+    assert_eq!(there.json()["aotriton"]["taken"], "aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.2-shared.tar.gz");
+    assert_eq!(there.stderr, "");
+    let zeros = pins("7.1", 0);
+    assert_eq!(zeros.json()["aotriton"]["taken"], "unavailable");
+    assert_eq!(zeros.json()["aotriton"]["archives"][0]["available"], false);
+    assert!(
+        zeros.stderr.starts_with(
+            "warning[C113 no-archive]: aotriton 0.11.1b has no archive for ROCm 7.1: the digest of \
+             aotriton-0.11.1b-manylinux_2_28_x86_64-rocm7.1-shared.tar.gz is only zeros\n"
+        ),
+        "{}",
+        zeros.stderr
+    );
+    let built = pins("7.0", 0);
+    assert!(built.json()["aotriton"]["taken"].as_str().unwrap().starts_with("none: the library is built from source"));
+}
+
+/// A git repository in the project with one commit of what lies there.
+fn repository(project: &Project, folder: &str, origin: &str) -> String {
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-C", project.path(folder).to_str().unwrap()]).args(words);
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        let said = command.output().unwrap();
+        assert!(said.status.success(), "{words:?}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "one"]);
+    git(&["remote", "add", "origin", origin]);
+    git(&["rev-parse", "HEAD"])
+}
+
+/// TA5: a copy that is here is taken before a build, and one at another commit is told.
+#[test]
+fn a_copy_of_aotriton_is_found_and_judged_by_the_pin() {
+    let library = "aotriton/build/install_dir/lib/libaotriton_v2.so";
+    let copy = |project: &Project, more: &[&str]| {
+        let said = project.run(&[&["source", "pins", "torch", "--format", "json"], more].concat()).exits(0);
+        (said.json()["aotriton"]["copy"]["name"].clone(), said.stderr)
+    };
+    let both = ["--aotriton", "aotriton", "--site-packages", "site"];
+    let built = with_aotriton().file(library, "").file("site/pyaotriton.so", "");
+    assert_eq!(copy(&built, &both), ("built".into(), String::new()));
+    assert_eq!(copy(&with_aotriton().file("site/pyaotriton.so", ""), &both), ("module".into(), String::new()));
+    assert_eq!(copy(&with_aotriton().file("site/x", ""), &both), ("source".into(), String::new()));
+    let named = with_aotriton().file(library, "").env("AOTRITON_INSTALLED_PREFIX", "/opt/aotriton");
+    assert_eq!(copy(&named, &both), ("installed".into(), String::new()));
+    let head = repository(&built, "aotriton", "https://example.org/aotriton");
+    let (name, said) = copy(&built, &both);
+    assert_eq!(name, "built");
+    let expect = format!("warning[C112 other-commit]: `aotriton` is at {head}, and torch pins {COMMIT}\n");
+    assert!(said.starts_with(&expect), "{said}");
+    let same = built.env("PYTORCH_AOTRITON_COMMIT", head);
+    assert_eq!(copy(&same, &both).1, "");
+}
+
+#[test]
+fn a_version_that_this_torch_was_not_released_with_is_told() {
+    let project = with_aotriton();
+    let text = project.read(CMAKE).replace("0.11.1b", "0.9b");
+    let said = project.file(CMAKE, &text).run(&["source", "pins", "torch"]).exits(0).stderr;
+    assert!(
+        said.starts_with("warning[C114 unusual-version]: torch 2.9 pins aotriton 0.9b, and was released with 0.11b\n"),
+        "{said}"
+    );
+}
+
+/// TS20: what is checked out becomes a manifest.
+#[test]
+fn trees_are_locked_into_a_manifest_with_their_versions() {
+    let project = pinned().file("torch/version.txt", "2.13.0a0\n");
+    std::fs::rename(project.path("torch"), project.path("pytorch")).unwrap();
+    let project = project.file("triton/x", "").file("pytorch_vision/version.txt", "0.27.0\n");
+    let torch = repository(&project, "pytorch", "https://example.org/pytorch");
+    let triton = repository(&project, "triton", "https://example.org/triton");
+    repository(&project, "pytorch_vision", "https://example.org/vision");
+    let said = project.run(&["source", "lock", "--suffix", "+rocm7.2"]).exits(0);
+    let json = said.json();
+    assert_eq!(json["schema_version"], 1);
+    let expect = |repo: &str, commit: &str, version: &str| serde_json::json!({"repo": format!("https://example.org/{repo}"), "commit": commit, "branch": "main", "version": version});
+    assert_eq!(json["pytorch"], expect("pytorch", &torch, "2.13.0a0+rocm7.2"));
+    assert_eq!(json["triton"], expect("triton", &triton, "3.4.0+rocm7.2"));
+    assert!(
+        said.stderr
+            .starts_with("warning[C117 strange-companion]: vision is 0.27.0+rocm7.2, and this torch goes with 0.28\n"),
+        "{}",
+        said.stderr
+    );
+    let out = ["source", "lock", "torch", "--pytorch-git-ref", "release/2.13", "--out", "."];
+    project.run(&out).exits(0);
+    let written = project.read("therock-manifest_torch_linux_release-2.13.json");
+    assert!(written.contains("\"branch\": \"release/2.13\"") && !written.contains("triton"), "{written}");
+    let said = project.run(&["source", "lock", "audio"]).exits(1).stderr;
+    assert!(
+        said.starts_with("error[C118 no-tree]: there is no git checkout of audio at `./pytorch_audio`\n"),
+        "{said}"
+    );
+    let said = Project::new().run(&["source", "lock"]).exits(1).stderr;
+    assert!(said.starts_with("error[C118 no-tree]: there is no tree of any project in `.`\n"), "{said}");
+}
+
+/// TS20: a tree that left what was checked out cannot be locked, one that is there is locked with its patches.
+#[test]
+fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
+    let project = Project::new().file("pytorch/version.txt", "2.9.0\n");
+    let head = repository(&project, "pytorch", "https://example.org/elsewhere");
+    let state = |head: &str| {
+        serde_json::json!({
+            "version": 1, "generator": "rock-matrix", "outcome": "done", "project": "torch", "name": "pytorch",
+            "origin": "https://example.org/pytorch", "ref": "v2.9.0", "commit": COMMIT, "hipify": false,
+            "patches": {"set": "v2.9.0", "folder": "/patches", "files": {"pytorch/base/0001-x.patch": "ab"}},
+            "commit_hipify": false, "submodules": true,
+            "repositories": [{"path": "", "upstream": COMMIT, "hipified": null, "head": head}],
+        })
+        .to_string()
+    };
+    let project = project.file("pytorch/.rock/checkout.json", &state(&head));
+    let json = project.run(&["source", "lock"]).exits(0).json();
+    let expect = serde_json::json!({
+        "repo": "https://example.org/pytorch", "commit": COMMIT, "branch": "v2.9.0", "version": "2.9.0",
+        "patchset": "v2.9.0", "patches": [{"path": "pytorch/base/0001-x.patch", "sha256": "ab"}],
+    });
+    assert_eq!(json["pytorch"], expect);
+    let said = project.file("pytorch/.rock/checkout.json", &state(OTHER)).run(&["source", "lock"]).exits(1).stderr;
+    assert!(said.starts_with("error[C119 tree-moved]: `./pytorch` has commits that no manifest names"), "{said}");
+}

@@ -36,6 +36,8 @@ fn main() -> io::Result<()> {
     write(folder, "kpack", archives())?;
     write(folder, "record", RECORDS.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "metadata", HEADERS.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(folder, "cmake", CMAKE.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(folder, "related_commits", RELATED.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "wheel_name", NAMES.iter().map(|text| text.as_bytes().to_vec()))
 }
 
@@ -259,6 +261,18 @@ fn zipped(files: &[(String, Vec<u8>)], level: u32) -> Vec<u8> {
     writer.finish().expect("memory takes everything");
     bytes
 }
+
+/// CMake files: whole, and with what has no end.
+const CMAKE: [&str; 2] = [
+    "if(NOT __INCLUDED)\n  set(__VER \"0.11b\")  # comment\n  set(__LIST\n      \"rocm6.4\"\n      rocm7.0)\n  if(DEFINED ENV{COMMIT})\n    set(__COMMIT \"$ENV{COMMIT}\")\n  else()\n    set(__COMMIT \"0123456789abcdef0123456789abcdef01234567\")\n  endif()\nendif()\n",
+    "#[[ bracket\ncomment ]]\nSET(A [==[x ]] y]==] \"q\\\\\"r\" -D\"a b\"=c CACHE STRING \"about\" FORCE)\nelseif(X)\n<<<<<<< HEAD\nset(B ${C} PARENT_SCOPE\n",
+];
+
+/// Rows that agree, and what is wrong with others.
+const RELATED: [&str; 2] = [
+    "# pins\nubuntu|pytorch|torchaudio|main|0123456789abcdef0123456789abcdef01234567|https://example.org/audio\ncentos|pytorch|torchaudio|main|0123456789abcdef0123456789abcdef01234567|https://example.org/audio\n",
+    "garbage\nubuntu|pytorch|apex|main|0123abc|https://example.org/apex\ncentos|pytorch|apex|main|7654321|https://example.org/apex\n\nubuntu|pytorch||main|zzz|-x\n",
+];
 
 const RECORDS: [&str; 3] = [
     "demo/__init__.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\ndemo-1.0.dist-info/RECORD,,\n",

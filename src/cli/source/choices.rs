@@ -110,8 +110,8 @@ impl Choices {
         let pins = &compat.tables().pins;
         let of =
             |beside: &'static str| pins.iter().filter(move |row| row.beside == beside).map(|row| row.file.as_str());
-        let torch = torch_dir.map(|folder| read(&folder, of("torch"), sink));
-        let project = read(Path::new(""), of("project"), sink);
+        let torch = torch_dir.map(|folder| read_files(&folder, of("torch"), sink));
+        let project = read_files(Path::new(""), of("project"), sink);
         let strictness = if self.lenient { Strictness::Lenient } else { Strictness::Strict };
         let is_read = chosen.rows.iter().any(|row| reads_related(row, explicit, chosen.preset));
         let related_file = pins.iter().find(|row| row.format == "related-commits").map(|row| &row.file);
@@ -122,7 +122,11 @@ impl Choices {
 }
 
 /// The files of a folder that are there, by path.
-fn read<'a>(folder: &Path, paths: impl Iterator<Item = &'a str>, sink: &mut Sink) -> BTreeMap<String, Source> {
+pub(super) fn read_files<'a>(
+    folder: &Path,
+    paths: impl Iterator<Item = &'a str>,
+    sink: &mut Sink,
+) -> BTreeMap<String, Source> {
     let mut found = BTreeMap::new();
     for path in paths {
         let file = folder.join(path);

@@ -1,6 +1,8 @@
 //! `source`: the sources that torch's wheels are built from.
 
 mod choices;
+mod lock;
+mod pins;
 mod plan;
 
 use super::{Exit, Format, Shell, load};
@@ -18,12 +20,16 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Lock(lock::Args),
+    Pins(pins::Args),
     Plan(Box<plan::Args>),
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
+        Command::Lock(args) => lock::run(args, shell),
+        Command::Pins(args) => pins::run(args, shell),
         Command::Plan(args) => plan::run(args, shell),
     }
 }

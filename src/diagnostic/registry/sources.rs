@@ -12,6 +12,15 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_PRESET,
     &BAD_PATCH_SET_NAME,
     &NO_PATCH_SET,
+    &UNKNOWN_PIN,
+    &OTHER_COMMIT,
+    &NO_ARCHIVE,
+    &UNUSUAL_VERSION,
+    &BAD_MANIFEST,
+    &OTHER_TORCH,
+    &STRANGE_COMPANION,
+    &NO_TREE,
+    &TREE_MOVED,
 ];
 
 /// A row of `related_commits` that is none.
@@ -61,4 +70,58 @@ pub const NO_PATCH_SET: Code = Code::error(
     "C110",
     "no-patch-set",
     "The patch set that was asked for has no folder under the patch root. Going on would build something else than what was asked for: a source without its patches.\n\nA patch set that was not asked for, but belongs to the ref, may be missing: then no patches are applied, and that is said.",
+);
+/// The commit of AOTriton cannot be told.
+pub const UNKNOWN_PIN: Code = Code::error(
+    "C111",
+    "unknown-pin",
+    "A checkout of torch names no certain commit of AOTriton: no file names one, a file names several, or the file cannot be read, for example because it has the marks of a merge that was not finished. A value that comes from a variable of the environment is no commit.\n\nName the commit in `PYTORCH_AOTRITON_COMMIT`, or take the one of the facts with `--default`. Where AOTriton is installed already, and `AOTRITON_INSTALLED_PREFIX` says so, no commit is needed.",
+);
+/// A checkout is at another commit than the pinned one.
+pub const OTHER_COMMIT: Code = Code::warning(
+    "C112",
+    "other-commit",
+    "The checkout of AOTriton here is at another commit than the one that torch pins. torch built against it may not load, or compute with kernels that nobody tested with it.",
+);
+/// Nothing to download for a ROCm.
+pub const NO_ARCHIVE: Code = Code::warning(
+    "C113",
+    "no-archive",
+    "The release of AOTriton that torch pins has no archive for the ROCm that was asked for: the ROCm is not in the list, or the digest in the list is only zeros, which stands for an archive that was never made. A build of torch that downloads it fails.",
+);
+/// A version of AOTriton that this torch was not released with.
+pub const UNUSUAL_VERSION: Code = Code::warning(
+    "C114",
+    "unusual-version",
+    "The version of AOTriton that a checkout of torch pins is none that this minor of torch was released with, nor a point release of one. `rock-matrix compat list torch-aotriton` shows which those are.",
+);
+/// A manifest that cannot be read.
+pub const BAD_MANIFEST: Code = Code::error(
+    "C115",
+    "bad-manifest",
+    "A manifest is a JSON object with `schema_version` 1 and an object for each project, which has at least `repo` and `commit`. A manifest without `schema_version` is taken for one of version 1; keys that are not known are passed over.",
+);
+/// A manifest of another torch than expected.
+pub const OTHER_TORCH: Code = Code::error(
+    "C116",
+    "other-torch",
+    "`--expected-pytorch-git-ref` says from which ref the torch of a manifest was taken, and the manifest says another one, or none.",
+);
+/// A project whose version belongs to another torch.
+pub const STRANGE_COMPANION: Code = Code::warning(
+    "C117",
+    "strange-companion",
+    "The version of a tree belongs to another minor of torch than the tree of torch beside it. Its wheel may not load. `rock-matrix compat list torch-companions` shows what belongs together.",
+);
+/// No tree to lock.
+pub const NO_TREE: Code = Code::error(
+    "C118",
+    "no-tree",
+    "A manifest is made of source trees that are checked out with git, and there is none, or one of which git or the record of its checkout does not tell where it is.",
+);
+/// A tree that is not at what was checked out.
+pub const TREE_MOVED: Code = Code::error(
+    "C119",
+    "tree-moved",
+    "A tree has commits above what was checked out and patched. A manifest names commits of the repository that it was fetched from, so these would be missing from a tree that is made of it.",
 );

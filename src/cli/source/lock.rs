@@ -1,0 +1,201 @@
+//! `source lock`: what the trees of this machine are at, as a manifest.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Exit, Shell, load};
+use crate::compat::Compat;
+use crate::compat::rows::ProjectRow;
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::sources as codes};
+use crate::source::manifest::{Entry, Manifest, file_name};
+use crate::source::related::is_commit;
+use crate::source::{Outcome, State, projects};
+use crate::sys::{self, Environment};
+
+/// The state of a checkout, below its folder.
+const STATE: &str = ".rock/checkout.json";
+/// Bytes of a state or of a file with a version.
+const LARGEST_BYTES: u64 = 16 << 20;
+/// The file of a project's version.
+const VERSION: &str = "version.txt";
+/// How long git may take to say where a checkout is.
+const ASKED: Duration = Duration::from_secs(10);
+
+/// Write a manifest of the source trees that are checked out
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A tree that `source checkout` made stands there with the commit of its repository, its ref and its
+patches; any other tree with what git says. Nothing is fetched.
+
+Examples:
+  rock-matrix source lock                               all trees in the working folder, to stdout
+  rock-matrix source lock --checkout-root b --out b     a file named by platform and ref, in b
+  rock-matrix source lock torch triton --suffix +rocm7.2 --out manifest.json")]
+pub(super) struct Args {
+    /// Projects by name, folder or wheel [default: those that are there]
+    #[arg(value_name = "PROJECT")]
+    projects: Vec<String>,
+    /// The folder that has the trees, each under the name of its project's folder
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    checkout_root: PathBuf,
+    #[arg(help = "What the wheels are for", long, default_value = "linux", value_parser = ["linux", "windows"], value_name = "PLATFORM")]
+    platform: String,
+    /// Put this after the versions that the trees name, such as +rocm7.2
+    #[arg(long, value_name = "SUFFIX", default_value = "", allow_hyphen_values = true)]
+    suffix: String,
+    /// The ref that torch was taken from, where its tree does not tell
+    #[arg(long, value_name = "REF")]
+    pytorch_git_ref: Option<String>,
+    /// Write this file, or one named by platform and ref in this folder [default: stdout]
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return exit,
+    };
+    let mut sink = Sink::new();
+    let manifest = args.manifest(&compat, shell, &mut sink);
+    for (project, version, minor) in manifest.strangers(&compat) {
+        sink.push(
+            Diagnostic::new(
+                &codes::STRANGE_COMPANION,
+                format!("{project} is {version}, and this torch goes with {minor}"),
+            )
+            .help("check out the ref that belongs to this torch, or go on if that is meant"),
+        );
+    }
+    if manifest.entries.is_empty() && !sink.has_errors() {
+        let root = args.checkout_root.display().to_string();
+        sink.push(
+            Diagnostic::new(&codes::NO_TREE, format!("there is no tree of any project in `{root}`"))
+                .at(Place::File(root.into()), "")
+                .help("name the folder above the trees with `--checkout-root`, or make them with `source checkout`"),
+        );
+    }
+    match shell.report(&sink.finish()) {
+        Exit::Done => {}
+        exit => return exit,
+    }
+    let torch = projects::on(&compat, &args.platform).first().and_then(|row| manifest.entry(&row.folder));
+    let reference = torch.map_or("unknown", |torch| torch.branch.as_deref().unwrap_or(&torch.commit));
+    let here = &shell.environment.current_dir;
+    let out = args.out.as_ref().map(|path| {
+        if here.join(path).is_dir() { path.join(file_name(&args.platform, reference)) } else { path.clone() }
+    });
+    load::deliver(shell, out.as_deref(), |file| file.write_all(manifest.to_json().as_bytes()))
+}
+
+impl Args {
+    fn manifest(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Manifest {
+        let mut rows = projects::on(compat, &self.platform);
+        let is_named = !self.projects.is_empty();
+        if is_named {
+            let mut named = Vec::new();
+            for name in &self.projects {
+                match projects::find(compat, name, &self.platform) {
+                    Ok(row) => named.push(row),
+                    Err(fault) => sink.push(fault),
+                }
+            }
+            rows.retain(|row| named.contains(row));
+        }
+        let torch = projects::on(compat, &self.platform).first().map(|row| self.checkout_root.join(&row.folder));
+        let mut manifest = Manifest::default();
+        for row in rows {
+            let folder = self.checkout_root.join(&row.folder);
+            if !sys::exists(&shell.environment.current_dir.join(&folder).join(".git")) {
+                if is_named {
+                    let shown = folder.display().to_string();
+                    sink.push(
+                        Diagnostic::new(
+                            &codes::NO_TREE,
+                            format!("there is no git checkout of {} at `{shown}`", row.project),
+                        )
+                        .at(Place::File(shown.into()), "")
+                        .help(format!("make it with `rock-matrix source checkout {}`", row.project)),
+                    );
+                }
+                continue;
+            }
+            match entry(row, &folder, shell) {
+                Ok((mut entry, told)) => {
+                    sink.extend(told);
+                    if Some(&folder) == torch.as_ref() && self.pytorch_git_ref.is_some() {
+                        entry.branch.clone_from(&self.pytorch_git_ref);
+                    }
+                    entry.version = version(row, &folder, torch.as_deref(), compat).map(|text| text + &self.suffix);
+                    manifest.entries.push(entry);
+                }
+                Err(fault) => sink.push(*fault),
+            }
+        }
+        manifest
+    }
+}
+
+/// What a tree is at.
+fn entry(row: &ProjectRow, folder: &Path, shell: &Shell) -> Result<(Entry, Option<Diagnostic>), Box<Diagnostic>> {
+    let shown = folder.display().to_string();
+    let fault = |message: String, help: &str| {
+        Box::new(Diagnostic::new(&codes::NO_TREE, message).at(Place::File(shown.as_str().into()), "").help(help))
+    };
+    let path = folder.join(STATE);
+    let head = asked(folder, &["rev-parse", "--verify", "HEAD"], shell);
+    if !sys::exists(&path) {
+        let (Some(commit), Some(repo)) = (head, asked(folder, &["remote", "get-url", "origin"], shell)) else {
+            return Err(fault(format!("git names no commit or no origin of `{shown}`"), "check it out with an origin"));
+        };
+        let branch = asked(folder, &["symbolic-ref", "--short", "--quiet", "HEAD"], shell);
+        return Ok((Entry { key: row.folder.clone(), repo, commit, branch, ..Entry::default() }, None));
+    }
+    let text = sys::read_text(&path, LARGEST_BYTES).map_err(|error| Box::new(error.into()))?;
+    let again = "run `rock-matrix source checkout` there again";
+    let state = State::parse(&text).map_err(|error| fault(format!("`{}`: {error}", path.display()), again))?;
+    let Some(commit) = state.commit.clone().filter(|_| state.outcome == Outcome::Done) else {
+        return Err(fault(format!("the checkout in `{shown}` did not come to its end"), again));
+    };
+    let made = state.repositories.iter().find(|repository| repository.path.is_empty());
+    let is_moved = made.zip(head.as_ref()).is_some_and(|(made, head)| made.head != *head);
+    let told = is_moved.then(|| {
+        let message = format!("`{shown}` has commits that no manifest names: it is not at what was checked out");
+        Diagnostic::new(&codes::TREE_MOVED, message)
+            .at(Place::File(shown.as_str().into()), "")
+            .help("save them as patches, and check out with these")
+    });
+    let (set, patches) = state.patches.map(|patches| (patches.set, patches.files)).unwrap_or_default();
+    let entry = Entry {
+        key: row.folder.clone(),
+        repo: state.origin,
+        commit,
+        branch: Some(state.reference).filter(|reference| !is_commit(reference)),
+        version: None,
+        patchset: Some(set).filter(|_| !patches.is_empty()),
+        patches,
+    };
+    Ok((entry, told))
+}
+
+/// The version that a tree names; that of triton stands in torch's tree.
+fn version(row: &ProjectRow, folder: &Path, torch: Option<&Path>, compat: &Compat) -> Option<String> {
+    let pin = compat.tables().pins.iter().find(|pin| pin.pin == row.release_pin);
+    let file = match pin {
+        Some(pin) => torch?.join(&pin.file),
+        None => folder.join(VERSION),
+    };
+    let text = sys::read_text(&file, LARGEST_BYTES).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// One line of git about a repository, whatever is set around it.
+fn asked(folder: &Path, words: &[&str], shell: &Shell) -> Option<String> {
+    let mut variables = shell.environment.variables.clone();
+    variables.retain(|name, _| !name.starts_with("GIT_"));
+    let environment = Environment { variables, ..shell.environment.clone() };
+    let git = sys::find_program("git", &environment)?;
+    let here = shell.environment.current_dir.join(folder).display().to_string();
+    sys::probe(&git, &[&["-C", here.as_str()], words].concat(), &environment, ASKED).first_line_of_success()
+}

@@ -1,0 +1,390 @@
+//! `source pins`: every pin that a checkout of torch holds, and what can be downloaded for it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::choices::read_files;
+use super::{Exit, Format, Shell, load};
+use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
+use crate::names::{RocmVersion, Version};
+use crate::source::pins::{self, Commit, Copies, Copy, Mode, Pinned, Sum, Taken};
+use crate::source::related::{RelatedCommits, Strictness};
+use crate::sys;
+
+/// The pin that has archives.
+const PACKAGE: &str = "aotriton";
+/// How long git may take to say where a checkout is.
+const ASKED: Duration = Duration::from_secs(10);
+
+/// Show every pin of a checkout of torch, and what can be downloaded for it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Reads files only. Exits with 1 when the commit of AOTriton cannot be told, unless it is installed
+already or --default is given.
+
+Examples:
+  rock-matrix source pins pytorch                           triton, related commits, AOTriton
+  rock-matrix source pins pytorch --rocm 7.2 --gfx gfx1151  and the archives for these
+  rock-matrix source pins pytorch --aotriton aotriton       is the copy here the pinned one
+  rock-matrix source pins pytorch --format json")]
+pub(super) struct Args {
+    /// The checkout of torch
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Name the archive for this ROCm
+    #[arg(long, value_name = "VERSION")]
+    rocm: Option<RocmVersion>,
+    /// Name the images for these targets, with `;` or `,` between them
+    #[arg(long, value_name = "TARGETS")]
+    gfx: Option<String>,
+    /// The CPU in names of archives
+    #[arg(long, value_name = "CPU", default_value = "x86_64")]
+    cpu: String,
+    /// Where the checkout names no commit of AOTriton, take the one of the facts
+    #[arg(long)]
+    default: bool,
+    /// A checkout of AOTriton: is it at the pinned commit, and was it built there
+    #[arg(long, value_name = "DIR")]
+    aotriton: Option<PathBuf>,
+    /// A folder of installed Python packages: is AOTriton among them
+    #[arg(long, value_name = "DIR")]
+    site_packages: Option<PathBuf>,
+    /// Leave out rows of `related_commits` that cannot be read, with a warning
+    #[arg(long)]
+    lenient: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return exit,
+    };
+    let mut sink = Sink::new();
+    let shown = args.folder.display().to_string();
+    if !shell.environment.current_dir.join(&args.folder).is_dir() {
+        let fault = Diagnostic::new(&codes::NO_PIN, format!("there is no checkout of torch at `{shown}`"));
+        return shell.report(&[fault.at(Place::Argument(shown), "").help("name the folder of torch's sources")]);
+    }
+    let document = args.read(&compat, shell, &mut sink);
+    let printed = shell.print(&match args.format {
+        Format::Human => human(&document),
+        Format::Json => {
+            serde_json::to_string_pretty(&document).expect("a struct of texts and numbers serialises") + "\n"
+        }
+    });
+    match shell.report(&sink.finish()) {
+        Exit::Done => printed,
+        exit => exit,
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Document {
+    version: u32,
+    torch: Option<Told>,
+    pins: Vec<Told>,
+    related: Vec<Related>,
+    aotriton: Option<Package>,
+}
+
+/// What one line of a file says.
+#[derive(serde::Serialize)]
+struct Told {
+    name: String,
+    value: String,
+    from: String,
+}
+
+#[derive(serde::Serialize)]
+struct Related {
+    project: String,
+    os: String,
+    commit: String,
+    origin: String,
+    line: usize,
+}
+
+#[derive(serde::Serialize)]
+struct Package {
+    version: Option<String>,
+    generation: String,
+    file: Option<String>,
+    commit: Option<String>,
+    /// What says the commit, or why nothing does.
+    commit_from: String,
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+    archives: Vec<Archive>,
+    /// What is taken for the ROCm that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken: Option<String>,
+    images: Vec<Archive>,
+    /// Where a copy is taken from, where one was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copy: Option<Told>,
+    /// Versions that this torch was released with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    released_with: Vec<String>,
+}
+
+#[derive(serde::Serialize)]
+struct Archive {
+    r#for: String,
+    name: String,
+    sha256: Option<String>,
+    available: bool,
+}
+
+impl Args {
+    fn read(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Document {
+        let rows = || compat.tables().pins.iter().filter(|row| row.beside == "torch");
+        let version_file = "version.txt";
+        let paths = rows().map(|row| row.file.as_str()).chain([version_file]);
+        let files = read_files(&self.folder, paths, sink);
+        let line = |name: &str, source: &Source| Told {
+            name: name.to_owned(),
+            value: source.text.trim().lines().next().unwrap_or_default().to_owned(),
+            from: format!("{}:1", source.path),
+        };
+        let torch = files.get(version_file).map(|source| line("torch", source));
+        let texts = rows().filter(|row| row.format == "text");
+        let pins = texts.filter_map(|row| Some(line(&row.pin, files.get(&row.file)?))).collect();
+        let strictness = if self.lenient { Strictness::Lenient } else { Strictness::Strict };
+        let related = rows().find(|row| row.format == "related-commits").and_then(|row| files.get(&row.file));
+        let related = related.map(|source| RelatedCommits::parse(source, strictness, sink));
+        let related = related.iter().flat_map(RelatedCommits::rows).map(|row| Related {
+            project: row.project.clone(),
+            os: row.os.clone(),
+            commit: row.commit.clone(),
+            origin: row.origin.clone(),
+            line: row.line,
+        });
+        let related = related.collect();
+        let variable = |name: &str| shell.environment.get(name).map(str::to_owned);
+        let pinned = pins::read(compat, PACKAGE, &files, variable);
+        let pinned = pinned.map(|pinned| if self.default { pinned.or_default() } else { pinned });
+        let aotriton = pinned.map(|pinned| self.package(&pinned, torch.as_ref(), compat, shell, sink));
+        Document { version: 1, torch, pins, related, aotriton }
+    }
+
+    fn package(
+        &self,
+        pinned: &Pinned<'_>,
+        torch: Option<&Told>,
+        compat: &Compat,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Package {
+        let mode = pinned.mode(|name| shell.environment.variables.get(name).cloned());
+        let (commit, commit_from) = self.commit(pinned, &mode, sink);
+        let copies = self.copies(pinned, &mode, shell);
+        let copy = copies.as_ref().map(|copies| copy_value(&pins::copy(copies), pinned));
+        if let (Some(folder), Some(commit)) = (&self.aotriton, &commit) {
+            sink.extend(mismatch(folder, commit, shell));
+        }
+        let archive = |r#for: &str, name: String, sum: &Sum| Archive {
+            r#for: r#for.to_owned(),
+            name,
+            sha256: if let Sum::Digest(digest) = sum { Some(digest.to_hex()) } else { None },
+            available: *sum != Sum::Absent,
+        };
+        let wanted: Vec<&str> = self.gfx.iter().flat_map(|text| text.split([';', ',', ' '])).collect();
+        let is_wanted = |image: &&pins::Image| wanted.is_empty() || wanted.iter().any(|target| image.is_for(target));
+        Package {
+            version: pinned.version.clone(),
+            generation: pinned.row.generation.clone(),
+            file: pinned.file.clone(),
+            commit,
+            commit_from,
+            mode: match mode {
+                Mode::Installed(_) => "installed",
+                Mode::FromSource => "from-source",
+                Mode::Download => "download",
+            },
+            prefix: if let Mode::Installed(prefix) = mode { Some(prefix) } else { None },
+            archives: pinned
+                .builds
+                .iter()
+                .map(|build| archive(&build.rocm, pinned.archive(build, &self.cpu), &build.sum))
+                .collect(),
+            taken: self.rocm.as_ref().map(|rocm| self.taken(pinned, rocm, sink)),
+            images: pinned
+                .images
+                .iter()
+                .filter(is_wanted)
+                .map(|image| archive(&image.name, pinned.image(image), &image.sum))
+                .collect(),
+            copy,
+            released_with: released_with(pinned, torch, compat, sink),
+        }
+    }
+
+    /// The commit and what says it; a fault where none is known and one is needed.
+    fn commit(&self, pinned: &Pinned<'_>, mode: &Mode, sink: &mut Sink) -> (Option<String>, String) {
+        match &pinned.commit {
+            Commit::Known { commit, from } => (Some(commit.clone()), from.to_string()),
+            Commit::Unknown { reason, line } => {
+                let is_needed = !matches!(mode, Mode::Installed(_));
+                let name = pinned.file.clone().unwrap_or_else(|| self.folder.display().to_string());
+                let place = line.map_or_else(|| name.clone(), |line| format!("{name}:{line}"));
+                if is_needed {
+                    sink.push(
+                        Diagnostic::new(
+                            &codes::UNKNOWN_PIN,
+                            format!("the commit of {PACKAGE} cannot be told: {reason}"),
+                        )
+                        .at(Place::File(place.into()), "")
+                        .help(format!("name it in {}, or take the one of the facts with `--default`", pinned.row.env)),
+                    );
+                }
+                (None, reason.clone())
+            }
+        }
+    }
+
+    /// What is taken for a ROCm, in words.
+    fn taken(&self, pinned: &Pinned<'_>, rocm: &RocmVersion, sink: &mut Sink) -> String {
+        let others = || {
+            let there = pinned.builds.iter().filter(|build| build.sum != Sum::Absent);
+            let names: Vec<&str> = there.map(|build| build.rocm.as_str()).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        let version = pinned.version.as_deref().unwrap_or("of this pin");
+        let mut missing = |why: String| {
+            let message = format!("{PACKAGE} {version} has no archive for ROCm {rocm}: {why}");
+            sink.push(
+                Diagnostic::new(&codes::NO_ARCHIVE, message)
+                    .help(format!("build it from source, or take a ROCm that has one: {}", others())),
+            );
+        };
+        match pinned.taken(rocm) {
+            Taken::Archive(build) | Taken::Clamped(build) if build.sum == Sum::Absent => {
+                missing(format!("the digest of {} is only zeros", pinned.archive(build, &self.cpu)));
+                "unavailable".to_owned()
+            }
+            Taken::Archive(build) => pinned.archive(build, &self.cpu),
+            Taken::Clamped(build) => {
+                format!("{}, the nearest that is listed", pinned.archive(build, &self.cpu))
+            }
+            Taken::BuiltRuntime => "none: the library is built from source, images are downloaded".to_owned(),
+            Taken::Refused => {
+                missing("it is not in the list".to_owned());
+                "unavailable".to_owned()
+            }
+        }
+    }
+
+    /// The copies that were looked for; `None` where nothing says where to look.
+    fn copies(&self, pinned: &Pinned<'_>, mode: &Mode, shell: &Shell) -> Option<Copies> {
+        let here = &shell.environment.current_dir;
+        let row = pinned.row;
+        let built = self.aotriton.as_ref().map(|folder| folder.join(&row.installed));
+        let built = built.filter(|folder| sys::is_file(&here.join(folder).join(&row.library)));
+        let has_module = |folder: &&PathBuf| {
+            let names = sys::names_in(&here.join(folder)).unwrap_or_default();
+            !row.module.is_empty() && names.iter().any(|name| name.starts_with(&row.module))
+        };
+        let shown = |folder: &Path| folder.display().to_string();
+        let copies = Copies {
+            installed: if let Mode::Installed(prefix) = mode { Some(prefix.clone()) } else { None },
+            built: built.as_deref().map(shown),
+            module: self.site_packages.as_ref().filter(has_module).map(|folder| shown(folder)),
+        };
+        let was_looked_for = self.aotriton.is_some() || self.site_packages.is_some() || copies.installed.is_some();
+        was_looked_for.then_some(copies)
+    }
+}
+
+fn copy_value(copy: &Copy, pinned: &Pinned<'_>) -> Told {
+    let (name, value, from) = match copy {
+        Copy::Installed(prefix) => ("installed", prefix.clone(), pinned.row.installed_env.clone()),
+        Copy::Built(folder) => ("built", folder.clone(), format!("{} is there", pinned.row.library)),
+        Copy::Module(folder) => ("module", folder.clone(), format!("{} is there", pinned.row.module)),
+        Copy::Source => ("source", String::new(), "there is no copy".to_owned()),
+    };
+    Told { name: name.to_owned(), value, from }
+}
+
+/// A warning where a checkout is at another commit than the pinned one.
+fn mismatch(folder: &Path, commit: &str, shell: &Shell) -> Option<Diagnostic> {
+    let git = sys::find_program("git", &shell.environment)?;
+    let shown = folder.display().to_string();
+    let here = shell.environment.current_dir.join(folder).display().to_string();
+    let head = sys::probe(&git, &["-C", &here, "rev-parse", "HEAD"], &shell.environment, ASKED);
+    let head = head.first_line_of_success()?;
+    if head.starts_with(&commit.to_ascii_lowercase()) {
+        return None;
+    }
+    let message = format!("`{shown}` is at {head}, and torch pins {commit}");
+    Some(
+        Diagnostic::new(&codes::OTHER_COMMIT, message)
+            .at(Place::File(shown.into()), "")
+            .help(format!("check out {commit} there, or build torch against what you have on purpose")),
+    )
+}
+
+/// The versions that this torch was released with, and a warning where the pinned one is none of them.
+fn released_with(pinned: &Pinned<'_>, torch: Option<&Told>, compat: &Compat, sink: &mut Sink) -> Vec<String> {
+    let minor = torch.and_then(|torch| torch.value.parse::<Version>().ok()).map(|version| version.minor());
+    let Some((minor, (fits, row))) = minor.and_then(|minor| {
+        let fits = pinned.fits(compat, &minor)?;
+        Some((minor, fits))
+    }) else {
+        return Vec::new();
+    };
+    let known: Vec<String> = row.upstream.iter().chain(&row.fork).cloned().collect();
+    if !fits {
+        let version = pinned.version.as_deref().unwrap_or_default();
+        let message = format!("torch {minor} pins {PACKAGE} {version}, and was released with {}", known.join(", "));
+        sink.push(
+            Diagnostic::new(&codes::UNUSUAL_VERSION, message)
+                .note(compat.cite("pins.yaml", &format!("torch-aotriton {minor}"), &row.origin))
+                .help("see that the pin was changed on purpose; point releases go together, others may not"),
+        );
+    }
+    known
+}
+
+fn human(document: &Document) -> String {
+    let mut text = String::new();
+    for value in document.torch.iter().chain(&document.pins) {
+        let _ = writeln!(text, "{:14} {:40}  {}", value.name, value.value, value.from);
+    }
+    for row in &document.related {
+        let _ = writeln!(text, "{:14} {:40}  {} for {}", row.project, row.commit, row.origin, row.os);
+    }
+    let Some(package) = &document.aotriton else { return text };
+    let version = package.version.as_deref().unwrap_or("unknown");
+    let _ = writeln!(text, "{PACKAGE:14} {version:40}  {}", package.file.as_deref().unwrap_or("no file"));
+    let commit = package.commit.as_deref().unwrap_or("unknown");
+    let _ = writeln!(text, "  commit       {commit:40}  {}", package.commit_from);
+    let mode = match &package.prefix {
+        Some(prefix) => format!("installed at {prefix}"),
+        None => package.mode.replace('-', " "),
+    };
+    let _ = writeln!(text, "  mode         {mode}");
+    if let Some(copy) = &package.copy {
+        let _ = writeln!(text, "  copy         {} {}", copy.name, copy.value);
+    }
+    if let Some(taken) = &package.taken {
+        let _ = writeln!(text, "  taken        {taken}");
+    }
+    for (name, archives) in [("archive", &package.archives), ("images", &package.images)] {
+        for archive in archives {
+            let sum = match (&archive.sha256, archive.available) {
+                (Some(sum), _) => sum.as_str(),
+                (None, true) => "no digest",
+                (None, false) => "unavailable",
+            };
+            let _ = writeln!(text, "  {name:12} {}  {sum}", archive.name);
+        }
+    }
+    text
+}
