@@ -123,7 +123,14 @@ pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocume
             documents.extend(recipe::embedded(&name));
         }
     }
-    Ok(documents)
+    let mut whole = Vec::new();
+    for document in &documents {
+        match recipe::resolve(document, &documents) {
+            Ok(document) => whole.push(document),
+            Err(fault) => sink.push(fault),
+        }
+    }
+    Ok(whole)
 }
 
 /// A checked matrix file with the recipe that builds it.

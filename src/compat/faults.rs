@@ -107,7 +107,22 @@ pub fn find(tables: &Tables) -> Vec<Fault> {
     source::find(tables, &mut faults);
     torch_abi(tables, &mut faults);
     run_time::find(tables, &mut faults);
+    recipe_rows(tables, &mut faults);
     faults
+}
+
+/// Rows of one table have the same columns.
+fn recipe_rows(tables: &Tables, faults: &mut Vec<Fault>) {
+    let mut columns: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    let mut rows = table("recipe-rows", tables, faults);
+    for (number, of) in tables.recipe_rows.iter().enumerate() {
+        let words: Vec<String> = of.columns.values().map(|values| values.join(",")).collect();
+        let mut row = rows.row(number, format!("{} {}", of.table, words.join(" ")), &of.origin);
+        let own: Vec<&String> = of.columns.keys().collect();
+        let first = columns.entry(&of.table).or_insert_with(|| own.clone());
+        row.expect(*first == own, || format!("its columns are not those of the first row of `{}`", of.table));
+        row.expect(!own.is_empty(), || "it has no columns".to_owned());
+    }
 }
 
 fn table<'a>(name: &'static str, tables: &'a Tables, faults: &'a mut Vec<Fault>) -> Table<'a> {
@@ -484,6 +499,17 @@ mod tests {
             |t| t.torch[3].free_threaded.push("3.12".into()),
             "torch 2.6: free-threaded: `3.12` is not a free-threaded Python such as 3.13t",
         );
+    }
+
+    #[test]
+    fn rows_of_a_recipes_table_have_the_same_columns() {
+        let change = |t: &mut Tables| {
+            let mut row = t.recipe_rows[0].clone();
+            row.table = "preloads".into();
+            row.columns = [("platform".to_owned(), vec!["linux".to_owned()])].into();
+            t.recipe_rows.push(row);
+        };
+        check(change, "recipe-rows preloads linux: its columns are not those of the first row of `preloads`");
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub struct Tables {
     pub torch_companions: Vec<TorchCompanionRow>,
     pub pins: Vec<PinRow>,
     pub torch_aotriton: Vec<TorchAotritonRow>,
+    pub recipe_rows: Vec<RecipeRow>,
     pub torch_abi_read: Vec<TorchAbiReadRow>,
     pub torch_abi: Vec<TorchAbiRow>,
     pub profiles: Vec<ProfileRow>,
@@ -163,6 +164,17 @@ pub struct AbsentFamilyRow {
     pub package: String,
     pub family: String,
     pub reason: String,
+    pub origin: Origin,
+}
+
+/// One row of a table that recipes ask; a new table needs no code.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RecipeRow {
+    /// The table it belongs to.
+    pub table: String,
+    /// Its columns; one value is a list of one.
+    pub columns: BTreeMap<String, Vec<String>>,
     pub origin: Origin,
 }
 
@@ -543,6 +555,7 @@ tables_of_rows!(
     torch_companions,
     pins,
     torch_aotriton,
+    recipe_rows,
     torch_abi_read,
     torch_abi,
     profiles,

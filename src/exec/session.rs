@@ -129,7 +129,17 @@ pub fn build(
     let order = Order { folder, steps, from, surroundings, limits, masks, signals };
     let mut end = match &containment {
         _ if from == steps.len() => BuildEnd::Done,
-        Some(containment) => run_container(&order, containment, &mut record, runner, tell),
+        Some(containment) => {
+            // Checkouts are this program's own work; the container finds them in the folder.
+            let own = steps.iter().take_while(|step| step.host).count();
+            let checkouts = Order { steps: &steps[..own], ..order };
+            match if from < own { run_steps(&checkouts, &mut record, runner, tell) } else { BuildEnd::Done } {
+                BuildEnd::Done => {
+                    run_container(&Order { from: from.max(own), ..order }, containment, &mut record, runner, tell)
+                }
+                ended => ended,
+            }
+        }
         None => run_steps(&order, &mut record, runner, tell),
     };
     sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);

@@ -12,9 +12,11 @@ pub fn step_hash(step: &Step, site: &str, inputs: &str) -> Digest {
     let extend: Vec<_> =
         step.env_extend.iter().map(|(name, e)| json!([name, e.prepend, e.append, e.separator])).collect();
     let jobs = step.jobs.as_ref().map(|jobs| json!([jobs.variable, jobs.count, jobs.tenths_gib_per_job]));
+    let only_if: Vec<_> = step.env_if.iter().map(|(name, only)| json!([name, only.fact, only.value])).collect();
     let outputs: Vec<_> = step.outputs.iter().map(|o| json!([o.glob, o.count])).collect();
     let (stage, argv, env, remove) = (&step.stage, &step.argv, &step.env, &step.env_remove);
-    let parts = json!([site, stage, argv, env, remove, extend, jobs, step.cwd, step.clean, outputs, inputs]);
+    let folders = json!([step.cwd, step.clean]);
+    let parts = json!([site, stage, argv, env, remove, extend, only_if, jobs, folders, outputs, inputs]);
     Digest::new(Sha256::digest(parts.to_string().as_bytes()).into())
 }
 

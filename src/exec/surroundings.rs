@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use crate::recipe::Step;
-use crate::sys::Environment;
+use crate::recipe::{LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
+use crate::sys::{self, Environment};
 
 /// The variable by which everything that belongs to a build is found again. Its value is the job's folder.
 pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
+
+/// The largest answer that a step may have found.
+const LARGEST_ANSWER_BYTES: u64 = 1 << 20;
 
 /// What steps find on this machine.
 #[derive(Debug, Clone)]
@@ -26,25 +29,59 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
     for (name, extend) in &step.env_extend {
         set.insert(name.clone(), extend.apply(surroundings.environment.get(name)));
     }
+    for (name, only) in step.env_if.iter().filter(|(_, only)| !answer(&only.fact, folder).is_empty()) {
+        set.insert(name.clone(), only.value.clone());
+    }
+    for value in set.values_mut() {
+        fill(value, folder);
+    }
     if let Some(jobs) = &step.jobs {
         let inherited = surroundings.environment.get(&jobs.variable);
         let count = jobs.value(inherited, surroundings.threads, surroundings.memory_tenths_gib);
         set.insert(jobs.variable.clone(), count);
     }
+    let is_there = |word: &&String| step.optional_word(word).is_none_or(|fact| !answer(fact, folder).is_empty());
+    let mut argv: Vec<String> = step.argv.iter().filter(is_there).cloned().collect();
+    let mut cwd = step.cwd.clone();
+    fill(&mut cwd, folder);
+    for word in &mut argv {
+        fill(word, folder);
+    }
+    if let (true, Some(program)) = (step.host, argv.first_mut()) {
+        // The program that builds, wherever it lies.
+        *program = sys::own_program().unwrap_or_else(|| program.clone());
+    }
     Invocation {
-        argv: step.argv.clone(),
+        argv,
         set,
         remove: step.env_remove.clone(),
-        folder: if step.cwd.is_empty() { folder.to_owned() } else { folder.join(&step.cwd) },
+        folder: if cwd.is_empty() { folder.to_owned() } else { folder.join(&cwd) },
         mark: Some((MARK.to_owned(), folder.display().to_string())),
         ..Invocation::default()
     }
 }
 
+/// What an earlier step found; nothing where it was not asked.
+fn answer(fact: &str, folder: &Path) -> String {
+    sys::read_text(&folder.join("facts").join(fact), LARGEST_ANSWER_BYTES).unwrap_or_default()
+}
+
+/// Puts what earlier steps found in the place of the variables that a script would have.
+fn fill(text: &mut String, folder: &Path) {
+    if !text.contains(SHELL_VARIABLE) {
+        return;
+    }
+    let part = |(number, part): (usize, &str)| match part.strip_prefix(LATE) {
+        Some(fact) if number % 2 == 1 => answer(fact, folder),
+        _ => part.to_owned(),
+    };
+    *text = text.split(SHELL_VARIABLE).enumerate().map(part).collect();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::{Extend, Jobs};
+    use crate::recipe::{Extend, Jobs, OnlyIf, late_name};
 
     fn step() -> Step {
         let extend = Extend { prepend: Some("/opt/bin".into()), append: None, separator: ":".into() };
@@ -70,6 +107,27 @@ mod tests {
         assert_eq!(found.set["PATH"], "/opt/bin:/bin");
         assert_eq!(found.set["MAX_JOBS"], "3");
         assert_eq!(found.folder, Path::new("/job/src/x"));
+    }
+
+    #[test]
+    fn what_earlier_steps_found_stands_where_a_script_has_its_variables() {
+        let folder = tempfile::tempdir().unwrap();
+        sys::write_atomic(&folder.path().join("facts/root"), b"/opt/rocm").unwrap();
+        sys::write_atomic(&folder.path().join("facts/math"), b"").unwrap();
+        let root = crate::recipe::shell_variable(&late_name("root"));
+        let only = |fact: &str| OnlyIf { fact: fact.into(), value: format!("{root}/{fact}") };
+        let step = Step {
+            argv: vec!["make".into(), crate::recipe::shell_variable(&late_name("math")), format!("-I{root}/include")],
+            env: [("ROCM_HOME".to_owned(), root.clone())].into(),
+            env_if: [("A".to_owned(), only("root")), ("B".to_owned(), only("math"))].into(),
+            ..Step::default()
+        };
+        let environment = Environment::default();
+        let surroundings = Surroundings { environment: &environment, threads: 1, memory_tenths_gib: 10 };
+        let found = invocation(&step, folder.path(), &surroundings);
+        assert_eq!(found.argv, ["make", "-I/opt/rocm/include"]);
+        let set: Vec<_> = found.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(set, ["A=/opt/rocm/root", "ROCM_HOME=/opt/rocm"]);
     }
 
     /// B7

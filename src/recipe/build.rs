@@ -1,31 +1,30 @@
 //! The whole build of one job as ordered steps.
 
-use std::collections::BTreeMap;
-
-use indexmap::IndexMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{Context, Site};
+use super::late::Place;
 use super::prepare;
-use super::step::{Extend, Jobs, Output, Step};
+use super::step::{Output, Step};
 use crate::compat::Compat;
-use crate::config::recipe::{EditDocument, EnvValue, RecipeDocument, SourceDocument, StepDocument};
+use crate::config::recipe::{EditDocument, RecipeDocument, StepDocument};
 use crate::config::{Platform, PythonFrom, TorchFrom};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::plan::Job;
 
-const COPY: &str = include_str!("../../templates/recipe/copy.py");
 const EDIT: &str = include_str!("../../templates/recipe/edit.py");
+const INSTALL: &str = include_str!("../../templates/recipe/install.py");
 const RECORD: &str = include_str!("../../templates/recipe/record.py");
 const REMOVE: &str = include_str!("../../templates/recipe/remove.py");
 const SMOKE: &str = include_str!("../../templates/recipe/smoke.py");
-const UNPACK: &str = include_str!("../../templates/recipe/unpack.py");
+const WRITE: &str = include_str!("../../templates/recipe/write.py");
 
 /// What is done for one job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
     /// The steps in order.
     pub steps: Vec<Step>,
-    /// How many of them make the place ready: they come first, whatever the recipe says.
+    /// How many of them fetch checkouts and make the place ready: they come first, whatever the recipe says.
     pub ready: usize,
     /// Glob of the wheels that must be there at the end, relative to the job's folder.
     pub wheels: String,
@@ -47,7 +46,7 @@ impl Build {
         let mut number = 0;
         self.steps.retain(|step| {
             number += 1;
-            number <= self.ready || step.stage == SMOKE_TEST
+            (number <= self.ready && !step.host) || step.stage == SMOKE_TEST
         });
         self
     }
@@ -89,7 +88,8 @@ pub fn build(
         return Err(faults);
     }
     let python = prepare::interpreter(job, document, site);
-    let maker = Maker { document, context: &context, python: &python, site };
+    let platform = job.settings.platform;
+    let maker = Maker { document, context: &context, python: &python, site, platform };
     maker.build(prepare::steps(job, document, compat, site))
 }
 
@@ -123,12 +123,13 @@ fn refusals(job: &Job, document: &RecipeDocument) -> Vec<Diagnostic> {
 }
 
 /// Makes steps out of the parts of a document.
-struct Maker<'a> {
-    document: &'a RecipeDocument,
-    context: &'a Context<'a>,
+pub(super) struct Maker<'a> {
+    pub(super) document: &'a RecipeDocument,
+    pub(super) context: &'a Context<'a>,
     /// The interpreter of every program of ours.
-    python: &'a str,
-    site: &'a Site,
+    pub(super) python: &'a str,
+    pub(super) site: &'a Site,
+    pub(super) platform: Platform,
 }
 
 impl Maker<'_> {
@@ -137,7 +138,7 @@ impl Maker<'_> {
         let (document, context) = (self.document, self.context);
         let mut faults = Vec::new();
         let ready = before.len();
-        let mut steps = before;
+        let (mut checkouts, mut steps) = (Vec::new(), before);
         let mut warnings = Vec::new();
         let mut uses_caller = false;
         for (name, source) in &document.sources {
@@ -145,8 +146,10 @@ impl Maker<'_> {
                 Ok(false) => {}
                 Ok(true) => match self.source(name, source, &mut warnings) {
                     Ok(made) => {
-                        uses_caller |= source.path.is_some() || source.artifact.is_some();
-                        steps.extend(made);
+                        let (host, inside): (Vec<_>, Vec<_>) = made.into_iter().partition(|step| step.host);
+                        uses_caller |= inside.iter().any(|step| !step.inputs.is_empty());
+                        checkouts.extend(host);
+                        steps.extend(inside);
                     }
                     Err(fault) => faults.push(fault),
                 },
@@ -159,10 +162,18 @@ impl Maker<'_> {
                 .and_then(|holds| holds.then(|| self.edit(number, edit)).transpose());
             made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
         }
+        let mut asked = BTreeSet::new();
         for written in &document.steps {
-            let made =
-                context.holds(written.when.as_deref()).and_then(|holds| holds.then(|| self.step(written)).transpose());
-            made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
+            let made = context.holds(written.when.as_deref()).and_then(|holds| {
+                let mut made = Vec::new();
+                if holds {
+                    made.extend(self.ask(&written.stage, Place::Before, &mut asked)?);
+                    made.extend(self.step(written, &asked)?);
+                    made.extend(self.ask(&written.stage, Place::After, &mut asked)?);
+                }
+                Ok(made)
+            });
+            made.map_or_else(|fault| faults.push(fault), |made| steps.extend(made));
         }
         let wheels = inside(context.required(&document.collect.wheels)).unwrap_or_else(|fault| {
             faults.push(fault);
@@ -177,96 +188,15 @@ impl Maker<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
+        let ready = ready + checkouts.len();
+        let steps = checkouts.into_iter().chain(steps).collect();
         Ok(Build { steps, ready, wheels, relabel: document.collect.relabel, uses_caller, warnings })
     }
 
     /// A step that runs a program of ours.
-    fn program<const N: usize>(&self, stage: String, program: &str, arguments: [String; N]) -> Step {
+    pub(super) fn program<const N: usize>(&self, stage: String, program: &str, arguments: [String; N]) -> Step {
         let argv = [self.python.to_owned(), "-c".to_owned(), program.to_owned()].into_iter().chain(arguments).collect();
         Step { stage, argv, ..Step::default() }
-    }
-
-    fn source(
-        &self,
-        name: &str,
-        source: &SourceDocument,
-        warnings: &mut Vec<Diagnostic>,
-    ) -> Result<Vec<Step>, Diagnostic> {
-        let context = self.context;
-        let target = format!("src/{name}");
-        let digest = context.required(&source.sha256)?;
-        if (source.sdist.is_some() || source.artifact.is_some()) && digest.is_empty() {
-            let message = format!("source `{name}` has no digest, so whatever comes is built");
-            warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("give its `sha256`"));
-        }
-        if let Some(requirement) = &source.sdist {
-            let requirement = context.required(requirement)?;
-            let archives = format!("sdist/{name}");
-            let mut fetch = Step {
-                stage: format!("fetch-{name}"),
-                argv: vec![self.python.to_owned()],
-                clean: vec![archives.clone()],
-                retries: 2,
-                ..Step::default()
-            };
-            let words =
-                ["-m", "pip", "download", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "--dest"];
-            fetch.argv.extend(words.map(str::to_owned));
-            fetch.argv.extend([archives.clone(), requirement]);
-            self.set_env(&mut fetch, &source.env)?;
-            return Ok(vec![fetch, self.program(format!("unpack-{name}"), UNPACK, [archives, digest, target])]);
-        }
-        if let Some(address) = &source.git {
-            let reference = context.required(&source.r#ref)?;
-            if reference.starts_with('-') {
-                let fault =
-                    Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{reference}` is no commit, tag or branch"));
-                return Err(fault.help("name the commit in full"));
-            }
-            let is_commit = reference.len() == 40 && reference.bytes().all(|b| b.is_ascii_hexdigit());
-            if !is_commit {
-                let message =
-                    format!("source `{name}` is `{reference}` of a repository, which may come to mean another commit");
-                warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("name the commit in full"));
-            }
-            let address = context.required(address)?;
-            let git = |words: &[&str]| ["git"].iter().chain(words).map(|word| (*word).to_owned()).collect::<Vec<_>>();
-            let step = |stage: String, argv| Step { stage, argv, ..Step::default() };
-            let mut clone = step(
-                format!("fetch-{name}"),
-                git(&["clone", "--no-checkout", "--filter=blob:none", "--", &address, &target]),
-            );
-            clone.clean = vec![target.clone()];
-            clone.retries = 2;
-            let checkout = git(&["-C", &target, "checkout", "--detach", &reference]);
-            let mut steps = vec![clone, step(format!("checkout-{name}"), checkout)];
-            if source.submodules {
-                let words = ["-C", &target, "submodule", "update", "--init", "--recursive", "--depth", "1"];
-                let mut submodules = step(format!("submodules-{name}"), git(&words));
-                submodules.retries = 2;
-                steps.push(submodules);
-            }
-            for step in &mut steps {
-                self.set_env(step, &source.env)?;
-            }
-            return Ok(steps);
-        }
-        let stage = format!("fetch-{name}");
-        if let Some(archive) = &source.artifact {
-            let archive = self.of_caller(context.required(archive)?);
-            let mut unpack = self.program(stage, UNPACK, [archive.clone(), digest, target]);
-            unpack.inputs.push(archive);
-            return Ok(vec![unpack]);
-        }
-        let path = self.of_caller(context.required(source.path.as_deref().unwrap_or_default())?);
-        let mut copy = self.program(stage, COPY, [path.clone(), target]);
-        copy.inputs.push(path);
-        Ok(vec![copy])
-    }
-
-    /// A path that starts where rock-matrix is called.
-    fn of_caller(&self, path: String) -> String {
-        if path.starts_with('/') { path } else { format!("{}/{path}", self.site.caller()) }
     }
 
     fn edit(&self, number: usize, edit: &EditDocument) -> Result<Step, Diagnostic> {
@@ -278,17 +208,23 @@ impl Maker<'_> {
             }
             return Ok(step);
         };
+        let path = inside(self.context.required(file))?;
+        if let Some(content) = &edit.write {
+            return Ok(self.program(stage, WRITE, [path, self.context.required(content)?]));
+        }
         let arguments = [
-            inside(self.context.required(file))?,
+            path,
             edit.find.clone(),
             self.context.required(&edit.replace)?,
             self.context.required(&edit.unless)?,
             if edit.required { "required" } else { "optional" }.to_owned(),
+            edit.count.map(|count| count.to_string()).unwrap_or_default(),
         ];
         Ok(self.program(stage, EDIT, arguments))
     }
 
-    fn step(&self, written: &StepDocument) -> Result<Step, Diagnostic> {
+    /// A step of the recipe, and those that install what it made.
+    fn step(&self, written: &StepDocument, asked: &BTreeSet<String>) -> Result<Vec<Step>, Diagnostic> {
         let context = self.context;
         let argv = match &written.shell {
             None => context.words(&written.argv)?,
@@ -310,8 +246,15 @@ impl Maker<'_> {
             step.outputs.push(Output { name: name.clone(), glob, count: output.count });
         }
         self.set_env(&mut step, &self.document.env)?;
+        Self::leave_out_unasked(&mut step, asked);
         self.set_env(&mut step, &written.env)?;
-        Ok(step)
+        self.check_asked(&step, asked)?;
+        let mut steps = vec![step];
+        for (name, output) in written.outputs.iter().filter(|(_, output)| output.install) {
+            let arguments = [inside(self.context.required(&output.glob))?, output.count.to_string()];
+            steps.push(self.program(format!("install-{name}"), INSTALL, arguments));
+        }
+        Ok(steps)
     }
 
     fn record(&self) -> Result<Step, Diagnostic> {
@@ -336,80 +279,14 @@ impl Maker<'_> {
         ];
         Ok(self.program(SMOKE_TEST.to_owned(), SMOKE, arguments))
     }
-
-    fn set_env(&self, step: &mut Step, env: &IndexMap<String, EnvValue>) -> Result<(), Diagnostic> {
-        let context = self.context;
-        for (name, value) in env {
-            let value = match value {
-                EnvValue::Text(text) => context.text(text)?,
-                EnvValue::List(items) => match context.words(items)?.join(" ") {
-                    nothing if nothing.is_empty() => continue,
-                    text => Some(text),
-                },
-                EnvValue::Remove => None,
-                EnvValue::Extend { prepend, append, separator } => {
-                    let part = |part: &Option<String>| part.as_deref().map(|text| context.text(text)).transpose();
-                    let extend = Extend {
-                        prepend: part(prepend)?.flatten(),
-                        append: part(append)?.flatten(),
-                        separator: separator.clone(),
-                    };
-                    step.env_extend.insert(name.clone(), extend);
-                    continue;
-                }
-                EnvValue::Jobs { count, gib_per_job } => {
-                    let (count, gib) = (context.required(count)?, context.required(gib_per_job)?);
-                    step.jobs = Some(jobs(name, &count, &gib)?);
-                    continue;
-                }
-            };
-            match value {
-                Some(value) => {
-                    step.env_remove.retain(|removed| removed != name);
-                    step.env.insert(name.clone(), value);
-                }
-                None => {
-                    step.env.remove(name);
-                    if !step.env_remove.contains(name) {
-                        step.env_remove.push(name.clone());
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn jobs(variable: &str, count: &str, gib: &str) -> Result<Jobs, Diagnostic> {
-    let fault = |text: &str, what: &str, help: &str| {
-        Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{text}` is no {what} for `{variable}`")).help(help)
-    };
-    let tenths_gib_per_job = tenths(gib)
-        .ok_or_else(|| fault(gib, "number of GiB", "write a number above 0 with at most one decimal, such as `2.8`"))?;
-    let count = match count {
-        "" => None,
-        text => match text.parse() {
-            Ok(count @ 1..=1024) => Some(count),
-            _ => return Err(fault(text, "number of jobs", "write a number from 1 to 1024, or leave it empty")),
-        },
-    };
-    Ok(Jobs { variable: variable.to_owned(), count, tenths_gib_per_job })
 }
 
 /// A path that stays in the job's folder.
-fn inside(path: Result<String, Diagnostic>) -> Result<String, Diagnostic> {
+pub(super) fn inside(path: Result<String, Diagnostic>) -> Result<String, Diagnostic> {
     let path = path?;
     if path.starts_with('/') || path.split('/').any(|part| part == "..") {
         let fault = Diagnostic::new(&codes::PATH_OUTSIDE, format!("`{path}` is not in the job's folder"));
         return Err(fault.help("write a path relative to the job's folder, without `..`"));
     }
     Ok(path)
-}
-
-/// `2.8` as 28.
-fn tenths(text: &str) -> Option<u32> {
-    let (whole, decimal) = text.split_once('.').unwrap_or((text, "0"));
-    let tenths =
-        whole.parse::<u32>().ok()?.checked_mul(10)? + decimal.parse::<u32>().ok().filter(|_| decimal.len() == 1)?;
-    (1..=100_000).contains(&tenths).then_some(tenths)
 }

@@ -1,13 +1,15 @@
 //! What the expressions of a recipe see.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::compat::Compat;
 use crate::config::Switch;
 use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::names::Version;
 use crate::plan::Job;
 use crate::template::{Recipes, Serde, TemplateError, Value};
 
@@ -61,8 +63,16 @@ impl Site {
 pub enum Question {
     /// The trimmed output of this command.
     Command(Vec<String>),
-    /// The trimmed content of this file; relative to where rock-matrix is called.
-    File(String),
+    /// The trimmed content of this file, as its site sees it; relative to where rock-matrix is called. With a pattern,
+    /// its first group or match.
+    File {
+        /// The file.
+        path: String,
+        /// A regular expression; empty: all of it.
+        find: String,
+    },
+    /// The first of these paths that is there, as its site sees it.
+    FirstPath(Vec<String>),
     /// The value of this variable.
     Variable(String),
 }
@@ -110,8 +120,9 @@ impl<'d> Context<'d> {
         given: &BTreeMap<String, String>,
     ) -> Result<Self, Diagnostic> {
         Self::resolve(job, document, compat, site, given, &mut |name, _| {
-            let default = document.facts.get(name).and_then(|fact| fact.default.clone());
-            Some(default.unwrap_or_else(|| format!("<{name}>")))
+            let fact = document.facts.get(name);
+            let known = fact.and_then(|fact| fact.stand_in.as_ref().or(fact.default.as_ref()));
+            Some(known.cloned().unwrap_or_else(|| format!("<{name}>")))
         })
     }
 
@@ -170,7 +181,8 @@ impl<'d> Context<'d> {
                     return Ok(Self { recipes, values: seen, document });
                 }
                 let names: Vec<String> = waiting.iter().map(|(name, _)| format!("`{name}`")).collect();
-                let why = failed.map(|fault| fault.message).unwrap_or_default();
+                let why = failed.map(|fault| std::iter::once(fault.message).chain(fault.notes).collect::<Vec<_>>());
+                let why = why.unwrap_or_default().join(": ");
                 let fault = Diagnostic::new(
                     &codes::FACT_CYCLE,
                     format!("recipe `{}`: facts {} cannot be computed", document.name, names.join(", ")),
@@ -194,10 +206,19 @@ impl<'d> Context<'d> {
         if let Some(table) = &fact.table {
             return self.row(name, table, fact, compat).map(Computed::Value);
         }
+        if let Some(stage) = fact.stage() {
+            let beside = self.document.steps.iter().find(|step| step.stage == stage);
+            if !self.holds(beside.and_then(|step| step.when.as_deref()))? {
+                return Ok(Computed::Value(json!(fact.default.as_deref().unwrap_or_default())));
+            }
+            return Ok(Computed::Value(json!(shell_variable(&late_name(name)))));
+        }
         Ok(Computed::Question(if let Some(command) = &fact.command {
             Question::Command(self.words(command)?)
         } else if let Some(file) = &fact.file {
-            Question::File(self.required(file)?)
+            Question::File { path: self.required(file)?, find: fact.find.clone() }
+        } else if let Some(paths) = &fact.path {
+            Question::FirstPath(self.words(paths)?)
         } else {
             Question::Variable(fact.env.clone().unwrap_or_default())
         }))
@@ -212,30 +233,34 @@ impl<'d> Context<'d> {
                 None => fault,
             }
         };
-        let tables = serde_json::to_value(compat.tables()).unwrap_or_default();
-        let Some(rows) = tables.get(table.replace('-', "_")).and_then(Json::as_array) else {
-            let known: Vec<&String> = tables.as_object().into_iter().flatten().map(|(name, _)| name).collect();
-            let known = known.iter().map(|name| name.replace('_', "-")).collect::<Vec<_>>().join(", ");
-            return Err(fault(format!("there is no table `{table}`")).help(format!("there are {known}")));
+        let rows = rows_of(table, compat).map_err(|known| {
+            fault(format!("there is no table `{table}`")).help(format!("there are {}", known.join(", ")))
+        })?;
+        let texts = |asked: &IndexMap<String, String>| {
+            let each = asked.iter().map(|(column, text)| Ok((column.clone(), self.required(text)?)));
+            each.collect::<Result<Vec<_>, Diagnostic>>()
         };
-        let mut wanted = Vec::new();
-        for (column, text) in &fact.r#where {
-            wanted.push((column, self.required(text)?));
+        let (wanted, at_most) = (texts(&fact.r#where)?, texts(&fact.at_most)?);
+        let mut newest: Option<(Vec<Version>, &Json)> = None;
+        for row in rows.iter().filter(|row| wanted.iter().all(|(column, text)| holds(&row[column.as_str()], text))) {
+            let Some(versions) =
+                at_most.iter().map(|(column, most)| version_up_to(&row[column.as_str()], most)).collect()
+            else {
+                continue;
+            };
+            if newest.as_ref().is_none_or(|(known, _)| versions > *known) {
+                newest = Some((versions, row));
+            }
         }
-        let text_of = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let fits = |row: &&Json| {
-            wanted.iter().all(|(column, text)| match &row[column.as_str()] {
-                Json::Array(items) => items.iter().any(|item| text_of(item) == *text),
-                value => text_of(value) == *text,
-            })
-        };
-        match rows.iter().find(fits).map(|row| &row[fact.column.as_str()]) {
+        match newest.map(|(_, row)| &row[fact.column.as_str()]) {
             Some(value) if !value.is_null() => Ok(value.clone()),
             Some(_) => Err(fault(format!("table `{table}` has no column `{}`", fact.column))),
             None => match &fact.default {
                 Some(default) => Ok(json!(default)),
                 None => {
-                    let asked: Vec<String> = wanted.iter().map(|(column, text)| format!("{column} {text}")).collect();
+                    let up_to = at_most.iter().map(|(column, text)| format!("{column} up to {text}"));
+                    let asked = wanted.iter().map(|(column, text)| format!("{column} {text}")).chain(up_to);
+                    let asked: Vec<String> = asked.collect();
                     Err(fault(format!("table `{table}` has no row with {}", asked.join(", ")))
                         .help("give it a `default`"))
                 }
@@ -300,6 +325,61 @@ impl<'d> Context<'d> {
     }
 }
 
+/// What a fact takes from the text of a file: all of it, or the first group or match of a pattern, trimmed.
+pub fn found(text: &str, find: &str) -> Option<String> {
+    if find.is_empty() {
+        return Some(text.trim().to_owned());
+    }
+    let captures = regex::Regex::new(find).ok()?.captures(text)?;
+    captures.get(1).or_else(|| captures.get(0)).map(|found| found.as_str().trim().to_owned())
+}
+
+/// The variable of a script that holds a fact which is asked while the build runs.
+pub fn late_name(fact: &str) -> String {
+    format!("{LATE}{fact}")
+}
+
+/// How the names of such variables begin.
+pub const LATE: &str = "ROCK_FACT_";
+
+/// The rows of a table as JSON: one that recipes alone ask, or one of those with a type of their own.
+///
+/// # Errors
+/// The names of the tables there are.
+fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
+    let own = compat.tables().recipe_rows.iter().filter(|row| row.table == table);
+    let own: Vec<Json> = own.map(|row| json!(row.columns)).collect();
+    if !own.is_empty() {
+        return Ok(own);
+    }
+    let typed = serde_json::to_value(compat.tables()).unwrap_or_default();
+    match typed.get(table) {
+        Some(Json::Array(rows)) => Ok(rows.clone()),
+        _ => {
+            let own = compat.tables().recipe_rows.iter().map(|row| &row.table);
+            let names = typed.as_object().into_iter().flatten().map(|(name, _)| name);
+            Err(own.chain(names).cloned().collect::<BTreeSet<_>>().into_iter().collect())
+        }
+    }
+}
+
+/// Whether a column has a text, or holds it in its list.
+fn holds(column: &Json, text: &str) -> bool {
+    let text_of = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let is = |value: &Json| text_of(value) == text;
+    match column {
+        Json::Array(items) => items.iter().any(is),
+        value => is(value),
+    }
+}
+
+/// The version of a column, where it is at most another.
+fn version_up_to(column: &Json, most: &str) -> Option<Version> {
+    let text = column.as_array().map_or(column, |items| items.first().unwrap_or(&Json::Null)).as_str()?;
+    let (version, most) = (text.parse::<Version>().ok()?, most.parse::<Version>().ok()?);
+    (version <= most).then_some(version)
+}
+
 /// What a fact gives.
 enum Computed {
     Value(Json),
@@ -328,6 +408,7 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
     };
     let more = [
         ("id", json!(job.id)),
+        ("recipe", json!(document.name)),
         ("distribution", json!(distribution)),
         ("file_form", json!(job.distribution.file_form())),
         ("version", text(job.version.as_ref().map(ToString::to_string))),

@@ -13,14 +13,17 @@ mod context;
 #[cfg(test)]
 pub mod fixture;
 pub mod jobs;
+mod late;
 pub mod measure;
 mod prepare;
+mod sources;
 mod step;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 pub use build::{Build, RECORD_FILE, build};
 pub use check::check;
-pub use context::{Question, SHELL_VARIABLE, Site, questions, shell_variable};
+pub use context::{LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
 pub use prepare::{index_suffix, interpreter};
-pub use step::{Extend, Jobs, Output, Step};
+pub use step::{Extend, Jobs, OnlyIf, Output, Step};

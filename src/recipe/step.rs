@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::context::{LATE, SHELL_VARIABLE};
+
 /// A process to run. Paths in `cwd`, `outputs` and `clean` are relative to the job's folder; those inside `argv` and
 /// `env` are absolute where it matters, as the folder is seen on the host or inside the container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct Step {
     pub env_remove: Vec<String>,
     /// Variables whose inherited value is extended.
     pub env_extend: BTreeMap<String, Extend>,
+    /// Variables set where a fact, asked by an earlier step, has an answer.
+    pub env_if: BTreeMap<String, OnlyIf>,
     /// A variable that gets the number of parallel jobs, unless it is set already.
     pub jobs: Option<Jobs>,
     /// Working folder, relative to the job's folder; empty: the job's folder.
@@ -31,6 +35,29 @@ pub struct Step {
     /// Files and folders outside the job's folder that it reads, absolute as it sees them. When they change, it is run
     /// again.
     pub inputs: Vec<String>,
+    /// Whether it runs on this machine, by this program, before a container begins.
+    pub host: bool,
+    /// The facts that it asks: their values lie in `facts/NAME` afterwards, and words of later steps name them by
+    /// [`super::late_name`].
+    pub facts: Vec<String>,
+}
+
+impl Step {
+    /// The fact whose answer a word of its command is, alone: without an answer there is no such word.
+    pub fn optional_word<'w>(&self, word: &'w str) -> Option<&'w str> {
+        // What asks facts counts the words of their commands.
+        let fact = word.strip_prefix(SHELL_VARIABLE)?.strip_suffix(SHELL_VARIABLE)?.strip_prefix(LATE)?;
+        (self.facts.is_empty() && !fact.contains(SHELL_VARIABLE)).then_some(fact)
+    }
+}
+
+/// A value that depends on whether a fact has an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnlyIf {
+    /// The fact.
+    pub fact: String,
+    /// The variable's value then; else it is left as it is.
+    pub value: String,
 }
 
 /// Texts put before and after a variable's inherited value.

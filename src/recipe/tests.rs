@@ -461,6 +461,88 @@ fn a_fact_of_a_table_is_the_first_row_that_fits() {
     }
 }
 
+/// TB16
+#[test]
+fn the_newest_row_up_to_a_version_is_taken() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let names = |platform: &str, sdk: &str| {
+        let fact = format!(
+            "{{table: preloads, where: {{platform: {platform}}}, at-most: {{since: \"{sdk}\"}}, column: names}}"
+        );
+        let document = document(&format!("facts: {{last: {fact}}}\n{STEP}"));
+        let build = build(&job, &document, &Compat::embedded(), &Site::Container, &BTreeMap::new());
+        build.map(|build| argv(&build, "build")).map_err(|faults| faults[0].notes.join(" "))
+    };
+    let seed = names("linux", "7.0.0").unwrap();
+    assert!(seed.starts_with("make amd_comgr amdhip64 rocprofiler-sdk-roctx ") && !seed.contains("hipdnn"), "{seed}");
+    assert!(
+        names("linux", "7.14.0a20260815").unwrap().ends_with("roctx64 rccl"),
+        "a prerelease of 7.14 is older than it"
+    );
+    assert!(names("linux", "7.15.0").unwrap().ends_with("roctx64 rccl hipfile"));
+    assert!(names("windows", "7.14.0").unwrap().ends_with("miopen hipdnn rocm-openblas"));
+    let why = names("linux", "6.4.0").unwrap_err();
+    assert!(why.contains("has no row with platform linux, since up to 6.4.0"), "{why}");
+}
+
+/// TB13
+#[test]
+fn the_first_path_that_is_there_is_asked_for() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let document = document(&format!("facts: {{last: {{path: [src/t/python/setup.py, src/t/setup.py]}}}}\n{STEP}"));
+    let asked = questions(&job, &document, &Compat::embedded(), &Site::Container, &BTreeMap::new()).unwrap();
+    let paths = ["src/t/python/setup.py", "src/t/setup.py"].map(str::to_owned);
+    assert_eq!(asked, [("last".to_owned(), Question::FirstPath(paths.into()))]);
+}
+
+#[test]
+fn a_pattern_takes_its_group_out_of_a_file() {
+    assert_eq!(super::found(" 2.9.0a0\n", "").as_deref(), Some("2.9.0a0"));
+    assert_eq!(super::found("set(V 1)\nset(W 23)", r"set\(W (\d+)\)").as_deref(), Some("23"));
+    assert_eq!(
+        super::found("build-backend = \"scikit_build_core.build\"", "scikit_build_core").as_deref(),
+        Some("scikit_build_core")
+    );
+    assert_eq!(super::found("x", "y"), None);
+}
+
+#[test]
+fn a_check_takes_stand_ins_for_what_conditions_look_into() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let when = "steps: [{stage: old, argv: [a], when: \"{{ base|in_range('<2.11') }}\"}, {stage: new, argv: [b]}]\n";
+    let make = |fact: &str| {
+        let document = document(&format!("facts: {{base: {fact}}}\n{when}"));
+        let build = build(&job, &document, &Compat::embedded(), &Site::Container, &BTreeMap::new());
+        build.map(|build| build.steps.iter().any(|step| step.stage == "old")).map_err(|faults| told(&faults))
+    };
+    assert_eq!(make("{file: version.txt, stand-in: 2.9.0}"), Ok(true));
+    assert_eq!(make("{file: version.txt, stand-in: 2.12.0, default: 2.9.0}"), Ok(false));
+    assert!(make("{file: version.txt}").is_err(), "`<base>` is no version");
+}
+
+#[test]
+fn a_variable_is_extended_where_an_earlier_line_set_it() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let document = document(
+        "env: {A: one, B: {prepend: /b}, C: null}\nsteps:\n  - {stage: x, argv: [a], env: {A: {append: two, sep: ' '}, B: {prepend: /c}, C: \
+         {append: z}, D: {append: ''}}}\n",
+    );
+    let build = build(&job, &document, &Compat::embedded(), &Site::Container, &BTreeMap::new()).unwrap();
+    let step = build.steps.iter().find(|step| step.stage == "x").unwrap();
+    assert_eq!((step.env["A"].as_str(), step.env["C"].as_str()), ("one two", "z"));
+    assert_eq!(step.env_extend["B"].apply(Some("/usr")), "/c:/b:/usr");
+    assert!(!step.env_extend.contains_key("D") && step.env_remove.is_empty());
+}
+
+#[test]
+fn what_a_step_made_is_installed_where_later_ones_need_it() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let document = document("steps: [{stage: x, argv: [a], outputs: {triton: {glob: dist/t-*.whl, install: true}}}]\n");
+    let build = build(&job, &document, &Compat::embedded(), &Site::Container, &BTreeMap::new()).unwrap();
+    let install = build.steps.iter().find(|step| step.stage == "install-triton").unwrap();
+    assert_eq!(install.argv[3..], ["dist/t-*.whl", "1"]);
+}
+
 #[test]
 fn questions_are_asked_until_all_is_known() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
@@ -476,7 +558,10 @@ fn questions_are_asked_until_all_is_known() {
     assert_eq!(ask(&given), [("root".to_owned(), command), ("token".to_owned(), Question::Variable("TOKEN".into()))]);
     given.insert("root".to_owned(), "/opt/rocm".to_owned());
     given.insert("token".to_owned(), String::new());
-    assert_eq!(ask(&given), [("release".to_owned(), Question::File("/opt/rocm/version.txt".into()))]);
+    assert_eq!(
+        ask(&given),
+        [("release".to_owned(), Question::File { path: "/opt/rocm/version.txt".into(), find: String::new() })]
+    );
     given.insert("release".to_owned(), "7.10.0".to_owned());
     assert_eq!(ask(&given), []);
     let known = build(&job, &document, &Compat::embedded(), &Site::Container, &given).unwrap();
@@ -519,18 +604,13 @@ fn every_fault_of_a_recipe_is_told_once_with_how_many_jobs_have_it() {
 }
 
 #[test]
-fn the_page_of_recipes_names_every_value_and_every_shipped_variable() {
+fn the_page_of_recipes_names_every_value() {
     let page = include_str!("../../docs/recipes.md");
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let document = crate::config::recipe::embedded("flash-attn").unwrap();
     let values = super::context::values_of(&job, &document, &Compat::embedded(), &Site::Container);
     for name in values.keys().filter(|name| *name != "flash_attn") {
         assert!(page.contains(&format!("`{name}`")), "{name}");
-    }
-    for recipe in crate::config::recipe::embedded_names() {
-        for name in crate::config::recipe::embedded(&recipe).unwrap().vars.keys() {
-            assert!(page.contains(&format!("| `{name}` |")), "{recipe}: {name}");
-        }
     }
 }
 

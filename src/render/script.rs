@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::plan::Job;
-use crate::recipe::{Build, SHELL_VARIABLE, Site, Step};
+use crate::recipe::{Build, SHELL_VARIABLE, Site, Step, late_name};
 use crate::template;
 
 const TEMPLATE: &str = include_str!("../../templates/docker/build.sh");
@@ -19,6 +19,8 @@ struct View<'a> {
     wheels: String,
     uses_caller: bool,
     uses_jobs: bool,
+    /// What steps ask for later ones.
+    facts: Vec<&'a str>,
     programs: Vec<ProgramView>,
     steps: Vec<StepView>,
 }
@@ -38,6 +40,7 @@ pub(super) struct StepView {
     /// The command: what `env` changes, one a line, then program and arguments.
     pub(super) lines: Vec<String>,
     outputs: Vec<OutputView>,
+    asks: bool,
 }
 
 #[derive(Serialize)]
@@ -52,7 +55,9 @@ struct OutputView {
 /// is called from. `ROCK_FOLDER` names another.
 pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String {
     let mut programs = Programs::default();
-    let steps = build.steps.iter().map(|step| step_view(step, &mut programs)).collect();
+    // In a container there is no program of ours: what it checks out is there before.
+    let own = |step: &&Step| step.host && *site == Site::Container;
+    let steps = build.steps.iter().filter(|step| !own(step)).map(|step| step_view(step, &mut programs)).collect();
     let (word, folder, caller) = match site {
         Site::Container => ("container", quote(&site.folder()), quote(&site.caller())),
         Site::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),
@@ -68,6 +73,7 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         wheels: quote(&build.wheels),
         uses_caller: build.uses_caller,
         uses_jobs: build.steps.iter().any(|step| step.jobs.as_ref().is_some_and(|jobs| jobs.count.is_none())),
+        facts: build.steps.iter().flat_map(|step| &step.facts).map(String::as_str).collect(),
         programs: programs.0.into_iter().map(|(name, text)| ProgramView { name, text: single_quoted(&text) }).collect(),
         steps,
     };
@@ -80,7 +86,8 @@ pub(super) struct Programs(Vec<(String, String)>);
 
 impl Programs {
     fn word(&mut self, stage: &str, word: &str) -> String {
-        if !word.contains('\n') {
+        // A program stands as it is; one with values of the script in it is a word like others.
+        if !word.contains('\n') || word.contains(SHELL_VARIABLE) {
             return quote(word);
         }
         let name = match self.0.iter().find(|(_, text)| text == word) {
@@ -113,6 +120,10 @@ pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         lines.push(format!("{name}={before}\"${{{name}:-}}\"{after}"));
     }
+    // The shell leaves the word out where the fact has no answer.
+    lines.extend(
+        step.env_if.iter().map(|(name, only)| format!("${{{}:+{name}={}}}", late_name(&only.fact), quote(&only.value))),
+    );
     if let Some(jobs) = &step.jobs {
         let (name, tenths) = (&jobs.variable, jobs.tenths_gib_per_job);
         let number = jobs.count.map_or_else(|| format!("$(parallel_jobs {tenths})"), |count| count.to_string());
@@ -121,7 +132,11 @@ pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
     if let Some(first) = lines.first_mut() {
         first.insert_str(0, "env ");
     }
-    let words: Vec<String> = step.argv.iter().map(|word| programs.word(&step.stage, word)).collect();
+    let word = |word: &String| match step.optional_word(word) {
+        Some(fact) => format!("${{{0}:+\"${0}\"}}", late_name(fact)),
+        None => programs.word(&step.stage, word),
+    };
+    let words: Vec<String> = step.argv.iter().map(word).collect();
     lines.push(words.join(" "));
     StepView {
         stage: step.stage.clone(),
@@ -130,6 +145,7 @@ pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
         clean: step.clean.iter().map(|path| quote(path)).collect(),
         lines,
         outputs: step.outputs.iter().map(|o| OutputView { glob: quote(&o.glob), count: o.count }).collect(),
+        asks: !step.facts.is_empty(),
     }
 }
 

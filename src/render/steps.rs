@@ -32,6 +32,8 @@ struct View<'a> {
     env: BTreeMap<&'a str, Option<String>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     extend_env: BTreeMap<&'a str, ExtendView<'a>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    env_where: BTreeMap<&'a str, OnlyIfView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     jobs: Option<JobsView<'a>>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -53,6 +55,12 @@ struct ExtendView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     append: Option<String>,
     sep: &'a str,
+}
+
+#[derive(Serialize)]
+struct OnlyIfView<'a> {
+    fact: &'a str,
+    value: String,
 }
 
 #[derive(Serialize)]
@@ -104,6 +112,11 @@ fn view(step: &Step) -> View<'_> {
         argv: step.argv.iter().map(|word| plain(word)).collect(),
         env: set.chain(removed).collect(),
         extend_env: extended.collect(),
+        env_where: step
+            .env_if
+            .iter()
+            .map(|(name, only)| (name.as_str(), OnlyIfView { fact: &only.fact, value: plain(&only.value) }))
+            .collect(),
         jobs: step.jobs.as_ref().map(|jobs| JobsView {
             variable: &jobs.variable,
             count: jobs.count,

@@ -20,6 +20,11 @@ pub struct Environment {
     pub stderr_is_file: bool,
 }
 
+/// Where this program lies, where that is UTF-8.
+pub fn own_program() -> Option<String> {
+    std::env::current_exe().ok()?.into_os_string().into_string().ok()
+}
+
 impl Environment {
     /// Takes the snapshot.
     pub fn snapshot() -> Self {

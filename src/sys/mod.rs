@@ -18,7 +18,7 @@ mod signals;
 mod swap;
 mod unfinished;
 
-pub use environment::Environment;
+pub use environment::{Environment, own_program};
 pub use files::{
     FileError, append, is_file, kind_beside_file, read_bytes, read_text, size_bytes, write_atomic, write_if_changed,
     write_streamed,

@@ -26,6 +26,16 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
     environment.add_filter("starts_any", |items: Vec<String>, prefixes: Vec<String>| {
         items.iter().any(|item| prefixes.iter().any(|prefix| item.starts_with(prefix.as_str())))
     });
+    // Targets are told with blanks, commas or semicolons between, by whom one asks.
+    environment.add_filter("words", |text: String| {
+        let mut words: Vec<String> = Vec::new();
+        for word in text.split([' ', ',', ';', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
+            if !words.iter().any(|known| known == word) {
+                words.push(word.to_owned());
+            }
+        }
+        words
+    });
     environment.add_filter("yaml", |value: Value| {
         crate::yaml::to_yaml(&value).map(|text| text.trim_end().to_owned()).map_err(wrong)
     });

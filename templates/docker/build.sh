@@ -130,6 +130,16 @@ parallel_jobs() {
   echo "$jobs"
 }
 <% endif %>
+<% if facts %>
+# What earlier stages found; not every answer is needed.
+# shellcheck disable=SC2034
+facts() {
+<% for name in facts %>
+  ROCK_FACT_<< name >>=$(cat facts/<< name >> 2>/dev/null || true)
+<% endfor %>
+}
+facts
+<% endif %>
 <% for step in steps %>
 
 # << loop.index >>/<< steps|length >>
@@ -145,6 +155,9 @@ if begins << step.stage >>; then
 <% for output in step.outputs %>
   expects << output.glob >> << output.count >>
 <% endfor %>
+<% if step.asks %>
+  facts
+<% endif %>
   : >done/<< step.stage >>
 fi
 <% endfor %>

@@ -13,6 +13,23 @@ fn the_reference_of_matrix_files_is_made_of_their_fields() {
 }
 
 #[test]
+fn each_recipe_has_a_page_that_is_made_of_it() {
+    use rock_matrix::config::recipe;
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("matrices/recipes");
+    let list = std::fs::read_to_string(folder.join("../../docs/recipes.md")).unwrap();
+    for name in recipe::embedded_names() {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
+        let mut sink = rock_matrix::diagnostic::Sink::new();
+        let source = rock_matrix::diagnostic::Source::new(format!("{name}.yaml"), text.as_str());
+        let read = recipe::from_source(&source, &mut sink).unwrap_or_else(|| panic!("{:?}", sink.finish()));
+        let unplaced = recipe::RecipeDocument { source: None, ..read };
+        assert_eq!(recipe::embedded(&name).unwrap(), unplaced, "{name} reads otherwise from the program");
+        assert_file(&format!("docs/recipes/{name}.md"), &recipe::page(&unplaced, &text));
+        assert!(list.contains(&format!("(recipes/{name}.md)")), "docs/recipes.md does not name {name}");
+    }
+}
+
+#[test]
 fn the_committed_schema_is_what_the_program_prints() {
     let printed = Project::new().run(&["schema"]).exits(0).stdout;
     assert_file("docs/matrix.schema.json", &printed);

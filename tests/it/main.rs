@@ -23,6 +23,7 @@ mod environments_by_purpose;
 mod example_workflows;
 mod expansion_is_exact;
 mod expect_wheels;
+mod facts_of_a_build;
 mod facts_of_versions;
 mod failed_legs;
 #[path = "../../examples/fake-github/fake.rs"]
@@ -66,4 +67,5 @@ mod report_documents;
 mod show_a_wheel;
 mod step_of_a_workflow;
 mod support;
+mod torch_recipe;
 mod verify_a_wheel;

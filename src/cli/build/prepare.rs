@@ -73,7 +73,7 @@ pub(super) fn prepare(
         None => Site::Host { folder: path.clone(), caller: caller.clone() },
         Some(_) => Site::Container,
     };
-    let given = given(&job, ready, args, shell, compat, &site)?;
+    let given = given(&job, ready, args, shell, compat, &site, folder.path())?;
     let mut build = recipe::build(&job, &ready.recipe, compat, &site, &given)?;
     if args.test.is_some() {
         build = build.only_test();
@@ -148,6 +148,7 @@ fn given(
     shell: &Shell,
     compat: &Compat,
     site: &Site,
+    folder: &Path,
 ) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
     if args.dry_run {
@@ -157,7 +158,7 @@ fn given(
         let asked = recipe::questions(job, &ready.recipe, compat, site, &given).map_err(|fault| vec![fault])?;
         let before = given.len();
         for (name, question) in &asked {
-            if let Some(answer) = answer(question, shell, site) {
+            if let Some(answer) = answer(question, shell, site, folder) {
                 given.insert(name.clone(), answer);
             }
         }
@@ -170,7 +171,8 @@ fn given(
             .map(|(name, question)| {
                 let why = match question {
                     Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
-                    Question::File(path) => format!("`{path}` cannot be read"),
+                    Question::File { path, .. } => format!("`{path}` cannot be read, or holds nothing that matches"),
+                    Question::FirstPath(paths) => format!("none of `{}` is there", paths.join("`, `")),
                     Question::Variable(name) => format!("the variable `{name}` is not set"),
                 };
                 Diagnostic::new(&codes::FACT_UNKNOWN, format!("the fact `{name}` of the recipe has no value: {why}"))
@@ -182,8 +184,14 @@ fn given(
 }
 
 /// What this machine answers. A command is asked only where the steps run as well.
-fn answer(question: &Question, shell: &Shell, site: &Site) -> Option<String> {
+fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Option<String> {
     let environment = &shell.environment;
+    let seen = site.folder();
+    // The job's folder lies elsewhere for the steps of a container.
+    let here = |path: &str| match Path::new(path).strip_prefix(&seen) {
+        Ok(rest) => folder.join(rest),
+        Err(_) => environment.current_dir.join(path),
+    };
     match question {
         Question::Command(_) if *site == Site::Container => None,
         Question::Command(argv) => {
@@ -193,10 +201,11 @@ fn answer(question: &Question, shell: &Shell, site: &Site) -> Option<String> {
             let said = sys::probe(&program, &arguments, environment, FACT_TIMEOUT);
             said.succeeded.then(|| said.stdout.trim().to_owned())
         }
-        Question::File(path) => {
-            let text = sys::read_text(&environment.current_dir.join(path), LARGEST_FACT_BYTES).ok()?;
-            Some(text.trim().to_owned())
+        Question::File { path, find } => {
+            let text = sys::read_text(&here(path), LARGEST_FACT_BYTES).ok()?;
+            recipe::found(&text, find)
         }
+        Question::FirstPath(paths) => paths.iter().find(|path| sys::exists(&here(path))).cloned(),
         Question::Variable(name) => environment.get(name).map(str::to_owned),
     }
 }

@@ -119,6 +119,12 @@ pub struct FactDocument {
     /// The trimmed content of a file.
     #[serde(default)]
     pub file: Option<String>,
+    /// With `file`: a regular expression; its first group, or all of the first match, is taken. Plain text.
+    #[serde(default)]
+    pub find: String,
+    /// The first of these paths that is there.
+    #[serde(default)]
+    pub path: Option<Vec<String>>,
     /// A variable of the caller's environment. Plain text.
     #[serde(default)]
     pub env: Option<String>,
@@ -128,12 +134,32 @@ pub struct FactDocument {
     /// With `table`: column → text that a row must have, or hold in a list; the first such row is taken.
     #[serde(default)]
     pub r#where: IndexMap<String, String>,
+    /// With `table`: column → version. Of the rows whose version is at most this one, the newest is taken.
+    #[serde(default)]
+    pub at_most: IndexMap<String, String>,
     /// With `table`: the column whose value is taken. Plain text.
     #[serde(default)]
     pub column: String,
+    /// With `command`, `file` or `path`: asked where and when the build runs, after this stage; expressions can pass the answer on, not
+    /// look into it. Plain text.
+    #[serde(default)]
+    pub after: String,
+    /// The same, right before this stage. Plain text.
+    #[serde(default)]
+    pub before: String,
     /// What to take when the command fails, or the file, the variable or the row is missing.
     #[serde(default)]
     pub default: Option<String>,
+    /// What a check and a dry run take, which ask nothing; for facts that conditions look into.
+    #[serde(default)]
+    pub stand_in: Option<String>,
+}
+
+impl FactDocument {
+    /// The stage beside which the build itself asks it; `None` for a fact that is known before.
+    pub fn stage(&self) -> Option<&str> {
+        [&self.after, &self.before].into_iter().find(|stage| !stage.is_empty()).map(String::as_str)
+    }
 }
 
 /// A combination that cannot be built.
@@ -149,7 +175,7 @@ pub struct RefuseDocument {
     pub help: String,
 }
 
-/// Something fetched; exactly one of the kinds is set.
+/// Something fetched; exactly one of the kinds is set, or `path` beside `git` or `project`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SourceDocument {
@@ -171,9 +197,15 @@ pub struct SourceDocument {
     /// Whether submodules are fetched.
     #[serde(default)]
     pub submodules: bool,
-    /// A folder on this machine, copied.
+    /// A folder on this machine, copied; with `git` or `project`, taken in its place where the text is not empty.
     #[serde(default)]
     pub path: Option<String>,
+    /// A project of the facts, checked out by `source checkout`. Plain text.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// With `project`: what `source checkout` is given beside the ref, one word or list of words after another.
+    #[serde(default)]
+    pub checkout: Vec<String>,
     /// An archive (`.tar.gz`) on this machine that another job left, unpacked.
     #[serde(default)]
     pub artifact: Option<String>,
@@ -182,7 +214,7 @@ pub struct SourceDocument {
     pub env: IndexMap<String, EnvValue>,
 }
 
-/// A change to a source file, or a path removed.
+/// A change to a source file, a file written, or a path removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EditDocument {
@@ -204,6 +236,12 @@ pub struct EditDocument {
     /// Whether it is a fault when nothing matches.
     #[serde(default = "yes")]
     pub required: bool,
+    /// How many places must match; without it, any number but none.
+    #[serde(default)]
+    pub count: Option<usize>,
+    /// The whole content that the file gets instead.
+    #[serde(default)]
+    pub write: Option<String>,
     /// Paths removed instead, relative to the job's folder.
     #[serde(default)]
     pub remove: Vec<String>,
@@ -213,8 +251,12 @@ pub struct EditDocument {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StepDocument {
-    /// Its name. Plain text.
+    /// Its name; empty for a step that uses a recipe. Plain text.
+    #[serde(default)]
     pub stage: String,
+    /// Another recipe, whose parts become parts of this one and whose steps stand here. Plain text.
+    #[serde(default)]
+    pub r#use: String,
     /// When it runs.
     #[serde(default)]
     pub when: Option<String>,
@@ -256,6 +298,9 @@ pub struct OutputDocument {
     /// How many must match.
     #[serde(default = "one")]
     pub count: usize,
+    /// Whether they are wheels that later stages need in their Python.
+    #[serde(default)]
+    pub install: bool,
 }
 
 fn one() -> usize {

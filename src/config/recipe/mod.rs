@@ -6,14 +6,18 @@
 //! **Invariant:** unknown keys are errors; nothing here knows a distribution by name.
 
 mod document;
+mod page;
 mod read;
 mod shape;
 mod unions;
+mod uses;
 
 pub use document::{
     BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, RecipeDocument, RefuseDocument,
     SourceDocument, StepDocument, TestDocument, WheelDocument,
 };
+pub use page::page;
 pub use read::{embedded, embedded_names, from_source};
 pub use shape::RECIPE as SHAPE;
-pub use unions::EnvValue;
+pub use unions::{EnvValue, PATH_SEPARATOR};
+pub use uses::resolve;

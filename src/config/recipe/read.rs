@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{RecipeDocument, shape::RECIPE};
+use super::{RecipeDocument, StepDocument, shape::RECIPE};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
 use crate::names::{DistributionName, TagSet};
 use crate::yaml;
@@ -87,6 +87,14 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     let mut stages = std::collections::BTreeSet::new();
     for step in &document.steps {
         let stage = &step.stage;
+        if !step.r#use.is_empty() {
+            let bare = StepDocument { r#use: step.r#use.clone(), when: step.when.clone(), ..StepDocument::default() };
+            if *step != bare {
+                let message = format!("a step that uses `{}` has nothing else but `when`", step.r#use);
+                fault(&step.r#use, message, "put the rest into a step of its own");
+            }
+            continue;
+        }
         if !is_name(stage) {
             fault(stage, format!("`{stage}` is no name for a stage"), "use letters, digits, `-` and `_`");
         }
@@ -114,12 +122,25 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
             fact.expr.is_some(),
             fact.command.is_some(),
             fact.file.is_some(),
+            fact.path.is_some(),
             fact.env.is_some(),
             fact.table.is_some(),
         ];
         if kinds.iter().filter(|kind| **kind).count() != 1 {
-            let message = format!("fact `{name}` needs exactly one of `expr`, `command`, `file`, `env`, `table`");
+            let message =
+                format!("fact `{name}` needs exactly one of `expr`, `command`, `file`, `path`, `env`, `table`");
             fault(&format!("{name}:"), message, "keep one of them");
+        }
+        let is_late = fact.stage().is_some();
+        if is_late && fact.command.is_none() && fact.file.is_none() && fact.path.is_none() {
+            let message = format!("fact `{name}`: `after` and `before` belong to `command`, `file` or `path`");
+            fault(&format!("{name}:"), message, "take it out, or ask one of these");
+        }
+        if !fact.after.is_empty() && !fact.before.is_empty() {
+            fault(&format!("{name}:"), format!("fact `{name}` has both `after` and `before`"), "keep one of them");
+        }
+        if let Err(error) = regex::Regex::new(&fact.find) {
+            fault(&fact.find, format!("fact `{name}`: `find` is no regular expression: {error}"), "correct it");
         }
         if fact.table.is_some() == fact.column.is_empty() {
             let message = format!("fact `{name}`: `table` and `column` belong together");
@@ -127,9 +148,11 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
         }
     }
     for (name, from) in &document.sources {
-        let kinds = [from.sdist.is_some(), from.git.is_some(), from.path.is_some(), from.artifact.is_some()];
+        let own_path = from.path.is_some() && from.project.is_none() && from.git.is_none();
+        let kinds =
+            [from.sdist.is_some(), from.git.is_some(), own_path, from.artifact.is_some(), from.project.is_some()];
         if kinds.iter().filter(|kind| **kind).count() != 1 {
-            let message = format!("source `{name}` needs exactly one of `sdist`, `git`, `path`, `artifact`");
+            let message = format!("source `{name}` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`");
             fault(&format!("{name}:"), message, "keep one of them");
         }
         if from.git.is_some() && from.r#ref.is_empty() {
@@ -150,8 +173,9 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
         fault(name, message, "use letters, digits and `_`, no digit first: expressions name it");
     }
     for (number, edit) in document.edits.iter().enumerate() {
-        if edit.file.is_some() != edit.remove.is_empty() || (edit.file.is_some() && edit.find.is_empty()) {
-            let message = format!("edit {} needs either `file` with `find`, or `remove`", number + 1);
+        let kinds = [!edit.find.is_empty(), edit.write.is_some(), !edit.remove.is_empty()];
+        if kinds.iter().filter(|kind| **kind).count() != 1 || edit.file.is_some() != edit.remove.is_empty() {
+            let message = format!("edit {} needs either `file` with `find` or `write`, or `remove`", number + 1);
             fault("edits:", message, "keep one of them");
         }
     }
@@ -178,7 +202,7 @@ fn is_variable(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{embedded, embedded_names, from_source};
+    use super::from_source;
     use crate::diagnostic::{Sink, Source};
 
     fn read(text: &str) -> (Option<crate::config::recipe::RecipeDocument>, Vec<String>) {
@@ -192,24 +216,6 @@ mod tests {
     }
 
     #[test]
-    fn shipped_recipes_read_the_same_from_their_files_and_from_the_program() {
-        let files = [
-            ("flash-attn", include_str!("../../../matrices/recipes/flash-attn.yaml")),
-            ("hip-extension", include_str!("../../../matrices/recipes/hip-extension.yaml")),
-        ];
-        let names: Vec<String> = embedded_names().iter().map(ToString::to_string).collect();
-        assert_eq!(names, files.map(|(name, _)| name.to_owned()));
-        for (name, text) in files {
-            let (document, told) = read(text);
-            assert_eq!(told, Vec::<String>::new());
-            let document = document.unwrap();
-            assert_eq!(document.name, name);
-            let unplaced = crate::config::recipe::RecipeDocument { source: None, ..document };
-            assert_eq!(embedded(name).unwrap(), unplaced);
-        }
-    }
-
-    #[test]
     fn every_fault_of_a_recipe_is_told_at_its_place() {
         let (document, told) = read(
             "recipe: 1\nname: x\nfacts:\n  both: {expr: '{{ 1 }}', env: HOME}\n  rows: {table: rocm-gfx}\nsources:\n  tree: {}\n  \
@@ -220,11 +226,11 @@ mod tests {
         assert_eq!(
             told,
             [
-                "recipes/x.yaml:4:3: fact `both` needs exactly one of `expr`, `command`, `file`, `env`, `table`",
+                "recipes/x.yaml:4:3: fact `both` needs exactly one of `expr`, `command`, `file`, `path`, `env`, `table`",
                 "recipes/x.yaml:5:3: fact `rows`: `table` and `column` belong together",
-                "recipes/x.yaml:7:3: source `tree` needs exactly one of `sdist`, `git`, `path`, `artifact`",
+                "recipes/x.yaml:7:3: source `tree` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`",
                 "recipes/x.yaml:8:3: source `repo` names no `ref`",
-                "recipes/x.yaml:9:1: edit 1 needs either `file` with `find`, or `remove`",
+                "recipes/x.yaml:9:1: edit 1 needs either `file` with `find` or `write`, or `remove`",
                 "recipes/x.yaml:12:13: step `build` needs either `argv`, or `shell: bash` with `script`",
                 "recipes/x.yaml:12:13: two steps are called `build`",
                 "recipes/x.yaml:14:14: `a b` is no name for a stage",
@@ -252,7 +258,7 @@ mod tests {
         assert_eq!(env["A"], EnvValue::Text("3.10".into()));
         assert_eq!(env["B"], EnvValue::List(vec!["x".into(), "y".into()]));
         assert_eq!(env["C"], EnvValue::Remove);
-        assert!(matches!(&env["D"], EnvValue::Extend { separator, .. } if separator == ":"));
+        assert!(matches!(&env["D"], EnvValue::Extend { separator, .. } if separator == super::super::PATH_SEPARATOR));
         assert_eq!(env["E"], EnvValue::Jobs { count: String::new(), gib_per_job: "2.8".into() });
     }
 }

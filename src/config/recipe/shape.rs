@@ -90,12 +90,23 @@ const FACT: Record = Record {
     fields: &[
         field("expr", Shape::Text, "", "An expression over the job and other facts."),
         field("command", TEXT_LIST, "", "The trimmed output of a command, asked before the build."),
+        field(
+            "after",
+            Shape::Text,
+            "\"\"",
+            "With `command`, `file` or `path`: asked by the build itself, after this stage.",
+        ),
+        field("before", Shape::Text, "\"\"", "The same, right before this stage."),
         field("file", Shape::Text, "", "The trimmed content of a file."),
+        field("find", Shape::Text, "\"\"", "With `file`: a regular expression, whose first group or match is taken."),
+        field("path", TEXT_LIST, "", "The first of these paths that is there."),
         field("env", Shape::Text, "", "A variable of the caller's environment."),
         field("table", Shape::Text, "", "A table of the facts, such as `rocm-gfx`."),
         field("where", TEXTS, "{}", "With `table`: what the columns of the row must have or hold."),
+        field("at-most", TEXTS, "{}", "With `table`: column and version; the newest row up to it is taken."),
         field("column", Shape::Text, "", "With `table`: the column whose value is taken."),
         field("default", Shape::Text, "", "What to take when there is no answer."),
+        field("stand-in", Shape::Text, "", "What `check` and a dry run take, which ask nothing."),
     ],
 };
 
@@ -115,9 +126,11 @@ const SOURCE: Record = Record {
         field("sdist", Shape::Text, "", "A requirement whose source distribution is fetched, `flash-attn==2.8.3`."),
         field("git", Shape::Text, "", "A git address."),
         field("path", Shape::Text, "", "A folder on this machine, copied; relative to where rock-matrix is called."),
+        field("project", Shape::Text, "", "A project of the facts, as `source checkout` knows it."),
+        field("checkout", TEXT_LIST, "[]", "With `project`: further options of `source checkout`."),
         field("artifact", Shape::Text, "", "A `.tar.gz` on this machine that another job left, unpacked."),
         field("sha256", Shape::Text, "\"\"", "The archive's digest; without one it is not checked, with a warning."),
-        field("ref", Shape::Text, "\"\"", "With `git`: the commit, tag or branch."),
+        field("ref", Shape::Text, "\"\"", "With `git` and `project`: the commit, tag or branch."),
         field("submodules", Shape::Boolean, "false", "With `git`: whether submodules are fetched."),
         field("env", ENV, "{}", "Environment variables of the fetching process."),
     ],
@@ -132,6 +145,8 @@ const EDIT: Record = Record {
         field("replace", Shape::Text, "\"\"", "What takes its place, with `\\1` for groups."),
         field("unless", Shape::Text, "\"\"", "A text that is there when the edit is made already."),
         field("required", Shape::Boolean, "true", "Whether the build stops when nothing matches."),
+        field("count", Shape::Integer, "", "How many places must match; without it any number but none."),
+        field("write", Shape::Text, "", "Instead of `find`: the whole content of the file."),
         field("remove", TEXT_LIST, "[]", "Paths removed instead, relative to the job's folder."),
     ],
 };
@@ -139,7 +154,8 @@ const EDIT: Record = Record {
 const STEP: Record = Record {
     name: "recipe step",
     fields: &[
-        needed("stage", Shape::Text, "Its name, unique in the recipe."),
+        field("stage", Shape::Text, "\"\"", "Its name, unique in the recipe."),
+        field("use", Shape::Text, "\"\"", "Instead of all but `when`: a recipe whose steps stand here."),
         field("when", Shape::Text, "", "When it runs."),
         field("argv", TEXT_LIST, "[]", "Program and arguments; items that give none or nothing are dropped."),
         field("shell", Shape::Word(&["bash"]), "", "Run `script` instead of `argv`."),
@@ -163,6 +179,7 @@ const OUTPUT: Record = Record {
     fields: &[
         needed("glob", Shape::Text, "A glob, relative to the job's folder."),
         field("count", Shape::Integer, "1", "How many files must match."),
+        field("install", Shape::Boolean, "false", "Whether they are wheels that later stages need installed."),
     ],
 };
 
@@ -190,6 +207,8 @@ const ENV_MAP: Record = Record {
         field("prepend", Shape::Text, "", "Put before the inherited value."),
         field("append", Shape::Text, "", "Put after the inherited value."),
         field("sep", Shape::Text, "path", "What stands between; `path` is `:`."),
+        field("if", Shape::Text, "", "A fact that is asked while the build runs: only where it has an answer,"),
+        field("value", Shape::Text, "", "the variable is set to this."),
         field("count", Shape::Text, "\"\"", "With `gib-per-job`: the number itself, where it is not empty."),
         field("gib-per-job", Shape::Text, "", "The number of parallel jobs for this much memory each, unless set."),
     ],

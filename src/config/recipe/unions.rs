@@ -5,7 +5,10 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-const KEYS: &[&str] = &["prepend", "append", "sep", "count", "gib-per-job"];
+const KEYS: &[&str] = &["prepend", "append", "sep", "count", "gib-per-job", "if", "value"];
+
+/// The word for what stands between the parts of a path variable: `:`, on Windows `;`.
+pub const PATH_SEPARATOR: &str = "path";
 
 /// The value of an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +26,15 @@ pub enum EnvValue {
         prepend: Option<String>,
         /// Put after.
         append: Option<String>,
-        /// What stands between.
+        /// What stands between, or [`PATH_SEPARATOR`].
         separator: String,
+    },
+    /// A text, where a fact that is asked while the build runs has an answer; else the variable is left as it is.
+    If {
+        /// The fact.
+        fact: String,
+        /// The text.
+        value: String,
     },
     /// The number of parallel jobs that memory and processors allow, unless the variable is set already.
     Jobs {
@@ -42,7 +52,9 @@ impl<'de> Deserialize<'de> for EnvValue {
             type Value = EnvValue;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text, a list of texts, nothing, or a mapping with `prepend`, `append` or `gib-per-job`")
+                f.write_str(
+                    "text, a list of texts, nothing, or a mapping with `prepend`, `append`, `if` or `gib-per-job`",
+                )
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<EnvValue, E> {
                 Ok(EnvValue::Text(text.to_owned()))
@@ -75,6 +87,7 @@ impl<'de> Deserialize<'de> for EnvValue {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EnvValue, A::Error> {
                 let (mut prepend, mut append, mut separator) = (None, None, None);
                 let (mut count, mut gib_per_job) = (None, None);
+                let (mut fact, mut value) = (None, None);
                 while let Some(key) = map.next_key::<String>()? {
                     let place = match key.as_str() {
                         "prepend" => &mut prepend,
@@ -82,21 +95,29 @@ impl<'de> Deserialize<'de> for EnvValue {
                         "sep" => &mut separator,
                         "gib-per-job" => &mut gib_per_job,
                         "count" => &mut count,
+                        "if" => &mut fact,
+                        "value" => &mut value,
                         _ => return Err(de::Error::unknown_field(&key, KEYS)),
                     };
                     *place = Some(map.next_value::<String>()?);
+                }
+                match (fact, value) {
+                    (None, None) => {}
+                    (Some(fact), Some(value)) if gib_per_job.is_none() && prepend.is_none() && append.is_none() => {
+                        return Ok(EnvValue::If { fact, value });
+                    }
+                    _ => return Err(de::Error::custom("`if` and `value` belong together and stand alone")),
                 }
                 match (gib_per_job, prepend, append) {
                     (Some(gib_per_job), None, None) => {
                         Ok(EnvValue::Jobs { count: count.unwrap_or_default(), gib_per_job })
                     }
-                    (None, None, None) => Err(de::Error::custom("one of `prepend`, `append`, `gib-per-job` is needed")),
+                    (None, None, None) => {
+                        Err(de::Error::custom("one of `prepend`, `append`, `if`, `gib-per-job` is needed"))
+                    }
                     (Some(_), _, _) => Err(de::Error::custom("`gib-per-job` stands alone")),
                     (None, prepend, append) => {
-                        let separator = match separator.as_deref() {
-                            None | Some("path") => ":".to_owned(),
-                            Some(separator) => separator.to_owned(),
-                        };
+                        let separator = separator.unwrap_or_else(|| PATH_SEPARATOR.to_owned());
                         Ok(EnvValue::Extend { prepend, append, separator })
                     }
                 }

@@ -1,0 +1,126 @@
+//! The page that documents a recipe, made of the recipe's file.
+
+use std::fmt::Write as _;
+
+use super::{EnvValue, RecipeDocument};
+
+/// The page of a recipe, `docs/recipes/NAME.md`. `text` is its file: the comment at its head says what it builds, and a
+/// comment above a variable says what that is for.
+pub fn page(document: &RecipeDocument, text: &str) -> String {
+    let mut page = format!("# The recipe `{}`\n\n{}\n", document.name, head(text));
+    let _ = writeln!(page, "\nThis page is made of `matrices/recipes/{}.yaml`.", document.name);
+    if !document.requires.is_empty() {
+        let _ = writeln!(page, "A matrix file for it needs the axes {}.", code(&document.requires));
+    }
+    if !document.axes.is_empty() {
+        let _ = writeln!(page, "It knows the axes {} beside those of every matrix file.", code(&document.axes));
+    }
+    let used: Vec<String> =
+        document.steps.iter().map(|step| step.r#use.clone()).filter(|name| !name.is_empty()).collect();
+    if !used.is_empty() {
+        let links: Vec<String> = used.iter().map(|name| format!("[`{name}`]({name}.md)")).collect();
+        let _ = writeln!(page, "It uses {}: their variables and stages are its own too.", links.join(", "));
+    }
+    list(
+        &mut page,
+        "Wheels",
+        document.wheels.iter().map(|wheel| match &wheel.when {
+            None => format!("`{}`", wheel.distribution),
+            Some(when) => format!("`{}`, when {}", wheel.distribution, code_of(when)),
+        }),
+    );
+    if !document.vars.is_empty() {
+        page.push_str("\n## Variables\n\n| variable | default | |\n| --- | --- | --- |\n");
+        let comments = comments(text);
+        for (name, default) in &document.vars {
+            let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
+            let what = comments.iter().find(|(known, _)| known == name).map_or("", |(_, comment)| comment.as_str());
+            let _ = writeln!(page, "| `{name}` | {default} | {} |", cell(what));
+        }
+    }
+    list(
+        &mut page,
+        "What it refuses",
+        document.refuse.iter().map(|refusal| {
+            let help = if refusal.help.is_empty() { String::new() } else { format!("; {}", refusal.help) };
+            format!("{}{help}", refusal.reason)
+        }),
+    );
+    if !document.env.is_empty() {
+        page.push_str("\n## Environment of every stage\n\n| variable | value |\n| --- | --- |\n");
+        for (name, value) in &document.env {
+            let _ = writeln!(page, "| `{name}` | {} |", cell(&value_of(value)));
+        }
+    }
+    page.push_str("\n## Stages\n\n| stage | when | variables of its own |\n| --- | --- | --- |\n");
+    for step in &document.steps {
+        let stage = if step.r#use.is_empty() {
+            format!("`{}`", step.stage)
+        } else {
+            format!("those of [`{0}`]({0}.md)", step.r#use)
+        };
+        let when = step.when.as_deref().map(code_of).unwrap_or_default();
+        let names: Vec<String> = step.env.keys().cloned().collect();
+        let _ = writeln!(page, "| {stage} | {} | {} |", cell(&when), code(&names));
+    }
+    page
+}
+
+/// The comment at the head of the file, as one paragraph.
+fn head(text: &str) -> String {
+    let lines = text.lines().map_while(|line| line.strip_prefix('#'));
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// The comment above each variable.
+fn comments(text: &str) -> Vec<(String, String)> {
+    let vars = text.lines().skip_while(|line| *line != "vars:").skip(1);
+    let (mut found, mut comment) = (Vec::new(), Vec::new());
+    for line in vars.take_while(|line| line.starts_with("  ") || line.is_empty()) {
+        let line = line.trim();
+        if let Some(words) = line.strip_prefix('#') {
+            comment.push(words.trim().to_owned());
+        } else if let Some((name, _)) = line.split_once(':') {
+            found.push((name.to_owned(), comment.join(" ")));
+            comment.clear();
+        }
+    }
+    found
+}
+
+fn list(page: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    let items: Vec<String> = items.map(|item| format!("- {item}\n")).collect();
+    if !items.is_empty() {
+        let _ = write!(page, "\n## {title}\n\n{}", items.concat());
+    }
+}
+
+fn code(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A condition without the braces around it.
+fn code_of(when: &str) -> String {
+    let bare = when.trim().strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(when);
+    format!("`{}`", bare.trim())
+}
+
+fn value_of(value: &EnvValue) -> String {
+    match value {
+        EnvValue::Text(text) => format!("`{text}`"),
+        EnvValue::List(items) => code(items),
+        EnvValue::Remove => "removed".to_owned(),
+        EnvValue::Extend { prepend, append, .. } => {
+            let part = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!("{what} `{text}`"));
+            let parts = [part("begins with", prepend), part("ends with", append)];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+        EnvValue::If { fact, value } => format!("`{value}`, where `{fact}` has an answer"),
+        EnvValue::Jobs { gib_per_job, .. } => format!("parallel jobs of `{gib_per_job}` GiB each"),
+    }
+}
+
+/// Words as they stand in a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

@@ -1,0 +1,122 @@
+//! The steps that fetch sources.
+
+use super::build::Maker;
+use super::step::Step;
+use crate::config::recipe::SourceDocument;
+use crate::diagnostic::{Diagnostic, registry::build as codes};
+
+const COPY: &str = include_str!("../../templates/recipe/copy.py");
+const UNPACK: &str = include_str!("../../templates/recipe/unpack.py");
+
+impl Maker<'_> {
+    /// The steps that fetch a source.
+    ///
+    /// # Errors
+    /// A text that cannot be evaluated, and a reference that git would take for an option.
+    pub(super) fn source(
+        &self,
+        name: &str,
+        source: &SourceDocument,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<Vec<Step>, Diagnostic> {
+        let context = self.context;
+        let target = format!("src/{name}");
+        let named = source.path.as_deref().map(|path| context.required(path)).transpose()?;
+        let is_named = named.as_deref().is_some_and(|path| !path.is_empty());
+        if let (Some(project), false) = (&source.project, is_named) {
+            return Ok(vec![self.checkout(name, project, source, &target)?]);
+        }
+        let digest = context.required(&source.sha256)?;
+        if (source.sdist.is_some() || source.artifact.is_some()) && digest.is_empty() {
+            let message = format!("source `{name}` has no digest, so whatever comes is built");
+            warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("give its `sha256`"));
+        }
+        if let Some(requirement) = &source.sdist {
+            let requirement = context.required(requirement)?;
+            let archives = format!("sdist/{name}");
+            let mut fetch = Step {
+                stage: format!("fetch-{name}"),
+                argv: vec![self.python.to_owned()],
+                clean: vec![archives.clone()],
+                retries: 2,
+                ..Step::default()
+            };
+            let words =
+                ["-m", "pip", "download", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "--dest"];
+            fetch.argv.extend(words.map(str::to_owned));
+            fetch.argv.extend([archives.clone(), requirement]);
+            self.set_env(&mut fetch, &source.env)?;
+            return Ok(vec![fetch, self.program(format!("unpack-{name}"), UNPACK, [archives, digest, target])]);
+        }
+        if let (Some(address), false) = (&source.git, is_named) {
+            let reference = context.required(&source.r#ref)?;
+            if reference.starts_with('-') {
+                let fault =
+                    Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{reference}` is no commit, tag or branch"));
+                return Err(fault.help("name the commit in full"));
+            }
+            let is_commit = reference.len() == 40 && reference.bytes().all(|b| b.is_ascii_hexdigit());
+            if !is_commit {
+                let message =
+                    format!("source `{name}` is `{reference}` of a repository, which may come to mean another commit");
+                warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("name the commit in full"));
+            }
+            let address = context.required(address)?;
+            let git = |words: &[&str]| ["git"].iter().chain(words).map(|word| (*word).to_owned()).collect::<Vec<_>>();
+            let step = |stage: String, argv| Step { stage, argv, ..Step::default() };
+            let mut clone = step(
+                format!("fetch-{name}"),
+                git(&["clone", "--no-checkout", "--filter=blob:none", "--", &address, &target]),
+            );
+            clone.clean = vec![target.clone()];
+            clone.retries = 2;
+            let checkout = git(&["-C", &target, "checkout", "--detach", &reference]);
+            let mut steps = vec![clone, step(format!("checkout-{name}"), checkout)];
+            if source.submodules {
+                let words = ["-C", &target, "submodule", "update", "--init", "--recursive", "--depth", "1"];
+                let mut submodules = step(format!("submodules-{name}"), git(&words));
+                submodules.retries = 2;
+                steps.push(submodules);
+            }
+            for step in &mut steps {
+                self.set_env(step, &source.env)?;
+            }
+            return Ok(steps);
+        }
+        let stage = format!("fetch-{name}");
+        if let Some(archive) = &source.artifact {
+            let archive = self.of_caller(context.required(archive)?);
+            let mut unpack = self.program(stage, UNPACK, [archive.clone(), digest, target]);
+            unpack.inputs.push(archive);
+            return Ok(vec![unpack]);
+        }
+        let path = self.of_caller(named.unwrap_or_default());
+        let mut copy = self.program(stage, COPY, [path.clone(), target]);
+        copy.inputs.push(path);
+        Ok(vec![copy])
+    }
+
+    /// A checkout by this program, in the job's folder. What an earlier build changed there is no one's work.
+    fn checkout(&self, name: &str, project: &str, source: &SourceDocument, target: &str) -> Result<Step, Diagnostic> {
+        let words = ["rock-matrix", "source", "checkout", project, "--checkout-dir", target];
+        let mut step = Step {
+            stage: format!("fetch-{name}"),
+            argv: words.map(str::to_owned).into(),
+            host: true,
+            ..Step::default()
+        };
+        let reference = self.context.required(&source.r#ref)?;
+        if !reference.is_empty() {
+            step.argv.extend(["--ref".to_owned(), reference]);
+        }
+        step.argv.extend(self.context.words(&source.checkout)?);
+        step.argv.extend(["--discard-changes", "--discard-commits"].map(str::to_owned));
+        self.set_env(&mut step, &source.env)?;
+        Ok(step)
+    }
+
+    /// A path that starts where rock-matrix is called.
+    fn of_caller(&self, path: String) -> String {
+        if path.starts_with('/') { path } else { format!("{}/{path}", self.site.caller()) }
+    }
+}
