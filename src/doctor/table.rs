@@ -298,6 +298,9 @@ mod tests {
         Python
           python3  not found
 
+        Build tools
+          ninja  not found
+
         A build here would use
           threads               7
           memory                15.0 GiB
