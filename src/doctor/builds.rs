@@ -127,4 +127,12 @@ mod tests {
         assert_eq!(known("FAILED: v2src/CMakeFiles/aotriton_v2.dir/x.o\nclang++ …\nInvalid argument"), 0);
         assert_eq!(known("ccache clang++ x.cpp: invalid argument"), 0);
     }
+
+    #[test]
+    fn a_link_that_wants_fbgemm_genai_is_known() {
+        let compat = Compat::embedded();
+        let known = known_failures(&compat, "ld.lld: error: unable to find library -lfbgemm_genai");
+        assert_eq!(known.iter().map(|row| row.failure.as_str()).collect::<Vec<_>>(), ["fbgemm-genai"]);
+        assert!(known[0].help.starts_with("build again with USE_FBGEMM_GENAI=OFF"));
+    }
 }
