@@ -3,9 +3,10 @@
 
     python3 benches/plan.py [--binary target/dist/rock-matrix] [--rounds 21]
 
-Prints three ratios, each the median over rounds that alternate the two sides:
+Prints four ratios, each the median over rounds that alternate the two sides:
   plan of 256 jobs beside Python expanding the same product with the same exclusions;
   the same beside an empty static Rust program;
+  400 jobs of builds of torch, one for each of 20 families, 5 Pythons and 4 branches, beside that program;
   10 million raw cells to about a million legal jobs beside Python, with our peak memory.
 """
 
@@ -71,6 +72,23 @@ def write_matrix(folder, name, axes, torch, binary):
     return plan_argv(binary, folder, matrix), [sys.executable, "-I", str(HERE / "expand.py"), str(path)]
 
 
+FAMILIES = """gfx900 gfx906 gfx908 gfx90a gfx94X-dcgpu gfx950-dcgpu gfx101X-dgpu gfx1030 gfx1031 gfx1032 gfx1034 gfx1036
+gfx110X-all gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201 gfx125X-dcgpu""".split()
+
+
+def write_families(folder):
+    """A matrix of a release type with one job a family, and the recipe that it names."""
+    wheels = ["triton", "torchvision", "torchaudio", "apex"]
+    recipe = ["recipe: 1", "name: families", "version-from: build", "axes: [torch-ref]", "wheels:"]
+    recipe += [f"  - {{distribution: {name}, when: \"{{{{ platform == 'linux' }}}}\"}}" for name in wheels]
+    recipe += ["steps:", "  - {stage: build, argv: [make]}", 'collect: {wheels: "dist/*.whl"}']
+    (folder / "recipes" / "families.yaml").write_text("\n".join(recipe) + "\n")
+    lines = ["version: 1", "distribution: torch", "recipe: families", "release-type: nightly", "test: {families: auto}"]
+    matrix = folder / "families.yaml"
+    matrix.write_text("\n".join([*lines, f"axes: {{gfx: [{', '.join(FAMILIES)}]}}"]) + "\n")
+    return matrix
+
+
 def digest(argv):
     """SHA-256 and size of what a command writes, read as a stream."""
     hashed, size = hashlib.sha256(), 0
@@ -111,6 +129,11 @@ def main():
         print(f"plan of {jobs} jobs, the same {size} bytes: {ours * 1e3:.2f} ms, python3 {theirs * 1e3:.2f} ms: {theirs / ours:.1f} times faster (bar: 10)")
         ours, theirs = alternate(plan, [empty], options.rounds)
         print(f"plan of {jobs} jobs: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 5)")
+
+        plan = plan_argv(binary, folder, write_families(folder))
+        jobs = len(json.loads(subprocess.run(plan, check=True, capture_output=True).stdout)["jobs"])
+        ours, theirs = alternate(plan, [empty], options.rounds)
+        print(f"plan of {jobs} jobs, one a family: {ours * 1e3:.2f} ms, empty static program {theirs * 1e3:.2f} ms: {ours / theirs:.2f} times its time (bar: 10)")
 
         pythons = ABSENT_PYTHONS + PYTHONS
         each = len(pythons) * len(recent) * len(rocms)

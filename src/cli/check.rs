@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
-use crate::config::Places;
+use crate::config::{Given, Places};
 use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::plan as codes, render};
 use crate::plan::{Group, JobView, Options};
 use crate::recipe;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// How many files were read; their faults are in the sink.
 fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let compat = load::compat(shell)?;
-    let read = documents(shell, &compat, &args.files, sink)?;
+    let read = documents(shell, &compat, &args.files, &Given::default(), sink)?;
     // What is wrong between cells and files is told for the files that are sound in themselves.
     if let Some(plan) = load::plan(shell, &read.matrices, &compat, &Options::default(), sink) {
         plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {

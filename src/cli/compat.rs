@@ -1,5 +1,6 @@
 //! `compat`: what is known about versions, and whether an index says otherwise.
 
+mod expand;
 mod explain;
 mod refresh;
 
@@ -54,6 +55,18 @@ Examples:
         #[arg(long, value_enum, default_value = "human")]
         format: Format,
     },
+    /// Print the gfx targets of families
+    #[command(after_help = "\
+Examples:
+  rock-matrix compat expand 'gfx94X-dcgpu;gfx120X-all'
+  rock-matrix compat expand gfx110X-all --as device-extras")]
+    Expand {
+        /// Families and targets, divided by semicolons
+        families: String,
+        /// What to print of each
+        #[arg(long = "as", value_enum, default_value = "targets")]
+        form: expand::As,
+    },
     Refresh(refresh::Args),
 }
 
@@ -66,6 +79,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
         Command::List { table, format } => list(&compat, table.as_deref(), *format, shell),
         Command::Explain { values, format } => explain::run(&compat, values, *format, shell),
+        Command::Expand { families, form } => expand::run(&compat, families, *form, shell),
         Command::Refresh(args) => refresh::run(args, &compat, shell),
     }
 }

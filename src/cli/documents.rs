@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::load::{Matrix, recipes};
 use super::{Exit, Shell};
 use crate::compat::Compat;
-use crate::config::{self, Lookups, recipe};
+use crate::config::{self, Given, Lookups, recipe};
 use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     registry::{host, matrix as codes},
@@ -29,7 +29,13 @@ pub(super) struct Documents {
 ///
 /// # Errors
 /// When there is no file to read, after saying so.
-pub(super) fn documents(shell: &Shell, compat: &Compat, files: &[PathBuf], sink: &mut Sink) -> Result<Documents, Exit> {
+pub(super) fn documents(
+    shell: &Shell,
+    compat: &Compat,
+    files: &[PathBuf],
+    given: &Given,
+    sink: &mut Sink,
+) -> Result<Documents, Exit> {
     let files = if files.is_empty() { default_files(shell)? } else { without_twins(files) };
     let mut recipes = recipes(shell, sink)?;
     let mut sources = Vec::new();
@@ -44,7 +50,7 @@ pub(super) fn documents(shell: &Shell, compat: &Compat, files: &[PathBuf], sink:
             sources.push(source);
         }
     }
-    let lookups = Lookups::new(compat, &recipes);
+    let lookups = Lookups { given: given.clone(), ..Lookups::new(compat, &recipes) };
     let mut matrices = Vec::new();
     for source in &sources {
         let Some(config) = config::read(source, &lookups, sink) else { continue };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument};
-use crate::config::{Config, Gfx};
+use crate::config::{Config, Gfx, Given};
 use crate::diagnostic::registry::{build, plan as codes};
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
@@ -152,7 +152,21 @@ pub(super) fn matrices(
     files: &[PathBuf],
     sink: &mut Sink,
 ) -> Result<Vec<Matrix>, Exit> {
-    super::documents::documents(shell, compat, files, sink).map(|documents| documents.matrices)
+    given(shell, compat, files, &Given::default(), sink)
+}
+
+/// The same with what the command line says in the place of the files' own values.
+///
+/// # Errors
+/// When there is no file.
+pub(super) fn given(
+    shell: &Shell,
+    compat: &Compat,
+    files: &[PathBuf],
+    given: &Given,
+    sink: &mut Sink,
+) -> Result<Vec<Matrix>, Exit> {
+    super::documents::documents(shell, compat, files, given, sink).map(|documents| documents.matrices)
 }
 
 /// Makes the plan of these files, with `gfx: [host]` as the targets of this machine; `None` when there are faults.
@@ -180,6 +194,7 @@ pub(super) fn plan(
                 );
                 return None;
             }
+            config.families = targets.iter().map(ToString::to_string).collect();
             config.gfx = Gfx::Targets(targets.clone());
         }
         files.push((config, matrix.recipe.profile(&matrix.config.distribution.normalized())));

@@ -1,9 +1,10 @@
 //! `plan`: which jobs a matrix gives, and why others are missing.
 
 mod failed;
+mod given;
 mod only;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::publish::Connection;
@@ -11,7 +12,7 @@ use super::published::{self, Manifests};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::config::{self, Requested};
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink, counted, registry::plan as codes};
 use crate::plan::{self, Options, Plan, RunnerShape};
 use crate::{recipe, render};
 
@@ -70,6 +71,8 @@ pub(super) struct Args {
         help = "Keep only the jobs that failed in a run of the workflow, as `gh api repos/OWNER/REPO/actions/runs/ID/jobs --paginate` lists it"
     )]
     only_failed: Option<PathBuf>,
+    #[command(flatten)]
+    given: given::Instead,
     /// Estimate for a machine with these threads and GiB of memory, such as 16x64
     #[arg(long, value_name = "THREADSxGIB")]
     runner: Option<RunnerShape>,
@@ -127,7 +130,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     let jobs_per_matrix = usize::from(args.max_jobs);
     let mut options = Options { published, runner: args.runner, jobs_per_matrix };
     let matrices = match &args.from_issue {
-        None => load::matrices(shell, &compat, &args.files, sink)?,
+        None => load::given(shell, &compat, &args.files, &args.given.given(), sink)?,
         Some(issue) => {
             *requested = asked_for(issue, args, shell, sink)?;
             let source = requested.as_ref().map(|requested| &requested.source).ok_or(Exit::Fault)?;
@@ -232,8 +235,11 @@ fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut S
 /// Things a person should know about the whole plan.
 fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
     let (jobs, most) = (plan.job_count(), plan.jobs_per_matrix);
+    let untested: BTreeSet<&str> = plan.jobs().flat_map(plan::JobView::families_without_runner).collect();
+    let names = untested.into_iter().collect::<Vec<_>>().join(", ");
+    let untested = (!names.is_empty()).then(|| format!("no runner is known for {names}, so nothing is tested there"));
     if jobs <= most {
-        return Vec::new();
+        return untested.into_iter().collect();
     }
     let mut note = format!("{jobs} jobs make {} matrices of at most {most}", jobs.div_ceil(most));
     if jobs > plan::JOBS_PER_MATRIX {
@@ -244,7 +250,7 @@ fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
             format!("; a rendered workflow has up to {in_one_run} jobs, so render several with fewer matrix files each")
         };
     }
-    vec![note]
+    std::iter::once(note).chain(untested).collect()
 }
 
 /// Jobs of a file whose builds are looked at for the number of parallel jobs; it hardly differs between them.
@@ -275,7 +281,8 @@ fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Re
     let github = legs(plan, sink)?;
     if let Some(most) = args.most_matrices.filter(|most| github.shards.len() > usize::from(*most)) {
         // The least that is too much is two.
-        let message = format!("the plan has {} matrices, and the workflow has jobs for {most}", github.shards.len());
+        let (jobs, matrices) = (counted(github.count as u64, "job"), github.shards.len());
+        let message = format!("the plan has {matrices} matrices with {jobs}, and the workflow has jobs for {most}");
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
         sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));
         return Err(Exit::Fault);

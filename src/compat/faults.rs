@@ -11,6 +11,8 @@ use std::fmt;
 use super::rows::{ActionRow, Origin, PackageRow, Tables};
 
 // By their paths: the build script compiles this file as another module.
+#[path = "faults/family.rs"]
+mod family;
 #[path = "faults/run_time.rs"]
 mod run_time;
 #[path = "faults/source.rs"]
@@ -101,6 +103,7 @@ pub fn find(tables: &Tables) -> Vec<Fault> {
     let mut faults = Vec::new();
     versions(tables, &mut faults);
     targets(tables, &mut faults);
+    family::find(tables, &mut faults);
     packages(tables, &mut faults);
     machines(tables, &mut faults);
     words(tables, &mut faults);

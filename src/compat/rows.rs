@@ -12,11 +12,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 // By their paths: the build script compiles this file as another module.
+#[path = "rows/family.rs"]
+mod family;
 #[path = "rows/run_time.rs"]
 mod run_time;
 #[path = "rows/source.rs"]
 mod source;
 
+pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFamilyRow};
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
@@ -34,6 +37,10 @@ pub struct Tables {
     pub rocm_gfx: Vec<GfxRow>,
     pub gfx_since: Vec<GfxSinceRow>,
     pub families: Vec<FamilyRow>,
+    pub family_builds: Vec<FamilyBuildRow>,
+    pub release_types: Vec<ReleaseTypeRow>,
+    pub unsupported_families: Vec<UnsupportedFamilyRow>,
+    pub index_templates: Vec<IndexTemplateRow>,
     pub packages: Vec<PackageRow>,
     pub absent_families: Vec<AbsentFamilyRow>,
     pub images: Vec<ImageRow>,
@@ -535,6 +542,10 @@ tables_of_rows!(
     rocm_gfx,
     gfx_since,
     families,
+    family_builds,
+    release_types,
+    unsupported_families,
+    index_templates,
     packages,
     absent_families,
     images,

@@ -48,6 +48,12 @@ pub(super) const MATRIX: Record = Record {
             "Where the wheels run. Jobs for Windows are planned; scripts, containers and builds are for Linux only.",
         ),
         optional(
+            "release-type",
+            Shape::Text,
+            "",
+            "The kind of release, such as `nightly`: it gives the values of axes that are not listed; `rock-matrix compat list release-types` shows them.",
+        ),
+        optional(
             "axes",
             Shape::Map(&TEXTS),
             "{}",
@@ -222,8 +228,15 @@ const INDEXES: Record = Record {
             "rocm",
             Shape::Text,
             "",
-            "Address of the index with ROCm packages; `{rocm}` stands for the ROCm version.",
+            "Address of the index with ROCm packages, or the name of a layout; `{rocm}` stands for the ROCm version, `{family}` for the one family of a job.",
         ),
+        optional(
+            "base",
+            Shape::Text,
+            "",
+            "Where the index of a layout is; `rock-matrix compat list index-templates` shows the layouts.",
+        ),
+        optional("find-links", Shape::Text, "", "Address of a page with links to ROCm packages, instead of `rocm`."),
     ],
 };
 
@@ -252,6 +265,12 @@ const TEST: Record = Record {
     name: "`test`",
     fields: &[
         optional("runner", Shape::Text, "", "Where wheels are tested after the build; empty: in the build job."),
+        optional(
+            "families",
+            Shape::AnyOf(&[Shape::Text, TEXTS]),
+            "",
+            "Families on whose runners wheels are tested after the build, instead of `runner`: `auto` for those that are built, `none`, or a list; those for which the facts know no runner are left out with a note.",
+        ),
         optional("gpu", Shape::Word(GpuPolicy::WORDS), "none", "Whether the test sees a GPU."),
     ],
 };

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::recipe::RecipeDocument;
 use crate::compat::Compat;
+use crate::compat::rows::{IndexTemplateRow, ReleaseTypeRow};
 use crate::names::GfxTarget;
 
 /// Known names, for checks and for the nearest one to a wrong one.
@@ -15,8 +16,27 @@ pub struct Lookups {
     pub families: BTreeMap<String, Vec<GfxTarget>>,
     /// Processors that any table names.
     pub gfx: BTreeSet<String>,
+    /// What kinds of releases build.
+    pub release_types: Vec<ReleaseTypeRow>,
+    /// Layouts of indexes.
+    pub index_templates: Vec<IndexTemplateRow>,
+    /// What the command line says beside a file.
+    pub given: Given,
     /// Names, labels and aliases of runners, and names of pools, each with its system.
     pub runners: BTreeMap<String, String>,
+}
+
+/// What the command line says in the place of a matrix file's own values.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    /// The kind of release.
+    pub release_type: Option<String>,
+    /// Values by axis.
+    pub axes: Vec<(String, Vec<String>)>,
+    /// Families and gfx targets.
+    pub gfx: Option<Vec<String>>,
+    /// Families to test on, or a word.
+    pub test_families: Option<Vec<String>>,
 }
 
 /// The words that a recipe declares.
@@ -50,6 +70,9 @@ impl Lookups {
                     (document.name.clone(), RecipeWords { axes: document.axes.clone(), vars })
                 })
                 .collect(),
+            release_types: tables.release_types.clone(),
+            index_templates: tables.index_templates.clone(),
+            given: Given::default(),
             gfx: known_gfx(compat),
             families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
             runners: runners.chain(pools).map(|(word, os)| (word.clone(), os.clone())).collect(),

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Places;
+use crate::compat::rows::ReleaseTypeRow;
 use crate::names::{Age, DistributionName, GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version, Withdrawal};
 
 /// One matrix file: a group of cells with one distribution and one recipe.
@@ -24,6 +25,10 @@ pub struct Config {
     pub rows: Vec<Row>,
     /// The gfx targets wanted.
     pub gfx: Gfx,
+    /// The same as written: families and targets.
+    pub families: Vec<String>,
+    /// What the kind of release says, where one is named.
+    pub release_type: Option<ReleaseTypeRow>,
     /// Cells left out by hand: partial keys with the value's text.
     pub exclude: Vec<Exclude>,
     /// Cells added or changed by hand.
@@ -56,6 +61,8 @@ pub struct Config {
     pub secrets: Vec<String>,
     /// Index URL templates by name (`torch`, `rocm`).
     pub indexes: IndexMap<String, String>,
+    /// Whether the ROCm index has device code under an extra for each target.
+    pub device_extras: bool,
     /// Wheel repair.
     pub repair: Repair,
     /// Tests after the build.
@@ -163,6 +170,8 @@ pub struct Overrides {
     pub gpu: Option<GpuPolicy>,
     /// Other gfx targets.
     pub gfx: Option<Vec<GfxTarget>>,
+    /// The same as written: families and targets.
+    pub families: Option<Vec<String>>,
     /// An exact image reference.
     pub image: Option<String>,
     /// Recipe variables added or replaced.
@@ -355,8 +364,42 @@ pub struct Repair {
 pub struct Test {
     /// Runner of the test; empty: none.
     pub runner: String,
+    /// Families whose runners test, instead of `runner`.
+    pub families: Option<TestFamilies>,
     /// Whether it sees a GPU.
     pub gpu: GpuPolicy,
+}
+
+/// Families whose runners test a wheel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestFamilies {
+    /// Those that it was built for.
+    Built,
+    /// None of them.
+    None,
+    /// These.
+    These(Vec<String>),
+}
+
+impl TestFamilies {
+    /// What a word other than a family means.
+    pub fn control(word: &str) -> Option<Self> {
+        match word {
+            "auto" | "built" => Some(Self::Built),
+            "none" | "skip" => Some(Self::None),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for TestFamilies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Built => f.write_str("auto"),
+            Self::None => f.write_str("none"),
+            Self::These(families) => f.write_str(&families.join(";")),
+        }
+    }
 }
 
 /// Options of the rendered workflow.

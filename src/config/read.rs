@@ -12,6 +12,7 @@ mod fields;
 mod gfx;
 mod numbers;
 mod place_all;
+mod release_type;
 mod texts;
 mod twins;
 
@@ -34,8 +35,13 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
     numbers::note_unquoted(&tree, source, sink);
     let mut places = Places::new(source.clone());
     place_all::insert(&tree, source, &mut places);
-    let whole = complete::complete(&tree, &MATRIX_FILE);
-    let config = Reader { source, lookups, platform: whole.get("platform"), sink }.config(&whole, places);
+    let mut whole = complete::complete(&tree, &MATRIX_FILE);
+    release_type::give(&mut whole, &lookups.given);
+    let platform = whole.get("platform").cloned();
+    let mut reader = Reader { source, lookups, platform: platform.as_ref(), sink };
+    let recipe = reader.recipe(&whole);
+    let release = reader.release_type(&mut whole, &recipe, &mut places);
+    let config = reader.config(&whole, (recipe, release), places);
     config.filter(|_| sink.error_count() == errors)
 }
 
@@ -97,6 +103,7 @@ mod tests {
             runners: [("ubuntu-22.04", "linux"), ("mi300x", "linux"), ("windows-2022", "windows")]
                 .map(|(word, os)| (word.to_owned(), os.to_owned()))
                 .into(),
+            ..Lookups::default()
         }
     }
 

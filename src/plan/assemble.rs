@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::Drafting;
+use super::job::FAMILY;
 use super::naming::Labels;
 use super::shared::{Draft, Shared};
 use super::view::JobView;
 use super::{Options, collide};
 use crate::compat::Compat;
 use crate::config::{AxisRole, Config, Profile, VersionFrom};
-use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes};
 use crate::matrix::{Excluded, Universe, expand};
 
 /// All jobs of some matrix files, with what was left out and why.
@@ -77,6 +78,11 @@ impl Plan {
         self.groups.iter().flat_map(|group| &group.not_failed).map(String::as_str).collect()
     }
 
+    /// Whether wheels are tested on the runners of families.
+    pub fn tests_by_family(&self) -> bool {
+        self.groups.iter().any(|group| group.config.test.families.is_some())
+    }
+
     /// How many jobs there are.
     pub fn job_count(&self) -> usize {
         self.groups.iter().map(|group| group.drafts.len()).sum()
@@ -116,16 +122,17 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
     let labels = Labels::new(compat, expanded.iter().map(|(_, _, expansion)| &expansion.universe));
     let mut groups = Vec::new();
     for (config, profile, expansion) in expanded {
-        let legs = expansion.legs.len() as u64;
         let drafting = Drafting::new(&config, &profile, &expansion.universe, compat, &labels, options);
         let shared = Shared::of(&config, &profile, &expansion.universe, compat);
-        let (drafts, shared) = drafting.all(shared, &expansion.legs, sink);
+        let (drafts, shared, refused) = drafting.all(shared, &expansion.legs, sink);
+        let legs = expansion.legs.len() as u64 - refused.iter().map(|row| row.count).sum::<u64>();
         let universe = expansion.universe;
+        let excluded = expansion.excluded.into_iter().chain(refused).collect();
         groups.push(Group {
             config,
             profile,
             universe,
-            excluded: expansion.excluded,
+            excluded,
             raw: expansion.raw,
             legs,
             shared_legs: legs.saturating_sub(drafts.len() as u64),
@@ -136,6 +143,10 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
     }
     let mut plan = Plan { groups, published: Vec::new(), jobs_per_matrix: options.jobs_per_matrix };
     collide::check(&plan, sink);
+    if sink.error_count() > errors {
+        return None;
+    }
+    check_family_of_indexes(&plan, sink);
     if sink.error_count() > errors {
         return None;
     }
@@ -193,6 +204,22 @@ fn check_required_axes(config: &Config, profile: &Profile, sink: &mut Sink) {
                     .at(config.places.of("axes"), "")
                     .help(format!("add `{name}: [\"…\"]` to `axes`")),
             );
+        }
+    }
+}
+
+/// The address of an index that names the family is that of one family.
+fn check_family_of_indexes(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        let named = group.config.indexes.iter().find(|(_, address)| address.contains(FAMILY));
+        let Some((name, address)) = named else { continue };
+        if let Some(job) = group.jobs(number).find(|job| job.families().len() != 1) {
+            let families = job.families().join(";");
+            let message =
+                format!("`{address}` is the index of one family, and the job `{}` is for `{families}`", job.id());
+            let fault =
+                Diagnostic::new(&matrix::BAD_INDEX, message).at(group.config.places.of(&format!("indexes.{name}")), "");
+            sink.push(fault.help("list each family as a value of the axis `gfx`, or name an index of all families"));
         }
     }
 }

@@ -80,7 +80,9 @@ impl<'a> Changes<'a> {
         rows.iter().map(|&row| self.rows[row].set).fold(Overrides::default(), |mut merged, row| {
             merged.runner = row.runner.clone().or(merged.runner);
             merged.gpu = row.gpu.or(merged.gpu);
-            merged.gfx = row.gfx.clone().or(merged.gfx);
+            if row.gfx.is_some() {
+                (merged.gfx, merged.families) = (row.gfx.clone(), row.families.clone());
+            }
             merged.image = row.image.clone().or(merged.image);
             merged.vars.extend(row.vars.clone());
             merged

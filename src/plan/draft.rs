@@ -7,12 +7,13 @@ use super::estimate::{Question, estimate};
 use super::further::Further;
 use super::naming::{Labels, Words, wheel_tag};
 use super::place::{Place, places};
+use super::refused::Refused;
 use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Overrides, Profile, TorchFrom, Word};
+use crate::config::{AxisRole, AxisValue, Config, Gfx, GpuPolicy, Overrides, Profile, TorchFrom, Word};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
-use crate::matrix::{Cell, Universe, choose_gfx};
+use crate::matrix::{Cell, Excluded, Universe, choose_gfx};
 use crate::names::{GfxTarget, LocalLabel};
 
 /// Makes the compact jobs of one group.
@@ -25,6 +26,7 @@ pub(super) struct Drafting<'a> {
     options: &'a Options,
     changes: Changes<'a>,
     further: Further<'a>,
+    refused: Refused<'a>,
     at: BTreeMap<AxisRole, usize>,
     runner_axis: Option<usize>,
     gpu_axis: Option<usize>,
@@ -50,15 +52,22 @@ impl<'a> Drafting<'a> {
             options,
             changes: Changes::new(config, universe),
             further: Further::new(config, profile, universe),
+            refused: Refused::new(universe, compat),
             at,
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),
         }
     }
 
-    /// The compact jobs, with what they share.
-    pub(super) fn all(&self, mut shared: Shared, legs: &[Cell], sink: &mut Sink) -> (Vec<Draft>, Shared) {
+    /// The compact jobs with what they share, and what has no job because none of its families can be built.
+    pub(super) fn all(
+        &self,
+        mut shared: Shared,
+        legs: &[Cell],
+        sink: &mut Sink,
+    ) -> (Vec<Draft>, Shared, Vec<Excluded>) {
         let mut drafts: Vec<Draft> = Vec::with_capacity(legs.len());
+        let mut refused = Vec::new();
         let mut collapsed: HashMap<Cell, usize> = HashMap::new();
         for &cell in legs {
             let Some(words) = Words::of(self.universe, cell, self.profile) else { continue };
@@ -69,15 +78,26 @@ impl<'a> Drafting<'a> {
                     self.cover(&mut shared, &mut drafts[present], axis, index, cell);
                     continue;
                 }
+                let mut draft = self.draft(&mut shared, cell, &words, sink);
+                if shared.devices.get(draft.device).is_refused {
+                    refused.push((cell, self.refused.of(self.universe, cell)));
+                    continue;
+                }
                 collapsed.insert(key, drafts.len());
-                drafts.push(self.draft(&mut shared, cell, &words, sink));
-                let last = drafts.len() - 1;
-                self.cover(&mut shared, &mut drafts[last], axis, index, cell);
+                self.cover(&mut shared, &mut draft, axis, index, cell);
+                drafts.push(draft);
                 continue;
             }
-            drafts.push(self.draft(&mut shared, cell, &words, sink));
+            let draft = self.draft(&mut shared, cell, &words, sink);
+            if shared.devices.get(draft.device).is_refused {
+                refused.push((cell, self.refused.of(self.universe, cell)));
+            } else {
+                drafts.push(draft);
+            }
         }
-        (drafts, shared)
+        let gfx_axis = self.at.get(&AxisRole::Gfx).copied();
+        let excluded = self.refused.excluded(self.universe, &refused, gfx_axis);
+        (drafts, shared, excluded)
     }
 
     /// The axis whose legal values share one wheel for this backend.
@@ -128,8 +148,9 @@ impl<'a> Drafting<'a> {
         let tag = shared
             .tags
             .number((python, backend), || wheel_tag(words, words.backend.tag.as_deref(), self.config.platform));
-        let device = shared.devices.number((kind, rocm, backend, gfx, key), || {
-            self.device(cell, words, (shared.changes.get(changes), &matching), sink)
+        let refused = self.refused.of(self.universe, cell);
+        let device = shared.devices.number((kind, rocm, backend, gfx, key, refused), || {
+            self.device(cell, words, refused, (shared.changes.get(changes), &matching), sink)
         });
         // The image depends on the Python only where that is the image's own.
         let python = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
@@ -175,25 +196,60 @@ impl<'a> Drafting<'a> {
         &self,
         cell: Cell,
         words: &Words<'_>,
+        refused: u64,
         (changes, matching): (&Overrides, &[usize]),
         sink: &mut Sink,
     ) -> Device {
-        let none = Device { gfx: Vec::new(), dropped: Vec::new() };
+        let none = Device { families: Vec::new(), gfx: Vec::new(), dropped: Vec::new(), is_refused: false };
         if !words.backend.device_code {
             return none;
         }
-        let wanted: &[GfxTarget] = match (self.universe.word(cell, AxisRole::Gfx), &changes.gfx, &self.config.gfx) {
-            (Some(Word::Gfx(targets)), _, _) | (_, Some(targets), _) | (_, _, Gfx::Targets(targets)) => targets,
+        let of_axis = self.at.get(&AxisRole::Gfx).and_then(|&axis| self.universe.value(cell, axis));
+        let (wanted, families): (&[GfxTarget], Vec<String>) = match (of_axis, &changes.gfx, &self.config.gfx) {
+            (Some(AxisValue { text, value: Word::Gfx(targets) }), _, _) => {
+                (targets, text.split(';').map(str::to_owned).collect())
+            }
+            (_, Some(targets), _) => (targets, changes.families.clone().unwrap_or_default()),
+            (_, _, Gfx::Targets(targets)) => (targets, self.config.families.clone()),
             (_, None, Gfx::Host) => return none,
         };
+        let (left, taken): (Vec<String>, Vec<String>) =
+            families.into_iter().partition(|family| self.refused.why(refused, family).is_none());
+        if left.is_empty() && !taken.is_empty() {
+            return Device { is_refused: true, ..none };
+        }
+        let mut dropped = Vec::new();
+        let wanted: Vec<GfxTarget> = if taken.is_empty() {
+            wanted.to_vec()
+        } else {
+            // A target may stand in another family still.
+            let kept: Vec<GfxTarget> = left.iter().flat_map(|family| self.members(family)).collect();
+            for family in &taken {
+                let reason = self.refused.why(refused, family).unwrap_or_default();
+                let gone = self.members(family).into_iter().filter(|target| !kept.contains(target));
+                dropped.extend(gone.map(|target| DroppedGfx { target, reason: reason.clone() }));
+            }
+            wanted.iter().filter(|target| kept.contains(target)).cloned().collect()
+        };
+        let wanted = wanted.as_slice();
         let torch_wheels = self.config.torch_from == TorchFrom::PytorchIndex && words.torch.is_some();
         let package = (self.profile.package.as_str(), words.package);
         let choice = choose_gfx(wanted, self.compat, package, &words.backend.name, words.rocm, torch_wheels);
         if choice.kept.is_empty() && !wanted.is_empty() {
             sink.push(self.no_gfx_left(cell, words, matching, &choice.dropped));
         }
-        let dropped = choice.dropped.into_iter().map(|(target, reason)| DroppedGfx { target, reason }).collect();
-        Device { gfx: choice.kept, dropped }
+        dropped.extend(choice.dropped.into_iter().map(|(target, reason)| DroppedGfx { target, reason }));
+        let is_compiled = |family: &String| self.members(family).iter().any(|target| choice.kept.contains(target));
+        let families = left.into_iter().filter(is_compiled).collect();
+        Device { families, gfx: choice.kept, dropped, is_refused: false }
+    }
+
+    /// The targets of a family; a target is a family of its own.
+    fn members(&self, family: &str) -> Vec<GfxTarget> {
+        match self.compat.family(family) {
+            Some(members) => members.iter().filter_map(|member| member.parse().ok()).collect(),
+            None => family.parse().into_iter().collect(),
+        }
     }
 
     fn no_gfx_left(

@@ -89,7 +89,7 @@ impl<'a> Further<'a> {
 
     fn values(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Value {
         let snake = |name: &str| name.replace('-', "_");
-        let own = own_vars(self.universe, cell, changes);
+        let own = own_vars(self.profile, self.universe, cell, changes);
         let vars = self.profile.vars.iter().chain(&self.config.vars).chain(&own);
         let vars: Map<String, Json> = vars.map(|(name, value)| (snake(name), json!(value))).collect();
         let texts = self.universe.texts(cell);

@@ -55,6 +55,14 @@ pub(super) enum Detail {
 /// Splits the plan into matrices. Where whole legs do not fit 1 MiB of output they have what starts a job only; where
 /// that does not fit either, it is a fault.
 pub fn github(plan: &Plan, sink: &mut Sink) -> Option<GithubPlan> {
+    let tests = plan.jobs().map(|job| job.tests().len()).collect::<Vec<_>>();
+    let largest = tests.chunks(plan.jobs_per_matrix).map(|tests| tests.iter().sum::<usize>()).max().unwrap_or(0);
+    if largest > JOBS_PER_MATRIX {
+        let message = format!("the tests of one matrix are {largest} jobs, and GitHub runs {JOBS_PER_MATRIX} of one");
+        let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
+        sink.push(fault.help("name fewer families under `test`, or put fewer jobs into one matrix with `--max-jobs`"));
+        return None;
+    }
     let made = fitted(plan, OUTPUT_BYTES);
     if let Err(bytes) = made {
         sink.push(
@@ -93,7 +101,8 @@ fn fitted(plan: &Plan, most: usize) -> Result<GithubPlan, usize> {
     let jobs: Vec<JobView<'_>> = plan.jobs().collect();
     let made = |detail: Detail| {
         let shards: Vec<Shard> = jobs.chunks(plan.jobs_per_matrix).map(|jobs| shard(jobs, detail)).collect();
-        let tests: Vec<Option<String>> = jobs.chunks(plan.jobs_per_matrix).map(tests).collect();
+        let by_family = plan.tests_by_family();
+        let tests = jobs.chunks(plan.jobs_per_matrix).map(|jobs| tests(jobs, by_family)).collect::<Vec<_>>();
         let texts = shards.iter().map(|shard| &shard.json).chain(tests.iter().flatten());
         let bytes: usize = texts.map(|json| output_bytes(json)).sum();
         (bytes, GithubPlan { count: jobs.len(), shards, tests, slim: detail != Detail::Whole, whole_bytes: bytes })
@@ -119,8 +128,8 @@ fn shard(jobs: &[JobView<'_>], detail: Detail) -> Shard {
     Shard { json, count: jobs.len() }
 }
 
-fn tests(jobs: &[JobView<'_>]) -> Option<String> {
-    let include: Vec<TestLeg<'_>> = jobs.iter().filter_map(|job| TestLeg::of(*job)).collect();
+fn tests(jobs: &[JobView<'_>], by_family: bool) -> Option<String> {
+    let include: Vec<TestLeg<'_>> = jobs.iter().flat_map(|job| TestLeg::of(*job, by_family)).collect();
     (!include.is_empty()).then(|| serde_json::to_string(&Matrix { include }).expect("texts serialise"))
 }
 

@@ -34,6 +34,8 @@ pub struct Job {
     pub backend: String,
     /// The gfx targets compiled for; empty for a backend without device code.
     pub gfx: Vec<GfxTarget>,
+    /// The families and targets that were asked for, without those that nothing is compiled for.
+    pub families: Vec<String>,
     /// Targets asked for and left out, with the reason.
     pub dropped_gfx: Vec<DroppedGfx>,
     /// The container image with tag or digest, where one is known.
@@ -110,8 +112,19 @@ pub struct Settings {
     pub secrets: Vec<String>,
     /// Index templates.
     pub indexes: IndexMap<String, String>,
+    /// Whether the ROCm index has device code under an extra for each target.
+    pub device_extras: bool,
     /// Wheel repair.
     pub repair: Repair,
     /// Tests after the build.
     pub test: Test,
+}
+
+/// What stands in the address of an index for the one family of a job.
+pub(super) const FAMILY: &str = "{family}";
+
+/// The indexes of a job that is built for these families; a plan makes sure that it is one where an address names it.
+pub(super) fn indexes_for(indexes: &IndexMap<String, String>, families: &[String]) -> IndexMap<String, String> {
+    let family = families.first().map(String::as_str).unwrap_or_default();
+    indexes.iter().map(|(name, address)| (name.clone(), address.replace(FAMILY, family))).collect()
 }

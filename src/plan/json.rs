@@ -70,6 +70,8 @@ pub struct MatrixDocument {
     vars: IndexMap<String, String>,
     secrets: Vec<String>,
     indexes: IndexMap<String, String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    device_extras: bool,
     repair: RepairDocument,
     test: TestDocument,
 }
@@ -104,6 +106,9 @@ struct RepairDocument {
 struct TestDocument {
     runner: String,
     gpu: String,
+    /// `auto`, `none` or families joined with `;`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    families: Option<String>,
 }
 
 /// One job.
@@ -135,6 +140,9 @@ pub struct JobDocument {
     pub gates: Vec<String>,
     /// gfx targets.
     pub gfx: Vec<String>,
+    /// The families and targets that were asked for; left out where these are the targets.
+    #[serde(default)]
+    pub families: Vec<String>,
     /// gfx targets left out.
     pub dropped_gfx: Vec<DroppedDocument>,
     /// The image.
@@ -230,8 +238,10 @@ struct RecipePart<'a> {
 }
 
 #[derive(Serialize)]
-struct DevicePart {
+struct DevicePart<'a> {
     gfx: Vec<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    families: &'a [String],
     dropped_gfx: Vec<DroppedDocument>,
 }
 
@@ -428,8 +438,10 @@ impl Pieces {
                 })
             });
             keep(&mut pieces.devices, draft.device, || {
+                let gfx: Vec<String> = view.device().gfx.iter().map(ToString::to_string).collect();
                 inner(&DevicePart {
-                    gfx: view.device().gfx.iter().map(ToString::to_string).collect(),
+                    families: if gfx == view.families() { &[] } else { view.families() },
+                    gfx,
                     dropped_gfx: view.device().dropped.iter().map(DroppedDocument::from).collect(),
                 })
             });
@@ -576,7 +588,12 @@ fn matrix_document(group: &Group) -> MatrixDocument {
         vars: config.vars.clone(),
         secrets: config.secrets.clone(),
         indexes: config.indexes.clone(),
+        device_extras: config.device_extras,
         repair: RepairDocument { platform: config.repair.platform.clone(), presets: config.repair.presets.clone() },
-        test: TestDocument { runner: config.test.runner.clone(), gpu: config.test.gpu.to_string() },
+        test: TestDocument {
+            runner: config.test.runner.clone(),
+            gpu: config.test.gpu.to_string(),
+            families: config.test.families.as_ref().map(ToString::to_string),
+        },
     }
 }

@@ -42,6 +42,7 @@ struct More<'a> {
     image: &'a str,
     recipe: &'a str,
     matrix: &'a str,
+    families: String,
     gfx: String,
     label: &'a str,
 }
@@ -58,6 +59,7 @@ impl<'a> Leg<'a> {
                 image: job.site().image.as_deref().unwrap_or_default(),
                 recipe: &job.group.config.recipe,
                 matrix: &job.group.config.places.source().path,
+                families: job.families().join(";"),
                 gfx: job.device().gfx.iter().map(ToString::to_string).collect::<Vec<_>>().join(";"),
                 label: job.label().unwrap_or_default(),
             }),
@@ -70,18 +72,30 @@ impl<'a> Leg<'a> {
 #[derive(Serialize)]
 pub(super) struct TestLeg<'a> {
     id: String,
+    /// The family whose runner it is; in all legs of a plan or in none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'a str>,
     runner: String,
     arch: &'a str,
     engine: &'a str,
 }
 
 impl<'a> TestLeg<'a> {
-    /// `None` for a job that is tested where it is built.
-    pub(super) fn of(job: JobView<'a>) -> Option<Self> {
-        let place = job.tested_at()?;
-        Some(Self { id: job.id(), runner: labels(place), arch: &place.arch, engine: engine(job, place) })
+    /// None for a job that is tested where it is built.
+    pub(super) fn of(job: JobView<'a>, by_family: bool) -> Vec<Self> {
+        let leg = |(family, place): (Option<&'a str>, &'a Place)| Self {
+            id: job.id(),
+            family: by_family.then_some(family.unwrap_or(ANY_FAMILY)),
+            runner: labels(place),
+            arch: &place.arch,
+            engine: engine(job, place),
+        };
+        job.tests().into_iter().map(leg).collect()
     }
 }
+
+/// The family of a test that is for none, where others are for one.
+const ANY_FAMILY: &str = "any";
 
 fn labels(place: &Place) -> String {
     serde_json::to_string(&place.labels).expect("a list of texts serialises")

@@ -23,6 +23,7 @@ mod naming;
 mod place;
 mod pool;
 mod published;
+mod refused;
 mod run;
 mod runner;
 mod saved;

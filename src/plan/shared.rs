@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::place::Place;
+use super::place::{Place, places};
 use super::pool::Pool;
 use super::{DroppedGfx, Estimate, id};
 use crate::compat::Compat;
@@ -39,8 +39,8 @@ pub(super) struct Shared {
     pub(super) labels: Pool<(usize, usize, usize, usize), Option<LocalLabel>>,
     /// By Python and backend.
     pub(super) tags: Pool<(usize, usize), String>,
-    /// By kind of package, ROCm, backend, gfx axis, changes.
-    pub(super) devices: Pool<(usize, usize, usize, usize, usize), Device>,
+    /// By kind of package, ROCm, backend, gfx axis, changes, refused families.
+    pub(super) devices: Pool<(usize, usize, usize, usize, usize, u64), Device>,
     /// By torch, ROCm, Python, runner axis, gpu axis, changes.
     pub(super) sites: Pool<(usize, usize, usize, usize, usize, usize), Site>,
     /// By device, site and backend.
@@ -49,6 +49,8 @@ pub(super) struct Shared {
     pub(super) changes: Pool<Vec<usize>, Overrides>,
     /// Names of further wheels: by label, tag and changes, and by field axes where a condition may ask for these.
     pub(super) wheels: Pool<(u32, u32, u32, Vec<usize>), Vec<String>>,
+    /// Where a family is tested, by its name; of those that have a runner on the platform.
+    pub(super) tested_on: BTreeMap<String, Vec<Place>>,
     /// Value indexes on the collapsed axis.
     pub(super) covers: Vec<(usize, Vec<usize>)>,
 }
@@ -71,8 +73,12 @@ pub(super) struct Package {
 /// What device code a job compiles.
 #[derive(Debug)]
 pub(super) struct Device {
+    /// The families and targets as they were asked for, without those that nothing is compiled for.
+    pub(super) families: Vec<String>,
     pub(super) gfx: Vec<GfxTarget>,
     pub(super) dropped: Vec<DroppedGfx>,
+    /// Whether every family was refused, so that there is no job.
+    pub(super) is_refused: bool,
 }
 
 /// Where a job runs.
@@ -134,6 +140,11 @@ impl Shared {
         order.sort_by_key(|&axis| (rank(universe.axes()[axis].role), universe.axes()[axis].name.clone()));
         shared.id_order = order;
         shared.packages = packages(universe, profile, compat);
+        if config.test.families.is_some() {
+            let rows = compat.tables().family_builds.iter();
+            let rows = rows.filter(|row| row.platform == config.platform.word() && !row.test_runner.is_empty());
+            shared.tested_on = rows.map(|row| (row.family.clone(), places(&row.test_runner, compat))).collect();
+        }
         shared
     }
 }

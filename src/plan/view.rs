@@ -3,11 +3,12 @@
 use indexmap::IndexMap;
 
 use super::assemble::Group;
+use super::job::indexes_for;
 use super::naming::Words;
 use super::place::{Place, chosen};
 use super::shared::{Device, Draft, Package, Site};
 use super::{Estimate, Job, Settings, id};
-use crate::config::{AxisRole, Backend, Overrides, PythonFrom};
+use crate::config::{AxisRole, Backend, Overrides, Profile, PythonFrom, TestFamilies};
 use crate::matrix::{Cell, Universe};
 
 /// A job of a plan.
@@ -66,6 +67,11 @@ impl<'a> JobView<'a> {
     /// The gfx targets compiled for.
     pub fn gfx(self) -> &'a [crate::names::GfxTarget] {
         &self.device().gfx
+    }
+
+    /// The families and targets as they were asked for, without those that nothing is compiled for.
+    pub fn families(self) -> &'a [String] {
+        &self.device().families
     }
 
     /// Targets asked for and left out, with the reason.
@@ -128,10 +134,35 @@ impl<'a> JobView<'a> {
         chosen(&self.site().places, || self.id())
     }
 
-    /// Where its wheel is tested, where that is not the build itself.
-    pub(super) fn tested_at(self) -> Option<&'a Place> {
+    /// Where its wheel is tested, where that is not the build itself, each with the family where families are asked for.
+    pub(super) fn tests(self) -> Vec<(Option<&'a str>, &'a Place)> {
         let places = &self.site().tested_at;
-        (!places.is_empty()).then(|| chosen(places, || self.id()))
+        let at_runner = (!places.is_empty()).then(|| (None, chosen(places, || self.id())));
+        let on_families = self.test_families().iter().filter_map(|family| {
+            let places = self.group.shared.tested_on.get(family)?;
+            Some((Some(family.as_str()), chosen(places, || format!("{}-{family}", self.id()))))
+        });
+        at_runner.into_iter().chain(on_families).collect()
+    }
+
+    /// Families that are to be tested and for which no runner is known.
+    pub fn families_without_runner(self) -> impl Iterator<Item = &'a str> {
+        let tested_on = &self.group.shared.tested_on;
+        self.test_families().iter().map(String::as_str).filter(|family| !tested_on.contains_key(*family))
+    }
+
+    fn test_families(self) -> &'a [String] {
+        let config = &self.group.config;
+        let untested = config.release_type.as_ref().map(|row| row.untested.as_slice()).unwrap_or_default();
+        let has = |(axis, value): (&String, &String)| self.axes().any(|pair| pair == (axis.as_str(), value.as_str()));
+        if untested.iter().any(|cell| cell.iter().all(has)) {
+            return &[];
+        }
+        match &config.test.families {
+            Some(TestFamilies::Built) => self.families(),
+            Some(TestFamilies::These(families)) => families,
+            Some(TestFamilies::None) | None => &[],
+        }
     }
 
     pub(super) fn changes(self) -> &'a Overrides {
@@ -144,7 +175,7 @@ impl<'a> JobView<'a> {
 
     /// Variables that differ from those of the matrix file.
     pub(super) fn own_vars(self) -> IndexMap<String, String> {
-        own_vars(&self.group.universe, self.draft.cell, self.changes())
+        own_vars(&self.group.profile, &self.group.universe, self.draft.cell, self.changes())
     }
 
     /// Names of the wheels of other distributions that the job leaves too.
@@ -178,6 +209,7 @@ impl<'a> JobView<'a> {
             rocm: words.rocm.cloned(),
             backend: words.backend.name.clone(),
             gfx: self.device().gfx.clone(),
+            families: self.device().families.clone(),
             dropped_gfx: self.device().dropped.clone(),
             image: self.site().image.clone(),
             runner: self.place().labels.clone(),
@@ -197,7 +229,8 @@ impl<'a> JobView<'a> {
                 cache: config.workflow.cache,
                 vars,
                 secrets: config.secrets.clone(),
-                indexes: config.indexes.clone(),
+                indexes: indexes_for(&config.indexes, self.families()),
+                device_extras: config.device_extras,
                 repair: config.repair.clone(),
                 test: config.test.clone(),
             },
@@ -205,12 +238,19 @@ impl<'a> JobView<'a> {
     }
 }
 
-/// Variables of a cell that differ from those of the matrix file: values of field axes and of matching rows.
-pub(super) fn own_vars(universe: &Universe, cell: Cell, changes: &Overrides) -> IndexMap<String, String> {
-    let fields =
-        universe.axes().iter().enumerate().filter(|(_, column)| {
-            column.role == AxisRole::Field && !FIELDS_WITH_A_HOME.contains(&column.name.as_str())
-        });
+/// Variables of a cell that differ from those of the matrix file: values of field axes and of matching rows. Axes that the
+/// recipe declares as such are no variables.
+pub(super) fn own_vars(
+    profile: &Profile,
+    universe: &Universe,
+    cell: Cell,
+    changes: &Overrides,
+) -> IndexMap<String, String> {
+    let is_variable = |name: &String| profile.vars.contains_key(name) || !profile.axes.contains(name);
+    let fields = universe.axes().iter().enumerate().filter(|(_, column)| {
+        let has_home = FIELDS_WITH_A_HOME.contains(&column.name.as_str());
+        column.role == AxisRole::Field && !has_home && is_variable(&column.name)
+    });
     let values =
         fields.filter_map(|(axis, column)| Some((column.name.clone(), universe.value(cell, axis)?.text.clone())));
     values.chain(changes.vars.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()

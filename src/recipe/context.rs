@@ -416,6 +416,16 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         ("label", text(job.label.as_ref().map(ToString::to_string))),
         ("wheel", json!(job.wheel)),
         ("backend", json!(job.backend)),
+        ("families", json!(job.families)),
+        ("indexes", json!(job.settings.indexes)),
+        (
+            "device_extras",
+            json!(if job.settings.device_extras {
+                job.gfx.iter().map(|target| format!("device-{}", target.processor())).collect::<Vec<_>>()
+            } else {
+                Vec::new()
+            }),
+        ),
         ("gfx", json!(job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>())),
         ("rocm", text(job.rocm.as_ref().map(ToString::to_string))),
         ("torch", text(job.torch.as_ref().map(ToString::to_string))),

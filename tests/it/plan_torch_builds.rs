@@ -112,7 +112,7 @@ fn a_release_is_whole_with_every_wheel_of_every_job() {
     let project = planned(&BUILT[..7]);
     let _ = project.run(&[&publish[..], &["--allow-missing"]].concat()).exits(0);
     let missing = ["report", "missing", "--plan", "plan.json", "--published", "release", "--list"];
-    let listed = project.run(&missing).exits(0).stdout;
+    let listed = project.run(&missing).exits(1).stdout;
     assert_eq!(listed, "apex-*-cp312-cp312-linux_x86_64.whl\n");
     let coverage =
         project.run(&["report", "coverage", "--plan", "plan.json", "--published", "release"]).exits(0).stdout;
@@ -161,4 +161,200 @@ fn a_build_delivers_each_of_its_wheels_and_none_where_one_is_missing() {
     other.write(&format!("wheels/{extra}"), &Wheel::named(extra).bytes());
     let (_, told) = other.build(1, &[]);
     assert!(told.contains("the label is ``, not `rocm62`"), "{told}");
+}
+
+/// Runs `plan` with further arguments, which must end well, and gives the plan.
+fn planned_with(lines: &str, arguments: &[&str]) -> Value {
+    let all = [&["--recipes", "recipes", "plan", "m.yaml", "--format", "json"], arguments].concat();
+    project(lines).run(&all).exits(0).json()
+}
+
+/// How many jobs a plan has.
+fn count(plan: &Value) -> usize {
+    plan["jobs"].as_array().unwrap().len()
+}
+
+/// The value of an axis of each job.
+fn axis<'a>(plan: &'a Value, name: &str) -> Vec<&'a str> {
+    plan["jobs"].as_array().unwrap().iter().map(|job| job["axes"][name].as_str().unwrap()).collect()
+}
+
+const WINDOWS: &str = "platform: windows\nrunner: windows-2022\n";
+
+/// TM1
+#[test]
+fn a_release_type_gives_the_axes_that_are_not_listed() {
+    let jobs = |lines: &str, kind: &str| count(&planned_with(lines, &["--release-type", kind]));
+    assert_eq!((jobs("", "ci"), jobs(WINDOWS, "ci")), (2, 1));
+    assert_eq!((jobs("", "prerelease"), jobs(WINDOWS, "prerelease")), (15, 15));
+    for kind in ["dev", "dev-bkc", "nightly", "nightly-bkc"] {
+        assert_eq!((jobs("", kind), jobs(WINDOWS, kind)), (20, 20), "{kind}");
+    }
+    let by_file = plan("release-type: ci\n");
+    assert_eq!(axis(&by_file, "torch-ref"), ["release/2.12", "release/2.13"]);
+    // Python is the outer one.
+    let nightly = planned_with("", &["--release-type", "nightly"]);
+    assert_eq!(&axis(&nightly, "python")[..5], ["3.10", "3.10", "3.10", "3.10", "3.11"]);
+    assert_eq!(count(&plan("release-type: nightly\naxes: {python: [\"3.12\"]}\n")), 4, "what is listed counts");
+    let arguments = ["--recipes", "recipes", "plan", "m.yaml", "--release-type", "nightli"];
+    let told = project("").run(&arguments).exits(1).stderr;
+    assert!(told.contains("no fact knows a release type `nightli`; did you mean `nightly`?"), "{told}");
+}
+
+/// TM2
+#[test]
+fn values_of_the_command_line_take_the_place_of_those_of_the_file() {
+    let plan = planned_with(TWO, &["--axis", "python=3.11,3.12;3.13 3.14", "--axis", "torch-ref=nightly"]);
+    assert_eq!(axis(&plan, "python"), ["3.11", "3.12", "3.13", "3.14"]);
+    assert_eq!(axis(&plan, "torch-ref"), ["nightly"; 4]);
+    let plan = planned_with(TWO, &["--gfx", "gfx94X-dcgpu;gfx120X-all"]);
+    assert_eq!(plan["jobs"][0]["families"], serde_json::json!(["gfx94X-dcgpu", "gfx120X-all"]));
+    let arguments = ["--recipes", "recipes", "plan", "m.yaml", "--gfx", "gfx94X-dcgpu,gfx1201"];
+    let told = project(TWO).run(&arguments).exits(1).stderr;
+    assert!(told.contains("error[M037 bad-gfx]: `gfx94X-dcgpu,gfx1201` is neither"), "{told}");
+}
+
+/// TM3
+#[test]
+fn families_that_a_branch_cannot_be_built_for_are_left_out_and_a_job_without_others_too() {
+    let lines = "axes: {python: [\"3.12\"], torch-ref: [release/2.12, release/2.13, my-branch]}\n";
+    let families = |gfx: &str| {
+        let plan = plan(&format!("{lines}gfx: [{gfx}]\n"));
+        let jobs = plan["jobs"].as_array().unwrap().iter();
+        let targets = |job: &Value| {
+            let gfx = job["gfx"].as_array().unwrap().iter().map(|target| target.as_str().unwrap().to_owned());
+            (job["axes"]["torch-ref"].as_str().unwrap().to_owned(), gfx.collect::<Vec<_>>().join(";"))
+        };
+        (jobs.map(targets).collect::<Vec<_>>(), plan["excluded"].clone())
+    };
+    let (jobs, excluded) = families("gfx94X-dcgpu, gfx90c");
+    let both = |name: &str, gfx: &str| (name.to_owned(), gfx.to_owned());
+    let expected =
+        [both("release/2.12", "gfx942;gfx90c"), both("release/2.13", "gfx942"), both("my-branch", "gfx942;gfx90c")];
+    assert_eq!((jobs, excluded.as_array().unwrap().len()), (expected.to_vec(), 0));
+    let (jobs, excluded) = families("gfx90c");
+    assert_eq!(jobs.len(), 2);
+    assert_eq!(excluded[0]["code"], "P052");
+    assert_eq!(excluded[0]["axes"], serde_json::json!({"torch-ref": "release/2.13"}));
+    assert_eq!(excluded[0]["reason"], "torch-ref release/2.13 cannot be built for gfx90c");
+    // None at all is a matrix without legs, whose jobs are skipped by their condition.
+    let none = "axes: {python: [\"3.12\"], torch-ref: [release/2.13]}\ngfx: [gfx90c]\n";
+    let project = project(none).env("GITHUB_OUTPUT", "outputs");
+    let _ = project.run(&["--recipes", "recipes", "plan", "m.yaml", "--github-output"]).exits(0);
+    assert!(project.read("outputs").starts_with("count=0\nhas_jobs=false\n"), "{}", project.read("outputs"));
+}
+
+/// TM5
+#[test]
+fn families_stand_for_their_targets_and_unknown_ones_list_those_that_are_known() {
+    let expand =
+        |arguments: &[&str], code| Project::new().run(&[&["compat", "expand"], arguments].concat()).exits(code);
+    assert_eq!(expand(&["gfx94X-dcgpu;gfx120X-all"], 0).stdout, "gfx942,gfx1200,gfx1201\n");
+    assert_eq!(expand(&["gfx120X-all; gfx1201;gfx906"], 0).stdout, "gfx1200,gfx1201,gfx906\n");
+    let extras = expand(&["gfx94X-dcgpu;gfx1151", "--as", "device-extras"], 0).stdout;
+    assert_eq!(extras, "device-gfx942,device-gfx1151\n");
+    let told = expand(&["gfx94X-dgpu"], 1).stderr;
+    assert!(told.contains("did you mean `gfx94X-dcgpu`?") && told.contains("igpu-all, dcgpu-all"), "{told}");
+    let plan = plan(&format!("{ONE}gfx: [gfx94X-dcgpu, gfx120X-all]\n"));
+    assert_eq!(plan["jobs"][0]["gfx"], serde_json::json!(["gfx942", "gfx1200", "gfx1201"]));
+}
+
+/// The legs that test, as `family runner`.
+fn tests(lines: &str, arguments: &[&str]) -> Vec<String> {
+    let project = project(lines).env("GITHUB_OUTPUT", "outputs");
+    let all = [&["--recipes", "recipes", "plan", "m.yaml", "--github-output"], arguments].concat();
+    let _ = project.run(&all).exits(0);
+    let outputs = project.read("outputs");
+    let Some(line) = outputs.lines().find_map(|line| line.strip_prefix("test_0=")) else { return Vec::new() };
+    let legs: Value = serde_json::from_str(line).unwrap();
+    let leg = |leg: &Value| format!("{} {}", leg["family"].as_str().unwrap(), leg["runner"].as_str().unwrap());
+    legs["include"].as_array().unwrap().iter().map(leg).collect()
+}
+
+/// TM6
+#[test]
+fn wheels_are_tested_on_the_runners_of_the_families_that_the_facts_know() {
+    let built = format!("{ONE}gfx: [gfx110X-all, gfx906, gfx1151]\n");
+    let auto = ["gfx110X-all [\"linux-gfx110X-gpu-rocm\"]", "gfx1151 [\"linux-gfx1151-gpu-rocm\"]"];
+    for word in ["auto", "built", "\"\""] {
+        assert_eq!(tests(&format!("{built}test: {{families: {word}}}\n"), &[]), auto, "{word}");
+    }
+    assert_eq!(tests(&built, &["--test-families", "auto"]), auto);
+    for word in ["none", "skip"] {
+        assert_eq!(tests(&format!("{built}test: {{families: {word}}}\n"), &[]), [""; 0]);
+    }
+    assert_eq!(tests(&built, &["--test-families", "gfx1151"]), &auto[1..]);
+    let shown = |lines: &str| project(&format!("{built}{lines}")).run(&["--recipes", "recipes", "plan", "m.yaml"]);
+    let note = shown("test: {families: auto}\n").exits(0).stdout;
+    assert!(note.contains("note: no runner is known for gfx906, so nothing is tested there"), "{note}");
+    let told = shown("test: {families: [gfx1151, none]}\n").exits(1).stderr;
+    assert!(told.contains("`none` stands beside families to test on"), "{told}");
+    let told = shown("test: {families: auto, runner: mi300x}\n").exits(1).stderr;
+    assert!(told.contains("`families` and `runner` both say where"), "{told}");
+    // On Windows the newest Python is not tested with a nightly.
+    let lines = format!("{WINDOWS}release-type: nightly\ngfx: [gfx1151]\ntest: {{families: auto}}\n");
+    assert_eq!(tests(&lines, &[]).len(), 19);
+}
+
+/// A matrix of one job for each of twenty families, five Pythons and four branches.
+fn four_hundred() -> String {
+    let families = "gfx900, gfx906, gfx908, gfx90a, gfx94X-dcgpu, gfx950-dcgpu, gfx101X-dgpu, gfx1030, gfx1031, gfx1032, \
+                    gfx1034, gfx110X-all, gfx1150, gfx1151, gfx1152, gfx1153, gfx1200, gfx1201, gfx125X-dcgpu, gfx1036";
+    format!("release-type: nightly\naxes: {{gfx: [{families}]}}\n")
+}
+
+/// TM7
+#[test]
+fn more_jobs_than_one_matrix_takes_make_several_or_end_with_their_number() {
+    let plan = plan(&four_hundred());
+    assert_eq!(count(&plan), 400);
+    assert_eq!(plan["shards"], serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 144}]));
+    let one = ["--recipes", "recipes", "plan", "m.yaml", "--github-output", "--most-matrices", "1"];
+    let told = project(&four_hundred()).env("GITHUB_OUTPUT", "outputs").run(&one).exits(1).stderr;
+    assert!(told.contains("the plan has 2 matrices with 400 jobs, and the workflow has jobs for 1"), "{told}");
+    let tested = format!("{}test: {{families: gfx94X-dcgpu;gfx950-dcgpu}}\n", four_hundred());
+    let told = project(&tested).run(&["--recipes", "recipes", "plan", "m.yaml", "--format", "github"]).exits(1).stderr;
+    assert!(told.contains("the tests of one matrix are 512 jobs, and GitHub runs 256 of one"), "{told}");
+}
+
+/// TM8
+#[test]
+fn an_index_is_a_layout_below_a_base_or_an_address() {
+    let recipe = "  - stage: build\n    argv: [install, \"{{ indexes.rocm }}\", \"{{ device_extras|commas }}\", \"{{ families|semis }}\"]\n";
+    let shown = |lines: &str, code: i32| {
+        let recipe = RECIPE.replace("  - {stage: build, argv: [make]}\n", recipe);
+        let project = project(&format!("{ONE}python-from: host\n{lines}")).file("recipes/torch-build.yaml", &recipe);
+        let ran = project.run(&["--recipes", "recipes", "render", "script", "m.yaml"]).exits(code);
+        let line = ran.stdout.lines().find(|line| line.contains("install http")).unwrap_or_default().trim().to_owned();
+        if code == 0 { line } else { ran.stderr }
+    };
+    let base = "base: \"https://rocm.example.org/\"";
+    let v2 = format!("gfx: [gfx110X-dgpu]\nindexes: {{rocm: v2, {base}}}\n");
+    assert!(
+        shown(&v2, 0).contains("install https://rocm.example.org/v2/gfx110X-dgpu/ gfx110X-dgpu"),
+        "{}",
+        shown(&v2, 0)
+    );
+    let multi = format!("gfx: [gfx94X-dcgpu, gfx1151]\nindexes: {{rocm: whl-multi-arch, {base}}}\n");
+    let told = shown(&multi, 0);
+    let expected =
+        "install https://rocm.example.org/whl-multi-arch/ device-gfx942,device-gfx1151 'gfx94X-dcgpu;gfx1151'";
+    assert!(told.contains(expected), "{told}");
+    let told = shown(&multi.replace("whl-multi-arch", "v2"), 1);
+    assert!(told.contains("is the index of one family, and the job"), "{told}");
+    let told = shown("indexes: {rocm: v2}\n", 1);
+    assert!(told.contains("`v2` is a layout of indexes, and nothing says where it is"), "{told}");
+    let both = "indexes: {rocm: \"https://a.example.org\", find-links: \"https://b.example.org\"}\n";
+    assert!(shown(both, 1).contains("`rocm` and `find-links` both say"), "{}", shown(both, 1));
+}
+
+#[test]
+fn a_workflow_tests_each_wheel_on_the_runners_of_its_families() {
+    let lines = "release-type: ci\ngfx: [gfx94X-dcgpu, gfx1151]\ntest: {families: auto}\n";
+    let rendered = project(lines).run(&["--recipes", "recipes", "render", "workflow", "m.yaml"]).exits(0).stdout;
+    let workflow: Value = serde_yaml::from_str(&rendered).unwrap();
+    let test = &workflow["jobs"]["gpu-test"];
+    assert_eq!(test["name"], "Test ${{ matrix.id }} on ${{ matrix.family }}");
+    assert_eq!(test["runs-on"], "${{ fromJSON(matrix.runner) }}");
+    assert!(rendered.contains("          name: result-${{ matrix.id }}-${{ matrix.family }}\n"), "{rendered}");
 }

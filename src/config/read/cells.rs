@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::axes::Naming;
+use super::fields::words;
 use super::{Reader, entries, texts};
 use crate::config::fields::OVERRIDES;
 use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row};
@@ -207,6 +208,7 @@ impl Reader<'_> {
             runner: node.get("runner").and_then(|node| self.runner(node)),
             gpu: node.get("gpu").and_then(Node::text).and_then(GpuPolicy::from_word),
             gfx: gfx.map(|items| self.targets(items)),
+            families: gfx.map(words),
             image: node
                 .get("image")
                 .and_then(|node| self.image_reference(node))

@@ -3,10 +3,11 @@
 use super::axes::Naming;
 use super::cells::Known;
 use super::{Reader, entries, items, place_all, text, texts};
+use crate::compat::rows::ReleaseTypeRow;
 use crate::config::{
     Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places, Platform,
     PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test,
-    ToolFrom, TorchFrom, Workflow,
+    TestFamilies, ToolFrom, TorchFrom, Workflow,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -51,12 +52,21 @@ fn is_filter(pattern: &str) -> bool {
     true
 }
 
+/// Families and targets as written.
+pub(super) fn words(nodes: &[Node]) -> Vec<String> {
+    nodes.iter().filter_map(Node::text).map(str::to_owned).collect()
+}
+
 impl Reader<'_> {
     /// The whole file; `node` has its defaults.
-    pub(super) fn config(&mut self, node: &Node, mut places: Places) -> Option<Config> {
+    pub(super) fn config(
+        &mut self,
+        node: &Node,
+        (recipe, release_type): (String, Option<ReleaseTypeRow>),
+        mut places: Places,
+    ) -> Option<Config> {
         self.format(node);
         let distribution = self.distribution(node);
-        let recipe = self.recipe(node);
         let naming = Naming { distribution: text(node, "distribution"), recipe: &recipe };
         let axes = self.axes(entries(node, "axes"), &naming);
         let (rows, row_nodes): (Vec<_>, Vec<_>) = self.rows(items(node, "rows"), &axes, &naming).into_iter().unzip();
@@ -78,15 +88,13 @@ impl Reader<'_> {
             self.fault(&codes::BAD_GFX, gfx, "`gfx` lists no targets", "list the targets wanted, or remove the line");
         }
         let gfx = self.gfx(items(node, "gfx"));
+        let families = words(items(node, "gfx"));
         let image = self.image(node.get("image")?);
         let docker = self.docker(node.get("docker")?);
         let runner = self.runner(node.get("runner")?);
         let vars = self.vars(entries(node, "vars"), &recipe);
         let secrets = self.secrets(items(node, "secrets"));
-        let indexes = entries(node, "indexes")
-            .iter()
-            .filter_map(|(key, value)| Some((key.text.clone(), self.index_address(value)?)))
-            .collect();
+        let (indexes, device_extras) = self.indexes(entries(node, "indexes"), release_type.as_ref());
         let repair = self.repair(node.get("repair")?);
         let test = self.test(node.get("test")?);
         let workflow = self.workflow(node.get("workflow")?);
@@ -115,6 +123,9 @@ impl Reader<'_> {
             axes,
             rows,
             gfx,
+            families,
+            device_extras,
+            release_type,
             exclude,
             include,
             vars,
@@ -154,7 +165,7 @@ impl Reader<'_> {
     }
 
     /// The recipe's name, given or the distribution's. One that is not known is a fault.
-    fn recipe(&mut self, node: &Node) -> String {
+    pub(super) fn recipe(&mut self, node: &Node) -> String {
         let given = node.get("recipe");
         let Some(place) = given.or_else(|| node.get("distribution")) else { return String::new() };
         let Some(name) = place.text() else { return String::new() };
@@ -244,12 +255,47 @@ impl Reader<'_> {
         Some(Repair { platform: name.to_owned(), presets })
     }
 
+    /// Which families wheels are tested on.
+    fn test_families(&mut self, node: &Node) -> Option<TestFamilies> {
+        let words: Vec<&str> = match (node.text(), node.items()) {
+            (Some(text), _) => text.split(';').map(str::trim).filter(|word| !word.is_empty()).collect(),
+            (None, Some(items)) => items.iter().filter_map(Node::text).collect(),
+            (None, None) => return None,
+        };
+        let is_control = |word: &&str| TestFamilies::control(word).is_some();
+        match words.as_slice() {
+            [] => Some(TestFamilies::Built),
+            [word] if is_control(word) => TestFamilies::control(word),
+            several if several.iter().any(is_control) => {
+                let word = several.iter().find(|word| is_control(word)).copied().unwrap_or_default();
+                let message = format!("`{word}` stands beside families to test on");
+                self.fault(&codes::BAD_GFX, node, message, format!("write `{word}` alone, or name the families"));
+                None
+            }
+            families => {
+                let mut sound = true;
+                for family in families {
+                    sound &= self.gfx_value(family, node).is_some();
+                }
+                sound.then(|| TestFamilies::These(families.iter().map(|family| (*family).to_owned()).collect()))
+            }
+        }
+    }
+
     fn test(&mut self, node: &Node) -> Option<Test> {
         let runner = match node.get("runner").filter(|runner| !runner.text().is_none_or(str::is_empty)) {
             Some(runner) => self.runner(runner)?,
             None => String::new(),
         };
-        Some(Test { runner, gpu: GpuPolicy::from_word(text(node, "gpu"))? })
+        let families = match node.get("families") {
+            Some(families) => Some(self.test_families(families)?),
+            None => None,
+        };
+        if let (Some(families), false) = (node.get("families"), runner.is_empty()) {
+            let message = "`families` and `runner` both say where wheels are tested";
+            self.fault(&codes::BAD_GFX, families, message, "remove one of them");
+        }
+        Some(Test { runner, families, gpu: GpuPolicy::from_word(text(node, "gpu"))? })
     }
 
     fn release(&mut self, node: &Node) -> Option<Release> {

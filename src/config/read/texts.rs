@@ -1,6 +1,7 @@
 //! Checks of single texts: names, labels, addresses, words of a command line.
 
 use super::Reader;
+use crate::compat::rows::ReleaseTypeRow;
 use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     nearest::{nearest, with_nearest},
@@ -130,6 +131,41 @@ impl Reader<'_> {
             }
         }
         found
+    }
+
+    /// The addresses of indexes by name, those of layouts with their base, and whether the ROCm index has extras for
+    /// device code.
+    pub(super) fn indexes(
+        &mut self,
+        entries: &[(crate::yaml::Key, Node)],
+        release_type: Option<&ReleaseTypeRow>,
+    ) -> (indexmap::IndexMap<String, String>, bool) {
+        let node = |name: &str| entries.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
+        if let (Some(_), Some(links)) = (node("rocm"), node("find-links")) {
+            let message = "`rocm` and `find-links` both say where ROCm packages come from";
+            self.fault(&codes::BAD_INDEX, links, message, "remove one of them");
+        }
+        let base = node("base").and_then(|base| self.index_address(base));
+        let (mut found, mut device_extras) = (indexmap::IndexMap::new(), false);
+        for (key, node) in entries.iter().filter(|(key, _)| key.text != "base") {
+            let text = node.text().unwrap_or_default();
+            let lookups = self.lookups;
+            let layout = lookups.index_templates.iter().find(|row| row.name == text);
+            let Some(layout) = layout else {
+                found.extend(self.index_address(node).map(|address| (key.text.clone(), address)));
+                continue;
+            };
+            let Some(base) = &base else {
+                let message = format!("`{text}` is a layout of indexes, and nothing says where it is");
+                self.fault(&codes::BAD_INDEX, node, message, "add `base:` with the address before it");
+                continue;
+            };
+            device_extras |= layout.device_extras;
+            let stream = release_type.map(|row| row.stream.as_str()).unwrap_or_default();
+            let address = layout.template.replace("{base}", base.trim_end_matches('/')).replace("{stream}", stream);
+            found.insert(key.text.clone(), address);
+        }
+        (found, device_extras)
     }
 
     /// The address of an index.

@@ -42,6 +42,8 @@ pub const ALL: &[&Code] = &[
     &BAD_OUTPUT,
     &BAD_RUN_FILE,
     &WORKFLOW_ELSEWHERE,
+    &FAMILY_NOT_SUPPORTED,
+    &MATRIX_KEY_MISSING,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -268,4 +270,16 @@ pub const WORKFLOW_ELSEWHERE: Code = Code::warning(
     "P051",
     "workflow-elsewhere",
     "GitHub runs the files of `.github/workflows` itself, not of folders in it, whose names end in `.yml` or `.yaml`. A workflow that is written elsewhere can be looked at, and never runs.",
+);
+/// None of the wanted families can be built with a value of an axis.
+pub const FAMILY_NOT_SUPPORTED: Code = Code::note(
+    "P052",
+    "family-not-supported",
+    "A table of the facts, `unsupported-families`, says that a branch of the sources cannot be built for these families. Such families are left out of a job, and a job that has no other is left out itself.\n\n`rock-matrix compat list unsupported-families` shows the rows.",
+);
+/// A workflow reads what its legs do not have.
+pub const MATRIX_KEY_MISSING: Code = Code::error(
+    "P053",
+    "matrix-key-missing",
+    "A job of the workflow reads `matrix.KEY`, and a leg of its matrix has no such key. GitHub would put nothing in its place, without a word. Every workflow is compared with its legs before it is written.\n\nLegs have less where a plan is too large for the outputs of a job: give each workflow fewer matrix files.",
 );

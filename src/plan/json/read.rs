@@ -3,9 +3,10 @@
 use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION};
 use crate::config::{
     DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Switch, Test,
-    TorchFrom,
+    TestFamilies, TorchFrom,
 };
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::plan as codes};
+use crate::plan::job::indexes_for;
 use crate::plan::{DroppedGfx, Estimate, Job, LeftOut, SavedPlan, Settings};
 
 /// Reads a plan back into jobs. A file that is no plan of this version is a fault.
@@ -49,6 +50,10 @@ pub fn read_saved(source: &Source, sink: &mut Sink) -> Option<SavedPlan> {
         })
     };
     saved().map_err(|reason: String| sink.push(fault(reason))).ok()
+}
+
+fn test_families(text: &str) -> TestFamilies {
+    TestFamilies::control(text).unwrap_or_else(|| TestFamilies::These(text.split(';').map(str::to_owned).collect()))
 }
 
 fn left_out(row: &ExcludedDocument, matrices: &[MatrixDocument]) -> Result<LeftOut, String> {
@@ -100,6 +105,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         rocm: parsed!(axis("rocm")),
         backend: job.backend.clone(),
         gfx: targets.collect::<Result<_, String>>()?,
+        families: if job.families.is_empty() { job.gfx.clone() } else { job.families.clone() },
         dropped_gfx: dropped.collect::<Result<_, String>>()?,
         image: job.image.clone(),
         runner: job.runner.clone(),
@@ -135,9 +141,14 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
             cache: word!(Switch, &matrix.cache),
             vars,
             secrets: matrix.secrets.clone(),
-            indexes: matrix.indexes.clone(),
+            indexes: indexes_for(&matrix.indexes, if job.families.is_empty() { &job.gfx } else { &job.families }),
+            device_extras: matrix.device_extras,
             repair: Repair { platform: matrix.repair.platform.clone(), presets: matrix.repair.presets.clone() },
-            test: Test { runner: matrix.test.runner.clone(), gpu: word!(GpuPolicy, &matrix.test.gpu) },
+            test: Test {
+                runner: matrix.test.runner.clone(),
+                families: matrix.test.families.as_deref().map(test_families),
+                gpu: word!(GpuPolicy, &matrix.test.gpu),
+            },
         },
     })
 }

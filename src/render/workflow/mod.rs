@@ -5,6 +5,7 @@
 //! **Invariant:** every action has a commit of the facts, no expression stands inside a shell script, and a file that
 //! GitHub would refuse is a fault instead of a text.
 
+mod keys;
 mod limits;
 mod options;
 mod pins;
@@ -12,7 +13,7 @@ mod view;
 
 use crate::compat::Compat;
 use crate::diagnostic::Sink;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::template;
 
 /// How every file of ours begins.
@@ -44,7 +45,9 @@ pub fn workflow(plan: &Plan, compat: &Compat, words: &Words<'_>, sink: &mut Sink
     let (Some(options), Some(pins), true) = (options, pins, sink.error_count() == errors) else { return None };
     let view = view::View::new(plan, compat, &options, pins, words);
     let text = template::render("templates/workflow/wheels.yml", TEMPLATE, &view);
-    limits::check_text(text.expect("the view has every value that the template names"), compat, sink)
+    let text = text.expect("the view has every value that the template names");
+    keys::check(&text, &plan::github(plan, sink)?, sink);
+    limits::check_text(text, compat, sink).filter(|_| sink.error_count() == errors)
 }
 
 const TEMPLATE: &str = include_str!("../../../templates/workflow/wheels.yml");

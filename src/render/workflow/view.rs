@@ -47,6 +47,8 @@ pub(super) struct View<'a> {
     secrets: &'a [String],
     /// Jobs that test the wheels of a matrix where a GPU is.
     tests: Vec<Shard>,
+    /// Whether a wheel is tested on the runners of several families.
+    by_family: bool,
     publish: Publish,
     failures: Failures,
     pages: bool,
@@ -143,6 +145,7 @@ impl<'a> View<'a> {
             tools,
             shards,
             tests,
+            by_family: plan.tests_by_family(),
         }
     }
 }
@@ -238,7 +241,7 @@ fn shards(plan: &Plan, pull_requests: PrRunMode, tools: &[Tool]) -> Vec<Shard> {
 
 /// One job for each matrix, where the matrix files name a runner for tests.
 fn tests(plan: &Plan, pull_requests: PrRunMode, tools: &[Tool], shards: &[Shard]) -> Vec<Shard> {
-    if plan.groups.iter().all(|group| group.config.test.runner.is_empty()) {
+    if plan.groups.iter().all(|group| group.config.test.runner.is_empty()) && !plan.tests_by_family() {
         return Vec::new();
     }
     let one = |shard: &Shard| Shard {

@@ -1,0 +1,45 @@
+//! `compat expand`: the gfx targets of families.
+
+use crate::cli::{Exit, Shell};
+use crate::compat::Compat;
+use crate::diagnostic::nearest::{nearest, with_nearest};
+use crate::diagnostic::{Diagnostic, Place, registry::matrix as codes};
+use crate::names::GfxTarget;
+
+/// How targets are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum As {
+    /// `gfx942,gfx1200`
+    Targets,
+    /// `device-gfx942,device-gfx1200`, extras of ROCm's packages
+    DeviceExtras,
+}
+
+/// Prints the targets of families that are divided by semicolons, each once, in the order given.
+pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> Exit {
+    let (mut found, mut faults) = (Vec::new(), Vec::new());
+    for family in families.split(';').map(str::trim).filter(|family| !family.is_empty()) {
+        match (compat.family(family), family.parse::<GfxTarget>()) {
+            (Some(members), _) => found.extend(members.iter().cloned()),
+            (None, Ok(target)) => found.push(target.to_string()),
+            (None, Err(_)) => {
+                let known: Vec<&str> = compat.tables().families.iter().map(|row| row.family.as_str()).collect();
+                let message = format!("`{family}` is neither a gfx target nor a family of them");
+                let message = with_nearest(message, nearest(family, known.iter().copied()));
+                let fault = Diagnostic::new(&codes::BAD_GFX, message).at(Place::Argument(families.to_owned()), "");
+                faults.push(fault.help(format!("the families are {}", known.join(", "))));
+            }
+        }
+    }
+    if !faults.is_empty() {
+        return shell.report(&faults);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|target| seen.insert(target.clone()));
+    let prefix = match form {
+        As::Targets => "",
+        As::DeviceExtras => "device-",
+    };
+    let words: Vec<String> = found.iter().map(|target| format!("{prefix}{target}")).collect();
+    shell.print(&format!("{}\n", words.join(",")))
+}

@@ -1,0 +1,57 @@
+//! What cannot be right in the tables of families and kinds of releases.
+
+use std::collections::BTreeSet;
+
+use super::super::rows::Tables;
+use super::{Fault, Row, is_gfx, table};
+
+const TRIGGERS: [&str; 3] = ["presubmit", "postsubmit", "nightly"];
+const VARIANTS: [&str; 4] = ["release", "asan", "host-asan", "tsan"];
+
+pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
+    let families: BTreeSet<&str> = tables.families.iter().map(|row| row.family.as_str()).collect();
+    let known = |row: &mut Row<'_>, name: &str| {
+        row.expect(families.contains(name) || is_gfx(name), || {
+            format!("`{name}` is neither a family nor a gfx target")
+        });
+    };
+    let platform = |row: &mut Row<'_>, name: &str| {
+        row.expect(["linux", "windows"].contains(&name), || format!("platform: `{name}` is not linux or windows"));
+    };
+    let mut builds = table("family-builds", tables, faults);
+    for (number, of) in tables.family_builds.iter().enumerate() {
+        let mut row = builds.row(number, format!("{} on {}", of.family, of.platform), &of.origin);
+        known(&mut row, &of.family);
+        platform(&mut row, &of.platform);
+        row.expect(TRIGGERS.contains(&of.trigger.as_str()), || format!("trigger: `{}` is none", of.trigger));
+        row.each("variants", &of.variants, "a variant", |text| VARIANTS.contains(&text));
+        row.gfx("fetch-gfx", &of.fetch_gfx);
+    }
+    let mut types = table("release-types", tables, faults);
+    for (number, of) in tables.release_types.iter().enumerate() {
+        let mut row = types.row(number, format!("{} on {}", of.release_type, of.platform), &of.origin);
+        platform(&mut row, &of.platform);
+        for (axis, values) in &of.axes {
+            row.expect(!values.is_empty(), || format!("axes: `{axis}` has no values"));
+            row.each(axis, values, "a value", |text| !text.is_empty());
+        }
+        for (axis, value) in of.untested.iter().flatten() {
+            let has = of.axes.get(axis).is_some_and(|values| values.contains(value));
+            row.expect(has, || format!("untested: `{axis}` has no value `{value}`"));
+        }
+    }
+    let mut unsupported = table("unsupported-families", tables, faults);
+    for (number, of) in tables.unsupported_families.iter().enumerate() {
+        let mut row = unsupported.row(number, format!("{} {}", of.axis, of.value), &of.origin);
+        row.expect(!of.families.is_empty(), || "families: there is none".to_owned());
+        for family in &of.families {
+            known(&mut row, family);
+        }
+    }
+    let mut templates = table("index-templates", tables, faults);
+    for (number, of) in tables.index_templates.iter().enumerate() {
+        let mut row = templates.row(number, of.name.clone(), &of.origin);
+        row.expect(of.template.starts_with("{base}/"), || "template: it begins with `{base}/`".to_owned());
+        row.expect(!of.name.contains("://"), || "the name is an address".to_owned());
+    }
+}

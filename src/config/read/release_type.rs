@@ -1,0 +1,111 @@
+//! What stands in no matrix file: values of the command line, and those that a kind of release has.
+//!
+//! **Invariant:** a value of the command line takes the place of what is written, and a kind of release only that of what
+//! is not.
+
+use super::super::Given;
+use super::{Reader, text};
+use crate::compat::rows::ReleaseTypeRow;
+use crate::config::Places;
+use crate::diagnostic::{
+    Span,
+    nearest::{nearest, with_nearest},
+    registry::matrix as codes,
+};
+use crate::yaml::{Key, Node, Scalar, Value};
+
+/// Puts the values of the command line into a tree that has its defaults.
+pub(super) fn give(whole: &mut Node, given: &Given) {
+    let Value::Map(entries) = &mut whole.value else { return };
+    let at = |entries: &[(Key, Node)], key: &str| {
+        entries.iter().find(|(known, _)| known.text == key).map_or(0..0, |(_, node)| node.span.clone())
+    };
+    if let Some(word) = &given.release_type {
+        let span = at(entries, "release-type");
+        put(entries, "release-type", scalar(word, &span));
+    }
+    if let Some(families) = &given.gfx {
+        let span = at(entries, "gfx");
+        put(entries, "gfx", list(families, &span));
+    }
+    if let Some(families) = &given.test_families {
+        let span = at(entries, "test");
+        let mut test = entries.iter().find(|(key, _)| key.text == "test").map(|(_, node)| node.clone());
+        if let Some(Node { value: Value::Map(fields), .. }) = &mut test {
+            put(fields, "families", list(families, &span));
+        }
+        if let Some(test) = test {
+            put(entries, "test", test);
+        }
+    }
+    for (name, values) in &given.axes {
+        if let Some(Node { value: Value::Map(axes), span }) = node_mut(entries, "axes") {
+            let span =
+                axes.iter().find(|(key, _)| key.text == *name).map_or(span.clone(), |(_, node)| node.span.clone());
+            put(axes, name, list(values, &span));
+        }
+    }
+}
+
+fn node_mut<'n>(entries: &'n mut [(Key, Node)], key: &str) -> Option<&'n mut Node> {
+    entries.iter_mut().find(|(known, _)| known.text == key).map(|(_, node)| node)
+}
+
+fn put(entries: &mut Vec<(Key, Node)>, key: &str, node: Node) {
+    match entries.iter_mut().find(|(known, _)| known.text == key) {
+        Some((_, old)) => *old = node,
+        None => entries.push((Key { span: node.span.clone(), text: key.to_owned() }, node)),
+    }
+}
+
+fn scalar(text: &str, span: &Span) -> Node {
+    Node { span: span.clone(), value: Value::Scalar(Scalar { text: text.to_owned(), plain: false }) }
+}
+
+fn list(texts: &[String], span: &Span) -> Node {
+    Node { span: span.clone(), value: Value::List(texts.iter().map(|text| scalar(text, span)).collect()) }
+}
+
+impl Reader<'_> {
+    /// Adds the axes of the kind of release that the file does not list itself, Python first, and gives its row. An
+    /// unknown kind is a fault.
+    pub(super) fn release_type(
+        &mut self,
+        whole: &mut Node,
+        recipe: &str,
+        places: &mut Places,
+    ) -> Option<ReleaseTypeRow> {
+        let node = whole.get("release-type").filter(|node| !node.text().is_none_or(str::is_empty))?.clone();
+        let (word, platform) = (node.text()?, text(whole, "platform").to_owned());
+        let rows = &self.lookups.release_types;
+        let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
+        let Some(row) = rows.iter().find(|row| row.release_type == word && row.platform == platform).cloned() else {
+            if !known.is_empty() {
+                let mut words = known.clone();
+                words.sort_unstable();
+                words.dedup();
+                let near = nearest(word, words.iter().copied());
+                let message = with_nearest(format!("no fact knows a release type `{word}`"), near);
+                let help = format!("write one of {}", words.join(", "));
+                self.fault(&codes::UNKNOWN_WORD, &node, message, help);
+            }
+            return None;
+        };
+        let declared = self.lookups.recipes.get(recipe);
+        let is_known = |axis: &String| axis == "python" || declared.is_none_or(|words| words.axes.contains(axis));
+        if let Value::Map(entries) = &mut whole.value
+            && let Some(Node { value: Value::Map(axes), .. }) = node_mut(entries, "axes")
+        {
+            for (axis, values) in row.axes.iter().filter(|(axis, _)| is_known(axis)) {
+                if axes.iter().any(|(key, _)| key.text == *axis) {
+                    continue;
+                }
+                let entry = (Key { span: node.span.clone(), text: axis.clone() }, list(values, &node.span));
+                let at = if axis == "python" { 0 } else { axes.len() };
+                axes.insert(at, entry);
+                places.insert(format!("axes.{axis}"), node.span.clone());
+            }
+        }
+        Some(row)
+    }
+}
