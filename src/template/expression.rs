@@ -129,6 +129,7 @@ mod tests {
         assert!(check("{{ gfx|starts_any(['gfx94']) }}").is_true());
         assert_eq!(check("{{ '/a/b.whl'|basename }}").as_str(), Some("b.whl"));
         assert_eq!(check("{{ 'gfx942, gfx1151;gfx942'|words|semis }}").as_str(), Some("gfx942;gfx1151"));
+        assert_eq!(check("{{ gfx|translate(['gfx942=MI300X', 'gfx1100'])|semis }}").as_str(), Some("MI300X"));
         assert_eq!(check("{{ '2.10.0-RC1'|pep440 }}").as_str(), Some("2.10.0rc1"));
         assert_eq!(check("{{ '3.10'|yaml }}").as_str(), Some("'3.10'"));
         assert_eq!(check("{{ gfx|json }}").as_str(), Some("[\"gfx90a\",\"gfx942\"]"));

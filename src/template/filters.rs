@@ -36,6 +36,13 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
         }
         words
     });
+    // Names of another's own for targets: `gfx942=MI300X`, or `gfx942` where it is the same.
+    environment.add_filter("translate", |items: Vec<String>, pairs: Vec<String>| {
+        let pairs: Vec<(&str, &str)> =
+            pairs.iter().map(|pair| pair.split_once('=').unwrap_or((pair.as_str(), pair.as_str()))).collect();
+        let known = |item: &String| pairs.iter().find(|(name, _)| name == item).map(|(_, word)| (*word).to_owned());
+        items.iter().filter_map(known).collect::<Vec<_>>()
+    });
     environment.add_filter("yaml", |value: Value| {
         crate::yaml::to_yaml(&value).map(|text| text.trim_end().to_owned()).map_err(wrong)
     });

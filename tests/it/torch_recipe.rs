@@ -125,3 +125,66 @@ fn flash_attention_without_triton_is_refused_before_anything_runs() {
         project("", "flash-attention: \"on\", triton: \"off\"").run(&["render", "recipe", "m.yaml"]).exits(1).stderr;
     assert!(told.contains("flash attention needs Triton on Linux"), "{told}");
 }
+
+/// A project with one job of AOTriton or CK.
+fn attention(recipe: &str, version: &str, gfx: &str, vars: &str) -> Project {
+    let axis = if recipe == "aotriton" { format!("aotriton: [\"{version}\"], ") } else { String::new() };
+    let distribution = if recipe == "ck" { "composable-kernel" } else { recipe };
+    let matrix = format!(
+        "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{{axis}rocm: [\"7.14.0\"]}}\nunknown: lenient\n\
+         torch-from: host\npython-from: host\ngfx: [{gfx}]\nvars: {{{vars}}}\n"
+    );
+    Project::new().file("m.yaml", &matrix)
+}
+
+const RENDER: [&str; 5] = ["render", "recipe", "m.yaml", "--engine", "local"];
+
+/// The command that configures it.
+fn configured(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
+    let said = attention(recipe, version, gfx, vars).run(&RENDER).exits(0).stdout;
+    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let steps = whole["steps"].as_array().unwrap();
+    words(steps.iter().find(|step| step["stage"] == "configure").unwrap())
+}
+
+/// What is said of a job that is refused.
+fn refused(recipe: &str, version: &str, gfx: &str, vars: &str) -> String {
+    attention(recipe, version, gfx, vars).run(&RENDER).exits(1).stderr
+}
+
+/// TA3
+#[test]
+fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
+    let has = |version: &str, gfx: &str, word: &str| {
+        let argv = configured("aotriton", version, gfx, "");
+        assert!(argv.split(' ').any(|found| found == word), "{version}: {argv}");
+    };
+    has("0.9.2", "gfx1100", "-DTARGET_GPUS=Navi31");
+    has("0.10.0", "gfx1151", "-DAOTRITON_TARGET_ARCH=gfx1151");
+    has("0.13.0", "gfx1151", "-DAOTRITON_TARGET_ARCH=gfx1151");
+    has("0.13.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942;gfx1250");
+    has("0.10.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942");
+    has("0.13.0", "gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0");
+    let told = refused("aotriton", "0.9.2", "gfx1151", "");
+    assert!(told.contains("AOTriton 0.9.2 has no kernels for gfx1151"), "{told}");
+}
+
+/// TA13
+#[test]
+fn ck_is_configured_for_its_prefix_and_targets() {
+    let argv = configured("ck", "", "gfx1151", "prefix: /srv/ck");
+    for word in ["-DCMAKE_INSTALL_PREFIX=/srv/ck", "-DGPU_TARGETS=gfx1151", "-DBUILD_DEV=OFF"] {
+        assert!(argv.split(' ').any(|found| found == word), "{argv}");
+    }
+    assert!(!argv.contains("BUILD_MHA_LIB"), "{argv}");
+    let told = refused("ck", "", "gfx1151", "perfix: /srv/ck");
+    assert!(told.contains("did you mean `prefix`?"), "{told}");
+}
+
+/// TA14
+#[test]
+fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {
+    let told = refused("ck", "", "gfx1151", "mha: \"on\"");
+    assert!(told.contains("CK has no attention library for gfx1151"), "{told}");
+    assert!(configured("ck", "", "gfx90a", "mha: \"on\"").contains("-DBUILD_MHA_LIB=ON"));
+}
