@@ -78,7 +78,7 @@ pub fn run_container(
     let mut lost_log = transcript.note(&format!("== {}", render::command(&invocation.argv))).err();
     let run = runner.run(&invocation, &mut |clock, heard| {
         let lines = match heard {
-            Heard::Output(bytes) => transcript.feed(bytes),
+            Heard::Output(bytes) | Heard::Talk(bytes) => transcript.feed(bytes),
             Heard::Nothing => Ok(Vec::new()),
         };
         match lines {

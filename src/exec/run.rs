@@ -219,7 +219,7 @@ fn attempt(
     let mut lost_log = None;
     let run = runner.run(&invocation(step, order.folder.path(), order.surroundings), &mut |clock, heard| {
         let lines = match heard {
-            Heard::Output(bytes) => transcript.feed(bytes),
+            Heard::Output(bytes) | Heard::Talk(bytes) => transcript.feed(bytes),
             Heard::Nothing => Ok(Vec::new()),
         };
         match lines {

@@ -88,6 +88,21 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write_streamed(path, |out| out.write_all(bytes))
 }
 
+/// Writes a file as a whole, and leaves to the system when it reaches the disk: what belongs to many files that are not
+/// synced either. After a loss of power it may be the old one.
+///
+/// # Errors
+/// When a folder or the file cannot be written.
+pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let fault = |e| FileError::new("write", path, e);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(fault)?;
+    let open = |path: &Path| std::fs::File::options().write(true).create_new(true).open(path);
+    let mut file = tempfile::Builder::new().make_in(folder, open).map_err(fault)?;
+    file.write_all(bytes).map_err(fault)?;
+    file.persist(path).map(drop).map_err(|error| fault(error.error))
+}
+
 /// Writes a file only where its content differs; tells whether it did.
 ///
 /// # Errors
@@ -202,6 +217,17 @@ mod tests {
         write_atomic(&file, b"12345").unwrap();
         assert_eq!(read_bytes(&file, 5).unwrap(), b"12345");
         assert!(read_bytes(&file, 4).unwrap_err().reason.contains("larger than 4 bytes"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_synced_is_written_as_a_whole_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a/file");
+        for text in ["one", "two"] {
+            write_unsynced(&file, text.as_bytes()).unwrap();
+            assert_eq!(read_text(&file, 10).unwrap(), text);
+        }
+        assert_eq!(std::fs::read_dir(folder.path().join("a")).unwrap().count(), 1);
     }
 
     #[test]

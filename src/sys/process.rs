@@ -21,6 +21,8 @@ const DRAIN: Duration = Duration::from_secs(2);
 const KILL_WAIT: Duration = Duration::from_secs(5);
 /// How long a program may take to be loaded until its environment is there.
 const LOAD_WAIT: Duration = Duration::from_secs(1);
+/// How long is slept first where the output ended and the process did not yet: it is about to.
+const FIRST_SLEEP: Duration = Duration::from_micros(100);
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// A process to start. What it inherits is the environment of this program with these changes.
@@ -39,13 +41,27 @@ pub struct Invocation {
     pub mark: Option<(String, String)>,
     /// A command that ends what the process stands for elsewhere (a container); it is run when the process is stopped.
     pub stop: Vec<String>,
+    /// Where what it says on stderr is heard.
+    pub stderr: Stderr,
+}
+
+/// Where what a process says on stderr is heard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stderr {
+    /// Among its output, in the order written.
+    #[default]
+    InOutput,
+    /// Apart from its output, as talk.
+    Apart,
 }
 
 /// What is told while a process runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Heard<'a> {
-    /// It wrote this to stdout or stderr, which are one stream.
+    /// It wrote this to stdout, or to stderr where both are one stream.
     Output(&'a [u8]),
+    /// It wrote this to stderr, which is a stream of its own.
+    Talk(&'a [u8]),
     /// Time went by.
     Nothing,
 }
@@ -118,9 +134,9 @@ pub fn run(
 ) -> Result<Status, ProcessError> {
     let (mut group, output) = start(invocation)?;
     let (mut output, mut wish, mut ending_since) = (Some(output), Wish::GoOn, None);
-    let mut over_since: Option<Instant> = None;
+    let (mut over_since, mut sleep): (Option<Instant>, _) = (None, FIRST_SLEEP);
     loop {
-        let asked = hear(&mut output, heed);
+        let asked = hear(&mut output, &mut sleep, heed);
         match (wish, asked) {
             (Wish::GoOn, Wish::End) => {
                 wish = Wish::End;
@@ -161,8 +177,8 @@ pub fn run(
         }
     }
     let drained = Instant::now() + DRAIN;
-    while let Some(Ok(bytes)) = output.as_ref().map(|output| output.recv_timeout(TICK)) {
-        heed(Heard::Output(&bytes));
+    while let Some(Ok(piece)) = output.as_ref().map(|output| output.recv_timeout(TICK)) {
+        heed(piece.heard());
         if Instant::now() >= drained {
             // Something that left the group writes on and on.
             break;
@@ -190,23 +206,39 @@ pub fn ask(argv: &[String]) -> Option<String> {
     line.filter(|_| status.is_ok_and(|status| status == Status::Code(0)))
 }
 
-/// Waits a tick for output and passes it on.
-fn hear(output: &mut Option<Receiver<Vec<u8>>>, heed: &mut dyn FnMut(Heard<'_>) -> Wish) -> Wish {
+/// A piece of what a process wrote.
+enum Piece {
+    Output(Vec<u8>),
+    Talk(Vec<u8>),
+}
+
+impl Piece {
+    fn heard(&self) -> Heard<'_> {
+        match self {
+            Self::Output(bytes) => Heard::Output(bytes),
+            Self::Talk(bytes) => Heard::Talk(bytes),
+        }
+    }
+}
+
+/// Waits a tick for output and passes it on. Once there is no more, waits for the process ever longer, up to a tick.
+fn hear(output: &mut Option<Receiver<Piece>>, sleep: &mut Duration, heed: &mut dyn FnMut(Heard<'_>) -> Wish) -> Wish {
     match output.as_ref().map(|output| output.recv_timeout(TICK)) {
-        Some(Ok(bytes)) => heed(Heard::Output(&bytes)),
+        Some(Ok(piece)) => heed(piece.heard()),
         Some(Err(RecvTimeoutError::Timeout)) => heed(Heard::Nothing),
         Some(Err(RecvTimeoutError::Disconnected)) => {
             *output = None;
             heed(Heard::Nothing)
         }
         None => {
-            std::thread::sleep(TICK);
+            std::thread::sleep(*sleep);
+            *sleep = (*sleep * 2).min(TICK);
             heed(Heard::Nothing)
         }
     }
 }
 
-fn start(invocation: &Invocation) -> Result<(Group, Receiver<Vec<u8>>), ProcessError> {
+fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessError> {
     let (program, arguments) = invocation.argv.split_first().ok_or(ProcessError::Empty)?;
     if !invocation.folder.is_dir() {
         return Err(ProcessError::NoFolder(invocation.folder.clone()));
@@ -216,6 +248,13 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Vec<u8>>), ProcessE
         _ => ProcessError::Refused { program: program.clone(), source },
     };
     let (reader, writer) = std::io::pipe().map_err(refused)?;
+    let (talk, stderr) = match invocation.stderr {
+        Stderr::InOutput => (None, writer.try_clone().map_err(refused)?),
+        Stderr::Apart => {
+            let (talk, stderr) = std::io::pipe().map_err(refused)?;
+            (Some(talk), stderr)
+        }
+    };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&invocation.folder);
     for name in &invocation.remove {
@@ -225,21 +264,25 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Vec<u8>>), ProcessE
     if let Some((name, value)) = &invocation.mark {
         command.env(name, value);
     }
-    command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(refused)?).stderr(writer);
+    command.stdin(Stdio::null()).stdout(writer).stderr(stderr);
     let mut command = CommandWrap::from(command);
     let child = command.wrap(ProcessSession).spawn().map_err(refused)?;
     // The command holds the writing ends; the pipe closes only when they are gone as well.
     drop(command);
     let (sender, receiver) = sync_channel(16);
-    std::thread::spawn(move || copy(reader, &sender));
+    if let Some(talk) = talk {
+        let sender = sender.clone();
+        std::thread::spawn(move || copy(talk, &sender, Piece::Talk));
+    }
+    std::thread::spawn(move || copy(reader, &sender, Piece::Output));
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(ProcessError::Empty)?;
     Ok((Group { leader, child, mark: invocation.mark.clone(), reaped: None }, receiver))
 }
 
-fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Vec<u8>>) {
+fn copy(mut reader: std::io::PipeReader, sender: &SyncSender<Piece>, piece: fn(Vec<u8>) -> Piece) {
     let mut buffer = vec![0; CHUNK_BYTES];
     while let Ok(read @ 1..) = reader.read(&mut buffer) {
-        if sender.send(buffer[..read].to_vec()).is_err() {
+        if sender.send(piece(buffer[..read].to_vec())).is_err() {
             break;
         }
     }
@@ -442,6 +485,21 @@ mod tests {
         let (status, text) = output(&bash("echo one; echo two >&2; cat; echo three; exit 7"));
         assert_eq!((status, text.as_str()), (Status::Code(7), "one\ntwo\nthree\n"));
         assert_eq!(output(&bash("kill -SEGV $$")).0, Status::Signal(11));
+    }
+
+    #[test]
+    fn stderr_can_be_heard_apart() {
+        let invocation = Invocation { stderr: Stderr::Apart, ..bash("echo one; echo two >&2; echo three") };
+        let (mut output, mut talk) = (Vec::new(), Vec::new());
+        let status = run(&invocation, Duration::from_secs(5), &mut |heard| {
+            match heard {
+                Heard::Output(bytes) => output.extend_from_slice(bytes),
+                Heard::Talk(bytes) => talk.extend_from_slice(bytes),
+                Heard::Nothing => {}
+            }
+            Wish::GoOn
+        });
+        assert_eq!((status.unwrap(), output, talk), (Status::Code(0), b"one\nthree\n".into(), b"two\n".into()));
     }
 
     #[test]

@@ -268,7 +268,9 @@ pub fn real_path(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let whole = absolute.ancestors().find_map(|part| {
         let rest = absolute.strip_prefix(part).ok()?;
-        Some(std::fs::canonicalize(part).ok()?.join(rest))
+        let real = std::fs::canonicalize(part).ok()?;
+        // Joined with nothing, a path gets a slash at its end.
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
     });
     whole.unwrap_or(absolute)
 }
