@@ -31,6 +31,7 @@ pub mod render;
 pub mod report;
 pub mod source;
 
+pub mod checkout;
 pub mod exec;
 pub mod fetch;
 pub mod github;

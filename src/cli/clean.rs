@@ -52,8 +52,10 @@ struct Freed {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let base = &shell.environment.current_dir;
+    // Beside folders of jobs there may be the state of a checkout.
+    let is_folder = |name: &String| !sys::is_file(&base.join(ROOT).join(name));
     let present: Vec<String> = match sys::names_in(&base.join(ROOT)) {
-        Ok(names) => names.into_iter().filter(|name| JobFolder::new(base, name).is_ok()).collect(),
+        Ok(names) => names.into_iter().filter(is_folder).filter(|name| JobFolder::new(base, name).is_ok()).collect(),
         Err(error) => {
             shell.report(&[error.into()]);
             return Exit::Machine;

@@ -80,6 +80,12 @@ impl PatchSet {
         series_of(path).is_some()
     }
 
+    /// The repository's folder in the set that a patch at this path is for.
+    pub fn repository_of(path: &str) -> Option<&str> {
+        let repository = path.rsplit_once('/')?.0.rsplit_once('/')?.0;
+        Self::is_patch(path).then_some(repository)
+    }
+
     /// The patches of a repository at a stage.
     pub fn patches(&self, repository: &str, stage: Stage) -> &[Patch] {
         let found = self.series.iter().find(|series| series.repository == repository && series.stage == stage);

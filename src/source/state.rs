@@ -45,8 +45,10 @@ pub struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It runs, or was ended before its end.
+    /// It runs, or was ended before its end by force; files may be half written.
     Begun,
+    /// It ended before its end by itself, and left nothing that is not committed.
+    Incomplete,
     /// All is as it was asked for.
     Done,
 }
@@ -56,6 +58,9 @@ pub enum Outcome {
 pub struct PatchesRecord {
     /// The name of the set.
     pub set: String,
+    /// Its folder.
+    #[serde(default)]
+    pub folder: String,
     /// Path below the set's folder → SHA-256 of the file.
     pub files: BTreeMap<String, String>,
 }
@@ -71,6 +76,9 @@ pub struct RepositoryRecord {
     pub hipified: Option<String>,
     /// The commit that the checkout ended at.
     pub head: String,
+    /// Whether hipify changed it without a commit.
+    #[serde(default)]
+    pub is_left_changed: bool,
 }
 
 /// A state that cannot be gone on from.
@@ -89,6 +97,7 @@ impl State {
     pub fn begun(wanted: &Wanted, before: Option<&Self>) -> Self {
         let patches = wanted.patches.as_ref().map(|set| PatchesRecord {
             set: set.name.clone(),
+            folder: set.folder.clone(),
             files: set
                 .series
                 .iter()

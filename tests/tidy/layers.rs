@@ -33,6 +33,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (4, "render", &["matrix", "plan", "recipe"]),
     (4, "report", &["index", "plan", "publish"]),
     (4, "source", &[]),
+    (5, "checkout", &["sys"]),
     (5, "exec", &["sys"]),
     (5, "fetch", &["sys"]),
     (5, "github", &["sys"]),

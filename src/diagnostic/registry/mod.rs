@@ -4,6 +4,7 @@
 //! of this registry alone.
 
 pub mod build;
+pub mod checkout;
 pub mod elf;
 pub mod facts;
 pub mod host;
@@ -26,6 +27,7 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
         wheel::ALL,
         elf::ALL,
         rocm::ALL,
+        checkout::ALL,
         host::ALL,
         release::ALL,
         sources::ALL,

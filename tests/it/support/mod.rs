@@ -5,6 +5,7 @@ mod bless;
 pub mod bundle;
 pub mod elf;
 mod finding;
+pub mod git;
 pub mod hostile;
 mod http;
 pub mod linked;
@@ -17,6 +18,7 @@ mod wheel;
 
 pub use bless::assert_file;
 pub use finding::appears;
+pub use git::Sources;
 pub use http::Served;
 pub use pip::{need_pip, pip};
 pub use project::{Outcome, Project};

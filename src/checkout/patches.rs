@@ -1,0 +1,22 @@
+//! Patch sets on the disk.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::source::{Patch, PatchSet};
+use crate::sys::{self, FileError};
+
+/// Reads the set of this name out of its folder.
+///
+/// # Errors
+/// When the folder or a patch cannot be read.
+pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
+    let paths = sys::tree(folder)?.unwrap_or_default().into_iter().map(|(path, _)| path);
+    let paths: Vec<String> = paths.filter(|path| PatchSet::is_patch(path)).collect();
+    let patches: Result<Vec<Patch>, FileError> = paths
+        .into_par_iter()
+        .map(|path| sys::digest_of(&folder.join(&path)).map(|(_, digest)| Patch { path, digest }))
+        .collect();
+    Ok(PatchSet::new(name, &folder.display().to_string(), patches?))
+}

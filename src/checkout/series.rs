@@ -1,0 +1,68 @@
+//! Applies series of patches, each repository's with one `git am`.
+
+use rayon::prelude::*;
+
+use super::Event;
+use super::apply::Run;
+use super::fault::CheckoutFault;
+use super::git::Call;
+use super::repository;
+use crate::diagnostic::{Diagnostic, Place as Spot, registry::checkout as codes};
+use crate::source::{PatchSet, Place, Stage, Step};
+use crate::sys;
+
+/// More than git writes of where it is in a series.
+const LARGEST_BYTES: u64 = 64;
+
+impl Run<'_, '_> {
+    /// Applies the patches of a stage.
+    pub(super) fn series(&self, step: &Step, stage: Stage, set: &PatchSet, name: &str) -> Result<(), CheckoutFault> {
+        let mut calls = Vec::new();
+        for order in step.orders() {
+            let path = match order.place {
+                Place::In(path) => path,
+                _ => String::new(),
+            };
+            if path.is_empty() || self.submodules.contains(&path) {
+                let place = if path.is_empty() { name } else { &path };
+                let patches: Vec<&str> = set.patches(place, stage).iter().map(|patch| patch.path.as_str()).collect();
+                let call = Call { argv: order.argv, ..Call::git(&path, &[]) };
+                calls.push((call.long(), patches));
+            } else {
+                let message = format!("no repository is named `{path}`, so its patches are not applied");
+                let folder = format!("{}/{path}/{}", set.folder, stage.folder());
+                self.say(Event::Told(
+                    &Diagnostic::new(&codes::IDLE_PATCHES, message)
+                        .at(Spot::File(folder.into()), "")
+                        .help("move the folder to where the submodule is, or remove it"),
+                ));
+            }
+        }
+        let done: Vec<_> = calls.par_iter().map(|(call, patches)| self.apply(call, patches, set)).collect();
+        done.into_iter().collect()
+    }
+
+    fn apply(&self, call: &Call, patches: &[&str], set: &PatchSet) -> Result<(), CheckoutFault> {
+        let said = self.run(call)?;
+        if said.is_good() {
+            return Ok(());
+        }
+        let folder = self.git.folder(&call.repository);
+        let number = repository::git_folder(&folder)
+            .and_then(|git| sys::read_text(&git.join("rebase-apply/next"), LARGEST_BYTES).ok())
+            .and_then(|text| text.trim().parse::<usize>().ok());
+        // A file may hold several patches; then the number says which of them all, not which file.
+        let patch = number.and_then(|number| patches.get(number.checked_sub(1)?)).or(patches.first());
+        if repository::session(&folder).is_some() {
+            // Options before the word `am` name who commits; to go back needs somebody too.
+            let before = call.argv.iter().take_while(|word| *word != "am").cloned();
+            let argv = before.chain(["am".to_owned(), "--abort".to_owned()]).collect();
+            self.succeed(&Call { argv, ..Call::git(&call.repository, &[]) })?;
+        }
+        Err(CheckoutFault::Patch {
+            patch: patch.map(|patch| format!("{}/{patch}", set.folder)).unwrap_or_default(),
+            repository: call.repository.clone(),
+            said: said.talk,
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! `source status`: what is checked out, and what became of it since.
+
+use std::fmt::Write as _;
+
+use super::checkout::shown;
+use super::{Exit, Format, Shell, Tree, failed, listen};
+use crate::checkout::{self, Seen};
+use crate::source::{Found, Outcome};
+
+/// Say what is checked out, what is changed, and which commits lie above
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Nothing is fetched and nothing is changed.
+
+Examples:
+  rock-matrix source status torch
+  rock-matrix source status --checkout-dir audio --format json")]
+pub(super) struct Args {
+    #[command(flatten)]
+    tree: Tree,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let (folder, signals) = match (args.tree.folder(shell), listen(shell)) {
+        (Ok(folder), Ok(signals)) => (folder, signals),
+        (Err(exit), _) | (_, Err(exit)) => return exit,
+    };
+    match checkout::seen(&folder, &shell.environment, &signals) {
+        Ok(seen) if args.format == Format::Json => shell.print(&json(&seen)),
+        Ok(seen) => shell.print(&human(&seen)),
+        Err(fault) => failed(fault, shell),
+    }
+}
+
+fn json(seen: &Seen) -> String {
+    let repository = |found: &Found| {
+        let above: Vec<_> = found
+            .above
+            .iter()
+            .map(|above| serde_json::json!({"commit": above.hash, "subject": above.subject}))
+            .collect();
+        serde_json::json!({
+            "path": found.path,
+            "head": found.status.head,
+            "branch": found.status.branch,
+            "changed": found.changes,
+            "above": above,
+            "under_way": found.session.map(crate::source::Session::word),
+        })
+    };
+    let repositories: Vec<_> = seen.repositories.iter().map(repository).collect();
+    let document = serde_json::json!({"version": 1, "checkout": seen.state, "repositories": repositories});
+    format!("{document}\n")
+}
+
+fn human(seen: &Seen) -> String {
+    let state = &seen.state;
+    let mut text = format!("{}\n", shown(state));
+    let hipified = match (state.hipify, state.commit_hipify) {
+        (false, _) => "no",
+        (true, true) => "yes",
+        (true, false) => "yes, without a commit",
+    };
+    let patches = state
+        .patches
+        .as_ref()
+        .map_or_else(|| "none".to_owned(), |patches| format!("{} of set {}", patches.files.len(), patches.set));
+    let how = match state.outcome {
+        Outcome::Done => "done",
+        Outcome::Begun | Outcome::Incomplete => "not at its end: run the checkout again",
+    };
+    let count = seen.repositories.len().to_string();
+    for (name, value) in [
+        ("checkout", how),
+        ("origin", &state.origin),
+        ("patches", &patches),
+        ("hipified", hipified),
+        ("repositories", &count),
+    ] {
+        let _ = writeln!(text, "  {name:12} {value}");
+    }
+    for found in &seen.repositories {
+        let place = if found.path.is_empty() { "." } else { &found.path };
+        if let Some(session) = found.session {
+            let _ = writeln!(text, "  {:12} {place}: {}", "under way", session.word());
+        }
+        for change in &found.changes {
+            let _ = writeln!(text, "  {:12} {place}: {change}", "changed");
+        }
+        for above in &found.above {
+            let _ = writeln!(text, "  {:12} {place}: {} {}", "above", above.hash, above.subject);
+        }
+    }
+    text
+}
