@@ -216,3 +216,20 @@ fn a_wheel_of_another_project_inside_is_not_offered() {
     assert!(said.starts_with("error[W050 name-mismatch]"), "{said}");
     assert_eq!(project.files(), [format!("dist/{name}")]);
 }
+
+/// TB7: labels that installers order against ROCm are told with both names, once a project.
+#[test]
+fn versions_that_sort_against_their_rocm_are_told() {
+    let name = |label: &str| format!("torch-2.9.0+{label}-cp312-cp312-linux_x86_64.whl");
+    let told = |labels: &[&str]| {
+        let wheels = labels.iter().map(|label| name(label));
+        let add = |project: Project, name: String| project.bytes(&format!("dist/{name}"), &Wheel::named(&name).bytes());
+        wheels.fold(Project::new(), add).run(&["index", "build", "dist"]).exits(0).stderr
+    };
+    let said = told(&["rocm7.14.0", "rocm10.2.0", "rocm7.2.0"]);
+    assert!(said.contains("warning[G124 labels-misordered]"), "{said}");
+    assert!(said.contains("installers take torch 2.9.0+rocm10.2.0 for older than 2.9.0+rocm7.14.0"), "{said}");
+    assert!(said.contains("help: install from the folder of one ROCm"), "{said}");
+    assert_eq!(told(&["rocm7.14.0", "rocm7.2.0"]), "");
+    assert_eq!(told(&["rocm10.1torch2.15", "rocm7.2torch2.9"]), "", "the torch decides there, and its folder");
+}

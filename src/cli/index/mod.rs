@@ -16,7 +16,7 @@ use super::told::{IndexDocument, indexes, install_lines};
 use super::withdrawals::tell_of_names;
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::release as codes};
-use crate::index::{IndexFile, Links, Yanked, carry_over, repository};
+use crate::index::{IndexFile, Links, Yanked, carry_over, label_order, repository};
 use crate::names::Withdrawn;
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
@@ -141,6 +141,7 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let names: BTreeSet<&str> = files.iter().filter(is_withdrawn).map(|file| file.name.as_str()).collect();
     rebuilt.retain(|one| !names.contains(one.name.as_str()));
     sink.extend(rebuilt_warning(&rebuilt));
+    sink.extend(label_order(&files));
     let indexes = indexes(files.iter(), &out);
     let made = repository(&files.iter().collect::<Vec<_>>(), &links).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));

@@ -65,6 +65,7 @@ pub const ALL: &[&Code] = &[
     &NO_PUBLISHED_DIGEST,
     &OLDER_RELEASE_DIFFERS,
     &ADDRESS_OF_THIS_MACHINE,
+    &LABELS_MISORDERED,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -432,4 +433,10 @@ pub const ADDRESS_OF_THIS_MACHINE: Code = Code::warning(
     "G307",
     "address-of-this-machine",
     "The page was made of a folder, and its links and install lines lead to that folder on this machine. That is right for a page that is looked at here, and dead on one that is deployed.\n\nGive the address below which the files will be served with `--base-url`, or make the page of releases on GitHub, whose files have addresses.",
+);
+/// Labels that are ordered against ROCm.
+pub const LABELS_MISORDERED: Code = Code::warning(
+    "G124",
+    "labels-misordered",
+    "Two wheels of one project have the same public version, and local version labels that installers order otherwise than the ROCm releases they name. A segment of a label that is no number is compared as a text (PEP 440), so `rocm10.2.0` stands below `rocm7.14.0`; `devrocm` stands below every `rocm`, and `rocmsdk` above. Whoever sees both, on one flat page or in one folder with `--find-links`, gets the wheel of the earlier ROCm.\n\nThe index has a folder for each ROCm: install from that of one. Else name the version with its label.",
 );
