@@ -1,5 +1,7 @@
 //! `pick`: which published wheel this machine, or another, needs.
 
+mod local;
+
 use std::path::PathBuf;
 
 use super::published::{self, Manifests, Prereleases, Reading};
@@ -7,7 +9,7 @@ use super::withdrawals::Withdrawals;
 use super::{Exit, Format, Shell, load};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::names::{DistributionName, GfxTarget, PythonVersion, RocmVersion};
+use crate::names::{DistributionName, GfxTarget, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules};
 use crate::sys;
 
@@ -25,14 +27,22 @@ Examples:
   rock-matrix pick --published OWNER/REPO  for this machine, from releases on GitHub
   rock-matrix pick --published release/    for this machine, from a release in a folder
   rock-matrix pick --published releases.json --distribution flash-attn
+  rock-matrix pick --wheels dist           what a build left in a folder, for this Python
+  rock-matrix pick --wheels dist --python 3.12 --label rocmsdk20250528
   rock-matrix pick --published releases.json --environment doctor.json
   rock-matrix pick --published releases.json --only-given --python 3.12 --torch 2.9 --rocm 6.4 \\
       --gfx gfx942 --format json
 
 A saved list of releases is what `gh api --paginate --slurp repos/OWNER/REPO/releases` prints.")]
 pub(super) struct Args {
-    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required = true, help = published::HELP)]
+    #[arg(long, value_name = "FILE|DIR|OWNER/REPO", required_unless_present = "wheels", help = published::HELP)]
     published: Vec<PathBuf>,
+    /// Nothing is published: print the lines that install the newest wheel of each distribution in this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "published")]
+    wheels: Option<PathBuf>,
+    /// The label that the wheels of the folder must have, or its end, such as `rocmsdk20250528`
+    #[arg(long, value_name = "LABEL", conflicts_with = "published")]
+    label: Option<LocalLabel>,
     #[command(flatten)]
     prereleases: Prereleases,
     #[command(flatten)]
@@ -88,6 +98,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    if let Some(folder) = &args.wheels {
+        return local::pick(folder, args, shell, sink);
+    }
     let compat = load::compat(shell)?;
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let mut published = published::read(&args.published, &args.reading.connection, manifests, shell, sink)?;

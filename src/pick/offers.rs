@@ -173,7 +173,7 @@ pub fn no_deps_reason(has_torch: bool) -> &'static str {
 }
 
 /// A word of a POSIX shell. Addresses of published wheels need no quotes.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/%+@=,".contains(&b);
     if !word.is_empty() && word.bytes().all(plain) {
         word.to_owned()

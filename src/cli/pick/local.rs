@@ -1,0 +1,111 @@
+//! `pick --wheels`: the lines that install what a build left in a folder.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::super::{Exit, Format, Shell};
+use super::{Args, machine};
+use crate::diagnostic::registry::{host, release as codes};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
+use crate::exec::Record;
+use crate::names::{DistributionName, WheelName, is_wheel_file};
+use crate::pick::{Asked, LocalWheel, Newest, newest};
+use crate::sys::{self, EntryKind};
+
+/// What the name of the record of a build ends with.
+const RECORD: &str = "build.json";
+
+/// Prints a line for each distribution of the folder.
+pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let wheels = wheels(folder, sink)?;
+    if wheels.is_empty() {
+        let message = format!("there are no wheels in `{}`", folder.display());
+        sink.push(Diagnostic::new(&codes::NO_PUBLISHED_WHEELS, message).help("build some with `rock-matrix build`"));
+        return Err(Exit::Fault);
+    }
+    let asked = Asked {
+        distribution: args.distribution.as_ref().map(DistributionName::normalized),
+        python: machine(args, shell, sink)?.python,
+        label: args.label.clone(),
+    };
+    let found = newest(&wheels, &asked);
+    let printed = match args.format {
+        Format::Human => shell.print(&found.wheels.iter().map(|wheel| wheel.install_line() + "\n").collect::<String>()),
+        Format::Json => shell.print(&document(&found)),
+    };
+    let severity = if found.wheels.is_empty() { Severity::Error } else { Severity::Warning };
+    for (project, others) in &found.others {
+        let python = asked.python.map(|python| format!(" for Python {python}")).unwrap_or_default();
+        let label = asked.label.as_ref().map(|label| format!(" with the label `{label}`")).unwrap_or_default();
+        let list = others.iter().map(|other| format!("`{other}`")).collect::<Vec<_>>().join(", ");
+        let message = format!("no wheel of {project}{python}{label} is in `{}`", folder.display());
+        sink.push(
+            Diagnostic::new(&codes::NO_WHEEL_FITS, message)
+                .severity(severity)
+                .note(format!("there are {list}"))
+                .help("build it, or ask for another with `--python` and `--label`"),
+        );
+    }
+    if found.wheels.is_empty() && found.others.is_empty() {
+        let message = format!("no wheel of {} is in `{}`", asked.distribution.unwrap_or_default(), folder.display());
+        sink.push(
+            Diagnostic::new(&codes::NO_SUCH_PROJECT, message)
+                .at(Place::Argument("--distribution".to_owned()), "")
+                .help("leave the option out to see what there is"),
+        );
+    }
+    Ok(printed)
+}
+
+/// The wheels of a folder: those that records of builds beside them name, where there are records.
+fn wheels(folder: &Path, sink: &mut Sink) -> Result<Vec<LocalWheel>, Exit> {
+    if !folder.is_dir() {
+        let fault = Diagnostic::new(&host::CANNOT_READ_FILE, format!("`{}` is no folder", folder.display()));
+        sink.push(fault.help("give the folder that a build wrote its wheels into"));
+        return Err(Exit::Fault);
+    }
+    let entries = sys::entries(folder).map_err(|error| {
+        sink.push(error.into());
+        Exit::Machine
+    })?;
+    let root = sys::real_path(folder);
+    let (mut wheels, mut recorded) = (Vec::new(), BTreeSet::new());
+    for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
+        let Some(file) = entry.path.file_name().and_then(|name| name.to_str()) else { continue };
+        if file.ends_with(RECORD) {
+            match Record::load(&entry.path) {
+                Ok(record) => recorded.extend(record.into_iter().flat_map(|record| record.wheels).map(|one| one.name)),
+                Err(reason) => {
+                    let message = format!("`{}` is not read: {reason}", entry.path.display());
+                    sink.push(Diagnostic::new(&host::CANNOT_READ_FILE, message).severity(Severity::Warning));
+                }
+            }
+        } else if is_wheel_file(file)
+            && let Ok(name) = file.parse::<WheelName>()
+        {
+            let since = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            let modified = sys::stamp(&entry.path).map(|(_, time)| since(time).as_nanos()).unwrap_or_default();
+            let path = root.join(file).display().to_string();
+            wheels.push((file.to_owned(), LocalWheel { name, path, modified }));
+        }
+    }
+    let is_meant = |file: &String| recorded.is_empty() || recorded.contains(file);
+    Ok(wheels.into_iter().filter(|(file, _)| is_meant(file)).map(|(_, wheel)| wheel).collect())
+}
+
+fn document(found: &Newest<'_>) -> String {
+    let wheel = |wheel: &&LocalWheel| {
+        serde_json::json!({
+            "distribution": wheel.name.distribution,
+            "version": wheel.name.version.to_string(),
+            "path": wheel.path,
+            "install": wheel.install_line(),
+        })
+    };
+    let document = serde_json::json!({
+        "version": 1,
+        "wheels": found.wheels.iter().map(wheel).collect::<Vec<_>>(),
+        "others": found.others,
+    });
+    format!("{document:#}\n")
+}

@@ -1,0 +1,101 @@
+//! Lines that install what a build left in a folder.
+
+use serde_json::Value;
+
+use crate::support::{Outcome, Project};
+
+/// The folder, with a blank in its name.
+const FOLDER: &str = "out put";
+
+fn wheels(names: &[&str]) -> Project {
+    names.iter().fold(Project::new(), |project, name| project.file(&format!("{FOLDER}/{name}"), ""))
+}
+
+fn name(distribution: &str, version: &str, tag: &str) -> String {
+    format!("{distribution}-{version}-{tag}-{tag}-linux_x86_64.whl")
+}
+
+fn pick(project: &Project, more: &[&str], code: i32) -> Outcome {
+    project.run(&[&["pick", "--wheels", FOLDER, "--only-given"], more].concat()).exits(code)
+}
+
+const DAY: [&str; 4] = ["--python", "3.12", "--label", "rocmsdk20250528"];
+
+/// TA10: a folder with older dates and other Pythons: three lines, in order, that a shell takes as they are.
+#[test]
+fn the_lines_install_the_wheels_of_a_day_for_a_python() {
+    let (new, old) = ("rocmsdk20250528", "rocmsdk20250501");
+    let names: Vec<String> = [("torchvision", "0.22.0"), ("torch", "2.7.0"), ("torchaudio", "2.7.0")]
+        .iter()
+        .flat_map(|(distribution, version)| {
+            [
+                name(distribution, &format!("{version}+{new}"), "cp312"),
+                name(distribution, &format!("{version}+{old}"), "cp312"),
+                name(distribution, &format!("{version}+{new}"), "cp311"),
+            ]
+        })
+        .chain(["notes.txt".to_owned(), "torch-nightly.whl".to_owned()])
+        .collect();
+    let project = wheels(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let folder = std::fs::canonicalize(project.path(FOLDER)).unwrap();
+    let line = |name: &str| format!("pip install '{}/{name}' --force-reinstall --no-deps\n", folder.display());
+    let expect = [&names[3], &names[6], &names[0]].map(|name| line(name)).concat();
+    let told = pick(&project, &DAY, 0);
+    assert_eq!(shown(&project, &DAY), expect);
+    assert_eq!(told.stderr, "");
+    let lines = shown(&project, &DAY);
+    let words = shlex::split(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(words[2], folder.join(&names[3]).display().to_string());
+    assert_eq!(shown(&project, &["--python", "3.12"]), expect, "the newest without a label");
+}
+
+/// What is printed, with the folder as it is.
+fn shown(project: &Project, more: &[&str]) -> String {
+    let arguments = [&["pick", "--wheels", FOLDER, "--only-given"], more].concat();
+    String::from_utf8(project.command(&arguments).output().unwrap().stdout).unwrap()
+}
+
+/// TA10: where only other dates exist it says so and lists them.
+#[test]
+fn other_dates_and_pythons_are_told_where_none_fits() {
+    let project = wheels(&[
+        &name("torch", "2.7.0+rocmsdk20250501", "cp312"),
+        &name("torch", "2.7.0+rocmsdk20250502", "cp312"),
+        &name("torchaudio", "2.7.0+rocmsdk20250528", "cp312"),
+        &name("torchvision", "0.22.0+rocmsdk20250528", "cp311"),
+    ]);
+    let told = pick(&project, &DAY, 0);
+    assert_eq!(told.stdout.lines().count(), 1, "{}", told.stdout);
+    assert!(told.stderr.contains("warning[G200 no-wheel-fits]: no wheel of torch for Python 3.12"), "{}", told.stderr);
+    assert!(told.stderr.contains("there are `rocmsdk20250501`, `rocmsdk20250502`"), "{}", told.stderr);
+    assert!(told.stderr.contains("there are `cp311-cp311`"), "{}", told.stderr);
+    let none = pick(&project, &[&DAY[..], &["--distribution", "torch"]].concat(), 1);
+    assert!(none.stdout.is_empty() && none.stderr.contains("error[G200 no-wheel-fits]"), "{}", none.stderr);
+    let unknown = pick(&project, &["--distribution", "triton"], 1);
+    assert!(unknown.stderr.contains("error[G"), "{}", unknown.stderr);
+    pick(&wheels(&["notes.txt"]), &[], 1);
+    Project::new().run(&["pick", "--wheels", "nowhere", "--only-given"]).exits(1);
+    Project::new().run(&["pick", "--label", "x", "--published", "a.json"]).exits(2);
+}
+
+/// TA10: records of builds say which wheels are meant, and the suffix of a commit's build is enough.
+#[test]
+fn wheels_that_records_of_builds_name_are_taken_and_no_others() {
+    let (built, stray) = (name("torch", "2.7.0+git1a2b3c4d.rocm7.10.0", "cp312"), name("torch", "2.9.0", "cp312"));
+    let project = wheels(&[&built, &stray]);
+    let both = pick(&project, &["--python", "3.12"], 0);
+    assert!(both.stdout.contains(&stray), "{}", both.stdout);
+    let labelled = pick(&project, &["--label", "rocm7.10.0"], 0);
+    assert!(labelled.stdout.contains(&built), "{}", labelled.stdout);
+    let record = serde_json::json!({
+        "version": 1, "generator": "x", "job": "torch", "expected_wheel": built, "axes": {}, "gfx": [], "engine": "local",
+        "image": null, "image_digest": null, "used": {}, "outcome": "done", "stages": [], "started_s": 0, "seconds": 0,
+        "wheels": [{"name": built, "path": built, "digest": format!("sha256:{}", "ab".repeat(32)), "size_bytes": 0}],
+        "disk_before_bytes": null, "disk_after_bytes": null, "log": "log",
+    });
+    let project = project.file(&format!("{FOLDER}/torch.build.json"), &record.to_string());
+    let told = pick(&project, &["--python", "3.12", "--format", "json"], 0);
+    let document: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(document["wheels"][0]["version"], "2.7.0+git1a2b3c4d.rocm7.10.0", "{}", told.stderr);
+    assert_eq!(document["wheels"].as_array().unwrap().len(), 1);
+}
