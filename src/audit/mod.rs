@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here writes, and what comes from the machine is told apart from what the wheel itself says.
 
 mod copies;
+mod embed;
 mod findings;
 mod inspect;
 mod json;
@@ -20,6 +21,7 @@ mod tree;
 mod verdict;
 
 pub use copies::{Needless, needless_copies};
+pub use embed::{Along, Leaf, LeafKind, Requirements, along, embed, embedding, is_embedded, search_path};
 pub use findings::{
     Archive, Expected, SplitArchive, SplitCode, TorchNeed, archives_of, contradicts_claim, features, file_findings,
     is_of_torch, missing_archives, numbers, too_large, unexpected,

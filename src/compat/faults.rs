@@ -363,6 +363,19 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
             "a row has `holds`, `requires`, `equal`, `beside` or `least-bytes`, or it is `absent`".to_owned()
         });
     }
+    let mut embeddings = table("embeddings", tables, faults);
+    for (number, of) in tables.embeddings.iter().enumerate() {
+        let mut row = embeddings.row(number, format!("{} {}", of.distribution, of.platform), &of.origin);
+        let is_path = |text: &str| !text.is_empty() && text.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        row.expect(is_path(&of.into), || format!("into: `{}` is no path in a wheel", of.into));
+        let parts = [&of.module, &of.marker, &of.insert].map(String::is_empty);
+        row.expect(parts[0] == parts[1] && parts[1] == parts[2], || {
+            "`module`, `marker` and `insert` go together".to_owned()
+        });
+        row.expect(!parts[0] || !of.search.is_empty(), || {
+            "nothing leads to what is embedded: say `module` or `search`".to_owned()
+        });
+    }
 }
 
 fn torch_abi(tables: &Tables, faults: &mut Vec<Fault>) {

@@ -18,12 +18,15 @@ mod family;
 mod run_time;
 #[path = "rows/source.rs"]
 mod source;
+#[path = "rows/wheels.rs"]
+mod wheels;
 
 pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFamilyRow};
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
 pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchSourceRow};
+pub use wheels::{EmbeddingRow, EqualRow, WheelContentRow};
 
 /// All tables. A file holds one or several of them.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
@@ -56,6 +59,7 @@ pub struct Tables {
     pub claims: Vec<ClaimRow>,
     pub reach: Vec<ReachRow>,
     pub wheel_contents: Vec<WheelContentRow>,
+    pub embeddings: Vec<EmbeddingRow>,
     pub projects: Vec<ProjectRow>,
     pub torch_sources: Vec<TorchSourceRow>,
     pub torch_companions: Vec<TorchCompanionRow>,
@@ -432,55 +436,6 @@ pub struct ReachRow {
     pub origin: Origin,
 }
 
-/// What a finished wheel of a distribution must be like. Every column that is not empty is asked for.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct WheelContentRow {
-    /// Normalized name.
-    pub distribution: String,
-    /// `linux` or `windows`; empty: any.
-    #[serde(default)]
-    pub platform: String,
-    /// What the wheel was built with, `aotriton`; empty: the row is asked of every wheel.
-    #[serde(default)]
-    pub feature: String,
-    /// Shell patterns of members, of which each has one that is not empty; `*` matches slashes too.
-    #[serde(default)]
-    pub holds: Vec<String>,
-    /// A regular expression that one of its requirements matches.
-    #[serde(default)]
-    pub requires: String,
-    /// A text of a member that one of its requirements has, too.
-    #[serde(default)]
-    pub equal: Option<EqualRow>,
-    /// Projects of which a wheel that lies beside is required, at its version.
-    #[serde(default)]
-    pub beside: Vec<String>,
-    /// The size below which it is no finished one.
-    #[serde(default)]
-    pub least_bytes: u64,
-    /// Whether there are no wheels of it for the platform.
-    #[serde(default)]
-    pub absent: bool,
-    /// Why it is so, in words.
-    pub reason: String,
-    /// What to do where it is not.
-    #[serde(default)]
-    pub help: String,
-    pub origin: Origin,
-}
-
-/// Two texts that must be the same: the first groups of two regular expressions.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct EqualRow {
-    /// The member that the first is in.
-    pub member: String,
-    pub find: String,
-    /// The second, of the requirements.
-    pub requires: String,
-}
-
 /// A torch minor whose exported symbols were read.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -561,6 +516,7 @@ tables_of_rows!(
     claims,
     reach,
     wheel_contents,
+    embeddings,
     projects,
     torch_sources,
     torch_companions,

@@ -7,6 +7,7 @@ mod environment;
 mod files;
 mod folders;
 mod host;
+mod leaves;
 mod libraries;
 mod owners;
 mod positional;
@@ -29,9 +30,10 @@ pub use folders::{
     open_to_read, own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
+pub use leaves::leaves;
 pub use libraries::Sysroot;
 pub use owners::Owners;
-pub use positional::{Existing, PositionalFile, Saved, is_same_file, save, save_checked, try_save};
+pub use positional::{ClosedFile, Existing, PositionalFile, Saved, is_same_file, save, save_checked, try_save};
 pub use probe::{Probe, find_program, probe};
 pub use random::{drawn, unguessable};
 pub use scratch::{Room, scratch};

@@ -61,6 +61,34 @@ impl ReadAt for PositionalFile {
     }
 }
 
+/// A file that is opened for each reading alone: one of more than may be open at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClosedFile {
+    path: PathBuf,
+    size: u64,
+}
+
+impl ClosedFile {
+    /// Looks at a regular file.
+    ///
+    /// # Errors
+    /// When it is not there, is no regular file, or may not be read.
+    pub fn new(path: &Path) -> Result<Self, FileError> {
+        let size = PositionalFile::open(path)?.size;
+        Ok(Self { path: path.to_owned(), size })
+    }
+}
+
+impl ReadAt for ClosedFile {
+    fn size_bytes(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        FileExt::read_at(&File::open(&self.path)?, buffer, offset)
+    }
+}
+
 /// A file being written, which copies out of a [`PositionalFile`] without taking the bytes into memory.
 struct FileTarget<'f> {
     writer: io::BufWriter<&'f File>,

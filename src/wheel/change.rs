@@ -6,11 +6,11 @@ use crate::names::WheelName;
 
 /// A wheel under another name.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct Change<'c> {
     /// The new file name.
     pub name: WheelName,
     /// What changes inside.
-    pub edits: Edits<'static>,
+    pub edits: Edits<'c>,
     /// What a person should know.
     pub findings: Vec<Diagnostic>,
 }

@@ -28,7 +28,7 @@ pub fn relabel(
     name: &WheelName,
     label: &LocalLabel,
     existing: ExistingLabel,
-) -> Result<Change, WheelError> {
+) -> Result<Change<'static>, WheelError> {
     let written = identity(wheel.metadata(), name, &wheel.dist_info_path("METADATA"), LabelRule::IsSet)?;
     let present = written.local().or(name.version.local()).and_then(|local| local.parse::<LocalLabel>().ok());
     let label = match (present, existing) {

@@ -80,7 +80,7 @@ impl FromStr for BuildChange {
 ///
 /// # Errors
 /// When METADATA is about another project or version than the file name.
-pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Change, WheelError> {
+pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Change<'static>, WheelError> {
     identity(wheel.metadata(), name, &wheel.dist_info_path("METADATA"), LabelRule::Agrees)?;
     let platform = match TagChange::applied(retag.platform.as_ref(), &name.platform) {
         same if same.sorted() == name.platform.sorted() => name.platform.clone(),

@@ -2,6 +2,7 @@
 
 mod bar;
 mod check;
+mod embed;
 mod expected;
 mod gfx;
 mod judging;
@@ -42,6 +43,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Check(Box<check::Args>),
+    Embed(embed::Args),
     Gfx(gfx::Args),
     Label(label::Args),
     Repair(Box<repair::Args>),
@@ -54,6 +56,7 @@ enum Command {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
         Command::Check(args) => check::run(args, shell),
+        Command::Embed(args) => embed::run(args, shell),
         Command::Gfx(args) => gfx::run(args, shell),
         Command::Label(args) => label::run(args, shell),
         Command::Repair(args) => repair::run(args, shell),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::bar::{Bar, Watchers};
 use super::{Format, Printing, WheelFile, report};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::registry::wheel as codes;
@@ -26,13 +27,30 @@ pub(super) fn change(
     destination: &Destination,
     printing: &Printing,
     shell: &Shell,
-    decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<Change, Diagnostic>,
+    decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<Change<'static>, Diagnostic>,
 ) -> Exit {
-    let done = write(path, destination, shell, decide);
-    let (out, saved, change) = match done {
-        Ok(done) => done,
-        Err(fault) => return report(shell, &[fault]),
+    let done = || {
+        let input = super::open(path)?;
+        let opened = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.shown))?;
+        let change = decide(&opened, &input)?;
+        let (out, saved) = save(path, &opened, &change, destination, shell)?;
+        Ok::<_, Diagnostic>((out, saved, change))
     };
+    match done() {
+        Ok((out, saved, change)) => tell(path, &out, saved, &change, printing, shell),
+        Err(fault) => report(shell, &[fault]),
+    }
+}
+
+/// Says where the changed wheel is, and what a person should know of it.
+pub(super) fn tell(
+    path: &Path,
+    out: &Path,
+    saved: Saved,
+    change: &Change<'_>,
+    printing: &Printing,
+    shell: &Shell,
+) -> Exit {
     let warned = report(shell, &change.findings);
     // What is written is told by its path alone.
     if saved != Saved::Written {
@@ -58,31 +76,35 @@ pub(super) fn change(
     }
 }
 
-fn write(
+/// Writes a changed wheel, as a whole or not at all.
+///
+/// # Errors
+/// When it would take the place of another file, or cannot be made or written.
+pub(super) fn save(
     path: &Path,
+    opened: &Wheel<'_>,
+    change: &Change<'_>,
     destination: &Destination,
     shell: &Shell,
-    decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<Change, Diagnostic>,
-) -> Result<(PathBuf, Saved, Change), Diagnostic> {
+) -> Result<(PathBuf, Saved), Diagnostic> {
     let time = source_date(shell.environment.get("SOURCE_DATE_EPOCH"))?;
-    let input = super::open(path)?;
-    let opened = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.shown))?;
-    let change = decide(&opened, &input)?;
     let folder = destination.wheel_dir.as_deref().or_else(|| path.parent()).unwrap_or(Path::new(""));
     let out = folder.join(change.name.to_string());
     if out == path || sys::is_same_file(path, &out) {
         if change.edits.is_empty() {
-            return Ok((out, Saved::Same, change));
+            return Ok((out, Saved::Same));
         }
         let message = format!("the result would replace the wheel it is made from, `{}`", path.display());
         return Err(Diagnostic::new(&codes::OUTPUT_IS_INPUT, message).help("give another folder with `-w DIR`"));
     }
     let existing = if destination.force { Existing::Replace } else { Existing::Keep };
     let options = WriteOptions { time, ..WriteOptions::default() };
+    let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let bar = Bar::new(Watchers::of(shell), &change.name.to_string());
     let saved = sys::save::<Diagnostic>(&out, existing, |target| {
-        wheel::rewrite(&opened, &change.edits, &options, target)
+        wheel::rewrite_watched(opened, &change.edits, &options, target, &|progress| bar.tell(progress))
             .map(drop)
-            .map_err(|error| error.diagnostic(&input.shown))
+            .map_err(|error| error.diagnostic(&shown))
     })?;
     if saved == Saved::Kept {
         let message = format!("`{}` is there and has other content", out.display());
@@ -91,7 +113,7 @@ fn write(
             .at(place, "")
             .help("replace it with `--force`, or write elsewhere with `-w DIR`"));
     }
-    Ok((out, saved, change))
+    Ok((out, saved))
 }
 
 /// The time for all members, where the environment gives one.

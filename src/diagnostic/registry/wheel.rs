@@ -52,6 +52,12 @@ pub const ALL: &[&Code] = &[
     &SEVERAL_WHEELS,
     &WHEEL_TOO_SMALL,
     &UNKNOWN_FEATURE,
+    &NO_EMBEDDING,
+    &MARKER_NOT_FOUND,
+    &BAD_ROCM_FOLDER,
+    &EMBEDDED_ALREADY,
+    &LINKS_IN_ROCM,
+    &UNTRIED_EMBEDDING,
 ];
 
 /// Not a zip archive.
@@ -341,4 +347,40 @@ pub const UNKNOWN_FEATURE: Code = Code::error(
     "W083",
     "unknown-feature",
     "`--with` names what the expected wheels were built with, by a word of the rows of `wheel-contents`: `rock-matrix compat list wheel-contents` shows them.",
+);
+/// A wheel that ROCm is not put into.
+pub const NO_EMBEDDING: Code = Code::error(
+    "W090",
+    "no-embedding",
+    "`wheel embed` puts ROCm into wheels of the distributions and platforms that `embeddings` of the facts has rows for: `rock-matrix compat list embeddings`.\n\nGive such a wheel, or write a row and read it with `--compat`.",
+);
+/// The line that a statement goes before.
+pub const MARKER_NOT_FOUND: Code = Code::error(
+    "W091",
+    "marker-not-found",
+    "ROCm in the wheel is found by a statement that goes before one line of a module. That line is not there, or stands there several times, so the result would not load, and nothing was written.\n\nThe row of `embeddings` in the facts was written for another version of the module: correct it, and read it with `--compat`.",
+);
+/// A folder of ROCm that cannot be packed.
+pub const BAD_ROCM_FOLDER: Code = Code::error(
+    "W092",
+    "bad-rocm-folder",
+    "The folder that `--rocm` names has nothing that goes into a wheel, or has what no wheel can hold: a link that leads out of it or nowhere, a pipe, a socket, a device. Left out without a word it would be missing where the wheel is used.\n\nGive the folder that ROCm was installed into, or remove what does not belong there.",
+);
+/// A wheel that holds ROCm.
+pub const EMBEDDED_ALREADY: Code = Code::note(
+    "W093",
+    "embedded-already",
+    "The wheel has files in the folder that ROCm goes into, so it stays as it is. To put another ROCm into it, begin with the wheel as it was built.",
+);
+/// Links of a folder of ROCm.
+pub const LINKS_IN_ROCM: Code = Code::note(
+    "W094",
+    "links-in-rocm",
+    "Installers write a link in a wheel as a text file, so a wheel holds none. A library that links lead to is packed once, under its SONAME, which is the name that loaders ask for; links to other files become copies, and links to folders and to what stays out are left out.",
+);
+/// A way that nobody has tried.
+pub const UNTRIED_EMBEDDING: Code = Code::warning(
+    "W095",
+    "untried-embedding",
+    "The row of `embeddings` says that nobody has run a wheel made so yet. Search paths of its libraries lead to ROCm in the wheel, and `wheel verify` passes; whether all that ROCm loads while it runs is found is another question.\n\nTry the wheel on a machine without ROCm.",
 );

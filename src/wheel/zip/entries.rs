@@ -91,6 +91,14 @@ impl<'c> Content<'c> {
         }
     }
 
+    /// The bytes, where memory has them.
+    pub fn in_memory(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// From this size on it is written in blocks.
     fn block_limit(&self) -> u64 {
         match self {

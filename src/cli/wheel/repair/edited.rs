@@ -8,21 +8,21 @@ use crate::elf::{self, ElfEdits, ElfError, Patch, Patched};
 use crate::wheel::{Archive, Changed, Content, Member};
 
 /// A file with its changes, one on top of the other. Nothing of it is held but these.
-pub(super) struct Edited<'b> {
+pub(in crate::cli::wheel) struct Edited<'b> {
     base: Box<dyn ReadAt + 'b>,
     changes: Changes,
 }
 
 /// What stripping changes in a file, and what editing changes in what is left.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(in crate::cli::wheel) struct Changes {
     stripped: Option<Patch>,
     edited: Option<Patch>,
 }
 
 impl Changes {
     /// Whether nothing changes.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::cli::wheel) fn is_empty(&self) -> bool {
         self.all().next().is_none()
     }
 
@@ -33,7 +33,7 @@ impl Changes {
 
 /// Whether what no loader needs is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Strip {
+pub(in crate::cli::wheel) enum Strip {
     /// All of it is dropped.
     Debug,
     /// It stays.
@@ -44,7 +44,7 @@ pub(super) enum Strip {
 ///
 /// # Errors
 /// When the file is damaged or cannot be changed safely.
-pub(super) fn changes(source: &dyn ReadAt, edits: &ElfEdits, strip: Strip) -> Result<Changes, ElfError> {
+pub(in crate::cli::wheel) fn changes(source: &dyn ReadAt, edits: &ElfEdits, strip: Strip) -> Result<Changes, ElfError> {
     let stripped = if strip == Strip::Debug { Some(elf::strip(source)?) } else { None };
     let edited = match &stripped {
         Some(patch) => elf::edit(&Patched::new(source, patch), edits)?,
@@ -56,12 +56,12 @@ pub(super) fn changes(source: &dyn ReadAt, edits: &ElfEdits, strip: Strip) -> Re
 
 impl<'b> Edited<'b> {
     /// The file that the changes make of another.
-    pub(super) fn new(base: Box<dyn ReadAt + 'b>, changes: Changes) -> Self {
+    pub(in crate::cli::wheel) fn new(base: Box<dyn ReadAt + 'b>, changes: Changes) -> Self {
         Self { base, changes }
     }
 
     /// Whether something of it was dropped.
-    pub(super) fn is_stripped(&self) -> bool {
+    pub(in crate::cli::wheel) fn is_stripped(&self) -> bool {
         self.changes.stripped.is_some()
     }
 
@@ -76,7 +76,7 @@ impl<'b> Edited<'b> {
     }
 
     /// What it is in an archive: the content of a member, with little changed.
-    pub(super) fn content<'c>(&'c self, archive: &'c Archive<'c>, member: &'c Member) -> Content<'c> {
+    pub(in crate::cli::wheel) fn content<'c>(&'c self, archive: &'c Archive<'c>, member: &'c Member) -> Content<'c> {
         let kept_bytes = self.changes.all().map(Patch::kept_bytes).min().unwrap_or(member.size_bytes());
         let overwrites = self.changes.all().flat_map(Patch::overwrites);
         let mut changed: Vec<Range<u64>> =

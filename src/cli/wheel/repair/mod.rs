@@ -1,7 +1,7 @@
 //! `wheel repair`: make wheels fit a platform, with the libraries that it need not have.
 
 mod document;
-mod edited;
+pub(in crate::cli::wheel) mod edited;
 mod make;
 mod planning;
 mod text;

@@ -110,7 +110,7 @@ pub(super) fn renamed(
     wheel: &Wheel<'_>,
     report: &Report<'_>,
     plan: &Plan,
-) -> Result<Change, Vec<Diagnostic>> {
+) -> Result<Change<'static>, Vec<Diagnostic>> {
     let fault = |error: WheelError| vec![error.diagnostic(&job.file.shown)];
     let tags = TagChange::Replace(plan.platform.tags.clone());
     let keeps_tags =

@@ -1,0 +1,146 @@
+//! `wheel embed`: put ROCm into a wheel.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::output::{self, Destination};
+use super::repair::edited::{Edited, Strip, changes};
+use super::{Printing, WheelFile, report};
+use crate::audit::{self, Along, Library, Requirements};
+use crate::cli::{Exit, Shell, load};
+use crate::compat::rows::EmbeddingRow;
+use crate::diagnostic::registry::{elf as elf_codes, wheel as codes};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::elf::{Elf, ElfEdits, SearchPath, tag};
+use crate::sys::{self, ClosedFile, PositionalFile};
+use crate::wheel::{Added, Change, Content, Edits, MemberView, Wheel};
+
+/// Put ROCm into a wheel, so that it needs no packages of ROCm beside it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+For wheels of torch for Windows; those for Linux are experimental. The label gets `rocm.` in front,
+and the requirement of ROCm's packages goes. The wheel itself stays as it is; a new one is written,
+and its path printed. A wheel that holds ROCm already stays as it is. What is put where is a row of
+the facts: `rock-matrix compat list embeddings`. SOURCE_DATE_EPOCH sets the time of all members.
+
+Examples:
+  rock-matrix wheel embed torch-2.9.0+rocm7.10.0-cp312-cp312-win_amd64.whl --rocm build/dist/rocm
+  rock-matrix wheel embed torch-2.9.0-cp312-cp312-win_amd64.whl --rocm rocm -w fat --keep-requires")]
+pub(super) struct Args {
+    /// The wheel
+    wheel: PathBuf,
+    /// The folder that ROCm is installed in
+    #[arg(long, value_name = "DIR")]
+    rocm: PathBuf,
+    /// Keep the requirement of ROCm's packages, which installers then bring as well
+    #[arg(long)]
+    keep_requires: bool,
+    #[command(flatten)]
+    destination: Destination,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    embedded(args, shell).unwrap_or_else(|faults| report(shell, &faults))
+}
+
+fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return Ok(exit),
+    };
+    let input = super::open(&args.wheel).map_err(one)?;
+    let wheel = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
+    let row = audit::embedding(&input.name, &compat).map_err(one)?;
+    let save = |change: &Change<'_>| {
+        let (out, saved) = output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
+        Ok(output::tell(&args.wheel, &out, saved, change, &args.printing, shell))
+    };
+    if audit::is_embedded(&wheel, row) {
+        let place = Place::Member { wheel: input.shown.clone(), member: row.into.clone() };
+        let told = Diagnostic::new(&codes::EMBEDDED_ALREADY, "the wheel holds ROCm already").at(place, "");
+        return save(&Change { name: input.name.clone(), edits: Edits::default(), findings: vec![told] });
+    }
+    let leaves = sys::leaves(&args.rocm).map_err(|error| one(error.into()))?;
+    let soname = |path: &str| {
+        let file = PositionalFile::open(&args.rocm.join(path)).ok()?;
+        let elf = Elf::read(&file).ok()?;
+        elf.texts(&elf.strings(&file).ok()?, tag::SONAME).ok()?.pop()
+    };
+    let (along, told) = audit::along(&args.rocm.display().to_string(), &leaves, row, &soname)?;
+    let sources: Vec<ClosedFile> = along
+        .iter()
+        .map(|file| ClosedFile::new(&args.rocm.join(&file.path)))
+        .collect::<Result<_, _>>()
+        .map_err(|error| one(error.into()))?;
+    let added = |(file, source): (&Along, _)| {
+        let content = Content::Source(source);
+        let added = if file.is_executable { Added::executable(content) } else { Added::plain(content) };
+        (file.name.clone(), added)
+    };
+    let files: BTreeMap<String, Added<'_>> =
+        along.iter().zip(&sources).map(|(file, source): (_, &ClosedFile)| added((file, source))).collect();
+    let requirements = if args.keep_requires { Requirements::Kept } else { Requirements::Dropped };
+    let mut change = audit::embed(&wheel, &input.name, row, files, requirements).map_err(one)?;
+    change.findings.extend(told);
+    let edited = led(&input, &wheel, row, &along)?;
+    let archive = wheel.archive();
+    let replaced =
+        edited.iter().filter_map(|(path, edited)| Some((path.clone(), edited.content(archive, archive.member(path)?))));
+    change.edits.replaced.extend(replaced);
+    save(&change)
+}
+
+/// Libraries of the wheel that need one of ROCm, with a search path that leads to it.
+fn led<'w>(
+    input: &WheelFile,
+    wheel: &'w Wheel<'_>,
+    row: &EmbeddingRow,
+    along: &[Along],
+) -> Result<Vec<(String, Edited<'w>)>, Vec<Diagnostic>> {
+    if row.search.is_empty() {
+        return Ok(Vec::new());
+    }
+    let below = format!("{}/", row.search);
+    let names: BTreeSet<&str> = along.iter().filter_map(|file| file.name.strip_prefix(&below)).collect();
+    let archive = wheel.archive();
+    let (mut files, mut faults) = (Vec::new(), Vec::new());
+    for member in archive.members().iter().filter(|member| is_library(member.name())) {
+        let path = member.name();
+        let view = MemberView::new(archive, member, &sys::scratch, None);
+        let file_name = path.rsplit('/').next().unwrap_or(path);
+        let made =
+            Elf::read(&view).and_then(|elf| Library::read(&view, &elf, file_name, &|_| false)).and_then(|library| {
+                let rpath = audit::search_path(path, &library, row, &names);
+                if rpath == SearchPath::Keep {
+                    return Ok(None);
+                }
+                changes(&view, &ElfEdits { rpath, ..ElfEdits::default() }, Strip::Nothing).map(Some)
+            });
+        match made {
+            Ok(Some(changes)) if !changes.is_empty() => {
+                let base = MemberView::forward(archive, member, &sys::scratch);
+                files.push((path.to_owned(), Edited::new(Box::new(base), changes)));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let place = Place::Member { wheel: input.shown.clone(), member: path.to_owned() };
+                let message = format!("it cannot be changed safely: {error}");
+                faults.push(Diagnostic::new(&elf_codes::UNEDITABLE_ELF, message).at(place, ""));
+            }
+        }
+    }
+    if faults.is_empty() { Ok(files) } else { Err(faults) }
+}
+
+/// Whether a member is named as shared libraries of Linux are.
+fn is_library(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".so").is_some() || name.contains(".so.")
+}
+
+fn one(fault: Diagnostic) -> Vec<Diagnostic> {
+    vec![fault]
+}
