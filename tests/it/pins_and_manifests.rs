@@ -1,6 +1,6 @@
 //! Where sources come from: projects, presets, pins of a checkout of torch, patch sets and manifests.
 
-use crate::support::{Outcome, Project};
+use crate::support::{Outcome, Project, Served};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
@@ -447,4 +447,75 @@ fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
     assert_eq!(json["pytorch"], expect);
     let said = project.file("pytorch/.rock/checkout.json", &state(OTHER)).run(&["source", "lock"]).exits(1).stderr;
     assert!(said.starts_with("error[C119 tree-moved]: `./pytorch` has commits that no manifest names"), "{said}");
+}
+
+/// Two repositories with a commit each, and the manifest that `source lock` makes of them.
+fn locked() -> Project {
+    let project = Project::new().file("one/pytorch/version.txt", "2.13.0\n").file("one/triton/x", "");
+    for folder in ["one/pytorch", "one/triton"] {
+        let origin = project.path(folder).to_str().unwrap().to_owned();
+        repository(&project, folder, &origin);
+    }
+    project.run(&["source", "lock", "--checkout-root", "one", "--out", "m.json"]).exits(0);
+    project
+}
+
+/// The commits of a manifest of the trees in a folder.
+fn commits(project: &Project, folder: &str) -> Vec<String> {
+    let json = project.run(&["source", "lock", "--checkout-root", folder]).exits(0).json();
+    ["pytorch", "triton"].map(|key| json[key]["commit"].as_str().unwrap_or("none").to_owned()).to_vec()
+}
+
+/// TS20: a manifest makes the same trees elsewhere, torch first.
+#[test]
+fn a_manifest_is_checked_out_at_its_commits() {
+    let project = locked();
+    let checkout = ["source", "checkout", "--manifest", "m.json", "--checkout-root", "two"];
+    let said = project.run(&[&checkout[..], &["--expected-pytorch-git-ref", "main"]].concat()).exits(0).stdout;
+    let lines: Vec<&str> = said.lines().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    assert_eq!(lines, ["torch", "triton"], "{said}");
+    assert_eq!(commits(&project, "two"), commits(&project, "one"));
+    let some = ["source", "checkout", "--manifest", "m.json", "--checkout-root", "three", "--projects", "torch ;"];
+    project.run(&some).exits(0);
+    assert_eq!(commits(&project, "three")[1], "none");
+}
+
+/// TS20: what does not fit is refused before anything is fetched.
+#[test]
+fn a_manifest_that_does_not_fit_is_refused() {
+    let project = locked();
+    let said = |more: &[&str]| {
+        let all = [&["source", "checkout", "--manifest", "m.json", "--checkout-root", "two"], more].concat();
+        project.run(&all).exits(1).stderr.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(
+        said(&["--expected-pytorch-git-ref", "release/2.9"]),
+        "error[C116 other-torch]: `m.json` has torch of `main`, and `release/2.9` was expected"
+    );
+    assert_eq!(said(&["--projects", "torch;nothing"]), "error[C105 unknown-project]: there is no project `nothing`");
+    assert_eq!(said(&["--projects", "audio"]), "error[C115 bad-manifest]: `m.json` has no `pytorch_audio`");
+    let text = project.read("m.json");
+    std::fs::write(project.path("m.json"), text.replace("\"schema_version\": 1", "\"schema_version\": 2")).unwrap();
+    assert_eq!(said(&[]), "error[C115 bad-manifest]: `schema_version` is 2, and 1 is known");
+    let patched =
+        text.replacen("\"branch\"", "\"patches\": [{\"path\": \"p/base/1.patch\", \"sha256\": \"00\"}], \"branch\"", 1);
+    std::fs::write(project.path("m.json"), patched).unwrap();
+    assert_eq!(said(&[]), "error[C120 other-patches]: the patches of torch are not those that the manifest names");
+    assert!(!project.has("two"));
+    project.run(&["source", "checkout", "torch", "--manifest", "m.json"]).exits(2);
+}
+
+/// TS20: a manifest at an address.
+#[test]
+fn a_manifest_is_read_from_an_address() {
+    let project = locked();
+    let served = Served::folder(project.root());
+    let url = format!("{}/m.json", served.url());
+    project
+        .run(&["source", "checkout", "--manifest-url", &url, "--checkout-root", "two", "--projects", "triton"])
+        .exits(0);
+    assert_eq!(served.asked(), ["/m.json"]);
+    assert_eq!(commits(&project, "two")[1], commits(&project, "one")[1]);
+    let missing = ["source", "checkout", "--manifest-url", &format!("{}/none", served.url())];
+    project.run(&missing).exits(3);
 }

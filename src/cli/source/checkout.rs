@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::by_manifest::{ByManifest, Tree};
 use super::choices::Choices;
 use super::progress::Progress;
 use super::{Exit, Format, Shell, failed, listen, load};
@@ -10,7 +11,7 @@ use crate::checkout::{self, Made};
 use crate::diagnostic::{Diagnostic, Sink, registry::sources as codes};
 use crate::source::patch_sets::{self, Choice, Chosen};
 use crate::source::{Discard, Explicit, Hipify, PatchSet, Place, Question, Reference, State, Step, Wanted, resolve};
-use crate::sys;
+use crate::sys::{self, Signals};
 
 /// Where patch sets are looked for without another word, below the working folder.
 pub(super) const PATCHES: &str = "patches";
@@ -26,22 +27,25 @@ Examples:
   rock-matrix source checkout torch --ref 3e2aa4b0e3e971a81f665a9a6d803683452c022d --patchset main
   rock-matrix source checkout torch --origin https://github.com/ROCm/pytorch.git --ref release/2.7 \\
     --patchset rocm_2.7 --checkout-dir pytorch
-  rock-matrix source checkout --origin ../audio --ref v2.7.0 --checkout-dir audio --dry-run")]
+  rock-matrix source checkout --origin ../audio --ref v2.7.0 --checkout-dir audio --dry-run
+  rock-matrix source checkout --manifest manifest.json --checkout-root trees")]
 pub(super) struct Args {
     /// The project by name, folder or wheel; without one name an origin, a ref and a folder
     #[arg(value_name = "PROJECT")]
     project: Option<String>,
     /// Put the tree here [default: the folder of the project, in the working folder]
-    #[arg(long, visible_alias = "repo", value_name = "DIR", required_unless_present = "project")]
+    #[arg(long, visible_alias = "repo", value_name = "DIR", required_unless_present_any = ["project", "manifest", "manifest_url"])]
     checkout_dir: Option<PathBuf>,
     #[command(flatten)]
     choices: Choices,
+    #[command(flatten)]
+    by_manifest: ByManifest,
     /// The branch, tag or whole commit hash
     #[arg(
         long = "ref",
         visible_alias = "repo-hashtag",
         value_name = "REF",
-        required_unless_present = "project",
+        required_unless_present_any = ["project", "manifest", "manifest_url"],
         help_heading = "Sources"
     )]
     reference: Option<String>,
@@ -50,7 +54,7 @@ pub(super) struct Args {
         long,
         visible_alias = "gitrepo-origin",
         value_name = "URL",
-        required_unless_present = "project",
+        required_unless_present_any = ["project", "manifest", "manifest_url"],
         help_heading = "Sources"
     )]
     origin: Option<String>,
@@ -121,28 +125,38 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let exit = shell.report(&sink.finish());
-    let Some(wanted) = wanted.filter(|_| exit == Exit::Done) else { return exit };
+    if exit != Exit::Done {
+        return exit;
+    }
     let signals = match listen(shell) {
         Ok(signals) => signals,
         Err(exit) => return exit,
     };
+    // torch comes first, and what fails ends the rest.
+    let exits = wanted.iter().map(|wanted| one(args, wanted, shell, &signals));
+    exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
+}
+
+/// Makes one tree, or shows how.
+fn one(args: &Args, wanted: &Wanted, shell: &Shell, signals: &Signals) -> Exit {
     if args.dry_run {
-        return match checkout::plan(&wanted, &shell.environment, &signals) {
+        return match checkout::plan(wanted, &shell.environment, signals) {
             Ok(steps) => shell.print(&planned(&steps, args.format)),
             Err(fault) => failed(fault, shell),
         };
     }
     let mut progress = Progress::new(shell);
-    let made = checkout::check_out(&wanted, &shell.environment, &signals, &mut |event| progress.tell(event));
+    let made = checkout::check_out(wanted, &shell.environment, signals, &mut |event| progress.tell(event));
     progress.finish();
     match made {
-        Ok(made) => shell.print(&told(&made, &wanted, args.format)),
+        Ok(made) => shell.print(&told(&made, wanted, args.format)),
         Err(fault) => failed(fault, shell),
     }
 }
 
 /// Where a tree comes from, as far as it is not the same for all.
 struct Origin {
+    project: Option<String>,
     url: String,
     reference: String,
     name: String,
@@ -153,12 +167,49 @@ struct Origin {
 }
 
 impl Args {
-    fn wanted(&self, shell: &Shell, sink: &mut Sink) -> Result<Option<Wanted>, Exit> {
+    fn wanted(&self, shell: &Shell, sink: &mut Sink) -> Result<Vec<Wanted>, Exit> {
+        if self.by_manifest.is_given() {
+            let compat = load::compat(shell)?;
+            let trees = self.by_manifest.trees(&compat, &self.choices.platform, shell, sink)?;
+            return Ok(trees.into_iter().filter_map(|tree| self.of_tree(tree, shell, sink)).collect());
+        }
         let origin = match &self.project {
             Some(project) => self.of_project(project, shell, sink)?,
             None => self.of_repository(),
         };
-        let Some(origin) = origin else { return Ok(None) };
+        Ok(origin.and_then(|origin| self.of_origin(origin, shell, sink)).into_iter().collect())
+    }
+
+    /// A tree of a manifest, with the patches that it was locked with.
+    fn of_tree(&self, tree: Tree<'_>, shell: &Shell, sink: &mut Sink) -> Option<Wanted> {
+        let Tree { row, entry, folder } = tree;
+        let is_hipified = if row.hipify_is_fixed { row.hipify } else { row.hipify && !self.no_hipify || self.hipify };
+        let origin = Origin {
+            project: Some(row.project.clone()),
+            url: entry.repo,
+            reference: entry.commit,
+            name: row.folder.clone(),
+            folder,
+            set: entry.patchset.map_or(Choice::Pinned, Choice::Named),
+            hipify: is_hipified,
+            jobs: row.fetch_jobs,
+        };
+        let wanted = self.of_origin(origin, shell, sink)?;
+        let series = wanted.patches.iter().flat_map(|set| &set.series);
+        let patches = series.flat_map(|series| &series.patches);
+        let there: BTreeMap<String, String> = patches.map(|one| (one.path.clone(), one.digest.to_hex())).collect();
+        if self.no_patch || there == entry.patches {
+            return Some(wanted);
+        }
+        let message = format!("the patches of {} are not those that the manifest names", row.project);
+        sink.push(
+            Diagnostic::new(&codes::OTHER_PATCHES, message)
+                .help("name the folder that has them with `--patch-dir`, or go on without any with `--no-patch`"),
+        );
+        None
+    }
+
+    fn of_origin(&self, origin: Origin, shell: &Shell, sink: &mut Sink) -> Option<Wanted> {
         let here = &shell.environment.current_dir;
         let name = self.repo_name.clone().unwrap_or(origin.name);
         let patches = if self.no_patch { Ok(None) } else { self.patches(&origin.set, &name, shell) };
@@ -166,7 +217,7 @@ impl Args {
             Ok(patches) => patches,
             Err(faults) => {
                 sink.extend(faults);
-                return Ok(None);
+                return None;
             }
         };
         let hipify = match (origin.hipify, self.no_commit_hipify) {
@@ -174,9 +225,9 @@ impl Args {
             (true, false) => Hipify::Commit,
             (true, true) => Hipify::Leave,
         };
-        Ok(Some(Wanted {
+        Some(Wanted {
             folder: sys::real_path(&here.join(&origin.folder)),
-            project: self.project.clone(),
+            project: origin.project,
             origin: from_here(&origin.url, here),
             reference: origin.reference,
             name,
@@ -188,7 +239,7 @@ impl Args {
             python: from_here(&self.python, here),
             build_environment: BTreeMap::new(),
             discard: Discard { changes: self.discard_changes, commits: self.discard_commits },
-        }))
+        })
     }
 
     fn of_repository(&self) -> Option<Origin> {
@@ -196,6 +247,7 @@ impl Args {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let fitting = Choice::Fitting(reference.clone());
         Some(Origin {
+            project: None,
             url: self.origin.clone()?,
             set: self.patchset.clone().map_or(fitting, Choice::Named),
             reference,
@@ -237,6 +289,7 @@ impl Args {
             }
         };
         Ok(Some(Origin {
+            project: Some(found.project),
             url: found.url.value,
             reference,
             folder: self.checkout_dir.clone().unwrap_or_else(|| found.folder.clone().into()),

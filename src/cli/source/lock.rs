@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Exit, Shell, load};
+use crate::checkout::STATE;
 use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::sources as codes};
@@ -12,8 +13,6 @@ use crate::source::related::is_commit;
 use crate::source::{Outcome, State, projects};
 use crate::sys::{self, Environment};
 
-/// The state of a checkout, below its folder.
-const STATE: &str = ".rock/checkout.json";
 /// Bytes of a state or of a file with a version.
 const LARGEST_BYTES: u64 = 16 << 20;
 /// The file of a project's version.

@@ -1,5 +1,6 @@
 //! `source`: the sources that torch's wheels are built from, and the trees and patches that are made of them.
 
+mod by_manifest;
 mod checkout;
 mod choices;
 mod lock;

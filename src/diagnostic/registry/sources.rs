@@ -21,6 +21,7 @@ pub const ALL: &[&Code] = &[
     &STRANGE_COMPANION,
     &NO_TREE,
     &TREE_MOVED,
+    &OTHER_PATCHES,
 ];
 
 /// A row of `related_commits` that is none.
@@ -124,4 +125,10 @@ pub const TREE_MOVED: Code = Code::error(
     "C119",
     "tree-moved",
     "A tree has commits above what was checked out and patched. A manifest names commits of the repository that it was fetched from, so these would be missing from a tree that is made of it.",
+);
+/// Patches other than those of a manifest.
+pub const OTHER_PATCHES: Code = Code::error(
+    "C120",
+    "other-patches",
+    "A manifest names the patches that a tree was made with by their digests, and the patches here are others, or missing. A tree made of them would not be the one that was locked.",
 );

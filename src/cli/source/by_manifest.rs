@@ -1,0 +1,119 @@
+//! `source checkout --manifest`: the trees that a manifest names.
+
+use std::path::PathBuf;
+
+use super::{Exit, Shell, load};
+use crate::compat::Compat;
+use crate::compat::rows::ProjectRow;
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::sources as codes};
+use crate::fetch;
+use crate::source::manifest::{Entry, Manifest};
+use crate::source::projects;
+
+/// Bytes of a manifest; one has a few kB.
+const LARGEST_MANIFEST_BYTES: u64 = 1 << 20;
+
+/// Where the trees of several projects are named.
+#[derive(Debug, clap::Args)]
+pub(super) struct ByManifest {
+    /// Check out the trees that this manifest names, torch first
+    #[arg(long, value_name = "FILE", conflicts_with_all = SINGLE, help_heading = "Manifest")]
+    manifest: Option<PathBuf>,
+    /// The same, from an address
+    #[arg(long, value_name = "URL", conflicts_with_all = SINGLE, conflicts_with = "manifest", help_heading = "Manifest")]
+    manifest_url: Option<String>,
+    /// Put the trees here, each under the name of its project's folder
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Manifest")]
+    checkout_root: PathBuf,
+    /// Check out these only, with `;` or blanks between them
+    #[arg(long, value_name = "NAMES", help_heading = "Manifest")]
+    projects: Option<String>,
+    /// Fail where the manifest has torch of another ref
+    #[arg(long, value_name = "REF", help_heading = "Manifest")]
+    expected_pytorch_git_ref: Option<String>,
+}
+
+/// Options of one tree, which a manifest says for each.
+const SINGLE: [&str; 5] = ["project", "checkout_dir", "reference", "origin", "patchset"];
+
+/// One tree of a manifest.
+pub(super) struct Tree<'a> {
+    pub(super) row: &'a ProjectRow,
+    pub(super) entry: Entry,
+    pub(super) folder: PathBuf,
+}
+
+impl ByManifest {
+    /// Whether a manifest is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.manifest.is_some() || self.manifest_url.is_some()
+    }
+
+    /// The trees in the order of a build, torch first; faults go to the sink.
+    pub(super) fn trees<'a>(
+        &self,
+        compat: &'a Compat,
+        platform: &str,
+        shell: &Shell,
+        sink: &mut Sink,
+    ) -> Result<Vec<Tree<'a>>, Exit> {
+        let (text, name) = match (&self.manifest, &self.manifest_url) {
+            (Some(path), _) => {
+                let source = load::source(shell, path)?;
+                (source.text.to_string(), source.path.to_string())
+            }
+            (None, Some(url)) => {
+                let proxies = fetch::Proxies::from_variables(|name| shell.environment.get(name));
+                let text = fetch::get(url, LARGEST_MANIFEST_BYTES, &proxies).map_err(|error| {
+                    shell.report(&[error.into()]);
+                    Exit::Machine
+                })?;
+                (text, url.clone())
+            }
+            (None, None) => return Ok(Vec::new()),
+        };
+        let manifest = match Manifest::parse(&text, &name, compat) {
+            Ok(manifest) => manifest,
+            Err(faults) => {
+                sink.extend(faults);
+                return Ok(Vec::new());
+            }
+        };
+        if let Some(reference) = &self.expected_pytorch_git_ref {
+            sink.extend(manifest.expect_torch(reference, &name, compat).err());
+        }
+        let rows = self.rows(compat, platform, &manifest, &name, sink);
+        let tree = |row: &'a ProjectRow| {
+            let entry = manifest.entry(&row.folder)?.clone();
+            Some(Tree { row, entry, folder: self.checkout_root.join(&row.folder) })
+        };
+        Ok(rows.into_iter().filter_map(tree).collect())
+    }
+
+    /// The projects that are wanted: all of the manifest that the platform has, or those that are named.
+    fn rows<'a>(
+        &self,
+        compat: &'a Compat,
+        platform: &str,
+        manifest: &Manifest,
+        name: &str,
+        sink: &mut Sink,
+    ) -> Vec<&'a ProjectRow> {
+        let mut rows = projects::on(compat, platform);
+        let Some(names) = &self.projects else { return rows };
+        let mut wanted = Vec::new();
+        for word in names.split(|c: char| c == ';' || c.is_whitespace()).filter(|word| !word.is_empty()) {
+            match projects::find(compat, word, platform) {
+                Ok(row) if manifest.entry(&row.folder).is_some() => wanted.push(row),
+                Ok(row) => sink.push(
+                    Diagnostic::new(&codes::BAD_MANIFEST, format!("`{name}` has no `{}`", row.folder))
+                        .at(Place::File(name.into()), "")
+                        .help("leave it out of `--projects`, or make a manifest that has it"),
+                ),
+                Err(fault) => sink.push(fault),
+            }
+        }
+        rows.retain(|row| wanted.contains(row));
+        rows
+    }
+}
