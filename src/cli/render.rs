@@ -235,7 +235,18 @@ impl Maker<'_> {
         let words = ["rock-matrix", "render", "script", &job.settings.matrix, &job.id, "--out"].map(str::to_owned);
         let words = [words.as_slice(), &[format!("{folder}/build.sh")]].concat();
         let written = render::command(&words);
-        Ok(format!("# {}\n# What runs in it is written by: {written}\n{command}", job.wheel))
+        // A container has no program of ours, so checkouts are made before it begins.
+        let checkouts: Vec<String> =
+            build.steps.iter().filter(|step| step.host).map(|step| render::command(&step.argv)).collect();
+        let checkouts = match checkouts.as_slice() {
+            [] => String::new(),
+            all => {
+                let folder = render::command(&[folder]);
+                let all = all.join(" && ");
+                format!("# What it builds is checked out by: (mkdir -p {folder} && cd {folder} && {all})\n")
+            }
+        };
+        Ok(format!("# {}\n{checkouts}# What runs in it is written by: {written}\n{command}", job.wheel))
     }
 
     /// The container command; paths start where it is pasted.

@@ -49,7 +49,7 @@ impl Manifest {
     /// Every fault of it.
     pub fn parse(text: &str, name: &str, compat: &Compat) -> Result<Self, Vec<Diagnostic>> {
         let fault = |message: String| {
-            Diagnostic::new(&codes::BAD_MANIFEST, message)
+            Diagnostic::new(&codes::BAD_SOURCE_MANIFEST, message)
                 .at(Place::File(name.into()), "")
                 .help("`rock-matrix source lock` writes one")
         };
@@ -219,7 +219,7 @@ mod tests {
 
     fn parse(text: &str) -> Result<Manifest, Vec<String>> {
         let faults = |faults: Vec<crate::diagnostic::Diagnostic>| {
-            assert!(faults.iter().all(|fault| fault.code == &codes::BAD_MANIFEST));
+            assert!(faults.iter().all(|fault| fault.code == &codes::BAD_SOURCE_MANIFEST));
             faults.into_iter().map(|one| one.message).collect()
         };
         Manifest::parse(text, "m.json", &Compat::embedded()).map_err(faults)

@@ -41,7 +41,7 @@ pub fn preset<'a>(compat: &'a Compat, name: &str) -> Result<&'a TorchSourceRow, 
     rows.iter().find(|row| row.name == name).ok_or_else(|| {
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let message = with_nearest(format!("there is no preset `{name}`"), nearest(name, names.iter().copied()));
-        Diagnostic::new(&codes::UNKNOWN_PRESET, message)
+        Diagnostic::new(&codes::UNKNOWN_SOURCE_PRESET, message)
             .at(Place::Argument(name.to_owned()), "")
             .help(format!("the presets are {}", names.join(", ")))
     })
@@ -59,7 +59,7 @@ pub fn of_preset<'a>(
     let Some(packages) = preset.packages.get(platform) else {
         let known: Vec<&str> = preset.packages.keys().map(String::as_str).collect();
         let message = format!("preset `{}` is not built on {platform}", preset.name);
-        return Err(Diagnostic::new(&codes::UNKNOWN_PRESET, message)
+        return Err(Diagnostic::new(&codes::UNKNOWN_SOURCE_PRESET, message)
             .at(Place::Argument(preset.name.clone()), "")
             .help(format!("it is built on {}", known.join(", "))));
     };

@@ -50,7 +50,10 @@ fn the_gpus_of_seven_machines_are_read_as_recorded() {
 
 #[test]
 fn no_gpu_is_a_note_and_not_a_fault() {
-    insta::assert_snapshot!(doctor(&with_tree("cpu-only")).stderr, @r"
+    // How much memory is free is this machine's own.
+    let said = doctor(&with_tree("cpu-only")).stderr;
+    let told: Vec<&str> = said.split("\n\n").filter(|finding| !finding.contains("[H014 ")).collect();
+    insta::assert_snapshot!(told.join("\n\n"), @r"
     note[H001 no-gpu]: no AMD GPU is here
      = note: `tree/sys/class/kfd/kfd/topology/nodes` lists no GPU
     help: name the targets in the matrix file, as in `gfx: [gfx90a, gfx942]`; builds need no GPU

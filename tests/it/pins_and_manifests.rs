@@ -223,7 +223,7 @@ fn a_preset_names_refs_projects_and_what_the_build_needs() {
     assert_eq!(refs, ["torch v2.7.0", "audio v2.7.0", "vision v0.22.0"]);
     let said = fault(&project, &["--preset", "rocm-2.31"]).stderr;
     assert!(
-        said.starts_with("error[C106 unknown-preset]: there is no preset `rocm-2.31`; did you mean `rocm-2.1"),
+        said.starts_with("error[C106 unknown-source-preset]: there is no preset `rocm-2.31`; did you mean `rocm-2.1"),
         "{said}"
     );
     let said = fault(&project, &["--preset", "rocm-2.7", "--platform", "windows"]).stderr;
@@ -493,10 +493,10 @@ fn a_manifest_that_does_not_fit_is_refused() {
         "error[C116 other-torch]: `m.json` has torch of `main`, and `release/2.9` was expected"
     );
     assert_eq!(said(&["--projects", "torch;nothing"]), "error[C105 unknown-project]: there is no project `nothing`");
-    assert_eq!(said(&["--projects", "audio"]), "error[C115 bad-manifest]: `m.json` has no `pytorch_audio`");
+    assert_eq!(said(&["--projects", "audio"]), "error[C115 bad-source-manifest]: `m.json` has no `pytorch_audio`");
     let text = project.read("m.json");
     std::fs::write(project.path("m.json"), text.replace("\"schema_version\": 1", "\"schema_version\": 2")).unwrap();
-    assert_eq!(said(&[]), "error[C115 bad-manifest]: `schema_version` is 2, and 1 is known");
+    assert_eq!(said(&[]), "error[C115 bad-source-manifest]: `schema_version` is 2, and 1 is known");
     let patched =
         text.replacen("\"branch\"", "\"patches\": [{\"path\": \"p/base/1.patch\", \"sha256\": \"00\"}], \"branch\"", 1);
     std::fs::write(project.path("m.json"), patched).unwrap();

@@ -65,6 +65,19 @@ fn the_environment_of_torch_names_the_sdk_the_targets_and_what_it_requires() {
     assert!(without["triton"].is_null());
 }
 
+#[test]
+fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
+    let said = project("", "").run(&["render", "docker", "m.yaml", "--image", "example.org/build:1"]).exits(0).stdout;
+    let line = said.lines().find(|line| line.contains("checked out by")).unwrap();
+    for word in
+        ["(mkdir -p .rock/", " && rock-matrix source checkout triton --checkout-dir src/triton --torch-dir src/torch"]
+    {
+        assert!(line.contains(word), "{line}");
+    }
+    let script = project("", "").run(&["render", "script", "m.yaml", "--engine", "docker"]).exits(0).stdout;
+    assert!(!script.contains("source checkout"), "a container has no program of ours");
+}
+
 /// TB1
 #[test]
 fn the_installation_of_the_sdk_is_one_call_of_pip() {

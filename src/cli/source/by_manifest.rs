@@ -106,7 +106,7 @@ impl ByManifest {
             match projects::find(compat, word, platform) {
                 Ok(row) if manifest.entry(&row.folder).is_some() => wanted.push(row),
                 Ok(row) => sink.push(
-                    Diagnostic::new(&codes::BAD_MANIFEST, format!("`{name}` has no `{}`", row.folder))
+                    Diagnostic::new(&codes::BAD_SOURCE_MANIFEST, format!("`{name}` has no `{}`", row.folder))
                         .at(Place::File(name.into()), "")
                         .help("leave it out of `--projects`, or make a manifest that has it"),
                 ),

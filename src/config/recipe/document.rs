@@ -140,8 +140,8 @@ pub struct FactDocument {
     /// With `table`: the column whose value is taken. Plain text.
     #[serde(default)]
     pub column: String,
-    /// With `command`, `file` or `path`: asked where and when the build runs, after this stage; expressions can pass the answer on, not
-    /// look into it. Plain text.
+    /// With `command`, `file` or `path`: asked where and when the build runs, after this stage; expressions can pass
+    /// the answer on, not look into it. Plain text.
     #[serde(default)]
     pub after: String,
     /// The same, right before this stage. Plain text.

@@ -9,14 +9,14 @@ pub const ALL: &[&Code] = &[
     &NO_RELATED_COMMIT,
     &NO_PIN,
     &UNKNOWN_PROJECT,
-    &UNKNOWN_PRESET,
+    &UNKNOWN_SOURCE_PRESET,
     &BAD_PATCH_SET_NAME,
     &NO_PATCH_SET,
     &UNKNOWN_PIN,
     &OTHER_COMMIT,
     &NO_ARCHIVE,
     &UNUSUAL_VERSION,
-    &BAD_MANIFEST,
+    &BAD_SOURCE_MANIFEST,
     &OTHER_TORCH,
     &STRANGE_COMPANION,
     &NO_TREE,
@@ -55,9 +55,9 @@ pub const UNKNOWN_PROJECT: Code = Code::error(
     "There is no project of this name among those that torch's wheels are built from, or it is not built on this platform. `rock-matrix compat list projects` shows them with their platforms.",
 );
 /// No preset has this name.
-pub const UNKNOWN_PRESET: Code = Code::error(
+pub const UNKNOWN_SOURCE_PRESET: Code = Code::error(
     "C106",
-    "unknown-preset",
+    "unknown-source-preset",
     "There is no preset of this name, or it does not support the platform. `rock-matrix compat list torch-sources` shows the presets: sources that are known to be built together.",
 );
 /// The name of a patch set that leads out of the patch root.
@@ -97,9 +97,9 @@ pub const UNUSUAL_VERSION: Code = Code::warning(
     "The version of AOTriton that a checkout of torch pins is none that this minor of torch was released with, nor a point release of one. `rock-matrix compat list torch-aotriton` shows which those are.",
 );
 /// A manifest that cannot be read.
-pub const BAD_MANIFEST: Code = Code::error(
+pub const BAD_SOURCE_MANIFEST: Code = Code::error(
     "C115",
-    "bad-manifest",
+    "bad-source-manifest",
     "A manifest is a JSON object with `schema_version` 1 and an object for each project, which has at least `repo` and `commit`. A manifest without `schema_version` is taken for one of version 1; keys that are not known are passed over.",
 );
 /// A manifest of another torch than expected.
