@@ -7,12 +7,14 @@ The tree has 50,000 files, 3 submodules and 40 patches. Prints two ratios, each 
 two sides:
   a checkout beside a shell script with the same git commands;
   a second checkout with nothing to do beside one `git status` of the tree.
+
+Nothing is removed before the end: ext4 passes over inodes that were freed a moment ago, one by one, and what is made after
+a large removal takes many times as long. Each round needs about 600 MB.
 """
 
 import os
 import pathlib
 import shlex
-import shutil
 import statistics
 import subprocess
 import tempfile
@@ -74,7 +76,6 @@ def patches(upstream, to, count, work):
         git(clone, "commit", "--quiet", "--all", "--message", f"Change {number}")
     to.mkdir(parents=True)
     git(clone, "format-patch", "--quiet", "--output-directory", str(to), f"-{count}")
-    shutil.rmtree(clone)
 
 
 def peer(top, patch_set):
@@ -112,14 +113,12 @@ def main():
         top = upstream / "top"
         repository(top, OUTER_FILES, SUBMODULES)
         patches(top, patch_set / "top" / "base", OUTER_PATCHES, work)
-        tree, other = folder / "tree", folder / "other"
-        ours = [options.binary, "source", "checkout", "--quiet", "--origin", str(top), "--ref", "v1", "--checkout-dir", str(tree)]
-        ours += ["--repo-name", "top", "--patch-dir", str(patch_set.parent), "--no-hipify"]
         times = ([], [])
-        for _ in range(options.rounds):
-            shutil.rmtree(tree, ignore_errors=True)
+        for number in range(options.rounds):
+            tree, other = folder / f"tree{number}", folder / f"other{number}"
+            ours = [options.binary, "source", "checkout", "--quiet", "--origin", str(top), "--ref", "v1"]
+            ours += ["--checkout-dir", str(tree), "--repo-name", "top", "--patch-dir", str(patch_set.parent), "--no-hipify"]
             times[0].append(seconds(ours, folder))
-            shutil.rmtree(other, ignore_errors=True)
             other.mkdir()
             times[1].append(seconds(peer(top, patch_set), other))
         same = [git(place, "rev-parse", "HEAD^{tree}") for place in (tree, other)]
