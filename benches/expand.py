@@ -10,6 +10,7 @@ MATRIX.json holds the facts as this script needs them, so that it spends no time
   builds  torch version -> ROCm -> Python -> what a job of them ends with (image, runner, warnings, ...)
   words   code -> torch version -> the other value -> reason, hint and source of what is left out
   most    how many jobs a shard holds
+  in_one_run  how many jobs one workflow holds
 """
 
 import collections
@@ -75,11 +76,13 @@ def main() -> None:
     shards = [{"first": first, "count": min(most, len(cells) - first)} for first in range(0, len(cells), most)]
     notes = []
     if len(shards) > 1:
+        in_one_run = matrix["in_one_run"]
+        fits = len(cells) <= in_one_run
         notes.append(
-            f"{len(cells)} jobs make {len(shards)} matrices of at most {most}; "
-            f"GitHub documents that limit per workflow run, so expect {len(shards)} runs"
+            f"{len(cells)} jobs make {len(shards)} matrices of at most {most}; a rendered workflow has "
+            + (f"them in one run, up to {in_one_run} jobs" if fits else f"up to {in_one_run} jobs, so render several with fewer matrix files each")
         )
-    write(f'],\n"excluded":{dump(rows)},\n"covered":[],\n"published":[],\n"shards":{dump(shards)},\n')
+    write(f'],\n"excluded":{dump(rows)},\n"covered":[],\n"published":[],\n"not_failed":[],\n"shards":{dump(shards)},\n')
     write(f'"limits":{dump({"jobs_per_matrix": most})},\n"notes":{dump(notes)}}}\n')
 
 

@@ -25,9 +25,8 @@ PYTHONS = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
 ABSENT_PYTHONS = ["3.5", "3.6", "3.7", "3.8"]
 
 
-def facts(binary):
-    rows = json.loads(subprocess.run([binary, "compat", "list", "torch", "--format", "json"], check=True, capture_output=True).stdout)
-    return {row["torch"]: row for row in rows}
+def facts(binary, table):
+    return json.loads(subprocess.run([binary, "compat", "list", table, "--format", "json"], check=True, capture_output=True).stdout)
 
 
 def versions(count):
@@ -38,7 +37,7 @@ def plan_argv(binary, folder, matrix):
     return [binary, "plan", "--recipes", str(folder / "recipes"), str(matrix), "--format", "json"]
 
 
-def write_matrix(folder, name, axes, torch, binary):
+def write_matrix(folder, name, axes, torch, binary, in_one_run):
     """The matrix file for us, and for the peer the facts that a plan of its first version shows."""
     lines = ["version: 1", "distribution: bench", "recipe: bench", "gfx: [gfx90a, gfx942]", "axes:"]
     quoted = lambda axes: [f"  {axis}: [{', '.join(json.dumps(value) for value in values)}]" for axis, values in axes.items()]
@@ -66,6 +65,7 @@ def write_matrix(folder, name, axes, torch, binary):
         "builds": builds,
         "words": words,
         "most": plan["limits"]["jobs_per_matrix"],
+        "in_one_run": in_one_run,
     }
     path = folder / f"{name}.json"
     path.write_text(json.dumps(peer))
@@ -115,14 +115,15 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         write_recipe(folder)
-        torch = facts(binary)
+        torch = {row["torch"]: row for row in facts(binary, "torch")}
+        in_one_run = next(row["value"] for row in facts(binary, "limits") if row["name"] == "job-artifacts")
         newest = {minor: row["patches"][-1] for minor, row in torch.items() if row["patches"]}
         recent = sorted(newest, key=lambda minor: tuple(map(int, minor.split("."))))[-10:]
         rocms = sorted({rocm for minor in recent for rocm in torch[minor]["rocm-index"]}, key=lambda v: tuple(map(int, v.split("."))))
         empty = empty_program(folder)
 
         axes = {"bench": versions(3), "python": PYTHONS, "torch": [newest[m] for m in recent], "rocm": rocms}
-        plan, peer = write_matrix(folder, "small", axes, torch, binary)
+        plan, peer = write_matrix(folder, "small", axes, torch, binary, in_one_run)
         size = same_bytes(plan, peer)
         jobs = len(json.loads(subprocess.run(plan, check=True, capture_output=True).stdout)["jobs"])
         ours, theirs = alternate(plan, peer, options.rounds)
@@ -138,7 +139,7 @@ def main():
         pythons = ABSENT_PYTHONS + PYTHONS
         each = len(pythons) * len(recent) * len(rocms)
         axes = {"bench": versions(10_000_000 // each + 1), "python": pythons, "torch": [newest[m] for m in recent], "rocm": rocms}
-        plan, peer = write_matrix(folder, "large", axes, torch, binary)
+        plan, peer = write_matrix(folder, "large", axes, torch, binary, in_one_run)
         size = same_bytes(plan, peer)
         ours, theirs = alternate(plan, peer, 3)
         peak = peak_mb(plan)
