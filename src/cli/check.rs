@@ -57,15 +57,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 /// How many files were read; their faults are in the sink.
 fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let compat = load::compat(shell)?;
-    let read = documents(shell, &compat, &args.files, &Given::default(), sink)?;
+    let read = documents(shell, compat, &args.files, &Given::default(), sink)?;
     // What is wrong between cells and files is told for the files that are sound in themselves.
-    if let Some(plan) = load::plan(shell, &read.matrices, &compat, &Options::default(), sink) {
+    if let Some(plan) = load::plan(shell, &read.matrices, compat, &Options::default(), sink) {
         plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {
             sink.push(no_jobs(group));
         });
         for (number, (group, matrix)) in plan.groups.iter().zip(&read.matrices).enumerate() {
             let mut found = Sink::new();
-            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, &compat, &mut found);
+            recipe::check(group.jobs(number).map(JobView::to_job), &matrix.recipe, compat, &mut found);
             sink.extend(found.finish().into_iter().map(|fault| placed(fault, &group.config.places)));
         }
     }

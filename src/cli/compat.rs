@@ -77,10 +77,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     match &args.command {
-        Command::List { table, format } => list(&compat, table.as_deref(), *format, shell),
-        Command::Explain { values, format } => explain::run(&compat, values, *format, shell),
-        Command::Expand { families, form } => expand::run(&compat, families, *form, shell),
-        Command::Refresh(args) => refresh::run(args, &compat, shell),
+        Command::List { table, format } => list(compat, table.as_deref(), *format, shell),
+        Command::Explain { values, format } => explain::run(compat, values, *format, shell),
+        Command::Expand { families, form } => expand::run(compat, families, *form, shell),
+        Command::Refresh(args) => refresh::run(args, compat, shell),
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let facts = facts(args, shell);
     let mut findings = doctor::findings(&facts);
-    findings.extend(for_builds(args, &facts, &compat, shell));
+    findings.extend(for_builds(args, &facts, compat, shell));
     let printed = shell.print(&match args.format {
         Format::Human => doctor::human(&facts),
         Format::Json => doctor::json(&facts, &findings),

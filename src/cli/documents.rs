@@ -37,28 +37,27 @@ pub(super) fn documents(
     sink: &mut Sink,
 ) -> Result<Documents, Exit> {
     let files = if files.is_empty() { default_files(shell)? } else { without_twins(files) };
-    let mut recipes = recipes(shell, sink)?;
+    let mut given_recipes = Vec::new();
     let mut sources = Vec::new();
     for path in &files {
         let Some(source) = source(path, sink) else { continue };
         if is_recipe(&source) {
-            if let Some(document) = recipe::from_source(&source, sink) {
-                recipes.retain(|known| known.name != document.name);
-                recipes.push(document);
-            }
+            given_recipes.extend(recipe::from_source(&source, sink));
         } else {
             sources.push(source);
         }
     }
-    let lookups = Lookups { given: given.clone(), ..Lookups::new(compat, &recipes) };
+    let recipes = recipes(shell, given_recipes, sink)?;
+    let lookups = Lookups { given: given.clone(), ..Lookups::new(compat, recipes.clone()) };
     let mut matrices = Vec::new();
     for source in &sources {
         let Some(config) = config::read(source, &lookups, sink) else { continue };
         // A recipe that is not there was told of by `config::read`.
-        if let Some(recipe) = recipes.iter().find(|recipe| recipe.name == config.recipe) {
-            matrices.push(Matrix { config, recipe: recipe.clone() });
+        if let Some(recipe) = recipes.known(&config.recipe) {
+            matrices.push(Matrix { config, recipe });
         }
     }
+    recipes.faults().into_iter().for_each(|fault| sink.push(fault));
     Ok(Documents { matrices, files: files.len() })
 }
 
@@ -67,10 +66,11 @@ pub(super) fn documents(
 /// # Errors
 /// When the recipes cannot be read, after saying so.
 pub(super) fn matrix(shell: &Shell, compat: &Compat, source: &Source, sink: &mut Sink) -> Result<Option<Matrix>, Exit> {
-    let recipes = recipes(shell, sink)?;
-    let config = config::read(source, &Lookups::new(compat, &recipes), sink);
+    let recipes = recipes(shell, Vec::new(), sink)?;
+    let config = config::read(source, &Lookups::new(compat, recipes.clone()), sink);
+    recipes.faults().into_iter().for_each(|fault| sink.push(fault));
     Ok(config.and_then(|config| {
-        let recipe = recipes.into_iter().find(|recipe| recipe.name == config.recipe)?;
+        let recipe = recipes.known(&config.recipe)?;
         Some(Matrix { config, recipe })
     }))
 }

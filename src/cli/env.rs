@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     if compat.profile(&args.profile).is_none() {
-        return shell.report(&[unknown(&args.profile, &compat)]);
+        return shell.report(&[unknown(&args.profile, compat)]);
     }
     let rocm = match rocm(args, shell) {
         Ok(rocm) => rocm,
@@ -120,7 +120,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             }
         },
     };
-    shell.report(&told(args, &variables, &compat));
+    shell.report(&told(args, &variables, compat));
     shell.print(&text)
 }
 

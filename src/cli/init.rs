@@ -82,7 +82,7 @@ fn written_by() -> String {
 fn workflow(shell: &Shell) -> Result<String, Exit> {
     let compat = load::compat(shell)?;
     let mut sink = Sink::new();
-    let rendered = rendered(&compat, shell, &mut sink);
+    let rendered = rendered(compat, shell, &mut sink);
     // What is only worth knowing is told where the workflow is rendered again.
     if sink.has_errors() || rendered.is_err() {
         shell.report(&sink.finish());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
@@ -20,7 +21,7 @@ pub(super) struct Ready {
     /// The job.
     pub(super) job: Job,
     /// Its recipe.
-    pub(super) recipe: RecipeDocument,
+    pub(super) recipe: Arc<RecipeDocument>,
 }
 
 /// What a command line names.
@@ -56,7 +57,6 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         }
         plan = Some(load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?);
     }
-    let recipes = if saved.is_empty() { Vec::new() } else { load::recipes(shell, sink)? };
     let mut read: Vec<(&String, Job)> = Vec::new();
     for path in saved {
         let found = plan::read_json(&load::source(shell, Path::new(path))?, sink).ok_or(Exit::Fault)?;
@@ -73,17 +73,18 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         return Err(Exit::Fault);
     }
     let is_wanted = |id: &str| names.is_empty() || ids.contains(&id);
+    let recipes = if read.is_empty() { Arc::default() } else { load::recipes(shell, Vec::new(), sink)? };
     let mut jobs = Vec::new();
     for view in plan.iter().flat_map(Plan::jobs).filter(|view| is_wanted(&view.id())) {
         jobs.push(Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() });
     }
     for (path, job) in read.into_iter().filter(|(_, job)| is_wanted(&job.id)) {
-        let Some(recipe) = recipes.iter().find(|recipe| recipe.name == job.recipe) else {
+        let Some(recipe) = recipes.known(&job.recipe) else {
             let fault = Diagnostic::new(&build::BAD_RECIPE, format!("there is no recipe `{}`", job.recipe));
             sink.push(fault.at(Place::File(path.as_str().into()), "").help("give its folder with `--recipes`"));
             return Err(Exit::Fault);
         };
-        jobs.push(Ready { recipe: recipe.clone(), job });
+        jobs.push(Ready { job, recipe });
     }
     Ok(Named { plan, jobs, by_name: !names.is_empty() })
 }

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
 use super::{Exit, Shell};
 use crate::compat::Compat;
-use crate::config::recipe::{self, RecipeDocument};
+use crate::config::recipe::{self, RecipeDocument, Recipes};
 use crate::config::{Config, Gfx, Given};
 use crate::diagnostic::registry::{build, plan as codes};
 use crate::diagnostic::{Diagnostic, Sink, Source};
@@ -88,22 +89,23 @@ pub(super) fn spare<'a>(
     Err(Exit::Fault)
 }
 
-/// The facts: shipped, or those of `--compat`.
+/// The facts: shipped, or those of `--compat`. They stay until the program ends, which is sooner than taking them apart.
 ///
 /// # Errors
 /// The exit of the command, after saying what is wrong with the folder.
-pub(super) fn compat(shell: &Shell) -> Result<Compat, Exit> {
+pub(super) fn compat(shell: &Shell) -> Result<&'static Compat, Exit> {
+    static SHIPPED: LazyLock<Compat> = LazyLock::new(Compat::embedded);
     match &shell.folders.compat {
-        None => Ok(Compat::embedded()),
-        Some(folder) => super::facts::read(shell, folder),
+        None => Ok(&SHIPPED),
+        Some(folder) => Ok(Box::leak(Box::new(super::facts::read(shell, folder)?))),
     }
 }
 
-/// Every recipe that can be named: those of `--recipes`, then the shipped ones that these do not replace.
+/// Every recipe that can be named: those of `--recipes`, then `more`, and the shipped ones that these do not replace.
 ///
 /// # Errors
 /// When the folder cannot be read. Faults of its files go to the sink.
-pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocument>, Exit> {
+pub(super) fn recipes(shell: &Shell, more: Vec<RecipeDocument>, sink: &mut Sink) -> Result<Arc<Recipes>, Exit> {
     let mut documents: Vec<RecipeDocument> = Vec::new();
     if let Some(folder) = &shell.folders.recipes {
         let files =
@@ -118,19 +120,8 @@ pub(super) fn recipes(shell: &Shell, sink: &mut Sink) -> Result<Vec<RecipeDocume
             documents.extend(source.and_then(|source| recipe::from_source(&source, sink)));
         }
     }
-    for name in recipe::embedded_names() {
-        if !documents.iter().any(|document| *document.name == *name) {
-            documents.extend(recipe::embedded(&name));
-        }
-    }
-    let mut whole = Vec::new();
-    for document in &documents {
-        match recipe::resolve(document, &documents) {
-            Ok(document) => whole.push(document),
-            Err(fault) => sink.push(fault),
-        }
-    }
-    Ok(whole)
+    documents.extend(more);
+    Ok(Arc::new(Recipes::with_shipped(documents)))
 }
 
 /// A checked matrix file with the recipe that builds it.
@@ -139,7 +130,7 @@ pub(super) struct Matrix {
     /// The matrix file.
     pub(super) config: Config,
     /// Its recipe.
-    pub(super) recipe: RecipeDocument,
+    pub(super) recipe: Arc<RecipeDocument>,
 }
 
 /// Reads matrix files; without any named, those of `matrices/`. Every fault of every file goes to the sink.

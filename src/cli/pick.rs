@@ -108,8 +108,8 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let reasons = args.withdrawals.read(&published, sink)?;
     let offers = published.offers(None, sink)?;
     let offers = offers.into_wheels();
-    published::tell_unread(&offers, &compat, sink);
-    let wheels = pick::candidates(offers, &compat);
+    published::tell_unread(&offers, compat, sink);
+    let wheels = pick::candidates(offers, compat);
     let mut machine = machine(args, shell, sink)?;
     machine.distribution = Some(project(args, &wheels, sink)?);
     shell.say(&format!("looking for {} for {machine}", machine.distribution.as_deref().unwrap_or_default()));
@@ -119,7 +119,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             Diagnostic::new(&codes::TORCH_NOT_FOR_ROCM, message).help("install torch for ROCm first, then this wheel"),
         );
     }
-    let rules = Rules::of(&compat);
+    let rules = Rules::of(compat);
     let (wheels, withdrawn) = pick::split(wheels, &reasons);
     let decision = pick::decide(&wheels, &machine, &rules);
     let passed_over = pick::passed_over((&wheels, &decision), &withdrawn, &reasons, &machine, &rules);

@@ -126,15 +126,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let published = published::read(&args.published, &args.connection, Manifests::None, shell, sink)?;
-    let published = published.to_skip(&compat, sink);
+    let published = published.to_skip(compat, sink);
     let jobs_per_matrix = usize::from(args.max_jobs);
     let mut options = Options { published, runner: args.runner, jobs_per_matrix };
     let matrices = match &args.from_issue {
-        None => load::given(shell, &compat, &args.files, &args.given.given(), sink)?,
+        None => load::given(shell, compat, &args.files, &args.given.given(), sink)?,
         Some(issue) => {
             *requested = asked_for(issue, args, shell, sink)?;
             let source = requested.as_ref().map(|requested| &requested.source).ok_or(Exit::Fault)?;
-            super::documents::matrix(shell, &compat, source, sink)?.into_iter().collect()
+            super::documents::matrix(shell, compat, source, sink)?.into_iter().collect()
         }
     };
     let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
@@ -146,15 +146,15 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     }
     let mut side_by_side = None;
     if let Some(shape) = args.runner
-        && let Some(plan) = load::plan(shell, &matrices, &compat, &options, &mut Sink::new())
+        && let Some(plan) = load::plan(shell, &matrices, compat, &options, &mut Sink::new())
     {
-        let found = parallel_jobs(&plan, &matrices, &compat, shape);
+        let found = parallel_jobs(&plan, &matrices, compat, shape);
         // Where memory holds fewer compilers than there are threads, the time is that of so many threads.
         let threads = found.values().copied().min().unwrap_or(shape.threads).min(shape.threads);
         options.runner = Some(RunnerShape { threads, ..shape });
         side_by_side = Some((shape, found));
     }
-    let Some(mut plan) = load::plan(shell, &matrices, &compat, &options, sink) else {
+    let Some(mut plan) = load::plan(shell, &matrices, compat, &options, sink) else {
         return Err(Exit::Fault);
     };
     only::keep(&mut plan, &args.only, sink);
@@ -173,7 +173,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         };
         sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
     }
-    let mut notes = notes(&plan, &compat);
+    let mut notes = notes(&plan, compat);
     if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
         let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();
         notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));

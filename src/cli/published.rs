@@ -290,7 +290,7 @@ fn live<M: From<Manifest>>(
     shell: &Shell,
     sink: &mut Sink,
 ) -> Result<Part<M>, Exit> {
-    let opened = connection.open(&repo.to_string(), MINUTES, &load::compat(shell)?, shell, sink)?;
+    let opened = connection.open(&repo.to_string(), MINUTES, load::compat(shell)?, shell, sink)?;
     let failed = |error: GithubError, sink: &mut Sink| {
         if error == GithubError::Stopped {
             return opened.exit_of_signal().unwrap_or(Exit::Machine);

@@ -141,7 +141,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         }
     }
     let compat = load::compat(shell)?;
-    let found = named(shell, &compat, &options.words, sink)?;
+    let found = named(shell, compat, &options.words, sink)?;
     let read = found.jobs.iter().map(|ready| Path::new(&ready.job.settings.matrix));
     load::spare(shell, options.out.as_deref(), read.chain(options.words.iter().map(Path::new)))?;
     check_given(&found.jobs, &options.docker_arg, &options.fact, sink);
@@ -150,7 +150,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     }
     let mut texts = Vec::new();
     for ready in &found.jobs {
-        let maker = Maker { ready, options, compat: &compat };
+        let maker = Maker { ready, options, compat };
         let made = match text {
             Text::DryRun => maker.dry_run(sink),
             Text::Docker => maker.docker(sink),

@@ -1,8 +1,9 @@
 //! What the checks of a matrix file must know of the rest of the world.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::recipe::RecipeDocument;
+use super::recipe::Recipes;
 use crate::compat::Compat;
 use crate::compat::rows::{IndexTemplateRow, ReleaseTypeRow};
 use crate::names::GfxTarget;
@@ -10,8 +11,8 @@ use crate::names::GfxTarget;
 /// Known names, for checks and for the nearest one to a wrong one.
 #[derive(Debug, Clone, Default)]
 pub struct Lookups {
-    /// By recipe name.
-    pub recipes: BTreeMap<String, RecipeWords>,
+    /// The recipes that a file may name.
+    pub recipes: Arc<Recipes>,
     /// Families of gfx targets with their members.
     pub families: BTreeMap<String, Vec<GfxTarget>>,
     /// Processors that any table names.
@@ -39,18 +40,9 @@ pub struct Given {
     pub test_families: Option<Vec<String>>,
 }
 
-/// The words that a recipe declares.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecipeWords {
-    /// Axes beyond those that every matrix file may have.
-    pub axes: Vec<String>,
-    /// Variables.
-    pub vars: Vec<String>,
-}
-
 impl Lookups {
-    /// Families and runners of the facts, and the words of these recipes.
-    pub fn new<'a>(compat: &Compat, recipes: impl IntoIterator<Item = &'a RecipeDocument>) -> Self {
+    /// Families and runners of the facts, and these recipes.
+    pub fn new(compat: &Compat, recipes: Arc<Recipes>) -> Self {
         let tables = compat.tables();
         let members = |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect();
         let runners = tables.runners.iter().flat_map(|row| {
@@ -63,13 +55,7 @@ impl Lookups {
             Some((&pool.name, &member.os))
         });
         Self {
-            recipes: recipes
-                .into_iter()
-                .map(|document| {
-                    let vars = document.vars.keys().cloned().collect();
-                    (document.name.clone(), RecipeWords { axes: document.axes.clone(), vars })
-                })
-                .collect(),
+            recipes,
             release_types: tables.release_types.clone(),
             index_templates: tables.index_templates.clone(),
             given: Given::default(),
@@ -87,6 +73,8 @@ fn known_gfx(compat: &Compat) -> BTreeSet<String> {
     let of_packages = tables.packages.iter().flat_map(|row| row.gfx.values().flatten());
     let of_families = tables.families.iter().flat_map(|row| &row.members);
     let of_runners = tables.runners.iter().flat_map(|row| &row.gpu);
-    let all = of_rocm.chain(of_packages).chain(of_families).chain(of_runners);
-    all.filter_map(|name| name.parse::<GfxTarget>().ok()).map(|target| target.processor().to_owned()).collect()
+    // Most names stand in many rows.
+    let all: BTreeSet<&String> = of_rocm.chain(of_packages).chain(of_families).chain(of_runners).collect();
+    let targets = all.into_iter().filter_map(|name| name.parse::<GfxTarget>().ok());
+    targets.map(|target| target.processor().to_owned()).collect()
 }

@@ -16,7 +16,7 @@ pub mod recipe;
 mod reference;
 
 pub use issue::{Requested, requested};
-pub use lookups::{Given, Lookups, RecipeWords};
+pub use lookups::{Given, Lookups};
 pub use model::*;
 pub use places::Places;
 pub use profile::{Backend, Profile};

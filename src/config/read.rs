@@ -84,16 +84,17 @@ fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::Key, Node)] {
 #[cfg(test)]
 mod tests {
     use super::read;
-    use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, RecipeWords, Word};
+    use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, Word, recipe};
     use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 
     const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
 
     fn lookups() -> Lookups {
-        let words = RecipeWords { axes: vec!["flavour".into()], vars: vec!["opt-dim".into(), "max-jobs".into()] };
+        let text = "recipe: 1\nname: flash-attn\naxes: [flavour]\nvars: {opt-dim: '', max-jobs: ''}\nsteps:\n  - {stage: build, argv: [make]}\n";
+        let document = recipe::from_source(&Source::new("recipe.yaml", text), &mut Sink::new());
         let members = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
         Lookups {
-            recipes: [("flash-attn".to_owned(), words)].into(),
+            recipes: recipe::Recipes::with_shipped(document).into(),
             families: [
                 ("gfx110X-all".to_owned(), members(&["gfx1100", "gfx1101"])),
                 ("gfx94X-all".to_owned(), members(&["gfx942"])),

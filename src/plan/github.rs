@@ -147,7 +147,12 @@ mod tests {
                     python: [\"3.10\", \"3.11\", \"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n";
         let (compat, document) = (Compat::embedded(), recipe::embedded("flash-attn").unwrap());
         let mut sink = Sink::new();
-        let config = config::read(&Source::new(file, text), &Lookups::new(&compat, [&document]), &mut sink).unwrap();
+        let config = config::read(
+            &Source::new(file, text),
+            &Lookups::new(&compat, recipe::Recipes::with_shipped([]).into()),
+            &mut sink,
+        )
+        .unwrap();
         plan::plan(vec![(config, document.profile("flash-attn"))], &compat, &Options::default(), &mut sink).unwrap()
     }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Build, Site, build};
 use crate::compat::Compat;
-use crate::config::recipe::{RecipeDocument, embedded, embedded_names};
+use std::sync::Arc;
+
+use crate::config::recipe::Recipes;
 use crate::config::{self, Lookups};
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Job, JobView, Options};
@@ -12,13 +14,13 @@ use crate::plan::{self, Job, JobView, Options};
 /// The jobs of a matrix file; `version`, `distribution` and `recipe` are put in where they are missing.
 pub fn jobs(text: &str) -> Vec<Job> {
     let compat = Compat::embedded();
-    let recipes: Vec<RecipeDocument> = embedded_names().iter().filter_map(|name| embedded(name)).collect();
+    let recipes = Arc::new(Recipes::with_shipped([]));
     let head = if text.contains("distribution:") { "" } else { "distribution: flash-attn\nrecipe: flash-attn\n" };
     let mut sink = Sink::new();
     let source = Source::new("m.yaml", format!("version: 1\n{head}{text}"));
-    let config = config::read(&source, &Lookups::new(&compat, &recipes), &mut sink);
+    let config = config::read(&source, &Lookups::new(&compat, recipes.clone()), &mut sink);
     let plan = config.and_then(|config| {
-        let recipe = recipes.iter().find(|recipe| recipe.name == config.recipe)?;
+        let recipe = recipes.known(&config.recipe)?;
         let profile = recipe.profile(&config.distribution.normalized());
         plan::plan(vec![(config, profile)], &compat, &Options::default(), &mut sink)
     });
@@ -52,7 +54,7 @@ pub fn made(job: &Job) -> Result<Build, Vec<Diagnostic>> {
 /// # Errors
 /// As [`build`].
 pub fn made_at(job: &Job, site: &Site) -> Result<Build, Vec<Diagnostic>> {
-    let document = embedded(&job.recipe).unwrap();
+    let document = Recipes::with_shipped([]).known(&job.recipe).unwrap();
     build(job, &document, &Compat::embedded(), site, &BTreeMap::new())
 }
 

@@ -608,7 +608,7 @@ fn the_page_of_recipes_names_every_value() {
     let page = include_str!("../../docs/recipes.md");
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let document = crate::config::recipe::embedded("flash-attn").unwrap();
-    let values = super::context::values_of(&job, &document, &Compat::embedded(), &Site::Container);
+    let values = super::context::values_of(&job, document, &Compat::embedded(), &Site::Container);
     for name in values.keys().filter(|name| *name != "flash_attn") {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }

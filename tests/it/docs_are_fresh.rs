@@ -23,7 +23,7 @@ fn each_recipe_has_a_page_that_is_made_of_it() {
         let source = rock_matrix::diagnostic::Source::new(format!("{name}.yaml"), text.as_str());
         let read = recipe::from_source(&source, &mut sink).unwrap_or_else(|| panic!("{:?}", sink.finish()));
         let unplaced = recipe::RecipeDocument { source: None, ..read };
-        assert_eq!(recipe::embedded(&name).unwrap(), unplaced, "{name} reads otherwise from the program");
+        assert_eq!(*recipe::embedded(name).unwrap(), unplaced, "{name} reads otherwise from the program");
         assert_file(&format!("docs/recipes/{name}.md"), &recipe::page(&unplaced, &text));
         assert!(list.contains(&format!("(recipes/{name}.md)")), "docs/recipes.md does not name {name}");
     }

@@ -63,6 +63,7 @@ mod publish_to_github;
 mod publish_two_at_once;
 mod publish_waits;
 mod read_what_is_published;
+mod recipes_of_ones_own;
 mod release_the_program;
 mod render_a_build;
 mod render_a_workflow;

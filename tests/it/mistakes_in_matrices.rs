@@ -272,16 +272,13 @@ proptest! {
         text in mutated([include_str!("../../matrices/flash-attn.yaml"), RICH])
     ) {
         let compat = rock_matrix::compat::Compat::embedded();
-        let recipes: Vec<_> = rock_matrix::config::recipe::embedded_names()
-            .iter()
-            .filter_map(|name| rock_matrix::config::recipe::embedded(name))
-            .collect();
-        let lookups = rock_matrix::config::Lookups::new(&compat, &recipes);
+        let recipes = std::sync::Arc::new(rock_matrix::config::recipe::Recipes::with_shipped([]));
+        let lookups = rock_matrix::config::Lookups::new(&compat, recipes.clone());
         let mut sink = Sink::new();
         let config = rock_matrix::config::read(&Source::new("m.yaml", text.as_str()), &lookups, &mut sink);
         prop_assert_eq!(config.is_none(), sink.has_errors());
         if let Some(config) = config
-            && let Some(recipe) = recipes.iter().find(|recipe| recipe.name == config.recipe)
+            && let Some(recipe) = recipes.known(&config.recipe)
         {
             let profile = recipe.profile(&config.distribution.normalized());
             let options = rock_matrix::plan::Options::default();

@@ -151,7 +151,7 @@ fn check(found: &Collected, job: &Job, shell: &Shell) -> Result<(), Undelivered>
 fn holds_all(found: &Collected, shell: &Shell) -> Result<(), Undelivered> {
     let (name, file) = open(found)?;
     let compat = load::compat(shell).map_err(|_| Undelivered::Refused(Vec::new()))?;
-    let told = match contents(&file, &name, &compat, &Expected::default()) {
+    let told = match contents(&file, &name, compat, &Expected::default()) {
         Ok(told) | Err(told) => told,
     };
     pass(found, Gate::Contents, told, shell)

@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    let ready = match gather(args, shell, &compat, &mut sink) {
+    let ready = match gather(args, shell, compat, &mut sink) {
         Ok(ready) => ready,
         Err(exit) => {
             shell.report(&sink.finish());
@@ -128,7 +128,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let facts = sys::host_facts(&HostRoots::default(), &shell.environment, &[]);
     let mut jobs = Vec::new();
     for one in &ready {
-        match prepare::prepare(one, args, shell, &compat, &facts) {
+        match prepare::prepare(one, args, shell, compat, &facts) {
             Ok(prepared) => {
                 sink.extend(prepared.build.warnings.iter().cloned());
                 jobs.push(prepared);
@@ -224,7 +224,7 @@ fn with_known_failures(told: Diagnostic, job: &Prepared, end: &BuildEnd, shell: 
     let variables = step.iter().flat_map(|step| &step.env).map(|(name, value)| format!("{name}={value}"));
     let mut said = vec![fault.stage.clone(), fault.command.clone()];
     said.extend(variables.chain(fault.tail.iter().cloned()));
-    let known = doctor::known_failures(&compat, &said.join("\n"));
+    let known = doctor::known_failures(compat, &said.join("\n"));
     known.into_iter().fold(told, |told, row| {
         told.note(format!(
             "this is known: {} ({})",

@@ -56,11 +56,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn chosen(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let preference = if args.prefer_ck { Preference::Ck } else { Preference::None };
-    let choice = |gfx: &GfxTarget| attention::choose(&compat, &Asked { gfx, torch: args.torch.as_ref(), preference });
+    let choice = |gfx: &GfxTarget| attention::choose(compat, &Asked { gfx, torch: args.torch.as_ref(), preference });
     let choices: Vec<_> = gfx(args, shell)?.iter().map(choice).collect();
     Ok(shell.print(&match args.format {
-        Format::Human => attention::choices_text(&compat, &choices),
-        Format::Json => attention::choices_json(&compat, &choices, args.torch.as_ref()),
+        Format::Human => attention::choices_text(compat, &choices),
+        Format::Json => attention::choices_json(compat, &choices, args.torch.as_ref()),
     }))
 }
 
@@ -86,7 +86,7 @@ fn judged(log: &Path, args: &Args, shell: &Shell) -> Result<Exit, Exit> {
         load::source(shell, log)?
     };
     let named = args.arch.as_ref().and_then(|targets| targets.0.first());
-    let judgement = attention::judge(&compat, &source, named);
+    let judgement = attention::judge(compat, &source, named);
     let printed = match args.format {
         Format::Human if judgement.lines.is_empty() => Exit::Done,
         Format::Human => shell.print(&attention::judgement_text(&judgement)),

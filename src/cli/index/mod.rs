@@ -109,16 +109,16 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let rules = args.withdraw.rules(&compat, shell, sink)?;
+    let rules = args.withdraw.rules(compat, shell, sink)?;
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
     let links = publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink);
     let Input { mut files, mut rebuilt, of_folders } = match &args.folder {
         Some(folder) => {
-            let files = input::of_folder(args, folder, &out, &compat, shell, sink)?;
+            let files = input::of_folder(args, folder, &out, compat, shell, sink)?;
             Input { files, rebuilt: Vec::new(), of_folders: Withdrawn::default() }
         }
-        None => input::of_published(args, &out, links.as_ref(), &compat, shell, sink)?,
+        None => input::of_published(args, &out, links.as_ref(), compat, shell, sink)?,
     };
     pages::check_out(&out, args.folder.as_deref(), sink)?;
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };

@@ -31,11 +31,11 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         None => Planned::default(),
     };
     let files = assets::files(&named(args), sink);
-    let offered = assets::gather(&files, Depth::Verify, &Known::nothing(), &compat, sink);
+    let offered = assets::gather(&files, Depth::Verify, &Known::nothing(), compat, sink);
     as_release(&cloned(&offered), sink);
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
 
-    let opened = release_folder::open(&folder, &compat, args.dry_run, shell, sink)?;
+    let opened = release_folder::open(&folder, compat, args.dry_run, shell, sink)?;
     let offered = once(offered);
     let (kept, gone) = kept(&opened, &offered, args.replace, sink);
     if args.plan.is_some() {

@@ -29,12 +29,12 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     let options = &args.github;
     let offer = Offer::gather(args, shell, sink)?;
     let (minutes, hosts) = (options.minutes(), &options.uploads_host);
-    let opened = args.connection.open_to_send(repo, minutes, hosts, &offer.compat, shell, sink)?;
+    let opened = args.connection.open_to_send(repo, minutes, hosts, offer.compat, shell, sink)?;
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
     let resume = resume(args, repo, Reading::Same);
-    let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone(), &offer.compat);
+    let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone(), offer.compat);
     let there = match &options.state {
         Some(path) => There::saved(path, sink)?,
         None => There::asked(&opened, &goal, &offer.files, args, sink).map_err(|error| {
@@ -48,7 +48,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
 
     let content = Content { offered: &offer.files, generated: &release.generated };
     let (applied, rehearsal) = if args.dry_run {
-        rehearse(args, &opened, &goal, there.listed, &content, &offer.compat, shell)
+        rehearse(args, &opened, &goal, there.listed, &content, offer.compat, shell)
             .map(|(applied, found)| (applied, Some(found)))?
     } else {
         (send(args, &opened.client, &goal, there.listed, &content, shell), None)

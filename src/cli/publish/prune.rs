@@ -100,7 +100,7 @@ pub(super) fn prune_releases(args: &Args, repo: &str, shell: &Shell, sink: &mut 
         ));
     }
     let rule = PruneRule { tags, keep: options.keep, older_than: options.older_than };
-    let opened = args.connection.open(repo, MINUTES, &load::compat(shell)?, shell, sink)?;
+    let opened = args.connection.open(repo, MINUTES, load::compat(shell)?, shell, sink)?;
     if options.apply {
         opened.need_token("deleted", sink)?;
     }

@@ -15,7 +15,7 @@ pub(super) fn write(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit,
     let compat = load::compat(shell)?;
     let files = assets::files(&named(args), sink);
     let known = super::known(args, &files, shell, sink)?;
-    let offered = assets::gather(&files, Depth::Verify, &known, &compat, sink);
+    let offered = assets::gather(&files, Depth::Verify, &known, compat, sink);
     as_github_release(&cloned(&offered), &left_out(&files, &offered), sink);
     if sink.has_errors() {
         return Err(Exit::Fault);

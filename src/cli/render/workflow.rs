@@ -40,13 +40,13 @@ pub(super) struct Args {
 /// Renders, then writes or compares.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let matrices = load::matrices(shell, &compat, &args.files, sink)?;
+    let matrices = load::matrices(shell, compat, &args.files, sink)?;
     let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
     load::spare(shell, args.out.as_deref(), read)?;
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    let plan = load::plan(shell, &matrices, &compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &Path| path.display().to_string();
     let files: Vec<String> = args.files.iter().map(|path| text(path)).collect();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         compat: facts.as_deref(),
         recipes: recipes.as_deref(),
     };
-    let rendered = render::workflow(&plan, &compat, &words, sink).ok_or(Exit::Fault)?;
+    let rendered = render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)?;
     if args.out.is_none() && !args.check {
         return Ok(shell.print(&rendered));
     }

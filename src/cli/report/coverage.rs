@@ -98,8 +98,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let inputs = args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path));
     args.output.spare(inputs.chain(args.update.as_deref()), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(&compat, sink);
-    let expected = input::expected(&args.plan, &compat, shell, sink)?;
+    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(compat, sink);
+    let expected = input::expected(&args.plan, compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let coverage = report::coverage(&expected, &found);
     let mut exit = Exit::Done;

@@ -37,7 +37,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.plan.iter().chain(&args.results).map(PathBuf::as_path), shell)?;
     let compat = load::compat(shell)?;
-    let expected = input::expected(&args.plan, &compat, shell, sink)?;
+    let expected = input::expected(&args.plan, compat, shell, sink)?;
     let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
     if !args.built.is_dir() {
         let message = format!("there is no folder `{}`", args.built.display());

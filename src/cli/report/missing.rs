@@ -85,8 +85,8 @@ struct CellDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(&compat, sink);
-    let expected = input::expected(&args.plan, &compat, shell, sink)?;
+    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(compat, sink);
+    let expected = input::expected(&args.plan, compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let grids = report::grids(&expected, &found);
     let missing = report::listed(&found);

@@ -73,8 +73,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         });
         return Err(Exit::Fault);
     };
-    let wheels = read.wheels_of(&releases, &compat, sink);
-    let expected = input::expected(&args.plan, &compat, shell, sink)?;
+    let wheels = read.wheels_of(&releases, compat, sink);
+    let expected = input::expected(&args.plan, compat, shell, sink)?;
     let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
     let (own, of_base) = (report::repository_of(first), read.repository_of_base());
     let notes = Notes {

@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let manifests = Manifests::Newest(args.reading.most_manifests);
     let mut read = args.listed.read_offered(&args.withdrawals, &args.reading.connection, manifests, shell, sink)?;
     args.prereleases.leave_out(std::iter::once(&mut read.listing), shell);
-    let mut wheels = read.wheels(&compat, sink);
+    let mut wheels = read.wheels(compat, sink);
     let mut rebuilt = wheels.pass_over_older();
     // What is withdrawn is offered to nobody.
     rebuilt.retain(|one| !read.is_withdrawn(one));

@@ -66,15 +66,15 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     sink.extend(rebuilt_warning(&offers.rebuilt));
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
-    published::tell_unread(&offers, &compat, sink);
-    let (wheels, withdrawn) = pick::split(pick::candidates(offers, &compat), &reasons);
+    published::tell_unread(&offers, compat, sink);
+    let (wheels, withdrawn) = pick::split(pick::candidates(offers, compat), &reasons);
     tell_local(&wheels, sink);
     if wheels.is_empty() {
         let none = published.no_wheels().severity(Severity::Warning);
         sink.push(if withdrawn.is_empty() { none } else { none.note("what is published is withdrawn") });
     }
-    let choices = finder::choices(&wheels, &compat);
-    let data = finder::data(&wheels, &Rules::of(&compat), &choices, repository.as_deref(), withdrawn.len());
+    let choices = finder::choices(&wheels, compat);
+    let data = finder::data(&wheels, &Rules::of(compat), &choices, repository.as_deref(), withdrawn.len());
     let text = finder::page(&finder::Page { title: &args.title, data: &data }).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault

@@ -170,7 +170,7 @@ impl Args {
     fn wanted(&self, shell: &Shell, sink: &mut Sink) -> Result<Vec<Wanted>, Exit> {
         if self.by_manifest.is_given() {
             let compat = load::compat(shell)?;
-            let trees = self.by_manifest.trees(&compat, &self.choices.platform, shell, sink)?;
+            let trees = self.by_manifest.trees(compat, &self.choices.platform, shell, sink)?;
             return Ok(trees.into_iter().filter_map(|tree| self.of_tree(tree, shell, sink)).collect());
         }
         let origin = match &self.project {
@@ -269,12 +269,12 @@ impl Args {
             require_related: self.choices.require_related_commit,
         };
         let mut resolved = || {
-            let chosen = self.choices.chosen(&compat, &[project.to_owned()], sink)?;
-            let files = self.choices.pin_files(&compat, &chosen, &explicit, shell, sink)?;
+            let chosen = self.choices.chosen(compat, &[project.to_owned()], sink)?;
+            let files = self.choices.pin_files(compat, &chosen, &explicit, shell, sink)?;
             let row = chosen.rows.first()?;
             let related_os = &self.choices.related_os;
             let question = Question { row, explicit: &explicit, preset: chosen.preset, files: &files, related_os };
-            resolve(&question, &compat).map_err(|fault| sink.push(fault)).ok()
+            resolve(&question, compat).map_err(|fault| sink.push(fault)).ok()
         };
         let Some(found) = resolved() else { return Ok(None) };
         let reference = match found.reference {

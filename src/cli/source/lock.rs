@@ -57,8 +57,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let mut sink = Sink::new();
-    let manifest = args.manifest(&compat, shell, &mut sink);
-    for (project, version, minor) in manifest.strangers(&compat) {
+    let manifest = args.manifest(compat, shell, &mut sink);
+    for (project, version, minor) in manifest.strangers(compat) {
         sink.push(
             Diagnostic::new(
                 &codes::STRANGE_COMPANION,
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Exit::Done => {}
         exit => return exit,
     }
-    let torch = projects::on(&compat, &args.platform).first().and_then(|row| manifest.entry(&row.folder));
+    let torch = projects::on(compat, &args.platform).first().and_then(|row| manifest.entry(&row.folder));
     let reference = torch.map_or("unknown", |torch| torch.branch.as_deref().unwrap_or(&torch.commit));
     let here = &shell.environment.current_dir;
     let out = args.out.as_ref().map(|path| {

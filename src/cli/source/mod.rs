@@ -71,7 +71,7 @@ impl Tree {
             (Some(folder), _) => folder.clone(),
             (None, project) => {
                 let compat = load::compat(shell)?;
-                let row = projects::find(&compat, project.as_deref().unwrap_or_default(), "linux");
+                let row = projects::find(compat, project.as_deref().unwrap_or_default(), "linux");
                 row.map_err(|fault| shell.report(&[fault]))?.folder.clone().into()
             }
         };

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         let fault = Diagnostic::new(&codes::NO_PIN, format!("there is no checkout of torch at `{shown}`"));
         return shell.report(&[fault.at(Place::Argument(shown), "").help("name the folder of torch's sources")]);
     }
-    let document = args.read(&compat, shell, &mut sink);
+    let document = args.read(compat, shell, &mut sink);
     let printed = shell.print(&match args.format {
         Format::Human => human(&document),
         Format::Json => {

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let mut sink = Sink::new();
-    let text = planned(args, &compat, shell, &mut sink);
+    let text = planned(args, compat, shell, &mut sink);
     let exit = shell.report(&sink.finish());
     match text {
         Some(text) if exit == Exit::Done => shell.print(&text),

@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let (paths, mut all) = expected::files(&args.wheels);
-    let expected = match expected::expected(&args.expect, &args.with, &paths, &judge.compat, shell) {
+    let expected = match expected::expected(&args.expect, &args.with, &paths, judge.compat, shell) {
         Ok(expected) => expected,
         Err(exit) => return exit,
     };
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         all.extend(found);
     }
     all.extend(judge.unmatched(paths.len()));
-    let shortfalls = expected.shortfalls(&judge.compat);
+    let shortfalls = expected.shortfalls(judge.compat);
     let is_whole = !shortfalls.iter().any(Diagnostic::is_error);
     all.extend(shortfalls);
     let exit = report(shell, &all);
@@ -204,7 +204,7 @@ fn look_into(file: &WheelFile, judge: &Judge, expected: &Expected, checked: &mut
         checked.summary = summary(wheel, report, file.file.size_bytes());
         let lacks = if expected.has(&file.name) {
             expected
-                .lacks(&file.shown, wheel, file.file.size_bytes(), &file.name, &judge.compat)
+                .lacks(&file.shown, wheel, file.file.size_bytes(), &file.name, judge.compat)
                 .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)])
         } else {
             Vec::new()
@@ -247,7 +247,7 @@ fn judged(
         if !targets.is_empty() {
             found.extend(audit::unexpected(&checked.shown, files, splits, &targets));
         }
-        found.extend(audit::too_large(&checked.shown, checked.size_bytes, args.max_size, &judge.compat));
+        found.extend(audit::too_large(&checked.shown, checked.size_bytes, args.max_size, judge.compat));
     }
     let allowed = |finding: &Diagnostic| {
         let by_profile = args.profile == Profile::Sdk && SDK_ALLOWS.contains(&finding.code);

@@ -53,7 +53,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     };
     let input = super::open(&args.wheel).map_err(one)?;
     let wheel = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
-    let row = audit::embedding(&input.name, &compat).map_err(one)?;
+    let row = audit::embedding(&input.name, compat).map_err(one)?;
     let save = |change: &Change<'_>| {
         let (out, saved) = output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;
         Ok(output::tell(&args.wheel, &out, saved, change, &args.printing, shell))

@@ -20,7 +20,7 @@ use crate::wheel::{Member, Vouching, Wheel, WheelError, check_dist_info};
 
 /// What wheels are judged with, gathered once.
 pub(super) struct Judge {
-    pub(super) compat: Compat,
+    pub(super) compat: &'static Compat,
     pub(super) libraries: Box<dyn MachineLibraries>,
     /// The C library of the machine.
     pub(super) host: Family,
@@ -61,7 +61,7 @@ pub(super) struct Tried {
 pub(in crate::cli) fn gate(
     file: &PositionalFile,
     name: &WheelName,
-    compat: Compat,
+    compat: &'static Compat,
     expected: &[GfxTarget],
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let judge = Judge::alone(compat, Look::Everything);
@@ -73,7 +73,7 @@ pub(in crate::cli) fn gate(
         if !expected.is_empty() && !name.is_any_platform() {
             found.extend(audit::unexpected(&shown, &report.files, &splits, expected));
         }
-        found.extend(audit::too_large(&shown, file.size_bytes(), None, &judge.compat));
+        found.extend(audit::too_large(&shown, file.size_bytes(), None, judge.compat));
         found
     })
 }
@@ -85,7 +85,7 @@ pub(in crate::cli) fn gate(
 pub(super) fn under_name(
     file: &PositionalFile,
     name: &WheelName,
-    compat: Compat,
+    compat: &'static Compat,
     look: Look,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     Judge::alone(compat, look).with_report(file, &name.to_string(), name, |_, report| report.findings.clone())
@@ -110,7 +110,7 @@ pub(super) fn vouched(files: &[FileFacts]) -> BTreeSet<&str> {
 
 impl Judge {
     /// What judges without options, and without the libraries of the machine.
-    pub(super) fn alone(compat: Compat, look: Look) -> Self {
+    pub(super) fn alone(compat: &'static Compat, look: Look) -> Self {
         Self {
             compat,
             libraries: Box::new(NoLibraries),
@@ -202,7 +202,7 @@ impl Judge {
         });
         let purelib = wheel.wheel().get("Root-Is-Purelib");
         let judged = Judged {
-            compat: &self.compat,
+            compat: self.compat,
             allowed_paths: &self.allowed_paths,
             is_purelib: purelib.is_some_and(|value| value.eq_ignore_ascii_case("true")),
         };

@@ -41,13 +41,13 @@ impl Reader<'_> {
         if normalized(name) == normalized(naming.distribution) {
             return Some(AxisRole::Package);
         }
-        let recipe = self.lookups.recipes.get(naming.recipe);
-        let declared = recipe.into_iter().flat_map(|words| words.axes.iter().chain(&words.vars));
+        let recipe = self.lookups.recipes.known(naming.recipe);
+        let declared = recipe.iter().flat_map(|words| words.axes.iter().chain(words.vars.keys()));
         let mut known: Vec<&str> = FIELD_AXES.into_iter().chain(declared.map(String::as_str)).collect();
         if known.contains(&name) {
             return Some(AxisRole::Field);
         }
-        recipe?;
+        recipe.as_ref()?;
         known.extend(ROLES.iter().map(|(word, _)| *word));
         known.push(naming.distribution);
         let near = nearest(name, known.iter().copied());

@@ -177,9 +177,8 @@ impl Reader<'_> {
             self.fault(&codes::BAD_NAME, place, message, help);
             return recipe;
         }
-        let known = &self.lookups.recipes;
-        if !known.is_empty() && !recipe.is_empty() && !known.contains_key(&recipe) {
-            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+        let names = self.lookups.recipes.names();
+        if !names.is_empty() && !recipe.is_empty() && !names.contains(&recipe.as_str()) {
             let near = nearest(&recipe, names.iter().copied()).filter(|_| given.is_some());
             let help = match (near, given) {
                 (Some(near), Some(_)) => format!("write `{near}`"),

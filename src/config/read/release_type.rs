@@ -91,8 +91,9 @@ impl Reader<'_> {
             }
             return None;
         };
-        let declared = self.lookups.recipes.get(recipe);
-        let is_known = |axis: &String| axis == "python" || declared.is_none_or(|words| words.axes.contains(axis));
+        let declared = self.lookups.recipes.known(recipe);
+        let is_known =
+            |axis: &String| axis == "python" || declared.as_ref().is_none_or(|words| words.axes.contains(axis));
         if let Value::Map(entries) = &mut whole.value
             && let Some(Node { value: Value::Map(axes), .. }) = node_mut(entries, "axes")
         {

@@ -216,18 +216,21 @@ impl Reader<'_> {
         entries: &[(crate::yaml::Key, Node)],
         recipe: &str,
     ) -> indexmap::IndexMap<String, String> {
-        let known = self.lookups.recipes.get(recipe);
+        let known = self.lookups.recipes.known(recipe);
         let mut found = indexmap::IndexMap::new();
         for (key, node) in entries {
             let Some(text) = node.text() else { continue };
-            if let Some(words) = known
-                && !words.vars.contains(&key.text)
+            if let Some(words) = &known
+                && !words.vars.contains_key(&key.text)
             {
-                let near = nearest(&key.text, words.vars.iter().map(String::as_str));
+                let near = nearest(&key.text, words.vars.keys().map(String::as_str));
                 let help = match near {
                     Some(near) => format!("write `{near}`"),
                     None if words.vars.is_empty() => "remove it: the recipe has no variables".into(),
-                    None => format!("the recipe knows {}", words.vars.join(", ")),
+                    None => format!(
+                        "the recipe knows {}",
+                        words.vars.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+                    ),
                 };
                 let message = with_nearest(format!("recipe `{recipe}` has no variable `{}`", key.text), near);
                 self.push(

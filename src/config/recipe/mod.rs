@@ -8,6 +8,7 @@
 mod document;
 mod page;
 mod read;
+mod recipes;
 mod shape;
 mod unions;
 mod uses;
@@ -18,6 +19,7 @@ pub use document::{
 };
 pub use page::page;
 pub use read::{embedded, embedded_names, from_source};
+pub use recipes::Recipes;
 pub use shape::RECIPE as SHAPE;
 pub use unions::{EnvValue, PATH_SEPARATOR};
-pub use uses::resolve;
+use uses::resolve;

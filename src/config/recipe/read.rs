@@ -1,6 +1,7 @@
 //! Recipe documents from YAML trees and from the embedded form.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, OnceLock};
 
 use super::{RecipeDocument, StepDocument, shape::RECIPE};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
@@ -31,19 +32,26 @@ pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
     }
 }
 
-/// The shipped recipe with this name.
-pub fn embedded(name: &str) -> Option<RecipeDocument> {
-    let all: indexmap::IndexMap<&str, &serde_json::value::RawValue> = serde_json::from_str(EMBEDDED).ok()?;
-    serde_json::from_str(all.get(name)?.get()).ok()
+/// A shipped recipe: its text, and what that holds once it is asked for.
+type Shipped = (&'static serde_json::value::RawValue, OnceLock<RecipeDocument>);
+
+static SHIPPED: LazyLock<BTreeMap<&'static str, Shipped>> = LazyLock::new(|| {
+    let all: BTreeMap<&str, &serde_json::value::RawValue> = serde_json::from_str(EMBEDDED).unwrap_or_default();
+    all.into_iter().map(|(name, text)| (name, (text, OnceLock::new()))).collect()
+});
+
+/// The shipped recipe with this name, as it is written.
+pub fn embedded(name: &str) -> Option<&'static RecipeDocument> {
+    let (text, document) = SHIPPED.get(name)?;
+    if document.get().is_none() {
+        let _ = document.set(serde_json::from_str(text.get()).ok()?);
+    }
+    document.get()
 }
 
 /// Names of the shipped recipes, sorted.
-pub fn embedded_names() -> Vec<Arc<str>> {
-    let all: indexmap::IndexMap<&str, &serde_json::value::RawValue> =
-        serde_json::from_str(EMBEDDED).unwrap_or_default();
-    let mut names: Vec<Arc<str>> = all.keys().map(|name| Arc::from(*name)).collect();
-    names.sort();
-    names
+pub fn embedded_names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.keys().copied()
 }
 
 impl RecipeDocument {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::{RecipeDocument, StepDocument};
+use super::{RecipeDocument, Recipes, StepDocument};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 
@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, registry::build as codes};
 ///
 /// # Errors
 /// A recipe that is not there or uses itself, and a stage that two of them have.
-pub fn resolve(document: &RecipeDocument, all: &[RecipeDocument]) -> Result<RecipeDocument, Diagnostic> {
+pub(super) fn resolve(document: &RecipeDocument, all: &Recipes) -> Result<RecipeDocument, Diagnostic> {
     let mut whole = RecipeDocument { steps: Vec::new(), ..document.clone() };
     let mut merge = Merge { all, root: document, open: vec![document.name.as_str()], used: BTreeSet::new() };
     for step in &document.steps {
@@ -37,7 +37,7 @@ pub fn resolve(document: &RecipeDocument, all: &[RecipeDocument]) -> Result<Reci
 
 /// The way from a recipe to what it uses.
 struct Merge<'a> {
-    all: &'a [RecipeDocument],
+    all: &'a Recipes,
     root: &'a RecipeDocument,
     /// The recipes that are being read, the outermost first.
     open: Vec<&'a str>,
@@ -56,8 +56,8 @@ impl<'a> Merge<'a> {
             whole.steps.push(StepDocument { when, ..step.clone() });
             return Ok(());
         }
-        let Some(used) = self.all.iter().find(|document| document.name == step.r#use) else {
-            let near = nearest(&step.r#use, self.all.iter().map(|document| document.name.as_str()));
+        let Some(used) = self.all.document(&step.r#use) else {
+            let near = nearest(&step.r#use, self.all.names());
             let message = with_nearest(format!("there is no recipe `{}` to use", step.r#use), near);
             return Err(self.fault(&step.r#use, message).help("name a shipped recipe, or one beside this one"));
         };
@@ -146,7 +146,7 @@ mod tests {
 
     fn check(texts: &[&str]) -> Result<RecipeDocument, String> {
         let all: Vec<RecipeDocument> = texts.iter().map(|text| read(text)).collect();
-        resolve(&all[0], &all).map_err(|fault| fault.message)
+        resolve(&all[0].clone(), &Recipes::with_shipped(all)).map_err(|fault| fault.message)
     }
 
     const SDK: &str = "sdk\nrequires: [rocm]\nvars: {extras: devel, python: python3}\nenv: {ROCM_HOME: /opt}\nfacts:\n  root: {command: \

@@ -21,7 +21,7 @@ pub(super) struct Offer {
     /// The files, each name once.
     pub(super) files: Vec<Gathered>,
     /// The facts that all of it is judged by.
-    pub(super) compat: Compat,
+    pub(super) compat: &'static Compat,
 }
 
 impl Offer {
@@ -39,7 +39,7 @@ impl Offer {
         let largest = compat.most("asset") as u64;
         let taken: Vec<_> = given.iter().filter(|file| is_taken(file, largest, sink)).cloned().collect();
         let known = publish::known(args, &taken, shell, sink)?;
-        let files = assets::gather(&taken, Depth::Verify, &known, &compat, sink);
+        let files = assets::gather(&taken, Depth::Verify, &known, compat, sink);
         known::tell(&files, shell);
         as_github_release(&cloned(&files), &left_out(&given, &files), sink);
         let longest = compat.most("release-text") as u64;

@@ -123,7 +123,7 @@ pub(super) fn renamed(
         retagged.edits.renamed_folders.extend(labelled.edits.renamed_folders);
         retagged.edits.replaced.extend(labelled.edits.replaced);
         retagged.findings.extend(labelled.findings);
-        let against = audit::label_findings(&retagged.name, report, &job.judge.compat);
+        let against = audit::label_findings(&retagged.name, report, job.judge.compat);
         retagged.findings.extend(against.into_iter().map(|one| match one.severity {
             Severity::Error => one.severity(Severity::Warning),
             _ => one,

@@ -1,0 +1,66 @@
+//! Recipes by name.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{RecipeDocument, embedded, embedded_names, resolve};
+use crate::diagnostic::Diagnostic;
+
+/// The recipes that can be named. Each is put together with what it uses when it is first asked for.
+#[derive(Debug, Default)]
+pub struct Recipes {
+    given: Vec<RecipeDocument>,
+    has_shipped: bool,
+    whole: Mutex<BTreeMap<String, Result<Arc<RecipeDocument>, Diagnostic>>>,
+}
+
+impl Recipes {
+    /// These, and the shipped ones that they do not replace. Of two with one name the later stands.
+    pub fn with_shipped(given: impl IntoIterator<Item = RecipeDocument>) -> Self {
+        Self { given: given.into_iter().collect(), has_shipped: true, whole: Mutex::default() }
+    }
+
+    /// The names, sorted.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.given.iter().map(|document| document.name.as_str()).collect();
+        if self.has_shipped {
+            embedded_names().for_each(|name| names.push(name));
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// A recipe as it is written.
+    pub(super) fn document(&self, name: &str) -> Option<&RecipeDocument> {
+        let given = self.given.iter().rev().find(|document| document.name == name);
+        given.or_else(|| self.has_shipped.then(|| embedded(name)).flatten())
+    }
+
+    /// A recipe together with those that it uses; `None` where there is none of this name.
+    ///
+    /// # Errors
+    /// Those of [`resolve`].
+    pub fn whole(&self, name: &str) -> Option<Result<Arc<RecipeDocument>, Diagnostic>> {
+        let document = self.document(name)?;
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if !whole.contains_key(name) {
+            whole.insert(name.to_owned(), resolve(document, self).map(Arc::new));
+        }
+        whole.get(name).cloned()
+    }
+
+    /// The same, `None` also where what it uses does not fit together.
+    pub fn known(&self, name: &str) -> Option<Arc<RecipeDocument>> {
+        self.whole(name)?.ok()
+    }
+
+    /// What is wrong with the given ones, and with others that were asked for.
+    pub fn faults(&self) -> Vec<Diagnostic> {
+        for document in &self.given {
+            self.known(&document.name);
+        }
+        let whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        whole.values().filter_map(|whole| whole.as_ref().err().cloned()).collect()
+    }
+}

@@ -1,0 +1,51 @@
+//! Recipes that a user brings.
+
+use crate::support::Project;
+
+const MATRIX: &str = "version: 1\ndistribution: mine\nrecipe: mine\naxes: {python: [\"3.12\"], rocm: [\"7.14.0\"]}\nunknown: lenient\n\
+    gfx: [gfx942]\ntorch-from: host\npython-from: host\n";
+const RECIPE: &str = "recipe: 1\nname: mine\nversion-from: build\nsources: {mine: {path: tree}}\nsteps:\n  - use: rocm-sdk\n  - {stage: \
+    build, cwd: src/mine, argv: [make]}\n";
+
+fn stages(project: &Project, files: &[&str]) -> Vec<String> {
+    let words = [&["render", "recipe"], files, &["--engine", "local"]].concat();
+    let said = project.run(&words).exits(0).stdout;
+    said.lines().filter_map(|line| line.trim().strip_prefix("- stage: ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_recipe_beside_the_matrix_file_is_put_together_with_the_shipped_one_that_it_uses() {
+    let project = Project::new().file("mine.yaml", RECIPE).file("m.yaml", MATRIX).file("own/mine.yaml", RECIPE);
+    let found = stages(&project, &["mine.yaml", "m.yaml"]);
+    assert_eq!(found, ["fetch-mine", "rocm-cache", "rocm", "facts-rocm", "facts-rocm-2", "build", "record"]);
+    assert_eq!(stages(&project, &["m.yaml", "--recipes", "own"]), found);
+}
+
+#[test]
+fn what_a_recipe_uses_may_stand_beside_it() {
+    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: rocm, argv: [\"true\"]}\n";
+    let project = Project::new().file("mine.yaml", RECIPE).file("rocm-sdk.yaml", used).file("m.yaml", MATRIX);
+    assert_eq!(stages(&project, &["mine.yaml", "rocm-sdk.yaml", "m.yaml"]), ["fetch-mine", "rocm", "build"]);
+}
+
+#[test]
+fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
+    // `torch-environment` has facts that are asked beside the stage `rocm`.
+    let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: sdk, argv: [\"true\"]}\n";
+    let matrix = MATRIX.replace("mine", "torchaudio");
+    let project = Project::new().file("rocm-sdk.yaml", used).file("m.yaml", &matrix);
+    let told = project.run(&["check", "rocm-sdk.yaml", "m.yaml"]).exits(1).stderr;
+    assert!(told.contains("is asked beside `rocm`, which is no stage"), "{told}");
+}
+
+#[test]
+fn the_example_of_a_new_package_is_two_yaml_files() {
+    let project = Project::new()
+        .file("xerv-crayon.yaml", include_str!("../../examples/new-package/xerv-crayon.yaml"))
+        .file("matrix.yaml", include_str!("../../examples/new-package/matrix.yaml"));
+    project.run(&["check", "xerv-crayon.yaml", "matrix.yaml"]).exits(0);
+    let planned = project.run(&["plan", "xerv-crayon.yaml", "matrix.yaml"]).exits(0).stdout;
+    assert!(planned.contains("xerv_crayon-5.7.16+rocm52-cp311-cp311-linux_x86_64.whl  gfx90a gfx1030"), "{planned}");
+    let rendered = project.run(&["render", "recipe", "xerv-crayon.yaml", "matrix.yaml", "--engine", "local"]).exits(0);
+    assert!(rendered.stdout.contains("--offload-arch=gfx90a"), "{}", rendered.stdout);
+}
