@@ -84,8 +84,8 @@ fn remote(git: &Git<'_>, wanted: &Wanted) -> Result<String, CheckoutFault> {
 
 /// The repositories that the last checkout recorded, as far as they are there.
 fn recorded(git: &Git<'_>, state: &State) -> Result<Vec<Found>, CheckoutFault> {
-    let found: Result<Vec<_>, _> = state.repositories.par_iter().map(|record| status(git, record)).collect();
-    Ok(found?.into_iter().flatten().collect())
+    let found: Vec<_> = state.repositories.par_iter().map(|record| status(git, record)).collect();
+    in_order(found)
 }
 
 /// What git says of a repository; `None` where its folder has none.
@@ -141,8 +141,12 @@ pub(super) fn everything(git: &Git<'_>, state: Option<&State>, known: &[Found]) 
         found.above = above(git, &found, &record)?;
         Ok(Some(found))
     });
-    let found: Result<Vec<Option<Found>>, CheckoutFault> = found.collect();
-    Ok(found?.into_iter().flatten().collect())
+    in_order(found.collect())
+}
+
+/// What was found, or the fault of the first repository that has one: which thread met one first must not decide.
+fn in_order(found: Vec<Result<Option<Found>, CheckoutFault>>) -> Result<Vec<Found>, CheckoutFault> {
+    found.into_iter().filter_map(Result::transpose).collect()
 }
 
 /// Commits at the head that neither a checkout made nor any ref of upstream has.

@@ -62,6 +62,7 @@ mod publish_to_a_folder;
 mod publish_to_github;
 mod publish_two_at_once;
 mod publish_waits;
+mod random_work_in_sources;
 mod read_what_is_published;
 mod recipes_of_ones_own;
 mod release_the_program;

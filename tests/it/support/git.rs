@@ -180,6 +180,11 @@ impl Sources {
         self.project.run(&Self::words(words))
     }
 
+    /// The same, however it ends.
+    pub fn checkout_any(&self, words: &[&str]) {
+        self.project.command(&Self::words(words)).output().unwrap();
+    }
+
     /// The arguments of such a checkout. Options that are given replace those that are not.
     pub fn words<'a>(words: &[&'a str]) -> Vec<&'a str> {
         let mut all = vec!["source", "checkout"];
