@@ -274,10 +274,10 @@ impl Maker<'_> {
         let build = self.build(&site, sink)?;
         let job = &self.ready.job;
         if site != Site::Container {
-            return Ok(render::dry_run(job, &build, Err("none: it builds on this machine")));
+            return Ok(render::dry_run(job, &build, Err("none: it builds on this machine"), 0));
         }
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
-        Ok(render::dry_run(job, &build, Ok(&command)))
+        Ok(render::dry_run(job, &build, Ok(&command), 0))
     }
 }
 

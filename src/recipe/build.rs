@@ -7,13 +7,14 @@ use super::late::Place;
 use super::prepare;
 use super::step::{Output, Step};
 use crate::compat::Compat;
-use crate::config::recipe::{EditDocument, RecipeDocument, StepDocument};
+use crate::config::recipe::{EditDocument, PlaceDocument, RecipeDocument, StepDocument};
 use crate::config::{Platform, PythonFrom, TorchFrom};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::plan::Job;
 
 const EDIT: &str = include_str!("../../templates/recipe/edit.py");
 const INSTALL: &str = include_str!("../../templates/recipe/install.py");
+const PLACE: &str = include_str!("../../templates/recipe/place.py");
 const RECORD: &str = include_str!("../../templates/recipe/record.py");
 const REMOVE: &str = include_str!("../../templates/recipe/remove.py");
 const SMOKE: &str = include_str!("../../templates/recipe/smoke.py");
@@ -26,6 +27,8 @@ pub struct Build {
     pub steps: Vec<Step>,
     /// How many of them fetch checkouts and make the place ready: they come first, whatever the recipe says.
     pub ready: usize,
+    /// Words for `--continue` with the number of the step that each begins at, in the order of the recipe.
+    pub points: Vec<(String, usize)>,
     /// Glob of the wheels that must be there at the end, relative to the job's folder.
     pub wheels: String,
     /// Whether the label is set on the finished wheel, because the build itself cannot.
@@ -48,6 +51,7 @@ impl Build {
             number += 1;
             (number <= self.ready && !step.host) || step.stage == SMOKE_TEST
         });
+        self.points.clear();
         self
     }
 }
@@ -189,8 +193,9 @@ impl Maker<'_> {
             return Err(faults);
         }
         let ready = ready + checkouts.len();
-        let steps = checkouts.into_iter().chain(steps).collect();
-        Ok(Build { steps, ready, wheels, relabel: document.collect.relabel, uses_caller, warnings })
+        let steps: Vec<Step> = checkouts.into_iter().chain(steps).collect();
+        let points = points(document, &steps);
+        Ok(Build { steps, ready, points, wheels, relabel: document.collect.relabel, uses_caller, warnings })
     }
 
     /// A step that runs a program of ours.
@@ -226,9 +231,10 @@ impl Maker<'_> {
     /// A step of the recipe, and those that install what it made.
     fn step(&self, written: &StepDocument, asked: &BTreeSet<String>) -> Result<Vec<Step>, Diagnostic> {
         let context = self.context;
-        let argv = match &written.shell {
-            None => context.words(&written.argv)?,
-            Some(_) => ["bash", "-euo", "pipefail", "-c", &written.script].map(str::to_owned).into(),
+        let argv = match (&written.place, &written.shell) {
+            (Some(place), _) => self.place(place)?,
+            (None, None) => context.words(&written.argv)?,
+            (None, Some(_)) => ["bash", "-euo", "pipefail", "-c", &written.script].map(str::to_owned).into(),
         };
         let mut step = Step {
             stage: written.stage.clone(),
@@ -257,6 +263,24 @@ impl Maker<'_> {
         Ok(steps)
     }
 
+    /// The command that places files in an environment.
+    fn place(&self, place: &PlaceDocument) -> Result<Vec<String>, Diagnostic> {
+        let context = self.context;
+        let into = self.of_caller(context.required(&place.into)?);
+        let mut argv = self.program(String::new(), PLACE, [into, inside(context.required(&place.holds))?]).argv;
+        for row in &place.rows {
+            if context.holds(row.when.as_deref())? {
+                let need = if row.one { "one" } else { "some" }.to_owned();
+                let folders = context.words(&row.to)?.into_iter().map(|folder| inside(Ok(folder)));
+                let folders = folders.collect::<Result<Vec<_>, _>>()?;
+                argv.extend([inside(context.required(&row.from))?, need, inside(context.required(&row.link))?]);
+                argv.extend([inside(context.required(&row.replaces))?, folders.len().to_string()]);
+                argv.extend(folders);
+            }
+        }
+        Ok(argv)
+    }
+
     fn record(&self) -> Result<Step, Diagnostic> {
         let mut step = self.program("record".to_owned(), RECORD, [RECORD_FILE.to_owned()]);
         for (name, command) in &self.document.collect.record {
@@ -279,6 +303,25 @@ impl Maker<'_> {
         ];
         Ok(self.program(SMOKE_TEST.to_owned(), SMOKE, arguments))
     }
+}
+
+/// Where each point begins: at the first of its stages, or at what is asked right before it. One of which the job has no
+/// stage begins where the next one does.
+fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
+    let begin = |stage: &String| {
+        let at = steps.iter().position(|step| step.stage == *stage)?;
+        let questions =
+            steps[..at].iter().rev().take_while(|step| step.stage.starts_with(&format!("facts-of-{stage}")));
+        Some(at - questions.count())
+    };
+    let mut next = None;
+    let mut found = Vec::new();
+    for (name, stages) in document.points.iter().rev() {
+        next = stages.iter().filter_map(begin).min().or(next);
+        found.extend(next.map(|at| (name.clone(), at)));
+    }
+    found.reverse();
+    found
 }
 
 /// A path that stays in the job's folder.

@@ -1,6 +1,7 @@
 //! The steps that fetch sources.
 
 use super::build::Maker;
+use super::context::SHELL_VARIABLE;
 use super::step::Step;
 use crate::config::recipe::SourceDocument;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
@@ -116,7 +117,8 @@ impl Maker<'_> {
     }
 
     /// A path that starts where rock-matrix is called.
-    fn of_caller(&self, path: String) -> String {
-        if path.starts_with('/') { path } else { format!("{}/{path}", self.site.caller()) }
+    pub(super) fn of_caller(&self, path: String) -> String {
+        // What a fact of the build names is absolute.
+        if path.starts_with(['/', SHELL_VARIABLE]) { path } else { format!("{}/{path}", self.site.caller()) }
     }
 }

@@ -137,8 +137,8 @@ fn plain(text: &str) -> String {
 }
 
 /// What would be done for one job: the container command where there is one, and each step. Programs of ours stand as
-/// `"$NAME"`, as in the script.
-pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>) -> String {
+/// `"$NAME"`, as in the script. Steps before `from` are named only.
+pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize) -> String {
     let gfx: Vec<String> = job.gfx.iter().map(ToString::to_string).collect();
     let mut text = format!("\n== {}\n", job.id);
     let mut line = |name: &str, value: &str| {
@@ -164,7 +164,11 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>) -> String {
     let mut programs = Programs::default();
     for (number, step) in build.steps.iter().enumerate() {
         let view = step_view(step, &mut programs);
-        let _ = writeln!(text, "   {}/{} {}", number + 1, build.steps.len(), step.stage);
+        let passed_over = if number < from { "  passed over" } else { "" };
+        let _ = writeln!(text, "   {}/{} {}{passed_over}", number + 1, build.steps.len(), step.stage);
+        if number < from {
+            continue;
+        }
         for line in &view.lines {
             let _ = writeln!(text, "       {line}");
         }

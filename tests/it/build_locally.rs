@@ -510,3 +510,26 @@ fn a_source_on_this_machine_is_copied_again_when_it_changed() {
     toy.build(0, &["--continue", "auto"]);
     assert_eq!(toy.text("seen"), "one\nother\n");
 }
+
+/// TA7: what an earlier build left is not thrown away without a word.
+#[test]
+fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
+    let toy = Toy::with_recipe("echo build >>order; exit 1", "").recipe(
+        "collect:",
+        "  - stage: pack\n    argv: [bash, -c, \"true\"]\npoints: {first: [prepare], wheel: [build], last: [pack]}\ncollect:",
+    );
+    let toy = toy.recipe("echo prepare >>order\"]", "echo prepare >>order; mkdir -p src/toy dist; touch dist/one.whl\"]\n    outputs: {wheel: {glob: 'dist/*.whl'}}");
+    let (_, stderr) = toy.build(4, &[]);
+    assert!(!stderr.contains("--continue wheel"), "{stderr}");
+    let said = "an earlier build of this job left its work; the same command with one of these goes on from there:\n  \
+                --continue wheel      `prepare` is done: src/toy, dist/one.whl\n";
+    let (_, stderr) = toy.build(0, &["--dry-run"]);
+    assert_eq!(stderr, said);
+    let (stdout, _) = toy.build(0, &["--dry-run", "--continue", "wheel"]);
+    assert!(stdout.contains("   1/5 prepare  passed over\n   2/5 build\n"), "{stdout}");
+    toy.build(4, &["--continue", "wheel"]);
+    assert_eq!(toy.text("order"), "prepare\nbuild\nbuild\n");
+    let (_, stderr) = toy.build(4, &[]);
+    assert!(stderr.starts_with(said), "{stderr}");
+    assert_eq!(toy.text("order"), "prepare\nbuild\n", "and then it begins anew, as it was asked to");
+}

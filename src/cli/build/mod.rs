@@ -1,6 +1,7 @@
 //! `build`: runs the recipes of jobs and checks what they made.
 
 mod finish;
+mod points;
 mod prepare;
 mod progress;
 
@@ -143,7 +144,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if let Some(exit) = jobs.iter().find_map(|job| job.cannot_go_on(args, shell)) {
             return exit;
         }
-        return shell.print(&jobs.iter().map(Prepared::dry_run).collect::<String>());
+        let exit = shell.print(&jobs.iter().map(|job| job.dry_run(args)).collect::<String>());
+        for job in &jobs {
+            points::tell(job, args, shell);
+        }
+        return exit;
     }
     match sys::can_write_into(&args.out) {
         Ok(()) => {
@@ -249,6 +254,7 @@ fn build_one(
     {
         return shell.report(&[fault]);
     }
+    points::tell(job, args, shell);
     let mut progress = Progress::new(shell);
     let surroundings = prepare::surroundings(shell, facts);
     let session = job.session(args, shell, &surroundings, signals);
@@ -266,7 +272,7 @@ fn build_one(
             return Exit::Machine;
         }
         Err(NotBegun::Stage(fault)) => {
-            shell.report(&[Diagnostic::from(&fault)]);
+            shell.report(&[job.unknown(&fault)]);
             return Exit::Usage;
         }
     };

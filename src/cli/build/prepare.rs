@@ -9,7 +9,9 @@ use crate::cli::jobs::Ready;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
-use crate::exec::{self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, first_step};
+use crate::exec::{
+    self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, UnknownStage, first_step,
+};
 use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
@@ -225,26 +227,42 @@ pub(super) fn shown(path: &Path, shell: &Shell) -> String {
     path.strip_prefix(&shell.environment.current_dir).unwrap_or(path).display().to_string()
 }
 
-/// Where the build is to begin.
-fn wish(args: &Args) -> Continue {
-    match args.resume.as_deref() {
-        None => Continue::Fresh,
-        Some("auto") => Continue::Auto,
-        Some(stage) => Continue::Stage(stage.to_owned()),
-    }
-}
-
 impl Prepared {
+    /// Where the build is to begin. A point of the recipe stands for the stage that it begins at.
+    pub(super) fn wish(&self, args: &Args) -> Continue {
+        match args.resume.as_deref() {
+            None => Continue::Fresh,
+            Some("auto") => Continue::Auto,
+            Some(word) => {
+                let point = self.build.points.iter().find(|(name, _)| name == word);
+                Continue::Stage(point.map_or(word, |(_, at)| &self.build.steps[*at].stage).to_owned())
+            }
+        }
+    }
+
+    /// What is said of a word that is neither a stage nor a point of the job.
+    pub(super) fn unknown(&self, fault: &UnknownStage) -> Diagnostic {
+        let mut known: Vec<String> = self.build.points.iter().map(|(name, _)| name.clone()).collect();
+        known.extend(
+            fault.known.iter().filter(|stage| !self.build.points.iter().any(|(name, _)| name == *stage)).cloned(),
+        );
+        Diagnostic::from(&UnknownStage { stage: fault.stage.clone(), known })
+    }
+
     /// What would be run.
-    pub(super) fn dry_run(&self) -> String {
+    pub(super) fn dry_run(&self, args: &Args) -> String {
         let command = self.containment.as_ref().map(|owned| render::command(&owned.argv));
         let docker = command.as_deref().ok_or("none: it builds on this machine");
-        self.masks.hide(&render::dry_run(&self.job, &self.build, docker))
+        let from = match self.wish(args) {
+            Continue::Stage(stage) => self.build.steps.iter().position(|step| step.stage == stage).unwrap_or_default(),
+            Continue::Fresh | Continue::Auto => 0,
+        };
+        self.masks.hide(&render::dry_run(&self.job, &self.build, docker, from))
     }
 
     /// The exit, after saying so, where `--continue` names a stage that this job has not.
     pub(super) fn cannot_go_on(&self, args: &Args, shell: &Shell) -> Option<Exit> {
-        match wish(args) {
+        match self.wish(args) {
             Continue::Auto => {
                 shell.say("where it goes on depends on what this machine answers, so a dry run shows every stage");
                 None
@@ -253,7 +271,7 @@ impl Prepared {
                 let stages: Vec<(String, String)> =
                     self.build.steps.iter().map(|step| (step.stage.clone(), String::new())).collect();
                 let fault = first_step(&wish, &stages, &[]).err()?;
-                shell.report(&[Diagnostic::from(&fault)]);
+                shell.report(&[self.unknown(&fault)]);
                 Some(Exit::Usage)
             }
         }
@@ -277,7 +295,7 @@ impl Prepared {
         record.started_s = now_s;
         Session {
             folder: &self.folder,
-            wish: wish(args),
+            wish: self.wish(args),
             steps: &self.build.steps,
             containment: self.containment.as_ref().map(|owned| self.containment(owned)),
             container_name: &self.container_name,

@@ -56,6 +56,9 @@ pub struct RecipeDocument {
     pub edits: Vec<EditDocument>,
     /// The build.
     pub steps: Vec<StepDocument>,
+    /// Further words for `--continue`: each with stages, the first of which it begins at. Plain texts.
+    #[serde(default)]
+    pub points: IndexMap<String, Vec<String>>,
     /// The wheels it leaves.
     #[serde(default)]
     pub collect: CollectDocument,
@@ -269,6 +272,9 @@ pub struct StepDocument {
     /// The shell's program, run with `set -euo pipefail`. Plain text: values reach it through `env`.
     #[serde(default)]
     pub script: String,
+    /// Files to place in an environment, instead of a process.
+    #[serde(default)]
+    pub place: Option<PlaceDocument>,
     /// Variables of this step.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,
@@ -287,6 +293,41 @@ pub struct StepDocument {
     /// Files it must leave.
     #[serde(default)]
     pub outputs: IndexMap<String, OutputDocument>,
+}
+
+/// Files of the job's folder that are placed in folders of an environment, all or none.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PlaceDocument {
+    /// The environment's folder: absolute, or relative to where the program is called.
+    pub into: String,
+    /// A glob that must match in it; empty: any folder will do.
+    #[serde(default)]
+    pub holds: String,
+    /// What is placed.
+    pub rows: Vec<PlaceRowDocument>,
+}
+
+/// Files that go to the same folders.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PlaceRowDocument {
+    /// When they are placed.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// A glob, relative to the job's folder. A folder is placed as a whole.
+    pub from: String,
+    /// Folders, relative to the environment's.
+    pub to: Vec<String>,
+    /// Whether exactly one must match; else at least one.
+    #[serde(default)]
+    pub one: bool,
+    /// The name of a symbolic link beside the file; empty: none.
+    #[serde(default)]
+    pub link: String,
+    /// A glob of what goes away in these folders; empty: nothing but what is replaced.
+    #[serde(default)]
+    pub replaces: String,
 }
 
 /// Files that a step must leave.

@@ -14,8 +14,8 @@ mod unions;
 mod uses;
 
 pub use document::{
-    BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, RecipeDocument, RefuseDocument,
-    SourceDocument, StepDocument, TestDocument, WheelDocument,
+    BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, PlaceDocument, RecipeDocument,
+    RefuseDocument, SourceDocument, StepDocument, TestDocument, WheelDocument,
 };
 pub use page::page;
 pub use read::{embedded, embedded_names, from_source};

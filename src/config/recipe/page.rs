@@ -63,6 +63,10 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
         let names: Vec<String> = step.env.keys().cloned().collect();
         let _ = writeln!(page, "| {stage} | {} | {} |", cell(&when), code(&names));
     }
+    if !document.points.is_empty() {
+        let names: Vec<String> = document.points.keys().cloned().collect();
+        let _ = writeln!(page, "\n`--continue` also takes {}, each the beginning of its part.", code(&names));
+    }
     page
 }
 

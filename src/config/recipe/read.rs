@@ -109,11 +109,11 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
         if !stages.insert(stage.as_str()) {
             fault(stage, format!("two steps are called `{stage}`"), "give each step a stage of its own");
         }
-        match (step.argv.is_empty(), step.shell.as_deref(), step.script.is_empty()) {
-            (false, None, true) | (true, Some("bash"), false) => {}
+        match (step.argv.is_empty(), step.shell.as_deref(), step.script.is_empty(), step.place.is_some()) {
+            (false, None, true, false) | (true, Some("bash"), false, false) | (true, None, true, true) => {}
             _ => fault(
                 stage,
-                format!("step `{stage}` needs either `argv`, or `shell: bash` with `script`"),
+                format!("step `{stage}` needs either `argv`, or `shell: bash` with `script`, or `place`"),
                 "name the program and its arguments as a list",
             ),
         }
@@ -124,6 +124,9 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
                 "put the value into `env` and use it as `\"$NAME\"`: a script is never made of values",
             );
         }
+    }
+    for name in document.points.keys().filter(|name| !is_name(name) || *name == "auto") {
+        fault(name, format!("`{name}` is no name for a point"), "use letters, digits, `-` and `_`, and not `auto`");
     }
     for (name, fact) in &document.facts {
         let kinds = [
@@ -239,7 +242,7 @@ mod tests {
                 "recipes/x.yaml:7:3: source `tree` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`",
                 "recipes/x.yaml:8:3: source `repo` names no `ref`",
                 "recipes/x.yaml:9:1: edit 1 needs either `file` with `find` or `write`, or `remove`",
-                "recipes/x.yaml:12:13: step `build` needs either `argv`, or `shell: bash` with `script`",
+                "recipes/x.yaml:12:13: step `build` needs either `argv`, or `shell: bash` with `script`, or `place`",
                 "recipes/x.yaml:12:13: two steps are called `build`",
                 "recipes/x.yaml:14:14: `a b` is no name for a stage",
                 "recipes/x.yaml:15:13: the script of step `paste` holds an expression",

@@ -55,6 +55,12 @@ pub const RECIPE: Shape = Shape::Record(&Record {
         field("sources", Shape::Map(&Shape::Record(&SOURCE)), "{}", "What is fetched; `NAME` lands in `src/NAME`."),
         field("edits", Shape::List(&Shape::Record(&EDIT)), "[]", "Changes to the sources, in order."),
         needed("steps", Shape::List(&Shape::Record(&STEP)), "The build, in order."),
+        field(
+            "points",
+            Shape::Map(&TEXT_LIST),
+            "{}",
+            "Further words for `--continue`, in order: each with stages, at the first of which it begins.",
+        ),
         field("collect", Shape::Record(&COLLECT), "{}", "The wheels it leaves."),
         field("test", Shape::Record(&TEST), "{}", "What is run with the built wheel."),
     ],
@@ -165,12 +171,39 @@ const STEP: Record = Record {
             "\"\"",
             "The shell's program, without expressions: values reach it through `env`.",
         ),
+        field(
+            "place",
+            Shape::Record(&PLACE),
+            "",
+            "Instead of `argv`: files that are placed in folders of an environment, all or none.",
+        ),
         field("env", ENV, "{}", "Environment variables of this step."),
         field("cwd", Shape::Text, "\"\"", "Working folder, relative to the job's folder."),
         field("timeout-min", Shape::Integer, "", "Minutes until it is stopped."),
         field("clean", TEXT_LIST, "[]", "Paths removed first, relative to the job's folder."),
         field("retry", Shape::Integer, "0", "How often it is tried again."),
         field("outputs", Shape::Map(&Shape::Record(&OUTPUT)), "{}", "Files it must leave, by name."),
+    ],
+};
+
+const PLACE: Record = Record {
+    name: "recipe placing",
+    fields: &[
+        needed("into", Shape::Text, "The folder: absolute, or relative to where rock-matrix is called."),
+        field("holds", Shape::Text, "\"\"", "A glob that must match in it."),
+        needed("rows", Shape::List(&Shape::Record(&PLACE_ROW)), "What is placed."),
+    ],
+};
+
+const PLACE_ROW: Record = Record {
+    name: "recipe placed files",
+    fields: &[
+        field("when", Shape::Text, "", "When they are placed."),
+        needed("from", Shape::Text, "A glob, relative to the job's folder; a folder is placed as a whole."),
+        needed("to", TEXT_LIST, "Folders, relative to `into`."),
+        field("one", Shape::Boolean, "false", "Whether exactly one must match, instead of at least one."),
+        field("link", Shape::Text, "\"\"", "The name of a symbolic link to it, beside it."),
+        field("replaces", Shape::Text, "\"\"", "A glob of what goes away in these folders."),
     ],
 };
 

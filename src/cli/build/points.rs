@@ -1,0 +1,46 @@
+//! The points at which a build could go on with what an earlier one left.
+
+use super::Args;
+use super::prepare::Prepared;
+use crate::cli::Shell;
+use crate::exec::{Continue, Record, StageState};
+use crate::sys;
+
+/// Says, before a build begins anew, from which points of its recipe it could go on, and what is there for each.
+pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
+    if job.wish(args) != Continue::Fresh || args.test.is_some() {
+        return;
+    }
+    let Ok(Some(last)) = Record::load(&job.folder.record()) else { return };
+    let steps = &job.build.steps;
+    let is_done = |(number, stage): &(usize, &crate::exec::StageRecord)| {
+        stage.state == StageState::Done && steps.get(*number).is_some_and(|step| step.stage == stage.stage)
+    };
+    let done = last.stages.iter().enumerate().take_while(is_done).count();
+    let found: Vec<String> = job
+        .build
+        .points
+        .iter()
+        .filter(|(_, at)| (1..=done).contains(at))
+        .map(|(name, at)| format!("  --continue {name:<10} {}", left(job, *at)))
+        .collect();
+    if !found.is_empty() {
+        shell.say("an earlier build of this job left its work; the same command with one of these goes on from there:");
+        for line in &found {
+            shell.say(line);
+        }
+    }
+}
+
+/// What the stages before a step left: sources, and the files that they had to leave.
+fn left(job: &Prepared, at: usize) -> String {
+    let folder = job.folder.path();
+    let sources = sys::names_in(&folder.join("src")).unwrap_or_default();
+    let mut there: Vec<String> = sources.iter().map(|name| format!("src/{name}")).collect();
+    for output in job.build.steps[..at].iter().flat_map(|step| &step.outputs) {
+        let files = sys::glob(folder, &output.glob).unwrap_or_default();
+        there.extend(files.iter().map(|path| path.strip_prefix(folder).unwrap_or(path).display().to_string()));
+    }
+    let stage = &job.build.steps[at - 1].stage;
+    if there.is_empty() { format!("`{stage}` is done") } else { format!("`{stage}` is done: {}", there.join(", ")) }
+}
