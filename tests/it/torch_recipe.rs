@@ -201,3 +201,63 @@ fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {
     assert!(told.contains("CK has no attention library for gfx1151"), "{told}");
     assert!(configured("ck", "", "gfx90a", "mha: \"on\"").contains("-DBUILD_MHA_LIB=ON"));
 }
+
+/// The stages of a job of torch that a build passes over and those that it runs, from a word of `--continue` on.
+fn continued(word: &str) -> (Vec<String>, Vec<String>) {
+    let said =
+        project("", "").run(&["build", "--all", "--matrix", "m.yaml", "--dry-run", "--continue", word]).exits(0).stdout;
+    let numbered = said.lines().filter_map(|line| line.strip_prefix("   ")?.split_once(' '));
+    let steps = numbered.filter(|(number, _)| number.split_once('/').is_some_and(|(at, _)| at.parse::<u32>().is_ok()));
+    let stages = steps.map(|(_, stage)| stage.to_owned());
+    let (over, run): (Vec<String>, Vec<String>) = stages.partition(|stage| stage.ends_with("  passed over"));
+    (over.iter().map(|stage| stage.replace("  passed over", "")).collect(), run)
+}
+
+/// TA6: each of the seven words, and what is before it is passed over.
+#[test]
+fn a_build_of_torch_goes_on_at_seven_points() {
+    let (none, all) = continued("venv");
+    assert_eq!(none, Vec::<String>::new());
+    let points = [
+        ("venv", "", "fetch-torch"),
+        ("checkout", "", "fetch-torch"),
+        ("rocm", "edit-11", "rocm-cache"),
+        ("triton", "facts-rocm-2", "triton-requirements"),
+        ("pytorch", "facts-triton", "torch-sdk"),
+        ("audio", "torch-import", "facts-of-audio"),
+        ("vision", "audio", "facts-of-vision"),
+    ];
+    for (word, last_over, first_run) in points {
+        let (over, run) = continued(word);
+        let ends = (over.last().map_or("", String::as_str), run.first().map_or("", String::as_str));
+        assert_eq!(ends, (last_over, first_run), "{word}: {all:?}");
+        assert_eq!([over, run].concat(), all, "{word}");
+    }
+}
+
+/// TA6
+#[test]
+fn a_word_that_is_neither_stage_nor_point_is_a_fault_of_the_command_line() {
+    let run =
+        |word: &str| project("", "").run(&["build", "--all", "--matrix", "m.yaml", "--dry-run", "--continue", word]);
+    let told = run("pytroch").exits(2).stderr;
+    assert!(told.contains("error[B058 unknown-stage]: the build has no stage `pytroch`\n"), "{told}");
+    assert!(
+        told.contains("= note: its stages are venv, checkout, rocm, triton, pytorch, audio, vision, fetch-torch, "),
+        "{told}"
+    );
+    assert!(told.contains("help: did you mean `--continue pytorch`?\n"), "{told}");
+    let without = project("", "triton: \"off\"").run(&[
+        "build",
+        "--all",
+        "--matrix",
+        "m.yaml",
+        "--dry-run",
+        "--continue",
+        "triton",
+    ]);
+    assert!(
+        without.exits(0).stdout.contains("facts-rocm-2  passed over\n"),
+        "without Triton its point is that of torch"
+    );
+}

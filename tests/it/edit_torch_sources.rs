@@ -1,0 +1,255 @@
+//! What builds of torch change in its sources: each edit is made once, whatever runs again, and nothing is guessed.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::support::Project;
+
+/// Sources with what each edit looks for, as the files of 2025 have it.
+const SOURCES: [(&str, &str); 8] = [
+    (
+        "torch/cmake/External/aotriton.cmake",
+        "if(DEFINED ENV{AOTRITON_INSTALLED_PREFIX})\n  install(DIRECTORY $ENV{AOTRITON_INSTALLED_PREFIX}/lib DESTINATION torch)\n  \
+         set(__AOTRITON_INSTALL_DIR \"$ENV{AOTRITON_INSTALLED_PREFIX}\")\n  message(STATUS \"preinstalled\")\nendif()\n",
+    ),
+    (
+        "torchaudio/cmake/LoadHIP.cmake",
+        "if(ROCM)\n  file(READ \"${ROCM_PATH}/.info/version-dev\" ROCM_VERSION_DEV_RAW)\n  message(\"read\")\nendif()\n",
+    ),
+    ("torchaudio/CMakeLists.txt", "project(torchaudio)\nfind_package(Torch REQUIRED)\ninclude(utils)\n"),
+    ("torch/third_party/gloo/gloo/types.h", "#pragma once\n\n#include <iostream>\n\nnamespace gloo {\n}\n"),
+    (
+        "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp",
+        "#include <vector>\n\n#if defined(USE_ROCM)\n#include <rocm_smi/rocm_smi.h>\n#endif\n\nstatic NvlMesh getNvlMesh() {\n\
+         #if !defined(USE_ROCM)\n  return ask();\n#else\n  NvlMesh nvlMesh = {};\n  const auto worldSize = ranks.size();\n  \
+         rsmi_is_P2P_accessible();\n  return nvlMesh;\n#endif\n}\n\nbool rendezvous() {\n#if defined(USE_ROCM)\n  auto ret = \
+         rsmi_init(0);\n#endif\n}\n",
+    ),
+    (
+        "torch/aten/src/ATen/native/hip/Blas.cpp",
+        "#ifdef USE_FBGEMM_GENAI\n#include <fbgemm_gpu/torch_ops.h>\n#endif\n\nvoid f() {\n#ifdef USE_FBGEMM_GENAI\n  grouped();\n#endif\n}\n",
+    ),
+    (
+        "torch/aten/src/ATen/native/cuda/Blas.cpp",
+        "#ifdef USE_FBGEMM_GENAI\n#include <fbgemm_gpu/torch_ops.h>\n#endif\n",
+    ),
+    (
+        "torch/CMakeLists.txt",
+        "option(USE_FBGEMM \"Use FBGEMM\" ON)\ncmake_dependent_option(\n  USE_FBGEMM_GENAI \"Use FBGEMM GenAI kernels.\" ON\n  \"USE_ROCM\" \
+         OFF)\nmessage(\"USE_FBGEMM_GENAI ON\")\n",
+    ),
+];
+
+/// A job of torch with these targets and variables; and the edits that it makes, one command each.
+struct Sources {
+    project: Project,
+    edits: Vec<Vec<String>>,
+}
+
+impl Sources {
+    fn new(gfx: &str, vars: &str) -> Self {
+        let matrix = format!(
+            "version: 1\ndistribution: torch\nrecipe: torch\naxes: {{python: [\"3.12\"], torch-ref: [release/2.12], rocm: [\"7.14.0\"]}}\n\
+             unknown: lenient\ntorch-from: host\npython-from: host\ngfx: [{gfx}]\nvars: {{{vars}}}\n"
+        );
+        let mut project = Project::new().file("m.yaml", &matrix);
+        for (path, text) in SOURCES {
+            project = project.file(&format!("src/{path}"), text);
+        }
+        let said = project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let words = |step: &serde_json::Value| {
+            step["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+        };
+        let steps = whole["steps"].as_array().unwrap().iter();
+        let edits = steps.filter(|step| step["stage"].as_str().unwrap().starts_with("edit-")).map(words);
+        Self { edits: edits.collect(), project }
+    }
+
+    fn run(&self, edit: &[String]) -> Output {
+        Command::new(&edit[0]).args(&edit[1..]).current_dir(self.project.root()).output().unwrap()
+    }
+
+    /// Makes every edit, and gives what they said.
+    #[track_caller]
+    fn edit(&self) -> String {
+        let mut said = String::new();
+        for edit in &self.edits {
+            let output = self.run(edit);
+            said += &String::from_utf8(output.stdout).unwrap();
+            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        }
+        said
+    }
+
+    fn text(&self, path: &str) -> String {
+        self.project.read(&format!("src/{path}"))
+    }
+
+    fn all(&self) -> Vec<String> {
+        SOURCES.iter().map(|(path, _)| self.text(path)).collect()
+    }
+}
+
+/// The variables under which every edit is made.
+const ALL: &str = "rocm-smi: \"off\", distributed: gloo, aotriton: /opt/aotriton";
+
+/// TA8: (a) to (h), each where it belongs, and a second time none.
+#[test]
+fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
+    let sources = Sources::new("gfx1151", ALL);
+    sources.edit();
+    let has = |path: &str, text: &str| assert!(sources.text(path).contains(text), "{path}:\n{}", sources.text(path));
+    has(
+        "torch/cmake/External/aotriton.cmake",
+        "  set(__AOTRITON_INSTALL_DIR \"$ENV{AOTRITON_INSTALLED_PREFIX}\")\n  \
+         set(AOTRITON_LIB \"${__AOTRITON_INSTALL_DIR}/lib/libaotriton_v2.so\")\n  message",
+    );
+    has(
+        "torchaudio/cmake/LoadHIP.cmake",
+        "  if(EXISTS \"${ROCM_PATH}/.info/version-dev\")  # rock-matrix: version-dev\n",
+    );
+    has("torchaudio/CMakeLists.txt", "if(NOT TARGET kineto)  # rock-matrix: kineto\n");
+    has("torch/third_party/gloo/gloo/types.h", "#include <cstdint>\n#include <iostream>\n");
+    let node = "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp";
+    has(node, "#if 0  // rock-matrix: rocm-smi header\n#include <rocm_smi/rocm_smi.h>\n#endif\n");
+    has(node, "  return ask();\n#elif 1  // rock-matrix: rocm-smi mesh\n  return {};\n#else\n  NvlMesh");
+    has(node, "#if 0  // rock-matrix: rocm-smi start\n  auto ret = rsmi_init(0);\n#endif\n");
+    for folder in ["hip", "cuda"] {
+        let text = sources.text(&format!("torch/aten/src/ATen/native/{folder}/Blas.cpp"));
+        let guard = "#if defined(USE_FBGEMM_GENAI) && __has_include(<fbgemm_gpu/torch_ops.h>)  // rock-matrix: genai\n";
+        assert!(text.starts_with(guard) && !text.contains("#ifdef"), "{text}");
+    }
+    let options = sources.text("torch/CMakeLists.txt");
+    assert!(options.contains("GenAI kernels.\" OFF  # rock-matrix: genai\n "), "{options}");
+    assert!(
+        options.contains("\"Use FBGEMM\" ON)") && options.ends_with("message(\"USE_FBGEMM_GENAI ON\")\n"),
+        "{options}"
+    );
+    let once = sources.all();
+    let said = sources.edit();
+    assert_eq!(sources.all(), once);
+    assert!(!said.contains("places changed"), "{said}");
+}
+
+/// TA8: sources that are not what an edit was written for end the build there.
+#[test]
+fn an_edit_whose_place_is_gone_says_which_file_and_ends_with_1() {
+    let sources = Sources::new("gfx942", "aotriton: /opt/aotriton");
+    let path = "src/torch/cmake/External/aotriton.cmake";
+    std::fs::write(sources.project.path(path), "message(\"written anew\")\n").unwrap();
+    let edit = sources.edits.iter().find(|edit| edit.iter().any(|word| word == path)).unwrap();
+    let output = sources.run(edit);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.starts_with(&format!("{path}: nothing matches ")), "{told}");
+}
+
+/// TA9
+#[test]
+fn genai_kernels_are_off_for_gfx1151_and_as_they_are_for_gfx942() {
+    let set = |gfx: &str| {
+        let sources = Sources::new(gfx, "");
+        sources.edit();
+        let said = sources.project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let steps = whole["steps"].as_array().unwrap();
+        let torch = steps.iter().find(|step| step["stage"] == "torch").unwrap();
+        let blas = Path::new("torch/aten/src/ATen/native/hip/Blas.cpp").to_str().unwrap();
+        (
+            torch["env"]["USE_FBGEMM_GENAI"].clone(),
+            sources.text(blas) == SOURCES[5].1,
+            sources.text("torch/CMakeLists.txt") == SOURCES[7].1,
+        )
+    };
+    assert_eq!(set("gfx1151"), ("OFF".into(), false, false));
+    assert_eq!(set("gfx942"), (serde_json::Value::Null, true, true));
+    assert_eq!(set("gfx942, gfx1151"), (serde_json::Value::Null, true, true));
+}
+
+/// The environment of torch's stage, and what is put behind inherited values.
+fn environment(gfx: &str, vars: &str) -> (serde_json::Value, serde_json::Value) {
+    let said =
+        Sources::new(gfx, vars).project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let steps = whole["steps"].as_array().unwrap();
+    let torch = steps.iter().find(|step| step["stage"] == "torch").unwrap();
+    (torch["env"].clone(), torch["extend-env"].clone())
+}
+
+#[test]
+fn a_torch_for_gfx1151_is_distributed_by_gloo_alone_and_without_smi() {
+    let (env, extend) = environment("gfx1151", "rocm-smi: \"off\", distributed: gloo");
+    let expected = [
+        ("PYTORCH_ROCM_ARCH", "gfx1151"),
+        ("USE_FLASH_ATTENTION", "ON"),
+        ("USE_MEM_EFF_ATTENTION", "ON"),
+        ("TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "1"),
+        ("USE_DISTRIBUTED", "ON"),
+        ("USE_GLOO", "ON"),
+        ("USE_RCCL", "OFF"),
+        ("USE_NCCL", "OFF"),
+        ("USE_IBVERBS", "OFF"),
+        ("USE_FBGEMM_GPU", "OFF"),
+        ("USE_FBGEMM_GENAI", "OFF"),
+        ("USE_ROCM_SMI", "OFF"),
+        ("USE_CUDA", "OFF"),
+        ("BUILD_TEST", "0"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(env[name], value, "{name}");
+    }
+    assert_eq!(extend["CMAKE_ARGS"]["append"], "-DUSE_FBGEMM_GENAI=OFF -DUSE_FBGEMM_GPU=OFF -DUSE_ROCM_SMI=OFF");
+    assert_eq!(extend["CFLAGS"]["append"], "-DUSE_ROCM_SMI=0");
+    assert!(env["CXXFLAGS"].as_str().unwrap().ends_with("/include/roctracer -DUSE_ROCM_SMI=0"));
+    let (plain, extend) = environment("gfx942", "");
+    for name in ["USE_DISTRIBUTED", "USE_RCCL", "USE_ROCM_SMI", "BUILD_TEST", "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL"]
+    {
+        assert_eq!(plain[name], serde_json::Value::Null, "{name}");
+    }
+    assert_eq!(extend["CMAKE_ARGS"], serde_json::Value::Null);
+}
+
+/// TA5: a tree or an archive that is named is taken in the place of what torch's build would download.
+#[test]
+fn torch_takes_the_aotriton_that_is_there() {
+    let prefix = |vars: &str| {
+        let (env, _) = environment("gfx942", vars);
+        let text = |name: &str| env[name].as_str().unwrap_or("none").to_owned();
+        let prefix = text("AOTRITON_INSTALLED_PREFIX");
+        let tail = prefix.rsplit_once("/src/").map_or(prefix.clone(), |(_, tail)| tail.to_owned());
+        (tail, text("AOTRITON_INSTALL_FROM_SOURCE"))
+    };
+    assert_eq!(prefix(""), ("none".into(), "none".into()));
+    assert_eq!(prefix("aotriton: /opt/aotriton"), ("aotriton".into(), "none".into()));
+    assert_eq!(prefix("aotriton: dist/a-tree.tar.gz"), ("aotriton-archive".into(), "none".into()));
+    assert_eq!(prefix("aotriton: source"), ("none".into(), "1".into()));
+    let sources = Sources::new("gfx906", "");
+    let told = Project::new()
+        .file("m.yaml", &sources.project.read("m.yaml").replace("vars: {}", "vars: {aotriton: source}"))
+        .run(&["render", "recipe", "m.yaml"])
+        .exits(1)
+        .stderr;
+    assert!(told.contains("`aotriton: source` has no effect, since flash attention is off"), "{told}");
+}
+
+/// TA5: a build of another commit is taken all the same, with a warning that names both.
+#[test]
+fn another_commit_of_aotriton_than_torch_pins_is_warned_of() {
+    let project = Sources::new("gfx942", "aotriton: /opt/aotriton").project;
+    let said = project.run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let steps = whole["steps"].as_array().unwrap();
+    let words = steps.iter().find(|step| step["stage"] == "aotriton-pin").unwrap()["argv"].as_array().unwrap();
+    assert_eq!(words[3], "pinned=${ROCK_FACT_aotriton_pinned}");
+    let says = |pinned: &str, taken: &str| {
+        let program = [words[1].as_str().unwrap(), words[2].as_str().unwrap()];
+        let both = [format!("pinned={pinned}"), format!("taken={taken}")];
+        let output = Command::new(words[0].as_str().unwrap()).args(program).args(both).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(says("1f9a", "6e00"), "warning: torch pins AOTriton 1f9a, and what is taken is 6e00\n");
+    assert_eq!(says("1f9a", "1f9a"), "AOTriton 1f9a\n");
+    assert_eq!(says("1f9a", ""), "AOTriton 1f9a\n");
+}
