@@ -1,6 +1,7 @@
 //! What the expressions of a recipe see.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
@@ -11,7 +12,7 @@ use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::names::Version;
 use crate::plan::Job;
-use crate::template::{Recipes, Serde, TemplateError, Value};
+use crate::template::{Object, Recipes, Serde, TemplateError, Value};
 
 /// Where steps run; paths and preparation differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +107,22 @@ pub(super) struct Context<'d> {
     document: &'d RecipeDocument,
 }
 
+/// Values by name. A fact is seen as soon as it is computed.
+#[derive(Debug)]
+struct Names(Mutex<BTreeMap<String, Value>>);
+
+impl Names {
+    fn add(&self, name: &str, value: &Json) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Value::from(Serde(value)));
+    }
+}
+
+impl Object for Names {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key.as_str()?).cloned()
+    }
+}
+
 impl<'d> Context<'d> {
     /// Collects the values of a job. `given` are facts known from elsewhere (`--fact`, answers to [`questions`]); one
     /// that is neither given nor computed has its default, else `<name>`, so that a dry run shows where it goes.
@@ -135,8 +152,10 @@ impl<'d> Context<'d> {
         given: &BTreeMap<String, String>,
         answer: &mut dyn FnMut(&str, Question) -> Option<String>,
     ) -> Result<Self, Diagnostic> {
-        let mut recipes = Recipes::default();
-        let mut values = values_of(job, document, compat, site);
+        let values = values_of(job, document, compat, site);
+        let names = values.iter().map(|(name, value)| (name.clone(), Value::from(Serde(value)))).collect();
+        let names = Arc::new(Names(Mutex::new(names)));
+        let context = Self { recipes: Recipes::default(), values: Value::from_dyn_object(names.clone()), document };
         let mut waiting: Vec<(&String, &FactDocument)> = Vec::new();
         for (name, fact) in &document.facts {
             if values.contains_key(name) {
@@ -148,23 +167,22 @@ impl<'d> Context<'d> {
                 });
             }
             match given.get(name) {
-                Some(value) => drop(values.insert(name.clone(), json!(value))),
+                Some(value) => names.add(name, &json!(value)),
                 None => waiting.push((name, fact)),
             }
         }
         let mut open = false;
         while !waiting.is_empty() {
             let before = waiting.len();
-            let context = Self { recipes, values: Value::from(Serde(&values)), document };
             let mut failed = None;
             waiting.retain(|(name, fact)| match context.fact(name, fact, compat) {
                 Ok(Computed::Value(value)) => {
-                    values.insert((*name).clone(), value);
+                    names.add(name, &value);
                     false
                 }
                 Ok(Computed::Question(question)) => {
                     match answer(name, question) {
-                        Some(text) => drop(values.insert((*name).clone(), json!(text))),
+                        Some(text) => names.add(name, &json!(text)),
                         None => open = true,
                     }
                     false
@@ -174,11 +192,9 @@ impl<'d> Context<'d> {
                     true
                 }
             });
-            let Context { recipes: back, values: seen, .. } = context;
-            recipes = back;
             if waiting.len() == before {
                 if open {
-                    return Ok(Self { recipes, values: seen, document });
+                    return Ok(context);
                 }
                 let names: Vec<String> = waiting.iter().map(|(name, _)| format!("`{name}`")).collect();
                 let why = failed.map(|fault| std::iter::once(fault.message).chain(fault.notes).collect::<Vec<_>>());
@@ -194,7 +210,7 @@ impl<'d> Context<'d> {
                 return Err(fault.note(why).help("break the circle, or name what is missing"));
             }
         }
-        Ok(Self { recipes, values: Value::from(Serde(&values)), document })
+        Ok(context)
     }
 
     /// One fact with what is known so far.

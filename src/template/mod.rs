@@ -12,7 +12,10 @@ use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig};
 use serde::Serialize;
 
 pub use expression::{Recipes, TemplateError};
-pub use minijinja::{Value, value::Serde};
+pub use minijinja::{
+    Value,
+    value::{Object, Serde},
+};
 
 /// A template of the program, rendered with strict undefined and without escaping.
 ///
