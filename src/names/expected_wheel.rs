@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{DistributionName, LocalLabel, WheelName, WheelNameError};
 
 /// A wheel's name before the build: `torch-2.12.0-cp312-cp312-linux_x86_64.whl`, or with `*` for a version that only the
-/// build knows. `torch-*+rocm714-…` is any version with this label, `torch-*-…` any version with any label.
+/// build knows. `torch-*+rocm714-…` is any version with this label, before which a development build may put its commit; `torch-*-…` is any version with any label.
 ///
 /// ```
 /// use rock_matrix::names::ExpectedWheel;
@@ -59,6 +59,9 @@ impl ExpectedWheel {
         };
         let of_label = || {
             let (wanted, built) = (self.label()?, built.label());
+            if built.as_ref().is_some_and(|built| built.without_commit() == wanted) {
+                return None;
+            }
             differs("label", wanted.as_str(), built.as_ref().map_or("", LocalLabel::as_str))
         };
         let of_version = || match self.is_version_known {
@@ -141,6 +144,8 @@ mod tests {
         assert_eq!(check(plain, &built("2.12.0")), "fits");
         assert_eq!(check(labelled, &built("2.12.0+rocm7.14.0")), "fits");
         assert_eq!(check(labelled, &built("2.12.0+rocm7.13")), "the label is `rocm7.13`, not `rocm7.14.0`");
+        assert_eq!(check(labelled, &built("2.12.0a0+git1a2b3c4d.rocm7.14.0")), "fits", "a development build");
+        assert!(check(labelled, &built("2.12.0+gitlab.rocm7.14.0")).starts_with("the label is `gitlab.rocm7.14.0`"));
         assert_eq!(check(labelled, &built("2.12.0")), "the label is ``, not `rocm7.14.0`");
         assert_eq!(check(plain, "torch-2.12.0-cp311-cp311-linux_x86_64.whl"), "the Python tag is `cp311`, not `cp312`");
         assert_eq!(

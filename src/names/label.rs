@@ -28,6 +28,17 @@ impl LocalLabel {
     pub fn joined(&self, other: &Self) -> Self {
         Self(format!("{self}.{other}"))
     }
+
+    /// This label without the commit that a development build puts before it, which no plan can know:
+    /// `git1a2b3c4d.rocm7.14.0` is `rocm7.14.0`.
+    #[must_use]
+    pub fn without_commit(&self) -> Self {
+        let is_commit = |text: &str| (7..=40).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        match self.0.strip_prefix("git").and_then(|rest| rest.split_once('.')) {
+            Some((commit, rest)) if is_commit(commit) => Self(rest.to_owned()),
+            _ => self.clone(),
+        }
+    }
 }
 
 impl FromStr for LocalLabel {

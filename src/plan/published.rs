@@ -81,7 +81,15 @@ impl Published {
                 let combination = Combination { version: no_version, ..Combination::of(&identity) };
                 What::Told(combination, identity.cxx11abi)
             }
-            Err(_) => What::Text(name.label().map(|label| label.to_string()).unwrap_or_default()),
+            Err(_) => match name.label().map(|label| (label.without_commit(), label)) {
+                // A development build puts its commit before the label of the plan.
+                Some((planned, label)) if planned != label => {
+                    let local = format!("{}+{planned}", name.version.public());
+                    let local = local.parse().expect("a version with a label is one");
+                    return self.identity(&name.with_version(local));
+                }
+                label => What::Text(label.map(|(label, _)| label.to_string()).unwrap_or_default()),
+            },
         };
         Identity {
             distribution: name.normalized().distribution,
@@ -116,7 +124,7 @@ mod tests {
         let all = published_of(&[
             "torch-2.12.0+rocm7.14-cp312-cp312-manylinux_2_28_x86_64.whl",
             "torch-2.12.0+rocm714-1-cp312-cp312-linux_x86_64.whl",
-            "torch-2.13.0a0+rocm714-cp312-cp312-linux_x86_64.whl",
+            "torch-2.13.0a0+git1a2b3c4d.rocm7.14-cp312-cp312-linux_x86_64.whl",
             "torch-2.13.0+rocm6.2-cp312-cp312-linux_x86_64.whl",
             "torch-2.13.0+rocm714-cp312-cp312-win_amd64.whl",
             "torchaudio-2.11.0+rocm714-cp312-cp312-linux_x86_64.whl",

@@ -40,7 +40,7 @@ impl Cell {
     pub fn as_planned(name: &WheelName) -> [Self; 3] {
         let own = Self::of(name).planned();
         let open = |label| Self { version: any_version(label), ..own.clone() };
-        [own.clone(), open(name.label()), open(None)]
+        [own.clone(), open(name.label().map(|label| label.without_commit())), open(None)]
     }
 
     /// The cell without its build tag, as a plan names it.

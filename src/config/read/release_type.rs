@@ -67,8 +67,8 @@ fn list(texts: &[String], span: &Span) -> Node {
 }
 
 impl Reader<'_> {
-    /// Adds the axes of the kind of release that the file does not list itself, Python first, and gives its row. An
-    /// unknown kind is a fault.
+    /// Adds the axes of the kind of release that the file does not list itself, Python first, and gives its row. A
+    /// recipe with a variable of that name learns the kind. An unknown kind is a fault.
     pub(super) fn release_type(
         &mut self,
         whole: &mut Node,
@@ -106,6 +106,13 @@ impl Reader<'_> {
                 axes.insert(at, entry);
                 places.insert(format!("axes.{axis}"), node.span.clone());
             }
+        }
+        if declared.is_some_and(|words| words.vars.iter().any(|known| known == "release-type"))
+            && let Value::Map(entries) = &mut whole.value
+            && let Some(Node { value: Value::Map(vars), .. }) = node_mut(entries, "vars")
+            && (self.lookups.given.release_type.is_some() || !vars.iter().any(|(key, _)| key.text == "release-type"))
+        {
+            put(vars, "release-type", scalar(word, &node.span));
         }
         Some(row)
     }
