@@ -9,6 +9,7 @@ use crate::compat::{Compat, Surroundings, Variable, Variables, advice};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::registry::{facts, host};
 use crate::diagnostic::{Diagnostic, Place, counted};
+use crate::recipe::is_absolute;
 use crate::render::{self, Taker};
 use crate::sys;
 
@@ -188,19 +189,13 @@ fn unknown(name: &str, compat: &Compat) -> Diagnostic {
 /// The folder of ROCm, absolute, where one is said or asked for.
 fn rocm(args: &Args, shell: &Shell) -> Result<Option<String>, Diagnostic> {
     if let Some(folder) = &args.rocm {
-        if is_of_windows(folder) {
+        if is_absolute(folder) {
             return Ok(Some(folder.clone()));
         }
         let folder = shell.environment.current_dir.join(folder);
         return Ok(Some(folder.display().to_string()));
     }
     args.python.as_deref().map(|python| asked(python, shell)).transpose()
-}
-
-/// `C:/rocm`, `C:\rocm`, `\\server\rocm`: absolute on Windows.
-fn is_of_windows(folder: &str) -> bool {
-    let has_drive = matches!(folder.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
-    has_drive || folder.starts_with("\\\\")
 }
 
 /// What `python -m rocm_sdk path --root` says. The first time it may unpack gigabytes.

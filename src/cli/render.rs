@@ -10,10 +10,13 @@ use clap::error::ErrorKind;
 use super::jobs::{EngineChoice, Named, Ready, check_given, image_name, named};
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
+use crate::config::Platform;
+use crate::diagnostic::registry::{build as codes, host};
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::exec::ROOT;
 use crate::recipe::container::{self, Container, Devices, Engine};
 use crate::recipe::{self, Build, Site, shell_variable};
+use crate::render::WindowsShell;
 use crate::{render, sys};
 
 /// Name and version of this program, as rendered files say it.
@@ -56,6 +59,7 @@ Examples:
 Examples:
   rock-matrix render script JOB                     as it runs in the job's container
   rock-matrix render script --engine local JOB      for this machine
+  rock-matrix render script --shell cmd JOB         of a Windows job, as a batch file
   rock-matrix render script --out rendered/         of all jobs, a file each")]
     Script(Options),
     /// Print the steps of a job, every value in its place
@@ -91,9 +95,34 @@ struct Options {
     /// One more argument of the container, after those of the matrix file
     #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
     docker_arg: Vec<String>,
+    /// The shell that a script is for [default: sh, for a Windows job powershell]
+    #[arg(long, value_enum)]
+    shell: Option<ScriptShell>,
     /// What a fact of the recipe is, instead of asking for it
     #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
     fact: Vec<(String, String)>,
+}
+
+/// Whom a script is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ScriptShell {
+    /// bash, for jobs on Linux
+    Sh,
+    /// PowerShell, for jobs on Windows
+    Powershell,
+    /// A batch file of cmd, for jobs on Windows
+    Cmd,
+}
+
+impl ScriptShell {
+    /// What the name of its scripts ends with.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Sh => "sh",
+            Self::Powershell => "ps1",
+            Self::Cmd => "cmd",
+        }
+    }
 }
 
 /// The text of one job, for programs.
@@ -140,6 +169,9 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
             return Err(misused("render", ErrorKind::ArgumentConflict, text));
         }
     }
+    if options.shell.is_some() && !matches!(args.kind, Some(Kind::Script(_))) {
+        return Err(misused("render", ErrorKind::ArgumentConflict, "`--shell` is about `render script`"));
+    }
     let compat = load::compat(shell)?;
     let found = named(shell, compat, &options.words, sink)?;
     let read = found.jobs.iter().map(|ready| Path::new(&ready.job.settings.matrix));
@@ -151,14 +183,15 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let mut texts = Vec::new();
     for ready in &found.jobs {
         let maker = Maker { ready, options, compat };
-        let made = match text {
+        let made = maker.fits().and_then(|()| match text {
             Text::DryRun => maker.dry_run(sink),
             Text::Docker => maker.docker(sink),
             Text::Script => maker.script(sink),
             Text::Recipe => maker.recipe(sink),
-        };
+        });
+        let end = if matches!(text, Text::Script) { maker.shell().extension() } else { end };
         match made {
-            Ok(text) => texts.push((&ready.job, text)),
+            Ok(text) => texts.push((&ready.job, end, text)),
             Err(faults) => sink.extend(faults),
         }
     }
@@ -167,10 +200,10 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     }
     if options.format == Format::Json {
         let texts: Vec<Rendered<'_>> =
-            texts.iter().map(|(job, text)| Rendered { job: &job.id, wheel: &job.wheel, text }).collect();
+            texts.iter().map(|(job, _, text)| Rendered { job: &job.id, wheel: &job.wheel, text }).collect();
         return Ok(shell.print(&format!("{}\n", serde_json::json!({"version": 1, "kind": kind, "jobs": texts}))));
     }
-    let texts: Vec<_> = texts.into_iter().map(|(job, text)| (format!("{}.{end}", job.id), text)).collect();
+    let texts: Vec<_> = texts.into_iter().map(|(job, end, text)| (format!("{}.{end}", job.id), text)).collect();
     if args.kind.is_none() {
         let text = summary(&found) + &texts.into_iter().map(|(_, text)| text).collect::<String>();
         return Ok(deliver(vec![("render.txt".to_owned(), text)], true, options, shell));
@@ -200,6 +233,35 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// The shell of the job's script.
+    fn shell(&self) -> ScriptShell {
+        self.options.shell.unwrap_or(match self.ready.job.settings.platform {
+            Platform::Linux => ScriptShell::Sh,
+            Platform::Windows => ScriptShell::Powershell,
+        })
+    }
+
+    /// Refuses what a job of its platform has not: containers on Windows, and the shells of the other one.
+    fn fits(&self) -> Result<(), Vec<Diagnostic>> {
+        let job = &self.ready.job;
+        let is_windows = job.settings.platform == Platform::Windows;
+        let in_container = self.options.engine.is_some_and(|engine| engine.container().is_some());
+        let told = |message: &str, help: &str| {
+            let fault = Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` {message}", job.id));
+            Err(vec![fault.help(help.to_owned())])
+        };
+        if is_windows && (in_container || self.options.image.is_some() || !self.options.docker_arg.is_empty()) {
+            return told("is for Windows, where nothing runs in a container", "leave the options of containers out");
+        }
+        if is_windows != (self.shell() != ScriptShell::Sh) {
+            if is_windows {
+                return told("is for Windows", "write `--shell powershell` or `--shell cmd`");
+            }
+            return told("is for Linux", "leave `--shell` out: its script is for bash");
+        }
+        Ok(())
+    }
+
     fn site(&self) -> Site {
         let image = self.options.image.is_some() || self.ready.job.image.is_some();
         match self.options.engine {
@@ -220,7 +282,17 @@ impl Maker<'_> {
     fn script(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
         let site = self.site();
         let build = self.build(&site, sink)?;
-        Ok(render::script(&self.ready.job, &build, &site, GENERATOR))
+        let (job, shell) = (&self.ready.job, self.shell());
+        let shell = match shell {
+            ScriptShell::Sh => return Ok(render::script(job, &build, &site, GENERATOR)),
+            ScriptShell::Powershell => WindowsShell::PowerShell,
+            ScriptShell::Cmd => WindowsShell::Cmd,
+        };
+        let python = recipe::named(job, &self.ready.recipe);
+        render::windows_script(job, &build, &python, shell, GENERATOR).map_err(|fault| {
+            let fault = Diagnostic::new(&host::UNWRITABLE_VARIABLE, format!("job `{}`: {fault}", job.id));
+            vec![fault.help("take `--shell powershell`, or another value")]
+        })
     }
 
     fn recipe(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
@@ -228,6 +300,11 @@ impl Maker<'_> {
     }
 
     fn docker(&self, sink: &mut Sink) -> Result<String, Vec<Diagnostic>> {
+        if self.ready.job.settings.platform == Platform::Windows {
+            let message = format!("job `{}` is for Windows, where nothing runs in a container", self.ready.job.id);
+            let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
+            return Err(vec![fault.help("`render script` prints what builds it there")]);
+        }
         let build = self.build(&Site::Container, sink)?;
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
         let job = &self.ready.job;
@@ -274,7 +351,11 @@ impl Maker<'_> {
         let build = self.build(&site, sink)?;
         let job = &self.ready.job;
         if site != Site::Container {
-            return Ok(render::dry_run(job, &build, Err("none: it builds on this machine"), 0));
+            let place = match job.settings.platform {
+                Platform::Linux => "none: it builds on this machine",
+                Platform::Windows => "none: it builds on a Windows machine",
+            };
+            return Ok(render::dry_run(job, &build, Err(place), 0));
         }
         let command = self.command(&build, sink).map_err(|fault| vec![fault])?;
         Ok(render::dry_run(job, &build, Ok(&command), 0))

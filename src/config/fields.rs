@@ -45,7 +45,7 @@ pub(super) const MATRIX: Record = Record {
             "platform",
             Shape::Word(Platform::WORDS),
             "linux",
-            "Where the wheels run. Jobs for Windows are planned; scripts, containers and builds are for Linux only.",
+            "Where the wheels run. Jobs for Windows are planned and have scripts; containers and builds are for Linux only.",
         ),
         optional(
             "release-type",

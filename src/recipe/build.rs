@@ -100,14 +100,13 @@ pub fn build(
 /// What rules a job out before any expression is evaluated.
 fn refusals(job: &Job, document: &RecipeDocument) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    if job.settings.platform == Platform::Windows {
-        faults.push(
-            Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` is for Windows", job.id))
-                .help("build it on a Windows runner; here its commands can only be planned"),
-        );
-    }
     let found = |python_from| matches!(python_from, PythonFrom::Image | PythonFrom::Host);
     let (torch_from, python_from) = (job.settings.torch_from, job.settings.python_from);
+    if job.settings.platform == Platform::Windows && !found(python_from) && python_from != PythonFrom::Uv {
+        let message = format!("there is no Python of `python-from: {python_from}` on Windows");
+        let fault = Diagnostic::new(&codes::WINDOWS_JOB, message);
+        faults.push(fault.help("set `python-from: uv`, or `host` for the Python of the machine"));
+    }
     let finds_torch = matches!(torch_from, TorchFrom::Image | TorchFrom::Host) && job.torch.is_some();
     if finds_torch && !found(python_from) {
         let message = format!("the torch of `torch-from: {torch_from}` is not there for `python-from: {python_from}`");
@@ -324,10 +323,16 @@ fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
     found
 }
 
+/// `/srv`, and on Windows `C:/b`, `C:\b`, `\\server\b`.
+pub fn is_absolute(path: &str) -> bool {
+    let has_drive = matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    has_drive || path.starts_with('/') || path.starts_with("\\\\")
+}
+
 /// A path that stays in the job's folder.
 pub(super) fn inside(path: Result<String, Diagnostic>) -> Result<String, Diagnostic> {
     let path = path?;
-    if path.starts_with('/') || path.split('/').any(|part| part == "..") {
+    if is_absolute(&path) || path.split(['/', '\\']).any(|part| part == "..") {
         let fault = Diagnostic::new(&codes::PATH_OUTSIDE, format!("`{path}` is not in the job's folder"));
         return Err(fault.help("write a path relative to the job's folder, without `..`"));
     }

@@ -16,8 +16,9 @@ const MOST_JOBS: usize = 5_000;
 /// Each fault is told once, with how many jobs have it and one of them. So is what speaks against a variable's value.
 pub fn check(jobs: impl IntoIterator<Item = Job>, document: &RecipeDocument, compat: &Compat, sink: &mut Sink) {
     let mut found: Vec<(Diagnostic, usize, String)> = Vec::new();
-    for job in jobs.into_iter().filter(|job| job.settings.platform == Platform::Linux).take(MOST_JOBS) {
-        let told = build(&job, document, compat, &Site::Container, &BTreeMap::new());
+    for job in jobs.into_iter().take(MOST_JOBS) {
+        let site = if job.settings.platform == Platform::Windows { Site::Script } else { Site::Container };
+        let told = build(&job, document, compat, &site, &BTreeMap::new());
         for diagnostic in told.map_or_else(|faults| faults, |build| against(&job, &build, compat)) {
             match found.iter_mut().find(|(known, _, _)| *known == diagnostic) {
                 Some((_, count, _)) => *count += 1,

@@ -22,8 +22,8 @@ mod step;
 mod tests;
 mod variables;
 
-pub use build::{Build, RECORD_FILE, build};
+pub use build::{Build, RECORD_FILE, build, is_absolute};
 pub use check::check;
 pub use context::{LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
-pub use prepare::{index_suffix, interpreter};
+pub use prepare::{index_suffix, named};
 pub use step::{Extend, Jobs, OnlyIf, Output, Step};

@@ -4,7 +4,7 @@ use super::context::Site;
 use super::step::Step;
 use crate::compat::Compat;
 use crate::config::recipe::RecipeDocument;
-use crate::config::{PythonFrom, TorchFrom};
+use crate::config::{Platform, PythonFrom, TorchFrom};
 use crate::names::{PythonVersion, RocmVersion, Version};
 use crate::plan::Job;
 
@@ -22,14 +22,23 @@ const UV: &str = include_str!("../../templates/recipe/uv.sh");
 const DEADSNAKES: &str = include_str!("../../templates/recipe/deadsnakes.sh");
 
 /// The interpreter that every later step calls: one of the job's own wherever something is installed for it.
-pub fn interpreter(job: &Job, document: &RecipeDocument, site: &Site) -> String {
-    if has_own_python(job) { format!("{}/venv/bin/python", site.folder()) } else { named(job, document) }
+pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &Site) -> String {
+    if has_own_python(job) { format!("{}/{}", site.folder(), python_in_venv(job)) } else { named(job, document) }
 }
 
-/// The interpreter that the matrix file or the recipe names.
-fn named(job: &Job, document: &RecipeDocument) -> String {
+fn python_in_venv(job: &Job) -> &'static str {
+    match job.settings.platform {
+        Platform::Linux => "venv/bin/python",
+        Platform::Windows => "venv/Scripts/python.exe",
+    }
+}
+
+/// The interpreter that the matrix file or the recipe names; Windows knows none called `python3`.
+pub fn named(job: &Job, document: &RecipeDocument) -> String {
     let named = job.settings.vars.get("python").or_else(|| document.vars.get("python"));
-    named.cloned().unwrap_or_else(|| "python3".to_owned())
+    let named = named.map_or("python3", String::as_str);
+    let is_windows = job.settings.platform == Platform::Windows;
+    if is_windows && named == "python3" { "python".to_owned() } else { named.to_owned() }
 }
 
 /// Whether the job gets a virtual environment: nothing is installed into the Python of a machine or an image.
@@ -65,6 +74,9 @@ fn python_steps(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Step> 
     let version = job.python.map(|python| python.to_string()).unwrap_or_default();
     let from_path = format!("python{version}");
     let mut make = match (job.settings.python_from, job.python) {
+        (PythonFrom::Uv, _) if job.settings.platform == Platform::Windows => {
+            step("python", &["uv", "venv", "--seed", "--python", &version, &venv])
+        }
         (PythonFrom::Uv, _) => step("python", &["bash", "-c", UV, "uv.sh", &version, &venv]),
         (PythonFrom::Deadsnakes, Some(python)) if *site == Site::Container => {
             let package = format!("python{}", python.plain());
@@ -82,7 +94,7 @@ fn python_steps(job: &Job, document: &RecipeDocument, site: &Site) -> Vec<Step> 
         }
     };
     make.clean = vec!["venv".to_owned()];
-    let python = format!("{venv}/bin/python");
+    let python = interpreter(job, document, site);
     let mut tools = step(
         "build-tools",
         &[&python, "-m", "pip", "install", "--quiet", "setuptools", "wheel", "packaging", "ninja", "psutil"],

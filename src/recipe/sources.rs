@@ -1,6 +1,6 @@
 //! The steps that fetch sources.
 
-use super::build::Maker;
+use super::build::{Maker, is_absolute};
 use super::context::SHELL_VARIABLE;
 use super::step::Step;
 use crate::config::recipe::SourceDocument;
@@ -119,6 +119,6 @@ impl Maker<'_> {
     /// A path that starts where rock-matrix is called.
     pub(super) fn of_caller(&self, path: String) -> String {
         // What a fact of the build names is absolute.
-        if path.starts_with(['/', SHELL_VARIABLE]) { path } else { format!("{}/{path}", self.site.caller()) }
+        if is_absolute(&path) || path.starts_with(SHELL_VARIABLE) { path } else { format!("{}/{path}", self.site.caller()) }
     }
 }

@@ -2,11 +2,10 @@
 //!
 //! **Invariant:** a value is the same wherever the text is taken; what a form cannot hold is refused, not changed.
 
-mod windows;
-
 use serde::Serialize;
 
 use super::script::{plain_or_quoted, single_quoted};
+use super::windows;
 use crate::compat::{LeftOut, Variable};
 
 /// Who takes the text.

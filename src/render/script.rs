@@ -1,10 +1,14 @@
 //! The build script of a job: what a person can paste and what a container runs.
 
+mod windows;
+
 use serde::Serialize;
 
 use crate::plan::Job;
 use crate::recipe::{Build, SHELL_VARIABLE, Site, Step, late_name};
 use crate::template;
+
+pub use windows::{WindowsShell, windows_script};
 
 const TEMPLATE: &str = include_str!("../../templates/docker/build.sh");
 

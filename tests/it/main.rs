@@ -10,6 +10,7 @@ mod attention_of_a_gpu;
 mod begin_a_project;
 mod build_in_container;
 mod build_locally;
+mod build_on_windows;
 mod cancel_a_build;
 mod capped_legs;
 mod check_a_wheel;

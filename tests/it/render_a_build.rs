@@ -511,15 +511,6 @@ fn a_job_is_named_by_id_or_wheel_and_a_wrong_name_has_a_nearest_one() {
 }
 
 #[test]
-fn windows_jobs_are_refused_with_a_reason() {
-    let project = tiny("x");
-    let matrix = project.read("m.yaml") + "platform: windows\nrunner: windows-2022\n";
-    let done = project.file("m.yaml", &matrix).run(&["--recipes", "recipes", "render", "script", "m.yaml"]).exits(1);
-    assert!(done.stderr.contains("[B007 windows-job]"), "{}", done.stderr);
-    assert_eq!(done.stdout, "");
-}
-
-#[test]
 fn a_saved_plan_renders_the_same_as_its_matrix_file() {
     let project = Project::new().file("m.yaml", &one_cell("2.8.3", ""));
     let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).stdout.replace("[VERSION]", "0.0.0");

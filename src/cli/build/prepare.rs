@@ -8,6 +8,7 @@ use super::Args;
 use crate::cli::jobs::Ready;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
+use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::exec::{
     self, Containment, Continue, JobFolder, Limits, Masks, Record, Session, Surroundings, UnknownStage, first_step,
@@ -60,6 +61,11 @@ pub(super) fn prepare(
     compat: &Compat,
     facts: &HostFacts,
 ) -> Result<Prepared, Vec<Diagnostic>> {
+    if ready.job.settings.platform == Platform::Windows {
+        let fault = Diagnostic::new(&codes::WINDOWS_JOB, format!("job `{}` is for Windows", ready.job.id));
+        let command = render::command(&["rock-matrix", "render", "script", &ready.job.id].map(str::to_owned));
+        return Err(vec![fault.help(format!("run what `{command}` prints on a Windows machine"))]);
+    }
     let caller = shell.environment.current_dir.display().to_string();
     let folder = JobFolder::new(&shell.environment.current_dir, &ready.job.id)
         .map_err(|fault| vec![Diagnostic::from(&fault)])?;

@@ -82,8 +82,11 @@ pub const UNPINNED_IMAGE: Code = Code::warning(
     "The container image is named by a tag, which may come to mean another image. Pin it as `tag@sha256:…` where builds must be reproducible; `image: {digest: require}` makes this an error, `ignore` silences it.",
 );
 /// Windows jobs are planned and rendered, not run.
-pub const WINDOWS_JOB: Code =
-    Code::error("B007", "windows-job", "Jobs for Windows are planned; building and containers are for Linux only.");
+pub const WINDOWS_JOB: Code = Code::error(
+    "B007",
+    "windows-job",
+    "Jobs for Windows are planned, and `render script` writes what builds them there, for PowerShell or cmd. `build`, containers and workflows are for Linux only, and so are the Pythons of `python-from: manylinux` and `deadsnakes`.",
+);
 /// A variable that the recipe does not know.
 pub const UNKNOWN_VARIABLE: Code = Code::error(
     "B008",

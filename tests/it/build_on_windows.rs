@@ -1,0 +1,251 @@
+//! Scripts of Windows jobs. PowerShell and cmd are not here: what they would do is done by hand, and
+//! `tests/real/windows-scripts.sh` has cmd run one and grammars read both.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::Project;
+
+/// A recipe whose words and variables hold what these shells give a meaning to.
+const RECIPE: &str = r#"
+recipe: 1
+name: tiny
+vars: {nasty: ""}
+facts:
+  said: {command: ["{{ interpreter }}", -c, "print('C:/r (x86)&b')"], before: tell}
+  silent: {command: ["{{ interpreter }}", -c, "print()"], before: tell, default: ""}
+env:
+  LIST: {prepend: "{{ said }}/bin"}
+steps:
+  - stage: tell
+    clean: [out]
+    argv:
+      - "{{ interpreter }}"
+      - -c
+      - |
+        import json, os, sys
+        # "quoted" @{x} %PATH%
+        names = ["WORD", "GONE", "LIST", "FLAGS", "ONLY", "NOT", "JOBS"]
+        os.makedirs("out")
+        with open("out/told.json", "w") as file:
+            json.dump([sys.argv[1:], [os.environ.get(name) for name in names]], file)
+      - 'a "b" c\'
+      - "100% of %PATH% & x | y ^ z! <q>"
+      - "it's"
+      - "ü ’"
+      - 'C:\x\'
+      - "@at"
+      - "{{ said }}"
+      - "{{ silent }}"
+      - 'in {{ said }} "q"'
+    env:
+      WORD: "50% {{ said }}; it's"
+      GONE: null
+      FLAGS: {append: "-O2", sep: " "}
+      ONLY: {if: said, value: "-I{{ said }}"}
+      NOT: {if: silent, value: never}
+      JOBS: {gib-per-job: "2.8", count: "3"}
+    outputs: {told: {glob: "out/*.json"}}
+  - stage: fail
+    argv: ["{{ interpreter }}", -c, "import sys; open('tries', 'a').write('x'); sys.exit(9)"]
+    retry: 1
+"#;
+
+fn project(more: &str) -> Project {
+    let matrix = format!(
+        "version: 1\ndistribution: tiny\nrecipe: tiny\nplatform: windows\nrunner: windows-2022\n\
+         axes: {{tiny: [\"1.0\"], python: [\"3.12\"], rocm: [\"7.2\"]}}\ngfx: [gfx1151]\nunknown: lenient\n\
+         torch-from: host\npython-from: host\n{more}"
+    );
+    Project::new().file("recipes/tiny.yaml", RECIPE).file("m.yaml", &matrix)
+}
+
+fn script(project: &Project, shell: &[&str]) -> String {
+    let words = [&["--recipes", "recipes", "render", "script", "m.yaml"], shell].concat();
+    project.run(&words).exits(0).stdout
+}
+
+/// The words of a line of cmd: quotation marks keep blanks, `%NAME%` is a variable and `%%` the sign.
+fn words(line: &str, variable: &dyn Fn(&str) -> String) -> Vec<String> {
+    let mut expanded = String::new();
+    for (number, part) in line.replace("%%", "\u{1}").split('%').enumerate() {
+        expanded += &if number % 2 == 1 { variable(part) } else { part.to_owned() };
+    }
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    for c in expanded.replace('\u{1}', "%").chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Does what cmd would do with a script, by Python; the codes of its stages.
+fn carry_out(project: &Project, text: &str) -> Vec<i32> {
+    let folder = project.path("job");
+    for name in ["done", "facts", "words"] {
+        std::fs::create_dir_all(folder.join(name)).unwrap();
+    }
+    std::fs::write(project.path("build.cmd"), text).unwrap();
+    let mut variables: Vec<(String, String)> = vec![("LIST".into(), "C:/old".into()), ("GONE".into(), "here".into())];
+    let mut codes = Vec::new();
+    let mut of_step: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        let known = |name: &str| match name {
+            "ROCK_SCRIPT" => project.path("build.cmd").display().to_string(),
+            "ROCK_FOLDER" => folder.display().to_string(),
+            "ROCK_PYTHON" => "python3".to_owned(),
+            _ => match name.strip_prefix("ROCK_FACT_") {
+                Some(fact) => std::fs::read_to_string(folder.join("facts").join(fact)).unwrap_or_default(),
+                None => of_step
+                    .iter()
+                    .chain(&variables)
+                    .find(|(key, _)| key == name)
+                    .map_or_else(String::new, |v| v.1.clone()),
+            },
+        };
+        let (test, set) = match line.strip_prefix("if ").and_then(|rest| rest.split_once(" set \"")) {
+            Some((test, _)) => (test, &line[3 + test.len() + 1..]),
+            None => ("", line),
+        };
+        if let Some(set) = set.strip_prefix("set \"").filter(|_| !line.contains("ROCK_S") && !line.contains("%1")) {
+            let name = test.rsplit(' ').next().unwrap();
+            let is_set = !known(name).is_empty();
+            if test.is_empty() || is_set != test.starts_with("not") {
+                let set = words(&format!("\"{set}"), &known).concat();
+                let (name, value) = set.split_once('=').unwrap();
+                of_step.insert(0, (name.to_owned(), value.to_owned()));
+            }
+        } else if line.starts_with("\"%ROCK_PYTHON%\"") {
+            let mut words = words(&line.replace("words\\run.py", "words/run.py"), &known);
+            words.iter_mut().filter(|word| *word == "python").for_each(|word| *word = "python3".into());
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]).current_dir(&folder);
+            let facts =
+                ["said", "silent"].map(|name| (format!("ROCK_FACT_{name}"), known(&format!("ROCK_FACT_{name}"))));
+            for (name, value) in variables.iter().chain(of_step.iter().rev()).chain(&facts) {
+                // Neither shell knows a variable without a text.
+                if value.is_empty() {
+                    command.env_remove(name)
+                } else {
+                    command.env(name, value)
+                };
+            }
+            let output = command.output().unwrap();
+            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert!(output.status.success() || said.contains("== fail: failed with 9"), "{words:?}: {said}");
+            codes.push(output.status.code().unwrap());
+            of_step.clear();
+        }
+    }
+    variables.clear();
+    codes
+}
+
+/// TB10: on Windows
+#[test]
+fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
+    let project = project("");
+    let text = script(&project, &["--shell", "cmd"]);
+    assert!(
+        text.replace("\r\n", "").find('\n').is_none() && text.starts_with("@echo off\r\n"),
+        "lines end as cmd wants"
+    );
+    let codes = carry_out(&project, &text.replace("\r\n", "\n"));
+    assert_eq!(codes, [0, 0, 0, 9], "files of words, facts, and two stages of which the last fails");
+    let told: Value = serde_json::from_str(&project.read("job/out/told.json")).unwrap();
+    let said = "C:/r (x86)&b";
+    let words = json!([
+        "a \"b\" c\\",
+        "100% of %PATH% & x | y ^ z! <q>",
+        "it's",
+        "ü ’",
+        "C:\\x\\",
+        "@at",
+        said,
+        format!("in {said} \"q\"")
+    ]);
+    assert_eq!(told[0], words, "a fact without an answer is no word");
+    let list = format!("{said}/bin;C:/old");
+    assert_eq!(told[1], json!([format!("50% {said}; it's"), null, list, "-O2", format!("-I{said}"), null, "3"]));
+    assert_eq!(project.read("job/tries"), "xx");
+    assert!(project.has("job/done/tell") && !project.has("job/done/fail"));
+}
+
+#[test]
+fn powershell_is_the_shell_of_a_windows_job_and_keeps_what_a_step_sets_to_it() {
+    let text = script(&project(""), &[]);
+    assert_eq!(text.chars().next(), Some('\u{feff}'), "PowerShell 5.1 reads letters of other code pages otherwise");
+    for line in [
+        "    $env:GONE = $null\r\n",
+        "    $env:WORD = ('50% ' + $env:ROCK_FACT_said + '; it''s')\r\n",
+        "    $env:LIST = (@(($env:ROCK_FACT_said + '/bin'), $env:LIST) | Where-Object { $_ }) -join ';'\r\n",
+        "    if ($env:ROCK_FACT_silent) { $env:NOT = 'never' }\r\n",
+        "  step 'fail' {\r\n",
+        "('@?' + $env:ROCK_FACT_said), ('@?' + $env:ROCK_FACT_silent), '@<tell-6')\r\n",
+        "#|in @{ROCK_FACT_said} \"q\"\r\n",
+        "#|# \"quoted\" @{}{x} %PATH%\r\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let ends = |shell: &[&str], end: &str| {
+        let project = project("");
+        let _ = project
+            .run(&[&["--recipes", "recipes", "render", "script", "m.yaml", "--out", "x/"], shell].concat())
+            .exits(0);
+        assert!(
+            project.files().iter().any(|file| file.starts_with("x/") && file.ends_with(end)),
+            "{:?}",
+            project.files()
+        );
+    };
+    ends(&[], "-win.ps1");
+    ends(&["--shell", "cmd"], "-win.cmd");
+}
+
+#[test]
+fn what_a_job_of_windows_has_not_is_refused_with_what_to_do() {
+    let refused = |arguments: &[&str], message: &str, help: &str| {
+        let told = project("").run(&[&["--recipes", "recipes"], arguments].concat()).exits(1).stderr;
+        assert!(
+            told.starts_with("error[B007 windows-job]: ") && told.contains(message) && told.contains(help),
+            "{told}"
+        );
+    };
+    refused(
+        &["build", "--all", "--matrix", "m.yaml"],
+        "is for Windows\n",
+        "help: run what `rock-matrix render script ",
+    );
+    refused(&["render", "docker", "m.yaml"], "nothing runs in a container", "`render script` prints");
+    refused(&["render", "script", "m.yaml", "--engine", "docker"], "nothing runs in a container", "leave the options");
+    refused(&["render", "script", "m.yaml", "--shell", "sh"], "is for Windows\n", "`--shell cmd`");
+    let linux = Project::new()
+        .file("recipes/tiny.yaml", RECIPE)
+        .file("m.yaml", &project("").read("m.yaml").replace("platform: windows\nrunner: windows-2022\n", ""));
+    let told = linux.run(&["--recipes", "recipes", "render", "script", "m.yaml", "--shell", "cmd"]).exits(1).stderr;
+    assert!(told.contains("is for Linux\n"), "{told}");
+    let _ = linux.run(&["--recipes", "recipes", "render", "recipe", "m.yaml", "--shell", "cmd"]).exits(2);
+}
+
+#[test]
+fn a_value_that_cmd_cannot_be_given_is_refused_and_powershell_takes_it() {
+    let quoted = || {
+        let recipe = RECIPE.replace("      GONE: null\n", "      GONE: null\n      QUOTED: '-DX=\"a b\"'\n");
+        project("").file("recipes/tiny.yaml", &recipe)
+    };
+    let told = quoted().run(&["--recipes", "recipes", "render", "script", "m.yaml", "--shell", "cmd"]).exits(1).stderr;
+    assert!(
+        told.contains("error[H026 unwritable-variable]: ") && told.contains("`QUOTED` has a quotation mark"),
+        "{told}"
+    );
+    assert!(told.contains("help: take `--shell powershell`"), "{told}");
+    assert!(script(&quoted(), &[]).contains("$env:QUOTED = '-DX=\"a b\"'"));
+}
