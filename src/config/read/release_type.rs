@@ -107,7 +107,7 @@ impl Reader<'_> {
                 places.insert(format!("axes.{axis}"), node.span.clone());
             }
         }
-        if declared.is_some_and(|words| words.vars.iter().any(|known| known == "release-type"))
+        if declared.is_some_and(|words| words.vars.contains_key("release-type"))
             && let Value::Map(entries) = &mut whole.value
             && let Some(Node { value: Value::Map(vars), .. }) = node_mut(entries, "vars")
             && (self.lookups.given.release_type.is_some() || !vars.iter().any(|(key, _)| key.text == "release-type"))
