@@ -119,6 +119,10 @@ impl Maker<'_> {
     /// A path that starts where rock-matrix is called.
     pub(super) fn of_caller(&self, path: String) -> String {
         // What a fact of the build names is absolute.
-        if is_absolute(&path) || path.starts_with(SHELL_VARIABLE) { path } else { format!("{}/{path}", self.site.caller()) }
+        if is_absolute(&path) || path.starts_with(SHELL_VARIABLE) {
+            path
+        } else {
+            format!("{}/{path}", self.site.caller())
+        }
     }
 }
