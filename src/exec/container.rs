@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::engine_fault::{EngineFault, EngineTrouble};
 use super::fault::{BuildEnd, StepFault, StepTrouble};
+use super::folder::JobFolder;
 use super::record::{Record, StageState};
 use super::run::{Event, Order, Watch, brief, missing_outputs};
 use super::runner::Runner;
@@ -45,8 +46,11 @@ pub struct Containment<'a> {
 
 /// What the script was seen doing.
 struct Seen<'a> {
+    folder: &'a JobFolder,
     steps: &'a [Step],
     current: Option<usize>,
+    /// The stage that failed before those that run always, and its last lines.
+    failed: Option<(usize, Vec<String>)>,
     since: Duration,
     seconds: Vec<u64>,
     tries: Vec<u32>,
@@ -73,8 +77,15 @@ pub fn run_container(
         return watch.end(first);
     }
     let count = order.steps.len();
-    let mut seen =
-        Seen { steps: order.steps, current: None, since: begun, seconds: vec![0; count], tries: vec![0; count] };
+    let mut seen = Seen {
+        folder: order.folder,
+        steps: order.steps,
+        current: None,
+        failed: None,
+        since: begun,
+        seconds: vec![0; count],
+        tries: vec![0; count],
+    };
     let mut lost_log = transcript.note(&format!("== {}", render::command(&invocation.argv))).err();
     let run = runner.run(&invocation, &mut |clock, heard| {
         let lines = match heard {
@@ -84,7 +95,8 @@ pub fn run_container(
         match lines {
             Ok(lines) => {
                 for (before, line) in lines.iter().enumerate() {
-                    if seen.marks(line, clock(), tell) {
+                    let tail = || transcript.before_last(lines.len() - before);
+                    if seen.marks(line, clock(), &tail, tell) {
                         transcript.keep_last(lines.len() - before - 1);
                     } else {
                         tell(Event::Line(line));
@@ -115,7 +127,12 @@ pub fn run_container(
         (Ok(Status::Code(0)), None) => BuildEnd::Done,
         (Ok(status), None) => failure(order, containment, &seen, &transcript, status),
     };
-    seen.close(runner.clock(), if matches!(end, BuildEnd::Done) { Close::Done } else { Close::of(&end) }, tell);
+    let is_marked = seen.stage().is_some_and(|stage| sys::exists(&order.folder.done(stage)));
+    seen.close(
+        runner.clock(),
+        if is_marked || matches!(end, BuildEnd::Done) { Close::Done } else { Close::of(&end) },
+        tell,
+    );
     note_stages(order, record, &seen, &end);
     match record.save(&order.folder.record()) {
         Err(error) if matches!(end, BuildEnd::Done) => BuildEnd::File(error),
@@ -196,8 +213,11 @@ fn failure(
     transcript: &Transcript<'_>,
     status: Status,
 ) -> BuildEnd {
-    let tail = transcript.tail();
-    let Some(step) = seen.current.map(|number| &order.steps[number]) else {
+    let (number, tail) = match &seen.failed {
+        Some((number, tail)) => (Some(*number), tail.clone()),
+        None => (seen.current, transcript.tail()),
+    };
+    let Some(step) = number.map(|number| &order.steps[number]) else {
         let trouble = EngineTrouble::of(&tail, &status.to_string());
         let engine = containment.engine.program().to_owned();
         return BuildEnd::Engine(EngineFault { engine, image: containment.image.to_owned(), trouble, said: tail });
@@ -254,12 +274,21 @@ impl Close {
 }
 
 impl Seen<'_> {
-    /// Whether a line says that a stage begins; tells so.
-    fn marks(&mut self, line: &str, now: Duration, tell: &mut dyn FnMut(Event<'_>)) -> bool {
+    /// Whether a line says that a stage begins; tells so. `tail` gives the lines before it.
+    fn marks(
+        &mut self,
+        line: &str,
+        now: Duration,
+        tail: &dyn Fn() -> Vec<String>,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> bool {
         let Some(name) = line.strip_prefix("== ") else { return false };
         let Some(number) = self.steps.iter().position(|step| step.stage == name) else { return false };
         if self.current != Some(number) {
-            self.close(now, Close::Done, tell);
+            let is_done = |before: &usize| sys::exists(&self.folder.done(&self.steps[*before].stage));
+            let failed = self.current.filter(|before| self.steps[number].finally && !is_done(before));
+            self.close(now, if failed.is_some() { Close::Failed } else { Close::Done }, tell);
+            self.failed = self.failed.take().or(failed.map(|before| (before, tail())));
             (self.current, self.since) = (Some(number), now);
             tell(Event::Started { stage: name, number: number + 1, of: self.steps.len() });
         }
@@ -288,7 +317,7 @@ impl Seen<'_> {
 mod tests {
     use super::*;
     use crate::exec::runner::{Recorded, RecordingRunner};
-    use crate::exec::{JobFolder, Limits, Masks, StageRecord, Surroundings};
+    use crate::exec::{Limits, Masks, StageRecord, Surroundings};
     use crate::sys::{Environment, Signals, StopSignal};
 
     struct Run {
@@ -305,6 +334,7 @@ mod tests {
             |stage: &str| Step { stage: stage.into(), argv: vec!["make".into(), stage.into()], ..Step::default() };
         let mut steps = [step("fetch"), step("build"), step("record")];
         steps[1].timeout_s = Some(60);
+        steps[2].finally = true;
         steps[1].outputs.push(Output { name: "wheel".into(), glob: "dist/*.whl".into(), count: 1 });
         let (environment, masks, signals) = (Environment::default(), Masks::new(["sesame"]), Signals::default());
         let surroundings = Surroundings { environment: &environment, threads: 1, memory_tenths_gib: 10 };
@@ -382,6 +412,19 @@ mod tests {
         let engine = run(0, 1, "Error: stat /dev/kfd: no such file or directory\n", 125, &[], |_| {});
         assert!(matches!(&engine.end, BuildEnd::Engine(fault) if fault.trouble == EngineTrouble::NoDevice));
         assert_eq!(states(&engine), [StageState::Waiting; 3]);
+    }
+
+    #[test]
+    fn what_runs_after_a_failure_does_not_take_its_place() {
+        let output = "== fetch\n== build\ncc: no\n== build: failed with 2\n== record\nhits: 3\n";
+        let run = run(0, 1, output, 2, &["fetch", "record"], |_| {});
+        let BuildEnd::Failed(fault) = &run.end else { panic!("{:?}", run.end) };
+        assert_eq!(
+            (fault.stage.as_str(), fault.tail.join("; ").as_str()),
+            ("build", "cc: no; == build: failed with 2")
+        );
+        assert_eq!(states(&run), [StageState::Done, StageState::Failed, StageState::Done]);
+        assert_eq!(run.events[3..], ["build Failed", "3/3 record", "record Done"]);
     }
 
     #[test]

@@ -86,7 +86,8 @@ pub enum Event<'a> {
     },
 }
 
-/// Runs the steps from `order.from` on; keeps `record` on disk up to date before and after each.
+/// Runs the steps from `order.from` on; keeps `record` on disk up to date before and after each. After a step that failed
+/// only those run that run always; the first failure is how it ends.
 pub fn run_steps(
     order: &Order<'_>,
     record: &mut Record,
@@ -99,37 +100,57 @@ pub fn run_steps(
     };
     let mut transcript = Transcript::new(log, order.masks);
     for number in order.from..order.steps.len() {
-        let step = &order.steps[number];
-        tell(Event::Started { stage: &step.stage, number: number + 1, of: order.steps.len() });
-        record.stages[number].state = StageState::Running;
-        if let Err(error) = record.save(&order.folder.record()) {
-            return BuildEnd::File(error);
-        }
-        let begun = runner.clock();
-        let (mut end, tries) = run_step(order, step, &mut transcript, runner, tell);
-        let stage = &mut record.stages[number];
-        stage.seconds = runner.clock().saturating_sub(begun).as_secs();
-        stage.tries = tries;
-        stage.state = match &end {
-            BuildEnd::Done => StageState::Done,
-            BuildEnd::Capped(_) | BuildEnd::Stopped(..) => StageState::Stopped,
-            _ => StageState::Failed,
-        };
-        stage.ended = match &end {
-            BuildEnd::Failed(StepFault { trouble: StepTrouble::Ended(how), .. }) => Some(how.clone()),
-            _ => None,
-        };
-        tell(Event::Ended { stage: &step.stage, seconds: stage.seconds, state: stage.state });
-        if let Err(error) = record.save(&order.folder.record())
-            && matches!(end, BuildEnd::Done)
-        {
-            end = BuildEnd::File(error);
+        let end = run_stage(order, number, record, &mut transcript, runner, tell);
+        if matches!(end, BuildEnd::Failed(_)) && !order.steps[number].finally {
+            let mut last = (number + 1..order.steps.len()).filter(|number| order.steps[*number].finally);
+            while let Some(number) = last.next()
+                && matches!(run_stage(order, number, record, &mut transcript, runner, tell), BuildEnd::Done)
+            {
+            }
         }
         if !matches!(end, BuildEnd::Done) {
             return end;
         }
     }
     BuildEnd::Done
+}
+
+/// Runs one step and records how it ended.
+fn run_stage(
+    order: &Order<'_>,
+    number: usize,
+    record: &mut Record,
+    transcript: &mut Transcript<'_>,
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> BuildEnd {
+    let step = &order.steps[number];
+    tell(Event::Started { stage: &step.stage, number: number + 1, of: order.steps.len() });
+    record.stages[number].state = StageState::Running;
+    if let Err(error) = record.save(&order.folder.record()) {
+        return BuildEnd::File(error);
+    }
+    let begun = runner.clock();
+    let (mut end, tries) = run_step(order, step, transcript, runner, tell);
+    let stage = &mut record.stages[number];
+    stage.seconds = runner.clock().saturating_sub(begun).as_secs();
+    stage.tries = tries;
+    stage.state = match &end {
+        BuildEnd::Done => StageState::Done,
+        BuildEnd::Capped(_) | BuildEnd::Stopped(..) => StageState::Stopped,
+        _ => StageState::Failed,
+    };
+    stage.ended = match &end {
+        BuildEnd::Failed(StepFault { trouble: StepTrouble::Ended(how), .. }) => Some(how.clone()),
+        _ => None,
+    };
+    tell(Event::Ended { stage: &step.stage, seconds: stage.seconds, state: stage.state });
+    if let Err(error) = record.save(&order.folder.record())
+        && matches!(end, BuildEnd::Done)
+    {
+        end = BuildEnd::File(error);
+    }
+    end
 }
 
 /// Runs one step with its retries; [`BuildEnd::Done`] when it is done. Also tells how often it was tried.

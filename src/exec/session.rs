@@ -246,6 +246,25 @@ mod tests {
     }
 
     #[test]
+    fn what_runs_always_runs_after_a_failure_which_stays_the_end() {
+        let bench = Bench::new();
+        let last = |script: &str| Step { finally: true, ..step("last", script) };
+        let steps = |script: &str| [step("a", "[ -e mended ] || exit 7"), step("b", "true"), last(script)];
+        for script in ["true", "exit 9"] {
+            let (built, ran) = bench.build(Continue::Fresh, &steps(script), &[]);
+            let built = built.unwrap();
+            assert_eq!(
+                (built.end.reason().unwrap().as_str(), ran.join(" ").as_str()),
+                ("stage `a`, exit status 7", "a last")
+            );
+            assert_eq!(built.record.stages[1].state, StageState::Waiting);
+        }
+        sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
+        assert_eq!(bench.build(Continue::Auto, &steps("true"), &[]).1, ["a", "b", "last"]);
+        assert!(bench.build(Continue::Auto, &steps("true"), &[]).1.is_empty());
+    }
+
+    #[test]
     fn a_stage_that_is_not_there_changes_nothing() {
         let bench = Bench::new();
         let (built, _) = bench.build(Continue::Stage("z".into()), &[step("a", "true")], &[]);

@@ -85,6 +85,11 @@ impl<'a> Transcript<'a> {
         self.tail.iter().cloned().collect()
     }
 
+    /// The last lines without the latest ones.
+    pub(super) fn before_last(&self, lines: usize) -> Vec<String> {
+        self.tail.iter().take(self.tail.len().saturating_sub(lines)).cloned().collect()
+    }
+
     /// Forgets all but the latest lines, before another step.
     pub(super) fn keep_last(&mut self, lines: usize) {
         self.tail.drain(..self.tail.len().saturating_sub(lines));

@@ -166,17 +166,15 @@ impl Maker<'_> {
             made.map_or_else(|fault| faults.push(fault), |step| steps.extend(step));
         }
         let mut asked = BTreeSet::new();
-        for written in &document.steps {
-            let made = context.holds(written.when.as_deref()).and_then(|holds| {
-                let mut made = Vec::new();
-                if holds {
-                    made.extend(self.ask(&written.stage, Place::Before, &mut asked)?);
-                    made.extend(self.step(written, &asked)?);
-                    made.extend(self.ask(&written.stage, Place::After, &mut asked)?);
-                }
-                Ok(made)
-            });
-            made.map_or_else(|fault| faults.push(fault), |made| steps.extend(made));
+        let mut make = |written: &StepDocument, steps: &mut Vec<Step>, faults: &mut Vec<Diagnostic>| match self
+            .written(written, &mut asked)
+        {
+            Ok(made) => steps.extend(made),
+            Err(fault) => faults.push(fault),
+        };
+        let (last, steps_of_build): (Vec<_>, Vec<_>) = document.steps.iter().partition(|written| written.finally);
+        for written in steps_of_build {
+            make(written, &mut steps, &mut faults);
         }
         let wheels = inside(context.required(&document.collect.wheels)).unwrap_or_else(|fault| {
             faults.push(fault);
@@ -187,6 +185,9 @@ impl Maker<'_> {
         }
         if !wheels.is_empty() {
             self.smoke(&wheels).map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+        }
+        for written in last {
+            make(written, &mut steps, &mut faults);
         }
         if !faults.is_empty() {
             return Err(faults);
@@ -225,6 +226,20 @@ impl Maker<'_> {
             edit.count.map(|count| count.to_string()).unwrap_or_default(),
         ];
         Ok(self.program(stage, EDIT, arguments))
+    }
+
+    /// A step of the recipe with what is asked beside it, where it is wanted.
+    fn written(&self, written: &StepDocument, asked: &mut BTreeSet<String>) -> Result<Vec<Step>, Diagnostic> {
+        let mut made = Vec::new();
+        if self.context.holds(written.when.as_deref())? {
+            made.extend(self.ask(&written.stage, Place::Before, asked)?);
+            made.extend(self.step(written, asked)?);
+            made.extend(self.ask(&written.stage, Place::After, asked)?);
+        }
+        for step in &mut made {
+            step.finally = written.finally;
+        }
+        Ok(made)
     }
 
     /// A step of the recipe, and those that install what it made.

@@ -37,6 +37,8 @@ pub struct Step {
     pub inputs: Vec<String>,
     /// Whether it runs on this machine, by this program, before a container begins.
     pub host: bool,
+    /// Whether it runs after a failure too: such steps are the last, and what the build failed with stays.
+    pub finally: bool,
     /// The facts that it asks: their values lie in `facts/NAME` afterwards, and words of later steps name them by
     /// [`super::late_name`].
     pub facts: Vec<String>,

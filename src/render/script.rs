@@ -25,6 +25,8 @@ struct View<'a> {
     uses_jobs: bool,
     /// What steps ask for later ones.
     facts: Vec<&'a str>,
+    /// Whether steps run after a failure too.
+    has_last: bool,
     programs: Vec<ProgramView>,
     steps: Vec<StepView>,
 }
@@ -45,6 +47,7 @@ pub(super) struct StepView {
     pub(super) lines: Vec<String>,
     outputs: Vec<OutputView>,
     asks: bool,
+    finally: bool,
 }
 
 #[derive(Serialize)]
@@ -78,6 +81,7 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         uses_caller: build.uses_caller,
         uses_jobs: build.steps.iter().any(|step| step.jobs.as_ref().is_some_and(|jobs| jobs.count.is_none())),
         facts: build.steps.iter().flat_map(|step| &step.facts).map(String::as_str).collect(),
+        has_last: build.steps.iter().any(|step| step.finally),
         programs: programs.0.into_iter().map(|(name, text)| ProgramView { name, text: single_quoted(&text) }).collect(),
         steps,
     };
@@ -150,6 +154,7 @@ pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
         lines,
         outputs: step.outputs.iter().map(|o| OutputView { glob: quote(&o.glob), count: o.count }).collect(),
         asks: !step.facts.is_empty(),
+        finally: step.finally,
     }
 }
 

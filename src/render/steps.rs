@@ -46,6 +46,8 @@ struct View<'a> {
     retries: u32,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     outputs: BTreeMap<&'a str, OutputView<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    finally: bool,
 }
 
 #[derive(Serialize)]
@@ -127,6 +129,7 @@ fn view(step: &Step) -> View<'_> {
         clean: &step.clean,
         retries: step.retries,
         outputs: step.outputs.iter().map(|o| (o.name.as_str(), OutputView { glob: &o.glob, count: o.count })).collect(),
+        finally: step.finally,
     }
 }
 

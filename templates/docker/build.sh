@@ -1,3 +1,24 @@
+<% macro stage(step, number, of) %>
+
+# << number >>/<< of >>
+if begins << step.stage >>; then
+<% for path in step.clean %>
+  rm -rf -- << path >>
+<% endfor %>
+  run << step.stage >> << step.seconds >> << step.tries >> \
+<% for line in step.lines %>
+    << line >><% if not loop.last %> \<% endif %>
+
+<% endfor %>
+<% for output in step.outputs %>
+  expects << output.glob >> << output.count >>
+<% endfor %>
+<% if step.asks %>
+  facts
+<% endif %>
+  : >done/<< step.stage >>
+fi
+<% endmacro %>
 #!/usr/bin/env bash
 # << wheel >>
 # Job << id >>, by << generator >>.<% if site == "container" %> It runs in a container that has the job's folder at << folder >>.<% else %> It runs on this machine, in the folder it is called from.<% endif %>
@@ -52,6 +73,21 @@ begins() {
   [ -z "$from" ] || { echo "== $1: done before"; return 1; }
   rm -f "done/$1"
 }
+<% if has_last %>
+# Ends the build with what failed first. What is to run at the end runs after a failure too.
+failed='' finishing=''
+fail() {
+  if [ -z "$failed" ]; then
+    failed=$1
+    if [ -z "$finishing" ]; then
+      # The cap has its say where nothing failed.
+      unset ROCK_CAP_S
+      finish
+    fi
+  fi
+  exit "$failed"
+}
+<% endif %>
 # Runs a stage's command: name, seconds (0: no limit), tries, command.
 run() {
   local name=$1 limit=$2 tries=$3 status capped left began
@@ -88,7 +124,7 @@ run() {
       echo "== $name: failed with $status" >&2
       # 124 is what the cap ends with.
       [ "$status" -ne 124 ] || status=1
-      exit "$status"
+      << "fail" if has_last else "exit" >> "$status"
     fi
     echo "== $name: failed with $status, trying again"
   done
@@ -97,7 +133,7 @@ run() {
 expects() {
   local found
   mapfile -t found < <(compgen -G "$1" || true)
-  [ "${#found[@]}" -eq "$2" ] || { echo "== $2 expected for $1, ${#found[@]} there" >&2; exit 1; }
+  [ "${#found[@]}" -eq "$2" ] || { echo "== $2 expected for $1, ${#found[@]} there" >&2; << "fail" if has_last else "exit" >> 1; }
 }
 <% if uses_jobs %>
 # Parallel jobs for this much memory each, in tenths of a GiB: by the limits of the control group where there are some.
@@ -140,28 +176,22 @@ facts() {
 }
 facts
 <% endif %>
-<% for step in steps %>
-
-# << loop.index >>/<< steps|length >>
-if begins << step.stage >>; then
-<% for path in step.clean %>
-  rm -rf -- << path >>
-<% endfor %>
-  run << step.stage >> << step.seconds >> << step.tries >> \
-<% for line in step.lines %>
-    << line >><% if not loop.last %> \<% endif %>
-
-<% endfor %>
-<% for output in step.outputs %>
-  expects << output.glob >> << output.count >>
-<% endfor %>
-<% if step.asks %>
-  facts
+<% if has_last %>
+# What runs at the end, whatever came before.
+finish() {
+  finishing=yes
+<% for step in steps if step.finally %>
+<< stage(step, steps|length - loop.length + loop.index, steps|length) >><% endfor %>
+}
 <% endif %>
-  : >done/<< step.stage >>
-fi
+<% for step in steps %>
+<% if not step.finally %>
+<< stage(step, loop.index, steps|length) >><% endif %>
 <% endfor %>
 
+<% if has_last %>
+finish
+<% endif %>
 [ -z "$from" ] || { echo "== no stage is called $from" >&2; exit 2; }
 <% if wheels != "''" %>
 echo "== built $(compgen -G << wheels >> | tr '\n' ' ')"

@@ -113,6 +113,27 @@ fn a_dry_run_prints_the_argv_that_is_called_later_and_calls_nothing() {
 }
 
 #[test]
+fn what_runs_always_runs_in_a_container_after_a_failure_too() {
+    let build = format!("echo compiling; [ -e ../../mended ] || {{ echo build >>order; exit 7; }}; {TAKE}");
+    let last = "  - stage: last\n    finally: true\n    argv: [bash, -c, \"echo last >>order; exit $(cat ../../ends 2>/dev/null || echo 0)\"]\ncollect:";
+    let harbour = Harbour { toy: Harbour::new(&build, "").toy.recipe("collect:", last) };
+    let failed = "error[B050 step-failed]: stage `build` failed: exit status 7";
+    let (_, stderr) = harbour.build(4, &[]);
+    assert!(stderr.contains(failed) && stderr.contains("compiling\n"), "{stderr}");
+    assert!(stderr.contains("build: failed after") && stderr.contains("last: done after"), "{stderr}");
+    assert_eq!(harbour.toy.text("order"), "prepare\nbuild\nlast\n");
+    harbour.toy.write("ends", b"9");
+    let (_, stderr) = harbour.build(4, &["--continue", "auto"]);
+    assert!(stderr.contains(failed), "{stderr}");
+    harbour.toy.write("mended", b"");
+    let (_, stderr) = harbour.build(4, &["--continue", "auto"]);
+    assert!(stderr.contains("error[B050 step-failed]: stage `last` failed: exit status 9"), "{stderr}");
+    harbour.toy.write("ends", b"0");
+    harbour.build(0, &["--continue", "auto"]);
+    assert_eq!(harbour.toy.text("order"), "prepare\nbuild\nlast\nbuild\nlast\nbuild\nlast\nlast\n");
+}
+
+#[test]
 fn a_failing_stage_in_a_container_is_told_as_on_this_machine() {
     let harbour = Harbour::new("echo compiling; exit 7", "");
     let (_, stderr) = harbour.build(4, &[]);

@@ -293,6 +293,9 @@ pub struct StepDocument {
     /// Files it must leave.
     #[serde(default)]
     pub outputs: IndexMap<String, OutputDocument>,
+    /// Whether it runs at the end of the build, wherever it stands, and after a failure too.
+    #[serde(default)]
+    pub finally: bool,
 }
 
 /// Files of the job's folder that are placed in folders of an environment, all or none.

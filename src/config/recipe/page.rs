@@ -59,7 +59,9 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
         } else {
             format!("those of [`{0}`]({0}.md)", step.r#use)
         };
-        let when = step.when.as_deref().map(code_of).unwrap_or_default();
+        let when = step.when.as_deref().map(code_of);
+        let at_end = step.finally.then(|| "at the end, after a failure too".to_owned());
+        let when = at_end.into_iter().chain(when).collect::<Vec<_>>().join(", where ");
         let names: Vec<String> = step.env.keys().cloned().collect();
         let _ = writeln!(page, "| {stage} | {} | {} |", cell(&when), code(&names));
     }

@@ -183,6 +183,7 @@ const STEP: Record = Record {
         field("clean", TEXT_LIST, "[]", "Paths removed first, relative to the job's folder."),
         field("retry", Shape::Integer, "0", "How often it is tried again."),
         field("outputs", Shape::Map(&Shape::Record(&OUTPUT)), "{}", "Files it must leave, by name."),
+        field("finally", Shape::Boolean, "false", "Run it at the end of the build, and after a failure too."),
     ],
 };
 
