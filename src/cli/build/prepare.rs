@@ -165,16 +165,17 @@ fn given(
     loop {
         let asked = recipe::questions(job, &ready.recipe, compat, site, &given).map_err(|fault| vec![fault])?;
         let before = given.len();
-        for (name, question) in &asked {
-            if let Some(answer) = answer(question, shell, site, folder) {
+        let default = |name: &str| ready.recipe.facts.get(name).and_then(|fact| fact.default.clone());
+        for (name, question) in asked.iter().filter(|(_, question)| can_answer(question, site)) {
+            // The default too, so that facts which depend on it are asked as well.
+            if let Some(answer) = answer(question, shell, site, folder).or_else(|| default(name)) {
                 given.insert(name.clone(), answer);
             }
         }
         if given.len() > before {
             continue;
         }
-        let has_default = |name: &str| ready.recipe.facts.get(name).is_some_and(|fact| fact.default.is_some());
-        let open = asked.iter().filter(|(name, _)| !has_default(name));
+        let open = asked.iter().filter(|(name, _)| default(name).is_none());
         let faults: Vec<Diagnostic> = open
             .map(|(name, question)| {
                 let why = match question {
@@ -191,7 +192,12 @@ fn given(
     }
 }
 
-/// What this machine answers. A command is asked only where the steps run as well.
+/// Whether this machine can answer: a command is asked only where the steps run as well.
+fn can_answer(question: &Question, site: &Site) -> bool {
+    !matches!((question, site), (Question::Command(_), Site::Container))
+}
+
+/// What this machine answers.
 fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Option<String> {
     let environment = &shell.environment;
     let seen = site.folder();
@@ -201,7 +207,6 @@ fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Opt
         Err(_) => environment.current_dir.join(path),
     };
     match question {
-        Question::Command(_) if *site == Site::Container => None,
         Question::Command(argv) => {
             let (name, arguments) = argv.split_first()?;
             let program = sys::find_program(name, environment).or_else(|| name.contains('/').then(|| name.into()))?;
