@@ -121,6 +121,9 @@ impl StepFault {
             StepTrouble::Ended(how) => format!("stage `{stage}` failed: {how}"),
             StepTrouble::TimedOut(seconds) => format!("stage `{stage}` took longer than {}", span(*seconds)),
             StepTrouble::NotStarted(reason) => format!("stage `{stage}` cannot be started: {reason}"),
+            StepTrouble::Outputs { glob, found, .. } if found.is_empty() => {
+                format!("stage `{stage}` left no file for `{glob}`")
+            }
             StepTrouble::Outputs { glob, expected, found } => {
                 format!("stage `{stage}` left {} files for `{glob}`, not {expected}", found.len())
             }

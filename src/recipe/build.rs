@@ -215,7 +215,9 @@ impl Maker<'_> {
         };
         let path = inside(self.context.required(file))?;
         if let Some(content) = &edit.write {
-            return Ok(self.program(stage, WRITE, [path, self.context.required(content)?]));
+            // An expression does not keep the end of the last line.
+            let end = if content.ends_with('\n') { "\n" } else { "" };
+            return Ok(self.program(stage, WRITE, [path, self.context.required(content)? + end]));
         }
         let arguments = [
             path,

@@ -1,10 +1,12 @@
 """Copies a source tree. Arguments: the tree, the target.
 
-What version control and earlier builds left at its top stays behind.
+What version control and earlier builds left at its top stays behind; the commit of a tree under git goes into a file
+beside the target, `TARGET.commit`.
 """
 import fnmatch
 import os
 import shutil
+import subprocess
 import sys
 
 tree, target = sys.argv[1:]
@@ -20,4 +22,17 @@ def ignored(folder, names):
 
 shutil.rmtree(target, ignore_errors=True)
 shutil.copytree(tree, target, symlinks=True, ignore=ignored)
+commit = b""
+if os.path.exists(os.path.join(tree, ".git")):
+    # In a container the tree is another user's, which git would refuse to read.
+    git = ["git", "-c", "safe.directory=*", "-C", tree, "rev-parse", "HEAD"]
+    try:
+        commit = subprocess.run(git, stdout=subprocess.PIPE).stdout
+    except OSError as error:
+        print(f"its commit is not known: {error}")
+if commit:
+    with open(f"{target}.commit", "wb") as file:
+        file.write(commit)
+elif os.path.exists(f"{target}.commit"):
+    os.remove(f"{target}.commit")
 print(f"{tree} copied to {target}")

@@ -16,6 +16,7 @@ def of_command(*command):
     except (OSError, subprocess.TimeoutExpired) as error:
         return None, str(error)
     if run.returncode == 0:
+        # What it warns of.
         sys.stderr.write(run.stderr.decode("utf-8", "replace"))
         return run.stdout.decode("utf-8", "replace").strip(), f"`{command[0]}` says nothing"
     said = run.stderr.decode("utf-8", "replace").strip().splitlines()

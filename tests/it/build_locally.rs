@@ -109,10 +109,7 @@ fn a_changed_recipe_begins_at_the_stage_that_changed() {
 fn a_missing_wheel_fails_and_a_wheel_of_another_name_is_refused() {
     let outputs = "    outputs: {wheel: {glob: \"dist/*.whl\"}}\n";
     let (_, stderr) = Toy::with_recipe("true", outputs).build(4, &[]);
-    assert!(
-        stderr.contains("error[B053 output-missing]: stage `build` left 0 files for `dist/*.whl`, not 1"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("error[B053 output-missing]: stage `build` left no file for `dist/*.whl`"), "{stderr}");
     let toy = Toy::building(TAKE);
     let other = "toy-1.0-cp311-cp311-linux_x86_64.whl";
     std::fs::remove_file(toy.path("wheels").join(WHEEL)).unwrap();

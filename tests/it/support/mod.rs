@@ -4,6 +4,7 @@
 mod bless;
 pub mod bundle;
 pub mod elf;
+mod family;
 mod finding;
 pub mod git;
 pub mod hostile;
@@ -17,6 +18,7 @@ pub mod toy;
 mod wheel;
 
 pub use bless::assert_file;
+pub use family::{Family, PYPROJECT};
 pub use finding::appears;
 pub use git::Sources;
 pub use http::Served;

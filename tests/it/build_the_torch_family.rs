@@ -1,0 +1,513 @@
+//! Recipes of torch and its companions as real processes on stand-ins of their sources, which note how they were called
+//! and make wheels that pip installs.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use crate::support::{Family, PYPROJECT};
+
+/// The libraries that a torch for ROCm 7.14 preloads, dependencies first.
+const PRELOADS: [&str; 22] = [
+    "amd_comgr",
+    "amd_smi",
+    "amdhip64",
+    "hiprtc",
+    "hipblas",
+    "hipfft",
+    "hiprand",
+    "hipsparse",
+    "hipsparselt",
+    "hipsolver",
+    "hipblaslt",
+    "miopen",
+    "hipdnn",
+    "rocm_sysdeps_liblzma",
+    "rocm-openblas",
+    "rocm_smi64",
+    "rocprofiler-sdk",
+    "rocprofiler-sdk-roctx",
+    "roctracer64",
+    "roctx64",
+    "rccl",
+    "hipfile",
+];
+
+/// A torch alone, with the SDK that is there.
+const ALONE: &str = "rocm-from: installed, triton: \"off\", audio: \"off\", vision: \"off\", apex: \"off\"";
+
+fn with_sdk() -> Family {
+    let family = Family::new();
+    family.install(&["rocm[libraries,devel]", "build"]);
+    family
+}
+
+/// What a Python of the environment prints.
+fn python(family: &Family, program: &str) -> String {
+    let output = Command::new(family.path("venv/bin/python")).args(["-c", program]).output().unwrap();
+    family.ended(0, output).0.trim_end().to_owned()
+}
+
+/// TB3, TB11, TB15: one job builds all five wheels, each with the environment that the SDK says; torch loads the SDK's
+/// libraries first.
+#[test]
+fn torch_and_what_belongs_to_it_are_built_by_one_job() {
+    let family = Family::new();
+    let house = family.path("house").display().to_string();
+    family.matrix("torch", &format!("rocm-find-links: {house}"), "gfx: [gfx942, gfx1151]\n");
+    let (stdout, stderr) = family.build(0, &[]);
+    assert_eq!(stdout.lines().count(), 5, "{stdout}\n{stderr}");
+    let cp = format!("cp{0}-cp{0}-linux_x86_64.whl", family.python.replace('.', ""));
+    let names = ["apex-2.9.0", "torch-2.9.0", "torchaudio-2.9.0", "torchvision-0.24.0", "triton-3.4.0"];
+    let expected = names.map(|name| format!("{name}+rocm7.14.0-{cp}"));
+    assert_eq!(family.wheels().into_keys().collect::<Vec<_>>(), expected);
+
+    let torch = family.called("torch");
+    assert_eq!(torch.cwd, "[JOB]/src/torch");
+    assert_eq!(torch.argv[1..], ["--wheel", "--no-isolation", "--outdir", "[JOB]/dist/torch"]);
+    let of_all = [
+        "PYTHONUTF8",
+        "CMAKE_PREFIX_PATH",
+        "ROCM_HOME",
+        "ROCM_PATH",
+        "PYTORCH_ROCM_ARCH",
+        "USE_KINETO",
+        "USE_GLOO",
+        "TRITON_APPEND_CMAKE_ARGS",
+        "CPPFLAGS",
+        "HIP_DEVICE_LIB_PATH",
+        "BLAS",
+        "OpenBLAS_HOME",
+        "OpenBLAS_LIB_NAME",
+        "CMAKE_C_COMPILER_LAUNCHER",
+        "CMAKE_CXX_COMPILER_LAUNCHER",
+        "HIP_CLANG_LAUNCHER",
+    ];
+    let common = "\
+PYTHONUTF8=1
+CMAKE_PREFIX_PATH=[SDK]/lib/cmake
+ROCM_HOME=[SDK]
+ROCM_PATH=[SDK]
+PYTORCH_ROCM_ARCH=gfx942;gfx1151
+USE_KINETO=ON
+USE_GLOO=ON
+TRITON_APPEND_CMAKE_ARGS=-DCMAKE_FIND_USE_CMAKE_ENVIRONMENT_PATH=FALSE
+CPPFLAGS=-Wno-error=maybe-uninitialized -Wno-error=uninitialized -Wno-error=restrict
+HIP_DEVICE_LIB_PATH=[SDK]/lib/llvm/amdgcn/bitcode
+BLAS=OpenBLAS
+OpenBLAS_HOME=[SDK]/lib/host-math
+OpenBLAS_LIB_NAME=rocm-openblas
+CMAKE_C_COMPILER_LAUNCHER=(not set)
+CMAKE_CXX_COMPILER_LAUNCHER=(not set)
+HIP_CLANG_LAUNCHER=(not set)
+";
+    for tree in ["torch", "triton/python", "torchaudio", "torchvision", "apex"] {
+        let called = family.called(tree);
+        assert_eq!(called.variables(&of_all), common, "{tree}");
+        assert!(called.env["PATH"].starts_with("[SDK]/bin:"), "{tree}: {}", called.env["PATH"]);
+    }
+    let own = [
+        "USE_ROCM",
+        "USE_CUDA",
+        "USE_MPI",
+        "USE_NUMA",
+        "PYTORCH_BUILD_VERSION",
+        "PYTORCH_BUILD_NUMBER",
+        "PYTORCH_EXTRA_INSTALL_REQUIREMENTS",
+        "USE_FLASH_ATTENTION",
+        "USE_MEM_EFF_ATTENTION",
+        "USE_FBGEMM_GENAI",
+        "CXXFLAGS",
+        "LDFLAGS",
+        "PKG_CONFIG_PATH",
+        "LD_LIBRARY_PATH",
+    ];
+    assert_eq!(
+        torch.variables(&own),
+        "\
+USE_ROCM=ON
+USE_CUDA=OFF
+USE_MPI=OFF
+USE_NUMA=OFF
+PYTORCH_BUILD_VERSION=2.9.0+rocm7.14.0
+PYTORCH_BUILD_NUMBER=1
+PYTORCH_EXTRA_INSTALL_REQUIREMENTS=rocm[libraries]==7.14.0|triton==3.4.0+rocm7.14.0
+USE_FLASH_ATTENTION=ON
+USE_MEM_EFF_ATTENTION=ON
+USE_FBGEMM_GENAI=(not set)
+CXXFLAGS=-Wno-error=maybe-uninitialized -Wno-error=uninitialized -Wno-error=restrict -I[SDK]/lib/rocm_sysdeps/include -I[SDK]/include/roctracer
+LDFLAGS=-outer -L[SDK]/lib/rocm_sysdeps/lib
+PKG_CONFIG_PATH=[SDK]/lib/rocm_sysdeps/lib/pkgconfig
+LD_LIBRARY_PATH=[SDK]/lib/rocm_sysdeps/lib:/outer/lib
+"
+    );
+    let triton = family.called("triton/python");
+    assert_eq!(triton.argv, ["setup.py", "bdist_wheel", "--dist-dir", "[JOB]/dist/triton"]);
+    assert_eq!(
+        triton.variables(&["TRITON_WHEEL_NAME", "TRITON_WHEEL_VERSION_SUFFIX", "LLVM_BUILD_DIR"]),
+        "TRITON_WHEEL_NAME=triton\nTRITON_WHEEL_VERSION_SUFFIX=+rocm7.14.0\nLLVM_BUILD_DIR=(not set)\n"
+    );
+    let audio = family.called("torchaudio");
+    assert_eq!(audio.argv, ["setup.py", "bdist_wheel", "--dist-dir", "[JOB]/dist/torchaudio"]);
+    let names = ["BUILD_VERSION", "BUILD_NUMBER", "USE_ROCM", "USE_CUDA", "USE_FFMPEG", "USE_OPENMP", "BUILD_SOX"];
+    assert_eq!(
+        audio.variables(&names),
+        "BUILD_VERSION=2.9.0+rocm7.14.0\nBUILD_NUMBER=1\nUSE_ROCM=1\nUSE_CUDA=0\nUSE_FFMPEG=1\nUSE_OPENMP=1\nBUILD_SOX=0\n"
+    );
+    let vision = family.called("torchvision");
+    assert_eq!(vision.argv, ["setup.py", "bdist_wheel", "--dist-dir", "[JOB]/dist/torchvision"]);
+    let names = [
+        "BUILD_VERSION",
+        "VERSION_NAME",
+        "BUILD_NUMBER",
+        "FORCE_CUDA",
+        "TORCHVISION_USE_NVJPEG",
+        "TORCHVISION_USE_VIDEO_CODEC",
+    ];
+    assert_eq!(
+        vision.variables(&names),
+        "BUILD_VERSION=0.24.0+rocm7.14.0\nVERSION_NAME=0.24.0+rocm7.14.0\nBUILD_NUMBER=1\nFORCE_CUDA=1\n\
+         TORCHVISION_USE_NVJPEG=0\nTORCHVISION_USE_VIDEO_CODEC=0\n"
+    );
+    let apex = family.called("apex");
+    assert_eq!(apex.settings, serde_json::json!({"--build-option": ["--cpp_ext", "--cuda_ext"]}));
+    assert_eq!(apex.variables(&["BUILD_VERSION", "BUILD_NUMBER"]), "BUILD_VERSION=2.9.0+rocm7.14.0\nBUILD_NUMBER=1\n");
+
+    let edited = std::fs::read_to_string(family.job("src/torchaudio/CMakeLists.txt")).unwrap();
+    assert!(edited.contains("add_library(kineto INTERFACE IMPORTED)"), "{edited}");
+    assert_eq!(
+        python(&family, "import torch, triton; print(torch.cuda.is_available(), triton.__version__)"),
+        "False of the tree"
+    );
+    let init = std::fs::read_to_string(family.site("torch/_rocm_init.py")).unwrap();
+    let names: String = PRELOADS.iter().map(|name| format!("            \"{name}\",\n")).collect();
+    assert_eq!(
+        init,
+        format!(
+            "# Written by rock-matrix for ROCm SDK 7.14.0.\ndef initialize():\n    import rocm_sdk\n\n    rocm_sdk.initialize_process(\n        \
+             preload_shortnames=[\n{names}        ],\n        check_version=\"7.14.0\",\n    )\n"
+        )
+    );
+    let preloaded = std::fs::read_to_string(family.site("rocm_sdk/preloaded.json")).unwrap();
+    let preloaded: serde_json::Value = serde_json::from_str(&preloaded).unwrap();
+    assert_eq!(preloaded, serde_json::json!([PRELOADS, "7.14.0"]));
+    python(&family, "import py_compile, torch; py_compile.compile(torch._rocm_init.__file__, doraise=True)");
+}
+
+/// TB12: how a build is called goes by what the tree has.
+#[test]
+fn a_build_by_scikit_build_core_is_told_to_take_the_file_that_git_ignores() {
+    let family = with_sdk();
+    family.matrix("torch", ALONE, "");
+    let build = |pyproject: Option<&str>| {
+        match pyproject {
+            Some(text) => family.write("trees/torch/pyproject.toml", text),
+            None => std::fs::remove_file(family.path("trees/torch/pyproject.toml")).unwrap(),
+        }
+        family.build(0, &["--continue", "auto"]);
+        assert!(family.site("torch/_rocm_init.py").exists(), "{pyproject:?}");
+        family.called("torch")
+    };
+    let scikit = build(Some(&format!("{PYPROJECT}# scikit_build_core.build would stand there\n")));
+    let force = "-Cwheel.force-include.torch/_rocm_init.py=torch/_rocm_init.py";
+    assert_eq!(scikit.argv[1..], ["--wheel", "--no-isolation", force, "--outdir", "[JOB]/dist/torch"]);
+    let plain = build(Some(PYPROJECT));
+    assert_eq!(plain.argv[1..], ["--wheel", "--no-isolation", "--outdir", "[JOB]/dist/torch"]);
+    let old = build(None);
+    assert_eq!(old.argv, ["setup.py", "bdist_wheel", "--dist-dir", "[JOB]/dist/torch"]);
+    assert_eq!(
+        plain.variables(&["PYTORCH_EXTRA_INSTALL_REQUIREMENTS", "USE_FLASH_ATTENTION"]),
+        "PYTORCH_EXTRA_INSTALL_REQUIREMENTS=rocm[libraries]==7.14.0\nUSE_FLASH_ATTENTION=OFF\n"
+    );
+}
+
+/// Each of the companions is built alone as well, for a torch that is there.
+#[test]
+fn each_companion_of_torch_is_built_alone_too() {
+    let family = with_sdk();
+    for (recipe, tree, wheel) in [
+        ("triton", "triton/python", "triton-3.4.0+rocm7.14.0"),
+        ("torchaudio", "torchaudio", "torchaudio-2.9.0+rocm7.14.0"),
+        ("apex", "apex", "apex-2.9.0+rocm7.14.0"),
+    ] {
+        family.matrix(recipe, "rocm-from: installed", "");
+        family.build(0, &[]);
+        assert!(family.wheels().keys().any(|name| name.starts_with(wheel)), "{:?}", family.wheels().keys());
+        assert_eq!(family.called(tree).env["ROCM_HOME"], "[SDK]");
+        std::fs::remove_dir_all(family.path(".rock")).unwrap();
+    }
+}
+
+/// A build of torchvision, the smallest of the family, with the SDK that is there.
+fn vision(family: &Family, vars: &str, more: &str) {
+    family.matrix("torchvision", &format!("rocm-from: installed{vars}"), more);
+}
+
+/// TB4: the targets that are named go before those of the caller, and those before the SDK's; however they are
+/// separated, CMake gets a list.
+#[test]
+fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
+    let family = with_sdk();
+    let targets = |named: &str, caller: &str, sdk: &str| {
+        vision(&family, &format!(", rocm-arch: \"{named}\""), "");
+        let mut build = family.command(&["build", "--all"]);
+        let output = build.env("PYTORCH_ROCM_ARCH", caller).env("SDK_TARGETS", sdk).output().unwrap();
+        family.ended(0, output);
+        family.called("torchvision").env["PYTORCH_ROCM_ARCH"].clone()
+    };
+    for said in ["gfx942 gfx1151", "gfx942,gfx1151", "gfx942;gfx1151, gfx942"] {
+        assert_eq!(targets("caller", "", said), "gfx942;gfx1151");
+    }
+    assert_eq!(targets("caller", "gfx942, gfx1151", "gfx90a"), "gfx942;gfx1151");
+    assert_eq!(targets("gfx942 gfx1151", "gfx1201", "gfx90a"), "gfx942;gfx1151");
+    assert_eq!(targets("", "gfx1201", "gfx90a"), "gfx942", "those of the matrix file");
+    family.matrix("torch", &format!("{ALONE}, rocm-arch: caller"), "");
+    let (_, told) = family.build(1, &[]);
+    assert!(told.contains("error[B003 refused-by-recipe]: no gfx targets are named"), "{told}");
+}
+
+/// TB5, TB8: the label is that of a day, or of the SDK with the commit of a development release.
+#[test]
+fn versions_name_the_day_or_the_commit_that_they_were_built_of() {
+    let family = with_sdk();
+    let version = |vars: &str| {
+        vision(&family, &format!(", rocm-sdk-version: \"==7.14.0\"{vars}"), "");
+        family.build(0, &["--continue", "auto"]);
+        family.called("torchvision").env["BUILD_VERSION"].clone()
+    };
+    let log = || std::fs::read_to_string(family.job("logs/build.log")).unwrap();
+    assert_eq!(version(", release-type: date, date: 2025-05-28"), "0.24.0+rocmsdk20250528");
+    assert!(!log().contains("is no checkout"), "{}", log());
+    assert_eq!(version(", release-type: dev"), "0.24.0+rocm7.14.0");
+    assert!(log().contains("warning: src/torchvision is no checkout, so its version names no commit"), "{}", log());
+    let git = |words: &str| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=A", "-c", "user.email=a@example.com"]).args(words.split(' '));
+        let output = git.current_dir(family.path("trees/torchvision")).output().unwrap();
+        family.ended(0, output).0
+    };
+    git("init --quiet");
+    git("add --all");
+    git("commit --quiet --message all");
+    let commit = git("rev-parse HEAD");
+    let developed = format!("0.24.0+git{}.rocm7.14.0", &commit[..8]);
+    assert_eq!(version(", release-type: dev"), developed);
+    assert!(family.wheels().keys().any(|name| name.contains(&developed)), "{:?}", family.wheels().keys());
+    assert_eq!(version(", version-suffix: +rocm.own"), "0.24.0+rocm.own");
+}
+
+/// A label that the plan does not expect would be refused once hours are spent.
+#[test]
+fn a_label_beside_that_of_the_plan_is_refused_before_anything_runs() {
+    let family = with_sdk();
+    for (vars, what) in [
+        ("release-type: dev", "release-type: dev"),
+        ("release-type: date, date: 2025-05-28", "release-type: date"),
+        ("version-suffix: +rocm.own", "version-suffix"),
+    ] {
+        vision(&family, &format!(", {vars}"), "");
+        let (_, told) = family.build(1, &[]);
+        let expected = format!("the plan expects the label `rocm7.14.0`, and `{what}` makes another");
+        assert!(told.contains(&expected) && told.contains("set `rocm-sdk-version: \"==7.14.0\"`"), "{told}");
+    }
+    vision(&family, ", version-suffix: +rocm7.14.0", "");
+    family.build(0, &[]);
+}
+
+/// TB19: one wheel is delivered; none and several are told apart.
+#[test]
+fn a_build_that_leaves_no_wheel_or_two_has_failed() {
+    let family = with_sdk();
+    vision(&family, "", "");
+    family.write("trees/torchvision/trouble", "none");
+    let (_, none) = family.build(4, &[]);
+    assert!(
+        none.contains(
+            "error[B053 output-missing]: stage `vision` left no file for `dist/torchvision/torchvision-*.whl`"
+        ),
+        "{none}"
+    );
+    family.write("trees/torchvision/trouble", "two");
+    let (_, two) = family.build(4, &["--continue", "auto"]);
+    assert!(two.contains("stage `vision` left 2 files for `dist/torchvision/torchvision-*.whl`, not 1"), "{two}");
+    assert!(two.contains("-1-cp") && family.wheels().is_empty(), "{two}");
+    family.write("trees/torchvision/trouble", "half");
+    let output = family.command(&["build", "--all", "--continue", "auto"]).output().unwrap();
+    assert_eq!(output.status.signal(), Some(9), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(family.job("dist/torchvision")).unwrap().count(), 1, "half a wheel");
+    let (_, stderr) = family.build(0, &["--continue", "auto"]);
+    assert!(stderr.contains("] vision\n") && !stderr.contains("] rocm\n"), "{stderr}");
+    assert_eq!(family.wheels().len(), 1);
+}
+
+/// A compiler cache that notes what it is asked.
+fn cache(family: &Family, name: &str) {
+    family.write(&format!("bin/{name}"), format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\n", family.path("asked").display()));
+    std::fs::set_permissions(family.path(&format!("bin/{name}")), PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// `build` with the caches of the folder only, and further variables.
+fn cached(family: &Family, code: i32, more: &[(&str, &str)]) -> String {
+    let mut build = family.command(&["build", "--all"]);
+    let path = format!("{}:/usr/bin:/bin", family.path("bin").display());
+    build.env("PATH", path).env("HOME", family.path("home")).envs(more.iter().copied());
+    family.ended(code, build.output().unwrap()).1
+}
+
+fn asked(family: &Family) -> String {
+    let asked = std::fs::read_to_string(family.path("asked")).unwrap_or_default();
+    let _ = std::fs::remove_file(family.path("asked"));
+    asked.replace(family.project.root().to_str().unwrap(), "[HERE]")
+}
+
+const LAUNCHERS: [&str; 3] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "HIP_CLANG_LAUNCHER"];
+
+/// TB17: what compilers are called through, and what the caches are asked before and after, also when the build fails.
+#[test]
+fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure() {
+    let family = with_sdk();
+    cache(&family, "ccache");
+    vision(&family, ", compiler-cache: ccache", "");
+    cached(&family, 0, &[]);
+    let here = "[HERE]/bin/ccache";
+    assert_eq!(asked(&family), format!("{here} --zero-stats\n{here} --show-stats\n"));
+    assert_eq!(
+        family.called("torchvision").variables(&LAUNCHERS),
+        format!("CMAKE_C_COMPILER_LAUNCHER={here}\nCMAKE_CXX_COMPILER_LAUNCHER={here}\nHIP_CLANG_LAUNCHER=(not set)\n")
+    );
+    // One that lies where CI images have it.
+    cache(&family, "../home/.cargo/bin/sccache");
+    family.write("trees/torchvision/trouble", "none");
+    vision(&family, ", compiler-cache: sccache", "");
+    let told = cached(&family, 4, &[]);
+    let here = "[HERE]/home/.cargo/bin/sccache";
+    assert_eq!(asked(&family), format!("{here} --start-server\n{here} --zero-stats\n{here} --show-stats\n"));
+    assert!(told.contains("error[B053 output-missing]: stage `vision`"), "{told}");
+    assert!(told.contains("] cache-end: done after "), "{told}");
+    assert_eq!(
+        family.called("torchvision").variables(&LAUNCHERS),
+        format!("CMAKE_C_COMPILER_LAUNCHER={here}\nCMAKE_CXX_COMPILER_LAUNCHER={here}\nHIP_CLANG_LAUNCHER={here}\n")
+    );
+    vision(&family, ", compiler-cache: sccache, sccache-wrap: \"off\"", "");
+    cached(&family, 4, &[]);
+    assert_eq!(family.called("torchvision").variables(&LAUNCHERS[2..]), "HIP_CLANG_LAUNCHER=(not set)\n");
+}
+
+/// TB17: a cache that is not there is told before anything runs.
+#[test]
+fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
+    let family = with_sdk();
+    for name in ["ccache", "sccache"] {
+        vision(&family, &format!(", compiler-cache: {name}"), "");
+        let told = cached(&family, 1, &[]);
+        assert!(
+            told.contains(&format!("error[B003 refused-by-recipe]: `compiler-cache: {name}`, and there is no {name}")),
+            "{told}"
+        );
+        assert!(told.contains(&format!("help: install {name}, or set `compiler-cache: none`")), "{told}");
+        assert!(!family.path(".rock").exists());
+    }
+}
+
+/// TB17: a pull request from a fork has no credentials for the storage of sccache, nor has another repository.
+#[test]
+fn a_run_for_a_fork_goes_without_sccache_and_with_ccache() {
+    let family = with_sdk();
+    cache(&family, "sccache");
+    cache(&family, "ccache");
+    family.write("trees/torchvision/trouble", "none");
+    let event = family.path("event.json").display().to_string();
+    let of = |head: &str| {
+        let repo = serde_json::json!({"full_name": head, "name": "x"});
+        let pull = serde_json::json!({"title": "\"head\": {", "head": {"user": {"login": "a"}, "repo": repo}});
+        family.write("event.json", serde_json::to_string_pretty(&serde_json::json!({"pull_request": pull})).unwrap());
+    };
+    let launcher = |vars: &str, run: &str| {
+        vision(&family, vars, "");
+        let told = cached(&family, 4, &[("GITHUB_REPOSITORY", run), ("GITHUB_EVENT_PATH", &event)]);
+        let left_out = told.contains("] cache-left-out");
+        let launcher = family.called("torchvision").variables(&LAUNCHERS[..1]);
+        assert_eq!(left_out, launcher.contains("(not set)"), "{told}");
+        !left_out
+    };
+    of("fork/wheels");
+    assert!(!launcher(", compiler-cache: sccache", "own/wheels"));
+    assert!(launcher(", compiler-cache: ccache", "own/wheels"));
+    of("own/wheels");
+    assert!(launcher(", compiler-cache: sccache", "own/wheels"));
+    assert!(!launcher(", compiler-cache: sccache, cache-repository: other/wheels", "own/wheels"));
+    family.write("event.json", "{\"head_commit\": {\"id\": \"0\"}, \"repository\": {\"full_name\": \"own/wheels\"}}");
+    assert!(launcher(", compiler-cache: sccache", "own/wheels"));
+}
+
+/// A stand-in for the tool that makes packages of artifacts: it takes wheels for them.
+const MAKE_PACKAGES: &str = "import pathlib, shutil, sys\ngiven = dict(word[2:].split('=', 1) for word in sys.argv[1:])\n\
+    pathlib.Path(given['dest-dir'], 'dist').mkdir(parents=True)\nfor wheel in pathlib.Path(given['artifact-dir']).glob('*.whl'):\n    \
+    shutil.copy(wheel, pathlib.Path(given['dest-dir'], 'dist'))\n";
+
+/// TB26: the SDK comes from an index, is there already, or is made of artifacts of a run or of this machine.
+#[test]
+fn the_sdk_comes_by_each_of_the_four_ways() {
+    let family = Family::new();
+    let stages = |vars: &str| {
+        family.matrix("rocm-sdk", vars, "");
+        let output = family.command(&["build", "--all", "--dry-run"]).output().unwrap();
+        let said = family.ended(0, output).0;
+        let python = family
+            .path("venv/bin/python")
+            .display()
+            .to_string()
+            .replace(family.project.root().to_str().unwrap(), "[HERE]");
+        let commands = said.lines().map(str::trim).filter(|line| line.starts_with(&python) && !line.contains(" -c "));
+        commands.map(|line| line[python.len() + 1..].to_owned()).collect::<Vec<_>>()
+    };
+    let install = "-m pip install --force-reinstall --pre";
+    let requirement = "'rocm[libraries,devel]==7.14.0'";
+    assert_eq!(
+        stages("rocm-index: 'https://example.org/v2/gfx94X-dcgpu/'"),
+        [format!("{install} --index-url https://example.org/v2/gfx94X-dcgpu/ {requirement}")]
+    );
+    assert_eq!(stages("rocm-from: installed"), ["-m rocm_sdk version"]);
+    let tools = "/srv/rock/build_tools";
+    let packages = ".rock/JOB/rocm-packages";
+    let of = |words: Vec<String>| words.iter().map(|word| job_as_word(word)).collect::<Vec<_>>();
+    assert_eq!(
+        of(stages("rocm-from: run, therock-dir: /srv/rock, run-id: \"123\", artifact-group: gfx94X-dcgpu")),
+        [
+            format!(
+                "{tools}/fetch_artifacts.py --run-id=123 --target=gfx94X-dcgpu --output-dir=[HERE]/.rock/JOB/rocm-artifacts --all"
+            ),
+            format!(
+                "{tools}/build_python_packages.py --artifact-dir=[HERE]/.rock/JOB/rocm-artifacts --dest-dir=[HERE]/{packages}"
+            ),
+            format!("{install} --find-links [HERE]/{packages}/dist {requirement}"),
+        ]
+    );
+    assert_eq!(
+        of(stages("rocm-from: artifacts, therock-dir: /srv/rock, artifact-dir: /srv/artifacts")),
+        [
+            format!("{tools}/build_python_packages.py --artifact-dir=/srv/artifacts --dest-dir=[HERE]/{packages}"),
+            format!("{install} --find-links [HERE]/{packages}/dist {requirement}"),
+        ]
+    );
+    // The last one for real: pip finds nothing but what was made of the artifacts.
+    family.write("rock/build_tools/build_python_packages.py", MAKE_PACKAGES);
+    std::fs::rename(family.path("house"), family.path("artifacts")).unwrap();
+    let here = |path: &str| family.path(path).display().to_string();
+    let vars = format!("rocm-from: artifacts, therock-dir: {}, artifact-dir: {}", here("rock"), here("artifacts"));
+    family.matrix("rocm-sdk", &vars, "");
+    family.build(0, &[]);
+    assert_eq!(python(&family, "import rocm_sdk; print(rocm_sdk.VERSION)"), "7.14.0");
+    for name in ["rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries_gfx94X_dcgpu"] {
+        assert!(family.site(&format!("{name}-7.14.0.dist-info")).exists(), "{name}");
+    }
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(family.job("build.json")).unwrap()).unwrap();
+    assert_eq!(record["used"]["rocm-sdk"], "7.14.0");
+}
+
+/// A line with the job's id as `JOB`.
+fn job_as_word(line: &str) -> String {
+    let id = line.split_once(".rock/").and_then(|(_, rest)| rest.split_once('/')).map(|(id, _)| id.to_owned());
+    id.map_or_else(|| line.to_owned(), |id| line.replace(&id, "JOB"))
+}
