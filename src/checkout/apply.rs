@@ -23,8 +23,6 @@ const BUILD_ENVIRONMENT: &str = ".rock/build_env.json";
 const SAVED_INDEX: &str = "rock-saved.index";
 /// Where commits of what was kept are.
 const SAVED: &str = "refs/rock-matrix/saved";
-/// How `git fetch` begins to say that a ref is not there.
-const NO_REF: [&str; 2] = ["couldn't find remote ref", "not our ref"];
 
 /// A checkout under way.
 pub(super) struct Run<'a, 'b> {
@@ -258,7 +256,6 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     fn fetch(&self, step: &Step, reference: &str) -> Result<(), CheckoutFault> {
-        let origin = self.wanted.origin.clone();
         for order in step.orders() {
             for call in self.calls(&order) {
                 let said = self.run(&call)?;
@@ -269,13 +266,7 @@ impl<'a, 'b> Run<'a, 'b> {
                 if let Some(before) = self.facts.state.as_ref().filter(|_| !self.has_begun) {
                     repoint(self.git, &before.origin)?;
                 }
-                let has_no_ref = NO_REF.iter().any(|words| said.talk.contains(words));
-                let reference = reference.to_owned();
-                return Err(if has_no_ref {
-                    CheckoutFault::NoSuchReference { origin, reference, said: said.talk }
-                } else {
-                    CheckoutFault::Fetch { origin, said: said.talk }
-                });
+                return Err(CheckoutFault::fetch(&self.wanted.origin, reference, said));
             }
         }
         Ok(())

@@ -11,6 +11,8 @@ use crate::sys::{FileError, StopSignal};
 
 /// Lines of what git said that a message shows, from the end.
 const SHOWN_LINES: usize = 12;
+/// How `git fetch` begins to say that a ref is not there.
+const NO_REF: [&str; 2] = ["couldn't find remote ref", "not our ref"];
 /// What programs say of a disk that takes no more (`ENOSPC`, `EFBIG`, `EDQUOT`).
 const FULL: [&str; 3] = ["No space left on device", "File too large", "Disk quota exceeded"];
 
@@ -116,6 +118,15 @@ impl CheckoutFault {
             status: said.status,
             said: said.talk,
         }
+    }
+
+    /// A fetch that ended badly.
+    pub(super) fn fetch(origin: &str, reference: &str, said: Said) -> Self {
+        let (origin, reference) = (origin.to_owned(), reference.to_owned());
+        if NO_REF.iter().any(|words| said.talk.contains(words)) {
+            return Self::NoSuchReference { origin, reference, said: said.talk };
+        }
+        Self::Fetch { origin, said: said.talk }
     }
 
     /// Whether the input is at fault, rather than the machine or the network.

@@ -9,6 +9,7 @@
 mod apply;
 mod fault;
 mod git;
+mod glimpse;
 mod look;
 mod patches;
 mod recover;
@@ -20,6 +21,7 @@ mod series;
 use std::sync::Mutex;
 
 pub use fault::CheckoutFault;
+pub use glimpse::glimpse;
 pub use patches::read_set;
 pub use save::{Change, Saved, Target, Unsaved, patches};
 pub use seen::{Seen, seen};

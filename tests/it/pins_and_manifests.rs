@@ -337,21 +337,28 @@ fn an_archive_that_was_never_made_is_told() {
     assert!(built.json()["aotriton"]["taken"].as_str().unwrap().starts_with("none: the library is built from source"));
 }
 
+/// What git says in a folder of the project.
+fn git(project: &Project, folder: &str, words: &[&str]) -> String {
+    let mut command = std::process::Command::new("git");
+    command.args(["-C", project.path(folder).to_str().unwrap()]).args(words);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    let said = command.output().unwrap();
+    assert!(said.status.success(), "{words:?}: {}", String::from_utf8_lossy(&said.stderr));
+    String::from_utf8(said.stdout).unwrap().trim().to_owned()
+}
+
+/// A commit of what lies in a folder of the project.
+fn commit(project: &Project, folder: &str) -> String {
+    git(project, folder, &["add", "-A"]);
+    git(project, folder, &["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "one"]);
+    git(project, folder, &["rev-parse", "HEAD"])
+}
+
 /// A git repository in the project with one commit of what lies there.
 fn repository(project: &Project, folder: &str, origin: &str) -> String {
-    let git = |words: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.args(["-C", project.path(folder).to_str().unwrap()]).args(words);
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
-        let said = command.output().unwrap();
-        assert!(said.status.success(), "{words:?}: {}", String::from_utf8_lossy(&said.stderr));
-        String::from_utf8(said.stdout).unwrap().trim().to_owned()
-    };
-    git(&["init", "-q", "-b", "main"]);
-    git(&["add", "-A"]);
-    git(&["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "one"]);
-    git(&["remote", "add", "origin", origin]);
-    git(&["rev-parse", "HEAD"])
+    git(project, folder, &["init", "-q", "-b", "main"]);
+    git(project, folder, &["remote", "add", "origin", origin]);
+    commit(project, folder)
 }
 
 /// TA5: a copy that is here is taken before a build, and one at another commit is told.
@@ -447,6 +454,64 @@ fn a_tree_is_locked_as_it_was_checked_out_or_not_at_all() {
     assert_eq!(json["pytorch"], expect);
     let said = project.file("pytorch/.rock/checkout.json", &state(OTHER)).run(&["source", "lock"]).exits(1).stderr;
     assert!(said.starts_with("error[C119 tree-moved]: `./pytorch` has commits that no manifest names"), "{said}");
+}
+
+/// A project where git finds each address of the facts below `upstream`, and the commits of those there.
+fn with_upstream() -> (Project, [String; 4]) {
+    let project = Project::new()
+        .file("upstream/ROCm/pytorch.git/version.txt", "2.13.0\n")
+        .file("upstream/ROCm/pytorch.git/large.txt", &"not asked for\n".repeat(1000))
+        .file("upstream/ROCm/pytorch.git/.ci/docker/triton_version.txt", "3.4.0\n")
+        .file("upstream/ROCm/triton.git/x", "")
+        .file("upstream/pytorch/audio/version.txt", "2.11.0\n")
+        .file("upstream/pytorch/vision/version.txt", "0.28.0\n")
+        .file("upstream/ROCm/apex/version.txt", "1.13.0\n");
+    let instead = format!("url.{}/.insteadOf", project.path("upstream").display());
+    let commits = ["ROCm/triton.git", "pytorch/audio", "pytorch/vision", "ROCm/apex"];
+    let commits = commits.map(|folder| repository(&project, &format!("upstream/{folder}"), "none"));
+    let project = project
+        .file("upstream/ROCm/pytorch.git/.ci/docker/ci_commit_pins/triton.txt", &format!("{}\n", commits[0]))
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", &instead)
+        .env("GIT_CONFIG_VALUE_0", "https://github.com/");
+    (project, commits)
+}
+
+/// TS20: a manifest of what repositories have needs no tree: torch at its branch, the others as it pins them.
+#[test]
+fn what_is_built_together_is_locked_without_a_tree() {
+    let (project, [triton, audio, vision, apex]) = with_upstream();
+    let row = |name: &str, commit: &str, origin: &str| {
+        format!("ubuntu|pytorch|{name}|main|{commit}|https://github.com/{origin}\n")
+    };
+    let top = "upstream/ROCm/pytorch.git";
+    let related = row("torchaudio", &audio, "pytorch/audio") + &row("torchvision", &vision, "pytorch/vision");
+    let project = project.file(&format!("{top}/related_commits"), &related);
+    repository(&project, top, "none");
+    git(&project, top, &["checkout", "-q", "-b", "release/2.13"]);
+    let lock = ["source", "lock", "--remote", "--preset", "rocm-2.13", "--suffix", "+rocm7.2"];
+    let said = project.run(&lock).exits(1).stderr;
+    assert!(said.contains("has no row for `apex`"), "{said}");
+    let some = project.run(&[&lock[..], &["torch", "audio"]].concat()).exits(0).json();
+    assert_eq!((some["pytorch_audio"]["commit"].as_str(), some.get("triton")), (Some(audio.as_str()), None));
+
+    let project = project.file(&format!("{top}/related_commits"), &(related + &row("apex", &apex, "ROCm/apex")));
+    let torch = commit(&project, top);
+    let json = project.run(&lock).exits(0).json();
+    let expect = |key: &str, commit: &str, version: &str| {
+        assert_eq!((&json[key]["commit"], &json[key]["version"]), (&commit.into(), &version.into()), "{key}");
+    };
+    expect("pytorch", &torch, "2.13.0+rocm7.2");
+    expect("triton", &triton, "3.4.0+rocm7.2");
+    expect("pytorch_audio", &audio, "2.11.0+rocm7.2");
+    expect("pytorch_vision", &vision, "0.28.0+rocm7.2");
+    expect("apex", &apex, "1.13.0+rocm7.2");
+    assert_eq!(json["pytorch"]["branch"], "release/2.13");
+    assert_eq!(json["pytorch"]["repo"], "https://github.com/ROCm/pytorch.git");
+    let told = project.run(&[&lock[..], &["torch", "--pytorch-git-ref", "gone"]].concat()).exits(1).stderr;
+    assert!(told.contains("has no `gone`"), "{told}");
+    assert_eq!(std::fs::read_dir(project.root()).unwrap().count(), 1, "nothing is left behind");
 }
 
 /// Two repositories with a commit each, and the manifest that `source lock` makes of them.

@@ -47,6 +47,19 @@ pub(super) struct Chosen<'a> {
 }
 
 impl Choices {
+    /// Those of a command that asks repositories, where nothing is checked out.
+    pub(super) fn of_remotes(platform: &str, preset: Option<String>) -> Self {
+        Self {
+            platform: platform.to_owned(),
+            preset,
+            torch_dir: None,
+            related_os: "ubuntu".to_owned(),
+            require_related_commit: false,
+            lenient: false,
+            release: false,
+        }
+    }
+
     /// The combination, and the projects that were named; without names those of the combination, else all of the
     /// platform.
     pub(super) fn chosen<'a>(&self, compat: &'a Compat, names: &[String], sink: &mut Sink) -> Option<Chosen<'a>> {

@@ -1,16 +1,20 @@
-//! `source lock`: what the trees of this machine are at, as a manifest.
+//! `source lock`: what the trees of this machine are at, or what their repositories have now, as a manifest.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Exit, Shell, load};
-use crate::checkout::STATE;
+use super::choices::Choices;
+use super::{Exit, Shell, failed, listen, load};
+use crate::checkout::{self, STATE};
 use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::sources as codes};
+use crate::diagnostic::{
+    Diagnostic, Place, Sink,
+    registry::{host, sources as codes},
+};
 use crate::source::manifest::{Entry, Manifest, file_name};
 use crate::source::related::is_commit;
-use crate::source::{Outcome, State, projects};
+use crate::source::{Explicit, Outcome, Question, Reference, Resolved, State, projects, resolve};
 use crate::sys::{self, Environment};
 
 /// Bytes of a state or of a file with a version.
@@ -24,12 +28,14 @@ const ASKED: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A tree that `source checkout` made stands there with the commit of its repository, its ref and its
-patches; any other tree with what git says. Nothing is fetched.
+patches; any other tree with what git says. Nothing is fetched, unless --remote asks the repositories
+themselves: of each, the commit and the few files that versions and pins stand in.
 
 Examples:
   rock-matrix source lock                               all trees in the working folder, to stdout
   rock-matrix source lock --checkout-root b --out b     a file named by platform and ref, in b
-  rock-matrix source lock torch triton --suffix +rocm7.2 --out manifest.json")]
+  rock-matrix source lock torch triton --suffix +rocm7.2 --out manifest.json
+  rock-matrix source lock --remote --preset rocm-2.13   what is built together, with no tree here")]
 pub(super) struct Args {
     /// Projects by name, folder or wheel [default: those that are there]
     #[arg(value_name = "PROJECT")]
@@ -37,12 +43,18 @@ pub(super) struct Args {
     /// The folder that has the trees, each under the name of its project's folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     checkout_root: PathBuf,
+    /// Ask the repositories, in place of trees
+    #[arg(long, conflicts_with = "checkout_root")]
+    remote: bool,
+    /// With --remote: the refs that go together, by the name of a row of the table torch-sources
+    #[arg(long, value_name = "NAME", requires = "remote")]
+    preset: Option<String>,
     #[arg(help = "What the wheels are for", long, default_value = "linux", value_parser = ["linux", "windows"], value_name = "PLATFORM")]
     platform: String,
     /// Put this after the versions that the trees name, such as +rocm7.2
     #[arg(long, value_name = "SUFFIX", default_value = "", allow_hyphen_values = true)]
     suffix: String,
-    /// The ref that torch was taken from, where its tree does not tell
+    /// The ref that torch was taken from, where its tree does not tell; with --remote, that it is taken from
     #[arg(long, value_name = "REF")]
     pytorch_git_ref: Option<String>,
     /// Write this file, or one named by platform and ref in this folder [default: stdout]
@@ -57,7 +69,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let mut sink = Sink::new();
-    let manifest = args.manifest(compat, shell, &mut sink);
+    let manifest = match args.remote {
+        true => match args.of_remotes(compat, shell, &mut sink) {
+            Ok(manifest) => manifest,
+            Err(exit) => return exit,
+        },
+        false => args.manifest(&args.checkout_root, compat, shell, &mut sink),
+    };
     for (project, version, minor) in manifest.strangers(compat) {
         sink.push(
             Diagnostic::new(
@@ -89,7 +107,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 impl Args {
-    fn manifest(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Manifest {
+    /// What the trees below a folder are at.
+    fn manifest(&self, root: &Path, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Manifest {
         let mut rows = projects::on(compat, &self.platform);
         let is_named = !self.projects.is_empty();
         if is_named {
@@ -102,10 +121,10 @@ impl Args {
             }
             rows.retain(|row| named.contains(row));
         }
-        let torch = projects::on(compat, &self.platform).first().map(|row| self.checkout_root.join(&row.folder));
+        let torch = projects::on(compat, &self.platform).first().map(|row| root.join(&row.folder));
         let mut manifest = Manifest::default();
         for row in rows {
-            let folder = self.checkout_root.join(&row.folder);
+            let folder = root.join(&row.folder);
             if !sys::exists(&shell.environment.current_dir.join(&folder).join(".git")) {
                 if is_named {
                     let shown = folder.display().to_string();
@@ -133,6 +152,64 @@ impl Args {
             }
         }
         manifest
+    }
+
+    /// What the repositories have: of each project the files that are needed, in a folder that goes away again. Torch
+    /// comes first, since the others are pinned there.
+    fn of_remotes(&self, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<Manifest, Exit> {
+        let told = |error: std::io::Error| {
+            let help = "set TMPDIR to a folder that can be written to";
+            let fault = Diagnostic::new(&host::CANNOT_WRITE_FILE, format!("no temporary folder can be made: {error}"));
+            shell.report(&[fault.help(help)]);
+            Exit::Machine
+        };
+        let folder = tempfile::tempdir().map_err(told)?;
+        let signals = listen(shell)?;
+        let choices = Choices::of_remotes(&self.platform, self.preset.clone());
+        let Some(chosen) = choices.chosen(compat, &self.projects, sink) else { return Ok(Manifest::default()) };
+        let torch = projects::on(compat, &self.platform).into_iter().next();
+        let mut rows = chosen.rows.clone();
+        if let Some(torch) = torch.filter(|torch| !rows.contains(torch)) {
+            rows.insert(0, torch);
+        }
+        let pins = compat.tables().pins.iter().filter(|pin| pin.beside == "torch").map(|pin| pin.file.as_str());
+        let files: Vec<&str> = std::iter::once(VERSION).chain(pins).collect();
+        let mut asked = Vec::new();
+        for row in rows {
+            let is_torch = Some(row) == torch;
+            let explicit =
+                Explicit { reference: self.pytorch_git_ref.clone().filter(|_| is_torch), ..Explicit::default() };
+            let beside = torch.filter(|_| !is_torch).map(|torch| folder.path().join(&torch.folder));
+            let choices = Choices { torch_dir: beside, ..Choices::of_remotes(&self.platform, self.preset.clone()) };
+            let Some(pins) = choices.pin_files(compat, &chosen, &explicit, shell, sink) else { break };
+            let question = Question {
+                row,
+                explicit: &explicit,
+                preset: chosen.preset,
+                files: &pins,
+                related_os: &choices.related_os,
+            };
+            let Resolved { url, reference: Reference::Known(reference), .. } =
+                resolve(&question, compat).map_err(|fault| shell.report(&[fault]))?
+            else {
+                continue;
+            };
+            shell.say(&format!("asking {} for {}", url.value, reference.value));
+            let place = folder.path().join(&row.folder);
+            std::fs::create_dir(&place).map_err(told)?;
+            let wanted = if is_torch { files.as_slice() } else { &files[..1] };
+            checkout::glimpse(&place, &url.value, &reference.value, wanted, &shell.environment, &signals)
+                .map_err(|fault| failed(fault, shell))?;
+            asked.push((row.folder.as_str(), url.value, reference.value));
+        }
+        let mut manifest = self.manifest(folder.path(), compat, shell, sink);
+        for (key, url, reference) in asked {
+            if let Some(entry) = manifest.entries.iter_mut().find(|entry| entry.key == key) {
+                entry.repo = url;
+                entry.branch = Some(reference).filter(|reference| !is_commit(reference));
+            }
+        }
+        Ok(manifest)
     }
 }
 
