@@ -34,7 +34,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src/compat/policy/expand.rs");
     fixed_address();
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
-    std::fs::write(out.join("recipes.json"), recipes(Path::new("matrices/recipes"))).expect("OUT_DIR can be written");
+    std::fs::write(out.join("recipes.rs"), recipes(Path::new("matrices/recipes"))).expect("OUT_DIR can be written");
     let mut tables = facts(Path::new("matrices/compat"));
     let torch_abi = tables.take_torch_abi();
     for (name, part) in [("facts.bin", &tables), ("torch-abi.bin", &torch_abi)] {
@@ -95,14 +95,14 @@ fn policies(path: &Path, text: &str, sources: &BTreeMap<String, String>) -> Vec<
     postcard::to_stdvec(&expanded).expect("texts and numbers serialise")
 }
 
-/// Every `NAME.yaml` of a folder as one JSON object by name; scalars keep their text.
+/// Every `NAME.yaml` of a folder as a slice of names and JSON texts, sorted; scalars keep their text.
 fn recipes(folder: &Path) -> String {
-    let mut all = serde_json::Map::new();
+    let mut all = BTreeMap::new();
     for (path, text) in yaml_files(folder) {
         let document: serde_json::Value =
             serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("recipe files have plain names");
-        all.insert(name.to_owned(), document);
+        all.insert(name.to_owned(), document.to_string());
     }
-    serde_json::Value::Object(all).to_string()
+    format!("&{:?}", all.into_iter().collect::<Vec<_>>())
 }

@@ -1,5 +1,6 @@
 //! The whole build of one job as ordered steps.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{Context, Site};
@@ -93,7 +94,7 @@ pub fn build(
     }
     let python = prepare::interpreter(job, document, site);
     let platform = job.settings.platform;
-    let maker = Maker { document, context: &context, python: &python, site, platform };
+    let maker = Maker { document, context: &context, python: &python, site, platform, shared: OnceCell::new() };
     maker.build(prepare::steps(job, document, compat, site))
 }
 
@@ -133,6 +134,8 @@ pub(super) struct Maker<'a> {
     pub(super) python: &'a str,
     pub(super) site: &'a Site,
     pub(super) platform: Platform,
+    /// The variables of every step, on a step that has nothing else; made when the first step wants them.
+    pub(super) shared: OnceCell<Step>,
 }
 
 impl Maker<'_> {
@@ -267,7 +270,7 @@ impl Maker<'_> {
             let glob = inside(context.required(&output.glob))?;
             step.outputs.push(Output { name: name.clone(), glob, count: output.count });
         }
-        self.set_env(&mut step, &self.document.env)?;
+        self.set_shared_env(&mut step)?;
         Self::leave_out_unasked(&mut step, asked);
         self.set_env(&mut step, &written.env)?;
         self.check_asked(&step, asked)?;

@@ -63,7 +63,7 @@ impl Maker<'_> {
             waiting = later;
         }
         for step in &mut steps {
-            self.set_env(step, &self.document.env)?;
+            self.set_shared_env(step)?;
             Self::leave_out_unasked(step, asked);
             asked.extend(step.facts.iter().cloned());
         }

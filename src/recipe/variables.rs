@@ -10,6 +10,26 @@ use crate::config::recipe::{EnvValue, PATH_SEPARATOR};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 
 impl Maker<'_> {
+    /// Gives a step without variables those of every step.
+    ///
+    /// # Errors
+    /// As [`Self::set_env`].
+    pub(super) fn set_shared_env(&self, step: &mut Step) -> Result<(), Diagnostic> {
+        if self.shared.get().is_none() {
+            let mut shared = Step::default();
+            self.set_env(&mut shared, &self.document.env)?;
+            let _ = self.shared.set(shared);
+        }
+        if let Some(shared) = self.shared.get() {
+            step.env.clone_from(&shared.env);
+            step.env_remove.clone_from(&shared.env_remove);
+            step.env_extend.clone_from(&shared.env_extend);
+            step.env_if.clone_from(&shared.env_if);
+            step.jobs.clone_from(&shared.jobs);
+        }
+        Ok(())
+    }
+
     /// Adds variables to those that a step has: a later one replaces an earlier one, or extends what it gave.
     ///
     /// # Errors

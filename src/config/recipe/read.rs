@@ -1,15 +1,14 @@
 //! Recipe documents from YAML trees and from the embedded form.
 
-use std::collections::BTreeMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use super::{RecipeDocument, StepDocument, shape::RECIPE};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
 use crate::names::{DistributionName, TagSet};
 use crate::yaml;
 
-/// The shipped recipes by name, as the JSON text that the build script made of `matrices/recipes/*.yaml`.
-const EMBEDDED: &str = include_str!(concat!(env!("OUT_DIR"), "/recipes.json"));
+/// The shipped recipes: names, sorted, and the JSON texts that the build script made of `matrices/recipes/*.yaml`.
+const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
 /// Reads a recipe file. Every structural fault goes to the sink.
 pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
@@ -32,26 +31,22 @@ pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
     }
 }
 
-/// A shipped recipe: its text, and what that holds once it is asked for.
-type Shipped = (&'static serde_json::value::RawValue, OnceLock<RecipeDocument>);
-
-static SHIPPED: LazyLock<BTreeMap<&'static str, Shipped>> = LazyLock::new(|| {
-    let all: BTreeMap<&str, &serde_json::value::RawValue> = serde_json::from_str(EMBEDDED).unwrap_or_default();
-    all.into_iter().map(|(name, text)| (name, (text, OnceLock::new()))).collect()
-});
+/// What their texts hold, once it is asked for.
+static READ: [OnceLock<RecipeDocument>; EMBEDDED.len()] = [const { OnceLock::new() }; EMBEDDED.len()];
 
 /// The shipped recipe with this name, as it is written.
 pub fn embedded(name: &str) -> Option<&'static RecipeDocument> {
-    let (text, document) = SHIPPED.get(name)?;
+    let number = EMBEDDED.iter().position(|(known, _)| *known == name)?;
+    let document = &READ[number];
     if document.get().is_none() {
-        let _ = document.set(serde_json::from_str(text.get()).ok()?);
+        let _ = document.set(serde_json::from_str(EMBEDDED[number].1).ok()?);
     }
     document.get()
 }
 
 /// Names of the shipped recipes, sorted.
 pub fn embedded_names() -> impl Iterator<Item = &'static str> {
-    SHIPPED.keys().copied()
+    EMBEDDED.iter().map(|(name, _)| *name)
 }
 
 impl RecipeDocument {
