@@ -10,7 +10,7 @@ use super::wheel_file::{self, Contents};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::release as codes};
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
-use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName};
+use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};
 use crate::publish::Asset;
 use crate::sys::{self, Entry, EntryKind};
 
@@ -160,7 +160,7 @@ fn asset(path: &Path, depth: Depth, known: &Known, versions: &[RocmVersion], sin
     let shown = path.display().to_string();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if name.ends_with(".tar.gz") {
-        return sdist(path, name, shown.clone(), known, sink);
+        return archive(path, name, shown.clone(), known, sink);
     }
     let place = Place::File(shown.as_str().into());
     let unreadable = |(reason, help): (String, String)| {
@@ -245,9 +245,15 @@ pub(super) fn metadata_path(wheel: &Path) -> PathBuf {
     name.into()
 }
 
-/// A source distribution, known by its name alone: `NAME-VERSION.tar.gz` (PEP 625).
-fn sdist(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sink) -> Option<(Asset, bool)> {
-    let parts = name.strip_suffix(".tar.gz").and_then(|stem| stem.rsplit_once('-'));
+/// A source distribution, known by its name alone: `NAME-VERSION.tar.gz` (PEP 625); or an archive of an install tree,
+/// `NAME-VERSION-…-tree.tar.gz`.
+fn archive(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sink) -> Option<(Asset, bool)> {
+    let is_tree = is_tree_archive(&name);
+    let parts = if is_tree {
+        name.split_once('-').and_then(|(project, rest)| Some((project, rest.split_once('-')?.0)))
+    } else {
+        name.strip_suffix(".tar.gz").and_then(|stem| stem.rsplit_once('-'))
+    };
     let parsed = parts.and_then(|(project, version)| {
         Some((project.parse::<DistributionName>().ok()?, version.parse::<Version>().ok()?))
     });
@@ -266,7 +272,7 @@ fn sdist(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sin
         None => hashed(path, sink)?,
     };
     let is_known = found.is_some();
-    let named = IndexFile::named(name, project, version, FileKind::Sdist);
+    let named = IndexFile::named(name, project, version, if is_tree { FileKind::Tree } else { FileKind::Sdist });
     let file = IndexFile { digest: Some(digest), size_bytes, ..named };
     Some((Asset { shown, digest, file, label: None }, is_known))
 }

@@ -12,7 +12,7 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, counted, registry::release as codes};
 use crate::github::GithubError;
 use crate::index::BaseUrl;
-use crate::names::RepoName;
+use crate::names::{RepoName, is_tree_archive};
 use crate::pick::{Offer, Offers};
 use crate::plan;
 use crate::publish::{
@@ -227,6 +227,11 @@ impl Published {
         let (listing, mut published) = (self.listing(), plan::Published::new(compat.rocm_versions()));
         for (_, _, name) in listing.wheels() {
             published.insert(&name);
+        }
+        for asset in listing.releases.iter().flat_map(|release| &release.assets) {
+            if is_tree_archive(&asset.name) {
+                published.insert_archive(&asset.name);
+            }
         }
         report_unreadable(&listing, sink);
         published

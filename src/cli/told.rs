@@ -55,7 +55,7 @@ pub(super) struct IndexDocument {
 /// The folders of the index below `root`, in its order, with the projects that are offered there.
 pub(super) fn indexes<'a>(files: impl Iterator<Item = &'a IndexFile>, root: &Path) -> Vec<IndexDocument> {
     let mut projects: BTreeMap<&Folder, BTreeSet<String>> = BTreeMap::new();
-    let offered = files.filter(|file| file.yanked == Yanked::No && file.unread_label().is_none());
+    let offered = files.filter(|file| file.yanked == Yanked::No && file.is_listed());
     // Files of one project mostly stand beside each other.
     for file in offered.dedup_by(|a, b| a.folder == b.folder && a.project == b.project) {
         projects.entry(&file.folder).or_default().insert(file.project.normalized());

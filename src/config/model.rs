@@ -454,6 +454,15 @@ words! {
 }
 
 words! {
+    /// What a job of a recipe leaves.
+    #[derive(Default)]
+    Leaves { /// Wheels.
+        #[default] Wheels = "wheels", /// An archive of an install tree.
+        Archive = "archive", /// An install tree or an environment, where the build put it.
+        Tree = "tree" }
+}
+
+words! {
     /// A check that a built wheel must pass.
     Gate { /// It has the name that the plan expects.
         Name = "name", /// Container, RECORD and METADATA are right, before a label is set and after it.
@@ -474,4 +483,4 @@ macro_rules! read_as_words {
     )+};
 }
 
-read_as_words!(Gate, VersionFrom);
+read_as_words!(Gate, Leaves, VersionFrom);

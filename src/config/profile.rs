@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 
-use super::VersionFrom;
 use super::recipe::WheelDocument;
+use super::{Leaves, VersionFrom};
 
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Profile {
     pub requires: Vec<String>,
     /// Where the version of what it builds stands.
     pub version_from: VersionFrom,
+    /// What a job leaves.
+    pub leaves: Leaves,
     /// Wheels of other distributions that a job leaves beside its own.
     pub wheels: Vec<WheelDocument>,
     /// Variables of the recipe with their defaults.

@@ -84,6 +84,11 @@ impl IndexFile {
         }
     }
 
+    /// Whether installers are offered it.
+    pub fn is_listed(&self) -> bool {
+        self.kind != FileKind::Tree && self.unread_label().is_none()
+    }
+
     /// The link to it from a page this many folders below the root of an index whose files lie by `links`.
     pub(super) fn link(&self, links: &Links, depth: usize) -> String {
         self.origin.as_ref().map_or(links, |origin| &origin.links).link(depth, &self.name)
@@ -106,6 +111,8 @@ pub enum FileKind {
     Wheel(WheelName),
     /// A source distribution.
     Sdist,
+    /// An archive of an install tree: part of a release, and nothing for installers.
+    Tree,
 }
 
 /// The METADATA of a wheel, served as `<file>.metadata`.

@@ -48,7 +48,7 @@ impl<'f> Key<'f> {
             project: file.project.normalized(),
             version: &file.version,
             tags: match &file.kind {
-                FileKind::Sdist => None,
+                FileKind::Sdist | FileKind::Tree => None,
                 FileKind::Wheel(wheel) => Some([&wheel.python, &wheel.abi].map(tags)),
             },
             name: &file.name,

@@ -9,7 +9,7 @@ use super::shared::{Draft, Shared};
 use super::view::JobView;
 use super::{Options, collide};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Profile, VersionFrom};
+use crate::config::{AxisRole, Config, Leaves, Profile, VersionFrom};
 use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes};
 use crate::matrix::{Excluded, Universe, expand};
 
@@ -238,10 +238,14 @@ fn leave_out_published(plan: &mut Plan, options: &Options) {
     for group in &mut plan.groups {
         let mut drafts = std::mem::take(&mut group.drafts);
         drafts.retain(|draft| {
-            let mut wheels = JobView { group, draft, number: 0 }.wheels();
-            let present = wheels.all(|wheel| wanted.contains_key(&wheel));
+            let job = JobView { group, draft, number: 0 };
+            let present = match (group.profile.leaves, job.archive()) {
+                (Leaves::Wheels, _) => job.wheels().all(|wheel| wanted.contains_key(&wheel)),
+                (_, Some(archive)) => options.published.has_archive(&archive),
+                (_, None) => false,
+            };
             if present {
-                left_out.extend(JobView { group, draft, number: 0 }.wheels());
+                left_out.extend(job.wheels().chain(job.archive()));
             }
             !present
         });

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use super::changes::Changes;
 use super::estimate::{Question, estimate};
 use super::further::Further;
-use super::naming::{Labels, Words, wheel_tag};
+use super::naming::{Labels, Words, name_end};
 use super::place::{Place, places};
 use super::refused::Refused;
 use super::shared::{Device, Draft, Shared, Site};
 use super::{DroppedGfx, Estimate, Options};
 use crate::compat::Compat;
-use crate::config::{AxisRole, AxisValue, Config, Gfx, GpuPolicy, Overrides, Profile, TorchFrom, Word};
+use crate::config::{AxisRole, AxisValue, Config, Gfx, GpuPolicy, Leaves, Overrides, Profile, TorchFrom, Word};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Excluded, Universe, choose_gfx};
 use crate::names::{GfxTarget, LocalLabel};
@@ -145,13 +145,16 @@ impl<'a> Drafting<'a> {
         let (kind, commit) = shared.packages.get(package).map_or((0, 0), |package| (package.kind, package.commit));
         let label =
             shared.labels.number((torch, rocm, commit, backend), || self.labels.label(words, self.config, sink));
-        let tag = shared
-            .tags
-            .number((python, backend), || wheel_tag(words, words.backend.tag.as_deref(), self.config.platform));
         let refused = self.refused.of(self.universe, cell);
         let device = shared.devices.number((kind, rocm, backend, gfx, key, refused), || {
             self.device(cell, words, refused, (shared.changes.get(changes), &matching), sink)
         });
+        // The targets are a part of the name of a tree, and no part of that of a wheel.
+        let leaves = self.profile.leaves;
+        let made_for = if leaves == Leaves::Wheels { 0 } else { device as usize };
+        let targets = &shared.devices.get(device).gfx;
+        let tag =
+            shared.tags.number((python, backend, made_for), || name_end(words, leaves, targets, self.config.platform));
         // The image depends on the Python only where that is the image's own.
         let python = if self.config.python_from == crate::config::PythonFrom::Image { python } else { 0 };
         let site = shared

@@ -35,7 +35,7 @@ pub(super) fn join<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     id
 }
 
-fn short_digest(text: &str) -> String {
+pub(super) fn short_digest(text: &str) -> String {
     use std::fmt::Write as _;
     Sha256::digest(text.as_bytes()).iter().take(4).fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");

@@ -3,7 +3,10 @@
 use indexmap::IndexMap;
 
 use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, Switch, Test, TorchFrom};
-use crate::names::{DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version};
+use crate::names::{
+    DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version, is_tree_archive,
+    is_wheel_file,
+};
 
 /// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix file.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +23,8 @@ pub struct Job {
     pub version: Option<Version>,
     /// The label after `+`; `None` for a wheel without ROCm.
     pub label: Option<LocalLabel>,
-    /// The expected wheel name, before repair, as [`crate::names::ExpectedWheel`] reads it.
+    /// The expected wheel name, before repair, as [`crate::names::ExpectedWheel`] reads it; of a job that leaves none, the
+    /// name of its archive or tree.
     pub wheel: String,
     /// Names of the wheels of other distributions that it leaves too.
     pub further_wheels: Vec<String>,
@@ -61,7 +65,12 @@ pub struct Job {
 impl Job {
     /// Names of the expected wheels: the job's own, then the others.
     pub fn wheels(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.wheel).chain(&self.further_wheels)
+        std::iter::once(&self.wheel).filter(|name| is_wheel_file(name)).chain(&self.further_wheels)
+    }
+
+    /// The name of the archive of an install tree, where it leaves one.
+    pub fn archive(&self) -> Option<&str> {
+        Some(self.wheel.as_str()).filter(|name| is_tree_archive(name))
     }
 }
 

@@ -125,7 +125,8 @@ pub struct JobDocument {
     pub distribution: String,
     /// The public version.
     pub version: Option<String>,
-    /// The expected wheel name; `*` stands for a version that only the build knows.
+    /// The expected wheel name; `*` stands for a version that only the build knows. What ends with `-tree.tar.gz` is an
+    /// archive of an install tree, and what ends with `-tree` such a tree, which is no file.
     pub wheel: String,
     /// Names of the wheels of other distributions that it leaves too.
     #[serde(default)]
@@ -487,7 +488,7 @@ impl Pieces {
             text.extend_from_slice(plus.as_bytes());
             text.push(b'-');
             text.extend_from_slice(job.tag().as_bytes());
-            text.extend_from_slice(b".whl\",");
+            text.extend_from_slice(b"\",");
             let wheels = job.further_wheels();
             if !wheels.is_empty() {
                 text.extend_from_slice(&inner(&WheelsPart { wheels }));

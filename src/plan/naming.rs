@@ -1,11 +1,13 @@
 //! Labels and expected wheel names of the cells of one matrix file.
 
+use super::id::short_digest;
 use crate::compat::Compat;
-use crate::config::{AxisRole, Backend, Config, LabelChoice, Platform, Profile, RocmPrecision, Word};
+use crate::config::{AxisRole, Backend, Config, LabelChoice, Leaves, Platform, Profile, RocmPrecision, Word};
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Universe};
 use crate::names::{
-    Accelerator, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, Version, is_compact_unambiguous,
+    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, TREE, TREE_ARCHIVE,
+    Version, is_compact_unambiguous,
 };
 
 /// What is asked of a cell by role, once.
@@ -100,12 +102,41 @@ impl Labels {
     }
 }
 
-/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have `fixed` ones.
-pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: Platform) -> String {
-    let platform = match platform {
+/// How the name of what a cell leaves ends: `cp311-cp311-linux_x86_64.whl`, or for a tree the targets that it is for, the
+/// Python where one is named, and the platform: `gfx942_gfx950-linux_x86_64-tree.tar.gz`.
+pub(super) fn name_end(words: &Words<'_>, leaves: Leaves, targets: &[GfxTarget], platform: Platform) -> String {
+    let ending = match leaves {
+        Leaves::Wheels => return format!("{}.whl", wheel_tag(words, words.backend.tag.as_deref(), platform)),
+        Leaves::Archive => TREE_ARCHIVE,
+        Leaves::Tree => TREE,
+    };
+    let python = words.python.map(|python| python.cp_tag().split('-').next().unwrap_or_default().to_owned());
+    let parts = [targets_part(targets), python, Some(platform_tag(platform).to_owned())];
+    format!("{}{ending}", parts.into_iter().flatten().collect::<Vec<_>>().join("-"))
+}
+
+/// Targets as a part of a name; many of them are counted.
+pub(super) fn targets_part(targets: &[GfxTarget]) -> Option<String> {
+    const LONGEST: usize = 100;
+    let names: Vec<String> = targets.iter().map(|target| target.to_string().replace([':', '-'], "")).collect();
+    let joined = names.join("_");
+    match joined.len() {
+        0 => None,
+        1..=LONGEST => Some(joined),
+        _ => Some(format!("{}targets.{}", names.len(), short_digest(&joined))),
+    }
+}
+
+fn platform_tag(platform: Platform) -> &'static str {
+    match platform {
         Platform::Linux => "linux_x86_64",
         Platform::Windows => "win_amd64",
-    };
+    }
+}
+
+/// The three wheel tags of a cell, `cp311-cp311-linux_x86_64`, before repair. A wheel may have `fixed` ones.
+pub(super) fn wheel_tag(words: &Words<'_>, fixed: Option<&str>, platform: Platform) -> String {
+    let platform = platform_tag(platform);
     match (fixed, words.python) {
         (Some(tag), _) if tag.matches('-').count() == 2 => tag.to_owned(),
         (Some(tag), _) => format!("{tag}-{platform}"),

@@ -12,6 +12,7 @@ pub struct Published {
     /// The versions that are there, by what else makes a wheel.
     versions: BTreeMap<Identity, BTreeSet<Version>>,
     names: BTreeSet<String>,
+    archives: BTreeSet<String>,
 }
 
 /// What makes a wheel beside its version.
@@ -44,6 +45,16 @@ impl Published {
         self.names.insert(name.to_string());
     }
 
+    /// Adds an archive of an install tree.
+    pub fn insert_archive(&mut self, name: &str) {
+        self.archives.insert(name.to_owned());
+    }
+
+    /// Whether this archive is published.
+    pub fn has_archive(&self, name: &str) -> bool {
+        self.archives.contains(name)
+    }
+
     /// How many wheels are published that are the expected one, or differ only in the label's spelling, platform and
     /// build tag: one at most where the version is known.
     pub fn count(&self, expected: &ExpectedWheel) -> usize {
@@ -66,7 +77,7 @@ impl Published {
 
     /// Whether nothing is published.
     pub fn is_empty(&self) -> bool {
-        self.versions.is_empty()
+        self.versions.is_empty() && self.archives.is_empty()
     }
 
     /// File names, sorted.

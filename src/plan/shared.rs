@@ -37,8 +37,8 @@ pub(super) struct Shared {
     pub(super) packages: Vec<Package>,
     /// By torch, ROCm, commit (0 for releases), backend.
     pub(super) labels: Pool<(usize, usize, usize, usize), Option<LocalLabel>>,
-    /// By Python and backend.
-    pub(super) tags: Pool<(usize, usize), String>,
+    /// How names end, by Python and backend, and for trees by device.
+    pub(super) tags: Pool<(usize, usize, usize), String>,
     /// By kind of package, ROCm, backend, gfx axis, changes, refused families.
     pub(super) devices: Pool<(usize, usize, usize, usize, usize, u64), Device>,
     /// By torch, ROCm, Python, runner axis, gpu axis, changes.

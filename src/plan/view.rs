@@ -4,12 +4,13 @@ use indexmap::IndexMap;
 
 use super::assemble::Group;
 use super::job::indexes_for;
-use super::naming::Words;
+use super::naming::{Words, targets_part};
 use super::place::{Place, chosen};
 use super::shared::{Device, Draft, Package, Site};
 use super::{Estimate, Job, Settings, id};
-use crate::config::{AxisRole, Backend, Overrides, Profile, PythonFrom, TestFamilies};
+use crate::config::{AxisRole, Backend, Leaves, Overrides, Profile, PythonFrom, TestFamilies};
 use crate::matrix::{Cell, Universe};
+use crate::names::{is_tree_archive, is_wheel_file};
 
 /// A job of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +36,11 @@ impl<'a> JobView<'a> {
             .filter(|axis| Some(**axis) != covered)
             .map(|&axis| shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str());
         let windows = (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
-        id::join(parts.chain(windows).filter(|part| !part.is_empty()))
+        // Where the targets are no axis, trees of two files would have one id.
+        let is_tree =
+            self.group.profile.leaves != Leaves::Wheels && self.group.universe.position(AxisRole::Gfx).is_none();
+        let targets = is_tree.then(|| targets_part(self.gfx())).flatten();
+        id::join(parts.chain(targets.as_deref()).chain(windows).filter(|part| !part.is_empty()))
     }
 
     /// Axis names and values as written.
@@ -46,12 +51,12 @@ impl<'a> JobView<'a> {
         })
     }
 
-    /// The expected wheel name.
+    /// The expected wheel name; of a job that leaves none, the name of its archive or tree.
     pub fn wheel(self) -> String {
         let (file_form, plus) =
             (self.group.config.distribution.file_form(), if self.label().is_some() { "+" } else { "" });
         let label = self.label().unwrap_or_default();
-        format!("{file_form}-{}{plus}{label}-{}.whl", self.package().in_name, self.tag())
+        format!("{file_form}-{}{plus}{label}-{}", self.package().in_name, self.tag())
     }
 
     /// The label as text, if any.
@@ -136,6 +141,9 @@ impl<'a> JobView<'a> {
 
     /// Where its wheel is tested, where that is not the build itself, each with the family where families are asked for.
     pub(super) fn tests(self) -> Vec<(Option<&'a str>, &'a Place)> {
+        if self.group.profile.leaves != Leaves::Wheels {
+            return Vec::new();
+        }
         let places = &self.site().tested_at;
         let at_runner = (!places.is_empty()).then(|| (None, chosen(places, || self.id())));
         let on_families = self.test_families().iter().filter_map(|family| {
@@ -185,7 +193,13 @@ impl<'a> JobView<'a> {
 
     /// The expected wheels: the job's own, then the others.
     pub fn wheels(self) -> impl Iterator<Item = String> {
-        std::iter::once(self.wheel()).chain(self.further_wheels().iter().cloned())
+        let own = std::iter::once(self.wheel()).filter(|name| is_wheel_file(name));
+        own.chain(self.further_wheels().iter().cloned())
+    }
+
+    /// The name of the archive, where it leaves one.
+    pub fn archive(self) -> Option<String> {
+        Some(self.wheel()).filter(|name| is_tree_archive(name))
     }
 
     /// The job, whole.

@@ -1,7 +1,9 @@
 //! A file offered for a release, and one that the release holds.
 
 use crate::index::{FileKind, Folder, IndexFile};
-use crate::names::{Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName, torch_text};
+use crate::names::{
+    Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName, is_tree_archive, torch_text,
+};
 use crate::publish::indexed::{by_name, label};
 use crate::publish::{Accelerated, ListedAsset, ManifestFile};
 
@@ -28,7 +30,7 @@ impl Asset {
     pub fn wheel(&self) -> Option<&WheelName> {
         match &self.file.kind {
             FileKind::Wheel(name) => Some(name),
-            FileKind::Sdist => None,
+            FileKind::Sdist | FileKind::Tree => None,
         }
     }
 
@@ -36,12 +38,13 @@ impl Asset {
     pub fn of_row(row: &ManifestFile) -> Option<Self> {
         let kind = match row.name.parse::<WheelName>() {
             Ok(wheel) => FileKind::Wheel(wheel),
+            Err(_) if is_tree_archive(&row.name) => FileKind::Tree,
             Err(_) if row.name.ends_with(".tar.gz") => FileKind::Sdist,
             Err(_) => return None,
         };
         let version: Version = match &kind {
             FileKind::Wheel(wheel) => wheel.version.clone(),
-            FileKind::Sdist => row.version.parse().ok()?,
+            FileKind::Sdist | FileKind::Tree => row.version.parse().ok()?,
         };
         let label = match &row.accelerator {
             None => None,
@@ -74,7 +77,7 @@ impl Asset {
         let file = by_name(name, known).ok()?;
         let label = match &file.kind {
             FileKind::Wheel(wheel) => label(wheel, known).ok()?,
-            FileKind::Sdist => None,
+            FileKind::Sdist | FileKind::Tree => None,
         };
         let file = IndexFile { digest: Some(digest), size_bytes: listed.size, ..file };
         Some(Self { shown: name.to_owned(), digest, file, label })
@@ -109,7 +112,7 @@ impl Asset {
             gfx: Vec::new(),
             requires_python: file.requires_python.clone(),
             metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest),
-            index: file.unread_label().map_or_else(|| file.folder.to_string(), |_| String::new()),
+            index: if file.is_listed() { file.folder.to_string() } else { String::new() },
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Asset, Cell};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
-use crate::names::{ExpectedWheel, WheelName};
+use crate::names::{ExpectedWheel, WheelName, is_tree_archive};
 
 /// A wheel that a plan expects.
 #[derive(Debug, Clone)]
@@ -181,11 +181,7 @@ pub fn against_plan(
     for file in offered {
         let Some(wheel) = file.wheel() else { continue };
         let Some(cell) = cell_of(wheel) else {
-            sink.push(
-                Diagnostic::new(&codes::UNPLANNED_WHEEL, format!("no job of the plan makes `{}`", file.name()))
-                    .at(Place::File(file.shown.as_str().into()), "")
-                    .help("leave it out, or publish without `--plan`"),
-            );
+            sink.push(unplanned(file));
             continue;
         };
         there.entry(cell).or_default().insert(Cell::of(wheel).planned());
@@ -199,11 +195,44 @@ pub fn against_plan(
     }
 }
 
-fn missing_wheel(cell: &Cell, jobs: &[&Expected], found: usize, missing: MissingRule) -> Diagnostic {
+/// The same of archives of install trees, which a plan names whole: a pair of job and name for each. `kept` are the names
+/// of what the release has already.
+pub fn archives_against_plan(
+    expected: &[(String, String)],
+    offered: &[Asset],
+    kept: &BTreeSet<&str>,
+    missing: MissingRule,
+    sink: &mut Sink,
+) {
+    let trees = || offered.iter().filter(|file| is_tree_archive(file.name()));
+    for file in trees().filter(|file| !expected.iter().any(|(_, name)| name == file.name())) {
+        sink.push(unplanned(file));
+    }
+    let is_there = |name: &str| kept.contains(name) || trees().any(|file| file.name() == name);
+    for (job, name) in expected.iter().filter(|(_, name)| !is_there(name)) {
+        let message = format!("there is no `{name}`, an archive of an install tree");
+        sink.push(absent(message, format!("job `{job}` of the plan makes it"), missing));
+    }
+}
+
+fn unplanned(file: &Asset) -> Diagnostic {
+    Diagnostic::new(&codes::UNPLANNED_WHEEL, format!("no job of the plan makes `{}`", file.name()))
+        .at(Place::File(file.shown.as_str().into()), "")
+        .help("leave it out, or publish without `--plan`")
+}
+
+fn absent(message: String, note: String, missing: MissingRule) -> Diagnostic {
     let severity = match missing {
         MissingRule::Refuse => Severity::Error,
         MissingRule::Allow => Severity::Warning,
     };
+    Diagnostic::new(&codes::MISSING_WHEEL, message)
+        .severity(severity)
+        .note(note)
+        .help("build it, or publish what is there with `--allow-missing`")
+}
+
+fn missing_wheel(cell: &Cell, jobs: &[&Expected], found: usize, missing: MissingRule) -> Diagnostic {
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.job)).collect();
     let (message, note) = match (jobs, found) {
         ([job], _) => {
@@ -216,10 +245,7 @@ fn missing_wheel(cell: &Cell, jobs: &[&Expected], found: usize, missing: Missing
             (message, format!("jobs {} of the plan make them", names.join(", ")))
         }
     };
-    Diagnostic::new(&codes::MISSING_WHEEL, message)
-        .severity(severity)
-        .note(note)
-        .help("build it, or publish what is there with `--allow-missing`")
+    absent(message, note, missing)
 }
 
 fn are_wheels(count: usize) -> String {

@@ -204,6 +204,9 @@ fn file(
         // Archives of releases are many things; those that a manifest tells of are source distributions.
         None => return Ok(None),
     };
+    if told.kind == FileKind::Tree {
+        return Ok(None);
+    }
     if let Some(label) = told.unread_label() {
         return Err(format!("its label `{label}` names no accelerator, so what it is for is not known"));
     }

@@ -24,7 +24,7 @@ mod tag;
 pub use asset::Asset;
 pub use cell::Cell;
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
-pub use checks::{Expected, LeftOut, MissingRule, against_plan, as_github_release, as_release};
+pub use checks::{Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release, as_release};
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};

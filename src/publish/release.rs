@@ -71,7 +71,7 @@ impl Release {
         crate::index::sort_by_file(&mut assets, |asset| &asset.file);
         // What a wheel with a label that says nothing is for is not known: it is published, and in no index.
         let files = assets.iter().map(|asset| &asset.file);
-        let listed: Vec<&IndexFile> = files.filter(|file| file.unread_label().is_none()).collect();
+        let listed: Vec<&IndexFile> = files.filter(|file| file.is_listed()).collect();
         let made = repository(&listed, links)?;
         let mut generated: BTreeMap<String, Vec<u8>> =
             made.pages.into_iter().map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)).collect();

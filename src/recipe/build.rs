@@ -32,6 +32,8 @@ pub struct Build {
     pub points: Vec<(String, usize)>,
     /// Glob of the wheels that must be there at the end, relative to the job's folder.
     pub wheels: String,
+    /// Glob of the archive that must be there instead of wheels; empty: none.
+    pub archive: String,
     /// Whether the label is set on the finished wheel, because the build itself cannot.
     pub relabel: bool,
     /// Whether a step reads from the folder that relative paths of a matrix file start from.
@@ -183,6 +185,10 @@ impl Maker<'_> {
             faults.push(fault);
             String::new()
         });
+        let archive = inside(context.required(&document.collect.archive)).unwrap_or_else(|fault| {
+            faults.push(fault);
+            String::new()
+        });
         if !document.collect.record.is_empty() {
             self.record().map_or_else(|fault| faults.push(fault), |step| steps.push(step));
         }
@@ -198,7 +204,7 @@ impl Maker<'_> {
         let ready = ready + checkouts.len();
         let steps: Vec<Step> = checkouts.into_iter().chain(steps).collect();
         let points = points(document, &steps);
-        Ok(Build { steps, ready, points, wheels, relabel: document.collect.relabel, uses_caller, warnings })
+        Ok(Build { steps, ready, points, wheels, archive, relabel: document.collect.relabel, uses_caller, warnings })
     }
 
     /// A step that runs a program of ours.

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::script::{Programs, step_view};
+use crate::names::is_wheel_file;
 use crate::plan::Job;
 use crate::recipe::{Build, SHELL_VARIABLE, Step};
 use crate::yaml;
@@ -149,7 +150,12 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
             let _ = writeln!(text, "   {name:<8} {value}");
         }
     };
-    line("wheel", &job.wheel);
+    let what = match (is_wheel_file(&job.wheel), job.archive()) {
+        (true, _) => "wheel",
+        (false, Some(_)) => "archive",
+        (false, None) => "tree",
+    };
+    line(what, &job.wheel);
     line("gfx", &gfx.join(" "));
     line("runner", &job.runner.join(", "));
     line("estimate", job.estimate.as_ref().map_or("", |estimate| &estimate.verdict));

@@ -1,9 +1,11 @@
 //! What a plan says should be there.
 
+use std::collections::BTreeSet;
+
 use super::{Combination, Machine};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
-use crate::names::{ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity};
+use crate::names::{ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive};
 use crate::plan::{Job, LeftOut, SavedPlan};
 
 /// The cells of a plan.
@@ -11,6 +13,8 @@ use crate::plan::{Job, LeftOut, SavedPlan};
 pub struct Expected {
     /// One a Python of each job, in the order of platform, combination and Python.
     pub cells: Vec<ExpectedCell>,
+    /// Names of archives of install trees, sorted.
+    pub archives: BTreeSet<String>,
     /// What the plan leaves out.
     pub left_out: Vec<LeftOut>,
 }
@@ -54,7 +58,10 @@ impl Expected {
         known.extend(plan.jobs.iter().filter_map(|job| job.rocm.clone()));
         known.sort();
         known.dedup();
-        let mut expected = Self { cells: Vec::new(), left_out: plan.left_out.clone() };
+        let of_jobs = plan.jobs.iter().filter_map(Job::archive);
+        let published = plan.published.iter().map(String::as_str).filter(|name| is_tree_archive(name));
+        let archives = of_jobs.chain(published).map(str::to_owned).collect();
+        let mut expected = Self { cells: Vec::new(), archives, left_out: plan.left_out.clone() };
         for job in &plan.jobs {
             for wheel in job.wheels() {
                 if let Some((wheel, combination)) = read(wheel, &known, sink) {
@@ -62,7 +69,7 @@ impl Expected {
                 }
             }
         }
-        for wheel in &plan.published {
+        for wheel in plan.published.iter().filter(|name| !is_tree_archive(name)) {
             if let Some((wheel, combination)) = read(wheel, &known, sink) {
                 expected.add_published(&wheel, &combination);
             }

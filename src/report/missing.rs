@@ -207,6 +207,20 @@ pub fn missing_text(grids: &[Grid]) -> String {
     text
 }
 
+/// Archives of install trees for a terminal, each with whether it is there; nothing without any.
+pub fn missing_archives(archives: &[(&str, bool)]) -> String {
+    let mut text = String::new();
+    if !archives.is_empty() {
+        let present = archives.iter().filter(|(_, is_there)| *is_there).count();
+        let missing = archives.len() - present;
+        let _ = writeln!(text, "install trees: {present} of {} present, {missing} missing", archives.len());
+    }
+    for (name, is_there) in archives {
+        let _ = writeln!(text, "  {:7}  {name}", if *is_there { "yes" } else { "MISSING" });
+    }
+    text
+}
+
 /// Letters of the widest line of a grid: what a terminal that nobody has made smaller shows beside a margin.
 const LINE: usize = 100;
 /// Letters of the column of Pythons, and those between columns.

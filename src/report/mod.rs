@@ -41,7 +41,7 @@ pub use history::with_section;
 pub use machine::Machine;
 pub use markers::MarkerError;
 pub use matched::{Matched, matched};
-pub use missing::{Cell, Column, Grid, Row, State, grids, listed, missing_text};
+pub use missing::{Cell, Column, Grid, Row, State, grids, listed, missing_archives, missing_text};
 pub use notes::{Notes, history_section, notes, release_of};
 pub use outcomes::{Outcomes, OutcomesError};
 pub use packages::{PackageRow, package_rows, packages};

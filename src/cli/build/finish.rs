@@ -18,7 +18,7 @@ use crate::wheel::{self, ExistingLabel, Wheel, WheelError, WriteOptions};
 
 /// Delivers the wheels of a finished build: all of them or none.
 pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &Shell) -> Exit {
-    if job.build.wheels.is_empty() {
+    if job.build.wheels.is_empty() && job.build.archive.is_empty() {
         return Exit::Done;
     }
     let (exit, outcome, reason) = match deliver(job, args, shell) {
@@ -83,6 +83,13 @@ impl From<CollectFault> for Undelivered {
 }
 
 fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>, Undelivered> {
+    if let Some(archive) = job.job.archive() {
+        let found = exec::collect(job.folder.path(), &job.build.archive, 1)?;
+        return Ok(found
+            .iter()
+            .map(|found| exec::copy_out(&found.path, archive, &args.out))
+            .collect::<Result<_, _>>()?);
+    }
     let mut wheels = exec::collect(job.folder.path(), &job.build.wheels, job.job.wheels().count())?;
     let verified = job.job.gates.contains(&Gate::Verify);
     if let (true, Some(label)) = (job.build.relabel, &job.job.label) {
@@ -185,7 +192,7 @@ fn open(found: &Collected) -> Result<(WheelName, PositionalFile), Undelivered> {
 fn save(job: &Prepared, built: &Built, args: &Args) -> Result<(), sys::FileError> {
     built.record.save(&job.folder.record())?;
     for wheel in &built.record.wheels {
-        let stem = wheel.name.strip_suffix(".whl").unwrap_or(&wheel.name);
+        let stem = [".whl", ".tar.gz"].iter().find_map(|ending| wheel.name.strip_suffix(ending)).unwrap_or(&wheel.name);
         built.record.save(&args.out.join(format!("{stem}.build.json")))?;
     }
     Ok(())

@@ -49,7 +49,7 @@ pub(super) fn of_folder(
     known::tell(&gathered, shell);
     let assets: Vec<_> = gathered.into_iter().map(|gathered| gathered.asset).collect();
     as_release(&assets, sink);
-    let listed = assets.into_iter().map(|asset| asset.file).filter(|file| file.unread_label().is_none());
+    let listed = assets.into_iter().map(|asset| asset.file).filter(IndexFile::is_listed);
     let listed: Vec<IndexFile> = listed.collect();
     if listed.is_empty() && !sink.has_errors() {
         let none = assets::none_in(&folders);

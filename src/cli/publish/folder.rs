@@ -13,8 +13,8 @@ use crate::cli::withdrawals::tell_of_names;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::carry_over;
 use crate::publish::{
-    Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan, as_release, changes,
-    superseded,
+    Conflict, Difference, INDEX, MissingRule, Particulars, Release, TagName, against_plan, archives_against_plan,
+    as_release, changes, superseded,
 };
 
 /// Publishes into it.
@@ -40,6 +40,8 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     let (kept, gone) = kept(&opened, &offered, args.replace, sink);
     if args.plan.is_some() {
         let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
+        let names: BTreeSet<&str> = kept.iter().map(|g| g.asset.name()).collect();
+        archives_against_plan(&planned.archives, &cloned(&offered), &names, rule, sink);
         let kept: Vec<_> = kept.iter().filter_map(|g| g.asset.wheel().cloned()).collect();
         against_plan(&planned.expected, &cloned(&offered), &kept, rule, sink);
     }

@@ -85,16 +85,22 @@ struct CellDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)), shell)?;
     let compat = load::compat(shell)?;
-    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(compat, sink);
+    let read = args.listed.read(&args.connection, Manifests::None, shell, sink)?;
+    let wheels = read.wheels(compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let grids = report::grids(&expected, &found);
-    let missing = report::listed(&found);
-    let share = grids.iter().fold(Share::default(), |share, grid| share.plus(grid.share()));
+    let mut missing = report::listed(&found);
+    let mut share = grids.iter().fold(Share::default(), |share, grid| share.plus(grid.share()));
+    let archives: Vec<(&str, bool)> = expected.archives.iter().map(|name| (name.as_str(), read.has(name))).collect();
+    for (_, is_there) in &archives {
+        share.count(*is_there);
+    }
+    missing.extend(archives.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| (*name).to_owned()));
     let text = match args.format {
         Format::Json => json(&document(&grids, share, missing.clone(), &wheels)),
         Format::Human if args.list => missing.iter().map(|wheel| format!("{wheel}\n")).collect(),
-        Format::Human => report::missing_text(&grids),
+        Format::Human => report::missing_text(&grids) + &report::missing_archives(&archives),
     };
     let delivered = args.output.deliver(&text, shell);
     if delivered != Exit::Done {

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
-use crate::config::{Backend, Gate, Profile, VersionFrom};
+use crate::config::{Backend, Gate, Leaves, Profile, VersionFrom};
 use crate::diagnostic::Source;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
@@ -24,6 +24,9 @@ pub struct RecipeDocument {
     /// Where the version of what it builds stands. Plain text.
     #[serde(default)]
     pub version_from: VersionFrom,
+    /// What a job leaves. Plain text.
+    #[serde(default)]
+    pub leaves: Leaves,
     /// Wheels of other distributions that the build leaves beside its own.
     #[serde(default)]
     pub wheels: Vec<WheelDocument>,
@@ -358,6 +361,9 @@ pub struct CollectDocument {
     /// Glob of the wheels, relative to the job's folder.
     #[serde(default)]
     pub wheels: String,
+    /// Glob of the archive, relative to the job's folder.
+    #[serde(default)]
+    pub archive: String,
     /// Set the label after the build, for builds that cannot set it themselves.
     #[serde(default)]
     pub relabel: bool,
@@ -405,6 +411,7 @@ impl RecipeDocument {
             axes: self.axes.clone(),
             requires: self.requires.clone(),
             version_from: self.version_from,
+            leaves: self.leaves,
             wheels: self.wheels.clone(),
             vars: self.vars.clone(),
             backends,

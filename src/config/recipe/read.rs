@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{RecipeDocument, StepDocument, shape::RECIPE};
+use crate::config::{Leaves, VersionFrom};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
 use crate::names::{DistributionName, TagSet};
 use crate::yaml;
@@ -77,6 +78,21 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     }
     if document.steps.is_empty() {
         fault("steps:", "the recipe has no steps".to_owned(), "add at least one step with `stage` and `argv`");
+    }
+    let collect = &document.collect;
+    let collected = (!collect.wheels.is_empty(), !collect.archive.is_empty());
+    let (fits, needs) = match document.leaves {
+        Leaves::Wheels => (!collected.1, "no `archive`"),
+        Leaves::Archive => (collected == (false, true), "`archive` and no `wheels`"),
+        Leaves::Tree => (collected == (false, false), "neither `wheels` nor `archive`"),
+    };
+    if !fits || (document.leaves != Leaves::Wheels && !document.wheels.is_empty()) {
+        let message = format!("a recipe that leaves {} has {needs} under `collect`", describe(document.leaves));
+        fault("collect:", message, "say with `leaves` whether it is wheels, an archive or a tree");
+    }
+    if document.leaves == Leaves::Archive && document.version_from == VersionFrom::Build {
+        let message = "the name of an archive holds the version, and `version-from: build` leaves it open".to_owned();
+        fault("version-from:", message, "take it out, so that an axis names the version");
     }
     for wheel in &document.wheels {
         let name = &wheel.distribution;
@@ -187,6 +203,14 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     }
     document.source = Some(source.clone());
     (sink.error_count() == errors).then_some(document)
+}
+
+fn describe(leaves: Leaves) -> &'static str {
+    match leaves {
+        Leaves::Wheels => "wheels",
+        Leaves::Archive => "an archive",
+        Leaves::Tree => "a tree",
+    }
 }
 
 /// Python, ABI and platform, each one tag or several.

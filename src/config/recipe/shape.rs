@@ -1,6 +1,6 @@
 //! What a recipe file may hold, key by key.
 
-use crate::config::{Gate, VersionFrom};
+use crate::config::{Gate, Leaves, VersionFrom};
 use crate::yaml::shape::{Field, Record, Shape};
 
 const TEXT_LIST: Shape = Shape::List(&Shape::Text);
@@ -33,6 +33,12 @@ pub const RECIPE: Shape = Shape::Record(&Record {
             Shape::Word(VersionFrom::WORDS),
             "axis",
             "Where the version stands: in an axis of the matrix file, or in the sources, which only the build reads.",
+        ),
+        field(
+            "leaves",
+            Shape::Word(Leaves::WORDS),
+            "wheels",
+            "What a job leaves: wheels, an archive of an install tree, or the tree alone.",
         ),
         field(
             "wheels",
@@ -221,6 +227,7 @@ const COLLECT: Record = Record {
     name: "recipe collect",
     fields: &[
         field("wheels", Shape::Text, "\"\"", "Glob of the wheels, relative to the job's folder."),
+        field("archive", Shape::Text, "\"\"", "Glob of the archive, relative to the job's folder."),
         field("relabel", Shape::Boolean, "false", "Set the label after the build, where the build cannot."),
         field("gates", Shape::List(&Shape::Word(Gate::WORDS)), "[]", "Checks that every wheel must pass."),
         field("record", Shape::Map(&TEXT_LIST), "{}", "Commands whose first line of output `build.json` records."),

@@ -44,6 +44,7 @@ pub const ALL: &[&Code] = &[
     &WORKFLOW_ELSEWHERE,
     &FAMILY_NOT_SUPPORTED,
     &MATRIX_KEY_MISSING,
+    &TREE_ON_A_RUNNER,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -282,4 +283,10 @@ pub const MATRIX_KEY_MISSING: Code = Code::error(
     "P053",
     "matrix-key-missing",
     "A job of the workflow reads `matrix.KEY`, and a leg of its matrix has no such key. GitHub would put nothing in its place, without a word. Every workflow is compared with its legs before it is written.\n\nLegs have less where a plan is too large for the outputs of a job: give each workflow fewer matrix files.",
+);
+/// A job of a workflow would leave nothing.
+pub const TREE_ON_A_RUNNER: Code = Code::error(
+    "P054",
+    "tree-on-a-runner",
+    "A recipe with `leaves: tree` installs what it builds where it is built, and leaves no file. A runner is thrown away with what is on it, so a workflow of such jobs would take hours for nothing.\n\nBuild it with `rock-matrix build` on the machine that needs the tree, or write a recipe that packs it: `leaves: archive`.",
 );

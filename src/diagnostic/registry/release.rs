@@ -90,13 +90,13 @@ pub const SAME_CELL_TWICE: Code = Code::error(
 pub const MISSING_WHEEL: Code = Code::error(
     "G004",
     "missing-wheel",
-    "With `--plan`, every job of the plan must have its wheel among the files given or in the release.\n\nA wheel fits a job by project, version with label, Python, ABI and machine; the platform tag may have been changed by repair. Build what is missing, or publish the rest with `--allow-missing`.",
+    "With `--plan`, every job of the plan must have its wheel, or the archive of its install tree, among the files given or in the release.\n\nA wheel fits a job by project, version with label, Python, ABI and machine; the platform tag may have been changed by repair. Build what is missing, or publish the rest with `--allow-missing`.",
 );
 /// No job of the plan makes this wheel.
 pub const UNPLANNED_WHEEL: Code = Code::error(
     "G005",
     "unplanned-wheel",
-    "With `--plan`, a wheel that no job of the plan makes is refused: it is left over from another plan, or its name or label is not what was planned.",
+    "With `--plan`, a wheel or an archive of an install tree that no job of the plan makes is refused: it is left over from another plan, or its name or label is not what was planned.",
 );
 /// The folder holds other things.
 pub const NOT_A_RELEASE: Code = Code::error(

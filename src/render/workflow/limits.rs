@@ -1,7 +1,7 @@
 //! What GitHub would refuse, found before anything is written.
 
 use crate::compat::Compat;
-use crate::config::Switch;
+use crate::config::{Leaves, Switch};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
 use crate::plan::{self, Plan};
 
@@ -18,6 +18,12 @@ pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
             .help("give each workflow fewer matrix files, or list fewer values");
         sink.push(fault);
         return;
+    }
+    for group in plan.groups.iter().filter(|group| group.profile.leaves == Leaves::Tree && group.job_count() > 0) {
+        let name = &group.profile.name;
+        let message = format!("the recipe `{name}` leaves an install tree on its runner, and nothing to publish");
+        let fault = Diagnostic::new(&codes::TREE_ON_A_RUNNER, message).at(group.config.places.of("recipe"), "");
+        sink.push(fault.help("leave this file out of the workflow, and build it where the tree is wanted"));
     }
     plan::github(plan, sink);
     if jobs == 0 {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
-use crate::config::{PrRunMode, Switch, ToolFrom};
+use crate::config::{Leaves, PrRunMode, Switch, ToolFrom};
 use crate::names;
 use crate::plan::Plan;
 use crate::render::quote;
@@ -44,6 +44,8 @@ pub(super) struct View<'a> {
     max_parallel: u32,
     queue: &'static str,
     cache: bool,
+    has_wheels: bool,
+    has_archives: bool,
     secrets: &'a [String],
     /// Jobs that test the wheels of a matrix where a GPU is.
     tests: Vec<Shard>,
@@ -130,6 +132,8 @@ impl<'a> View<'a> {
             max_parallel: agreed.workflow.max_parallel,
             queue: agreed.workflow.queue.word(),
             cache: agreed.workflow.cache == Switch::On,
+            has_wheels: plan.groups.iter().any(|group| group.profile.leaves == Leaves::Wheels),
+            has_archives: plan.groups.iter().any(|group| group.profile.leaves == Leaves::Archive),
             secrets: &agreed.secrets,
             publish: Publish {
                 needs: std::iter::once("plan").chain(before_publish()).map(str::to_owned).collect(),

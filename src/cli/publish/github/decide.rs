@@ -7,7 +7,7 @@ use super::there::There;
 use crate::cli::publish::{Args, Exit, cloned};
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
 use crate::publish::remote::{Goal, locked, standing};
-use crate::publish::{ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan};
+use crate::publish::{ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan};
 
 /// The release, whose files are the goal's from then on, after all that stands against it was told.
 pub(super) fn decide(
@@ -38,6 +38,8 @@ pub(super) fn decide(
                 let rule = if args.allow_missing { MissingRule::Allow } else { MissingRule::Refuse };
                 let kept: Vec<_> = standing.keys().filter_map(|name| name.parse().ok()).collect();
                 against_plan(&planned.expected, &cloned(offered), &kept, rule, sink);
+                let names = standing.keys().copied().collect();
+                archives_against_plan(&planned.archives, &cloned(offered), &names, rule, sink);
             }
             tell_untold(&untold, sink);
             let many = if args.dry_run { Severity::Warning } else { Severity::Error };

@@ -1,0 +1,217 @@
+//! AOTriton and Composable Kernel built by their recipes as real processes, with stand-ins for cmake and ninja that note
+//! how they were called and leave a tree. `tests/real/install-tree.sh` does the same with the real two.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use crate::support::Project;
+use crate::support::toy::wait_until;
+
+const JOB: &str = "aotriton-0.13.0-rocm7.14.0-gfx942";
+const ARCHIVE: &str = "aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz";
+
+/// Notes its words and its environment in the job's folder, and keeps the prefix for ninja.
+const CMAKE: &str = "#!/bin/bash
+[ \"$1\" = --version ] && exec echo cmake version 3.30.0
+case $1 in
+  --build) exec ninja -C \"$2\" all ;;
+  --install) exec ninja -C \"$2\" install ;;
+esac
+printf '%s\\n' \"$@\" >cmake.words
+env | sort >cmake.env
+mkdir -p build
+for word; do
+  case $word in -DCMAKE_INSTALL_PREFIX=*) echo \"${word#*=}\" >build/prefix ;; esac
+done
+";
+
+/// Installs a tree, once nobody holds it.
+const NINJA: &str = "#!/bin/bash
+[ \"$1\" = --version ] && exec echo 1.12.1
+echo \"$@\" >>ninja.words
+[ \"$3\" = all ] && exit 0
+touch at-install
+while [ -e \"$HOLD\" ]; do sleep 0.02; done
+prefix=$(cat build/prefix)
+mkdir -p \"$prefix\" || { echo \"cmake_install.cmake:46 (file): file INSTALL cannot make directory $prefix: Permission denied\" >&2; exit 1; }
+mkdir -p \"$prefix/lib/aotriton.images/amd-gfx942/flash\" \"$prefix/include/aotriton\"
+echo library >\"$prefix/lib/libaotriton_v2.so.0.13.0\"
+ln -sf libaotriton_v2.so.0.13.0 \"$prefix/lib/libaotriton_v2.so\"
+echo bindings >\"$prefix/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so\"
+echo kernel >\"$prefix/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip\"
+echo '#pragma once' >\"$prefix/include/aotriton/flash.h\"
+";
+
+/// What the SDK's Python package says of itself.
+const SDK: &str = "import sys
+said = {'version': '7.14.0', 'targets': 'gfx942'}
+print(said.get(sys.argv[1]) or '/opt/sdk' + {'--root': '', '--cmake': '/lib/cmake', '--bin': '/bin'}[sys.argv[-1]])
+";
+
+struct Stand {
+    project: Project,
+}
+
+impl Stand {
+    fn new(recipe: &str, vars: &str) -> Self {
+        let (distribution, axes) = match recipe {
+            "ck" => ("composable-kernel", ""),
+            _ => ("aotriton", "aotriton: [\"0.13.0\"], "),
+        };
+        let matrix = format!(
+            "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{{axes}rocm: [\"7.14.0\"]}}\nunknown: lenient\n\
+             torch-from: host\npython-from: host\ngfx: [gfx942]\nvars: {{{vars}}}\n"
+        );
+        let version = ["MAJOR", "MINOR", "PATCH"].iter().zip([0, 13, 0]);
+        let version: String =
+            version.map(|(part, number)| format!("set(AOTRITON_VERSION_{part}_INT {number})\n")).collect();
+        let project = Project::new()
+            .file("m.yaml", &matrix)
+            .file("sources/CMakeLists.txt", &version)
+            .file("bin/cmake", CMAKE)
+            .file("bin/ninja", NINJA)
+            .file("modules/rocm_sdk/__init__.py", "")
+            .file("modules/rocm_sdk/__main__.py", SDK)
+            .file("site/torch/__init__.py", "")
+            .file("site/torch/lib/libtorch.so", "torch");
+        for program in ["bin/cmake", "bin/ninja"] {
+            std::fs::set_permissions(project.path(program), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        Self { project }
+    }
+
+    fn aotriton() -> Self {
+        Self::new("aotriton", "aotriton-dir: sources, rocm-from: installed, install-to: site")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.project.command(arguments);
+        let path = format!("{}:{}", self.project.path("bin").display(), std::env::var("PATH").unwrap());
+        command.env("PATH", path).env("PYTHONPATH", self.project.path("modules"));
+        command.env("HOLD", self.project.path("hold"));
+        command
+    }
+
+    #[track_caller]
+    fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        let arguments: Vec<&str> = ["build", "--all", "--matrix", "m.yaml"].iter().chain(arguments).copied().collect();
+        let Output { status, stdout, stderr } = self.command(&arguments).output().unwrap();
+        let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+        assert_eq!(status.code(), Some(code), "{stdout}\n{stderr}");
+        (stdout, stderr)
+    }
+
+    fn job(&self, path: &str) -> PathBuf {
+        self.project.path(".rock").join(JOB).join(path)
+    }
+
+    fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.job(path)).unwrap_or_default()
+    }
+
+    /// What an archive of `dist` holds, sorted.
+    fn members(&self) -> Vec<String> {
+        let tar = Command::new("tar").arg("-tzf").arg(self.project.path("dist").join(ARCHIVE)).output().unwrap();
+        assert!(tar.status.success(), "{}", String::from_utf8_lossy(&tar.stderr));
+        let said = String::from_utf8(tar.stdout).unwrap();
+        let mut members: Vec<String> = said.lines().filter(|line| !line.ends_with('/')).map(str::to_owned).collect();
+        members.sort();
+        members
+    }
+}
+
+const MEMBERS: [&str; 6] = [
+    "aotriton/include/aotriton/flash.h",
+    "aotriton/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip",
+    "aotriton/lib/libaotriton_v2.so",
+    "aotriton/lib/libaotriton_v2.so.0.13.0",
+    "aotriton/lib/pyaotriton.cpython-312-x86_64-linux-gnu.so",
+    "aotriton/share/aotriton/commit",
+];
+
+#[test]
+fn aotriton_is_configured_installed_packed_and_placed() {
+    let stand = Stand::aotriton();
+    let (stdout, stderr) = stand.build(0, &[]);
+    assert!(stdout.starts_with(&format!("dist/{ARCHIVE}  sha256:")), "{stdout}");
+    assert!(stderr.contains("it used cmake cmake version 3.30.0, ninja 1.12.1"), "{stderr}");
+    assert_eq!(stand.members(), MEMBERS);
+    let words = stand.text("cmake.words");
+    let install = format!("-DCMAKE_INSTALL_PREFIX={}", stand.job("install_dir").display());
+    for word in ["-DAOTRITON_TARGET_ARCH=gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0", "src/aotriton", install.as_str()] {
+        assert!(words.lines().any(|found| found == word), "{word}: {words}");
+    }
+    assert!(stand.text("cmake.env").contains("ROCM_PATH=/opt/sdk\n"), "{}", stand.text("cmake.env"));
+    assert_eq!(stand.text("ninja.words"), "-C build install\n", "ninja alone would build everything twice");
+    let lib = stand.project.path("site/torch/lib");
+    assert_eq!(std::fs::read_link(lib.join("libaotriton_v2.so")).unwrap().to_str(), Some("libaotriton_v2.so.0.13.0"));
+    assert!(lib.join("aotriton.images/amd-gfx942/flash/attn_fwd.zip").exists());
+    assert!(stand.project.has("site/pyaotriton.cpython-312-x86_64-linux-gnu.so"));
+    let record: serde_json::Value = serde_json::from_str(&stand.text("build.json")).unwrap();
+    assert_eq!((&record["outcome"], &record["wheels"][0]["name"]), (&"done".into(), &ARCHIVE.into()));
+    assert!(stand.project.has(&format!("dist/{}", ARCHIVE.replace(".tar.gz", ".build.json"))));
+}
+
+#[test]
+fn a_build_of_aotriton_that_is_killed_goes_on_where_it_was() {
+    let stand = Stand::aotriton();
+    std::fs::write(stand.project.path("hold"), "").unwrap();
+    let mut build = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
+    let mut child = build.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(|| stand.job("at-install").exists(), "the stage `install`");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!stand.project.has(&format!("dist/{ARCHIVE}")) && !stand.project.has("site/torch/lib/libaotriton_v2.so"));
+    std::fs::remove_file(stand.project.path("hold")).unwrap();
+    let before = std::fs::metadata(stand.job("cmake.words")).unwrap().modified().unwrap();
+    stand.build(0, &["--continue", "auto"]);
+    assert_eq!(stand.members(), MEMBERS);
+    assert_eq!(std::fs::metadata(stand.job("cmake.words")).unwrap().modified().unwrap(), before, "configured once");
+    assert!(stand.project.has("site/torch/lib/libaotriton_v2.so"));
+    std::fs::remove_dir_all(stand.project.path("site/torch/lib/aotriton.images")).unwrap();
+    stand.build(0, &["--continue", "place"]);
+    assert!(
+        stand.project.has("site/torch/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip"),
+        "installed again without a build"
+    );
+}
+
+/// A version that the sources are not is found before hours of building.
+#[test]
+fn sources_of_another_version_than_the_plans_end_the_build() {
+    let stand = Stand::aotriton();
+    let sources = stand.project.path("sources/CMakeLists.txt");
+    let text = std::fs::read_to_string(&sources).unwrap().replace("MINOR_INT 13", "MINOR_INT 12");
+    std::fs::write(sources, text).unwrap();
+    let (_, stderr) = stand.build(4, &[]);
+    assert!(stderr.contains("the sources are AOTriton 0.12.0, the plan says 0.13.0"), "{stderr}");
+    assert!(!stand.job("cmake.words").exists());
+}
+
+/// TA13: the tree is in the prefix, and nothing is delivered beside it.
+#[test]
+fn ck_is_installed_into_its_prefix_and_nowhere_else() {
+    let stand = Stand::new("ck", "ck-dir: sources");
+    let prefix = stand.project.path("rocm");
+    let mut command = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
+    let output = command.env("CK_INSTALL_PREFIX", &prefix).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert_eq!(output.stdout, b"");
+    assert!(prefix.join("include/aotriton/flash.h").exists());
+    assert!(
+        !stand.project.has("dist/x") && std::fs::read_dir(stand.project.path("dist")).map_or(0, Iterator::count) == 0
+    );
+}
+
+/// TA13: nobody is asked for more rights; what keeps the tree from its prefix is said before anything is compiled.
+#[test]
+fn a_prefix_of_ck_that_cannot_be_written_is_told_before_the_build() {
+    let stand = Stand::new("ck", "ck-dir: sources, prefix: /proc/rocm");
+    let (_, stderr) = stand.build(4, &[]);
+    assert!(stderr.contains("stage `ck-prefix` failed"), "{stderr}");
+    assert!(stderr.contains("/proc/rocm cannot be written"), "{stderr}");
+    assert!(stderr.contains("set `prefix`"), "{stderr}");
+    assert!(!stand.project.path(".rock").join("rocm7.14.0-gfx942").join("cmake.words").exists());
+}
