@@ -28,8 +28,8 @@ const ASKED: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A tree that `source checkout` made stands there with the commit of its repository, its ref and its
-patches; any other tree with what git says. Nothing is fetched, unless --remote asks the repositories
-themselves: of each, the commit and the few files that versions and pins stand in.
+patches; any other tree with what git says. Nothing is fetched, unless --remote asks the
+repositories themselves: of each, the commit and the few files that versions and pins stand in.
 
 Examples:
   rock-matrix source lock                               all trees in the working folder, to stdout
@@ -69,12 +69,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let mut sink = Sink::new();
-    let manifest = match args.remote {
-        true => match args.of_remotes(compat, shell, &mut sink) {
+    let manifest = if args.remote {
+        match args.of_remotes(compat, shell, &mut sink) {
             Ok(manifest) => manifest,
             Err(exit) => return exit,
-        },
-        false => args.manifest(&args.checkout_root, compat, shell, &mut sink),
+        }
+    } else {
+        args.manifest(&args.checkout_root, compat, shell, &mut sink)
     };
     for (project, version, minor) in manifest.strangers(compat) {
         sink.push(
@@ -196,7 +197,10 @@ impl Args {
             };
             shell.say(&format!("asking {} for {}", url.value, reference.value));
             let place = folder.path().join(&row.folder);
-            std::fs::create_dir(&place).map_err(told)?;
+            sys::make_folder(&place).map_err(|error| {
+                shell.report(&[Diagnostic::from(error)]);
+                Exit::Machine
+            })?;
             let wanted = if is_torch { files.as_slice() } else { &files[..1] };
             checkout::glimpse(&place, &url.value, &reference.value, wanted, &shell.environment, &signals)
                 .map_err(|fault| failed(fault, shell))?;
