@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
+use crate::support::bundle::hip_bundle;
 use crate::support::{Family, PYPROJECT};
 
 /// The libraries that a torch for ROCm 7.14 preloads, dependencies first.
@@ -35,12 +36,6 @@ const PRELOADS: [&str; 22] = [
 
 /// A torch alone, with the SDK that is there.
 const ALONE: &str = "rocm-from: installed, triton: \"off\", audio: \"off\", vision: \"off\", apex: \"off\"";
-
-fn with_sdk() -> Family {
-    let family = Family::new();
-    family.install(&["rocm[libraries,devel]", "build"]);
-    family
-}
 
 /// What a Python of the environment prints.
 fn python(family: &Family, program: &str) -> String {
@@ -197,23 +192,24 @@ LD_LIBRARY_PATH=[SDK]/lib/rocm_sysdeps/lib:/outer/lib
 /// TB12: how a build is called goes by what the tree has.
 #[test]
 fn a_build_by_scikit_build_core_is_told_to_take_the_file_that_git_ignores() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     family.matrix("torch", ALONE, "");
-    let build = |pyproject: Option<&str>| {
-        match pyproject {
-            Some(text) => family.write("trees/torch/pyproject.toml", text),
-            None => std::fs::remove_file(family.path("trees/torch/pyproject.toml")).unwrap(),
-        }
-        family.build(0, &["--continue", "auto"]);
-        assert!(family.site("torch/_rocm_init.py").exists(), "{pyproject:?}");
-        family.called("torch")
-    };
-    let scikit = build(Some(&format!("{PYPROJECT}# scikit_build_core.build would stand there\n")));
+    let pyproject = |text: &str| family.write("trees/torch/pyproject.toml", text);
+    pyproject(&format!("{PYPROJECT}# scikit_build_core.build would stand there\n"));
+    family.build(0, &[]);
+    assert!(family.site("torch/_rocm_init.py").exists());
+    let scikit = family.called("torch");
     let force = "-Cwheel.force-include.torch/_rocm_init.py=torch/_rocm_init.py";
     assert_eq!(scikit.argv[1..], ["--wheel", "--no-isolation", force, "--outdir", "[JOB]/dist/torch"]);
-    let plain = build(Some(PYPROJECT));
+    // The others need not come to their end.
+    family.write("trees/torch/trouble", "none");
+    pyproject(PYPROJECT);
+    family.build(4, &["--continue", "auto"]);
+    let plain = family.called("torch");
     assert_eq!(plain.argv[1..], ["--wheel", "--no-isolation", "--outdir", "[JOB]/dist/torch"]);
-    let old = build(None);
+    std::fs::remove_file(family.path("trees/torch/pyproject.toml")).unwrap();
+    family.build(4, &["--continue", "auto"]);
+    let old = family.called("torch");
     assert_eq!(old.argv, ["setup.py", "bdist_wheel", "--dist-dir", "[JOB]/dist/torch"]);
     assert_eq!(
         plain.variables(&["PYTORCH_EXTRA_INSTALL_REQUIREMENTS", "USE_FLASH_ATTENTION"]),
@@ -224,7 +220,7 @@ fn a_build_by_scikit_build_core_is_told_to_take_the_file_that_git_ignores() {
 /// Each of the companions is built alone as well, for a torch that is there.
 #[test]
 fn each_companion_of_torch_is_built_alone_too() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     for (recipe, tree, wheel) in [
         ("triton", "triton/python", "triton-3.4.0+rocm7.14.0"),
         ("torchaudio", "torchaudio", "torchaudio-2.9.0+rocm7.14.0"),
@@ -238,6 +234,66 @@ fn each_companion_of_torch_is_built_alone_too() {
     }
 }
 
+/// Extensions of torch are built by pip, from a commit or from a folder, for the label of the plan.
+#[test]
+fn flash_attn_and_extensions_for_hip_are_built_by_pip() {
+    let family = Family::with_sdk();
+    let python = family.path("venv/bin/python").display().to_string();
+    let matrix = |distribution: &str, recipe: &str, axes: &str, vars: &str| {
+        let text = format!(
+            "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{{axes}, python: [\"{}\"], rocm: [\"7.0\"]}}\nunknown: lenient\n\
+             torch-from: host\npython-from: host\ngfx: [gfx942]\nvars: {{python: {python}, {vars}}}\n",
+            family.python
+        );
+        family.write("m.yaml", text);
+    };
+    let what = serde_json::json!({
+        "name": "flash_attn", "module": "flash_attn", "version": "2.8.4+{FLASH_ATTN_LOCAL_VERSION}", "tag": "py3-none-any",
+    });
+    let files = ["flash_attn_interface.py", "flash_attn_triton_amd/fwd.py", "cute/interface.py"];
+    family.tree("upstream", &what, &files.map(|name| (name, b"".as_slice())));
+    let commit = commit_all(&family, "upstream");
+    let repository = family.path("upstream").display().to_string();
+    let axes = format!("flash-attn: [\"fa2:{commit}\"], torch: [\"2.8.0\"], backend: [triton]");
+    matrix("flash-attn", "flash-attn", &axes, &format!("repository: {repository}"));
+    family.build(0, &[]);
+    let wheel = format!("flash_attn-2.8.4+rocm70torch2.8git{}triton-py3-none-any.whl", &commit[..7]);
+    assert_eq!(family.wheels().into_keys().collect::<Vec<_>>(), [wheel]);
+    let called = family.called("flash-attn-git");
+    let names = ["BUILD_TARGET", "FLASH_ATTENTION_FORCE_BUILD", "FLASH_ATTENTION_TRITON_AMD_ENABLE", "GPU_ARCHS"];
+    assert_eq!(
+        called.variables(&names),
+        "BUILD_TARGET=rocm\nFLASH_ATTENTION_FORCE_BUILD=TRUE\nFLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\nGPU_ARCHS=(not set)\n"
+    );
+    std::fs::remove_dir_all(family.path(".rock")).unwrap();
+    std::fs::remove_dir_all(family.path("dist")).unwrap();
+
+    let what = serde_json::json!({"name": "ext", "module": "ext", "version": "1.0+{ROCK_LOCAL_VERSION}"});
+    let kernels = hip_bundle(&[("gfx942", 0x4c)], 512);
+    family.tree("extension", &what, &[("kernels.hipfb", &kernels)]);
+    family.write("extension/ext/__init__.py", "def device_count():\n    raise RuntimeError('no HIP device')\n");
+    matrix("ext", "hip-extension", "ext: [\"1.0\"]", "source: extension, module: ext");
+    family.build(0, &[]);
+    let wheel = format!("ext-1.0+rocm70-cp{0}-cp{0}-linux_x86_64.whl", family.python.replace('.', ""));
+    assert_eq!(family.wheels().into_keys().collect::<Vec<_>>(), [wheel]);
+    assert_eq!(family.called("extension").env["PYTORCH_ROCM_ARCH"], "gfx942");
+    let log = std::fs::read_to_string(family.job("logs/build.log")).unwrap();
+    assert!(log.contains("it runs, and there is no device: no HIP device"), "{log}");
+}
+
+/// Commits all of a folder; gives the commit.
+fn commit_all(family: &Family, folder: &str) -> String {
+    let git = |words: &str| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=A", "-c", "user.email=a@example.com"]).args(words.split(' '));
+        family.ended(0, git.current_dir(family.path(folder)).output().unwrap()).0
+    };
+    git("init --quiet");
+    git("add --all");
+    git("commit --quiet --message all");
+    git("rev-parse HEAD").trim_end().to_owned()
+}
+
 /// A build of torchvision, the smallest of the family, with the SDK that is there.
 fn vision(family: &Family, vars: &str, more: &str) {
     family.matrix("torchvision", &format!("rocm-from: installed{vars}"), more);
@@ -247,12 +303,13 @@ fn vision(family: &Family, vars: &str, more: &str) {
 /// separated, CMake gets a list.
 #[test]
 fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
+    family.write("trees/torchvision/trouble", "none");
     let targets = |named: &str, caller: &str, sdk: &str| {
         vision(&family, &format!(", rocm-arch: \"{named}\""), "");
         let mut build = family.command(&["build", "--all"]);
         let output = build.env("PYTORCH_ROCM_ARCH", caller).env("SDK_TARGETS", sdk).output().unwrap();
-        family.ended(0, output);
+        family.ended(4, output);
         family.called("torchvision").env["PYTORCH_ROCM_ARCH"].clone()
     };
     for said in ["gfx942 gfx1151", "gfx942,gfx1151", "gfx942;gfx1151, gfx942"] {
@@ -269,7 +326,7 @@ fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
 /// TB5, TB8: the label is that of a day, or of the SDK with the commit of a development release.
 #[test]
 fn versions_name_the_day_or_the_commit_that_they_were_built_of() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     let version = |vars: &str| {
         vision(&family, &format!(", rocm-sdk-version: \"==7.14.0\"{vars}"), "");
         family.build(0, &["--continue", "auto"]);
@@ -280,16 +337,7 @@ fn versions_name_the_day_or_the_commit_that_they_were_built_of() {
     assert!(!log().contains("is no checkout"), "{}", log());
     assert_eq!(version(", release-type: dev"), "0.24.0+rocm7.14.0");
     assert!(log().contains("warning: src/torchvision is no checkout, so its version names no commit"), "{}", log());
-    let git = |words: &str| {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=A", "-c", "user.email=a@example.com"]).args(words.split(' '));
-        let output = git.current_dir(family.path("trees/torchvision")).output().unwrap();
-        family.ended(0, output).0
-    };
-    git("init --quiet");
-    git("add --all");
-    git("commit --quiet --message all");
-    let commit = git("rev-parse HEAD");
+    let commit = commit_all(&family, "trees/torchvision");
     let developed = format!("0.24.0+git{}.rocm7.14.0", &commit[..8]);
     assert_eq!(version(", release-type: dev"), developed);
     assert!(family.wheels().keys().any(|name| name.contains(&developed)), "{:?}", family.wheels().keys());
@@ -299,7 +347,7 @@ fn versions_name_the_day_or_the_commit_that_they_were_built_of() {
 /// A label that the plan does not expect would be refused once hours are spent.
 #[test]
 fn a_label_beside_that_of_the_plan_is_refused_before_anything_runs() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     for (vars, what) in [
         ("release-type: dev", "release-type: dev"),
         ("release-type: date, date: 2025-05-28", "release-type: date"),
@@ -317,7 +365,7 @@ fn a_label_beside_that_of_the_plan_is_refused_before_anything_runs() {
 /// TB19: one wheel is delivered; none and several are told apart.
 #[test]
 fn a_build_that_leaves_no_wheel_or_two_has_failed() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     vision(&family, "", "");
     family.write("trees/torchvision/trouble", "none");
     let (_, none) = family.build(4, &[]);
@@ -365,7 +413,7 @@ const LAUNCHERS: [&str; 3] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_L
 /// TB17: what compilers are called through, and what the caches are asked before and after, also when the build fails.
 #[test]
 fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     cache(&family, "ccache");
     vision(&family, ", compiler-cache: ccache", "");
     cached(&family, 0, &[]);
@@ -393,10 +441,39 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     assert_eq!(family.called("torchvision").variables(&LAUNCHERS[2..]), "HIP_CLANG_LAUNCHER=(not set)\n");
 }
 
+/// TB17: the script that a container would run makes the same wheel, and asks the cache after a failure too.
+#[test]
+fn a_rendered_script_makes_the_wheel_that_build_makes() {
+    let family = Family::with_sdk();
+    cache(&family, "ccache");
+    vision(&family, ", compiler-cache: ccache", "");
+    cached(&family, 0, &[]);
+    let (name, built) = family.wheels().pop_first().unwrap();
+    asked(&family);
+    let render = family.project.command(&["render", "script", "m.yaml", "--engine", "local"]).output().unwrap();
+    family.write("build.sh", &render.stdout);
+    family.ended(0, render);
+    let script = || {
+        let mut bash = Command::new("bash");
+        let path = format!("{}:/usr/bin:/bin", family.path("bin").display());
+        bash.arg("build.sh").current_dir(family.project.root()).envs(family.surroundings());
+        bash.env("PATH", path).env("ROCK_FOLDER", family.path("by-script")).output().unwrap()
+    };
+    family.ended(0, script());
+    assert!(std::fs::read(family.path(&format!("by-script/dist/torchvision/{name}"))).unwrap() == built);
+    let counted = "[HERE]/bin/ccache --zero-stats\n[HERE]/bin/ccache --show-stats\n";
+    assert_eq!(asked(&family), counted);
+    family.write("trees/torchvision/trouble", "none");
+    let (stdout, stderr) = family.ended(1, script());
+    assert!(stderr.contains("== 1 expected for dist/torchvision/torchvision-*.whl, 0 there"), "{stderr}");
+    assert!(stdout.ends_with("== cache-end\n"), "{stdout}");
+    assert_eq!(asked(&family), counted);
+}
+
 /// TB17: a cache that is not there is told before anything runs.
 #[test]
 fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     for name in ["ccache", "sccache"] {
         vision(&family, &format!(", compiler-cache: {name}"), "");
         let told = cached(&family, 1, &[]);
@@ -412,7 +489,7 @@ fn a_compiler_cache_that_is_not_there_is_told_before_anything_runs() {
 /// TB17: a pull request from a fork has no credentials for the storage of sccache, nor has another repository.
 #[test]
 fn a_run_for_a_fork_goes_without_sccache_and_with_ccache() {
-    let family = with_sdk();
+    let family = Family::with_sdk();
     cache(&family, "sccache");
     cache(&family, "ccache");
     family.write("trees/torchvision/trouble", "none");

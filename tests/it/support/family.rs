@@ -73,11 +73,8 @@ impl Family {
             ("apex", "apex", "apex", "{BUILD_VERSION}"),
         ] {
             let what = serde_json::json!({"name": name, "module": module, "version": version});
-            self.write(&format!("trees/{place}/standin.json"), what.to_string());
-            self.write(&format!("trees/{place}/standin.py"), STANDIN);
+            self.tree(&format!("trees/{place}"), &what, &[]);
             self.write(&format!("trees/{place}/setup.py"), "import standin\n\nstandin.setup()\n");
-            self.write(&format!("trees/{place}/pyproject.toml"), PYPROJECT);
-            self.write(&format!("trees/{place}/{module}/__init__.py"), "__version__ = 'of the tree'\n");
             self.write(
                 &format!("trees/{place}/version.txt"),
                 if module == "torchvision" { "0.24.0\n" } else { "2.9.0\n" },
@@ -114,12 +111,29 @@ impl Family {
         }
     }
 
-    /// Installs wheels of the house by pip.
-    #[track_caller]
-    pub fn install(&self, requirements: &[&str]) {
-        let mut pip = Command::new(self.path("venv/bin/python"));
-        let install = pip.args(["-m", "pip", "install", "--quiet"]).args(requirements).envs(self.surroundings());
-        assert!(install.status().unwrap().success());
+    /// The same with the SDK and what builds wheels, as pip would install them from the house.
+    pub fn with_sdk() -> Self {
+        let family = Self::new();
+        let unpack = "import sys, zipfile; [zipfile.ZipFile(wheel).extractall(sys.argv[1]) for wheel in sys.argv[2:]]";
+        let mut python = Command::new(family.path("venv/bin/python"));
+        python.args(["-c", unpack]).arg(family.site(""));
+        for name in ["rocm-7.14.0", "rocm_sdk_devel-7.14.0", "build-1.2"] {
+            python.arg(family.path(&format!("house/{name}-py3-none-any.whl")));
+        }
+        assert!(python.status().unwrap().success());
+        family
+    }
+
+    /// A tree that pip builds: what `standin.json` says, and the files of its package beside an empty module.
+    pub fn tree(&self, place: &str, what: &serde_json::Value, files: &[(&str, &[u8])]) {
+        let module = what["module"].as_str().unwrap();
+        self.write(&format!("{place}/standin.json"), what.to_string());
+        self.write(&format!("{place}/standin.py"), STANDIN);
+        self.write(&format!("{place}/pyproject.toml"), PYPROJECT);
+        self.write(&format!("{place}/{module}/__init__.py"), "__version__ = 'of the tree'\n");
+        for (name, content) in files {
+            self.write(&format!("{place}/{module}/{name}"), content);
+        }
     }
 
     /// A path below the folder.
@@ -140,7 +154,7 @@ impl Family {
     }
 
     /// What keeps pip to the house, and what is around a build.
-    fn surroundings(&self) -> BTreeMap<&'static str, String> {
+    pub fn surroundings(&self) -> BTreeMap<&'static str, String> {
         let path = |name: &str| self.path(name).display().to_string();
         [
             ("PIP_CONFIG_FILE", "/dev/null".to_owned()),

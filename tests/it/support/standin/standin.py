@@ -1,7 +1,7 @@
 """Stands in for the build of a package: notes how it was called in `ran.json`, and makes a real wheel of its tree.
 
-`standin.json` says of what: `name` and `version`, in which variables of the environment may stand in braces, and
-`module`. A file `trouble` makes it go wrong: `none` leaves no wheel, `two` leaves two, `half` ends the builder and itself
+`standin.json` says of what: `name` and `version`, in which variables of the environment may stand in braces, `module`,
+and `tag` where it is not that of this Python. A file `trouble` makes it go wrong: `none` leaves no wheel, `two` leaves two, `half` ends the builder and itself
 once with half a wheel written.
 """
 import base64
@@ -63,16 +63,17 @@ def about():
     with open("standin.json", encoding="utf-8") as file:
         said = {key: value.format_map(os.environ) for key, value in json.load(file).items()}
     python = "cp%d%d" % sys.version_info[:2]
-    said["tag"] = f"{python}-{python}-linux_x86_64"
+    said.setdefault("tag", f"{python}-{python}-linux_x86_64")
     return said, f"{said['name'].replace('-', '_')}-{said['version']}.dist-info"
 
 
 def described(said):
+    pure = str(said["tag"].endswith("-any")).lower()
     required = os.environ.get("PYTORCH_EXTRA_INSTALL_REQUIREMENTS", "") if said["name"] == "torch" else ""
     requires = "".join(f"Requires-Dist: {each}\n" for each in required.split("|") if each)
     return {
         "METADATA": f"Metadata-Version: 2.1\nName: {said['name']}\nVersion: {said['version']}\n{requires}",
-        "WHEEL": f"Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: false\nTag: {said['tag']}\n",
+        "WHEEL": f"Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: {pure}\nTag: {said['tag']}\n",
     }
 
 
