@@ -34,9 +34,14 @@ fn the_committed_schema_is_what_the_program_prints() {
     let printed = Project::new().run(&["schema"]).exits(0).stdout;
     assert_file("docs/matrix.schema.json", &printed);
     let schema: serde_json::Value = serde_json::from_str(&printed).unwrap();
-    for file in
-        ["matrices/flash-attn.yaml", "examples/quickstart/flash-attn.yaml", "examples/quickstart/hip-extension.yaml"]
-    {
+    for file in [
+        "matrices/flash-attn.yaml",
+        "matrices/pytorch.yaml",
+        "matrices/pytorch-windows.yaml",
+        "matrices/aotriton.yaml",
+        "examples/quickstart/flash-attn.yaml",
+        "examples/quickstart/hip-extension.yaml",
+    ] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let value: serde_json::Value = serde_yaml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert!(jsonschema::is_valid(&schema, &value), "{file}");

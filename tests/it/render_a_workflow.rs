@@ -73,6 +73,8 @@ fn cases() -> Vec<(&'static str, Project, Vec<&'static str>)> {
         ("two-matrices", many(Project::new(), 294), vec!["--recipes", "recipes"]),
         ("own-facts", project("").copy("matrices/compat", "facts"), vec!["--compat", "facts"]),
         ("everything", project(all), vec![]),
+        ("pytorch", Project::new().copy("matrices/pytorch.yaml", "matrices/pytorch.yaml"), vec![]),
+        ("aotriton", Project::new().copy("matrices/aotriton.yaml", "matrices/aotriton.yaml"), vec![]),
         (BACKENDS_IN_A_POOL, backends_in_a_pool(), vec![]),
         (SELF_HOSTED_AND_PODS, project(SELF_HOSTED), vec![]),
     ]
