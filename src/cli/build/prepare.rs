@@ -17,7 +17,7 @@ use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
 use crate::recipe::container::{self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine};
-use crate::recipe::{self, Build, Question, Site};
+use crate::recipe::{self, Build, Question, SHELL_VARIABLE, Site};
 use crate::render;
 use crate::sys::{self, Signals};
 
@@ -89,6 +89,12 @@ pub(super) fn prepare(
     for step in build.steps.iter_mut().filter(|step| step.timeout_s.is_none()) {
         step.timeout_s = args.timeout.map(|minutes| minutes * 60);
     }
+    if !args.dry_run && args.resume.is_none() && args.test.is_none() {
+        let missing = missing_sources(ready, &build, &caller);
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+    }
     let container_name = container::name(&job.id, &path);
     let containment = match args.engine.container() {
         None => None,
@@ -96,6 +102,36 @@ pub(super) fn prepare(
     };
     let masks = Masks::new(job.settings.secrets.iter().filter_map(|name| shell.environment.get(name)));
     Ok(Prepared { job, build, folder, containment, caller, container_name, masks })
+}
+
+/// What stages would copy and is not there.
+fn missing_sources(ready: &Ready, build: &Build, caller: &str) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for step in &build.steps {
+        // What a fact of the build names is there when the build runs.
+        for path in step.inputs.iter().filter(|path| !path.contains(SHELL_VARIABLE)) {
+            let here = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.clone(), |rest| caller.to_owned() + rest);
+            if sys::exists(Path::new(&here)) {
+                continue;
+            }
+            let name = step.stage.strip_prefix("fetch-").unwrap_or(&step.stage);
+            let source = ready.recipe.sources.get(name);
+            let texts = source.iter().flat_map(|source| [&source.path, &source.artifact]).flatten();
+            let variable = texts.filter_map(|text| text.split_once("vars.")).map(|(_, rest)| {
+                rest.chars()
+                    .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                    .collect::<String>()
+                    .replace('_', "-")
+            });
+            let help = match variable.last() {
+                Some(variable) => format!("put it there, or correct `{variable}` among `vars`"),
+                None => "put it there".to_owned(),
+            };
+            let message = format!("the source `{name}` is to come from `{here}`, which is not there");
+            faults.push(Diagnostic::new(&codes::MISSING_SOURCE, message).help(help));
+        }
+    }
+    faults
 }
 
 /// Puts the wheels of a job from a folder where its build would have left them.

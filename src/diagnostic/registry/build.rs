@@ -42,6 +42,7 @@ pub const ALL: &[&Code] = &[
     &FACT_UNKNOWN,
     &NO_SIGNALS,
     &NO_RECIPES,
+    &MISSING_SOURCE,
     &UNKNOWN_FACT,
 ];
 
@@ -269,6 +270,12 @@ pub const NO_RECIPES: Code = Code::error(
     "B075",
     "no-recipes",
     "The folder given by `--recipes` is not there, or holds no YAML files. Its recipes stand before the shipped ones, so without them something else would be built than was meant.",
+);
+/// A folder or an archive that a source is copied from is not there.
+pub const MISSING_SOURCE: Code = Code::error(
+    "B077",
+    "missing-source",
+    "A variable of the recipe or the recipe itself names a folder or an archive on this machine to build from, and there is none. It is looked for before the first stage runs, since checkouts and stages before it may take hours.\n\nRelative paths start where rock-matrix is called.",
 );
 /// A fact given by hand that no recipe asks for.
 pub const UNKNOWN_FACT: Code = Code::error(
