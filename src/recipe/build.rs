@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::context::{Context, Site};
 use super::late::Place;
 use super::prepare;
+use super::smoke::{Elsewhere, SMOKE_TEST};
 use super::step::{Output, Step};
 use crate::compat::Compat;
 use crate::config::recipe::{EditDocument, PlaceDocument, RecipeDocument, StepDocument};
@@ -18,7 +19,6 @@ const INSTALL: &str = include_str!("../../templates/recipe/install.py");
 const PLACE: &str = include_str!("../../templates/recipe/place.py");
 const RECORD: &str = include_str!("../../templates/recipe/record.py");
 const REMOVE: &str = include_str!("../../templates/recipe/remove.py");
-const SMOKE: &str = include_str!("../../templates/recipe/smoke.py");
 const WRITE: &str = include_str!("../../templates/recipe/write.py");
 
 /// What is done for one job.
@@ -38,12 +38,11 @@ pub struct Build {
     pub relabel: bool,
     /// Whether a step reads from the folder that relative paths of a matrix file start from.
     pub uses_caller: bool,
+    /// What a test of a finished wheel takes elsewhere than where it was built.
+    pub elsewhere: Elsewhere,
     /// What a person should know before it runs.
     pub warnings: Vec<Diagnostic>,
 }
-
-/// The stage that installs the wheel and tries it.
-const SMOKE_TEST: &str = "smoke-test";
 
 impl Build {
     /// The same without what makes the wheel: the place is made ready, and a wheel that is there already is tried.
@@ -52,8 +51,11 @@ impl Build {
         let mut number = 0;
         self.steps.retain(|step| {
             number += 1;
-            (number <= self.ready && !step.host) || step.stage == SMOKE_TEST
+            let is_needed = step.stage == SMOKE_TEST || self.elsewhere.stages.contains(&step.stage);
+            (number <= self.ready && !step.host) || is_needed
         });
+        let last = self.steps.len().saturating_sub(1);
+        self.steps.splice(last..last, self.elsewhere.requires.take());
         self.points.clear();
         self
     }
@@ -192,8 +194,10 @@ impl Maker<'_> {
         if !document.collect.record.is_empty() {
             self.record().map_or_else(|fault| faults.push(fault), |step| steps.push(step));
         }
+        let mut elsewhere = Elsewhere::default();
         if !wheels.is_empty() {
             self.smoke(&wheels).map_or_else(|fault| faults.push(fault), |step| steps.push(step));
+            self.elsewhere().map_or_else(|fault| faults.push(fault), |found| elsewhere = found);
         }
         for written in last {
             make(written, &mut steps, &mut faults);
@@ -204,7 +208,8 @@ impl Maker<'_> {
         let ready = ready + checkouts.len();
         let steps: Vec<Step> = checkouts.into_iter().chain(steps).collect();
         let points = points(document, &steps);
-        Ok(Build { steps, ready, points, wheels, archive, relabel: document.collect.relabel, uses_caller, warnings })
+        let relabel = document.collect.relabel;
+        Ok(Build { steps, ready, points, wheels, archive, relabel, uses_caller, elsewhere, warnings })
     }
 
     /// A step that runs a program of ours.
@@ -314,19 +319,6 @@ impl Maker<'_> {
             step.argv.extend([name.clone(), quoted.join(" ")]);
         }
         Ok(step)
-    }
-
-    fn smoke(&self, wheels: &str) -> Result<Step, Diagnostic> {
-        let context = self.context;
-        let version = if self.document.collect.relabel { "" } else { "{{ full_version }}" };
-        let arguments = [
-            wheels.to_owned(),
-            context.required("{{ distribution }}")?,
-            context.required(version)?,
-            context.required(&self.document.test.cpu)?,
-            context.required(&self.document.test.gpu)?,
-        ];
-        Ok(self.program(SMOKE_TEST.to_owned(), SMOKE, arguments))
     }
 }
 

@@ -16,6 +16,7 @@ pub mod jobs;
 mod late;
 pub mod measure;
 mod prepare;
+mod smoke;
 mod sources;
 mod step;
 #[cfg(test)]
@@ -26,4 +27,5 @@ pub use build::{Build, RECORD_FILE, build, is_absolute};
 pub use check::check;
 pub use context::{LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
 pub use prepare::{index_suffix, named};
+pub use smoke::Elsewhere;
 pub use step::{Extend, Jobs, OnlyIf, Output, Step};

@@ -81,6 +81,7 @@ mod save_source_patches;
 mod show_a_wheel;
 mod step_of_a_workflow;
 mod support;
+mod torch_by_platform;
 mod torch_recipe;
 mod trees_instead_of_wheels;
 mod verify_a_wheel;

@@ -416,7 +416,7 @@ fn the_install_test_fails_on_a_wrong_label_and_on_an_error_of_the_program() {
     wheel(&project);
     let test = |version: &str, cpu: &str| {
         let output = Command::new("python3")
-            .args(["-c", program, "dist/*.whl", "tiny-thing", version, cpu, ""])
+            .args(["-c", program, "dist/*.whl", "tiny-thing", version, cpu, "", "", "program"])
             .current_dir(project.root())
             .output()
             .unwrap();

@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-fn project(more: &str, vars: &str) -> Project {
+pub(crate) fn project(more: &str, vars: &str) -> Project {
     let matrix = format!(
         "version: 1\ndistribution: torch\nrecipe: torch\naxes: {{python: [\"3.12\"], torch-ref: [release/2.12], rocm: [\"7.14.0\"]}}\n\
          unknown: lenient\ntorch-from: host\npython-from: host\n{}{more}vars: {{{vars}}}\n",
@@ -12,7 +12,7 @@ fn project(more: &str, vars: &str) -> Project {
 }
 
 /// The stages as `render recipe` prints them.
-fn stages(more: &str, vars: &str) -> serde_json::Value {
+pub(crate) fn stages(more: &str, vars: &str) -> serde_json::Value {
     let said = project(more, vars).run(&["render", "recipe", "m.yaml", "--engine", "local"]).exits(0).stdout;
     let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
     whole["steps"]
@@ -23,7 +23,7 @@ fn stages(more: &str, vars: &str) -> serde_json::Value {
         .collect()
 }
 
-fn words(step: &serde_json::Value) -> String {
+pub(crate) fn words(step: &serde_json::Value) -> String {
     step["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" ")
 }
 

@@ -382,9 +382,21 @@ pub struct TestDocument {
     /// Without a GPU: a Python program; the wheel is installed and importable.
     #[serde(default)]
     pub cpu: String,
-    /// On a GPU.
+    /// On a GPU: a Python program, run once for each kind of GPU that the job builds for.
     #[serde(default)]
     pub gpu: String,
+    /// Arguments of pytest, which then runs `gpu` as a file of tests.
+    #[serde(default)]
+    pub pytest: Option<Vec<String>>,
+    /// Variables of both.
+    #[serde(default)]
+    pub env: IndexMap<String, EnvValue>,
+    /// What pip installs before a finished wheel is tested elsewhere than where it was built.
+    #[serde(default)]
+    pub requires: Vec<String>,
+    /// Stages that run there first. Plain texts.
+    #[serde(default)]
+    pub stages: Vec<String>,
 }
 
 impl RecipeDocument {

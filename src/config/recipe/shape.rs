@@ -238,6 +238,10 @@ const TEST: Record = Record {
     name: "recipe test",
     fields: &[
         field("cpu", Shape::Text, "\"\"", "A Python program that needs no GPU; the wheel is installed."),
+        field("pytest", TEXT_LIST, "", "Arguments of pytest, which then runs `gpu` as a file of tests."),
+        field("env", ENV, "{}", "Variables of both."),
+        field("requires", TEXT_LIST, "[]", "What pip installs before a finished wheel is tested elsewhere."),
+        field("stages", TEXT_LIST, "[]", "Stages that run there first."),
         field("gpu", Shape::Text, "\"\"", "A Python program for a machine with a GPU."),
     ],
 };
