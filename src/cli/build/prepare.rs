@@ -117,13 +117,13 @@ fn missing_sources(ready: &Ready, build: &Build, caller: &str) -> Vec<Diagnostic
             let name = step.stage.strip_prefix("fetch-").unwrap_or(&step.stage);
             let source = ready.recipe.sources.get(name);
             let texts = source.iter().flat_map(|source| [&source.path, &source.artifact]).flatten();
-            let variable = texts.filter_map(|text| text.split_once("vars.")).map(|(_, rest)| {
+            let mut variable = texts.filter_map(|text| text.split_once("vars.")).map(|(_, rest)| {
                 rest.chars()
                     .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
                     .collect::<String>()
                     .replace('_', "-")
             });
-            let help = match variable.last() {
+            let help = match variable.next_back() {
                 Some(variable) => format!("put it there, or correct `{variable}` among `vars`"),
                 None => "put it there".to_owned(),
             };
