@@ -211,8 +211,11 @@ fn a_killed_run_is_finished_by_the_next() {
 fn a_dry_run_shows_what_would_be_placed_where() {
     let place = Place::new();
     let before = place.state();
-    let said =
-        place.project.run(&["build", "aotriton-0.13.0-rocm7.14.0", "--matrix", "m.yaml", "--dry-run"]).exits(0).stdout;
+    let said = place
+        .project
+        .run(&["build", "aotriton-0.13.0-rocm7.14.0-gfx942", "--matrix", "m.yaml", "--dry-run"])
+        .exits(0)
+        .stdout;
     let told = &said[said.find(" place\n").unwrap()..];
     for word in ["site torch/__init__.py", "'install_dir/lib/pyaotriton*.so' some", "install_dir/lib/aotriton.images"] {
         assert!(told.contains(word), "{word}: {told}");
