@@ -65,8 +65,8 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
     let mut known: Vec<(String, String)> = Vec::new();
     if !names.is_empty() {
         let planned = plan.iter().flat_map(Plan::jobs);
-        known.extend(planned.flat_map(|job| job.wheels().map(move |wheel| (job.id(), wheel))));
-        known.extend(read.iter().flat_map(|(_, job)| job.wheels().map(|wheel| (job.id.clone(), wheel.clone()))));
+        known.extend(planned.flat_map(|job| job.files().map(move |file| (job.id(), file))));
+        known.extend(read.iter().flat_map(|(_, job)| job.files().map(|file| (job.id.clone(), file.clone()))));
     }
     let ids: Vec<&str> = names.iter().filter_map(|name| id_of(name, &known, sink)).collect();
     if sink.has_errors() {

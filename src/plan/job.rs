@@ -68,6 +68,11 @@ impl Job {
         std::iter::once(&self.wheel).filter(|name| is_wheel_file(name)).chain(&self.further_wheels)
     }
 
+    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves instead.
+    pub fn files(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.wheel).chain(&self.further_wheels)
+    }
+
     /// The name of the archive of an install tree, where it leaves one.
     pub fn archive(&self) -> Option<&str> {
         Some(self.wheel.as_str()).filter(|name| is_tree_archive(name))

@@ -197,6 +197,11 @@ impl<'a> JobView<'a> {
         own.chain(self.further_wheels().iter().cloned())
     }
 
+    /// What it is known by beside its id: the wheels, or the archive or tree that it leaves instead.
+    pub fn files(self) -> impl Iterator<Item = String> {
+        std::iter::once(self.wheel()).chain(self.further_wheels().iter().cloned())
+    }
+
     /// The name of the archive, where it leaves one.
     pub fn archive(self) -> Option<String> {
         Some(self.wheel()).filter(|name| is_tree_archive(name))
