@@ -151,7 +151,11 @@ impl CheckoutFault {
         !self.is_of_disk()
             && matches!(
                 self,
-                Self::NoSuchReference { .. } | Self::Fetch { .. } | Self::Patch { .. } | Self::Hipify { .. }
+                Self::Refused(_)
+                    | Self::NoSuchReference { .. }
+                    | Self::Fetch { .. }
+                    | Self::Patch { .. }
+                    | Self::Hipify { .. }
             )
     }
 

@@ -28,6 +28,11 @@ impl Run<'_, '_> {
                 let patches: Vec<&str> = set.patches(place, stage).iter().map(|patch| patch.path.as_str()).collect();
                 let call = Call { argv: order.argv, ..Call::git(&path, &[]) };
                 calls.push((call.long(), patches));
+            } else if self.wanted.submodules && !path.contains('/') && !set.is_about(name) {
+                let message = format!("the patch set `{}` has patches of `{path}` and none of `{name}`", set.name);
+                let help = format!("`--repo-name {path}` applies them to the outer repository, `--no-patch` none");
+                let fault = Diagnostic::new(&codes::OTHER_REPOSITORY_NAME, message).help(help);
+                return Err(CheckoutFault::Refused(vec![fault.at(Spot::File(set.folder.as_str().into()), "")]));
             } else {
                 let message = format!("no repository is named `{path}`, so its patches are not applied");
                 let folder = format!("{}/{path}/{}", set.folder, stage.folder());

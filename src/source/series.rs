@@ -58,6 +58,11 @@ impl Stage {
 }
 
 impl PatchSet {
+    /// Whether it has patches of this repository.
+    pub fn is_about(&self, repository: &str) -> bool {
+        self.series.iter().any(|series| series.repository == repository)
+    }
+
     /// The set that the files of a folder make. Files that are no patches of a stage are not part of it.
     pub fn new(name: &str, folder: &str, files: impl IntoIterator<Item = Patch>) -> Self {
         let mut series: BTreeMap<(String, Stage), Vec<Patch>> = BTreeMap::new();

@@ -136,6 +136,19 @@ fn the_set_of_a_ref_is_found_and_a_name_that_leads_elsewhere_is_not() {
     assert!(done.stderr.starts_with("error[C109 "), "{}", done.stderr);
 }
 
+/// TS18: saved under one name and taken under another, patches would be left out.
+#[test]
+fn patches_of_an_outer_repository_with_another_name_are_refused_and_none_is_counted() {
+    let sources = patched();
+    std::fs::remove_dir_all(sources.path("patches/top/v1/third_party")).unwrap();
+    let other = [&WORDS[..], &["--repo-name", "tree"]].concat();
+    let told = sources.checkout(&other).exits(1);
+    let expected = "error[C025 other-repository-name]: the patch set `v1` has patches of `top` and none of `tree`";
+    assert!(told.stderr.contains(expected) && told.stderr.contains("`--repo-name top`"), "{}", told.stderr);
+    let done = sources.checkout(&WORDS).exits(0);
+    assert!(done.stdout.contains(", 3 patches)"), "{}", done.stdout);
+}
+
 #[test]
 fn patches_for_a_submodule_that_vanished_are_told_of() {
     let sources = patched();

@@ -388,10 +388,16 @@ fn told(made: &Made, wanted: &Wanted, format: Format) -> String {
 pub(super) fn shown(state: &State) -> String {
     let commit = state.commit.as_deref().unwrap_or_default();
     let what = state.project.as_deref().unwrap_or(&state.name);
-    let patches = match state.patches.as_ref().map(|patches| patches.files.len()) {
-        Some(1) => ", 1 patch".to_owned(),
-        Some(count @ 2..) => format!(", {count} patches"),
-        _ => String::new(),
+    let names: Vec<&str> =
+        state.repositories.iter().map(|one| one.path.as_str()).chain([state.name.as_str()]).collect();
+    let is_applied = |path: &&String| {
+        let repository = path.rsplitn(3, '/').nth(2).unwrap_or_default();
+        names.contains(&repository)
+    };
+    let patches = match state.patches.iter().flat_map(|patches| patches.files.keys()).filter(is_applied).count() {
+        0 => String::new(),
+        1 => ", 1 patch".to_owned(),
+        count => format!(", {count} patches"),
     };
     let short = &commit[..commit.len().min(12)];
     let is_named = !state.reference.starts_with(short);

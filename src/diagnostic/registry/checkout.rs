@@ -28,6 +28,7 @@ pub const ALL: &[&Code] = &[
     &STALE_HIPIFY_TAG,
     &MERGE_ABOVE_UPSTREAM,
     &PATCHES_DIFFER,
+    &OTHER_REPOSITORY_NAME,
 ];
 
 /// Uncommitted changes that a checkout would lose.
@@ -173,4 +174,10 @@ pub const PATCHES_DIFFER: Code = Code::error(
     "C024",
     "patches-differ",
     "The patch set is not what the commits of the source tree make. Without `--check` the same command writes it.",
+);
+/// A patch set whose outer repository has another name.
+pub const OTHER_REPOSITORY_NAME: Code = Code::error(
+    "C025",
+    "other-repository-name",
+    "The patches of the outer repository lie in a folder of the patch set that has the repository's name, which is that of the project or of the tree's folder. The set has no such folder, and one that is named like no submodule, so its patches would be left out without a word.\n\nName the folder with `--repo-name`.",
 );
