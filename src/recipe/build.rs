@@ -98,7 +98,9 @@ pub fn build(
     }
     let python = prepare::interpreter(job, document, site);
     let platform = job.settings.platform;
-    let maker = Maker { document, context: &context, python: &python, site, platform, shared: OnceCell::new() };
+    let programs = prepare::programs(job, site);
+    let maker =
+        Maker { document, context: &context, python: &python, site, platform, programs, shared: OnceCell::new() };
     maker.build(prepare::steps(job, document, compat, site))
 }
 
@@ -138,6 +140,8 @@ pub(super) struct Maker<'a> {
     pub(super) python: &'a str,
     pub(super) site: &'a Site,
     pub(super) platform: Platform,
+    /// The folder of what is installed beside the job's own Python: programs such as ninja and cmake.
+    pub(super) programs: Option<String>,
     /// The variables of every step, on a step that has nothing else; made when the first step wants them.
     pub(super) shared: OnceCell<Step>,
 }

@@ -26,6 +26,12 @@ pub(super) fn interpreter(job: &Job, document: &RecipeDocument, site: &Site) -> 
     if has_own_python(job) { format!("{}/{}", site.folder(), python_in_venv(job)) } else { named(job, document) }
 }
 
+/// The folder of the programs that are installed beside the job's own Python.
+pub(super) fn programs(job: &Job, site: &Site) -> Option<String> {
+    let (folder, _) = python_in_venv(job).rsplit_once('/')?;
+    has_own_python(job).then(|| format!("{}/{folder}", site.folder()))
+}
+
 fn python_in_venv(job: &Job) -> &'static str {
     match job.settings.platform {
         Platform::Linux => "venv/bin/python",

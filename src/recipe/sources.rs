@@ -56,8 +56,8 @@ impl Maker<'_> {
                     Diagnostic::new(&codes::BAD_EXPRESSION, format!("`{reference}` is no commit, tag or branch"));
                 return Err(fault.help("name the commit in full"));
             }
-            let is_commit = reference.len() == 40 && reference.bytes().all(|b| b.is_ascii_hexdigit());
-            if !is_commit {
+            let is_hex = reference.bytes().all(|b| b.is_ascii_hexdigit());
+            if !(is_hex && reference.len() == 40) {
                 let message =
                     format!("source `{name}` is `{reference}` of a repository, which may come to mean another commit");
                 warnings.push(Diagnostic::new(&codes::UNPINNED_SOURCE, message).help("name the commit in full"));
@@ -65,13 +65,15 @@ impl Maker<'_> {
             let address = context.required(address)?;
             let git = |words: &[&str]| ["git"].iter().chain(words).map(|word| (*word).to_owned()).collect::<Vec<_>>();
             let step = |stage: String, argv| Step { stage, argv, ..Step::default() };
-            let mut clone = step(
-                format!("fetch-{name}"),
-                git(&["clone", "--no-checkout", "--filter=blob:none", "--", &address, &target]),
-            );
+            // A branch is known to a clone only by the name that it has upstream.
+            let named = if is_hex && reference.len() >= 7 { None } else { Some(format!("--branch={reference}")) };
+            let words = ["clone", "--no-checkout", "--filter=blob:none"].into_iter().chain(named.as_deref());
+            let words: Vec<&str> = words.chain(["--", &address, &target]).collect();
+            let mut clone = step(format!("fetch-{name}"), git(&words));
             clone.clean = vec![target.clone()];
             clone.retries = 2;
-            let checkout = git(&["-C", &target, "checkout", "--detach", &reference]);
+            let wanted = if named.is_some() { "HEAD" } else { &reference };
+            let checkout = git(&["-C", &target, "checkout", "--detach", wanted]);
             let mut steps = vec![clone, step(format!("checkout-{name}"), checkout)];
             if source.submodules {
                 let words = ["-C", &target, "submodule", "update", "--init", "--recursive", "--depth", "1"];

@@ -360,7 +360,8 @@ fn a_commit_and_a_version_without_a_source_distribution_come_from_git() {
     );
     assert!(build.warnings.is_empty());
     let tagged = made(&flash_attn("2.7.4", "6.2", "2.5.1", "ck", "")).unwrap();
-    assert!(argv(&tagged, "checkout-flash-attn-git").ends_with("checkout --detach v2.7.4"));
+    assert!(argv(&tagged, "fetch-flash-attn-git").contains(" --branch=v2.7.4 "));
+    assert!(argv(&tagged, "checkout-flash-attn-git").ends_with("checkout --detach HEAD"));
     assert_eq!(tagged.warnings[0].code.id, "B011");
 }
 

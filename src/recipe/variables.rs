@@ -17,6 +17,10 @@ impl Maker<'_> {
     pub(super) fn set_shared_env(&self, step: &mut Step) -> Result<(), Diagnostic> {
         if self.shared.get().is_none() {
             let mut shared = Step::default();
+            if let Some(programs) = &self.programs {
+                let separator = self.separator(PATH_SEPARATOR).to_owned();
+                extend(&mut shared, "PATH", &Extend { prepend: Some(programs.clone()), append: None, separator });
+            }
             self.set_env(&mut shared, &self.document.env)?;
             let _ = self.shared.set(shared);
         }
@@ -28,6 +32,14 @@ impl Maker<'_> {
             step.jobs.clone_from(&shared.jobs);
         }
         Ok(())
+    }
+
+    fn separator<'s>(&self, word: &'s str) -> &'s str {
+        match (word, self.platform) {
+            (PATH_SEPARATOR, Platform::Linux) => ":",
+            (PATH_SEPARATOR, Platform::Windows) => ";",
+            (other, _) => other,
+        }
     }
 
     /// Adds variables to those that a step has: a later one replaces an earlier one, or extends what it gave.
@@ -47,13 +59,9 @@ impl Maker<'_> {
                 EnvValue::Extend { prepend, append, separator } => {
                     let part = |part: &Option<String>| part.as_deref().map(|text| context.text(text)).transpose();
                     let some = |text: Option<Option<String>>| text.flatten().filter(|text| !text.is_empty());
-                    let separator = match (separator.as_str(), self.platform) {
-                        (PATH_SEPARATOR, Platform::Linux) => ":",
-                        (PATH_SEPARATOR, Platform::Windows) => ";",
-                        (other, _) => other,
-                    };
+                    let separator = self.separator(separator).to_owned();
                     let (prepend, append) = (some(part(prepend)?), some(part(append)?));
-                    extend(step, name, &Extend { prepend, append, separator: separator.to_owned() });
+                    extend(step, name, &Extend { prepend, append, separator });
                 }
                 EnvValue::If { fact, value } => {
                     let answer = context.required(&format!("{{{{ {fact} }}}}"))?;

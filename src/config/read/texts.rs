@@ -56,6 +56,8 @@ pub(super) fn is_name(text: &str) -> bool {
 /// "Variables reference"; a secret's own name may not begin with `GITHUB_` either), and those that decide which programs
 /// run and what they load.
 const TAKEN: [&str; 7] = ["CAP", "ENGINE", "BEGAN", "CI", "HOME", "PATH", "BASH_ENV"];
+/// Values of a recipe variable that is one of both.
+const SWITCH: [&str; 2] = ["on", "off"];
 const TAKEN_BEGINNINGS: [&str; 6] = ["GITHUB_", "RUNNER_", "ACTIONS_", "INPUT_", "ROCK_", "LD_"];
 const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
 
@@ -210,7 +212,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Recipe variables that the recipe knows, with values that stay inside the repository.
+    /// Recipe variables that the recipe knows, with on or off where its own value is one of them, with values that stay inside the repository.
     pub(super) fn vars(
         &mut self,
         entries: &[(crate::yaml::Key, Node)],
@@ -238,6 +240,12 @@ impl Reader<'_> {
                         .at(self.source.place(key.span.clone()), "")
                         .help(help),
                 );
+                continue;
+            }
+            let default = known.as_ref().and_then(|words| words.vars.get(&key.text)).map(String::as_str);
+            if default.is_some_and(|default| SWITCH.contains(&default)) && !SWITCH.contains(&text) {
+                let message = format!("`{}: {text}` is neither on nor off", key.text);
+                self.fault(&codes::UNKNOWN_WORD, node, message, "write `\"on\"` or `\"off\"`");
                 continue;
             }
             if leaves_the_repository(text) {
