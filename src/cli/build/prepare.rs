@@ -184,7 +184,7 @@ fn contained(
     Ok(Owned { engine, image: image.to_owned(), script, argv })
 }
 
-/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run asks nothing.
+/// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run looks, and starts no process.
 fn given(
     job: &Job,
     ready: &Ready,
@@ -195,14 +195,14 @@ fn given(
     folder: &Path,
 ) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
-    if args.dry_run {
-        return Ok(given);
-    }
     loop {
         let asked = recipe::questions(job, &ready.recipe, compat, site, &given).map_err(|fault| vec![fault])?;
         let before = given.len();
-        let default = |name: &str| ready.recipe.facts.get(name).and_then(|fact| fact.default.clone());
-        for (name, question) in asked.iter().filter(|(_, question)| can_answer(question, site)) {
+        let fact = |name: &str| ready.recipe.facts.get(name);
+        let is_shown = |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
+        let default = |name: &str| fact(name).filter(|_| !is_shown(name)).and_then(|fact| fact.default.clone());
+        let is_looked_at = |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
+        for (name, question) in asked.iter().filter(|(_, asked)| can_answer(asked, site) && is_looked_at(asked)) {
             // The default too, so that facts which depend on it are asked as well.
             if let Some(answer) = answer(question, shell, site, folder).or_else(|| default(name)) {
                 given.insert(name.clone(), answer);
@@ -210,6 +210,9 @@ fn given(
         }
         if given.len() > before {
             continue;
+        }
+        if args.dry_run {
+            return Ok(given);
         }
         let open = asked.iter().filter(|(name, _)| default(name).is_none());
         let faults: Vec<Diagnostic> = open
