@@ -137,7 +137,7 @@ for pattern, need, link, gone, folders in rows(words):
 if faults:
     sys.exit("\n".join(faults))
 if not into.isascii() and any(path.endswith(".dll") for path in copies):
-    print(f"warning: {into} has letters beyond ASCII, and AOTriton on Windows may not find its kernels from there")
+    print(f"warning: {into} has letters beyond ASCII, and a library of Windows may not find the files beside it from there")
 
 targets = {**dict.fromkeys(leaving, False), **dict.fromkeys([*copies, *links], True)}
 try:

@@ -108,6 +108,63 @@ fn an_index_and_a_page_of_links_are_not_given_together() {
     assert!(told.contains("`rocm-index` and `rocm-find-links` are both given"), "{told}");
 }
 
+/// TM8: the layout of an index that the matrix file names is where pip looks, with the extras of its device code.
+#[test]
+fn the_sdk_is_installed_from_the_index_of_the_matrix_file() {
+    let pip = |indexes: &str, vars: &str| {
+        let argv = words(&stages(&format!("indexes: {{{indexes}}}\n"), vars)["rocm"]);
+        argv.split_once("--pre ").map(|(_, rest)| rest.to_owned()).unwrap()
+    };
+    let of_matrix = "rocm: whl-multi-arch, base: 'https://example.org'";
+    let expected = "--index-url https://example.org/whl-multi-arch/ rocm[libraries,devel,device-gfx942]==7.14.0";
+    assert_eq!(pip(of_matrix, ""), expected);
+    assert_eq!(
+        pip(of_matrix, "rocm-find-links: /srv/wheels, rocm-extras: device-gfx1151"),
+        "--find-links /srv/wheels rocm[libraries,devel,device-gfx1151]==7.14.0"
+    );
+    assert_eq!(
+        pip("find-links: 'https://example.org/links.html'", ""),
+        "--find-links https://example.org/links.html rocm[libraries,devel]==7.14.0"
+    );
+}
+
+/// A branch that AMD keeps is checked out of AMD's repository, with its pins, patches and environment.
+#[test]
+fn a_branch_of_the_facts_brings_its_sources_along() {
+    let checkout = |vars: &str, stage: &str| words(&stages("", vars)[stage]);
+    for stage in ["fetch-torch", "fetch-torchaudio", "fetch-torchvision", "fetch-apex"] {
+        let argv = checkout("", stage);
+        assert!(argv.contains(" --preset rocm-2.12 --platform linux"), "{argv}");
+    }
+    let other = "torch-ref: my/branch";
+    let matrix = |reference: &str, more: &str| {
+        let text = format!(
+            "version: 1\ndistribution: torch\nrecipe: torch\naxes: {{python: [\"3.12\"], rocm: [\"7.14.0\"]}}\nunknown: lenient\n\
+             torch-from: host\npython-from: host\ngfx: [gfx942]\nvars: {{{reference}{more}}}\n"
+        );
+        Project::new().file("m.yaml", &text)
+    };
+    let said = matrix(other, "").run(&RENDER).exits(0).stdout;
+    assert!(!said.contains("--preset"), "a branch that the facts do not know has none");
+    let old = matrix("torch-ref: release/2.7", "").run(&RENDER).exits(0).stdout;
+    assert!(old.contains("rocm-2.7") && old.contains("USE_FLASH_ATTENTION: 'OFF'"), "the row says that it is off");
+    let told = matrix(other, ", preset: rocm-0.1").run(&RENDER).exits(1).stderr;
+    assert!(told.contains("there is no preset `rocm-0.1`"), "{told}");
+}
+
+/// TB1
+#[test]
+fn a_version_of_the_sdk_without_an_operator_is_told() {
+    let told = project("", "rocm-sdk-version: '7.14.0'").run(&["render", "recipe", "m.yaml"]).exits(1).stderr;
+    assert!(told.contains("`rocm-sdk-version: 7.14.0` has no operator"), "{told}");
+}
+
+#[test]
+fn a_switch_is_on_or_off() {
+    let told = project("", "audio: yes").run(&["check", "m.yaml"]).exits(1).stderr;
+    assert!(told.contains("`audio: yes` is neither on nor off"), "{told}");
+}
+
 /// TB14
 #[test]
 fn flash_attention_goes_by_word_triton_and_targets() {
@@ -178,6 +235,8 @@ fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
     has("0.13.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942;gfx1250");
     has("0.10.0", "gfx942, gfx1250", "-DAOTRITON_TARGET_ARCH=gfx942");
     has("0.13.0", "gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0");
+    let told = refused("aotriton", "0.6.0", "gfx90a", "");
+    assert!(told.contains("nothing is known of how AOTriton 0.6.0 is told its targets"), "{told}");
     let told = refused("aotriton", "0.9.2", "gfx1151", "");
     assert!(told.contains("AOTriton 0.9.2 has no kernels for gfx1151"), "{told}");
 }
