@@ -62,7 +62,7 @@ fn a_job_expects_the_wheels_whose_condition_holds() {
     };
     let on_linux = |name: &str| format!("{name}-*-cp312-cp312-linux_x86_64.whl");
     assert_eq!(further(ONE), ["triton", "torchvision", "apex"].map(on_linux));
-    assert_eq!(further(&format!("{ONE}vars: {{apex: \"\"}}\n")), ["triton", "torchvision"].map(on_linux));
+    assert_eq!(further(&format!("{ONE}vars: {{apex: \"off\"}}\n")), ["triton", "torchvision"].map(on_linux));
     let windows = format!("{ONE}platform: windows\nrunner: windows-2022\n");
     assert_eq!(further(&windows), ["torchvision-*-cp312-cp312-win_amd64.whl"]);
     let with_rocm = ONE.replace("{python", "{rocm: [\"7.2.1\"], python");
