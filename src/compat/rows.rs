@@ -476,6 +476,14 @@ macro_rules! tables_of_rows {
             pub fn row_counts(&self) -> Vec<(String, usize)> {
                 vec![$((stringify!($table).replace('_', "-"), self.$table.len())),+]
             }
+
+            /// The rows of the table with this name in the files, as JSON.
+            pub fn rows_of(&self, table: &str) -> Option<serde_json::Value> {
+                $(if stringify!($table).replace('_', "-") == table {
+                    return serde_json::to_value(&self.$table).ok();
+                })+
+                None
+            }
         }
     };
 }

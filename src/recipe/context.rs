@@ -78,9 +78,8 @@ pub enum Question {
     Variable(String),
 }
 
-/// The questions that can be asked with what is `given`, by the fact's name. Answers are added to `given` and the
-/// question repeated until none is left, since commands may name facts; a fact without an answer and without a
-/// default stays unknown.
+/// The questions that have no answer, by the fact's name. Each is put to `answer` once it can be asked with what is
+/// `given` and with the answers before it, since commands may name facts.
 ///
 /// # Errors
 /// As [`Context::new`].
@@ -90,13 +89,17 @@ pub fn questions(
     compat: &Compat,
     site: &Site,
     given: &BTreeMap<String, String>,
+    answer: &mut dyn FnMut(&str, &Question) -> Option<String>,
 ) -> Result<Vec<(String, Question)>, Diagnostic> {
-    let mut asked = Vec::new();
+    let mut open = Vec::new();
     Context::resolve(job, document, compat, site, given, &mut |name, question| {
-        asked.push((name.to_owned(), question));
-        None
+        let answer = answer(name, &question);
+        if answer.is_none() {
+            open.push((name.to_owned(), question));
+        }
+        answer
     })
-    .map(|_| asked)
+    .map(|_| open)
 }
 
 /// The names that expressions see, and how to evaluate one.
@@ -368,13 +371,12 @@ fn rows_of(table: &str, compat: &Compat) -> Result<Vec<Json>, Vec<String>> {
     if !own.is_empty() {
         return Ok(own);
     }
-    let typed = serde_json::to_value(compat.tables()).unwrap_or_default();
-    match typed.get(table) {
-        Some(Json::Array(rows)) => Ok(rows.clone()),
+    match compat.tables().rows_of(table) {
+        Some(Json::Array(rows)) => Ok(rows),
         _ => {
-            let own = compat.tables().recipe_rows.iter().map(|row| &row.table);
-            let names = typed.as_object().into_iter().flatten().map(|(name, _)| name);
-            Err(own.chain(names).cloned().collect::<BTreeSet<_>>().into_iter().collect())
+            let own = compat.tables().recipe_rows.iter().map(|row| row.table.clone());
+            let names = compat.tables().row_counts().into_iter().map(|(name, _)| name);
+            Err(own.chain(names).collect::<BTreeSet<_>>().into_iter().collect())
         }
     }
 }

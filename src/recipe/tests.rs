@@ -492,7 +492,8 @@ fn the_newest_row_up_to_a_version_is_taken() {
 fn the_first_path_that_is_there_is_asked_for() {
     let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
     let document = document(&format!("facts: {{last: {{path: [src/t/python/setup.py, src/t/setup.py]}}}}\n{STEP}"));
-    let asked = questions(&job, &document, &Compat::embedded(), &Site::Container, &BTreeMap::new()).unwrap();
+    let asked =
+        questions(&job, &document, &Compat::embedded(), &Site::Container, &BTreeMap::new(), &mut |_, _| None).unwrap();
     let paths = ["src/t/python/setup.py", "src/t/setup.py"].map(str::to_owned);
     assert_eq!(asked, [("last".to_owned(), Question::FirstPath(paths.into()))]);
 }
@@ -553,7 +554,7 @@ fn questions_are_asked_until_all_is_known() {
          token: {{env: TOKEN, default: none}}\n  last: {{expr: \"{{{{ release }}}}\"}}\n{STEP}"
     ));
     let ask = |given: &BTreeMap<String, String>| {
-        questions(&job, &document, &Compat::embedded(), &Site::Container, given).unwrap()
+        questions(&job, &document, &Compat::embedded(), &Site::Container, given, &mut |_, _| None).unwrap()
     };
     let mut given = BTreeMap::new();
     let command = Question::Command(["rocm_sdk", "path", "--root"].map(str::to_owned).into());

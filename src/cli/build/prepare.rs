@@ -195,40 +195,39 @@ fn given(
     folder: &Path,
 ) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let mut given: BTreeMap<String, String> = args.fact.iter().cloned().collect();
-    loop {
-        let asked = recipe::questions(job, &ready.recipe, compat, site, &given).map_err(|fault| vec![fault])?;
-        let before = given.len();
-        let fact = |name: &str| ready.recipe.facts.get(name);
-        let is_shown = |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
-        let default = |name: &str| fact(name).filter(|_| !is_shown(name)).and_then(|fact| fact.default.clone());
-        let is_looked_at = |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
-        for (name, question) in asked.iter().filter(|(_, asked)| can_answer(asked, site) && is_looked_at(asked)) {
-            // The default too, so that facts which depend on it are asked as well.
-            if let Some(answer) = answer(question, shell, site, folder).or_else(|| default(name)) {
-                given.insert(name.clone(), answer);
-            }
+    let fact = |name: &str| ready.recipe.facts.get(name);
+    let is_shown = |name: &str| args.dry_run && fact(name).is_some_and(|fact| fact.stand_in.is_some());
+    let default = |name: &str| fact(name).filter(|_| !is_shown(name)).and_then(|fact| fact.default.clone());
+    let is_looked_at = |question: &Question| !(args.dry_run && matches!(question, Question::Command(_)));
+    let mut found = BTreeMap::new();
+    let open = recipe::questions(job, &ready.recipe, compat, site, &given, &mut |name, question| {
+        if !can_answer(question, site) || !is_looked_at(question) {
+            return None;
         }
-        if given.len() > before {
-            continue;
-        }
-        if args.dry_run {
-            return Ok(given);
-        }
-        let open = asked.iter().filter(|(name, _)| default(name).is_none());
-        let faults: Vec<Diagnostic> = open
-            .map(|(name, question)| {
-                let why = match question {
-                    Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
-                    Question::File { path, .. } => format!("`{path}` cannot be read, or holds nothing that matches"),
-                    Question::FirstPath(paths) => format!("none of `{}` is there", paths.join("`, `")),
-                    Question::Variable(name) => format!("the variable `{name}` is not set"),
-                };
-                Diagnostic::new(&codes::FACT_UNKNOWN, format!("the fact `{name}` of the recipe has no value: {why}"))
-                    .help(format!("give it with `--fact {name}=VALUE`"))
-            })
-            .collect();
-        return if faults.is_empty() { Ok(given) } else { Err(faults) };
+        // The default too, so that facts which depend on it are asked as well.
+        let answer = answer(question, shell, site, folder).or_else(|| default(name))?;
+        found.insert(name.to_owned(), answer.clone());
+        Some(answer)
+    });
+    let open = open.map_err(|fault| vec![fault])?;
+    given.extend(found);
+    if args.dry_run {
+        return Ok(given);
     }
+    let open = open.iter().filter(|(name, _)| default(name).is_none());
+    let faults: Vec<Diagnostic> = open
+        .map(|(name, question)| {
+            let why = match question {
+                Question::Command(argv) => format!("`{}` gave none", render::command(argv)),
+                Question::File { path, .. } => format!("`{path}` cannot be read, or holds nothing that matches"),
+                Question::FirstPath(paths) => format!("none of `{}` is there", paths.join("`, `")),
+                Question::Variable(name) => format!("the variable `{name}` is not set"),
+            };
+            Diagnostic::new(&codes::FACT_UNKNOWN, format!("the fact `{name}` of the recipe has no value: {why}"))
+                .help(format!("give it with `--fact {name}=VALUE`"))
+        })
+        .collect();
+    if faults.is_empty() { Ok(given) } else { Err(faults) }
 }
 
 /// Whether this machine can answer: a command is asked only where the steps run as well.

@@ -1,6 +1,9 @@
 //! What a workflow reads of its legs is there in every one of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::plan::GithubPlan;
@@ -9,7 +12,7 @@ use crate::plan::GithubPlan;
 pub(super) fn check(text: &str, plan: &GithubPlan, sink: &mut Sink) {
     for (job, legs, keys) in jobs(text, plan) {
         for key in keys {
-            let lacking = legs.iter().filter(|leg| !leg.contains(&key)).count();
+            let lacking = legs.iter().filter(|leg| !leg.contains_key(key.as_str())).count();
             if lacking > 0 {
                 let message =
                     format!("the job `{job}` reads `matrix.{key}`, and {lacking} of its {} legs lack it", legs.len());
@@ -20,10 +23,20 @@ pub(super) fn check(text: &str, plan: &GithubPlan, sink: &mut Sink) {
     }
 }
 
-/// A job with the keys of each of its legs, and those that it reads.
-type Reading<'t> = (&'t str, Vec<BTreeSet<String>>, BTreeSet<String>);
+/// The keys of a leg. What they hold is not looked at.
+type Keys<'t> = BTreeMap<&'t str, IgnoredAny>;
 
-fn jobs<'t>(text: &'t str, plan: &GithubPlan) -> Vec<Reading<'t>> {
+/// A matrix.
+#[derive(Default, Deserialize)]
+struct Legs<'t> {
+    #[serde(borrow)]
+    include: Vec<Keys<'t>>,
+}
+
+/// A job with the keys of each of its legs, and those that it reads.
+type Reading<'t> = (&'t str, Vec<Keys<'t>>, BTreeSet<String>);
+
+fn jobs<'t>(text: &'t str, plan: &'t GithubPlan) -> Vec<Reading<'t>> {
     let mut found: Vec<Reading<'_>> = Vec::new();
     let body = text.split_once("\njobs:\n").map_or("", |(_, body)| body);
     for line in body.lines() {
@@ -42,17 +55,15 @@ fn jobs<'t>(text: &'t str, plan: &GithubPlan) -> Vec<Reading<'t>> {
 }
 
 /// The keys of each leg of an output, `matrix_0` or `test_0`.
-fn keys_of(output: &str, plan: &GithubPlan) -> Vec<BTreeSet<String>> {
+fn keys_of<'t>(output: &str, plan: &'t GithubPlan) -> Vec<Keys<'t>> {
     let Some((kind, number)) = output.split_once('_') else { return Vec::new() };
     let number: usize = number.parse().unwrap_or(usize::MAX);
     let json = match kind {
         "matrix" => plan.shards.get(number).map(|shard| shard.json.as_str()),
         _ => plan.tests.get(number).and_then(Option::as_deref),
     };
-    let document: serde_json::Value = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
-    let legs = document["include"].as_array().cloned().unwrap_or_default();
-    let keys = |leg: &serde_json::Value| leg.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect();
-    legs.iter().map(keys).collect()
+    // Keys are names of ours, without escapes.
+    json.and_then(|json| serde_json::from_str::<Legs<'t>>(json).ok()).unwrap_or_default().include
 }
 
 /// The names after `matrix.` in a line.
