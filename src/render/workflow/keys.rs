@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::plan::GithubPlan;
@@ -24,7 +24,7 @@ pub(super) fn check(text: &str, plan: &GithubPlan, sink: &mut Sink) {
 }
 
 /// The keys of a leg. What they hold is not looked at.
-type Keys<'t> = BTreeMap<&'t str, IgnoredAny>;
+type Keys<'t> = BTreeMap<&'t str, &'t RawValue>;
 
 /// A matrix.
 #[derive(Default, Deserialize)]
