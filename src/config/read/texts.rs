@@ -212,7 +212,8 @@ impl Reader<'_> {
         found
     }
 
-    /// Recipe variables that the recipe knows, with on or off where its own value is one of them, with values that stay inside the repository.
+    /// Recipe variables that the recipe knows, with values that stay inside the repository; on or off where the recipe's
+    /// own value is one of them.
     pub(super) fn vars(
         &mut self,
         entries: &[(crate::yaml::Key, Node)],
