@@ -79,7 +79,11 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
         jobs.push(Ready { job: view.to_job(), recipe: matrices[view.matrix()].recipe.clone() });
     }
     for (path, job) in read.into_iter().filter(|(_, job)| is_wanted(&job.id)) {
-        let Some(recipe) = recipes.known(&job.recipe) else {
+        let recipe = recipes.whole(&job.recipe).transpose().map_err(|fault| {
+            sink.push(fault);
+            Exit::Fault
+        })?;
+        let Some(recipe) = recipe else {
             let fault = Diagnostic::new(&build::BAD_RECIPE, format!("there is no recipe `{}`", job.recipe));
             sink.push(fault.at(Place::File(path.as_str().into()), "").help("give its folder with `--recipes`"));
             return Err(Exit::Fault);

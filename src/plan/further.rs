@@ -9,7 +9,7 @@ use crate::config::{AxisRole, Config, Overrides, Profile};
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::matrix::{Cell, Universe};
 use crate::names::{DistributionName, ExpectedWheel};
-use crate::template::{Recipes, Serde, Value};
+use crate::template::{Expressions, Serde, Value};
 
 /// Says which further wheels the jobs of a group leave.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Further<'a> {
     universe: &'a Universe,
     /// File forms of the distributions.
     names: Vec<String>,
-    expressions: Recipes,
+    expressions: Expressions,
     /// Field axes, where a condition may ask for their values.
     asked: Vec<usize>,
 }
@@ -37,7 +37,7 @@ impl<'a> Further<'a> {
             profile,
             universe,
             names: profile.wheels.iter().map(file_form).collect(),
-            expressions: Recipes::default(),
+            expressions: Expressions::default(),
             asked: (0..universe.axes().len()).filter(is_asked).collect(),
         }
     }

@@ -12,7 +12,7 @@ use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::names::Version;
 use crate::plan::Job;
-use crate::template::{Object, Recipes, Serde, TemplateError, Value};
+use crate::template::{Expressions, Object, Serde, TemplateError, Value};
 
 /// Where steps run; paths and preparation differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub fn questions(
 /// The names that expressions see, and how to evaluate one.
 #[derive(Debug)]
 pub(super) struct Context<'d> {
-    recipes: Recipes,
+    recipes: Expressions,
     values: Value,
     document: &'d RecipeDocument,
 }
@@ -158,7 +158,7 @@ impl<'d> Context<'d> {
         let values = values_of(job, document, compat, site);
         let names = values.iter().map(|(name, value)| (name.clone(), Value::from(Serde(value)))).collect();
         let names = Arc::new(Names(Mutex::new(names)));
-        let context = Self { recipes: Recipes::default(), values: Value::from_dyn_object(names.clone()), document };
+        let context = Self { recipes: Expressions::default(), values: Value::from_dyn_object(names.clone()), document };
         let mut waiting: Vec<(&String, &FactDocument)> = Vec::new();
         for (name, fact) in &document.facts {
             if values.contains_key(name) {

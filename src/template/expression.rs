@@ -28,17 +28,17 @@ impl TemplateError {
 
 /// The set-up for texts of recipes.
 #[derive(Debug)]
-pub struct Recipes {
+pub struct Expressions {
     environment: Environment<'static>,
 }
 
-impl Default for Recipes {
+impl Default for Expressions {
     fn default() -> Self {
         Self { environment: super::environment() }
     }
 }
 
-impl Recipes {
+impl Expressions {
     /// Evaluates a text. One that is exactly `{{ … }}` keeps the type of its expression (list, boolean, none); any
     /// other is text.
     ///
@@ -94,11 +94,11 @@ fn single_expression(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Recipes;
+    use super::Expressions;
     use minijinja::{Value, context};
 
     fn check(text: &str) -> Value {
-        Recipes::default().evaluate(text, &context! { gfx => ["gfx90a", "gfx942"], rocm => "6.2.4" }).unwrap()
+        Expressions::default().evaluate(text, &context! { gfx => ["gfx90a", "gfx942"], rocm => "6.2.4" }).unwrap()
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_an_error_in_both_forms() {
         for text in ["{{ torhc }}", "x{{ torhc }}", "{{ gfx| }}", "{{ gfx.nothing }}"] {
-            assert!(Recipes::default().evaluate(text, &context! { gfx => 1 }).is_err(), "{text}");
+            assert!(Expressions::default().evaluate(text, &context! { gfx => 1 }).is_err(), "{text}");
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(check(dev).as_str(), Some("git1a2b3c4d.rocm7.10.0"));
         assert_eq!(check("{{ local_version([]) }}").as_str(), Some(""));
         for text in ["{{ rocm_suffix('x') }}", "{{ rocmsdk_suffix('x') }}", "{{ local_version(['+a+b']) }}"] {
-            assert!(Recipes::default().evaluate(text, &context! {}).is_err(), "{text}");
+            assert!(Expressions::default().evaluate(text, &context! {}).is_err(), "{text}");
         }
     }
 

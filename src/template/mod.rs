@@ -11,7 +11,7 @@ mod filters;
 use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig};
 use serde::Serialize;
 
-pub use expression::{Recipes, TemplateError};
+pub use expression::{Expressions, TemplateError};
 pub use minijinja::{
     Value,
     value::{Object, Serde},

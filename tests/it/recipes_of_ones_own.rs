@@ -39,6 +39,39 @@ fn a_shipped_recipe_that_no_longer_fits_what_it_uses_is_told() {
 }
 
 #[test]
+fn programs_beside_the_jobs_own_python_come_before_those_of_the_machine() {
+    let matrix = MATRIX.replace("python-from: host", "python-from: uv");
+    let project = Project::new().file("mine.yaml", RECIPE).file("m.yaml", &matrix);
+    let said = project.run(&["render", "recipe", "mine.yaml", "m.yaml", "--engine", "local"]).exits(0).stdout;
+    let build = said.split("stage: build\n").nth(1).unwrap();
+    assert!(build.contains("prepend: '${ROCK_FACT_sdk_bin}:${ROCK_FOLDER}/venv/bin'"), "{build}");
+}
+
+#[test]
+fn a_branch_that_is_not_the_default_one_is_checked_out() {
+    let project = Project::new().file("upstream/word", "main\n").file("m.yaml", MATRIX);
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let as_somebody = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
+        assert!(git.current_dir(project.path("upstream")).args(as_somebody).args(words).status().unwrap().success());
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "one"]);
+    git(&["checkout", "--quiet", "-b", "other"]);
+    std::fs::write(project.path("upstream/word"), "other\n").unwrap();
+    git(&["commit", "--quiet", "--all", "--message", "two"]);
+    git(&["checkout", "--quiet", "main"]);
+    let recipe = format!(
+        "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nsources:\n  mine: {{git: \"{}\", ref: other}}\nsteps:\n  - {{stage: build, \
+         argv: [grep, other, src/mine/word]}}\n",
+        project.path("upstream").display()
+    );
+    let project = project.file("mine.yaml", &recipe);
+    project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(0);
+}
+
+#[test]
 fn the_example_of_a_new_package_is_two_yaml_files() {
     let project = Project::new()
         .file("xerv-crayon.yaml", include_str!("../../examples/new-package/xerv-crayon.yaml"))

@@ -253,6 +253,25 @@ fn ck_is_configured_for_its_prefix_and_targets() {
     assert!(told.contains("did you mean `prefix`?"), "{told}");
 }
 
+/// TA13: the prefix is looked for in this order, and a dry run shows the one that a build would take.
+#[test]
+fn the_prefix_of_ck_is_the_first_that_is_said() {
+    let dry = ["build", "--all", "--matrix", "m.yaml", "--dry-run"];
+    let shown = |vars: &str, variables: &[(&str, &str)]| {
+        let project = attention("ck", "", "gfx942", vars);
+        let project = variables.iter().fold(project, |project, (name, value)| project.env(name, value));
+        let said = project.run(&dry).exits(0).stdout;
+        let at = said.find("-DCMAKE_INSTALL_PREFIX=").unwrap_or_else(|| panic!("{said}"));
+        said[at..].split_whitespace().next().unwrap().rsplit_once('=').unwrap().1.to_owned()
+    };
+    let all = [("CK_INSTALL_PREFIX", "/srv/ck"), ("ROCM_PATH", "/srv/rocm"), ("CONDA_PREFIX", "/srv/conda")];
+    assert_eq!(shown("prefix: build-ck", &all), "build-ck");
+    for (number, (_, first)) in all.iter().enumerate() {
+        assert_eq!(shown("", &all[number..]), *first);
+    }
+    assert_eq!(shown("", &[]), "/opt/rocm");
+}
+
 /// TA14
 #[test]
 fn the_attention_library_of_ck_is_refused_where_cmake_would_leave_it_out() {

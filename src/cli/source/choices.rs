@@ -14,6 +14,9 @@ use crate::sys;
 /// Bytes of a file that pins are read from; they have a few kB.
 const LARGEST_PIN_FILE_BYTES: u64 = 4 << 20;
 
+/// The system whose rows of `related_commits` come first, where nothing is said.
+const RELATED_OS: &str = "ubuntu";
+
 /// Which sources are meant.
 #[derive(Debug, clap::Args)]
 pub(super) struct Choices {
@@ -26,7 +29,7 @@ pub(super) struct Choices {
     #[arg(long, value_name = "DIR", help_heading = "Pins")]
     pub(super) torch_dir: Option<PathBuf>,
     /// Prefer rows of `related_commits` for this system
-    #[arg(long, value_name = "OS", default_value = "ubuntu", help_heading = "Pins")]
+    #[arg(long, value_name = "OS", default_value = RELATED_OS, help_heading = "Pins")]
     pub(super) related_os: String,
     /// Fail where `related_commits` does not name a commit
     #[arg(long, help_heading = "Pins")]
@@ -53,7 +56,7 @@ impl Choices {
             platform: platform.to_owned(),
             preset,
             torch_dir: None,
-            related_os: "ubuntu".to_owned(),
+            related_os: RELATED_OS.to_owned(),
             require_related_commit: false,
             lenient: false,
             release: false,
