@@ -6,7 +6,7 @@ use super::library::Library;
 use super::tree::Excludes;
 use crate::compat::Compat;
 use crate::compat::rows::EmbeddingRow;
-use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::elf::SearchPath;
 use crate::names::{DistributionName, LocalLabel, WheelName};
@@ -14,9 +14,6 @@ use crate::wheel::{Added, Change, ExistingLabel, Headers, Wheel, relabel};
 
 /// What is read of a module at most.
 const LIMIT_BYTES: u64 = 16 << 20;
-
-/// The first segment of the label of a wheel that holds ROCm.
-const LABEL: &str = "rocm";
 
 /// A file or link of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +65,16 @@ pub enum Requirements {
 /// # Errors
 /// When no row says it.
 pub fn embedding<'c>(name: &WheelName, compat: &'c Compat) -> Result<&'c EmbeddingRow, Diagnostic> {
+    known_embedding(name, compat).ok_or_else(|| {
+        let known: Vec<String> =
+            compat.tables().embeddings.iter().map(|row| format!("{} for {}", row.distribution, row.platform)).collect();
+        Diagnostic::new(&codes::NO_EMBEDDING, format!("nothing says how ROCm is put into `{name}`"))
+            .help(format!("known are {}; a row of `embeddings` in the facts says more", known.join(", ")))
+    })
+}
+
+/// The row that says how ROCm is put into wheels of this name.
+pub(super) fn known_embedding<'c>(name: &WheelName, compat: &'c Compat) -> Option<&'c EmbeddingRow> {
     let project = name.distribution.parse::<DistributionName>().map(|name| name.normalized()).unwrap_or_default();
     let platform = match name.platform.tags().first() {
         Some(tag) if tag.starts_with("win") => "windows",
@@ -75,12 +82,32 @@ pub fn embedding<'c>(name: &WheelName, compat: &'c Compat) -> Result<&'c Embeddi
         _ => "",
     };
     let is_of = |row: &&EmbeddingRow| row.distribution == project && row.platform == platform;
-    compat.tables().embeddings.iter().find(is_of).ok_or_else(|| {
-        let known: Vec<String> =
-            compat.tables().embeddings.iter().map(|row| format!("{} for {}", row.distribution, row.platform)).collect();
-        Diagnostic::new(&codes::NO_EMBEDDING, format!("nothing says how ROCm is put into `{name}`"))
-            .help(format!("known are {}; a row of `embeddings` in the facts says more", known.join(", ")))
-    })
+    compat.tables().embeddings.iter().find(is_of)
+}
+
+/// That the label says of ROCm in a wheel what is not so.
+pub fn not_as_labelled(wheel: &Wheel<'_>, name: &WheelName, compat: &Compat) -> Option<Diagnostic> {
+    let row = known_embedding(name, compat)?;
+    let into = &row.into;
+    let (message, help) = match (says_embedded(name), is_embedded(wheel, row)) {
+        (true, false) => (
+            format!("the label says that ROCm is in the wheel, and there is nothing in `{into}`"),
+            "put ROCm into the wheel that it was made of with `rock-matrix wheel embed`, or give it the label that is true"
+                .to_owned(),
+        ),
+        (false, true) => (
+            format!("ROCm is in `{into}`, and the label does not say so"),
+            format!("`rock-matrix wheel label WHEEL --local {} --replace`", LocalLabel::embedded(name.label().as_ref())),
+        ),
+        _ => return None,
+    };
+    let place = Place::File(name.to_string().into());
+    Some(Diagnostic::new(&rocm_codes::LABEL_NOT_IN_CONTENTS, message).at(place, "").help(help))
+}
+
+/// Whether the label says that ROCm is in the wheel.
+pub(super) fn says_embedded(name: &WheelName) -> bool {
+    name.label().is_some_and(|label| label.is_embedded())
 }
 
 /// Whether a wheel holds ROCm already.
@@ -185,7 +212,7 @@ pub fn embed<'c>(
     requirements: Requirements,
 ) -> Result<Change<'c>, Diagnostic> {
     let shown = name.to_string();
-    let label = labelled(name);
+    let label = LocalLabel::embedded(name.label().as_ref());
     let mut change: Change<'c> =
         relabel(wheel, name, &label, ExistingLabel::Replace).map_err(|error| error.diagnostic(&shown))?;
     // The modules of the wheel say the version that they were built as, which stays true.
@@ -213,12 +240,6 @@ pub fn embed<'c>(
             .push(Diagnostic::new(&codes::UNTRIED_EMBEDDING, message).help("try the wheel where no ROCm is"));
     }
     Ok(change)
-}
-
-/// `rocm` before the label that the wheel has.
-fn labelled(name: &WheelName) -> LocalLabel {
-    let label: LocalLabel = LABEL.parse().expect("the word is a label");
-    name.label().map_or_else(|| label.clone(), |own| label.joined(&own))
 }
 
 /// The project that a requirement is about, normalized.

@@ -21,7 +21,9 @@ mod tree;
 mod verdict;
 
 pub use copies::{Needless, needless_copies};
-pub use embed::{Along, Leaf, LeafKind, Requirements, along, embed, embedding, is_embedded, search_path};
+pub use embed::{
+    Along, Leaf, LeafKind, Requirements, along, embed, embedding, is_embedded, not_as_labelled, search_path,
+};
 pub use findings::{
     Archive, Expected, SplitArchive, SplitCode, TorchNeed, archives_of, contradicts_claim, features, file_findings,
     is_of_torch, missing_archives, numbers, too_large, unexpected,

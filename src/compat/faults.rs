@@ -352,10 +352,13 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
     }
     let mut contents = table("wheel-contents", tables, faults);
     for (number, of) in tables.wheel_contents.iter().enumerate() {
-        let name = [&of.distribution, &of.platform, &of.feature, &of.reason].map(String::as_str).join(" ");
+        let name = [&of.distribution, &of.platform, &of.rocm, &of.feature, &of.reason].map(String::as_str).join(" ");
         let mut row = contents.row(number, name, &of.origin);
         row.expect(["", "linux", "windows"].contains(&of.platform.as_str()), || {
             format!("platform: `{}` is neither `linux` nor `windows`", of.platform)
+        });
+        row.expect(["", "packages", "inside"].contains(&of.rocm.as_str()), || {
+            format!("rocm: `{}` is neither `packages` nor `inside`", of.rocm)
         });
         let asks_of_it = !of.holds.is_empty() || of.least_bytes > 0;
         let asks = asks_of_it || !of.requires.is_empty() || !of.beside.is_empty() || of.equal.is_some();

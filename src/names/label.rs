@@ -12,6 +12,9 @@ use super::{RocmVersion, Version, torch_text};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalLabel(String);
 
+/// The first segment of the label of a wheel that ROCm was put into.
+const EMBEDDED: &str = "rocm";
+
 /// Not a local version label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a local version label: letters and digits in segments joined with `.`, such as `{hint}`", hint = suggestion(.0))]
@@ -21,6 +24,21 @@ impl LocalLabel {
     /// The label in normal form.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The label of a wheel that ROCm was put into, by the label that it had: `rocm` stands before it.
+    pub fn embedded(own: Option<&Self>) -> Self {
+        own.map_or_else(|| Self(EMBEDDED.to_owned()), |own| Self(format!("{EMBEDDED}.{own}")))
+    }
+
+    /// Whether it says that ROCm was put into the wheel.
+    pub fn is_embedded(&self) -> bool {
+        self.0.split('.').next() == Some(EMBEDDED)
+    }
+
+    /// The label that the wheel had before ROCm was put into it: `rocm.rocm7.10.0` was `rocm7.10.0`.
+    fn before_embedding(&self) -> &str {
+        self.0.strip_prefix(EMBEDDED).and_then(|rest| rest.strip_prefix('.')).unwrap_or(&self.0)
     }
 
     /// This label with another one's segments behind it.
@@ -140,14 +158,15 @@ impl LabelParts {
         LocalLabel(text)
     }
 
-    /// Reads a label of either style, and what other projects write: a full torch version, dots before a tail.
+    /// Reads a label of either style, and what other projects write: a full torch version, dots before a tail. Whether
+    /// ROCm was put into the wheel is no part: [`LocalLabel::is_embedded`].
     ///
     /// Digits without dots are one number each, `rocm62` and `rocm624`, unless a known version has the same digits.
     ///
     /// # Errors
     /// When the label does not begin with an accelerator and its version, or a part cannot be read.
     pub fn parse(label: &LocalLabel, known_rocm: &[RocmVersion]) -> Result<ParsedLabel, LabelPartsError> {
-        Reader { rest: label.as_str() }
+        Reader { rest: label.before_embedding() }
             .label(known_rocm)
             .map_err(|reason| LabelPartsError { label: label.to_string(), reason })
     }

@@ -107,6 +107,41 @@ fn a_fat_wheel_holds_rocm_and_agrees_with_itself() {
     );
 }
 
+/// TB20: of a wheel with ROCm in it no packages of ROCm are expected; one that only says so is refused, and one that
+/// does not say so.
+#[test]
+fn a_wheel_with_rocm_in_it_passes_the_check_and_one_that_pretends_does_not() {
+    let check = |project: &Project, wheel: &str, exit: i32| {
+        let arguments = ["wheel", "check", wheel, "--expect", "torch", "--no-host-libs", "-v"];
+        let said = project.run(&arguments).exits(exit).stderr;
+        let codes: Vec<String> = said
+            .lines()
+            .filter_map(|line| Some(line.split_once('[')?.1.split_once(' ')?.0.to_owned()))
+            .filter(|code| code.starts_with(['R', 'W']))
+            .collect();
+        codes.join(" ")
+    };
+    let noise: Vec<u8> = (0..200_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]).collect();
+    let large = |name: &str| torch(name, INIT).file("torch/noise.bin", noise.clone()).stored();
+    let library = |soname: &str, needed: &str| Library::new().soname(soname).linked(needed).build();
+    let linux = large(LINUX).executable("torch/lib/libtorch_hip.so", library("libtorch_hip.so", "libamdhip64.so.7"));
+    let of_linux = project(&linux).bytes("rocm/lib/libamdhip64.so.7", &library("libamdhip64.so.7", "libc.so.6"));
+    let bare = "torch-2.9.0-cp312-cp312-win_amd64.whl";
+    let unlabelled = Wheel::named(bare).file("torch/__init__.py", INIT).file("torch/noise.bin", noise.clone()).stored();
+    for (project, wheel) in [(project(&large(WHEEL)), WHEEL), (of_linux, LINUX), (project(&unlabelled), bare)] {
+        let fat = embed(&project, wheel, &[], 0).stdout;
+        assert_eq!(check(&project, fat.trim(), 0), "", "{fat}");
+        let before = check(&project, wheel, 1);
+        assert!(before.contains("R150"), "the same wheel without it lacks its start of ROCm: {before}");
+        let plain = wheel.replace("2.9.0-", "2.9.0+rocm7.10.0-");
+        project.run(&["wheel", "label", fat.trim(), "--local", "rocm7.10.0", "--replace", "-w", "other"]).exits(0);
+        let silent = check(&project, &format!("other/{plain}"), 1);
+        assert!(silent.contains("R125"), "the label does not say it: {silent}");
+    }
+    let hollow = project(&large(FAT).requires("rocm[libraries]==7.10.0"));
+    assert_eq!(check(&hollow, FAT, 1), "R125 R150", "it only says so");
+}
+
 #[test]
 fn a_wheel_without_a_label_gets_one_and_requirements_stay_on_demand() {
     let plain = "torch-2.9.0-cp312-cp312-win_amd64.whl";

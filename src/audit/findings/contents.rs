@@ -3,6 +3,7 @@
 
 use regex::Regex;
 
+use crate::audit::embed::{is_embedded, known_embedding, says_embedded};
 use crate::audit::tree::Excludes;
 use crate::compat::Compat;
 use crate::compat::rows::{EqualRow, WheelContentRow};
@@ -83,9 +84,13 @@ impl Expected {
     ) -> Result<Vec<Diagnostic>, WheelError> {
         let mut found = Vec::new();
         let (own, platform) = (project(name), system(name));
+        let embedding = known_embedding(name, compat);
+        let is_inside = says_embedded(name) || embedding.is_some_and(|row| is_embedded(wheel, row));
+        let rocm = if is_inside { "inside" } else { "packages" };
         let applies = |row: &&WheelContentRow| {
             row.distribution == own
                 && (row.platform.is_empty() || row.platform == platform)
+                && (row.rocm.is_empty() || row.rocm == rocm)
                 && (row.feature.is_empty() || self.features.contains(&row.feature))
         };
         for row in compat.tables().wheel_contents.iter().filter(applies) {

@@ -8,11 +8,13 @@ use crate::codeobj::Target;
 use crate::compat::TorchEvidence;
 use crate::diagnostic::registry::rocm as codes;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::names::{Accelerator, GfxTarget, LabelParts, Version};
+use crate::names::{Accelerator, GfxTarget, LabelParts, LocalLabel, Version};
 
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = python(subject).into_iter().collect();
-    let Some(label) = subject.name.label() else { return found };
+    // The label of a wheel that had none before ROCm was put into it names nothing else.
+    let says_more = |label: &LocalLabel| *label != LocalLabel::embedded(None);
+    let Some(label) = subject.name.label().filter(says_more) else { return found };
     let parts = LabelParts::parse(&label, &subject.compat.rocm_versions());
     let tail = match &parts {
         Ok(parsed) => parsed.parts.backend.as_deref().unwrap_or_default(),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Subject;
+use crate::audit::embed::{known_embedding, says_embedded};
 use crate::audit::library::Library;
 use crate::audit::tree::Excludes;
 use crate::diagnostic::Diagnostic;
@@ -15,7 +16,12 @@ pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let Some(preset) = subject.compat.preset(PRESET) else { return Vec::new() };
     let is_rocm = Excludes::new(preset.patterns.iter().map(String::as_str)).unwrap_or_default();
     let mut found = Vec::new();
-    for (path, library) in subject.libraries() {
+    let embedding = known_embedding(subject.name, subject.compat).filter(|_| says_embedded(subject.name));
+    let is_embedded = |path: &str| {
+        let below = embedding.and_then(|row| path.strip_prefix(row.into.as_str()));
+        below.is_some_and(|below| below.starts_with('/'))
+    };
+    for (path, library) in subject.libraries().filter(|(path, _)| !is_embedded(path)) {
         let name = library.soname.as_deref().or_else(|| path.rsplit('/').next()).unwrap_or_default();
         if is_rocm.has(name) || is_rocm.has(&without_hash(name)) {
             let message = format!("`{name}` is a library of ROCm, and lies in the wheel");

@@ -208,6 +208,7 @@ impl Judge {
         };
         let mut report = audit::report(name, files, selected, judging, judged);
         report.findings.extend(check_dist_info(&wheel, name));
+        report.findings.extend(audit::not_as_labelled(&wheel, name, self.compat));
         told_once(&mut report.findings);
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         tried.wheels += 1;

@@ -15,6 +15,9 @@ pub struct WheelContentRow {
     /// `linux` or `windows`; empty: any.
     #[serde(default)]
     pub platform: String,
+    /// Where the wheel has ROCm from: `packages` beside it, or `inside`, where `wheel embed` puts it; empty: any.
+    #[serde(default)]
+    pub rocm: String,
     /// What the wheel was built with, `aotriton`; empty: the row is asked of every wheel.
     #[serde(default)]
     pub feature: String,

@@ -133,7 +133,7 @@ pub const COMPRESSED_BUNDLE: Code = Code::note(
 pub const LABEL_NOT_IN_CONTENTS: Code = Code::error(
     "R125",
     "label-not-in-contents",
-    "The file name says what the libraries of the wheel were not built for. Its local version label names a ROCm whose major version is not that of the SONAMEs they need, or not of all of them, a torch or a C++ ABI that is not that of the symbols they need, CUDA beside libraries of ROCm or the other way round, a Python that the tags do not allow, other gfx targets than those they hold code for, or the backend `triton`, whose kernels are compiled where they run, beside compiled ones; or its Python tag is not that of its extension modules.\n\nBuild against what the name says, or give the one that is true with `rock-matrix wheel label` or `retag`.",
+    "The file name says what the libraries of the wheel were not built for. Its local version label names a ROCm whose major version is not that of the SONAMEs they need, or not of all of them, a torch or a C++ ABI that is not that of the symbols they need, CUDA beside libraries of ROCm or the other way round, a Python that the tags do not allow, other gfx targets than those they hold code for, or the backend `triton`, whose kernels are compiled where they run, beside compiled ones; or its Python tag is not that of its extension modules. Or it says by `rocm.` in front that `wheel embed` put ROCm into the wheel where that is not so, or does not say it where it is.\n\nBuild against what the name says, or give the one that is true with `rock-matrix wheel label` or `retag`.",
 );
 /// Code objects newer than the label's ROCm.
 pub const NEW_CODE_OBJECT: Code = Code::warning(

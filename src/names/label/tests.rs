@@ -44,6 +44,16 @@ fn the_table_of_labels_prints_in_both_styles() {
 }
 
 #[test]
+fn a_label_of_a_wheel_that_rocm_was_put_into_is_read_as_the_one_it_had() {
+    let own: LocalLabel = "rocm7.14torch2.9".parse().unwrap();
+    let embedded = LocalLabel::embedded(Some(&own));
+    assert_eq!(embedded.as_str(), "rocm.rocm7.14torch2.9");
+    assert!(embedded.is_embedded() && LocalLabel::embedded(None).is_embedded() && !own.is_embedded());
+    assert_eq!(read("rocm.rocm7.14torch2.9"), read("rocm7.14torch2.9"));
+    assert!(LabelParts::parse(&LocalLabel::embedded(None), &known()).is_err(), "it names no version");
+}
+
+#[test]
 fn rocm_is_cut_to_its_minor_only_by_who_asks_for_it() {
     let full: RocmVersion = "6.2.4".parse().unwrap();
     assert_eq!(parts(full.minor().as_str(), "2.6.0").label(LabelStyle::Compact).as_str(), "rocm62torch2.6");
