@@ -22,4 +22,4 @@ pub use plan::{Detail, changes, plan};
 pub use script::{WindowsShell, command, quote, script, windows_script};
 pub use steps::{dry_run, recipe};
 pub use summary::summary;
-pub use workflow::{FIRST_WORDS, Words, workflow};
+pub use workflow::{FIRST_WORDS, Words, for_windows, workflow};

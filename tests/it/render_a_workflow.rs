@@ -313,10 +313,50 @@ fn refused(project: &Project, arguments: &[&str]) -> String {
 fn options_differ_only_between_workflows() {
     let two = |fields: &str| project("").file("matrices/other.yaml", &matrix(fields).replace("2.8.3", "2.7.4"));
     let told = refused(&two("workflow: {cache: on}\n"), &[]);
-    assert!(told.contains("error[P040 options-differ]: `workflow` differs"), "{told}");
+    assert!(told.contains("error[P040 options-differ]: files of one workflow differ in `workflow`\n"), "{told}");
     let told = refused(&two("release: {pages: true}\n"), &[]);
-    assert!(told.contains("error[P040 options-differ]: `release` differs"), "{told}");
+    assert!(told.contains("error[P040 options-differ]: files of one workflow differ in `release`\n"), "{told}");
     let _ = rendered(&two("secrets: [HF_TOKEN]\n"), &[]);
+}
+
+#[test]
+fn files_that_cannot_share_a_workflow_are_told_once_with_the_command_for_each() {
+    let version = |fields: &str, version: &str| matrix(fields).replace("2.8.3", version);
+    let fields = "workflow: {tags: [\"wheels-*\"]}\nrelease: {make-latest: \"false\"}\n";
+    let project = project("")
+        .file("matrices/it's other.yaml", &version(fields, "2.7.4"))
+        .file("matrices/third.yaml", &version("", "2.6.3"));
+    let told = refused(&project, &[]);
+    assert_eq!(told.matches("error[").count(), 1, "{told}");
+    assert!(told.contains("differ in `release` and `workflow`\n"), "{told}");
+    assert_eq!(told.matches("not that of `matrices/flash-attn.yaml`").count(), 2, "{told}");
+    let (_, help) = told.split_once("help: ").unwrap();
+    assert_eq!(
+        help.trim_end(),
+        "write the same in each, or render several workflows, whose tags must differ: \
+         `rock-matrix render workflow matrices/flash-attn.yaml matrices/third.yaml --out .github/workflows/flash-attn.yml`, \
+         `rock-matrix render workflow 'matrices/it'\\''s other.yaml' --out '.github/workflows/it'\\''s other.yml'`"
+    );
+    let words = ["matrices/flash-attn.yaml", "matrices/third.yaml", "--out", ".github/workflows/flash-attn.yml"];
+    let _ = project.run(&[&["render", "workflow"], &words[..]].concat()).exits(0);
+}
+
+#[test]
+fn a_file_for_windows_is_left_out_of_a_workflow_that_names_no_files() {
+    let windows = matrix("platform: windows\nrunner: windows-2022\n").replace("6.2", "7.2").replace("2.5.1", "2.9.1");
+    let fields = "torch-from: host\npython-from: host\nunknown: lenient\n";
+    let project = project("").file("matrices/win.yaml", &format!("{windows}{fields}"));
+    let said = project.run(&["render", "workflow"]).exits(0);
+    let message = "note[B007 windows-job]: `matrices/win.yaml` is left out of the workflow: its jobs are for Windows\n";
+    assert!(said.stderr.starts_with(message), "{}", said.stderr);
+    assert!(said.stderr.contains("`rock-matrix render script matrices/win.yaml --out rendered/`"), "{}", said.stderr);
+    assert!(said.stdout.contains("rock-matrix render workflow matrices/flash-attn.yaml --out "), "{}", said.stdout);
+    assert!(!said.stdout.contains("win.yaml"), "what runs plans the same files");
+    let _ = project.run(&["render", "script", "matrices/win.yaml", "--out", "rendered/"]).exits(0);
+    let named = refused(&project, &["matrices/win.yaml"]);
+    assert!(named.contains("error[B007 windows-job]: jobs for Windows can be planned, not built"), "{named}");
+    std::fs::remove_file(project.path("matrices/flash-attn.yaml")).unwrap();
+    assert!(refused(&project, &[]).contains("error[B007 windows-job]"), "a workflow of no files is none");
 }
 
 #[test]

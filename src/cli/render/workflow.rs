@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::GENERATOR;
-use crate::cli::{Exit, Shell, load};
-use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
+use crate::cli::load::{self, Matrix};
+use crate::cli::{Exit, Shell};
+use crate::config::Platform;
+use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
 use crate::plan::Options;
 use crate::{names, render, sys};
 
@@ -40,15 +42,19 @@ pub(super) struct Args {
 /// Renders, then writes or compares.
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
-    let matrices = load::matrices(shell, compat, &args.files, sink)?;
+    let mut matrices = load::matrices(shell, compat, &args.files, sink)?;
     let read = matrices.iter().map(|matrix| Path::new(&*matrix.config.places.source().path));
     load::spare(shell, args.out.as_deref(), read)?;
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
+    let mut files = args.files.clone();
+    if files.is_empty() {
+        files = without_windows(&mut matrices, sink);
+    }
     let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &Path| path.display().to_string();
-    let files: Vec<String> = args.files.iter().map(|path| text(path)).collect();
+    let files: Vec<String> = files.iter().map(|path| text(path)).collect();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
     let (name, facts) = (text(&out), shell.folders.compat.as_deref().map(text));
     let recipes = shell.folders.recipes.as_deref().map(text);
@@ -79,6 +85,21 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     } else {
         write(&out, present, &rendered, shell)
     }
+}
+
+/// Leaves the files for Windows out of those that were found, saying so, and names the others; none where nothing was left
+/// out, or would be left.
+fn without_windows(matrices: &mut Vec<Matrix>, sink: &mut Sink) -> Vec<PathBuf> {
+    let is_windows = |matrix: &Matrix| matrix.config.platform == Platform::Windows;
+    if matrices.iter().all(is_windows) || !matrices.iter().any(is_windows) {
+        return Vec::new();
+    }
+    for left_out in matrices.extract_if(.., |matrix| is_windows(matrix)) {
+        let message =
+            format!("`{}` is left out of the workflow: its jobs are for Windows", left_out.config.places.source().path);
+        sink.push(render::for_windows(&left_out.config, message).severity(Severity::Note));
+    }
+    matrices.iter().map(|matrix| PathBuf::from(&*matrix.config.places.source().path)).collect()
 }
 
 /// Whether GitHub looks for workflows there: files of that folder itself with one of two endings.

@@ -204,7 +204,7 @@ pub const HOST_WITHOUT_GPU: Code = Code::error(
 pub const OPTIONS_DIFFER: Code = Code::error(
     "P040",
     "options-differ",
-    "Matrix files that are rendered into one workflow share its plan, its release and its options, so `workflow` and `release` must say the same in each.\n\nWrite the same, or render a workflow of its own for each file.",
+    "Matrix files that are rendered into one workflow share its plan, its release and its options, so `workflow` and `release` must say the same in each.\n\nWrite the same, or render several workflows: the help has a command for each group of files that agree. A tag is one release of one plan, so their `workflow.tags` must differ.",
 );
 /// A path of the command line that means nothing in a checkout.
 pub const PATH_NOT_IN_CHECKOUT: Code = Code::error(

@@ -16,6 +16,8 @@ use crate::diagnostic::Sink;
 use crate::plan::{self, Plan};
 use crate::template;
 
+pub use options::for_windows;
+
 /// How every file of ours begins.
 pub const FIRST_WORDS: &str = "# Rendered by rock-matrix ";
 

@@ -10,6 +10,7 @@ use crate::diagnostic::{
     render::is_invisible,
 };
 use crate::plan::Plan;
+use crate::render::command;
 
 /// The options of a workflow.
 #[derive(Debug, Clone)]
@@ -25,16 +26,10 @@ pub(super) struct Agreed {
 /// The options of all files of a plan; where they differ, that is a fault at each place.
 pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
     let first = &plan.groups.first()?.config;
-    for group in plan.groups.iter().skip(1) {
-        differ(first, &group.config, "workflow", first.workflow == group.config.workflow, sink);
-        differ(first, &group.config, "release", first.release == group.config.release, sink);
-    }
+    sink.extend(differ(plan));
     for group in plan.groups.iter().filter(|group| group.config.platform == Platform::Windows && group.job_count() > 0)
     {
-        let told = Diagnostic::new(&build::WINDOWS_JOB, "jobs for Windows can be planned, not built by a workflow")
-            .at(group.config.places.of("platform"), "")
-            .help("leave this file out of the workflow");
-        sink.push(told);
+        sink.push(for_windows(&group.config, "jobs for Windows can be planned, not built by a workflow"));
     }
     let collected = |of: fn(&Config) -> Vec<String>| {
         let mut all: Vec<String> = plan.groups.iter().flat_map(|group| of(&group.config)).collect();
@@ -50,17 +45,57 @@ pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
     })
 }
 
-fn differ(first: &Config, other: &Config, field: &str, same: bool, sink: &mut Sink) {
-    if !same {
-        let message =
-            format!("`{field}` differs from that of `{}`, and they make one workflow", first.places.source().path);
-        sink.push(
-            Diagnostic::new(&codes::OPTIONS_DIFFER, message)
-                .at(other.places.of(field), "")
-                .also(first.places.of(field), "the other one")
-                .help("write the same in both, or render a workflow for each"),
-        );
+/// What is told of a matrix file for Windows beside a workflow.
+pub fn for_windows(config: &Config, message: impl Into<String>) -> Diagnostic {
+    let words = ["rock-matrix", "render", "script", &config.places.source().path, "--out", "rendered/"];
+    let command = command(&words.map(str::to_owned));
+    Diagnostic::new(&build::WINDOWS_JOB, message)
+        .at(config.places.of("platform"), "")
+        .help(format!("leave it to `{command}`, which writes what builds its jobs, with `--shell cmd` for cmd"))
+}
+
+/// One fault with every place where files want another workflow or release than the first, and the command for each of
+/// the workflows that would do.
+fn differ(plan: &Plan) -> Option<Diagnostic> {
+    let mut alike: Vec<Vec<&Config>> = Vec::new();
+    for config in plan.groups.iter().map(|group| &group.config) {
+        let same = |of: &&mut Vec<&Config>| of[0].workflow == config.workflow && of[0].release == config.release;
+        match alike.iter_mut().find(same) {
+            Some(of) => of.push(config),
+            None => alike.push(vec![config]),
+        }
     }
+    let (first, others) = alike.split_first().filter(|(_, others)| !others.is_empty())?;
+    let first = first[0];
+    let mut fields = BTreeSet::new();
+    let mut places = Vec::new();
+    for other in others.iter().flatten() {
+        for (field, same) in
+            [("workflow", first.workflow == other.workflow), ("release", first.release == other.release)]
+        {
+            if !same {
+                fields.insert(format!("`{field}`"));
+                places.push((other.places.of(field), format!("not that of `{}`", first.places.source().path)));
+            }
+        }
+    }
+    let fields = fields.into_iter().collect::<Vec<_>>().join(" and ");
+    let mut fault = Diagnostic::new(&codes::OPTIONS_DIFFER, format!("files of one workflow differ in {fields}"));
+    for (number, (place, text)) in places.into_iter().enumerate() {
+        fault = if number == 0 { fault.at(place, text) } else { fault.also(place, text) };
+    }
+    let commands: Vec<String> = alike.iter().map(|of| format!("`{}`", render_command(of))).collect();
+    let help = "write the same in each, or render several workflows, whose tags must differ";
+    Some(fault.help(format!("{help}: {}", commands.join(", "))))
+}
+
+/// The command that renders a workflow of these files, named after the first.
+fn render_command(files: &[&Config]) -> String {
+    let paths: Vec<&str> = files.iter().map(|config| &*config.places.source().path).collect();
+    let name = paths[0].rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("wheels", |(stem, _)| stem);
+    let out = format!(".github/workflows/{name}.yml");
+    let words = ["rock-matrix", "render", "workflow"].into_iter().chain(paths).chain(["--out", &out]);
+    command(&words.map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// Paths that were named or found stand in the workflow, which runs in a checkout: they are relative, stay below it, and
