@@ -289,7 +289,7 @@ impl Maker<'_> {
             ScriptShell::Cmd => WindowsShell::Cmd,
         };
         let python = recipe::named(job, &self.ready.recipe);
-        render::windows_script(job, &build, &python, shell, GENERATOR).map_err(|fault| {
+        render::windows_script(job, &build, &python, shell, self.compat, GENERATOR).map_err(|fault| {
             let fault = Diagnostic::new(&host::UNWRITABLE_VARIABLE, format!("job `{}`: {fault}", job.id));
             vec![fault.help("take `--shell powershell`, or another value")]
         })

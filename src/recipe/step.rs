@@ -45,6 +45,14 @@ pub struct Step {
 }
 
 impl Step {
+    /// The sources that it copies, by name, and where from, as far as that is known before the first step: what a fact
+    /// of the build names is there when the build runs.
+    pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        let name = self.stage.strip_prefix("fetch-").unwrap_or(&self.stage);
+        let late = format!("{SHELL_VARIABLE}{LATE}");
+        self.inputs.iter().filter(move |path| !path.contains(&late)).map(move |path| (name, path.as_str()))
+    }
+
     /// The fact whose answer a word of its command is, alone: without an answer there is no such word.
     pub fn optional_word<'w>(&self, word: &'w str) -> Option<&'w str> {
         // What asks facts counts the words of their commands.

@@ -22,6 +22,8 @@ struct View<'a> {
     caller: String,
     wheels: String,
     uses_caller: bool,
+    /// What steps copy.
+    sources: Vec<SourceView<'a>>,
     uses_jobs: bool,
     /// What steps ask for later ones.
     facts: Vec<&'a str>,
@@ -29,6 +31,12 @@ struct View<'a> {
     has_last: bool,
     programs: Vec<ProgramView>,
     steps: Vec<StepView>,
+}
+
+#[derive(Serialize)]
+struct SourceView<'a> {
+    name: &'a str,
+    path: String,
 }
 
 #[derive(Serialize)]
@@ -70,6 +78,7 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         Site::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),
         Site::Script => ("host", format!("$PWD/.rock/{}", job.id), "$PWD".to_owned()),
     };
+    let sources = build.steps.iter().flat_map(Step::sources);
     let view = View {
         id: &job.id,
         wheel: &job.wheel,
@@ -79,6 +88,7 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         caller,
         wheels: quote(&build.wheels),
         uses_caller: build.uses_caller,
+        sources: sources.map(|(name, path)| SourceView { name, path: quote(path) }).collect(),
         uses_jobs: build.steps.iter().any(|step| step.jobs.as_ref().is_some_and(|jobs| jobs.count.is_none())),
         facts: build.steps.iter().flat_map(|step| &step.facts).map(String::as_str).collect(),
         has_last: build.steps.iter().any(|step| step.finally),

@@ -33,6 +33,19 @@ export ROCK_FOLDER=${ROCK_FOLDER:-<< folder >>}
 <% if uses_caller %>
 export ROCK_CALLER=${ROCK_CALLER:-<< caller >>}
 <% endif %>
+<% if sources %>
+# What is copied must be there, unless it was copied by an earlier run.
+missing=''
+source_of() {
+  [ -e "$2" ] || { echo "== the source $1 is to come from $2, which is not there" >&2; missing=yes; }
+}
+if [ -z "${ROCK_FROM:-}" ]; then
+<% for source in sources %>
+  source_of << source.name >> << source.path >>
+<% endfor %>
+  [ -z "$missing" ] || exit 1
+fi
+<% endif %>
 mkdir -p "$ROCK_FOLDER/done"
 cd "$ROCK_FOLDER"
 <% for program in programs %>

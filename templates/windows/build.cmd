@@ -1,3 +1,21 @@
+<% macro stage(step, number, of) %>
+
+rem << number >>/<< of >>
+call :begins << step.stage >>
+if not "%ERRORLEVEL%"=="0" goto after_<< number >>
+setlocal
+<% for line in step.variables %>
+<< line >>
+<% endfor %>
+"%ROCK_PYTHON%" words\run.py << step.stage >> << step.words >>
+endlocal & set "ROCK_CODE=%ERRORLEVEL%"
+if "%ROCK_FAILED%"=="0" set "ROCK_FAILED=%ROCK_CODE%"
+if not "%ROCK_CODE%"=="0" goto << "ends" if step.finally else "finishes" >>
+<% if step.asks %>
+call :facts
+<% endif %>
+:after_<< number >>
+<% endmacro %>
 @echo off
 rem << wheel >>
 rem Job << id >>, by << generator >>. It runs on a Windows machine, in the folder it is called from.
@@ -18,25 +36,22 @@ cd /d "%ROCK_FOLDER%"
 rem The lines at the end of this file are programs and words that cmd cannot hold; each becomes a file.
 "%ROCK_PYTHON%" -c << unpack >> "%ROCK_SCRIPT%"
 if not "%ERRORLEVEL%"=="0" exit /b %ERRORLEVEL%
-call :facts
-<% for step in steps %>
-
-rem << loop.index >>/<< steps|length >>
-call :begins << step.stage >>
-if not "%ERRORLEVEL%"=="0" goto after_<< loop.index >>
-setlocal
-<% for line in step.variables %>
-<< line >>
-<% endfor %>
-"%ROCK_PYTHON%" words\run.py << step.stage >> << step.words >>
+if defined ROCK_FROM goto looked
+"%ROCK_PYTHON%" words\run.py --look << look >>
 if not "%ERRORLEVEL%"=="0" exit /b %ERRORLEVEL%
-endlocal
-<% if step.asks %>
+:looked
+set "ROCK_FAILED=0"
 call :facts
-<% endif %>
-:after_<< loop.index >>
-<% endfor %>
+<% for step in steps if not step.finally %>
+<< stage(step, loop.index, steps|length) >><% endfor %>
 
+rem What runs at the end runs after a failure too; the code of what failed first is that of the whole.
+:finishes
+<% for step in steps if step.finally %>
+<< stage(step, steps|length - loop.length + loop.index, steps|length) >><% endfor %>
+
+:ends
+if not "%ROCK_FAILED%"=="0" exit /b %ROCK_FAILED%
 if defined ROCK_FROM (
   echo == no stage is called %ROCK_FROM%
   exit /b 2

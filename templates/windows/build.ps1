@@ -18,8 +18,11 @@ function restore($kept) {
   Get-ChildItem Env: | Where-Object { -not $kept.ContainsKey($_.Name) } | Remove-Item
   foreach ($name in $kept.Keys) { Set-Item -LiteralPath "Env:$name" -Value $kept[$name] }
 }
-# Runs a stage: its name, what sets its variables, the words of its command.
-function step([string]$stage, [scriptblock]$variables, [string[]]$words) {
+# Runs a stage: its name, what sets its variables, the words of its command. After a failure only those with -last run,
+# until one of them fails too; the code of what failed first is that of the whole.
+$failed = 0
+function step([string]$stage, [scriptblock]$variables, [string[]]$words, [switch]$last) {
+  if ($script:failed -and -not $last) { return }
   if ($script:from -eq $stage) { $script:from = '' }
   if ($script:from) {
     Write-Output "== ${stage}: done before"
@@ -29,7 +32,10 @@ function step([string]$stage, [scriptblock]$variables, [string[]]$words) {
   try {
     if ($variables) { . $variables }
     & $script:python words/run.py $stage @words
-    if ($LASTEXITCODE -ne 0) { exit $LASTEXITCODE }
+    if ($LASTEXITCODE -ne 0) {
+      if (-not $script:failed) { $script:failed = $LASTEXITCODE }
+      if ($last) { exit $script:failed }
+    }
   } finally {
     restore $kept
   }
@@ -56,6 +62,10 @@ try {
   # The lines at the end of this file are programs and words that a command line cannot hold; each becomes a file.
   & $python -c << unpack >> $PSCommandPath
   if ($LASTEXITCODE -ne 0) { exit $LASTEXITCODE }
+  if (-not $from) {
+    & $python words/run.py --look @(<< look >>)
+    if ($LASTEXITCODE -ne 0) { exit $LASTEXITCODE }
+  }
   facts
 <% for step in steps %>
 
@@ -64,12 +74,14 @@ try {
 <% for line in step.variables %>
     << line >>
 <% endfor %>
-  }<% else %>$null<% endif %> @(<< step.words >>)
+  }<% else %>$null<% endif %> @(<< step.words >>)<% if step.finally %> -last<% endif %>
+
 <% if step.asks %>
   facts
 <% endif %>
 <% endfor %>
 
+  if ($failed) { exit $failed }
   if ($from) {
     Write-Output "== no stage is called $from"
     exit 2

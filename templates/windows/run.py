@@ -3,6 +3,9 @@
 Arguments: the stage, options, `--`, then the command. Its words are as they stand, but for `@=TEXT`, which is the text;
 `@?TEXT`, which is left out where the text is empty; and `@<NAME`, which is what the file words/NAME holds, with `@{NAME}`
 in it for a variable and `@{}` for the sign itself. The step is done when the file done/STAGE is there.
+
+Or looks, before the first step, at what a step would fail for hours later. Arguments: `--look`, how many characters the
+job's folder may have and why, then a name and a path for each source that is copied.
 """
 import argparse
 import ctypes
@@ -78,6 +81,19 @@ def run(stage, command, folder, seconds):
         sys.exit(130)
 
 
+def look(longest, reason, *sources):
+    folder = os.getcwd()
+    if len(folder) > int(longest):
+        say(f"warning: {folder} has {len(folder)} characters, more than {longest}: {reason}")
+        say("ROCK_FOLDER names a shorter folder")
+    missing = [(name, path) for name, path in zip(sources[::2], sources[1::2]) if not os.path.exists(path)]
+    for name, path in missing:
+        say(f"the source {name} is to come from {path}, which is not there")
+    return 1 if missing else 0
+
+
+if sys.argv[1] == "--look":
+    sys.exit(look(*words_of(sys.argv[2:])))
 split = sys.argv.index("--")
 parser = argparse.ArgumentParser()
 parser.add_argument("stage")

@@ -1,56 +1,15 @@
 //! Scripts of Windows jobs. PowerShell and cmd are not here: what they would do is done by hand, and
 //! `tests/real/windows-scripts.sh` has cmd run one and grammars read both.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::support::Project;
 
-/// A recipe whose words and variables hold what these shells give a meaning to.
-const RECIPE: &str = r#"
-recipe: 1
-name: tiny
-vars: {nasty: ""}
-facts:
-  said: {command: ["{{ interpreter }}", -c, "print('C:/r (x86)&b')"], before: tell}
-  silent: {command: ["{{ interpreter }}", -c, "print()"], before: tell, default: ""}
-env:
-  LIST: {prepend: "{{ said }}/bin"}
-steps:
-  - stage: tell
-    clean: [out]
-    argv:
-      - "{{ interpreter }}"
-      - -c
-      - |
-        import json, os, sys
-        # "quoted" @{x} %PATH%
-        names = ["WORD", "GONE", "LIST", "FLAGS", "ONLY", "NOT", "JOBS"]
-        os.makedirs("out")
-        with open("out/told.json", "w") as file:
-            json.dump([sys.argv[1:], [os.environ.get(name) for name in names]], file)
-      - 'a "b" c\'
-      - "100% of %PATH% & x | y ^ z! <q>"
-      - "it's"
-      - "ü ’"
-      - 'C:\x\'
-      - "@at"
-      - "{{ said }}"
-      - "{{ silent }}"
-      - 'in {{ said }} "q"'
-    env:
-      WORD: "50% {{ said }}; it's"
-      GONE: null
-      FLAGS: {append: "-O2", sep: " "}
-      ONLY: {if: said, value: "-I{{ said }}"}
-      NOT: {if: silent, value: never}
-      JOBS: {gib-per-job: "2.8", count: "3"}
-    outputs: {told: {glob: "out/*.json"}}
-  - stage: fail
-    argv: ["{{ interpreter }}", -c, "import sys; open('tries', 'a').write('x'); sys.exit(9)"]
-    retry: 1
-"#;
+/// A recipe whose words and variables hold what these shells give a meaning to, and one of whose stages fails.
+const RECIPE: &str = include_str!("../real/windows/tiny.yaml");
 
 fn project(more: &str) -> Project {
     let matrix = format!(
@@ -87,19 +46,24 @@ fn words(line: &str, variable: &dyn Fn(&str) -> String) -> Vec<String> {
     words
 }
 
-/// Does what cmd would do with a script, by Python; the codes of its stages.
-fn carry_out(project: &Project, text: &str) -> Vec<i32> {
-    let folder = project.path("job");
+/// Does what cmd would do with a script, by Python, in the folder `job`: the codes of its programs, and what they said.
+fn carry_out(project: &Project, text: &str) -> (Vec<i32>, String) {
+    carry_out_in(&project.path("job"), project, text)
+}
+
+fn carry_out_in(folder: &Path, project: &Project, text: &str) -> (Vec<i32>, String) {
     for name in ["done", "facts", "words"] {
         std::fs::create_dir_all(folder.join(name)).unwrap();
     }
     std::fs::write(project.path("build.cmd"), text).unwrap();
-    let mut variables: Vec<(String, String)> = vec![("LIST".into(), "C:/old".into()), ("GONE".into(), "here".into())];
-    let mut codes = Vec::new();
+    let variables: [(String, String); 2] = [("LIST".into(), "C:/old".into()), ("GONE".into(), "here".into())];
+    let (mut codes, mut told) = (Vec::new(), String::new());
     let mut of_step: Vec<(String, String)> = Vec::new();
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         let known = |name: &str| match name {
             "ROCK_SCRIPT" => project.path("build.cmd").display().to_string(),
+            "ROCK_CALLER" => project.root().display().to_string(),
             "ROCK_FOLDER" => folder.display().to_string(),
             "ROCK_PYTHON" => "python3".to_owned(),
             _ => match name.strip_prefix("ROCK_FACT_") {
@@ -127,7 +91,7 @@ fn carry_out(project: &Project, text: &str) -> Vec<i32> {
             let mut words = words(&line.replace("words\\run.py", "words/run.py"), &known);
             words.iter_mut().filter(|word| *word == "python").for_each(|word| *word = "python3".into());
             let mut command = Command::new(&words[0]);
-            command.args(&words[1..]).current_dir(&folder);
+            command.args(&words[1..]).current_dir(folder);
             let facts =
                 ["said", "silent"].map(|name| (format!("ROCK_FACT_{name}"), known(&format!("ROCK_FACT_{name}"))));
             for (name, value) in variables.iter().chain(of_step.iter().rev()).chain(&facts) {
@@ -140,13 +104,17 @@ fn carry_out(project: &Project, text: &str) -> Vec<i32> {
             }
             let output = command.output().unwrap();
             let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-            assert!(output.status.success() || said.contains("== fail: failed with 9"), "{words:?}: {said}");
             codes.push(output.status.code().unwrap());
             of_step.clear();
+            told += &said;
+            if !output.status.success() {
+                let after = lines.by_ref().find(|line| line.contains(" goto ") || line.contains(" exit ")).unwrap();
+                let Some((_, label)) = after.split_once(" goto ") else { return (codes, told) };
+                let _ = lines.by_ref().find(|line| line.strip_prefix(':') == Some(label));
+            }
         }
     }
-    variables.clear();
-    codes
+    (codes, told)
 }
 
 /// TB10: on Windows
@@ -158,8 +126,8 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
         text.replace("\r\n", "").find('\n').is_none() && text.starts_with("@echo off\r\n"),
         "lines end as cmd wants"
     );
-    let codes = carry_out(&project, &text.replace("\r\n", "\n"));
-    assert_eq!(codes, [0, 0, 0, 9], "files of words, facts, and two stages of which the last fails");
+    let (codes, said) = carry_out(&project, &text.replace("\r\n", "\n"));
+    assert_eq!(codes, [0, 0, 0, 0, 9, 0], "files of words, a look, facts, and three stages: {said}");
     let told: Value = serde_json::from_str(&project.read("job/out/told.json")).unwrap();
     let said = "C:/r (x86)&b";
     let words = json!([
@@ -174,9 +142,58 @@ fn a_windows_script_gives_each_step_its_words_and_variables_as_they_are() {
     ]);
     assert_eq!(told[0], words, "a fact without an answer is no word");
     let list = format!("{said}/bin;C:/old");
-    assert_eq!(told[1], json!([format!("50% {said}; it's"), null, list, "-O2", format!("-I{said}"), null, "3"]));
+    assert_eq!(told[1], json!([format!("50% {said}; it's & x"), null, list, "-O2", format!("-I{said}"), null, "3"]));
     assert_eq!(project.read("job/tries"), "xx");
     assert!(project.has("job/done/tell") && !project.has("job/done/fail"));
+}
+
+#[test]
+fn what_is_to_run_at_the_end_of_a_windows_script_runs_after_a_failure_too() {
+    let project = project("");
+    let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
+    let _ = carry_out(&project, &text);
+    assert!(project.has("job/last") && !project.has("job/never"), "{:?}", project.files());
+    let (_, end) = text.split_once("\n:ends\n").unwrap();
+    assert!(end.starts_with("if not \"%ROCK_FAILED%\"==\"0\" exit /b %ROCK_FAILED%\n"), "{end}");
+    let failing = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n").replace("open('last', 'w')", "fail");
+    assert_eq!(carry_out(&project, &failing).0.last(), Some(&1));
+    let powershell = script(&project, &[]);
+    let last = "  step 'last' {\r\n    $env:LIST = (@(($env:ROCK_FACT_said + '/bin'), $env:LIST) | Where-Object { $_ }) -join ';'\r\n  } \
+                @('--', 'python', '-c', 'open(''last'', ''w'')') -last\r\n";
+    assert!(powershell.contains(last), "{powershell}");
+    assert_eq!(powershell.matches(" -last\r\n").count(), 1);
+    assert!(powershell.contains("  if ($script:failed -and -not $last) { return }\r\n"));
+    assert!(powershell.contains("  if ($failed) { exit $failed }\r\n"));
+}
+
+/// TB18
+#[test]
+fn a_windows_script_looks_for_what_it_copies_before_its_first_stage() {
+    let project = project("vars: {tree: \"no such (x86) & b\"}\n");
+    let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
+    let (codes, said) = carry_out(&project, &text);
+    assert_eq!(codes, [0, 1], "{said}");
+    let path = project.path("no such (x86) & b").display().to_string();
+    assert!(said.ends_with(&format!("== the source tree is to come from {path}, which is not there\n")), "{said}");
+    assert!(text.contains("if defined ROCK_FROM goto looked\n"));
+    let look = "    & $python words/run.py --look @('20', 'command lines of the build grow with it, and Windows ends them at 32,767 \
+                characters', 'tree', ('@=' + $env:ROCK_CALLER + '/no such (x86) & b'))\r\n";
+    assert!(script(&project, &[]).contains(look));
+}
+
+/// TD1
+#[test]
+fn a_windows_script_tells_of_a_folder_that_is_too_long_for_command_lines() {
+    let project = project("");
+    let text = script(&project, &["--shell", "cmd"]).replace("\r\n", "\n");
+    let folder = project.path("a folder that is long");
+    let (_, said) = carry_out_in(&folder, &project, &text);
+    let (folder, length) = (folder.display(), folder.display().to_string().chars().count());
+    assert!(
+        said.contains(&format!("== warning: {folder} has {length} characters, more than 20: command lines ")),
+        "{said}"
+    );
+    assert!(said.contains("== ROCK_FOLDER names a shorter folder\n"), "{said}");
 }
 
 #[test]
@@ -185,7 +202,7 @@ fn powershell_is_the_shell_of_a_windows_job_and_keeps_what_a_step_sets_to_it() {
     assert_eq!(text.chars().next(), Some('\u{feff}'), "PowerShell 5.1 reads letters of other code pages otherwise");
     for line in [
         "    $env:GONE = $null\r\n",
-        "    $env:WORD = ('50% ' + $env:ROCK_FACT_said + '; it''s')\r\n",
+        "    $env:WORD = ('50% ' + $env:ROCK_FACT_said + '; it''s & x')\r\n",
         "    $env:LIST = (@(($env:ROCK_FACT_said + '/bin'), $env:LIST) | Where-Object { $_ }) -join ';'\r\n",
         "    if ($env:ROCK_FACT_silent) { $env:NOT = 'never' }\r\n",
         "  step 'fail' {\r\n",

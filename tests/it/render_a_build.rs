@@ -163,6 +163,20 @@ fn a_folder_that_the_recipe_removes_is_gone() {
     assert!(!project.has(&format!(".rock/{JOB}/src/tree/cute")));
 }
 
+/// TB18
+#[test]
+fn a_script_looks_for_what_it_copies_before_anything_else() {
+    let project = tiny("x");
+    std::fs::rename(project.path("tree"), project.path("away")).unwrap();
+    let (code, said) = run(&project, &[]);
+    assert_eq!(code, Some(1), "{said}");
+    let path = project.path("tree").display().to_string();
+    assert_eq!(said, format!("== the source tree is to come from {path}, which is not there\n"));
+    assert!(!project.has(".rock"), "{:?}", project.files());
+    let later = run(&project, &[("ROCK_FROM", "after")]);
+    assert_eq!(later.0, Some(0), "what was copied is no longer asked for: {}", later.1);
+}
+
 /// B7
 #[test]
 fn a_number_of_jobs_from_the_environment_wins() {

@@ -44,40 +44,7 @@ step "cmd of Wine runs one"
 mkdir -p "project folder (x86)/recipes" relay bin
 ln -s "$host_python" bin/python
 "$tools/bin/python" -m ziglang cc -target x86_64-windows-gnu -O1 -o bin/python.exe "$repo/tests/real/windows/python.c" -lshell32
-cat >"project folder (x86)/recipes/tiny.yaml" <<'YAML'
-recipe: 1
-name: tiny
-facts:
-  said: {command: ["{{ interpreter }}", -c, "print('C:/r (x86)&b')"], before: tell}
-  silent: {command: ["{{ interpreter }}", -c, "print()"], before: tell, default: ""}
-env:
-  LIST: {prepend: "{{ said }}/bin"}
-steps:
-  - stage: tell
-    argv:
-      - "{{ interpreter }}"
-      - -c
-      - |
-        import json, os, sys
-        names = ["WORD", "GONE", "LIST", "FLAGS", "ONLY", "NOT"]
-        with open("told.json", "w") as file:
-            json.dump([sys.argv[1:], [os.environ.get(name) for name in names]], file)
-      - 'a "b" c\'
-      - "100% of %PATH% & x | y ^ z! <q>"
-      - "it's ü ’"
-      - "{{ said }}"
-      - "{{ silent }}"
-      - "in {{ said }}"
-    env:
-      WORD: "50% {{ said }}; it's & x"
-      GONE: null
-      FLAGS: {append: "-O2", sep: " "}
-      ONLY: {if: said, value: "-I{{ said }}"}
-      NOT: {if: silent, value: never}
-    outputs: {told: {glob: "told.json"}}
-  - {stage: fail, argv: ["{{ interpreter }}", -c, "import sys; sys.exit(9)"]}
-  - {stage: never, argv: ["{{ interpreter }}", -c, "open('never', 'w')"]}
-YAML
+cp "$repo/tests/real/windows/tiny.yaml" "project folder (x86)/recipes"
 cd "project folder (x86)"
 cat >m.yaml <<'YAML'
 version: 1
@@ -103,15 +70,24 @@ cat "$work/python.log"
 expect_equal "what cmd ends with" 9 "$code"
 folder=(.rock/*)
 [ ! -e "${folder[0]}/never" ] || fail "a stage ran after one that failed"
+[ -e "${folder[0]}/last" ] || fail "what is to run at the end did not run after a failure"
 said='C:/r (x86)&b'
 # A sign that shells of Windows take for an apostrophe.
 # shellcheck disable=SC1112
-expected=$(jq -cn --arg said "$said" '[["a \"b\" c\\", "100% of %PATH% & x | y ^ z! <q>", "it'"'"'s ü ’", $said, "in \($said)"],
-  ["50% \($said); it'"'"'s & x", null, "\($said)/bin;C:/old", "-O2", "-I\($said)", null]]')
-expect_equal "what a step is given" "$expected" "$(jq -c . "${folder[0]}/told.json")"
+expected=$(jq -cn --arg said "$said" '[["a \"b\" c\\", "100% of %PATH% & x | y ^ z! <q>", "it'"'"'s", "ü ’", "C:\\x\\", "@at", $said,
+  "in \($said) \"q\""], ["50% \($said); it'"'"'s & x", null, "\($said)/bin;C:/old", "-O2", "-I\($said)", null, "3"]]')
+expect_equal "what a step is given" "$expected" "$(jq -c . "${folder[0]}/out/told.json")"
 code=$(ROCK_FROM=never code_of wine cmd /c build.cmd)
 expect_equal "what cmd ends with from the last stage" 0 "$code"
 expect_match "what it says of those before" '== tell: done before' "$(cat "$work/out")"
 code=$(ROCK_FROM=nowhere code_of wine cmd /c build.cmd)
 expect_equal "what cmd ends with from no stage" 2 "$code"
+sed -i '$a vars: {tree: "no such (x86) & b"}' m.yaml
+rock --recipes recipes render script --shell cmd --out build.cmd m.yaml
+: >"$work/python.log"
+code=$(ROCK_FOLDER="Z:${work//\//\\}\\empty" code_of wine cmd /c build.cmd)
+cat "$work/python.log"
+expect_equal "what cmd ends with without what a step copies" 1 "$code"
+expect_match "what is said of it" 'the source tree is to come from .*no such \(x86\) & b, which is not there' "$(cat "$work/python.log")"
+[ -z "$(ls "$work/empty/done")" ] || fail "a stage ran without what it copies"
 say "a script of cmd gives each word and variable as it is"

@@ -17,7 +17,7 @@ use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
 use crate::recipe::container::{self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine};
-use crate::recipe::{self, Build, Question, SHELL_VARIABLE, Site};
+use crate::recipe::{self, Build, Question, Site};
 use crate::render;
 use crate::sys::{self, Signals};
 
@@ -108,13 +108,11 @@ pub(super) fn prepare(
 fn missing_sources(ready: &Ready, build: &Build, caller: &str) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for step in &build.steps {
-        // What a fact of the build names is there when the build runs.
-        for path in step.inputs.iter().filter(|path| !path.contains(SHELL_VARIABLE)) {
-            let here = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.clone(), |rest| caller.to_owned() + rest);
+        for (name, path) in step.sources() {
+            let here = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.to_owned(), |rest| caller.to_owned() + rest);
             if sys::exists(Path::new(&here)) {
                 continue;
             }
-            let name = step.stage.strip_prefix("fetch-").unwrap_or(&step.stage);
             let source = ready.recipe.sources.get(name);
             let texts = source.iter().flat_map(|source| [&source.path, &source.artifact]).flatten();
             let mut variable = texts.filter_map(|text| text.split_once("vars.")).map(|(_, rest)| {

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::compat::Compat;
 use crate::plan::Job;
 use crate::recipe::{Build, Extend, SHELL_VARIABLE, Step, late_name, shell_variable};
 use crate::render::environment::Unwritable;
@@ -39,6 +40,7 @@ struct View<'a> {
     generator: &'a str,
     python: String,
     unpack: String,
+    look: String,
     uses_caller: bool,
     facts: String,
     steps: Vec<StepView<'a>>,
@@ -51,6 +53,7 @@ struct StepView<'a> {
     variables: Vec<String>,
     words: String,
     asks: bool,
+    finally: bool,
 }
 
 /// What stands in a file of its own.
@@ -61,7 +64,7 @@ struct File {
 }
 
 /// The script that runs the steps of a build made for [`crate::recipe::Site::Script`]. `python` is the Python that runs
-/// the steps, where nothing else is said.
+/// the steps, where nothing else is said. The facts say how long the path of a build's folder may be.
 ///
 /// # Errors
 /// A value that the shell cannot be given.
@@ -70,6 +73,7 @@ pub fn windows_script(
     build: &Build,
     python: &str,
     shell: WindowsShell,
+    compat: &Compat,
     generator: &str,
 ) -> Result<String, Unwritable> {
     let run = File { name: "run.py".to_owned(), lines: lines(RUN.trim_end()) };
@@ -85,6 +89,7 @@ pub fn windows_script(
             WindowsShell::Cmd => cmd_text("ROCK_PYTHON", python)?,
         },
         unpack: writer.quoted("unpack", UNPACK)?,
+        look: writer.look(build, compat)?,
         uses_caller: build.uses_caller,
         facts: match shell {
             WindowsShell::PowerShell => facts.map(powershell_text).collect::<Vec<_>>().join(", "),
@@ -140,14 +145,37 @@ impl Writer {
         for word in &step.argv {
             made.push(self.word(step, word)?);
         }
-        let words = match self.shell {
-            WindowsShell::PowerShell => made.join(", "),
-            WindowsShell::Cmd => made.join(" "),
-        };
-        if self.shell == WindowsShell::Cmd && words.len() > LONGEST_LINE {
-            return Err(Unwritable { name: step.stage.clone(), why: "is a command of more characters than cmd takes" });
+        let words = self.line(&step.stage, &made)?;
+        let (variables, asks) = (self.variables(step)?, !step.facts.is_empty());
+        Ok(StepView { stage: &step.stage, variables, words, asks, finally: step.finally })
+    }
+
+    /// The words of what looks at the job's folder and at what steps copy.
+    fn look(&mut self, build: &Build, compat: &Compat) -> Result<String, Unwritable> {
+        const NAME: &str = "look";
+        let mut rows = compat.tables().paths.iter().filter(|row| row.platform == "windows" && row.path == "folder");
+        let bound = rows.find_map(|row| Some((row.longest?, row.reason.as_str())));
+        let (longest, reason) = bound.unwrap_or((u32::MAX, ""));
+        let mut made = vec![self.quoted(NAME, &longest.to_string())?, self.quoted(NAME, reason)?];
+        for step in &build.steps {
+            for (name, path) in step.sources() {
+                made.push(self.quoted(NAME, name)?);
+                made.push(self.word(step, path)?);
+            }
         }
-        Ok(StepView { stage: &step.stage, variables: self.variables(step)?, words, asks: !step.facts.is_empty() })
+        self.line(NAME, &made)
+    }
+
+    /// Words as the shell takes several.
+    fn line(&self, stage: &str, words: &[String]) -> Result<String, Unwritable> {
+        let line = match self.shell {
+            WindowsShell::PowerShell => words.join(", "),
+            WindowsShell::Cmd => words.join(" "),
+        };
+        if self.shell == WindowsShell::Cmd && line.len() > LONGEST_LINE {
+            return Err(Unwritable { name: stage.to_owned(), why: "is a command of more characters than cmd takes" });
+        }
+        Ok(line)
     }
 
     /// A word of a step's command, by the rules of the program that runs it.
