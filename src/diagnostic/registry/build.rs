@@ -86,7 +86,7 @@ pub const UNPINNED_IMAGE: Code = Code::warning(
 pub const WINDOWS_JOB: Code = Code::error(
     "B007",
     "windows-job",
-    "Jobs for Windows are planned, and `render script` writes what builds them there, for PowerShell or cmd. `build`, containers and workflows are for Linux only, and so are the Pythons of `python-from: manylinux` and `deadsnakes`. `render workflow` without files leaves those for Windows out, with a note.",
+    "Jobs for Windows are planned, and `render script` writes what builds them there, for PowerShell or cmd. `build`, containers and workflows are for Linux only, and so are the Pythons of `python-from: manylinux` and `deadsnakes`. `render workflow` without files leaves out the matrix files for Windows, with a note.",
 );
 /// A variable that the recipe does not know.
 pub const UNKNOWN_VARIABLE: Code = Code::error(
