@@ -131,6 +131,38 @@ const MEMBERS: [&str; 6] = [
 ];
 
 #[test]
+fn an_archive_of_the_same_tree_has_the_same_bytes() {
+    let archive = |time: Option<&str>, mask: &str| {
+        let stand = Stand::aotriton();
+        let mut build = Command::new("bash");
+        let program = stand.command(&["build", "--all", "--matrix", "m.yaml"]);
+        build.args(["-c", &format!("umask {mask}; exec \"$0\" \"$@\"")]).arg(program.get_program());
+        build.args(program.get_args()).current_dir(program.get_current_dir().unwrap());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => build.env(name, value),
+                None => build.env_remove(name),
+            };
+        }
+        build.envs(time.map(|time| ("SOURCE_DATE_EPOCH", time)));
+        let output = build.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let path = stand.project.path("dist").join(ARCHIVE);
+        let mut list = Command::new("tar");
+        list.args(["--list", "--verbose", "--utc", "--file"]).arg(&path);
+        let listed = String::from_utf8(list.output().unwrap().stdout).unwrap();
+        (std::fs::read(&path).unwrap(), listed)
+    };
+    let ((one, listed), (other, _)) = (archive(None, "022"), archive(None, "077"));
+    assert!(one == other, "{listed}");
+    assert!(listed.lines().all(|line| line.contains(" root/root ") && line.contains(" 1980-01-01 00:00 ")), "{listed}");
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split(" 00:00 ").nth(1)).collect();
+    assert!(names.is_sorted() && names.len() > MEMBERS.len(), "{names:?}");
+    let (dated, listed) = archive(Some("1700000000"), "022");
+    assert!(dated != one && listed.lines().all(|line| line.contains(" 2023-11-14 22:13 ")), "{listed}");
+}
+
+#[test]
 fn aotriton_is_configured_installed_packed_and_placed() {
     let stand = Stand::aotriton();
     let (stdout, stderr) = stand.build(0, &[]);
