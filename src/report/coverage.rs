@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::markers::{self, Part};
-use super::{Expected, Grade, Machine, MarkerError, Matched, Share, markdown};
+use super::{Expected, Grade, Machine, MarkerError, Matched, MatchedArchive, Share, markdown};
 use crate::names::percent_encode;
 
 /// How much of a plan is published.
@@ -22,14 +22,14 @@ pub struct CoverageRow {
     pub machine: Machine,
     /// The distribution, normalised.
     pub distribution: String,
-    /// Present and missing cells.
+    /// Present and missing cells, and archives.
     pub share: Share,
     /// Cells that the plan leaves out; they count for nothing.
     pub excluded: u64,
 }
 
 /// Counts. A distribution all of whose cells are excluded has a row, and no percentage.
-pub fn coverage(expected: &Expected, matched: &[Matched<'_>]) -> Coverage {
+pub fn coverage(expected: &Expected, matched: &[Matched<'_>], archives: &[MatchedArchive<'_>]) -> Coverage {
     let mut shares: BTreeMap<(Machine, String), Share> = BTreeMap::new();
     for row in &expected.left_out {
         shares.entry((Machine::of_platform(row.platform), row.distribution.normalized())).or_default();
@@ -37,6 +37,10 @@ pub fn coverage(expected: &Expected, matched: &[Matched<'_>]) -> Coverage {
     for found in matched {
         let key = (found.cell.machine.clone(), found.cell.combination.distribution.clone());
         shares.entry(key).or_default().count(found.by.is_some());
+    }
+    for found in archives {
+        let name = &found.archive.name;
+        shares.entry((name.machine.clone(), name.distribution.clone())).or_default().count(found.is_there);
     }
     let total = shares.values().fold(Share::default(), |total, share| total.plus(*share));
     let row = |((machine, distribution), share): ((Machine, String), Share)| CoverageRow {

@@ -1,8 +1,8 @@
 //! What a plan says should be there.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use super::{Combination, Machine};
+use super::{ArchiveName, Combination, ExpectedArchive, Machine};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
 use crate::names::{ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive};
@@ -13,8 +13,8 @@ use crate::plan::{Job, LeftOut, SavedPlan};
 pub struct Expected {
     /// One a Python of each job, in the order of platform, combination and Python.
     pub cells: Vec<ExpectedCell>,
-    /// Names of archives of install trees, sorted.
-    pub archives: BTreeSet<String>,
+    /// Archives of install trees, by name.
+    pub archives: BTreeMap<String, ExpectedArchive>,
     /// What the plan leaves out.
     pub left_out: Vec<LeftOut>,
 }
@@ -58,9 +58,13 @@ impl Expected {
         known.extend(plan.jobs.iter().filter_map(|job| job.rocm.clone()));
         known.sort();
         known.dedup();
-        let of_jobs = plan.jobs.iter().filter_map(Job::archive);
-        let published = plan.published.iter().map(String::as_str).filter(|name| is_tree_archive(name));
-        let archives = of_jobs.chain(published).map(str::to_owned).collect();
+        let of_jobs = plan.jobs.iter().filter_map(|job| Some((job.archive()?, Some(job.id.clone()))));
+        let published = plan.published.iter().filter(|name| is_tree_archive(name)).map(|name| (name.as_str(), None));
+        // Of one name the job comes last, and stays.
+        let archives = published
+            .chain(of_jobs)
+            .map(|(name, job)| (name.to_owned(), ExpectedArchive { name: ArchiveName::from(name), job }))
+            .collect();
         let mut expected = Self { cells: Vec::new(), archives, left_out: plan.left_out.clone() };
         for job in &plan.jobs {
             for wheel in job.wheels() {

@@ -2,24 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use super::{Expected, Matched, Outcomes, Wheels, markdown, matched};
+use super::{Expected, Matched, MatchedArchive, Outcomes, Wheels, called, markdown, matched, matched_archives};
 
 /// What a run lacks to be published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failures {
-    /// How many wheels are planned.
+    /// How many wheels and archives are planned.
     pub planned: usize,
+    /// What these are called: `wheel`, `archive`, or `file` where there are both.
+    pub noun: &'static str,
     /// Those that are not built.
     pub absent: Vec<Failed>,
     /// Those that are built, and of whose job the last result is bad.
     pub untested: Vec<Failed>,
 }
 
-/// One planned wheel, and what is known of it.
+/// One planned wheel or archive, and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
-    /// The expected wheel.
-    wheel: String,
+    /// The expected wheel or archive.
+    file: String,
     /// Its job.
     job: String,
     /// What happened, in one line.
@@ -27,38 +29,52 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// The columns of [`Self::cells`].
-    pub const HEAD: [&'static str; 3] = ["wheel", "job", "what happened"];
+    /// The columns of [`Self::cells`], by what the files are called.
+    pub fn head(noun: &str) -> [&str; 3] {
+        [noun, "job", "what happened"]
+    }
 
     /// Its row of a table, in Markdown.
     pub fn cells(&self) -> [String; 3] {
-        [markdown::code(&self.wheel), markdown::code(&self.job), markdown::message(&self.why)]
+        [markdown::code(&self.file), markdown::code(&self.job), markdown::message(&self.why)]
     }
 }
 
 /// What is wrong with the wheels that were built of a plan.
 pub fn failures(expected: &Expected, built: &Wheels, outcomes: &Outcomes) -> Failures {
-    let found = matched(expected, built);
+    let (found, archives) = (matched(expected, built), matched_archives(expected, built));
     // What was published before has no job, and is not of this run.
     let of_jobs = found.iter().filter(|matched| matched.cell.job.is_some());
     let planned: BTreeSet<_> = of_jobs.map(|matched| (&matched.cell.wheel, &matched.cell.job)).collect();
-    let untested = each(found.iter().filter(|matched| matched.by.is_some()), |job| outcomes.fault(job));
-    Failures { planned: planned.len(), absent: absent(&found, outcomes), untested }
+    let planned_archives = archives.iter().filter(|found| found.archive.job.is_some()).count();
+    Failures {
+        planned: planned.len() + planned_archives,
+        noun: called(planned.len(), planned_archives),
+        absent: absent(&found, &archives, outcomes),
+        untested: each(&found, &archives, true, |job| outcomes.fault(job)),
+    }
 }
 
-/// The planned wheels that are not there.
-pub(super) fn absent(found: &[Matched<'_>], outcomes: &Outcomes) -> Vec<Failed> {
-    let missing = found.iter().filter(|matched| matched.by.is_none());
-    each(missing, |job| Some(outcomes.why(job).unwrap_or("no result is known")))
+/// The planned wheels and archives that are not there.
+pub(super) fn absent(found: &[Matched<'_>], archives: &[MatchedArchive<'_>], outcomes: &Outcomes) -> Vec<Failed> {
+    each(found, archives, false, |job| Some(outcomes.why(job).unwrap_or("no result is known")))
 }
 
-/// Each wheel once, of whose job there is something to tell.
-fn each<'a>(found: impl Iterator<Item = &'a Matched<'a>>, why: impl Fn(&str) -> Option<&'a str>) -> Vec<Failed> {
+/// Each file once that is there, or is not, of whose job there is something to tell.
+fn each<'a>(
+    found: &[Matched<'_>],
+    archives: &[MatchedArchive<'_>],
+    is_there: bool,
+    why: impl Fn(&str) -> Option<&'a str>,
+) -> Vec<Failed> {
     let mut seen = BTreeSet::new();
-    let failed = |matched: &Matched<'_>| {
-        let job = matched.cell.job.as_ref()?;
-        let (wheel, why) = (matched.cell.wheel.clone(), why(job)?.to_owned());
-        seen.insert((wheel.clone(), job.clone())).then(|| Failed { wheel, job: job.clone(), why })
+    let wheels = found.iter().filter(|one| one.by.is_some() == is_there).map(|one| (&one.cell.wheel, &one.cell.job));
+    let archives =
+        archives.iter().filter(|one| one.is_there == is_there).map(|one| (&one.archive.name.text, &one.archive.job));
+    let failed = |(file, job): (&String, &Option<String>)| {
+        let job = job.as_ref()?;
+        let (file, why) = (file.clone(), why(job)?.to_owned());
+        seen.insert((file.clone(), job.clone())).then(|| Failed { file, job: job.clone(), why })
     };
-    found.filter_map(failed).collect()
+    wheels.chain(archives).filter_map(failed).collect()
 }

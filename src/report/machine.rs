@@ -15,7 +15,12 @@ const ANY: &str = "any";
 impl Machine {
     /// The machine of a wheel; tags of several C libraries for one machine are one.
     pub fn of(name: &WheelName) -> Self {
-        Self(name.platform.tags().first().map_or_else(|| ANY.to_owned(), |tag| machine(tag)))
+        Self::of_tag(name.platform.tags().first().map_or(ANY, String::as_str))
+    }
+
+    /// The machine of a platform tag.
+    pub(super) fn of_tag(tag: &str) -> Self {
+        Self(machine(tag))
     }
 
     /// The machine that a job builds for: that of its wheel, and where the wheel runs everywhere that of its matrix.

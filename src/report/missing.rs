@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::bands::bands;
-use super::{Combination, Expected, Machine, Matched, Share};
+use super::{Combination, Expected, Machine, Matched, MatchedArchive, Share};
 use crate::names::PythonVersion;
 
 /// One version of a distribution on one platform.
@@ -21,6 +21,8 @@ pub struct Grid {
     pub columns: Vec<Column>,
     /// One a Python.
     pub rows: Vec<Row>,
+    /// What is there of it. Jobs that share a place of the grid count each.
+    pub share: Share,
 }
 
 /// One accelerator, torch and backend.
@@ -140,7 +142,12 @@ pub fn grids(expected: &Expected, found: &[Matched<'_>]) -> Vec<Grid> {
             };
             Row { python: *python, cells: columns.iter().map(of_column).collect() }
         };
+        let mut share = Share::default();
+        for matched in &cells {
+            share.count(matched.by.is_some());
+        }
         Grid {
+            share,
             machine: machine.clone(),
             distribution: distribution.to_owned(),
             version: text,
@@ -171,22 +178,11 @@ impl PartialOrd for ByTorch<'_> {
     }
 }
 
-impl Grid {
-    /// Its cells that count.
-    pub fn share(&self) -> Share {
-        let mut share = Share::default();
-        for cell in self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.state != State::Excluded) {
-            share.count(cell.state == State::Present);
-        }
-        share
-    }
-}
-
 /// The grids for a terminal. What is missing is in capitals, so that it is found without colour.
 pub fn missing_text(grids: &[Grid]) -> String {
     let mut text = String::new();
     for grid in grids {
-        let share = grid.share();
+        let share = grid.share;
         let _ = writeln!(
             text,
             "{} {} on {}: {} of {} present, {} missing",
@@ -208,15 +204,15 @@ pub fn missing_text(grids: &[Grid]) -> String {
 }
 
 /// Archives of install trees for a terminal, each with whether it is there; nothing without any.
-pub fn missing_archives(archives: &[(&str, bool)]) -> String {
+pub fn archives_text(archives: &[MatchedArchive<'_>]) -> String {
     let mut text = String::new();
     if !archives.is_empty() {
-        let present = archives.iter().filter(|(_, is_there)| *is_there).count();
+        let present = archives.iter().filter(|found| found.is_there).count();
         let missing = archives.len() - present;
         let _ = writeln!(text, "install trees: {present} of {} present, {missing} missing", archives.len());
     }
-    for (name, is_there) in archives {
-        let _ = writeln!(text, "  {:7}  {name}", if *is_there { "yes" } else { "MISSING" });
+    for found in archives {
+        let _ = writeln!(text, "  {:7}  {}", if found.is_there { "yes" } else { "MISSING" }, found.archive.name.text);
     }
     text
 }

@@ -9,6 +9,7 @@
 //! listed, never passed over in silence.
 
 mod addresses;
+mod archives;
 mod bands;
 mod coverage;
 mod dealt;
@@ -32,6 +33,7 @@ mod wheels;
 
 pub use crate::names::Combination;
 pub use addresses::{repository_in, repository_of};
+pub use archives::{ArchiveName, ExpectedArchive, MatchedArchive, PublishedArchive, called, matched_archives};
 pub use coverage::{Coverage, CoverageRow, badges, coverage, coverage_table, updated};
 pub use dealt::dealt_out;
 pub use expected::{Expected, ExpectedCell};
@@ -41,7 +43,7 @@ pub use history::with_section;
 pub use machine::Machine;
 pub use markers::MarkerError;
 pub use matched::{Matched, matched};
-pub use missing::{Cell, Column, Grid, Row, State, grids, listed, missing_archives, missing_text};
+pub use missing::{Cell, Column, Grid, Row, State, archives_text, grids, listed, missing_text};
 pub use notes::{Notes, history_section, notes, release_of};
 pub use outcomes::{Outcomes, OutcomesError};
 pub use packages::{PackageRow, package_rows, packages};

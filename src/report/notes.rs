@@ -6,7 +6,10 @@ use serde::Serialize;
 
 use super::failures::{Failed, absent};
 use super::packages::{counted, unread_part};
-use super::{Combination, Expected, ExpectedCell, Outcomes, PublishedWheel, Wheels, addresses, markdown, matched};
+use super::{
+    Combination, Expected, ExpectedCell, Outcomes, PublishedArchive, PublishedWheel, Wheels, addresses, called,
+    markdown, matched, matched_archives,
+};
 use crate::diagnostic::are;
 use crate::index::{BaseUrl, Folder};
 use crate::names::RepoName;
@@ -63,6 +66,8 @@ const MOST_SHORT: usize = 100;
 struct View {
     summary: String,
     sections: String,
+    /// What the files are called: `wheel`, `archive` or `file`.
+    noun: &'static str,
     is_short: bool,
     absent: String,
     absent_summary: String,
@@ -116,13 +121,17 @@ pub fn notes(notes: &Notes<'_>) -> Result<String, TemplateError> {
 }
 
 fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateError> {
-    let mut absent: Vec<Vec<String>> = absent(&matched(notes.expected, notes.wheels), notes.outcomes)
-        .iter()
-        .map(|missing| missing.cells().to_vec())
-        .collect();
-    let planned: BTreeSet<_> = notes.expected.cells.iter().map(|cell| (&cell.wheel, &cell.job)).collect();
-    let count = counted(notes.wheels.all.len(), "wheel");
-    let summary = match (planned.len(), absent.len()) {
+    let (expected, wheels) = (notes.expected, notes.wheels);
+    let mut absent: Vec<Vec<String>> =
+        absent(&matched(expected, wheels), &matched_archives(expected, wheels), notes.outcomes)
+            .iter()
+            .map(|missing| missing.cells().to_vec())
+            .collect();
+    let of_wheels: BTreeSet<_> = expected.cells.iter().map(|cell| (&cell.wheel, &cell.job)).collect();
+    let planned = of_wheels.len() + expected.archives.len();
+    let noun = called(of_wheels.len(), expected.archives.len());
+    let count = count_of(wheels);
+    let summary = match (planned, absent.len()) {
         (0, _) => format!("{count}."),
         (planned, 0) => format!("{count}. All of the {planned} that were planned are there."),
         (planned, absent) => format!("{count}. Of the {planned} that were planned, {absent} {} missing.", are(absent)),
@@ -133,8 +142,9 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         Detail::Short => MOST_SHORT,
         Detail::Counts => 0,
     });
+    let of_archives = wheels.archives.iter().filter_map(|archive| Some((archive.name.text.as_str(), archive.digest?)));
     let digests: Vec<(&str, crate::names::Digest)> =
-        notes.wheels.all.iter().filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?))).collect();
+        wheels.all.iter().filter_map(|wheel| Some((wheel.name.as_str(), wheel.digest?))).chain(of_archives).collect();
     let repository = notes.repository.map(|repository| format!(" --repo {repository}")).unwrap_or_default();
     let first = notes.releases.first();
     let is_immutable = first.is_some_and(|release| release.immutable);
@@ -145,17 +155,18 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
     let is_sums = |file: &ListedAsset| file.name == SUMS && file.state == AssetState::Uploaded;
     let view = View {
         summary,
-        sections: section(notes.wheels, notes.expected, 2, detail),
+        sections: section(wheels, expected, 2, detail) + &trees(wheels, 2, detail),
+        noun: called(wheels.all.len(), wheels.archives.len()),
         is_short: detail >= Detail::Short,
         are_absent_many: absent.len() > MOST_ABSENT,
         absent_summary: match absent.len() {
-            shown if shown == absent_count => format!("{absent_count} of the {} planned wheels:", planned.len()),
-            shown => format!("{absent_count} of the {} planned wheels, of which these are {shown}:", planned.len()),
+            shown if shown == absent_count => format!("{absent_count} of the {planned} planned {noun}s:"),
+            shown => format!("{absent_count} of the {planned} planned {noun}s, of which these are {shown}:"),
         },
         absent: if absent.is_empty() {
             String::new()
         } else {
-            markdown::table(&Failed::HEAD, &absent).trim_end().to_owned()
+            markdown::table(&Failed::head(noun), &absent).trim_end().to_owned()
         },
         installs: installs(notes.wheels, notes.index),
         has_index: notes.index.is_some(),
@@ -236,6 +247,37 @@ fn section(wheels: &Wheels, expected: &Expected, level: usize, detail: Detail) -
         }
     }
     text
+}
+
+/// A heading and a table of the archives of install trees; nothing without any.
+fn trees(wheels: &Wheels, level: usize, detail: Detail) -> String {
+    if wheels.archives.is_empty() {
+        return String::new();
+    }
+    let head = format!("\n{} Install trees\n\n", "#".repeat(level));
+    if detail == Detail::Counts {
+        return format!("{head}{}.\n", counted(wheels.archives.len(), "archive"));
+    }
+    let row = |archive: &PublishedArchive| {
+        let name = &archive.name;
+        let file = match &archive.address {
+            Some(address) => markdown::link(&markdown::code(&name.text), address),
+            None => markdown::code(&name.text),
+        };
+        vec![markdown::text(&name.distribution), markdown::text(&name.machine.title()), file]
+    };
+    let rows: Vec<Vec<String>> = wheels.archives.iter().map(row).collect();
+    head + &markdown::table(&["distribution", "platform", "file"], &rows)
+}
+
+/// How many wheels and archives there are.
+fn count_of(wheels: &Wheels) -> String {
+    let archives = counted(wheels.archives.len(), "archive");
+    match (wheels.all.len(), wheels.archives.len()) {
+        (_, 0) => counted(wheels.all.len(), "wheel"),
+        (0, _) => archives,
+        (count, _) => format!("{} and {archives}", counted(count, "wheel")),
+    }
 }
 
 /// Places in a row of a table.
@@ -320,9 +362,10 @@ pub fn history_section(notes: &Notes<'_>) -> String {
     let page = notes.releases.first().and_then(|release| addresses::page(release, notes.repository));
     let link = page.map_or_else(|| "Release".to_owned(), |page| markdown::link("Release", &page));
     format!(
-        "### {}\n\n{link}, {}.\n{}",
+        "### {}\n\n{link}, {}.\n{}{}",
         markdown::text(notes.tag),
-        counted(notes.wheels.all.len(), "wheel"),
-        section(notes.wheels, notes.expected, 4, Detail::Whole)
+        count_of(notes.wheels),
+        section(notes.wheels, notes.expected, 4, Detail::Whole),
+        trees(notes.wheels, 4, Detail::Whole)
     )
 }

@@ -65,7 +65,7 @@ impl Outcomes {
 /// The words of `build.json` and those of GitHub's job results.
 fn why(outcome: &str, reason: Option<String>) -> String {
     let told = match outcome {
-        "done" | "success" => "built, and its wheel is not here",
+        "done" | "success" => "built, and not here",
         "failed" | "failure" => "failed",
         "refused" => "built, and refused by its checks",
         "capped" => "ended at its time limit",

@@ -52,7 +52,7 @@ fn documents(listing: &Listing) -> Vec<String> {
         has_manifest: false,
         most_bytes: 125_000,
     };
-    let counted = coverage(&expected, &found);
+    let counted = coverage(&expected, &found, &matched_archives(&expected, &wheels));
     let mut documents = vec![
         packages(&wheels),
         notes(&about).unwrap(),

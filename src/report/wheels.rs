@@ -1,22 +1,25 @@
-//! The wheels of listings, read by name.
+//! The wheels of listings, read by name, and the archives of install trees.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Combination, Machine, Pythons, addresses};
+use super::{ArchiveName, Combination, Machine, PublishedArchive, Pythons, addresses};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{
-    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn, is_wheel_file,
+    Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn, is_tree_archive,
+    is_wheel_file,
 };
 use crate::publish::{AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, Rebuilt, tag_pieces};
 
-/// Wheels, sorted by what they are, and wheel files whose names say nothing.
+/// Wheels, sorted by what they are, archives, and wheel files whose names say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wheels {
     /// The wheels: by platform, combination and Python, then the newest release first.
     pub all: Vec<PublishedWheel>,
+    /// Archives of install trees, by platform and name.
+    pub archives: Vec<PublishedArchive>,
     /// Files that end in `.whl` and cannot be read, by release and name.
     pub unread: Vec<Unread>,
 }
@@ -103,6 +106,9 @@ impl Wheels {
             .collect();
         for release in releases {
             for asset in release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded) {
+                if is_tree_archive(&asset.name) {
+                    wheels.archives.push(archive(release, asset, beside));
+                }
                 if !is_wheel_file(&asset.name) {
                     continue;
                 }
@@ -127,6 +133,9 @@ impl Wheels {
         // A listing of GitHub and the manifest of the same release name the same file; the one that says more stays.
         let mut seen = BTreeSet::new();
         wheels.all.retain(|wheel| seen.insert((wheel.tag.clone(), wheel.name.clone())));
+        let key = |archive: &PublishedArchive| (archive.name.clone(), archive.tag.clone(), archive.address.is_none());
+        wheels.archives.sort_by_cached_key(key);
+        wheels.archives.dedup_by(|one, other| (&one.name, &one.tag) == (&other.name, &other.tag));
         wheels.unread.sort();
         wheels.unread.dedup();
         wheels
@@ -189,6 +198,17 @@ fn gfx(rows: &BTreeMap<(&str, Digest), &[String]>, wheel: &PublishedWheel) -> Ve
         None => of_name.next().map(|(_, gfx)| *gfx).filter(|first| of_name.all(|(_, other)| other == first)),
     };
     found.map(<[String]>::to_vec).unwrap_or_default()
+}
+
+fn archive(release: &ListedRelease, asset: &ListedAsset, beside: Beside<'_>) -> PublishedArchive {
+    let own_repository = addresses::repository_of(release);
+    let repository = own_repository.as_ref().or(beside.repository);
+    PublishedArchive {
+        name: ArchiveName::from(asset.name.as_str()),
+        digest: asset.digest,
+        address: addresses::asset(release, asset, &asset.name, beside.base, repository),
+        tag: release.tag_name.clone(),
+    }
 }
 
 fn read(

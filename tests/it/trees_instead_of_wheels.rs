@@ -89,6 +89,54 @@ fn archives_that_are_missing_are_reported() {
 }
 
 #[test]
+fn archives_count_in_coverage_and_notes_and_are_told_where_they_failed() {
+    let result = format!(
+        "{{\"job\": \"aotriton-0.13.0-rocm7.14.0-gfx-gfx1151\", \"outcome\": \"failed\", \"reason\": \"{}\"}}",
+        "no space"
+    );
+    let project = planned(BY_TARGET).file(&format!("dist/{GFX942}"), "a tree").file("results/build.json", &result);
+    let release = project.run(&["publish", "--to", "release", "--tag", "v1", "dist"]);
+    release.exits(0);
+    let coverage = ["report", "coverage", "--published", "release", "--plan", "plan.json"];
+    let said = project.run(&coverage).exits(0).stdout;
+    assert!(said.contains("| Linux x86-64 | `aotriton` | 1 | 1 | 0 | 50% |\n"), "{said}");
+    let results = ["--plan", "plan.json", "--results", "results"];
+    let notes = [&["report", "notes", "--published", "release", "--tag", "v1"][..], &results].concat();
+    let said = project.run(&notes).exits(0).stdout;
+    assert!(said.starts_with("1 archive. Of the 2 that were planned, 1 is missing.\n\n## Install trees\n"), "{said}");
+    assert!(said.contains(&format!("| aotriton | Linux x86-64 | `{GFX942}` |\n")), "{said}");
+    let failed = format!(
+        "| archive | job | what happened |\n|---|---|---|\n| `{GFX1151}` | `aotriton-0.13.0-rocm7.14.0-gfx-gfx1151` | failed: no space |\n"
+    );
+    assert!(said.contains(&format!("1 of the 2 planned archives:\n\n{failed}")), "{said}");
+    assert!(said.contains("SHA-256 of every archive") && said.contains(&format!("  {GFX942}\n")), "{said}");
+    let failures = [&["report", "failures", "--built", "dist"][..], &results].concat();
+    let said = project.run(&failures).exits(0).stdout;
+    assert!(
+        said.starts_with("1 of the 2 planned archives is missing:\n") && said.contains("failed: no space"),
+        "{said}"
+    );
+    let bad = result.replace("gfx1151", "gfx942");
+    let project = project.file("results/build.json", &bad).file(&format!("dist/{GFX1151}"), "another tree");
+    let said = project.run(&failures).exits(0).stdout;
+    assert!(said.starts_with("1 archive is built and did not pass the test:\n") && said.contains(GFX942), "{said}");
+}
+
+#[test]
+fn jobs_that_share_a_place_of_the_grid_count_each() {
+    let wheels = "version: 1\ndistribution: torch\nrecipe: torch\nunknown: lenient\ntorch-from: host\npython-from: host\n\
+        axes: {torch-ref: [release/2.12, release/2.13], python: [\"3.12\"]}\ngfx: [gfx942]\n";
+    let project = Project::new().file("m.yaml", wheels).file("dist/build.log", "");
+    project.run(&["plan", "m.yaml", "--format", "json", "--out", "plan.json"]).exits(0);
+    let names: Vec<String> = jobs(&project).into_iter().map(|(_, wheel)| wheel).collect();
+    assert!(names.len() == 2 && names[0] == names[1] && names[0].starts_with("torch-*"), "{names:?}");
+    let project = project.bytes("release/torch-2.12.0-cp312-cp312-linux_x86_64.whl", b"");
+    let said = project.run(&["report", "missing", "--published", "release", "--plan", "plan.json"]).exits(1);
+    assert!(said.stdout.contains("\ntorch * on Linux x86-64: 1 of 2 present, 1 missing\n"), "{}", said.stdout);
+    assert!(said.stderr.contains("9 of 10 cells are missing, in 9 wheels\n"), "{}", said.stderr);
+}
+
+#[test]
 fn a_workflow_keeps_archives_and_checks_no_wheels() {
     let project = Project::new()
         .file("m.yaml", &matrix(BY_TARGET).replace("torch-from: host\npython-from: host\n", "python-from: uv\n"));

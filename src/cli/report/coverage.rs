@@ -15,8 +15,8 @@ use crate::report::{self, Coverage, Scheme, Share, Wheels};
 /// Write how much of a plan is published: a table, badges, and a heatmap of torch, ROCm and Python
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Coverage is published/(published+missing) of the cells that the plan makes wheels for; what it
-excludes does not count. Green begins at 90 %, yellow at 70 %.
+Coverage is published/(published+missing) of the cells that the plan makes wheels for, and of its
+archives of install trees; what it excludes does not count. Green begins at 90 %, yellow at 70 %.
 
 Examples:
   rock-matrix report coverage --plan plan.json --published releases.json
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
-    let coverage = report::coverage(&expected, &found);
+    let coverage = report::coverage(&expected, &found, &report::matched_archives(&expected, &wheels));
     let mut exit = Exit::Done;
     if let Some(path) = &args.update {
         exit = args.output.change(path, shell, sink, |text| report::updated(text, &coverage))?;

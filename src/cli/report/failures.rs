@@ -11,7 +11,7 @@ use crate::render::actions::table;
 use crate::report::{self, Beside, Failed, Wheels};
 use crate::sys;
 
-/// Write which jobs of a run built no wheel or failed its test, and why
+/// Write which jobs of a run built no wheel or archive, or failed its test, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 For a run that published nothing: there is no release to write notes of, and nothing to install. A
@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// A plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
-    /// The folder with the wheels that were built
+    /// The folder with the wheels and archives that were built
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     built: PathBuf,
     #[arg(long, required = true, value_name = "FILE|DIR", help_heading = "Input", help = input::RESULTS)]
@@ -45,7 +45,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         sink.push(fault.help("check the name; make the folder if no wheel was built"));
         return Err(Exit::Fault);
     }
-    let files = sys::files_with_extension(&args.built, &["whl"]).map_err(|error| shell.report(&[error.into()]))?;
+    let files =
+        sys::files_with_extension(&args.built, &["whl", "gz"]).map_err(|error| shell.report(&[error.into()]))?;
     let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
     let assets = files.iter().filter_map(name).map(|name| ListedAsset { name, ..ListedAsset::default() }).collect();
     let run = ListedRelease { assets, ..ListedRelease::default() };
@@ -58,21 +59,21 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 }
 
 fn text(found: &report::Failures, room: usize) -> String {
-    let (absent, untested) = (found.absent.len(), found.untested.len());
+    let (absent, untested, noun) = (found.absent.len(), found.untested.len(), found.noun);
     let of_failed = [
         (
             &found.absent,
-            format!("{absent} of the {} {} missing:", counted(found.planned, "planned wheel"), are(absent)),
+            format!("{absent} of the {} {} missing:", counted(found.planned, &format!("planned {noun}")), are(absent)),
         ),
-        (&found.untested, format!("{} {} built and did not pass the test:", counted(untested, "wheel"), are(untested))),
+        (&found.untested, format!("{} {} built and did not pass the test:", counted(untested, noun), are(untested))),
     ];
     let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
-    let head = line(&Failed::HEAD) + &line(&["---"; Failed::HEAD.len()]);
+    let head = line(&Failed::head(noun)) + &line(&["---"; 3]);
     let row = |failed: &Failed| line(&failed.cells().each_ref().map(String::as_str));
     let tables: Vec<String> = of_failed
         .into_iter()
         .filter(|(failed, _)| !failed.is_empty())
-        .map(|(failed, title)| table(&format!("{title}\n\n{head}"), failed.iter().map(row), "wheel", room))
+        .map(|(failed, title)| table(&format!("{title}\n\n{head}"), failed.iter().map(row), noun, room))
         .collect();
     if tables.is_empty() {
         return "No job left a result that says what failed: see the logs of the run.\n".to_owned();

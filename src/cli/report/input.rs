@@ -143,13 +143,6 @@ impl Read {
         wheels
     }
 
-    /// Whether a release has a file of this name.
-    pub(super) fn has(&self, name: &str) -> bool {
-        let mut assets =
-            self.listing.releases.iter().filter(|release| !release.draft).flat_map(|release| &release.assets);
-        assets.any(|asset| asset.name == name)
-    }
-
     /// The wheels of these releases, drafts or not; tells of names that cannot be read.
     pub(super) fn wheels_of(&self, releases: &[&ListedRelease], compat: &Compat, sink: &mut Sink) -> Wheels {
         let wheels = Wheels::of(releases.iter().copied(), self.beside(&compat.rocm_versions()));

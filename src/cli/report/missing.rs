@@ -85,22 +85,22 @@ struct CellDocument<'a> {
 pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     args.output.spare(args.listed.paths().chain(args.plan.iter().map(PathBuf::as_path)), shell)?;
     let compat = load::compat(shell)?;
-    let read = args.listed.read(&args.connection, Manifests::None, shell, sink)?;
-    let wheels = read.wheels(compat, sink);
+    let wheels = args.listed.read(&args.connection, Manifests::None, shell, sink)?.wheels(compat, sink);
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let found = report::matched(&expected, &wheels);
     let grids = report::grids(&expected, &found);
     let mut missing = report::listed(&found);
-    let mut share = grids.iter().fold(Share::default(), |share, grid| share.plus(grid.share()));
-    let archives: Vec<(&str, bool)> = expected.archives.iter().map(|name| (name.as_str(), read.has(name))).collect();
-    for (_, is_there) in &archives {
-        share.count(*is_there);
+    let mut share = grids.iter().fold(Share::default(), |share, grid| share.plus(grid.share));
+    let archives = report::matched_archives(&expected, &wheels);
+    for found in &archives {
+        share.count(found.is_there);
     }
-    missing.extend(archives.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| (*name).to_owned()));
+    let noun = report::called(missing.len(), archives.iter().filter(|found| !found.is_there).count());
+    missing.extend(archives.iter().filter(|found| !found.is_there).map(|found| found.archive.name.text.clone()));
     let text = match args.format {
         Format::Json => json(&document(&grids, share, missing.clone(), &wheels)),
         Format::Human if args.list => missing.iter().map(|wheel| format!("{wheel}\n")).collect(),
-        Format::Human => report::missing_text(&grids) + &report::missing_archives(&archives),
+        Format::Human => report::missing_text(&grids) + &report::archives_text(&archives),
     };
     let delivered = args.output.deliver(&text, shell);
     if delivered != Exit::Done {
@@ -109,8 +109,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     if share.missing == 0 {
         return Ok(Exit::Done);
     }
-    let (cells, are, wheels) = (counted(share.total(), "cell"), are(share.missing), counted(missing.len(), "wheel"));
-    shell.say(&format!("{} of {cells} {are} missing, in {wheels}", share.missing));
+    let (cells, are, files) = (counted(share.total(), "cell"), are(share.missing), counted(missing.len(), noun));
+    shell.say(&format!("{} of {cells} {are} missing, in {files}", share.missing));
     Ok(Exit::Fault)
 }
 
