@@ -22,6 +22,7 @@ mod known;
 mod load;
 mod man;
 mod markdown;
+mod moving_line;
 mod pick;
 mod plan;
 mod publish;

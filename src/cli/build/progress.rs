@@ -3,22 +3,16 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
+use crate::cli::moving_line::{HEARTBEAT, MovingLine, cut};
 use crate::cli::shell::{Format, Shell, Verbosity};
 use crate::exec::{Event, Outcome, StageState};
 use crate::render::actions;
 use crate::sys;
 
-/// How often a long stage is said to live where there is no terminal.
-const HEARTBEAT: Duration = Duration::from_secs(30);
-/// How much of a log line stands on the moving line.
-const LINE_CHARS: usize = 60;
-
 /// Tells a person how far a build is.
 pub(super) struct Progress<'a> {
     shell: &'a Shell,
-    bar: Option<ProgressBar>,
+    moving: MovingLine,
     last_line: String,
     last_beat: Duration,
     number: String,
@@ -29,12 +23,8 @@ pub(super) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Progress for the terminal or the log that `shell` talks to.
     pub(super) fn new(shell: &'a Shell) -> Self {
-        let bar = shell.is_watched().then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"));
-            bar
-        });
-        Self { shell, bar, last_line: String::new(), last_beat: Duration::ZERO, number: String::new(), group: None }
+        let moving = MovingLine::new(shell);
+        Self { shell, moving, last_line: String::new(), last_beat: Duration::ZERO, number: String::new(), group: None }
     }
 
     /// Takes one event.
@@ -50,7 +40,7 @@ impl<'a> Progress<'a> {
                 self.number = format!("[{number}/{of}]");
                 self.last_line.clear();
                 self.last_beat = Duration::ZERO;
-                if self.bar.is_none() {
+                if !self.moving.is_shown() {
                     self.begin(&format!("{} {stage}", self.number));
                 }
             }
@@ -96,16 +86,12 @@ impl<'a> Progress<'a> {
     /// Takes the moving line away, and ends what a build that stopped left open.
     pub(super) fn finish(&mut self) {
         self.end();
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.moving.finish();
     }
 
     fn tick(&mut self, stage: &str, elapsed: Duration) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(format!("{} {stage}  {}  {}", self.number, span(elapsed), cut(&self.last_line)));
-            bar.tick();
-        } else if elapsed.saturating_sub(self.last_beat) >= HEARTBEAT {
+        self.moving.draw(|| format!("{} {stage}  {}  {}", self.number, span(elapsed), cut(&self.last_line)));
+        if !self.moving.is_shown() && elapsed.saturating_sub(self.last_beat) >= HEARTBEAT {
             self.last_beat = elapsed;
             if self.shell.verbosity == Verbosity::Normal {
                 let said =
@@ -116,10 +102,7 @@ impl<'a> Progress<'a> {
     }
 
     fn line(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| self.shell.say(line)),
-            None => self.shell.say(line),
-        }
+        self.moving.above(|| self.shell.say(line));
     }
 }
 
@@ -143,13 +126,6 @@ pub(super) fn span(span: Duration) -> String {
     }
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(LINE_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,11 +134,5 @@ mod tests {
     fn spans_are_written_for_people() {
         let words = [7, 60, 725, 3600, 12_059].map(|s| span(Duration::from_secs(s)));
         assert_eq!(words, ["7 s", "1 min 00 s", "12 min 05 s", "1 h 00 min", "3 h 20 min"]);
-    }
-
-    #[test]
-    fn a_long_line_is_cut_between_characters() {
-        assert_eq!(cut(&"ä".repeat(70)).chars().count(), LINE_CHARS + 1);
-        assert_eq!(cut("short"), "short");
     }
 }

@@ -77,6 +77,11 @@ impl Tree {
         };
         Ok(sys::real_path(&shell.environment.current_dir.join(folder)))
     }
+
+    /// Its folder, with signals caught from here on.
+    fn taken(&self, shell: &Shell) -> Result<(PathBuf, Signals), Exit> {
+        Ok((self.folder(shell)?, listen(shell)?))
+    }
 }
 
 /// Catches signals from here on.

@@ -1,21 +1,15 @@
 //! How far a checkout is: one moving line on a terminal, else a line a step and a sign of life between.
 
-use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Instant;
 
 use crate::checkout::Event;
+use crate::cli::moving_line::{HEARTBEAT, MovingLine, cut};
 use crate::cli::shell::{Shell, Verbosity};
-
-/// How often a long step is said to live where there is no terminal.
-const HEARTBEAT: Duration = Duration::from_secs(30);
-/// How much of what git says stands on the moving line.
-const LINE_CHARS: usize = 60;
 
 /// Tells a person how far a checkout is.
 pub(super) struct Progress<'a> {
     shell: &'a Shell,
-    bar: Option<ProgressBar>,
+    moving: MovingLine,
     title: String,
     last_line: String,
     last_beat: Instant,
@@ -24,12 +18,8 @@ pub(super) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Progress for the terminal or the log that `shell` talks to.
     pub(super) fn new(shell: &'a Shell) -> Self {
-        let bar = shell.is_watched().then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"));
-            bar
-        });
-        Self { shell, bar, title: String::new(), last_line: String::new(), last_beat: Instant::now() }
+        let moving = MovingLine::new(shell);
+        Self { shell, moving, title: String::new(), last_line: String::new(), last_beat: Instant::now() }
     }
 
     /// Takes one event.
@@ -39,9 +29,9 @@ impl<'a> Progress<'a> {
                 self.title = format!("[{number}/{of}] {title}");
                 self.last_line.clear();
                 self.last_beat = Instant::now();
-                match &self.bar {
-                    Some(_) => self.draw(),
-                    None => self.shell.say(&self.title),
+                self.draw();
+                if !self.moving.is_shown() {
+                    self.shell.say(&self.title);
                 }
             }
             Event::Command(repository, argv) => {
@@ -56,37 +46,29 @@ impl<'a> Progress<'a> {
                 self.draw();
             }
             Event::Told(diagnostic) => {
-                let report = || self.shell.report(std::slice::from_ref(diagnostic));
                 // A warning does not decide how the command ends.
-                let _ = self.bar.as_ref().map_or_else(report, |bar| bar.suspend(report));
+                let _ = self.moving.above(|| self.shell.report(std::slice::from_ref(diagnostic)));
             }
             Event::Tick => self.tick(),
         }
     }
 
     fn draw(&self) {
-        if let Some(bar) = &self.bar {
-            let line: String = self.last_line.chars().take(LINE_CHARS).collect();
-            bar.set_message(format!("{}  {line}", self.title));
-            bar.tick();
-        }
+        self.moving.draw(|| format!("{}  {}", self.title, cut(&self.last_line)));
     }
 
     fn tick(&mut self) {
         self.draw();
-        if self.bar.is_none() && self.last_beat.elapsed() >= HEARTBEAT {
+        if !self.moving.is_shown() && self.last_beat.elapsed() >= HEARTBEAT {
             self.last_beat = Instant::now();
             if self.shell.verbosity == Verbosity::Normal {
-                let line: String = self.last_line.chars().take(LINE_CHARS).collect();
-                self.shell.say(format!("{} {line}", self.title).trim_end());
+                self.shell.say(format!("{} {}", self.title, cut(&self.last_line)).trim_end());
             }
         }
     }
 
     /// Takes the moving line away.
     pub(super) fn finish(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.moving.finish();
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::checkout::PATCHES;
-use super::{Exit, Format, Shell, Tree, failed, listen};
+use super::{Exit, Format, Shell, Tree, failed};
 use crate::checkout::{self, Change, Target};
 use crate::diagnostic::{Diagnostic, Place, counted, registry::checkout as codes};
 use crate::source::{State, patch_sets};
@@ -41,9 +41,9 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (folder, signals) = match (args.tree.folder(shell), listen(shell)) {
-        (Ok(folder), Ok(signals)) => (folder, signals),
-        (Err(exit), _) | (_, Err(exit)) => return exit,
+    let (folder, signals) = match args.tree.taken(shell) {
+        Ok(taken) => taken,
+        Err(exit) => return exit,
     };
     let mut target = PathBuf::new();
     let unsaved = checkout::patches(

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::checkout::shown;
-use super::{Exit, Format, Shell, Tree, failed, listen};
+use super::{Exit, Format, Shell, Tree, failed};
 use crate::checkout::{self, Seen};
 use crate::source::{Found, Outcome};
 
@@ -25,9 +25,9 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let (folder, signals) = match (args.tree.folder(shell), listen(shell)) {
-        (Ok(folder), Ok(signals)) => (folder, signals),
-        (Err(exit), _) | (_, Err(exit)) => return exit,
+    let (folder, signals) = match args.tree.taken(shell) {
+        Ok(taken) => taken,
+        Err(exit) => return exit,
     };
     match checkout::seen(&folder, &shell.environment, &signals) {
         Ok(seen) if args.format == Format::Json => shell.print(&json(&seen)),
