@@ -40,6 +40,14 @@ pub struct Given {
     pub test_families: Option<Vec<String>>,
 }
 
+impl Given {
+    /// The arguments that give values, as they are told of: those of single values, then one for each of `axes`.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let single = ["--release-type", "--gfx", "--test-families"].map(str::to_owned);
+        single.into_iter().chain(self.axes.iter().map(|(name, _)| format!("--axis {name}"))).collect()
+    }
+}
+
 impl Lookups {
     /// Families and runners of the facts, and these recipes.
     pub fn new(compat: &Compat, recipes: Arc<Recipes>) -> Self {

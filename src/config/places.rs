@@ -22,6 +22,13 @@ impl Places {
         self.spans.insert(path.into(), span);
     }
 
+    /// Puts a place for a key path and all below it.
+    pub(super) fn replace(&mut self, path: &str, span: Span) {
+        let is_below = |known: &str| known.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
+        self.spans.retain(|known, _| !is_below(known));
+        self.insert(path, span);
+    }
+
     /// The bytes of a key path that is known itself.
     pub fn span(&self, path: &str) -> Option<Span> {
         self.spans.get(path).cloned()

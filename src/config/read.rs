@@ -26,6 +26,7 @@ use crate::yaml::{self, Node, Value};
 /// Reads one matrix file. Every fault goes to the sink; `None` when there was an error among them.
 pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Config> {
     let errors = sink.error_count();
+    let source = &source.with_arguments(lookups.given.arguments());
     let tree = yaml::parse(source, sink)?;
     yaml::shape::check(&tree, &MATRIX_FILE, source, sink);
     texts::check_characters(&tree, source, sink);
@@ -36,7 +37,7 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
     let mut places = Places::new(source.clone());
     place_all::insert(&tree, source, &mut places);
     let mut whole = complete::complete(&tree, &MATRIX_FILE);
-    release_type::give(&mut whole, &lookups.given);
+    release_type::give(&mut whole, &lookups.given, &mut places);
     let platform = whole.get("platform").cloned();
     let mut reader = Reader { source, lookups, platform: platform.as_ref(), sink };
     let recipe = reader.recipe(&whole);

@@ -14,17 +14,35 @@ pub struct Source {
     pub path: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
+    /// Arguments that give values in the place of those of the text.
+    arguments: Arc<[String]>,
 }
 
 impl Source {
     /// Wraps a text under a name.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Self { path: path.into(), text: text.into() }
+        Self { path: path.into(), text: text.into(), arguments: Arc::default() }
     }
 
-    /// The place of a byte range in this text.
+    /// The same text, some of whose values these arguments give instead.
+    #[must_use]
+    pub fn with_arguments(&self, arguments: Vec<String>) -> Self {
+        Self { arguments: arguments.into(), ..self.clone() }
+    }
+
+    /// What stands for the place of a value of an argument, by its number: a range that no text has.
+    pub fn span_of_argument(&self, number: usize) -> Span {
+        let beyond = self.text.len() + 1 + number;
+        beyond..beyond
+    }
+
+    /// The place of a byte range in this text, or of the argument that the range stands for.
     pub fn place(&self, span: Span) -> Place {
-        Place::Text { source: self.clone(), span }
+        let number = span.start.checked_sub(self.text.len() + 1);
+        match number.and_then(|number| self.arguments.get(number)) {
+            Some(argument) => Place::Argument(argument.clone()),
+            None => Place::Text { source: self.clone(), span },
+        }
     }
 }
 

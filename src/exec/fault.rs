@@ -2,6 +2,7 @@
 
 use crate::diagnostic::registry::build as codes;
 use crate::diagnostic::{Diagnostic, nearest::nearest};
+use crate::names::{ExpectedWheel, WheelName};
 use crate::sys::StopSignal;
 
 use super::collect::CollectFault;
@@ -235,7 +236,7 @@ impl From<&CollectFault> for Diagnostic {
             CollectFault::Name { expected, found, reason } => {
                 Self::new(&codes::WRONG_WHEEL, format!("the build made `{found}`, which is not the job's wheel"))
                     .note(format!("the plan expects `{expected}`: {reason}"))
-                    .help("see in build.json what the build really used, and correct the matrix or the recipe")
+                    .help(help_about_name(expected, found))
             }
             CollectFault::File(error) => Self::new(&codes::OUT_FOLDER, error.to_string()).help(
                 "give a folder that can be written with `--out`; `--continue auto` copies without building again",
@@ -244,9 +245,36 @@ impl From<&CollectFault> for Diagnostic {
     }
 }
 
+/// What to do about a wheel of another name.
+fn help_about_name(expected: &str, found: &str) -> String {
+    let names = expected.parse::<ExpectedWheel>().ok().zip(found.parse::<WheelName>().ok());
+    match names.filter(|(expected, found)| expected.is_for_any_platform_instead(found)) {
+        Some((_, found)) => format!(
+            "where it holds nothing that is compiled, say so in the recipe: `backends: {{any: {{tag: {}-{}-{}, collapse: \
+             [python]}}}}`, and plan again",
+            found.python, found.abi, found.platform
+        ),
+        None => "see in build.json what the build really used, and correct the matrix or the recipe".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pure_wheel_where_a_compiled_one_is_expected_is_told_where_the_recipe_says_its_tag() {
+        let help = |found: &str| {
+            let expected = "own-1.0+rocm62-cp312-cp312-linux_x86_64.whl".to_owned();
+            let fault = CollectFault::Name { expected, found: found.to_owned(), reason: "it differs".to_owned() };
+            Diagnostic::from(&fault).help.unwrap()
+        };
+        let tag = "`backends: {any: {tag: py3-none-any, collapse: [python]}}`";
+        assert!(help("own-1.0+rocm62-py3-none-any.whl").contains(tag), "{}", help("own-1.0+rocm62-py3-none-any.whl"));
+        for other in ["own-1.1+rocm62-py3-none-any.whl", "own-1.0+rocm62-cp311-cp311-linux_x86_64.whl"] {
+            assert!(help(other).starts_with("see in build.json"), "{}", help(other));
+        }
+    }
 
     fn fault(trouble: StepTrouble, tail: &[&str]) -> StepFault {
         StepFault {

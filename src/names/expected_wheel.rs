@@ -48,6 +48,13 @@ impl ExpectedWheel {
         self.name.label()
     }
 
+    /// Whether a built wheel is this one but for its tags, and for any platform where this one is for a platform.
+    pub fn is_for_any_platform_instead(&self, built: &WheelName) -> bool {
+        let wanted = &self.name;
+        let tagged = WheelName { python: wanted.python.clone(), abi: wanted.abi.clone(), ..built.clone() };
+        built.is_any_platform() && !wanted.is_any_platform() && self.difference(&tagged).is_none()
+    }
+
     /// What keeps a built wheel from being this one. The platform is that before repair, so it may differ.
     pub fn difference(&self, built: &WheelName) -> Option<String> {
         let wanted = &self.name;

@@ -201,6 +201,29 @@ fn a_release_type_gives_the_axes_that_are_not_listed() {
     assert!(told.contains("no fact knows a release type `nightli`; did you mean `nightly`?"), "{told}");
 }
 
+/// TM2: what is wrong with a value of the command line is told of its argument.
+#[test]
+fn a_bad_value_of_the_command_line_is_told_of_the_argument() {
+    let lines = "release-type: nightly\naxes: {python: [\"3.12\"]}\ngfx: [gfx942]\ntest: {families: auto}\n";
+    let told = |argument: &str, value: &str| {
+        let arguments = ["--recipes", "recipes", "plan", "m.yaml", argument, value];
+        project(lines).run(&arguments).exits(1).stderr
+    };
+    for (argument, value, said, place) in [
+        ("--release-type", "foo", "error[M023 unknown-word]", "--release-type"),
+        ("--axis", "python=3.08", "error[M031 bad-value]", "--axis python"),
+        ("--axis", "foo=1", "error[M032 unknown-axis]", "--axis foo"),
+        ("--test-families", "none;gfx942", "error[M037 bad-gfx]: `none` stands", "--test-families"),
+        ("--gfx", "gfx94", "error[M037 bad-gfx]", "--gfx"),
+    ] {
+        let told = told(argument, value);
+        assert!(told.contains(said) && told.contains(&format!("\n--> argument `{place}`\n")), "{told}");
+        assert!(!told.contains("m.yaml"), "{told}");
+    }
+    let told = told("--axis", "foo=1");
+    assert!(told.contains(", torch, ") && !told.contains("max-jobs"), "axes, and not every variable: {told}");
+}
+
 /// TM2
 #[test]
 fn values_of_the_command_line_take_the_place_of_those_of_the_file() {

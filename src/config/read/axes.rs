@@ -42,15 +42,16 @@ impl Reader<'_> {
             return Some(AxisRole::Package);
         }
         let recipe = self.lookups.recipes.known(naming.recipe);
-        let declared = recipe.iter().flat_map(|words| words.axes.iter().chain(words.vars.keys()));
-        let mut known: Vec<&str> = FIELD_AXES.into_iter().chain(declared.map(String::as_str)).collect();
-        if known.contains(&name) {
+        let declared = recipe.iter().flat_map(|words| words.axes.iter().map(String::as_str));
+        let variables = || recipe.iter().flat_map(|words| words.vars.keys().map(String::as_str));
+        let mut known: Vec<&str> = FIELD_AXES.into_iter().chain(declared).collect();
+        if known.contains(&name) || variables().any(|variable| variable == name) {
             return Some(AxisRole::Field);
         }
         recipe.as_ref()?;
         known.extend(ROLES.iter().map(|(word, _)| *word));
         known.push(naming.distribution);
-        let near = nearest(name, known.iter().copied());
+        let near = nearest(name, known.iter().copied().chain(variables()));
         let message = with_nearest(format!("no axis is called `{name}`"), near);
         let mut diagnostic = Diagnostic::new(&codes::UNKNOWN_AXIS, message).at(self.source.place(key.span.clone()), "");
         diagnostic = match near {
@@ -58,7 +59,8 @@ impl Reader<'_> {
             None => {
                 known.sort_unstable();
                 known.dedup();
-                diagnostic.note(format!("axes here: {}", known.join(", "))).help("remove it")
+                let also = if variables().next().is_some() { ", and every variable of the recipe" } else { "" };
+                diagnostic.note(format!("axes here: {}{also}", known.join(", "))).help("remove it")
             }
         };
         self.push(diagnostic);

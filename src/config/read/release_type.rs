@@ -14,34 +14,32 @@ use crate::diagnostic::{
 };
 use crate::yaml::{Key, Node, Scalar, Value};
 
-/// Puts the values of the command line into a tree that has its defaults.
-pub(super) fn give(whole: &mut Node, given: &Given) {
+/// Puts the values of the command line into a tree that has its defaults. They stand where the argument does.
+pub(super) fn give(whole: &mut Node, given: &Given, places: &mut Places) {
     let Value::Map(entries) = &mut whole.value else { return };
-    let at = |entries: &[(Key, Node)], key: &str| {
-        entries.iter().find(|(known, _)| known.text == key).map_or(0..0, |(_, node)| node.span.clone())
+    // The order is that of `Given::arguments`.
+    let mut stands = |number: usize, path: &str| {
+        let span = places.source().span_of_argument(number);
+        places.replace(path, span.clone());
+        span
     };
     if let Some(word) = &given.release_type {
-        let span = at(entries, "release-type");
+        let span = stands(0, "release-type");
         put(entries, "release-type", scalar(word, &span));
     }
     if let Some(families) = &given.gfx {
-        let span = at(entries, "gfx");
+        let span = stands(1, "gfx");
         put(entries, "gfx", list(families, &span));
     }
-    if let Some(families) = &given.test_families {
-        let span = at(entries, "test");
-        let mut test = entries.iter().find(|(key, _)| key.text == "test").map(|(_, node)| node.clone());
-        if let Some(Node { value: Value::Map(fields), .. }) = &mut test {
-            put(fields, "families", list(families, &span));
-        }
-        if let Some(test) = test {
-            put(entries, "test", test);
-        }
+    if let Some(families) = &given.test_families
+        && let Some(Node { value: Value::Map(fields), .. }) = node_mut(entries, "test")
+    {
+        let span = stands(2, "test.families");
+        put(fields, "families", list(families, &span));
     }
-    for (name, values) in &given.axes {
-        if let Some(Node { value: Value::Map(axes), span }) = node_mut(entries, "axes") {
-            let span =
-                axes.iter().find(|(key, _)| key.text == *name).map_or(span.clone(), |(_, node)| node.span.clone());
+    for (number, (name, values)) in given.axes.iter().enumerate() {
+        if let Some(Node { value: Value::Map(axes), .. }) = node_mut(entries, "axes") {
+            let span = stands(3 + number, &format!("axes.{name}"));
             put(axes, name, list(values, &span));
         }
     }
@@ -53,7 +51,10 @@ fn node_mut<'n>(entries: &'n mut [(Key, Node)], key: &str) -> Option<&'n mut Nod
 
 fn put(entries: &mut Vec<(Key, Node)>, key: &str, node: Node) {
     match entries.iter_mut().find(|(known, _)| known.text == key) {
-        Some((_, old)) => *old = node,
+        Some((key, old)) => {
+            key.span = node.span.clone();
+            *old = node;
+        }
         None => entries.push((Key { span: node.span.clone(), text: key.to_owned() }, node)),
     }
 }
