@@ -35,6 +35,9 @@ pub struct Record {
     pub image_digest: Option<String>,
     /// What the build says it really used: torch, ROCm, compiler, Python versions; `null` where it could not say.
     pub used: BTreeMap<String, Option<String>>,
+    /// What steps counted: `ccache` → `hits` → 12.
+    #[serde(default)]
+    pub figures: BTreeMap<String, BTreeMap<String, u64>>,
     /// How it ended.
     pub outcome: Outcome,
     /// Why it did not end well, in one line.
@@ -146,6 +149,7 @@ impl Record {
             image: None,
             image_digest: None,
             used: BTreeMap::new(),
+            figures: BTreeMap::new(),
             outcome: Outcome::Running,
             reason: None,
             stages: Vec::new(),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
+
 use super::container::{Containment, run_container, unusable};
 use super::engine_fault::EngineFault;
 use super::fault::BuildEnd;
@@ -15,7 +17,7 @@ use super::step_hash::step_hash;
 use super::surroundings::{MARK, Surroundings};
 use crate::exec::Masks;
 use crate::recipe::container::{self, Engine};
-use crate::recipe::{RECORD_FILE, Step};
+use crate::recipe::{FIGURES_FILE, RECORD_FILE, Step};
 use crate::sys::{self, Signals};
 
 /// The largest file of facts that a build may leave.
@@ -143,7 +145,8 @@ pub fn build(
         None => run_steps(&order, &mut record, runner, tell),
     };
     sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
-    record.used = used(folder);
+    record.used = left(folder, RECORD_FILE);
+    record.figures = left(folder, FIGURES_FILE);
     record.seconds = runner.clock().saturating_sub(begun).as_secs();
     record.disk_after_bytes = sys::free_bytes(folder.path());
     record.outcome = match &end {
@@ -164,9 +167,9 @@ pub fn build(
     Ok(Built { record, end, unreadable: opened.unreadable.clone(), passed_over: from, opened })
 }
 
-/// What the build says it really used.
-fn used(folder: &JobFolder) -> BTreeMap<String, Option<String>> {
-    let text = sys::read_text(&folder.path().join(RECORD_FILE), LARGEST_FACTS_BYTES).unwrap_or_default();
+/// What the build left in a file, by name: what it really used, or what it counted.
+fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String, T> {
+    let text = sys::read_text(&folder.path().join(file), LARGEST_FACTS_BYTES).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
@@ -270,6 +273,16 @@ mod tests {
         let (built, _) = bench.build(Continue::Stage("z".into()), &[step("a", "true")], &[]);
         assert!(matches!(built, Err(NotBegun::Stage(_))));
         assert!(!sys::exists(bench.folder().path()));
+    }
+
+    #[test]
+    fn what_was_counted_is_recorded_and_not_told_of_a_later_build() {
+        let bench = Bench::new();
+        let counts = "echo '{\"ccache\": {\"hits\": 12, \"misses\": 3}}' >figures.json";
+        let built = |steps: &[Step]| bench.build(Continue::Fresh, steps, &[]).0.unwrap().record.figures;
+        let counted = built(&[step("count", counts), step("fail", "false")]);
+        assert_eq!((counted["ccache"]["hits"], counted["ccache"]["misses"]), (12, 3), "of a failure too");
+        assert!(built(&[step("other", "true")]).is_empty());
     }
 
     /// B10

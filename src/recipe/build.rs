@@ -63,6 +63,8 @@ impl Build {
 
 /// The file, relative to the job's folder, in which the build records what it really used.
 pub const RECORD_FILE: &str = "used.json";
+/// The file, relative to the job's folder, in which a step of the build leaves what it counted: name → word → number.
+pub const FIGURES_FILE: &str = "figures.json";
 
 /// Makes the steps of a job. `given` are facts known from elsewhere.
 ///

@@ -23,7 +23,7 @@ mod step;
 mod tests;
 mod variables;
 
-pub use build::{Build, RECORD_FILE, build, is_absolute};
+pub use build::{Build, FIGURES_FILE, RECORD_FILE, build, is_absolute};
 pub use check::check;
 pub use context::{LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
 pub use prepare::{index_suffix, named};

@@ -389,9 +389,14 @@ fn a_build_that_leaves_no_wheel_or_two_has_failed() {
     assert_eq!(family.wheels().len(), 1);
 }
 
-/// A compiler cache that notes what it is asked.
+/// A compiler cache that notes what it is asked, and counted some calls.
 fn cache(family: &Family, name: &str) {
-    family.write(&format!("bin/{name}"), format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\n", family.path("asked").display()));
+    let counts = "case \"$*\" in
+  --print-stats) printf 'cache_miss\\t3\\ndirect_cache_hit\\t10\\npreprocessed_cache_hit\\t2\\nstats_updated_timestamp\\t0\\n' ;;
+  *json) echo '{\"stats\": {\"cache_hits\": {\"counts\": {\"C/C++\": 4, \"HIP\": 1}}, \"cache_misses\": {\"counts\": {}}}}' ;;
+esac";
+    let asked = family.path("asked");
+    family.write(&format!("bin/{name}"), format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\n{counts}\n", asked.display()));
     std::fs::set_permissions(family.path(&format!("bin/{name}")), PermissionsExt::from_mode(0o755)).unwrap();
 }
 
@@ -417,9 +422,12 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     let family = Family::with_sdk();
     cache(&family, "ccache");
     vision(&family, ", compiler-cache: ccache", "");
-    cached(&family, 0, &[]);
+    let told = cached(&family, 0, &[]);
+    assert!(told.contains("\nccache: 12 hits, 3 misses\n"), "{told}");
     let here = "[HERE]/bin/ccache";
-    assert_eq!(asked(&family), format!("{here} --zero-stats\n{here} --show-stats\n"));
+    assert_eq!(asked(&family), format!("{here} --zero-stats\n{here} --show-stats\n{here} --print-stats\n"));
+    let record: serde_json::Value = serde_json::from_slice(&std::fs::read(family.job("build.json")).unwrap()).unwrap();
+    assert_eq!(record["figures"], serde_json::json!({"ccache": {"hits": 12, "misses": 3}}));
     assert_eq!(
         family.called("torchvision").variables(&LAUNCHERS),
         format!("CMAKE_C_COMPILER_LAUNCHER={here}\nCMAKE_CXX_COMPILER_LAUNCHER={here}\nHIP_CLANG_LAUNCHER=(not set)\n")
@@ -430,9 +438,15 @@ fn a_compiler_cache_is_counted_from_its_beginning_to_the_end_even_of_a_failure()
     vision(&family, ", compiler-cache: sccache", "");
     let told = cached(&family, 4, &[]);
     let here = "[HERE]/home/.cargo/bin/sccache";
-    assert_eq!(asked(&family), format!("{here} --start-server\n{here} --zero-stats\n{here} --show-stats\n"));
+    assert_eq!(
+        asked(&family),
+        format!(
+            "{here} --start-server\n{here} --zero-stats\n{here} --show-stats\n{here} --show-stats --stats-format json\n"
+        )
+    );
     assert!(told.contains("error[B053 output-missing]: stage `vision`"), "{told}");
     assert!(told.contains("] cache-end: done after "), "{told}");
+    assert!(told.contains("\nsccache: 5 hits, 0 misses\n"), "{told}");
     assert_eq!(
         family.called("torchvision").variables(&LAUNCHERS),
         format!("CMAKE_C_COMPILER_LAUNCHER={here}\nCMAKE_CXX_COMPILER_LAUNCHER={here}\nHIP_CLANG_LAUNCHER={here}\n")
@@ -462,7 +476,7 @@ fn a_rendered_script_makes_the_wheel_that_build_makes() {
     };
     family.ended(0, script());
     assert!(std::fs::read(family.path(&format!("by-script/dist/torchvision/{name}"))).unwrap() == built);
-    let counted = "[HERE]/bin/ccache --zero-stats\n[HERE]/bin/ccache --show-stats\n";
+    let counted = "[HERE]/bin/ccache --zero-stats\n[HERE]/bin/ccache --show-stats\n[HERE]/bin/ccache --print-stats\n";
     assert_eq!(asked(&family), counted);
     family.write("trees/torchvision/trouble", "none");
     let (stdout, stderr) = family.ended(1, script());

@@ -286,6 +286,10 @@ fn build_one(
     if let Some(told) = built.end.diagnostic(&log) {
         shell.report(&[with_known_failures(told, job, &built.end, shell)]);
     }
+    for (name, counts) in &built.record.figures {
+        let counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        shell.say(&format!("{name}: {}", counts.join(", ")));
+    }
     let exit = match &built.end {
         BuildEnd::Done if args.test.is_some() => Exit::Done,
         BuildEnd::Done => finish::finish(job, &mut built, args, shell),
