@@ -87,6 +87,10 @@ pub struct StageRecord {
     pub stage: String,
     /// Digest of everything that makes it what it is. A stage whose hash changed is run again.
     pub hash: String,
+    /// Digest of the answers that it took from earlier stages; empty where it takes none. When they are others, it is run
+    /// again.
+    #[serde(default)]
+    pub answers: String,
     /// How far it came.
     pub state: StageState,
     /// Wall-clock seconds.
@@ -131,7 +135,7 @@ impl StageRecord {
     /// A stage that was not begun.
     pub fn new(stage: &str, hash: &str) -> Self {
         let (stage, hash) = (stage.to_owned(), hash.to_owned());
-        Self { stage, hash, state: StageState::Waiting, seconds: 0, tries: 0, ended: None }
+        Self { stage, hash, answers: String::new(), state: StageState::Waiting, seconds: 0, tries: 0, ended: None }
     }
 }
 
@@ -210,6 +214,7 @@ mod tests {
         record.stages.push(StageRecord {
             stage: "build".into(),
             hash: "sha256:0".into(),
+            answers: String::new(),
             state: StageState::Done,
             seconds: 7,
             tries: 1,

@@ -59,6 +59,7 @@ mod tests {
             .map(|word| StageRecord {
                 stage: word[..1].to_owned(),
                 hash: word.trim_end_matches('!').to_owned(),
+                answers: String::new(),
                 state: if word.ends_with('!') { StageState::Failed } else { StageState::Done },
                 seconds: 0,
                 tries: 1,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::fault::{BuildEnd, StepFault, StepTrouble};
 use super::folder::JobFolder;
 use super::mask::Masks;
-use super::record::{Outcome, Record, StageState};
+use super::record::{Outcome, Record, StageRecord, StageState};
 use super::runner::Runner;
-use super::surroundings::{Surroundings, invocation};
+use super::surroundings::{Surroundings, answers, invocation};
 use super::transcript::Transcript;
 use crate::recipe::Step;
 use crate::recipe::cap::{Allowance, Cap, End, Next, next};
@@ -50,6 +50,11 @@ pub struct Order<'a> {
 pub enum Event<'a> {
     /// A fresh build takes the place of an earlier one that ended so.
     Replaces(Outcome),
+    /// A stage that was done is run again, since it took other answers of earlier stages than those there are.
+    OtherAnswers {
+        /// Its name.
+        stage: &'a str,
+    },
     /// A stage begins.
     Started {
         /// Its name.
@@ -115,6 +120,39 @@ pub fn run_steps(
     BuildEnd::Done
 }
 
+/// Where a build goes on that could go on at `order.from`: at the first stage before that which took other answers than
+/// those there are. The stages that ask are run again for it, without a record, since asking changes nothing else; one
+/// that no longer gets an answer is where to begin, and says why.
+///
+/// # Errors
+/// A signal or the cap, or a log that cannot be written.
+pub(super) fn ask_again(
+    order: &Order<'_>,
+    before: &[StageRecord],
+    runner: &mut dyn Runner,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<usize, Box<BuildEnd>> {
+    let asks = |number: &usize| !order.steps[*number].facts.is_empty();
+    if !(0..order.from).any(|number| asks(&number)) {
+        return Ok(order.from);
+    }
+    let log = sys::open_log(&order.folder.log()).map_err(|error| Box::new(BuildEnd::File(error)))?;
+    let mut transcript = Transcript::new(log, order.masks);
+    for number in (0..order.from).filter(asks) {
+        match run_step(order, &order.steps[number], &mut transcript, runner, &mut |_| ()).0 {
+            BuildEnd::Done => {}
+            BuildEnd::Failed(_) => return Ok(number),
+            ended => return Err(Box::new(ended)),
+        }
+    }
+    let took_others = |number: &usize| {
+        !asks(number) && before[*number].answers != answers(&order.steps[*number], order.folder.path())
+    };
+    let Some(number) = (0..order.from).find(took_others) else { return Ok(order.from) };
+    tell(Event::OtherAnswers { stage: &order.steps[number].stage });
+    Ok(number)
+}
+
 /// Runs one step and records how it ended.
 fn run_stage(
     order: &Order<'_>,
@@ -127,6 +165,7 @@ fn run_stage(
     let step = &order.steps[number];
     tell(Event::Started { stage: &step.stage, number: number + 1, of: order.steps.len() });
     record.stages[number].state = StageState::Running;
+    record.stages[number].answers = answers(step, order.folder.path());
     if let Err(error) = record.save(&order.folder.record()) {
         return BuildEnd::File(error);
     }

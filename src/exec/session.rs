@@ -11,7 +11,7 @@ use super::fault::BuildEnd;
 use super::folder::{JobFolder, OpenFault, Opened, open};
 use super::record::{Outcome, Record, StageRecord};
 use super::resume::{Continue, UnknownStage, first_step};
-use super::run::{Event, Limits, Order, run_steps};
+use super::run::{Event, Limits, Order, ask_again, run_steps};
 use super::runner::Runner;
 use super::step_hash::step_hash;
 use super::surroundings::{MARK, Surroundings};
@@ -119,6 +119,15 @@ pub fn build(
         }
     }
     let from = first_step(&wish, &stages, &before).map_err(NotBegun::Stage)?;
+    let (surroundings, limits, masks, signals) = (session.surroundings, session.limits, session.masks, session.signals);
+    let order = Order { folder, steps, from, surroundings, limits, masks, signals };
+    // In a container it is the image that answers, which is a part of every stage's hash.
+    let asked = match (&wish, &containment) {
+        (Continue::Auto, None) => ask_again(&order, &before, runner, tell),
+        _ => Ok(from),
+    };
+    let from = *asked.as_ref().unwrap_or(&from);
+    let order = Order { from, ..order };
     record.stages = stages.iter().map(|(stage, hash)| StageRecord::new(stage, hash)).collect();
     for (stage, old) in record.stages.iter_mut().zip(&before).take(from).filter(|(stage, old)| stage.stage == old.stage)
     {
@@ -127,11 +136,10 @@ pub fn build(
     record.outcome = Outcome::Running;
     record.log = folder.log().display().to_string();
     record.disk_before_bytes = sys::free_bytes(folder.path());
-    let (surroundings, limits, masks, signals) = (session.surroundings, session.limits, session.masks, session.signals);
-    let order = Order { folder, steps, from, surroundings, limits, masks, signals };
-    let mut end = match &containment {
+    let mut end = match (asked, &containment) {
+        (Err(end), _) => *end,
         _ if from == steps.len() => BuildEnd::Done,
-        Some(containment) => {
+        (Ok(_), Some(containment)) => {
             // Checkouts are this program's own work; the container finds them in the folder.
             let own = steps.iter().take_while(|step| step.host).count();
             let checkouts = Order { steps: &steps[..own], ..order };
@@ -142,7 +150,7 @@ pub fn build(
                 ended => ended,
             }
         }
-        None => run_steps(&order, &mut record, runner, tell),
+        (Ok(_), None) => run_steps(&order, &mut record, runner, tell),
     };
     sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
     record.used = left(folder, RECORD_FILE);
@@ -246,6 +254,42 @@ mod tests {
         let (built, ran) = bench.build(Continue::Fresh, &steps, &[]);
         assert_eq!(ran, ["a", "b"], "a fresh build begins in an empty folder");
         assert_eq!(built.unwrap().record.stages[1].state, StageState::Failed);
+    }
+
+    /// TB25: the answer to a question of the build is a part of the stages that take it, and of no other.
+    #[test]
+    fn another_answer_runs_the_stages_again_that_take_it() {
+        let bench = Bench::new();
+        let answer = |text: &str| sys::write_atomic(&bench.folder().path().join("installed"), text.as_bytes()).unwrap();
+        let asks = "cat installed; mkdir -p facts; cp installed facts/sdk";
+        let question = Step { facts: vec!["sdk".into()], ..step("facts-sdk", asks) };
+        let word = crate::recipe::shell_variable(&crate::recipe::late_name("sdk"));
+        let takes = |stage: &str, script: &str| {
+            let mut step = step(stage, script);
+            step.argv.push(word.clone());
+            step
+        };
+        let steps = [
+            step("sdk", "true"),
+            question,
+            step("between", "true"),
+            takes("torch", "echo $0 >>built; [ ! -e cut ]"),
+            step("audio", "true"),
+        ];
+        answer("7.13");
+        assert_eq!(bench.build(Continue::Auto, &steps, &[]).1, ["sdk", "facts-sdk", "between", "torch", "audio"]);
+        assert!(bench.build(Continue::Auto, &steps, &[]).1.is_empty(), "the same answer builds nothing");
+        answer("7.14");
+        sys::write_atomic(&bench.folder().path().join("cut"), b"").unwrap();
+        assert_eq!(bench.build(Continue::Auto, &steps, &[]).1, ["torch"], "it was cut there");
+        sys::remove(&bench.folder().path().join("cut")).unwrap();
+        assert_eq!(bench.build(Continue::Auto, &steps, &[]).1, ["torch", "audio"]);
+        assert!(bench.build(Continue::Auto, &steps, &[]).1.is_empty());
+        let built = sys::read_text(&bench.folder().path().join("built"), 99).unwrap();
+        assert_eq!(built.split_whitespace().collect::<Vec<_>>(), ["7.13", "7.14", "7.14"]);
+        sys::remove(&bench.folder().path().join("installed")).unwrap();
+        let (built, ran) = bench.build(Continue::Auto, &steps, &[]);
+        assert_eq!((built.unwrap().record.outcome, ran.join(" ").as_str()), (Outcome::Failed, "facts-sdk"));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use sha2::{Digest as _, Sha256};
+
+use crate::names::Digest;
 use crate::recipe::{LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
 use crate::sys::{self, Environment};
@@ -59,6 +62,13 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
         mark: Some((MARK.to_owned(), folder.display().to_string())),
         ..Invocation::default()
     }
+}
+
+/// The digest of the answers that a step takes from earlier ones, as they are now; empty where it takes none.
+pub(super) fn answers(step: &Step, folder: &Path) -> String {
+    let taken: Vec<_> = step.needs().into_iter().map(|fact| (fact, answer(fact, folder))).collect();
+    let digest = |taken| Digest::new(Sha256::digest(serde_json::json!(taken).to_string().as_bytes()).into());
+    if taken.is_empty() { String::new() } else { digest(taken).to_string() }
 }
 
 /// What an earlier step found; nothing where it was not asked.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::build::Maker;
-use super::context::{LATE, SHELL_VARIABLE, late_name};
-use super::step::Step;
+use super::context::{SHELL_VARIABLE, late_name};
+use super::step::{Step, facts_in};
 use crate::config::recipe::FactDocument;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 
@@ -72,7 +72,7 @@ impl Maker<'_> {
 
     /// Takes from a step the variables of the recipe's own environment that need a fact which was not asked yet.
     pub(super) fn leave_out_unasked(step: &mut Step, asked: &BTreeSet<String>) {
-        let known = |text: &str| unasked(text, asked).is_none();
+        let known = |text: &str| facts_in(text).all(|fact| asked.contains(fact));
         step.env.retain(|_, value| known(value));
         step.env_if.retain(|_, only| asked.contains(&only.fact) && known(&only.value));
         step.env_extend
@@ -84,11 +84,7 @@ impl Maker<'_> {
     /// # Errors
     /// The fact, with the stage after which it is asked.
     pub(super) fn check_asked(&self, step: &Step, asked: &BTreeSet<String>) -> Result<(), Diagnostic> {
-        let extended = step.env_extend.values().flat_map(|extend| [&extend.prepend, &extend.append]).flatten();
-        let texts = step.argv.iter().chain(step.env.values()).chain(extended).chain(&step.clean);
-        let mut texts = texts.chain(step.env_if.values().map(|only| &only.value)).chain([&step.cwd]);
-        let only = step.env_if.values().map(|only| only.fact.as_str()).find(|fact| !asked.contains(*fact));
-        let Some(fact) = only.or_else(|| texts.find_map(|text| unasked(text, asked))) else { return Ok(()) };
+        let Some(fact) = step.needs().into_iter().find(|fact| !asked.contains(*fact)) else { return Ok(()) };
         let beside = self.document.facts.get(fact).and_then(FactDocument::stage).unwrap_or_default();
         let message = format!("stage `{}` needs the fact `{fact}`, which is asked later, at `{beside}`", step.stage);
         let fault = Diagnostic::new(&codes::BAD_RECIPE, message).help("move the stage behind it, or ask earlier");
@@ -109,12 +105,6 @@ impl Maker<'_> {
         }
         step
     }
-}
-
-/// The first fact that a text needs and that was not asked.
-fn unasked<'t>(text: &'t str, asked: &BTreeSet<String>) -> Option<&'t str> {
-    let names = text.split(SHELL_VARIABLE).skip(1).step_by(2).filter_map(|name| name.strip_prefix(LATE));
-    names.into_iter().find(|name| !asked.contains(*name))
 }
 
 /// The fact as expressions see it.

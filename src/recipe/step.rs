@@ -1,6 +1,6 @@
 //! One step of a build: a process with everything it needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{LATE, SHELL_VARIABLE};
 
@@ -59,6 +59,20 @@ impl Step {
         let fact = word.strip_prefix(SHELL_VARIABLE)?.strip_suffix(SHELL_VARIABLE)?.strip_prefix(LATE)?;
         (self.facts.is_empty() && !fact.contains(SHELL_VARIABLE)).then_some(fact)
     }
+
+    /// The facts of earlier steps whose answers it takes.
+    pub fn needs(&self) -> BTreeSet<&str> {
+        let extended = self.env_extend.values().flat_map(|extend| [&extend.prepend, &extend.append]).flatten();
+        let texts = self.argv.iter().chain(self.env.values()).chain(extended).chain(&self.clean).chain([&self.cwd]);
+        let texts = texts.chain(self.env_if.values().map(|only| &only.value));
+        let conditions = self.env_if.values().map(|only| only.fact.as_str());
+        texts.flat_map(|text| facts_in(text)).chain(conditions).collect()
+    }
+}
+
+/// The facts whose answers stand in a text.
+pub(super) fn facts_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(SHELL_VARIABLE).skip(1).step_by(2).filter_map(|name| name.strip_prefix(LATE))
 }
 
 /// A value that depends on whether a fact has an answer.

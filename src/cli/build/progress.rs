@@ -36,6 +36,9 @@ impl<'a> Progress<'a> {
                     self.line(&text);
                 }
             }
+            Event::OtherAnswers { stage } => {
+                self.line(&format!("`{stage}` is run again: what it takes from earlier stages is not what it was"));
+            }
             Event::Started { stage, number, of } => {
                 self.number = format!("[{number}/{of}]");
                 self.last_line.clear();
