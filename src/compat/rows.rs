@@ -25,7 +25,7 @@ pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFa
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
-pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchSourceRow};
+pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow, TorchSourceRow};
 pub use wheels::{EmbeddingRow, EqualRow, WheelContentRow};
 
 /// All tables. A file holds one or several of them.
@@ -35,6 +35,7 @@ pub struct Tables {
     /// Short name → what the source is.
     pub sources: BTreeMap<String, String>,
     pub torch: Vec<TorchRow>,
+    pub torch_indexes: Vec<TorchIndexRow>,
     pub rocm: Vec<RocmRow>,
     pub torch_gfx: Vec<GfxRow>,
     pub rocm_gfx: Vec<GfxRow>,
@@ -500,6 +501,7 @@ impl Tables {
 
 tables_of_rows!(
     torch,
+    torch_indexes,
     rocm,
     torch_gfx,
     rocm_gfx,

@@ -89,6 +89,18 @@ impl Compat {
         self.tables.torch.iter().find(|row| row.torch == minor)
     }
 
+    /// Where `torch-from`, one of its words, finds wheels of a version, with `{rocm}` in the address.
+    pub fn torch_index(&self, from: &str, torch: &Version) -> Option<&str> {
+        let word = match (torch.is_dev(), torch.is_pre()) {
+            (true, _) => "nightly",
+            (false, true) => "candidate",
+            (false, false) => "final",
+        };
+        let has = |versions: &[String]| versions.is_empty() || versions.iter().any(|version| version == word);
+        let row = self.tables.torch_indexes.iter().find(|row| row.from == from && has(&row.versions));
+        row.map(|row| row.address.as_str())
+    }
+
     /// The row of a package version (by version, or by family for a commit); `package` is the normalized name.
     pub fn package(&self, package: &str, version: &PackageVersion) -> Option<&PackageRow> {
         self.tables.packages.iter().filter(|row| row.package == package).find(|row| match version {

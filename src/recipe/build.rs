@@ -77,7 +77,7 @@ pub fn build(
     site: &Site,
     given: &BTreeMap<String, String>,
 ) -> Result<Build, Vec<Diagnostic>> {
-    let mut faults = refusals(job, document);
+    let mut faults = refusals(job, document, compat);
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -107,7 +107,7 @@ pub fn build(
 }
 
 /// What rules a job out before any expression is evaluated.
-fn refusals(job: &Job, document: &RecipeDocument) -> Vec<Diagnostic> {
+fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let found = |python_from| matches!(python_from, PythonFrom::Image | PythonFrom::Host);
     let (torch_from, python_from) = (job.settings.torch_from, job.settings.python_from);
@@ -121,6 +121,14 @@ fn refusals(job: &Job, document: &RecipeDocument) -> Vec<Diagnostic> {
         let message = format!("the torch of `torch-from: {torch_from}` is not there for `python-from: {python_from}`");
         let fault = Diagnostic::new(&codes::TORCH_OF_ANOTHER_PYTHON, message);
         faults.push(fault.help(format!("set `python-from: {torch_from}`, or take torch from an index")));
+    }
+    let is_index = matches!(torch_from, TorchFrom::PytorchIndex | TorchFrom::AmdIndex) && job.rocm.is_some();
+    if let (Some(torch), true) = (&job.torch, is_index)
+        && prepare::index_of(job, torch, compat).is_none()
+    {
+        let message = format!("the facts name no index of `torch-from: {torch_from}` for torch {torch}");
+        let fault = Diagnostic::new(&codes::FACT_UNKNOWN, message);
+        faults.push(fault.help("name one under `indexes`, or add a row to `torch-indexes`"));
     }
     for name in job.settings.vars.keys().filter(|name| !document.vars.contains_key(*name)) {
         let known: Vec<&str> = document.vars.keys().map(String::as_str).collect();

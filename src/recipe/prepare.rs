@@ -8,15 +8,6 @@ use crate::config::{Platform, PythonFrom, TorchFrom};
 use crate::names::{PythonVersion, RocmVersion, Version};
 use crate::plan::Job;
 
-/// The official index of torch wheels; `{rocm}` is the suffix of its path. Source: pytorch.org, "Start locally".
-const TORCH_INDEX: &str = "https://download.pytorch.org/whl/rocm{rocm}";
-/// The same for nightly builds (`nightly/rocm6.2` in the path).
-const TORCH_NIGHTLY_INDEX: &str = "https://download.pytorch.org/whl/nightly/rocm{rocm}";
-/// The same for release candidates (`test/rocm6.2` in the path).
-const TORCH_TEST_INDEX: &str = "https://download.pytorch.org/whl/test/rocm{rocm}";
-/// AMD's index. Source: rocm.docs.amd.com, "Install PyTorch via pip".
-const AMD_INDEX: &str = "https://repo.radeon.com/rocm/manylinux/rocm-rel-{rocm}/";
-
 const TOOLS: &str = include_str!("../../templates/recipe/tools.sh");
 const UV: &str = include_str!("../../templates/recipe/uv.sh");
 const DEADSNAKES: &str = include_str!("../../templates/recipe/deadsnakes.sh");
@@ -114,28 +105,28 @@ fn manylinux_python(python: PythonVersion) -> String {
     format!("/opt/python/{}/bin/python", python.cp_tag())
 }
 
+/// Where torch is installed from, with `{rocm}` in it: what the matrix file says, else what the facts say.
+pub(super) fn index_of<'a>(job: &'a Job, torch: &Version, compat: &'a Compat) -> Option<&'a str> {
+    let (from, indexes) = (job.settings.torch_from, &job.settings.indexes);
+    let named = if from == TorchFrom::AmdIndex { indexes.get("rocm") } else { indexes.get("torch") };
+    named.map(String::as_str).or_else(|| compat.torch_index(from.word(), torch))
+}
+
 fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec<Step> {
     let mut argv = vec![python.to_owned(), "-m".into(), "pip".into(), "install".into()];
     let requirement = format!("torch=={torch}");
-    let indexes = &job.settings.indexes;
+    let address = index_of(job, torch, compat).unwrap_or_default();
     match (job.settings.torch_from, &job.rocm) {
         (TorchFrom::Image | TorchFrom::Host, _) | (_, None) => return Vec::new(),
         (TorchFrom::PytorchIndex, Some(rocm)) => {
-            let shipped = match (torch.is_dev(), torch.is_pre()) {
-                (true, _) => TORCH_NIGHTLY_INDEX,
-                (false, true) => TORCH_TEST_INDEX,
-                (false, false) => TORCH_INDEX,
-            };
-            let template = indexes.get("torch").map_or(shipped, String::as_str);
             if torch.is_pre() {
                 argv.push("--pre".to_owned());
             }
-            let index = template.replace("{rocm}", &index_suffix(torch, rocm, compat));
+            let index = address.replace("{rocm}", &index_suffix(torch, rocm, compat));
             argv.extend([requirement, "--index-url".to_owned(), index]);
         }
         (TorchFrom::AmdIndex, Some(rocm)) => {
-            let template = indexes.get("rocm").map_or(AMD_INDEX, String::as_str);
-            argv.extend([requirement, "--find-links".to_owned(), template.replace("{rocm}", rocm.as_str())]);
+            argv.extend([requirement, "--find-links".to_owned(), address.replace("{rocm}", rocm.as_str())]);
         }
     }
     let install = Step { stage: "torch".to_owned(), argv, retries: 2, ..Step::default() };

@@ -121,6 +121,12 @@ struct Read {
     doubt: Option<(String, usize)>,
 }
 
+/// The pin of whose versions archives are released, by name; empty where the facts have none.
+pub fn with_archives(compat: &Compat) -> &str {
+    let row = compat.tables().pins.iter().find(|row| !row.archive.is_empty());
+    row.map_or("", |row| row.pin.as_str())
+}
+
 /// Reads a pin by name; `None` where the facts do not have it. `variable` looks up a variable of the environment.
 pub fn read<'a>(
     compat: &'a Compat,

@@ -13,8 +13,6 @@ use crate::source::pins::{self, Commit, Copies, Copy, Mode, Pinned, Sum, Taken};
 use crate::source::related::{RelatedCommits, Strictness};
 use crate::sys;
 
-/// The pin that has archives.
-const PACKAGE: &str = "aotriton";
 /// How long git may take to say where a checkout is.
 const ASKED: Duration = Duration::from_secs(10);
 
@@ -112,6 +110,8 @@ struct Related {
 
 #[derive(serde::Serialize)]
 struct Package {
+    #[serde(skip)]
+    name: String,
     version: Option<String>,
     generation: String,
     file: Option<String>,
@@ -168,7 +168,7 @@ impl Args {
         });
         let related = related.collect();
         let variable = |name: &str| shell.environment.get(name).map(str::to_owned);
-        let pinned = pins::read(compat, PACKAGE, &files, variable);
+        let pinned = pins::read(compat, pins::with_archives(compat), &files, variable);
         let pinned = pinned.map(|pinned| if self.default { pinned.or_default() } else { pinned });
         let aotriton = pinned.map(|pinned| self.package(&pinned, torch.as_ref(), compat, shell, sink));
         Document { version: 1, torch, pins, related, aotriton }
@@ -198,6 +198,7 @@ impl Args {
         let wanted: Vec<&str> = self.gfx.iter().flat_map(|text| text.split([';', ',', ' '])).collect();
         let is_wanted = |image: &&pins::Image| wanted.is_empty() || wanted.iter().any(|target| image.is_for(target));
         Package {
+            name: pinned.row.pin.clone(),
             version: pinned.version.clone(),
             generation: pinned.row.generation.clone(),
             file: pinned.file.clone(),
@@ -238,7 +239,7 @@ impl Args {
                     sink.push(
                         Diagnostic::new(
                             &codes::UNKNOWN_PIN,
-                            format!("the commit of {PACKAGE} cannot be told: {reason}"),
+                            format!("the commit of {} cannot be told: {reason}", pinned.row.pin),
                         )
                         .at(Place::File(place.into()), "")
                         .help(format!("name it in {}, or take the one of the facts with `--default`", pinned.row.env)),
@@ -258,7 +259,7 @@ impl Args {
         };
         let version = pinned.version.as_deref().unwrap_or("of this pin");
         let mut missing = |why: String| {
-            let message = format!("{PACKAGE} {version} has no archive for ROCm {rocm}: {why}");
+            let message = format!("{} {version} has no archive for ROCm {rocm}: {why}", pinned.row.pin);
             sink.push(
                 Diagnostic::new(&codes::NO_ARCHIVE, message)
                     .help(format!("build it from source, or take a ROCm that has one: {}", others())),
@@ -342,7 +343,8 @@ fn released_with(pinned: &Pinned<'_>, torch: Option<&Told>, compat: &Compat, sin
     let known: Vec<String> = row.upstream.iter().chain(&row.fork).cloned().collect();
     if !fits {
         let version = pinned.version.as_deref().unwrap_or_default();
-        let message = format!("torch {minor} pins {PACKAGE} {version}, and was released with {}", known.join(", "));
+        let message =
+            format!("torch {minor} pins {} {version}, and was released with {}", pinned.row.pin, known.join(", "));
         sink.push(
             Diagnostic::new(&codes::UNUSUAL_VERSION, message)
                 .note(compat.cite("pins.yaml", &format!("torch-aotriton {minor}"), &row.origin))
@@ -362,7 +364,7 @@ fn human(document: &Document) -> String {
     }
     let Some(package) = &document.aotriton else { return text };
     let version = package.version.as_deref().unwrap_or("unknown");
-    let _ = writeln!(text, "{PACKAGE:14} {version:40}  {}", package.file.as_deref().unwrap_or("no file"));
+    let _ = writeln!(text, "{:14} {version:40}  {}", package.name, package.file.as_deref().unwrap_or("no file"));
     let commit = package.commit.as_deref().unwrap_or("unknown");
     let _ = writeln!(text, "  commit       {commit:40}  {}", package.commit_from);
     let mode = match &package.prefix {

@@ -8,6 +8,7 @@ use super::{Fault, Row, is_hex, is_numbers, table};
 
 const PLATFORMS: [&str; 2] = ["linux", "windows"];
 const FORMATS: [&str; 4] = ["text", "lines", "cmake", "related-commits"];
+const VERSIONS: [&str; 3] = ["final", "candidate", "nightly"];
 const UNLISTED: [&str; 4] = ["", "clamp", "refuse", "build-runtime"];
 
 pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
@@ -76,6 +77,19 @@ fn pins(tables: &Tables, faults: &mut Vec<Fault>) {
     for (number, of) in tables.pins.iter().enumerate() {
         let mut row = pins.row(number, format!("{} {}", of.pin, of.generation).trim_end().to_owned(), &of.origin);
         pin(of, &mut row);
+    }
+    let mut indexes = table("torch-indexes", tables, faults);
+    for (number, of) in tables.torch_indexes.iter().enumerate() {
+        let mut row =
+            indexes.row(number, format!("{} {}", of.from, of.versions.join(" ")).trim_end().to_owned(), &of.origin);
+        row.expect(of.address.contains("://") && of.address.contains("{rocm}"), || {
+            format!("address: `{}` is no address with `{{rocm}}` in it", of.address)
+        });
+        for word in &of.versions {
+            row.expect(VERSIONS.contains(&word.as_str()), || {
+                format!("versions: `{word}` is not {}", VERSIONS.join(", "))
+            });
+        }
     }
     let mut aotriton = table("torch-aotriton", tables, faults);
     for (number, of) in tables.torch_aotriton.iter().enumerate() {
@@ -147,6 +161,18 @@ mod tests {
             "projects torch on linux windows: folder: `../pytorch` is not the name of a folder",
         );
         check(|t| t.projects[1].pin = "tritno".into(), "projects triton on linux: `tritno` is not in the table pins");
+    }
+
+    #[test]
+    fn an_index_of_torch_has_a_place_for_the_rocm() {
+        check(
+            |t| t.torch_indexes[0].address = "https://example.org/rocm6.2".into(),
+            "torch-indexes pytorch-index final: address: `https://example.org/rocm6.2` is no address with `{rocm}` in it",
+        );
+        check(
+            |t| t.torch_indexes[0].versions = vec!["stable".into()],
+            "torch-indexes pytorch-index stable: versions: `stable` is not final, candidate, nightly",
+        );
     }
 
     #[test]

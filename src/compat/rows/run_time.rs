@@ -61,6 +61,9 @@ pub struct VariableRuleRow {
 pub struct AttentionRow {
     /// `aotriton` or `ck`.
     pub library: String,
+    /// The library as its makers write it; once is enough.
+    #[serde(default)]
+    pub title: String,
     pub gfx: Vec<String>,
     /// Versions of torch, `>=2.8`; empty: all.
     #[serde(default)]

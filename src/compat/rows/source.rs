@@ -147,6 +147,20 @@ fn torch() -> String {
     "torch".to_owned()
 }
 
+/// Where wheels of torch are found.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TorchIndexRow {
+    /// A word of `torch-from`.
+    pub from: String,
+    /// Whose versions it is for: `final`, `candidate` or `nightly`; none: all.
+    #[serde(default)]
+    pub versions: Vec<String>,
+    /// With `{rocm}` in it.
+    pub address: String,
+    pub origin: Origin,
+}
+
 /// The AOTriton versions that a torch minor was released with.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -4,9 +4,6 @@ use crate::compat::Compat;
 use crate::compat::rows::AttentionRow;
 use crate::names::{GfxTarget, Version};
 
-/// What torch uses on ROCm where nothing else is asked for (`preferred_rocm_fa_library`, "default").
-const DEFAULT: &str = "aotriton";
-
 /// The library that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preference {
@@ -16,12 +13,15 @@ pub enum Preference {
     Ck,
 }
 
+/// The setting that `--prefer-ck` stands for.
+const PREFER_CK: &str = "TORCH_ROCM_FA_PREFER_CK=1";
+
 impl Preference {
-    fn library(self) -> Option<&'static str> {
-        match self {
-            Self::None => None,
-            Self::Ck => Some("ck"),
-        }
+    /// The library that torch prefers then; without a preference, the one that it takes without being told.
+    pub(super) fn library(self, compat: &Compat) -> &str {
+        let preferred_by = if self == Self::Ck { PREFER_CK } else { "" };
+        let row = compat.tables().attention.iter().find(|row| row.preferred_by == preferred_by);
+        row.map_or("", |row| row.library.as_str())
     }
 }
 
@@ -46,7 +46,7 @@ pub struct Choice<'a> {
     /// The row of what is used where torch was not built with the preferred library.
     pub otherwise: Option<&'a AttentionRow>,
     /// The preferred library, where preferring it changes nothing.
-    pub in_vain: Option<&'static str>,
+    pub in_vain: Option<&'a str>,
     /// Why it is so, most important first.
     pub because: Vec<String>,
     /// What to do, where something can be done.
@@ -55,17 +55,18 @@ pub struct Choice<'a> {
 
 /// What torch's attention uses.
 pub fn choose<'a>(compat: &'a Compat, asked: &Asked<'_>) -> Choice<'a> {
-    let usual = row_of(compat, DEFAULT, asked);
+    let usual = row_of(compat, Preference::None.library(compat), asked);
     let mut choice =
         Choice { gfx: asked.gfx.clone(), row: usual, otherwise: None, in_vain: None, because: Vec::new(), help: None };
-    if let Some(library) = asked.preference.library() {
+    if asked.preference != Preference::None {
+        let library = asked.preference.library(compat);
         match row_of(compat, library, asked) {
             Some(row) => (choice.row, choice.otherwise) = (Some(row), usual),
             None => {
                 choice.in_vain = Some(library);
                 choice.because.push(format!(
                     "{} is preferred, which changes nothing: torch takes it on {} only",
-                    title(library),
+                    title(compat, library),
                     targets(compat, library).join(", ")
                 ));
             }
@@ -80,15 +81,17 @@ pub fn choose<'a>(compat: &'a Compat, asked: &Asked<'_>) -> Choice<'a> {
 
 /// Why there is no library, and what could be done.
 fn left_with_math(compat: &Compat, asked: &Asked<'_>, choice: &mut Choice<'_>) {
-    let rows: Vec<&AttentionRow> = of_library(compat, DEFAULT).filter(|row| is_for(row, asked.gfx)).collect();
+    let usual = Preference::None.library(compat);
+    let name = title(compat, usual);
+    let rows: Vec<&AttentionRow> = of_library(compat, usual).filter(|row| is_for(row, asked.gfx)).collect();
     match (rows.as_slice(), asked.torch) {
         ([], _) => {
-            choice.because.push(format!("no torch that is known has {} for {}", title(DEFAULT), asked.gfx));
+            choice.because.push(format!("no torch that is known has {name} for {}", asked.gfx));
         }
         (rows, torch) => {
             let ranges: Vec<&str> = rows.iter().map(|row| row.torch.as_str()).collect();
             let torch = torch.map_or_else(|| "torch".to_owned(), |torch| format!("torch {torch}"));
-            choice.because.push(format!("{torch} has no {} for {}", title(DEFAULT), asked.gfx));
+            choice.because.push(format!("{torch} has no {name} for {}", asked.gfx));
             choice.help = Some(format!("use torch {}", ranges.join(" or ")));
         }
     }
@@ -116,12 +119,9 @@ fn targets(compat: &Compat, library: &str) -> Vec<String> {
 }
 
 /// A library as its makers write it.
-pub(super) fn title(library: &str) -> &str {
-    match library {
-        "aotriton" => "AOTriton",
-        "ck" => "Composable Kernel",
-        other => other,
-    }
+pub(super) fn title<'a>(compat: &'a Compat, library: &'a str) -> &'a str {
+    let named = of_library(compat, library).map(|row| row.title.as_str()).find(|title| !title.is_empty());
+    named.unwrap_or(library)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::choice::{Choice, title};
+use super::choice::{Choice, Preference, title};
 use super::judge::Judgement;
 use crate::compat::Compat;
 use crate::compat::rows::AttentionRow;
@@ -22,7 +22,7 @@ const MATH: &str = "math";
 pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
     let mut text = String::new();
     for choice in choices {
-        let library = choice.row.map_or("the math backend, which is slow", |row| title(&row.library));
+        let library = choice.row.map_or("the math backend, which is slow", |row| title(compat, &row.library));
         let _ = writeln!(text, "{}: torch's attention uses {library}", choice.gfx);
         let mut line = |name: &str, value: &str| {
             if !value.is_empty() {
@@ -32,14 +32,14 @@ pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
         choice.because.iter().for_each(|because| line("because", because));
         line("help", choice.help.as_deref().unwrap_or_default());
         let Some(row) = choice.row else { continue };
-        for setting in settings(row) {
+        for setting in settings(compat, row) {
             line("set", &setting);
         }
         if !row.built_with.is_empty() {
             line("only where", &format!("torch was built with {}: `{CK_QUESTION}` is True there", row.built_with));
         }
         if let Some(other) = choice.otherwise {
-            line("else", &format!("{} stays", title(&other.library)));
+            line("else", &format!("{} stays", title(compat, &other.library)));
         }
         line("from", &compat.cite("attention.yaml", &name(row), &row.origin));
         line("read in", &compat.read_in(&row.origin));
@@ -49,8 +49,9 @@ pub fn choices_text(compat: &Compat, choices: &[Choice<'_>]) -> String {
 }
 
 /// What must be set before torch is imported.
-fn settings(row: &AttentionRow) -> Vec<String> {
-    [(&row.preferred_by, "else torch takes AOTriton"), (&row.needs, "else torch warns and takes the math backend")]
+fn settings(compat: &Compat, row: &AttentionRow) -> Vec<String> {
+    let usual = format!("else torch takes {}", title(compat, Preference::None.library(compat)));
+    [(&row.preferred_by, usual.as_str()), (&row.needs, "else torch warns and takes the math backend")]
         .into_iter()
         .filter(|(setting, _)| !setting.is_empty())
         .map(|(setting, why)| format!("{setting} before torch is imported; {why}"))
