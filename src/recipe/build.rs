@@ -9,9 +9,9 @@ use super::prepare;
 use super::smoke::{Elsewhere, SMOKE_TEST};
 use super::step::{Output, Step};
 use crate::compat::Compat;
-use crate::config::recipe::{EditDocument, PlaceDocument, RecipeDocument, StepDocument};
+use crate::config::recipe::{EditDocument, PlaceDocument, RecipeDocument, RefuseDocument, StepDocument};
 use crate::config::{Platform, PythonFrom, TorchFrom};
-use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::diagnostic::{Code, Diagnostic, registry::build as codes};
 use crate::plan::Job;
 
 const EDIT: &str = include_str!("../../templates/recipe/edit.py");
@@ -77,33 +77,46 @@ pub fn build(
     site: &Site,
     given: &BTreeMap<String, String>,
 ) -> Result<Build, Vec<Diagnostic>> {
-    let mut faults = refusals(job, document, compat);
+    let faults = refusals(job, document, compat);
     if !faults.is_empty() {
         return Err(faults);
     }
     let context = Context::new(job, document, compat, site, given).map_err(|fault| vec![fault])?;
-    for refusal in &document.refuse {
-        match context.holds(Some(&refusal.when)) {
-            Ok(false) => {}
-            Ok(true) => match (context.required(&refusal.reason), context.required(&refusal.help)) {
-                (Ok(reason), Ok(help)) => {
-                    let fault = Diagnostic::new(&codes::REFUSED_BY_RECIPE, reason);
-                    faults.push(if help.is_empty() { fault } else { fault.help(help) });
-                }
-                (reason, help) => faults.extend([reason.err(), help.err()].into_iter().flatten()),
-            },
-            Err(fault) => faults.push(fault),
-        }
+    let refused = told(&context, &document.refuse, &codes::REFUSED_BY_RECIPE);
+    if !refused.is_empty() {
+        return Err(refused);
     }
-    if !faults.is_empty() {
-        return Err(faults);
+    let warnings = told(&context, &document.warn, &codes::WARNED_BY_RECIPE);
+    if warnings.iter().any(Diagnostic::is_error) {
+        return Err(warnings);
     }
     let python = prepare::interpreter(job, document, site);
     let platform = job.settings.platform;
     let programs = prepare::programs(job, site);
     let maker =
         Maker { document, context: &context, python: &python, site, platform, programs, shared: OnceCell::new() };
-    maker.build(prepare::steps(job, document, compat, site))
+    let mut build = maker.build(prepare::steps(job, document, compat, site))?;
+    build.warnings.splice(0..0, warnings);
+    Ok(build)
+}
+
+/// What a recipe says against a job, with what of it cannot be evaluated.
+fn told(context: &Context<'_>, all: &[RefuseDocument], code: &'static Code) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for one in all {
+        match context.holds(Some(&one.when)) {
+            Ok(false) => {}
+            Ok(true) => match (context.required(&one.reason), context.required(&one.help)) {
+                (Ok(reason), Ok(help)) => {
+                    let told = Diagnostic::new(code, reason);
+                    found.push(if help.is_empty() { told } else { told.help(help) });
+                }
+                (reason, help) => found.extend([reason.err(), help.err()].into_iter().flatten()),
+            },
+            Err(fault) => found.push(fault),
+        }
+    }
+    found
 }
 
 /// What rules a job out before any expression is evaluated.
@@ -252,7 +265,7 @@ impl Maker<'_> {
             edit.find.clone(),
             self.context.required(&edit.replace)?,
             self.context.required(&edit.unless)?,
-            if edit.required { "required" } else { "optional" }.to_owned(),
+            self.context.required(&edit.only_with)?,
             edit.count.map(|count| count.to_string()).unwrap_or_default(),
         ];
         Ok(self.program(stage, EDIT, arguments))

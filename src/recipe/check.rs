@@ -6,7 +6,7 @@ use super::{Build, Site, build};
 use crate::compat::{Compat, advice};
 use crate::config::Platform;
 use crate::config::recipe::RecipeDocument;
-use crate::diagnostic::{Diagnostic, Sink};
+use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::plan::Job;
 
 /// Jobs that are tried; beyond that only the first ones, so that a plan of a million does not take an hour.
@@ -32,9 +32,10 @@ pub fn check(jobs: impl IntoIterator<Item = Job>, document: &RecipeDocument, com
     }
 }
 
-/// What the facts say against the variables of steps, and against those that the container gets.
+/// What the recipe warns of, and what the facts say against the variables of steps and those that the container gets.
 fn against(job: &Job, build: &Build, compat: &Compat) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let warned = build.warnings.iter().filter(|found| found.code.id == codes::WARNED_BY_RECIPE.id);
+    let mut found: Vec<Diagnostic> = warned.cloned().collect();
     let mut add = |profiles: &[&str], who: &str, name: &str, value: &str| {
         let rules = compat.against(profiles, name, value).into_iter();
         found.extend(rules.map(|rule| advice(rule, who, &format!("{name}={value}"))));

@@ -63,16 +63,15 @@ impl Stand {
             "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{{axes}rocm: [\"7.14.0\"]}}\nunknown: lenient\n\
              torch-from: host\npython-from: host\ngfx: [gfx942]\nvars: {{{vars}}}\n"
         );
-        let version = ["MAJOR", "MINOR", "PATCH"].iter().zip([0, 13, 0]);
-        let version: String =
-            version.map(|(part, number)| format!("set(AOTRITON_VERSION_{part}_INT {number})\n")).collect();
         let project = Project::new()
             .file("m.yaml", &matrix)
-            .file("sources/CMakeLists.txt", &version)
+            .file("sources/CMakeLists.txt", &sources_of([0, 13, 0]))
             .file("bin/cmake", CMAKE)
             .file("bin/ninja", NINJA)
             .file("modules/rocm_sdk/__init__.py", "")
             .file("modules/rocm_sdk/__main__.py", SDK)
+            .file("modules/torch/__init__.py", "")
+            .file("modules/pybind11/__init__.py", "")
             .file("site/torch/__init__.py", "")
             .file("site/torch/lib/libtorch.so", "torch");
         for program in ["bin/cmake", "bin/ninja"] {
@@ -209,16 +208,79 @@ fn a_build_of_aotriton_that_is_killed_goes_on_where_it_was() {
     );
 }
 
-/// A version that the sources are not is found before hours of building.
+/// The version as the sources of three versions say it; what was before them does not, and is taken for what is planned.
+fn sources_of(version: [u32; 3]) -> String {
+    let parts = ["MAJOR", "MINOR", "PATCH"].iter().zip(version);
+    let set: String = parts.map(|(part, number)| format!("set(AOTRITON_VERSION_{part}_INT {number})\n")).collect();
+    format!(
+        "project(AOTriton CXX C ASM)\n\n# Version numbers\n{set}\
+         set(AOTRITON_VERSION_MINOR \"${{AOTRITON_VERSION_MINOR_INT}}u\")\n"
+    )
+}
+
+/// TA3: the version is read out of the sources, whose CMake says it the same way from 0.8 on.
+#[test]
+fn the_sources_of_each_version_are_configured_by_its_variable() {
+    for (planned, version, word) in [
+        ("0.9.2", [0, 9, 2], "-DTARGET_GPUS=MI300X"),
+        ("0.10", [0, 10, 0], "-DAOTRITON_TARGET_ARCH=gfx942"),
+        ("0.13.0", [0, 13, 0], "-DAOTRITON_TARGET_ARCH=gfx942"),
+    ] {
+        let stand = Stand::aotriton();
+        let matrix = std::fs::read_to_string(stand.project.path("m.yaml")).unwrap();
+        let stand = Stand {
+            project: stand
+                .project
+                .file("m.yaml", &matrix.replace("[\"0.13.0\"]", &format!("[\"{planned}\"]")))
+                .file("sources/CMakeLists.txt", &sources_of(version)),
+        };
+        stand.build(0, &[]);
+        let job = stand.project.path(".rock").join(format!("aotriton-{planned}-rocm7.14.0-gfx942"));
+        let words = std::fs::read_to_string(job.join("cmake.words")).unwrap();
+        assert!(words.lines().any(|found| found == word), "{word}: {words}");
+        let told = std::fs::read_to_string(job.join("facts/source_version")).unwrap();
+        assert_eq!(told, version.map(|number| number.to_string()).join("."));
+    }
+}
+
+/// TA3: a version that the sources are not is found before hours of building.
 #[test]
 fn sources_of_another_version_than_the_plans_end_the_build() {
     let stand = Stand::aotriton();
-    let sources = stand.project.path("sources/CMakeLists.txt");
-    let text = std::fs::read_to_string(&sources).unwrap().replace("MINOR_INT 13", "MINOR_INT 12");
-    std::fs::write(sources, text).unwrap();
+    std::fs::write(stand.project.path("sources/CMakeLists.txt"), sources_of([0, 12, 0])).unwrap();
     let (_, stderr) = stand.build(4, &[]);
+    assert!(stderr.contains("stage `aotriton-version` failed"), "{stderr}");
     assert!(stderr.contains("the sources are AOTriton 0.12.0, the plan says 0.13.0"), "{stderr}");
+    let help =
+        "help: write 0.12.0 under the axis `aotriton`, or take sources of 0.13.0 by `aotriton-ref` or `aotriton-dir`";
+    assert!(stderr.contains(help), "{stderr}");
     assert!(!stand.job("cmake.words").exists());
+}
+
+/// What the Python module of AOTriton is built with is looked for in the Python that builds, and cmake gets it from there.
+#[test]
+fn the_python_module_of_aotriton_needs_torch_and_pybind11() {
+    let stand = Stand::aotriton();
+    stand.build(0, &[]);
+    let words = stand.text("cmake.words");
+    let torch = format!("-DCMAKE_PREFIX_PATH={}", stand.project.path("modules/torch").display());
+    assert!(words.lines().any(|word| word == torch), "{torch}: {words}");
+    assert!(words.lines().any(|word| word.starts_with("-DPython3_EXECUTABLE=/")), "{words}");
+    for name in ["torch", "pybind11"] {
+        let stand = Stand::aotriton();
+        std::fs::remove_dir_all(stand.project.path("modules").join(name)).unwrap();
+        let (_, stderr) = stand.build(4, &[]);
+        assert!(stderr.contains("stage `bindings` failed"), "{stderr}");
+        assert!(stderr.contains(&format!(" has no {name}")), "{stderr}");
+        let help = format!("help: install {name} there, or set `bindings: \"off\"` for the library alone");
+        assert!(stderr.contains(&help), "{stderr}");
+        assert!(!stand.job("cmake.words").exists());
+    }
+    let without = Stand::new("aotriton", "aotriton-dir: sources, rocm-from: installed, bindings: \"off\"");
+    std::fs::remove_dir_all(without.project.path("modules/torch")).unwrap();
+    without.build(0, &[]);
+    let words = without.text("cmake.words");
+    assert!(words.contains("-DAOTRITON_NO_PYTHON=ON") && !words.contains("CMAKE_PREFIX_PATH"), "{words}");
 }
 
 /// TA13: the tree is in the prefix, and nothing is delivered beside it.

@@ -17,7 +17,10 @@ const SOURCES: [(&str, &str); 8] = [
         "if(ROCM)\n  file(READ \"${ROCM_PATH}/.info/version-dev\" ROCM_VERSION_DEV_RAW)\n  message(\"read\")\nendif()\n",
     ),
     ("torchaudio/CMakeLists.txt", "project(torchaudio)\nfind_package(Torch REQUIRED)\ninclude(utils)\n"),
-    ("torch/third_party/gloo/gloo/types.h", "#pragma once\n\n#include <iostream>\n\nnamespace gloo {\n}\n"),
+    (
+        "torch/third_party/gloo/gloo/types.h",
+        "#pragma once\n\n#include <iostream>\n\nnamespace gloo {\nuint16_t x;\n}\n",
+    ),
     (
         "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp",
         "#include <vector>\n\n#if defined(USE_ROCM)\n#include <rocm_smi/rocm_smi.h>\n#endif\n\nstatic NvlMesh getNvlMesh() {\n\
@@ -129,7 +132,58 @@ fn every_edit_is_made_once_and_a_second_run_changes_nothing() {
     let once = sources.all();
     let said = sources.edit();
     assert_eq!(sources.all(), once);
-    assert!(!said.contains("places changed"), "{said}");
+    assert!(!said.contains(": applied, "), "{said}");
+    let already = said.lines().filter(|line| line.contains(": applied already, it has '")).count();
+    assert_eq!(already, sources.edits.len() - 1, "each but the file that is written: {said}");
+}
+
+/// TA8: (b) to (h) are for sources that have what they mend; of newer ones they say why they do not apply.
+#[test]
+fn an_edit_of_sources_that_need_none_says_why_it_does_not_apply() {
+    let sources = Sources::new("gfx1151", ALL);
+    for (path, _) in &SOURCES[1..] {
+        std::fs::write(sources.project.path(&format!("src/{path}")), "written anew\n").unwrap();
+    }
+    std::fs::remove_file(sources.project.path("src/torchaudio/cmake/LoadHIP.cmake")).unwrap();
+    let said = sources.edit();
+    for line in [
+        "src/torch/cmake/External/aotriton.cmake: applied, 1 place",
+        "src/torchaudio/cmake/LoadHIP.cmake: does not apply, there is no such file",
+        "src/torchaudio/CMakeLists.txt: does not apply, nothing in it says 'find_package(Torch'",
+        "src/torch/third_party/gloo/gloo/types.h: does not apply, nothing in it says 'uint16_t'",
+        "src/torch/aten/src/ATen/native/hip/Blas.cpp: does not apply, nothing in it says 'USE_FBGEMM_GENAI'",
+        "src/torch/CMakeLists.txt: does not apply, nothing in it says 'USE_FBGEMM_GENAI \"'",
+    ] {
+        assert!(said.lines().any(|found| found == line), "{line}: {said}");
+    }
+    assert_eq!(said.matches("rsmi_").count() + said.matches("rocm_smi.h").count(), 3, "{said}");
+}
+
+/// TA8: what an edit mends is there, and not where it looks for it.
+#[test]
+fn every_edit_is_required_of_the_sources_that_it_is_for() {
+    let sources = Sources::new("gfx1151", ALL);
+    for (path, text) in [
+        ("torch/third_party/gloo/gloo/types.h", "uint16_t x;\n"),
+        (
+            "torch/torch/csrc/distributed/c10d/symm_mem/intra_node_comm.cpp",
+            "rocm_smi/rocm_smi.h rsmi_init rsmi_is_P2P_accessible\n",
+        ),
+        ("torch/aten/src/ATen/native/hip/Blas.cpp", "#if defined(USE_FBGEMM_GENAI)\n"),
+        ("torch/aten/src/ATen/native/cuda/Blas.cpp", "#if defined(USE_FBGEMM_GENAI)\n"),
+        ("torch/CMakeLists.txt", "set(USE_FBGEMM_GENAI \"x\")\n"),
+        ("torchaudio/cmake/LoadHIP.cmake", "# .info/version-dev\n"),
+        ("torchaudio/CMakeLists.txt", "find_package(Torch 2 REQUIRED)\n"),
+    ] {
+        let path = format!("src/{path}");
+        std::fs::write(sources.project.path(&path), text).unwrap();
+        for edit in sources.edits.iter().filter(|edit| edit.contains(&path)) {
+            let output = sources.run(edit);
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{told}");
+            assert!(told.starts_with(&format!("{path}: nothing matches ")), "{told}");
+        }
+    }
 }
 
 /// TA8: sources that are not what an edit was written for end the build there.
@@ -208,6 +262,92 @@ fn a_torch_for_gfx1151_is_distributed_by_gloo_alone_and_without_smi() {
         assert_eq!(plain[name], serde_json::Value::Null, "{name}");
     }
     assert_eq!(extend["CMAKE_ARGS"], serde_json::Value::Null);
+}
+
+/// TA1: a build reads the pin as `source pins` does, from each generation of the file and where it is in doubt.
+#[test]
+fn a_build_reads_the_pin_that_source_pins_tells() {
+    const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+    const OTHER: &str = "76543210fedcba9876543210fedcba9876543210";
+    let (cmake, lines) = ("cmake/External/aotriton.cmake", ".ci/docker/aotriton_version.txt");
+    let set = |value: &str| format!("set(__AOTRITON_CI_COMMIT \"{value}\")\n");
+    let both = format!(
+        "if(DEFINED ENV{{PYTORCH_AOTRITON_COMMIT}})\n  {}else()\n  {}endif()\n",
+        set("$ENV{PYTORCH_AOTRITON_COMMIT}"),
+        set(COMMIT)
+    );
+    let conflict = format!("<<<<<<< HEAD\n{}=======\n{}>>>>>>> theirs\n", set(COMMIT), set(COMMIT));
+    let of_lines = format!("0.7b\nmanylinux_2_17\nrocm6.1\n{COMMIT}\nabc\ngz\n");
+    let cases = [
+        (cmake, set(COMMIT), "", COMMIT),
+        (cmake, both.clone(), "", COMMIT),
+        (cmake, both, OTHER, OTHER),
+        (cmake, format!("# {}{}", set(OTHER), set(COMMIT)), "", COMMIT),
+        (cmake, format!("message(\"# {{\") {}", set(COMMIT)), "", COMMIT),
+        (cmake, set(COMMIT) + &set(COMMIT), "", COMMIT),
+        (cmake, set(COMMIT) + &set(OTHER), "", ""),
+        (cmake, set("main"), "", ""),
+        (cmake, conflict, "", ""),
+        (cmake, set(COMMIT), "main", ""),
+        (lines, of_lines, "", COMMIT),
+        ("other", String::new(), "", ""),
+    ];
+    for (path, text, variable, expected) in cases {
+        let project = Project::new().file("m.yaml", &Sources::new("gfx942", "").project.read("m.yaml"));
+        let mut project = project.file(&format!("src/torch/{path}"), &text);
+        if !variable.is_empty() {
+            project = project.env("PYTORCH_AOTRITON_COMMIT", variable);
+        }
+        let code = i32::from(expected.is_empty());
+        let told = project.run(&["source", "pins", "src/torch", "--format", "json"]).exits(code).json();
+        assert_eq!(told["aotriton"]["commit"].as_str().unwrap_or_default(), expected, "source pins, {path}: {text}");
+        let fact = format!("aotriton_pin={variable}");
+        let render = ["render", "recipe", "m.yaml", "--engine", "local", "--fact", &fact];
+        let said = project.run(&render).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let asks =
+            whole["steps"].as_array().unwrap().iter().find(|step| step["stage"] == "facts-of-torch-sdk").unwrap();
+        let argv: Vec<&str> = asks["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        let output = Command::new(argv[0]).args(&argv[1..]).current_dir(project.root()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(project.read("facts/aotriton_pinned"), expected, "the build, {path}: {text}");
+    }
+}
+
+/// TA5: the tree around the module pyaotriton is taken where nothing else is named, a module alone is not.
+#[test]
+fn torch_takes_the_tree_of_the_module_that_python_finds() {
+    let recipe = std::fs::read_to_string("matrices/recipes/torch.yaml").unwrap();
+    let recipe: serde_json::Value = serde_yaml::from_str(&recipe).unwrap();
+    let program = recipe["facts"]["module_aotriton"]["command"][2].as_str().unwrap();
+    let project = Sources::new("gfx942", "").project;
+    let project = project.file("tree/lib/libaotriton_v2.so", "").file("tree/lib/pyaotriton.py", "");
+    let project = project.file("site/pyaotriton.py", "").file("none/x", "");
+    let found = |modules: &str| {
+        let modules = project.path(modules);
+        let output = Command::new("python3").args(["-c", program]).env("PYTHONPATH", modules).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let tree = project.path("tree").display().to_string();
+    assert_eq!([found("tree/lib"), found("site"), found("none")], [tree.as_str(), "", ""]);
+    let copied = |more: &[(&str, &str)]| {
+        let facts: Vec<String> = more.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let facts = facts.iter().flat_map(|fact| ["--fact", fact]);
+        let render = ["render", "recipe", "m.yaml", "--engine", "local"].into_iter().chain(facts);
+        let said = project.run(&render.collect::<Vec<_>>()).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let fetch = whole["steps"].as_array().unwrap().iter().find(|step| step["stage"] == "fetch-aotriton").cloned();
+        fetch.map(|step| step["argv"].as_array().unwrap()[3].as_str().unwrap().to_owned())
+    };
+    let (installed, local) = ("/opt/installed", "/opt/aotriton/build/install_dir");
+    let module = ("module_aotriton", "/opt/of-module");
+    let library = format!("{local}/lib/libaotriton_v2.so");
+    assert_eq!(copied(&[module]), Some("/opt/of-module".into()));
+    assert_eq!(copied(&[module, ("local_aotriton", &library)]), Some(local.into()));
+    let named = ("inherited_aotriton", installed);
+    assert_eq!(copied(&[module, ("local_aotriton", &library), named]), Some(installed.into()));
+    assert_eq!(copied(&[]), None);
 }
 
 /// TA5: a tree or an archive that is named is taken in the place of what torch's build would download.

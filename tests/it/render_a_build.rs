@@ -16,7 +16,7 @@ sources:
   tree: {path: "{{ vars.source }}"}
 edits:
   - {file: src/tree/setup.txt, find: "c\\+\\+17", replace: "c++20", unless: "c++20"}
-  - {file: src/tree/setup.txt, find: "nowhere", replace: "x", required: false}
+  - {file: src/tree/setup.txt, find: "nowhere", replace: "x", only-with: "elsewhere"}
   - remove: [src/tree/cute]
 steps:
   - stage: build
@@ -89,7 +89,7 @@ fn sources_are_rewritten_once_left_alone_when_they_are_right_and_refused_when_th
     let right = tiny("x").file("tree/setup.txt", "flags = -std=c++20\n");
     let (code, text) = run(&right, &[]);
     assert_eq!(code, Some(0));
-    assert!(text.contains("src/tree/setup.txt: nothing to do, it has 'c++20'"), "{text}");
+    assert!(text.contains("src/tree/setup.txt: applied already, it has 'c++20'"), "{text}");
     let other = tiny("x").file("tree/setup.txt", "flags = none\n");
     let (code, text) = run(&other, &[]);
     assert_eq!(code, Some(1), "{text}");
@@ -134,7 +134,7 @@ fn the_recipe_of_flash_attn_asks_for_cpp_20_with_torch_2_14_and_aborts_on_other_
         )
     };
     let (project, code, said) = on_sources(&flags("-std=c++17"), &edit);
-    assert_eq!((code, said.lines().last()), (Some(0), Some("src/flash-attn/setup.py: 2 places changed")));
+    assert_eq!((code, said.lines().last()), (Some(0), Some("src/flash-attn/setup.py: applied, 2 places")));
     assert!(said.contains("-    \"cxx\": [\"-O3\", \"-std=c++17\"]"), "what changed is shown: {said}");
     assert_eq!(project.read("src/flash-attn/setup.py"), flags("-std=c++20"));
     let (project, code, _) = on_sources(&flags("-std=c++20"), &edit);

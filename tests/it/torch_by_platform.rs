@@ -105,18 +105,25 @@ const GOOD: &str = "0123456789abcdef0123456789abcdef01234567";
 fn found(gfx: &str, vars: &str, pin: &str, variable: &str) -> (String, String) {
     let all = stages(&format!("gfx: [{gfx}]\n{WINDOWS}"), vars);
     assert_eq!(all["torch"]["env"]["USE_FLASH_ATTENTION"], "${ROCK_FACT_attention_of_pin}");
-    let argv: Vec<String> = serde_json::from_value(all["facts-of-torch-libraries"]["argv"].clone()).unwrap();
     let cmake = format!("  # set(__AOTRITON_CI_COMMIT \"{GOOD}\")\n  set(__AOTRITON_CI_COMMIT \"{pin}\")\n");
     let project = Project::new().file("src/torch/cmake/External/aotriton.cmake", &cmake);
-    let words = argv[1..].iter().map(|word| if word == "python" { "python3" } else { word });
-    let mut command = Command::new("python3");
-    command.args(words).current_dir(project.root()).env_remove("PYTORCH_AOTRITON_COMMIT");
-    if !variable.is_empty() {
-        command.env("PYTORCH_AOTRITON_COMMIT", variable);
+    let mut said = String::new();
+    for stage in ["facts-of-torch-sdk", "facts-of-torch-libraries"] {
+        let argv: Vec<String> = serde_json::from_value(all[stage]["argv"].clone()).unwrap();
+        let pinned = std::fs::read_to_string(project.path("facts/aotriton_pinned")).unwrap_or_default();
+        let words = argv[1..].iter().map(|word| match word.as_str() {
+            "python" => "python3".to_owned(),
+            word => word.replace("${ROCK_FACT_aotriton_pinned}", &pinned),
+        });
+        let mut command = Command::new("python3");
+        command.args(words).current_dir(project.root()).env_remove("PYTORCH_AOTRITON_COMMIT");
+        if !variable.is_empty() {
+            command.env("PYTORCH_AOTRITON_COMMIT", variable);
+        }
+        let output = command.output().unwrap();
+        said += &String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
     }
-    let output = command.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{said}");
     (project.read("facts/attention_of_pin"), said)
 }
 

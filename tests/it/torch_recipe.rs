@@ -78,6 +78,17 @@ fn a_container_is_preceded_by_the_checkouts_that_it_builds() {
     assert!(!script.contains("source checkout"), "a container has no program of ours");
 }
 
+/// TB1: an SDK that nobody names is any that there is, as upstream has it.
+#[test]
+fn an_sdk_without_a_version_is_any_above_1_0() {
+    let matrix = "version: 1\ndistribution: rocm\nrecipe: rocm-sdk\naxes: {python: [\"3.12\"]}\nunknown: lenient\n\
+                  torch-from: host\npython-from: host\ngfx: [gfx942]\n";
+    let said = Project::new().file("m.yaml", matrix).run(&RENDER).exits(0).stdout;
+    let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+    let rocm = whole["steps"].as_array().unwrap().iter().find(|step| step["stage"] == "rocm").unwrap().clone();
+    assert!(words(&rocm).ends_with(" -m pip install --force-reinstall --pre rocm[libraries,devel]>1.0"), "{rocm}");
+}
+
 /// TB1
 #[test]
 fn the_installation_of_the_sdk_is_one_call_of_pip() {
@@ -239,6 +250,35 @@ fn aotriton_is_told_its_targets_by_the_variable_and_the_names_of_its_version() {
     assert!(told.contains("nothing is known of how AOTriton 0.6.0 is told its targets"), "{told}");
     let told = refused("aotriton", "0.9.2", "gfx1151", "");
     assert!(told.contains("AOTriton 0.9.2 has no kernels for gfx1151"), "{told}");
+    let told = refused("aotriton", "0.13.0", "gfx906", "");
+    assert!(told.contains("AOTriton 0.13.0 has no kernels for gfx906"), "{told}");
+}
+
+/// TA3: without targets AOTriton would be built for all it knows, for days.
+#[test]
+fn aotriton_without_targets_is_refused() {
+    let told = refused("aotriton", "0.13.0", "", "");
+    assert!(told.contains("`gfx` lists no targets"), "{told}");
+    let told = refused("aotriton", "0.13.0", "gfx942", "rocm-arch: caller");
+    assert!(told.contains("no gfx targets are named, and AOTriton's own default is all of them"), "{told}");
+    let told = attention("aotriton", "0.13.0", "gfx942", "rocm-arch: caller").env("PYTORCH_ROCM_ARCH", " ; ,");
+    assert!(told.run(&RENDER).exits(1).stderr.contains("no gfx targets are named"));
+}
+
+/// TA3: a version that the facts do not list is told its targets as the newest listed one is, and that is said.
+#[test]
+fn a_newer_aotriton_than_any_that_is_known_is_warned_of() {
+    let warned = |version: &str| {
+        let project = attention("aotriton", version, "gfx1151", "");
+        assert!(configured("aotriton", version, "gfx1151", "").contains("-DAOTRITON_TARGET_ARCH=gfx1151"));
+        assert_eq!(project.run(&["check", "m.yaml"]).exits(0).stderr.contains("B013"), version != "0.14.0");
+        project.run(&RENDER).exits(0).stderr
+    };
+    let told = warned("0.99.1");
+    let message = "warning[B013 warned-by-recipe]: nobody has looked how AOTriton 0.99.1 is told its targets; it is told them as 0.14 is\n";
+    assert!(told.contains(message), "{told}");
+    assert!(told.contains("help: compare AOTRITON_TARGET_ARCH in its CMakeLists.txt with gfx90a,"), "{told}");
+    assert!(!warned("0.14.0").contains("B013"));
 }
 
 /// TA13
@@ -301,7 +341,7 @@ fn a_build_of_torch_goes_on_at_seven_points() {
         ("checkout", "", "fetch-torch"),
         ("rocm", "edit-11", "rocm-cache"),
         ("triton", "facts-rocm-2", "triton-requirements"),
-        ("pytorch", "facts-triton", "torch-sdk"),
+        ("pytorch", "facts-triton", "facts-of-torch-sdk"),
         ("audio", "torch-import", "facts-of-audio"),
         ("vision", "audio", "facts-of-vision"),
     ];

@@ -10,7 +10,7 @@ export PATH=$tools/bin:$PATH
 
 step "write the stand-ins"
 cd "$work"
-mkdir -p sources modules/rocm_sdk site/torch/lib
+mkdir -p sources modules/rocm_sdk modules/torch modules/pybind11 site/torch/lib
 cat >sources/CMakeLists.txt <<'TEXT'
 cmake_minimum_required(VERSION 3.20)
 project(aotriton NONE)
@@ -30,7 +30,7 @@ install(CODE "file(CREATE_LINK ${name} \${CMAKE_INSTALL_PREFIX}/lib/libaotriton_
 install(DIRECTORY ${CMAKE_BINARY_DIR}/images/aotriton.images DESTINATION lib)
 install(FILES ${CMAKE_BINARY_DIR}/flash.h DESTINATION include/aotriton)
 TEXT
-touch modules/rocm_sdk/__init__.py site/torch/__init__.py
+touch modules/{rocm_sdk,torch,pybind11}/__init__.py site/torch/__init__.py
 cat >modules/rocm_sdk/__main__.py <<'TEXT'
 import sys
 

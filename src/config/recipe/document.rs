@@ -48,6 +48,9 @@ pub struct RecipeDocument {
     /// Combinations that this recipe refuses.
     #[serde(default)]
     pub refuse: Vec<RefuseDocument>,
+    /// What a person should know of a combination that is built all the same.
+    #[serde(default)]
+    pub warn: Vec<RefuseDocument>,
     /// Variables of every step.
     #[serde(default)]
     pub env: IndexMap<String, EnvValue>,
@@ -168,7 +171,7 @@ impl FactDocument {
     }
 }
 
-/// A combination that cannot be built.
+/// A combination that cannot be built, or is warned of.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RefuseDocument {
@@ -239,9 +242,9 @@ pub struct EditDocument {
     /// A text that is there when the edit is made already.
     #[serde(default)]
     pub unless: String,
-    /// Whether it is a fault when nothing matches.
-    #[serde(default = "yes")]
-    pub required: bool,
+    /// A text of the sources that it is for; empty: all of them.
+    #[serde(default)]
+    pub only_with: String,
     /// How many places must match; without it, any number but none.
     #[serde(default)]
     pub count: Option<usize>,

@@ -38,14 +38,16 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
             let _ = writeln!(page, "| `{name}` | {default} | {} |", cell(what));
         }
     }
-    list(
-        &mut page,
-        "What it refuses",
-        document.refuse.iter().map(|refusal| {
-            let help = if refusal.help.is_empty() { String::new() } else { format!("; {}", refusal.help) };
-            format!("{}{help}", refusal.reason)
-        }),
-    );
+    for (title, told) in [("What it refuses", &document.refuse), ("What it warns of", &document.warn)] {
+        list(
+            &mut page,
+            title,
+            told.iter().map(|refusal| {
+                let help = if refusal.help.is_empty() { String::new() } else { format!("; {}", refusal.help) };
+                format!("{}{help}", refusal.reason)
+            }),
+        );
+    }
     if !document.env.is_empty() {
         page.push_str("\n## Environment of every stage\n\n| variable | value |\n| --- | --- |\n");
         for (name, value) in &document.env {

@@ -86,10 +86,12 @@ impl<'a> Merge<'a> {
             let when = both(when.as_deref(), edit.when.as_deref());
             super::EditDocument { when, ..edit.clone() }
         }));
-        whole.refuse.extend(used.refuse.iter().map(|refusal| {
+        let of_here = |refusal: &super::RefuseDocument| {
             let when = both(when.as_deref(), Some(&refusal.when)).unwrap_or_default();
             super::RefuseDocument { when, ..refusal.clone() }
-        }));
+        };
+        whole.refuse.extend(used.refuse.iter().map(of_here));
+        whole.warn.extend(used.warn.iter().map(of_here));
         add(&mut whole.collect.record, &used.collect.record, Clone::clone);
         for step in &used.steps {
             self.step(step, when.as_deref(), whole)?;

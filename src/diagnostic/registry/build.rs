@@ -16,6 +16,7 @@ pub const ALL: &[&Code] = &[
     &TORCH_OF_ANOTHER_PYTHON,
     &UNPINNED_SOURCE,
     &PATH_OUTSIDE,
+    &WARNED_BY_RECIPE,
     &STEP_FAILED,
     &STEP_TIMED_OUT,
     &STEP_NOT_STARTED,
@@ -117,6 +118,12 @@ pub const PATH_OUTSIDE: Code = Code::error(
     "B012",
     "path-outside",
     "A recipe edits, removes and collects files of the job's folder and nowhere else. This path is absolute or goes up with `..`.",
+);
+/// The recipe warns of a combination.
+pub const WARNED_BY_RECIPE: Code = Code::warning(
+    "B013",
+    "warned-by-recipe",
+    "The recipe builds this combination and warns of it, for example of a version that nobody has looked at, which is built as the newest known one.",
 );
 /// A stage of the build ended with an error.
 pub const STEP_FAILED: Code = Code::error(
