@@ -227,6 +227,8 @@ pub fn embed<'c>(
             headers.all("Requires-Dist").filter(|one| stays(one)).map(std::borrow::Cow::into_owned).collect();
         headers.set("Requires-Dist", &kept);
         change.edits.replaced.insert(metadata, headers.bytes().to_vec().into());
+        let removed = row.removes.iter().filter(|path| wheel.archive().member(path).is_some());
+        change.edits.removed.extend(removed.cloned());
     }
     if !row.module.is_empty() {
         change.edits.replaced.insert(row.module.clone(), led(wheel, &shown, row)?.into());

@@ -107,6 +107,19 @@ fn a_fat_wheel_holds_rocm_and_agrees_with_itself() {
     );
 }
 
+/// TB21: torch imports the module that looks for ROCm's packages wherever it is there, and fails where they are not.
+#[test]
+fn the_module_that_loads_rocm_packages_goes_with_their_requirement() {
+    let module = "torch/_rocm_init.py";
+    let wheel = torch(WHEEL, INIT).file(module, "def initialize():\n    import rocm_sdk\n");
+    let project = project(&wheel);
+    embed(&project, WHEEL, &[], 0);
+    assert!(!members(&project, FAT).contains_key(module));
+    project.run(&["wheel", "verify", FAT]).exits(0);
+    embed(&project, WHEEL, &["--keep-requires", "-w", "kept"], 0);
+    assert!(members(&project, &format!("kept/{FAT}")).contains_key(module), "who brings the packages wants it");
+}
+
 /// TB20: of a wheel with ROCm in it no packages of ROCm are expected; one that only says so is refused, and one that
 /// does not say so.
 #[test]

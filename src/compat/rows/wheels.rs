@@ -68,7 +68,11 @@ pub struct EmbeddingRow {
     /// The folder below `into` that libraries of the wheel search; empty: none.
     #[serde(default)]
     pub search: String,
+    /// Projects whose requirement goes.
     pub drops: Vec<String>,
+    /// Members that go with it: modules that look for those projects.
+    #[serde(default)]
+    pub removes: Vec<String>,
     /// Whether nobody has run the result yet.
     #[serde(default)]
     pub experimental: bool,
