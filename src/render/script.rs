@@ -132,11 +132,17 @@ pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
     lines.extend(step.env_remove.iter().map(|name| format!("-u {name}")));
     lines.extend(step.env.iter().map(|(name, value)| format!("{name}={}", quote(value))));
     for (name, extend) in &step.env_extend {
+        // The variable with what divides it from the rest, or nothing: quotes count in an expansion that has none around.
         let separator = quote(&extend.separator);
-        let before = extend.prepend.as_ref().map(|text| format!("{}\"${{{name}:+{separator}}}\"", quote(text)));
-        let after = extend.append.as_ref().map(|text| format!("\"${{{name}:+{separator}}}\"{}", quote(text)));
-        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        lines.push(format!("{name}={before}\"${{{name}:-}}\"{after}"));
+        let value = match (&extend.prepend, &extend.append) {
+            (None, None) => format!("\"${{{name}:-}}\""),
+            (Some(before), None) => format!("{}${{{name}:+{separator}\"${name}\"}}", quote(before)),
+            (None, Some(after)) => format!("${{{name}:+\"${name}\"{separator}}}{}", quote(after)),
+            (Some(before), Some(after)) => {
+                format!("{}${{{name}:+{separator}\"${name}\"}}{separator}{}", quote(before), quote(after))
+            }
+        };
+        lines.push(format!("{name}={value}"));
     }
     // The shell leaves the word out where the fact has no answer.
     lines.extend(

@@ -80,6 +80,35 @@ fn a_rendered_script_builds() {
     assert!(text.ends_with("== built dist/tiny-1.whl \n") || text.contains("== after"), "{text}");
 }
 
+/// TB10: what the caller's variables hold and what the recipe adds are apart by the separator alone.
+#[test]
+fn a_script_joins_what_the_callers_variables_hold_as_a_build_does() {
+    let recipe = r#"
+recipe: 1
+name: tiny
+steps:
+  - stage: build
+    env:
+      LDFLAGS: {append: "-Lx", sep: " "}
+      CXXFLAGS: {prepend: "-Ix -Iy", sep: " "}
+      ODD: {append: "b", sep: "}$`\"\\'"}
+      EMPTY: {append: "-Lx", sep: " "}
+      FOLDERS: {prepend: "/a"}
+    argv: [bash, -c, "printf '[%s]' \"$LDFLAGS\" \"$CXXFLAGS\" \"$ODD\" \"$EMPTY\" \"$FOLDERS\" >said"]
+"#;
+    let project = tiny("x").file("recipes/tiny.yaml", recipe);
+    let matrix = project.read("m.yaml");
+    let project = project.file("m.yaml", matrix.split("vars:").next().unwrap());
+    let variables = [("LDFLAGS", "-O1 -g"), ("CXXFLAGS", "-O2"), ("ODD", "a"), ("FOLDERS", "/b"), ("EMPTY", "")];
+    let said = "[-O1 -g -Lx][-Ix -Iy -O2][a}$`\"\\'b][-Lx][/a:/b]";
+    let (code, text) = run(&project, &variables);
+    assert_eq!((code, job_file(&project, "said").as_str()), (Some(0), said), "{text}");
+    std::fs::remove_dir_all(project.path(".rock")).unwrap();
+    let project = variables.into_iter().fold(project, |project, (name, value)| project.env(name, value));
+    project.run(&["--recipes", "recipes", "build", JOB, "--matrix", "m.yaml", "--engine", "local"]).exits(0);
+    assert_eq!(job_file(&project, "said"), said, "as a build does it");
+}
+
 /// B4
 #[test]
 fn sources_are_rewritten_once_left_alone_when_they_are_right_and_refused_when_they_are_others() {
