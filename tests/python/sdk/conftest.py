@@ -1,0 +1,169 @@
+"""Packages that are made once, and environments that tests install them into."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, List, Optional
+
+import packages
+import pytest
+
+# Neither settings of the person nor of the machine may decide.
+CLEAN = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith(("PIP_", "PYTHON", "ROCM_", "LD_", "VIRTUAL_ENV"))
+}
+
+
+class Environment:
+    """A virtual environment and what is installed in it."""
+
+    def __init__(self, folder: Path, dist: Path) -> None:
+        self.folder, self.dist = folder, dist
+        if not folder.exists():
+            subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, env=CLEAN)
+        self.python = folder / "bin" / "python"
+        self.site = next((folder / "lib").glob("python3*/site-packages"))
+        # No GPU of this machine, and no tool of it.
+        self.env = {**CLEAN, "PATH": f"{folder}/bin:/usr/bin:/bin", "ROCM_SDK_SYSFS_ROOT": str(folder / "no-sys")}
+
+    def copied(self, folder: Path) -> Environment:
+        """The same in another place; console scripts name their interpreter."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        for script in (folder / "bin").iterdir():
+            if not script.is_symlink():
+                script.write_text(script.read_text("utf-8").replace(str(self.folder), str(folder)), "utf-8")
+        return Environment(folder, self.dist)
+
+    def pip(self, *arguments: str, ok: bool = True) -> "subprocess.CompletedProcess[str]":
+        argv = [sys.executable, "-m", "pip", "--python", str(self.python), "--isolated", "--disable-pip-version-check"]
+        done = subprocess.run([*argv, *arguments], env=self.env, capture_output=True, text=True)
+        assert not ok or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def install(self, *names: str) -> None:
+        self.pip(
+            "install",
+            "-q",
+            "--no-compile",
+            "--no-index",
+            "--find-links",
+            str(self.dist),
+            "--pre",
+            "--no-cache-dir",
+            *names,
+        )
+
+    def uninstall(self, *names: str) -> None:
+        self.pip("uninstall", "-q", "-y", *names)
+
+    def run(self, *argv: str, code: int = 0, **env: str) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(argv, env={**self.env, **env}, capture_output=True, text=True, cwd=self.folder)
+        assert done.returncode == code, f"{argv}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def sdk(self, *arguments: str, code: int = 0, **env: str) -> "subprocess.CompletedProcess[str]":
+        return self.run(str(self.folder / "bin" / "rocm-sdk"), *arguments, code=code, **env)
+
+    def script(self, name: str, *arguments: str, code: int = 0, **env: str) -> List[str]:
+        return self.run(str(self.folder / "bin" / name), *arguments, code=code, **env).stdout.splitlines()
+
+    def python_says(self, text: str, *arguments: str, code: int = 0, **env: str) -> str:
+        done = self.run(str(self.python), "-c", text, *arguments, code=code, **env)
+        return done.stdout.strip() if code == 0 else done.stderr.strip()
+
+    @property
+    def devel(self) -> Path:
+        return self.site / "_rocm_sdk_devel"
+
+    @property
+    def left(self) -> List[str]:
+        """What of the SDK is in the environment."""
+        return sorted(path.name for path in self.site.iterdir() if "rocm" in path.name)
+
+    def record(self, dist: str) -> List[str]:
+        """The paths of a RECORD as they stand, repeated ones too."""
+        import csv
+
+        (path,) = self.site.glob(f"{dist}-*.dist-info/RECORD")
+        with open(path, encoding="utf-8", newline="") as file:
+            return [row[0] for row in csv.reader(file)]
+
+
+@pytest.fixture(scope="session")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> packages.Stand:
+    return packages.compiled(tmp_path_factory.mktemp("compiled"))
+
+
+@pytest.fixture(scope="session")
+def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What building the source distribution needs, so that its own environment can be made without an index."""
+    folder = os.environ.get("ROCK_WHEELHOUSE")
+    path = Path(folder) if folder else tmp_path_factory.mktemp("wheelhouse")
+    if not list(path.glob("setuptools-*.whl")):
+        argv = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(path), "setuptools>=70.2,<81"]
+        done = subprocess.run(argv, capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.skip(f"setuptools cannot be had: {done.stderr.strip().splitlines()[-1]}")
+    return path
+
+
+def build_rocm(dist: Path, build: packages.Build, wheelhouse: Path, **env: str) -> Path:
+    """Builds `rocm` from its source distribution as an installer does, in an environment of its own."""
+    source = packages.sdist(dist / "sdist", build)
+    argv = [sys.executable, "-m", "pip", "--isolated", "wheel", "-q", "--no-index", "--no-deps", "--no-cache-dir"]
+    argv += ["--find-links", str(wheelhouse), "-w", str(dist), str(source)]
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env={**CLEAN, "ROCM_SDK_SYSFS_ROOT": str(dist / "no-sys"), **env}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = dist.glob("rocm-*.whl")
+    return path
+
+
+@pytest.fixture(scope="session")
+def dist(tmp_path_factory: pytest.TempPathFactory, stand: packages.Stand, wheelhouse: Path) -> Path:
+    """The packages of one build, `rocm` as a wheel."""
+    folder = tmp_path_factory.mktemp("dist")
+    packages.all_wheels(folder, stand, packages.Build())
+    build_rocm(folder, packages.Build(), wheelhouse)
+    return folder
+
+
+@pytest.fixture
+def environment(tmp_path: Path, dist: Path) -> Environment:
+    """An empty environment beside the packages."""
+    return Environment(tmp_path / "env", dist)
+
+
+@pytest.fixture(scope="session")
+def installed_once(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Environment:
+    """An environment with the runtime, the libraries, the development files and one device package."""
+    made = Environment(tmp_path_factory.mktemp("installed") / "env", dist)
+    made.install("rocm[libraries,devel,device-gfx942]")
+    return made
+
+
+@pytest.fixture
+def installed(tmp_path: Path, installed_once: Environment) -> Environment:
+    """A copy of that environment, which a test may change."""
+    return installed_once.copied(tmp_path / "env")
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Callable[..., Path]:
+    """Writes the modules of a build below a folder, as they are when installed."""
+
+    def write(build: Optional[packages.Build] = None) -> Path:
+        build = build or packages.Build()
+        folder = tmp_path / "sources"
+        for module, package in packages.MODULES.items():
+            packages.written(folder, packages.python_of(module, build, package))
+        return folder
+
+    return write
