@@ -6,6 +6,7 @@
 
 mod beside;
 mod budget;
+mod joined;
 mod pages;
 mod read_at;
 mod scratch;
@@ -13,6 +14,7 @@ mod spare;
 
 pub use beside::{PIECE_BYTES, Passage, beside};
 pub use budget::{Budget, Share};
+pub use joined::Joined;
 pub use read_at::{ReadAt, Section, each_piece, is_same};
 pub use scratch::{MakeScratch, Rooms, Scratch, in_memory};
 pub use spare::{Buffer, Spare};
