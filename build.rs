@@ -36,8 +36,8 @@ fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     std::fs::write(out.join("recipes.rs"), recipes(Path::new("matrices/recipes"))).expect("OUT_DIR can be written");
     let mut tables = facts(Path::new("matrices/compat"));
-    let torch_abi = tables.take_torch_abi();
-    for (name, part) in [("facts.bin", &tables), ("torch-abi.bin", &torch_abi)] {
+    let (torch_abi, sdk) = (tables.take_torch_abi(), tables.take_sdk());
+    for (name, part) in [("facts.bin", &tables), ("torch-abi.bin", &torch_abi), ("sdk.bin", &sdk)] {
         let bytes = postcard::to_stdvec(part).expect("tables of texts and numbers serialise");
         std::fs::write(out.join(name), bytes).expect("OUT_DIR can be written");
     }

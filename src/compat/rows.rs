@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 mod family;
 #[path = "rows/run_time.rs"]
 mod run_time;
+#[path = "rows/sdk.rs"]
+mod sdk;
 #[path = "rows/source.rs"]
 mod source;
 #[path = "rows/wheels.rs"]
@@ -25,6 +27,7 @@ pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFa
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
+pub use sdk::{SdkArtifactRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
 pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow, TorchSourceRow};
 pub use wheels::{EmbeddingRow, EqualRow, WheelContentRow};
 
@@ -77,6 +80,11 @@ pub struct Tables {
     pub tools: Vec<ToolRow>,
     pub paths: Vec<PathRow>,
     pub known_failures: Vec<KnownFailureRow>,
+    pub sdk_packages: Vec<SdkPackageRow>,
+    pub sdk_artifacts: Vec<SdkArtifactRow>,
+    pub sdk_libraries: Vec<SdkLibraryRow>,
+    pub sdk_scripts: Vec<SdkScriptRow>,
+    pub sdk_versions: Vec<SdkVersionRow>,
 }
 
 /// Where a fact comes from.
@@ -497,6 +505,19 @@ impl Tables {
             (std::mem::take(&mut self.torch_abi_read), std::mem::take(&mut self.torch_abi));
         Self { torch_abi_read, torch_abi, ..Self::default() }
     }
+
+    /// Takes out the tables that only commands about the SDK's packages ask for.
+    #[must_use]
+    pub fn take_sdk(&mut self) -> Self {
+        Self {
+            sdk_packages: std::mem::take(&mut self.sdk_packages),
+            sdk_artifacts: std::mem::take(&mut self.sdk_artifacts),
+            sdk_libraries: std::mem::take(&mut self.sdk_libraries),
+            sdk_scripts: std::mem::take(&mut self.sdk_scripts),
+            sdk_versions: std::mem::take(&mut self.sdk_versions),
+            ..Self::default()
+        }
+    }
 }
 
 tables_of_rows!(
@@ -543,4 +564,9 @@ tables_of_rows!(
     tools,
     paths,
     known_failures,
+    sdk_packages,
+    sdk_artifacts,
+    sdk_libraries,
+    sdk_scripts,
+    sdk_versions,
 );

@@ -13,17 +13,26 @@ use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Versio
 const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/facts.bin"));
 /// The tables of `torch-abi.yaml`, which only a judge of wheels asks for.
 const TORCH_ABI: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/torch-abi.bin"));
+/// The tables of `sdk-packages.yaml`, which only commands about the SDK's packages ask for.
+const SDK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sdk.bin"));
 
 /// The facts.
 #[derive(Debug, Clone)]
 pub struct Compat {
     tables: Tables,
-    /// Tables that are decoded when they are first asked for; empty where `tables` has them.
-    apart: Option<OnceLock<Tables>>,
+    /// Tables that are decoded when they are first asked for; `None` where `tables` has them.
+    apart: Option<Apart>,
     /// Symbols of torch by name, made when they are first asked for.
     pub(super) torch_symbols: OnceLock<TorchSymbols>,
     /// Versions of the tables in parsed form, made when they are first asked for.
     parsed: OnceLock<Parsed>,
+}
+
+/// Tables of which most commands need none.
+#[derive(Debug, Clone, Default)]
+struct Apart {
+    torch_abi: OnceLock<Tables>,
+    sdk: OnceLock<Tables>,
 }
 
 /// What look-ups compare: parsed once, in the order of the rows.
@@ -37,11 +46,15 @@ pub(super) struct Parsed {
     rocm: Vec<RocmVersion>,
 }
 
+/// Tables as the build script wrote them.
+fn decoded(bytes: &[u8]) -> Tables {
+    postcard::from_bytes(bytes).expect("the build script wrote these tables with the same types")
+}
+
 impl Compat {
     /// The facts shipped with the program; no YAML is parsed for them.
     pub fn embedded() -> Self {
-        let tables = postcard::from_bytes(EMBEDDED).expect("the build script wrote these tables with the same types");
-        Self { apart: Some(OnceLock::new()), ..Self::new(tables) }
+        Self { apart: Some(Apart::default()), ..Self::new(decoded(EMBEDDED)) }
     }
 
     /// Facts read from elsewhere.
@@ -62,16 +75,19 @@ impl Compat {
         })
     }
 
-    /// Every row but those of `torch-abi.yaml`.
+    /// Every row but those of `torch-abi.yaml` and `sdk-packages.yaml`.
     pub fn tables(&self) -> &Tables {
         &self.tables
     }
 
     /// The rows of `torch-abi.yaml`.
     pub fn torch_abi_tables(&self) -> &Tables {
-        let decode =
-            || postcard::from_bytes(TORCH_ABI).expect("the build script wrote these tables with the same types");
-        self.apart.as_ref().map_or(&self.tables, |apart| apart.get_or_init(decode))
+        self.apart.as_ref().map_or(&self.tables, |apart| apart.torch_abi.get_or_init(|| decoded(TORCH_ABI)))
+    }
+
+    /// The rows of `sdk-packages.yaml`.
+    pub fn sdk_tables(&self) -> &Tables {
+        self.apart.as_ref().map_or(&self.tables, |apart| apart.sdk.get_or_init(|| decoded(SDK)))
     }
 
     /// Every row there is.
@@ -79,6 +95,7 @@ impl Compat {
         let mut all = self.tables.clone();
         if self.apart.is_some() {
             all.merge(self.torch_abi_tables().clone());
+            all.merge(self.sdk_tables().clone());
         }
         all
     }

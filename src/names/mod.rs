@@ -5,6 +5,7 @@
 
 mod age;
 mod arch;
+mod artifact;
 mod combination;
 mod digest;
 mod distribution;
@@ -28,6 +29,7 @@ mod withdrawn;
 
 pub use age::{Age, AgeError};
 pub use arch::{Arch, ArchError};
+pub use artifact::{ArtifactName, ArtifactNameError, Component};
 pub use combination::{Combination, torch_text};
 pub use digest::{Digest, DigestError, to_base64};
 pub use distribution::{DistributionName, DistributionNameError};
