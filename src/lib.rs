@@ -8,6 +8,7 @@ pub mod yaml;
 pub mod bytes;
 pub mod names;
 
+pub mod archive;
 pub mod cmake;
 pub mod codeobj;
 pub mod elf;
@@ -29,6 +30,7 @@ pub mod publish;
 pub mod recipe;
 pub mod render;
 pub mod report;
+pub mod sdk;
 pub mod source;
 
 pub mod checkout;

@@ -31,6 +31,7 @@ mod release_folder;
 mod render;
 mod report;
 mod schema;
+mod sdk;
 mod shell;
 mod source;
 mod targets;
@@ -117,6 +118,7 @@ enum Command {
     Render(render::Args),
     Report(report::Args),
     Schema(schema::Args),
+    Sdk(sdk::Args),
     Source(source::Args),
     Wheel(wheel::Args),
 }
@@ -149,6 +151,7 @@ impl Command {
             Self::Render(args) => render::run(&args, shell),
             Self::Report(args) => report::run(&args, shell),
             Self::Schema(args) => schema::run(&args, shell),
+            Self::Sdk(args) => sdk::run(&args, shell),
             Self::Source(args) => source::run(&args, shell),
             Self::Wheel(args) => wheel::run(&args, shell),
         }

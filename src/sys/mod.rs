@@ -18,6 +18,7 @@ mod scratch;
 mod signals;
 mod swap;
 mod unfinished;
+mod walked;
 
 pub use environment::{Environment, own_program};
 pub use files::{
@@ -39,3 +40,4 @@ pub use random::{drawn, unguessable};
 pub use scratch::{Room, scratch};
 pub use signals::{Signals, StopSignal};
 pub use swap::{FolderSwap, Listed, Staging, real_path, tree};
+pub use walked::{Walked, WalkedKind, walked};

@@ -199,7 +199,10 @@ impl Staging {
     }
 
     /// The staged path of a name. A name cannot leave the folder.
-    fn place(&self, name: &str) -> Result<PathBuf, FileError> {
+    ///
+    /// # Errors
+    /// When it would.
+    pub fn place(&self, name: &str) -> Result<PathBuf, FileError> {
         let relative = Path::new(name);
         if !relative.components().all(|part| matches!(part, Component::Normal(_))) || name.is_empty() {
             let reason = "it would lie outside the folder".to_owned();

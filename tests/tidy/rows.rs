@@ -10,8 +10,9 @@ use crate::sources;
 
 /// Letters with their numbers: M matrix, D docker, B build, W wheels, P publishing; 4.1 and on are the rules of releases
 /// on GitHub, 6.1 and on what workflows, the action and their makers are compared by; with a T before it, what building
-/// torch from source takes: TS sources, TB builds, TM matrices, TA attention, TD advice.
-const SERIES: [(&str, &[RangeInclusive<u32>]); 12] = [
+/// torch from source takes: TS sources, TB builds, TM matrices, TA attention, TD advice; TK packages of the
+/// ROCm SDK.
+const SERIES: [(&str, &[RangeInclusive<u32>]); 13] = [
     ("M", &[1..=24]),
     ("D", &[1..=11]),
     ("B", &[1..=12]),
@@ -24,6 +25,7 @@ const SERIES: [(&str, &[RangeInclusive<u32>]); 12] = [
     ("TM", &[1..=8]),
     ("TA", &[1..=18]),
     ("TD", &[1..=4]),
+    ("TK", &[1..=8, 11..=12, 14..=15, 20..=24, 26..=26]),
 ];
 
 /// Rows of the last series that tools of others, a server or a clock must judge: stages of `scripts/test`, a module of

@@ -18,6 +18,7 @@ mod verify;
 
 pub(super) use expected::contents;
 pub(super) use judging::gate;
+pub(super) use output::source_date;
 pub(in crate::cli) use sizes::size;
 
 use std::path::Path;

@@ -117,7 +117,7 @@ pub(super) fn save(
 }
 
 /// The time for all members, where the environment gives one.
-pub(super) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
+pub(in crate::cli) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
     text.map(|text| {
         text.parse().map(DosTime::from_epoch_s).map_err(|_| {
             let message = format!("`SOURCE_DATE_EPOCH` is `{text}`, which is no whole number of seconds");

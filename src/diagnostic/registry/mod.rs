@@ -12,6 +12,7 @@ pub mod matrix;
 pub mod plan;
 pub mod release;
 pub mod rocm;
+pub mod sdk;
 pub mod sources;
 pub mod wheel;
 
@@ -27,6 +28,7 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
         wheel::ALL,
         elf::ALL,
         rocm::ALL,
+        sdk::ALL,
         checkout::ALL,
         host::ALL,
         release::ALL,

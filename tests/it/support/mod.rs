@@ -1,6 +1,7 @@
 //! What the stories share: a temporary project folder, the binary run in it with a clean environment, and expected
 //! outputs kept in files.
 
+pub mod artifacts;
 mod bless;
 pub mod bundle;
 pub mod elf;

@@ -1,0 +1,234 @@
+//! Packages, written one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use super::contents;
+use super::laid::Laid;
+use crate::archive::{self, MemberKind, Tar};
+use crate::bytes::{Joined, ReadAt, Scratch, each_piece};
+use crate::compat::rows::Tables;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::sdk as codes;
+use crate::sdk::python::{self, Build};
+use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
+use crate::sys::{self, Existing, FileError, Staging};
+use crate::wheel::{self, MakeOptions, Meter, NewFile};
+
+/// The tree to build against, in its wheel.
+const TARBALL: &str = "_devel.tar";
+/// How what xz made is named.
+const XZ: &str = ".xz";
+
+/// A package that was made.
+pub(super) struct Made {
+    /// Its path below `dist`.
+    pub(super) path: String,
+    pub(super) size_bytes: u64,
+}
+
+/// Makes packages.
+pub(super) struct Maker<'m> {
+    pub(super) laid: &'m Laid,
+    pub(super) facts: &'m Tables,
+    pub(super) build: Build,
+    pub(super) tag: String,
+    pub(super) options: MakeOptions,
+    pub(super) time_s: u64,
+    /// Whether the tree to build against is compressed by xz.
+    pub(super) compresses_tree: bool,
+    /// Where the packages go, and what memory is not to hold meanwhile.
+    pub(super) folder: PathBuf,
+}
+
+/// Writes at the end of a scratch.
+struct Appended<'s>(&'s mut dyn Scratch);
+
+impl std::io::Write for Appended<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.append(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A file of a wheel before it is read: its bytes, and whether it may be run.
+type File<'f> = (Box<dyn ReadAt + 'f>, bool);
+
+/// What a wheel is made of.
+struct Parts<'p> {
+    kind: PackageKind,
+    project: &'p str,
+    made_for: Option<&'p str>,
+    files: BTreeMap<String, File<'p>>,
+    /// The console scripts, as `entry_points.txt` has them.
+    scripts: Option<String>,
+    /// The folder of `dist` that it goes into.
+    below: Option<&'p str>,
+}
+
+impl Maker<'_> {
+    pub(super) fn package(&self, package: &Package, staging: &Staging) -> Result<Made, Vec<Diagnostic>> {
+        let contents: Vec<&Content> = package.files.values().map(|placed| &placed.content).collect();
+        let opened = contents::open_all(&self.laid.read, &contents)?;
+        let mut files: BTreeMap<String, File<'_>> = BTreeMap::new();
+        for ((path, placed), bytes) in package.files.iter().zip(opened) {
+            files.insert(format!("{}/{path}", package.folder), (bytes, placed.is_executable));
+        }
+        if package.kind == PackageKind::Device {
+            let target = package.made_for.as_deref().unwrap_or_default();
+            let links = sdk::python::device_links(package, &self.build.version);
+            files.insert(
+                format!("{}/.devel_links/{target}.json", package.folder),
+                (Box::new(links.into_bytes()), false),
+            );
+            // pip removes a folder only where it removes a file that lies right in it.
+            files.insert(format!("{}/.device-{target}", package.folder), (Box::new(Vec::new()), false));
+        } else {
+            files.entry(format!("{}/__init__.py", package.folder)).or_insert_with(|| (Box::new(Vec::new()), false));
+        }
+        let scripts = python::entry_points(package, &self.build, self.facts);
+        let made_for = package.made_for.as_deref();
+        let parts = Parts { kind: package.kind, project: &package.distribution, made_for, files, scripts, below: None };
+        self.wheel(parts, staging)
+    }
+
+    pub(super) fn devel(
+        &self,
+        tree: &DevelTree,
+        below: Option<&str>,
+        staging: &Staging,
+    ) -> Result<Made, Vec<Diagnostic>> {
+        let project = "rocm-sdk-devel";
+        let payload = self.payload(tree)?;
+        let mut files: BTreeMap<String, File<'_>> = BTreeMap::new();
+        let path = format!("{}/{TARBALL}", python::module(project));
+        if self.compresses_tree {
+            files.insert(format!("{path}{XZ}"), (self.compressed(&payload)?, false));
+        } else {
+            files.insert(path, (Box::new(payload), false));
+        }
+        let made_for = tree.made_for.as_deref();
+        self.wheel(Parts { kind: PackageKind::Devel, project, made_for, files, scripts: None, below }, staging)
+    }
+
+    /// The tree to build against, as one archive.
+    fn payload<'t>(&'t self, tree: &'t DevelTree) -> Result<Joined<'t>, Vec<Diagnostic>> {
+        let root = format!("_rocm_sdk_devel{}", self.build.nonce);
+        let contents: Vec<Content> = tree
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.kind {
+                DevelKind::File { bytes, search: Some(search), .. } => Some(Content::Searching(*bytes, search.clone())),
+                DevelKind::File { bytes, search: None, .. } => Some(Content::Copy(*bytes)),
+                DevelKind::Owned(_) | DevelKind::Link(_) | DevelKind::Folder => None,
+            })
+            .collect();
+        let mut opened = contents::open_all(&self.laid.read, &contents.iter().collect::<Vec<_>>())?.into_iter();
+        let mut tar = Tar::new();
+        let mut push = |path: &str, kind, mode, content: Option<Box<dyn ReadAt + 't>>| {
+            let path = format!("{root}/{path}");
+            tar.push(&archive::Member { path: &path, kind, mode, time_s: self.time_s }, content).map_err(|error| {
+                vec![
+                    Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{path}` cannot be in an archive: {error}"))
+                        .help("rename it in the build that made it"),
+                ]
+            })
+        };
+        // Its extractor wants the files of the root first.
+        push("__init__.py", MemberKind::File, 0o644, Some(Box::new(Vec::new())))?;
+        for entry in &tree.entries {
+            let path = entry.path.as_str();
+            match &entry.kind {
+                DevelKind::Folder => push(path, MemberKind::Folder, 0o755, None)?,
+                DevelKind::Owned(text) | DevelKind::Link(text) => push(path, MemberKind::Link(text), 0o777, None)?,
+                DevelKind::File { is_executable, .. } => {
+                    let mode = if *is_executable { 0o755 } else { 0o644 };
+                    let content: Option<Box<dyn ReadAt + 't>> = opened.next().map(|bytes| bytes as Box<dyn ReadAt>);
+                    push(path, MemberKind::File, mode, content)?;
+                }
+            }
+        }
+        Ok(tar.finish())
+    }
+
+    /// What xz makes of a source, in a file without a name beside the packages: its size must be known before it is
+    /// packed.
+    fn compressed(&self, source: &dyn ReadAt) -> Result<Box<dyn ReadAt>, Vec<Diagnostic>> {
+        let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
+        let room = sys::Room::new(Some(&self.folder)).map_err(|error| vec![error.into()])?;
+        let made = room.scratch(u64::MAX).and_then(|mut scratch| {
+            archive::xz(source, threads, &mut Appended(scratch.as_mut()))?;
+            Ok(scratch as Box<dyn ReadAt>)
+        });
+        made.map_err(|error| vec![cannot(&format!("{TARBALL}{XZ}"), &error).into()])
+    }
+
+    fn wheel(&self, parts: Parts<'_>, staging: &Staging) -> Result<Made, Vec<Diagnostic>> {
+        let Parts { kind, project, made_for, mut files, scripts, below } = parts;
+        for (path, text) in python::modules(kind, project, made_for, &self.build, self.facts) {
+            files.insert(path, (Box::new(text.into_bytes()), false));
+        }
+        let stem = format!("{}-{}", sdk::file_word(project), self.build.version);
+        let name = format!("{stem}-py3-none-{}.whl", self.tag);
+        let top: BTreeSet<&str> = files.keys().filter_map(|path| path.split('/').next()).collect();
+        let top: String = top.into_iter().map(|folder| format!("{folder}\n")).collect();
+        let metadata = python::metadata(kind, project, &self.build, self.facts);
+        // Everything lies beside `rocm_sdk`, which is pure: on systems with two folders it must not go into the other.
+        let about = format!(
+            "Wheel-Version: 1.0\nGenerator: rock-matrix ({})\nRoot-Is-Purelib: true\nTag: py3-none-{}\n",
+            env!("CARGO_PKG_VERSION"),
+            self.tag
+        );
+        let mut described: Vec<(&str, &[u8])> = vec![("METADATA", metadata.as_bytes()), ("WHEEL", about.as_bytes())];
+        described.extend(scripts.as_ref().map(|text| ("entry_points.txt", text.as_bytes())));
+        described.push(("top_level.txt", top.as_bytes()));
+        let path = below.map_or_else(|| name.clone(), |below| format!("{below}/{name}"));
+        let place = staging.place(&path).map_err(|error| vec![error.into()])?;
+        let entries = files.iter().map(|(path, (bytes, is_executable))| NewFile {
+            path: path.into(),
+            content: wheel::Content::Source(bytes.as_ref()),
+            is_executable: *is_executable,
+            is_compressed: path.ends_with(XZ),
+        });
+        let meter = Meter::new(0, &|_| {});
+        let mut size_bytes = 0;
+        sys::save::<Diagnostic>(&place, Existing::Replace, |target| {
+            size_bytes = wheel::make(entries, &format!("{stem}.dist-info"), &described, &self.options, target, &meter)
+                .map_err(|error| error.diagnostic(&name))?;
+            Ok(())
+        })
+        .map_err(|fault| vec![fault])?;
+        Ok(Made { path, size_bytes })
+    }
+
+    /// The source distribution of `rocm`, for all GPUs or for one family.
+    pub(super) fn project(&self, family: Option<&str>, staging: &Staging) -> Result<Made, FileError> {
+        let build = match family {
+            Some(family) => Build { gpus: self.build.gpus.of(family), ..self.build.clone() },
+            None => self.build.clone(),
+        };
+        let stem = format!("rocm-{}", build.version);
+        let mut tar = Tar::new();
+        for (path, text) in python::project(&build, self.facts) {
+            let path = format!("{stem}/{path}");
+            let member = archive::Member { path: &path, kind: MemberKind::File, mode: 0o644, time_s: self.time_s };
+            tar.push(&member, Some(Box::new(text.into_bytes()))).map_err(|error| cannot(&path, &error))?;
+        }
+        let file = format!("{stem}.tar.gz");
+        let mut gzip = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::new(9));
+        let fault = |error| cannot(&file, &error);
+        each_piece(&tar.finish(), |piece| gzip.write_all(piece).unwrap_or_default()).map_err(fault)?;
+        let bytes = gzip.finish().map_err(fault)?;
+        let path = family.map_or_else(|| file.clone(), |family| format!("{family}/{file}"));
+        staging.write(&path, &bytes)?;
+        Ok(Made { path, size_bytes: bytes.len() as u64 })
+    }
+}
+
+fn cannot(path: &str, error: &std::io::Error) -> FileError {
+    FileError { action: "write", path: path.into(), reason: error.to_string(), source: None }
+}

@@ -1,0 +1,42 @@
+//! `sdk`: the Python packages of the ROCm SDK, made of the artifacts of a ROCm build.
+
+mod build;
+mod contents;
+mod laid;
+mod make;
+mod plan;
+mod read;
+mod targets;
+mod version;
+mod wanted;
+
+use super::{Exit, Format, Shell};
+
+/// Make the Python packages of the ROCm SDK
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix sdk plan --artifact-dir artifacts                    what goes where
+  rock-matrix sdk build --artifact-dir artifacts --dest-dir out    the packages, in out/dist")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Build(Box<build::Args>),
+    Plan(plan::Args),
+    Targets(targets::Args),
+    Version(version::Args),
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    match &args.command {
+        Command::Build(args) => build::run(args, shell),
+        Command::Plan(args) => plan::run(args, shell),
+        Command::Targets(args) => targets::run(args, shell),
+        Command::Version(args) => version::run(args, shell),
+    }
+}

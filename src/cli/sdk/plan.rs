@@ -1,0 +1,150 @@
+//! `sdk plan`: what goes where, and what is left out, before anything is written.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::laid::{self, Laid};
+use super::wanted::Wanted;
+use super::{Exit, Format, Shell};
+use crate::cli::wheel::size;
+use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin};
+
+/// Show which file goes into which package, and what is left out and why
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Nothing is written. With --format json every path is listed with what becomes of it; for people the
+packages are, and what is left out of them.
+
+Examples:
+  rock-matrix sdk plan --artifact-dir artifacts
+  rock-matrix sdk plan --artifact-dir artifacts --format json")]
+pub(super) struct Args {
+    #[command(flatten)]
+    wanted: Wanted,
+    /// How to print the result
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let laid = match laid::lay_out(&args.wanted, "", shell) {
+        Ok(laid) => laid,
+        Err(exit) => return exit,
+    };
+    match args.format {
+        Format::Human => shell.print(&table(&laid)),
+        Format::Json => shell.print(&format!("{:#}\n", document(&laid))),
+    }
+}
+
+/// One path of a package.
+struct Line<'l> {
+    package: &'l str,
+    path: &'l str,
+    action: &'static str,
+    reason: String,
+    from: Option<Origin>,
+}
+
+fn lines(laid: &Laid) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    for package in &laid.layout.packages {
+        let line = |path, action, reason, from| Line { package: &package.distribution, path, action, reason, from };
+        for (path, placed) in &package.files {
+            let (action, reason) = match &placed.content {
+                Content::Copy(bytes) if placed.from.is_some_and(|from| from != *bytes) => {
+                    ("copy", format!("the file that a link leads to, {}", sdk::shown(&laid.read.artifacts, *bytes)))
+                }
+                Content::Copy(_) => ("copy", String::new()),
+                Content::Searching(_, search) => ("search", format!("RPATH {search}")),
+                Content::Stub { text, .. } => ("stub", format!("a program that runs {text}")),
+                Content::Made(_) => ("make", String::new()),
+            };
+            lines.push(line(path, action, reason, placed.from));
+        }
+        for (path, (why, from)) in &package.dropped {
+            lines.push(line(path, "drop", reason(why), Some(*from)));
+        }
+    }
+    for tree in &laid.devel {
+        let package = "rocm-sdk-devel";
+        for entry in &tree.entries {
+            let (action, reason, from) = match &entry.kind {
+                DevelKind::Folder => continue,
+                DevelKind::Owned(text) => ("link", format!("to what runs, {text}"), None),
+                DevelKind::Link(text) => ("link", format!("to {text}"), None),
+                DevelKind::File { bytes, search: Some(search), .. } => {
+                    ("search", format!("RPATH {search}"), Some(*bytes))
+                }
+                DevelKind::File { bytes, search: None, .. } => ("copy", String::new(), Some(*bytes)),
+            };
+            lines.push(Line { package, path: &entry.path, action, reason, from });
+        }
+        for (path, (why, from)) in &tree.dropped {
+            lines.push(Line { package, path, action: "drop", reason: reason(why), from: Some(*from) });
+        }
+    }
+    lines
+}
+
+/// Why a path is left out.
+fn reason(why: &Dropped) -> String {
+    match why {
+        Dropped::Alias(soname) => format!("loaders ask for it as {soname}, which is there"),
+        Dropped::Dangling => "a link to nothing in its artifact".to_owned(),
+        Dropped::ToFolder => "a link to a folder".to_owned(),
+        Dropped::Outside => "a link that leads out of its artifact".to_owned(),
+        Dropped::Loop => "a link that leads to itself".to_owned(),
+        Dropped::ProgramLink => "a link to a program, for Windows".to_owned(),
+        Dropped::NoStub(machine) => format!("a link to a program for the processor {machine}"),
+    }
+}
+
+fn document(laid: &Laid) -> Value {
+    let files: Vec<Value> = lines(laid)
+        .into_iter()
+        .map(|line| {
+            let from = line.from.map(|origin| sdk::shown(&laid.read.artifacts, origin));
+            json!({"package": line.package, "path": line.path, "action": line.action, "reason": line.reason, "from": from})
+        })
+        .collect();
+    json!({"version": 1, "mode": laid.mode.word(), "files": files})
+}
+
+fn table(laid: &Laid) -> String {
+    let mut text = format!("mode {}\n", laid.mode.word());
+    for package in &laid.layout.packages {
+        let bytes: u64 = package.files.values().map(|placed| size_bytes(laid, &placed.content)).sum();
+        let _ = writeln!(text, "{}: {} files, {}", package.distribution, package.files.len(), size(bytes));
+    }
+    for tree in &laid.devel {
+        let name = tree.made_for.as_ref().map_or_else(String::new, |family| format!(" for {family}"));
+        let count = |is_of: fn(&DevelKind) -> bool| tree.entries.iter().filter(|entry| is_of(&entry.kind)).count();
+        let files = count(|kind| matches!(kind, DevelKind::File { .. }));
+        let links = count(|kind| matches!(kind, DevelKind::Owned(_) | DevelKind::Link(_)));
+        let _ = writeln!(text, "rocm-sdk-devel{name}: {files} files, {links} links");
+    }
+    let dropped: Vec<Line<'_>> = lines(laid).into_iter().filter(|line| line.action == "drop").collect();
+    if !dropped.is_empty() {
+        let _ = writeln!(text, "\nleft out");
+    }
+    for line in dropped {
+        let _ = writeln!(text, "  {} of {}: {}", line.path, line.package, line.reason);
+    }
+    text
+}
+
+/// How many bytes a file has before its search path is changed.
+fn size_bytes(laid: &Laid, content: &Content) -> u64 {
+    let of = |origin: &Origin| match &laid.read.artifacts[origin.artifact].entries[origin.entry].kind {
+        EntryKind::File(facts) => facts.size_bytes,
+        EntryKind::Folder | EntryKind::Link(_) => 0,
+    };
+    match content {
+        Content::Copy(origin) | Content::Searching(origin, _) => of(origin),
+        Content::Stub { .. } => 4096,
+        Content::Made(text) => text.len() as u64,
+    }
+}

@@ -1,0 +1,187 @@
+//! `sdk version`: the versions of a build.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Exit, Format, Shell};
+use crate::cli::load;
+use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::render::actions::Output;
+use crate::sdk::version::{self, Versions};
+use crate::sys;
+
+/// What is read of `version.json` at most; it has a few lines.
+const LARGEST_BYTES: u64 = 1 << 20;
+/// How long git may take to tell a commit.
+const ASKED: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Tell the versions of a build: of wheels, of Debian's packages and of RPM's
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+How each kind of release is numbered is a row of the facts: `rock-matrix compat list sdk-versions`.
+In a workflow the versions are outputs too: rocm_package_version, rocm_deb_package_version,
+rocm_rpm_package_version.
+
+Examples:
+  rock-matrix sdk version --release-type nightly                             of version.json here
+  rock-matrix sdk version --release-type prerelease --prerelease-version 2 --base 7.10.0
+  rock-matrix sdk version --custom-suffix .mine1 --base 7.10.0")]
+pub(super) struct Args {
+    /// What kind of release it is
+    #[arg(long, value_name = "TYPE", required_unless_present = "custom_suffix", conflicts_with = "custom_suffix")]
+    release_type: Option<String>,
+    /// Append this to the version of the sources, for all three
+    #[arg(long, value_name = "TEXT")]
+    custom_suffix: Option<String>,
+    /// The version of the sources [default: rocm-version of --version-file]
+    #[arg(long, value_name = "X.Y.Z")]
+    base: Option<String>,
+    /// The file that says the version of the sources
+    #[arg(long, value_name = "FILE", default_value = "version.json")]
+    version_file: PathBuf,
+    /// The number of a release candidate
+    #[arg(long, value_name = "NUMBER")]
+    prerelease_version: Option<u32>,
+    /// The day of the build [default: today, UTC]
+    #[arg(long, value_name = "YYYYMMDD", value_parser = day)]
+    date: Option<String>,
+    #[arg(
+        help = "The commit of the sources [default: GITHUB_SHA, else that of the working folder]",
+        long,
+        value_name = "SHA"
+    )]
+    sha: Option<String>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// What is read of `version.json`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct VersionFile {
+    rocm_version: Option<String>,
+    #[serde(default)]
+    release_metadata: Metadata,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Metadata {
+    #[serde(default)]
+    base_date: String,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return exit,
+    };
+    let made = match versions(args, shell, &compat.sdk_tables().sdk_versions) {
+        Ok(made) => made,
+        Err(fault) => return shell.report(&[fault]),
+    };
+    let Versions { wheel, deb, rpm } = &made;
+    if shell.environment.get("GITHUB_OUTPUT").is_some() {
+        let names = ["rocm_package_version", "rocm_deb_package_version", "rocm_rpm_package_version"];
+        let outputs: Vec<Output> =
+            names.into_iter().zip([wheel, deb, rpm]).map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        if let Err(exit) = shell.write_outputs(&outputs) {
+            return exit;
+        }
+    }
+    match args.format {
+        Format::Human => shell.print(&format!("wheel {wheel}\ndeb   {deb}\nrpm   {rpm}\n")),
+        Format::Json => {
+            let document = json!({"version": 1, "wheel": wheel, "deb": deb, "rpm": rpm});
+            shell.print(&format!("{document:#}\n"))
+        }
+    }
+}
+
+fn versions(args: &Args, shell: &Shell, rows: &[crate::compat::rows::SdkVersionRow]) -> Result<Versions, Diagnostic> {
+    let file = read(&args.version_file, args.base.is_some())?;
+    let base = args.base.clone().or(file.rocm_version).ok_or_else(|| {
+        fault(&format!("`{}` does not say `rocm-version`", args.version_file.display()), "give it with `--base`")
+    })?;
+    if let Some(suffix) = &args.custom_suffix {
+        let text = format!("{base}{suffix}");
+        return Ok(Versions { wheel: text.clone(), deb: text.clone(), rpm: text });
+    }
+    let wanted = args.release_type.as_deref().unwrap_or_default();
+    let row = rows.iter().find(|row| row.release_type == wanted).ok_or_else(|| {
+        let known: Vec<&str> = rows.iter().map(|row| row.release_type.as_str()).collect();
+        fault(&format!("there is no kind of release `{wanted}`"), &format!("there are {}", known.join(", ")))
+            .at(Place::Argument(format!("--release-type {wanted}")), "")
+    })?;
+    let takes_number = row.wheel.contains("{number}");
+    if args.prerelease_version.is_some() && !takes_number {
+        return Err(fault(&format!("a {wanted} has no number"), "leave out `--prerelease-version`"));
+    }
+    let sha = match args.sha.clone().or_else(|| shell.environment.get("GITHUB_SHA").map(str::to_owned)) {
+        Some(sha) => Some(sha),
+        None if row.wheel.contains("{sha}") => head(shell),
+        None => None,
+    };
+    let mut known = BTreeMap::from([("base", base)]);
+    known.insert("date", args.date.clone().unwrap_or_else(|| shell.environment.today().replace('-', "")));
+    known.extend(args.prerelease_version.map(|number| ("number", number.to_string())));
+    if !file.release_metadata.base_date.is_empty() {
+        known.insert("base-date", day(&file.release_metadata.base_date).map_err(|reason| fault(&reason, "mend it"))?);
+    }
+    if let Some(sha) = sha {
+        known.insert("sha8", sha.chars().take(8).collect());
+        known.insert("sha", sha);
+    }
+    version::versions(row, &known).map_err(|missing| {
+        let help: Vec<&str> = missing.iter().map(|word| how_to_tell(word)).collect();
+        fault(&format!("a {wanted} cannot be numbered without {}", missing.join(", ")), &help.join("; "))
+    })
+}
+
+fn how_to_tell(word: &str) -> &'static str {
+    match word {
+        "number" => "give `--prerelease-version`",
+        "base-date" => "set `release-metadata.base-date` in the version file to YYYYMMDD",
+        "sha" | "sha8" => "give `--sha`, or run it in a checkout",
+        _ => "give `--base` and `--date`",
+    }
+}
+
+fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
+    if may_be_absent && !sys::exists(path) {
+        return Ok(VersionFile::default());
+    }
+    let text = sys::read_text(path, LARGEST_BYTES).map_err(|error| {
+        Diagnostic::from(error).help("give the version with `--base`, or the file with `--version-file`")
+    })?;
+    serde_json::from_str(&text).map_err(|error| {
+        fault(&format!("it does not say versions: {error}"), "see `version.json` of ROCm's sources")
+            .at(Place::File(path.display().to_string().into()), "")
+    })
+}
+
+fn head(shell: &Shell) -> Option<String> {
+    let git = sys::find_program("git", &shell.environment)?;
+    let answer = sys::probe(&git, &["rev-parse", "HEAD"], &shell.environment, ASKED);
+    answer.first_line_of_success().filter(|text| crate::source::is_commit_hash(text))
+}
+
+/// A day as it stands in versions.
+fn day(text: &str) -> Result<String, String> {
+    let number = |range: std::ops::Range<usize>| text.get(range).and_then(|digits| digits.parse::<u32>().ok());
+    let is_day = text.len() == 8
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && number(4..6).is_some_and(|month| (1..=12).contains(&month))
+        && number(6..8).is_some_and(|day| (1..=31).contains(&day));
+    if is_day { Ok(text.to_owned()) } else { Err(format!("`{text}` is no day such as 20251120")) }
+}
+
+fn fault(message: &str, help: &str) -> Diagnostic {
+    Diagnostic::new(&codes::BAD_SDK_VERSION, message).help(help)
+}

@@ -1,0 +1,149 @@
+//! What is asked for, and how the artifacts were made.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::read::Read;
+use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::sdk::{Mode, Platform};
+use crate::sys;
+
+/// Where the manifest of a build lies, in the artifact `base_lib_generic`.
+const MANIFEST: &str = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
+/// It has a few kB for each submodule.
+const LARGEST_MANIFEST_BYTES: u64 = 16 << 20;
+
+/// Artifacts, and how packages are made of them.
+#[derive(Debug, clap::Args)]
+pub(super) struct Wanted {
+    #[arg(help = "The folder of artifacts: folders named NAME_COMPONENT_GPUS", long, value_name = "DIR")]
+    pub(super) artifact_dir: PathBuf,
+    /// How code for GPUs is split from the libraries [default: as the manifest of the build says]
+    #[arg(long, value_enum, default_value = "auto", value_name = "MODE", hide_default_value = true)]
+    mode: ModeWord,
+    /// What the packages are for
+    #[arg(long, value_enum, default_value = "linux", value_name = "PLATFORM")]
+    platform: PlatformWord,
+    /// Make two artifacts with other bytes under one path an error
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Keep links that lead nowhere in the package to build against
+    #[arg(long)]
+    pub(super) keep_dangling: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ModeWord {
+    Auto,
+    Kpack,
+    Legacy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PlatformWord {
+    Linux,
+    Windows,
+}
+
+/// What is read of the manifest of a build.
+#[derive(Debug, Deserialize)]
+struct BuildManifest {
+    /// `X.Y.Z`.
+    #[serde(default)]
+    rocm_version: Option<String>,
+    #[serde(default)]
+    flags: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Wanted {
+    /// What the packages are for.
+    pub(super) fn platform(&self) -> Platform {
+        match self.platform {
+            PlatformWord::Linux => Platform::Linux,
+            PlatformWord::Windows => Platform::Windows,
+        }
+    }
+
+    /// How code for GPUs is split: as the manifest of the build says, unless an option says it.
+    ///
+    /// # Errors
+    /// When the manifest is needed and is not there, or is none.
+    pub(super) fn mode(&self, read: &Read) -> Result<(Mode, Vec<Diagnostic>), Diagnostic> {
+        let said = self.said();
+        let asked = match self.mode {
+            ModeWord::Auto => None,
+            ModeWord::Kpack => Some(Mode::Kpack),
+            ModeWord::Legacy => Some(Mode::Legacy),
+        };
+        let mode = match (asked, &said) {
+            (Some(mode), _) => mode,
+            (None, Ok(mode)) => *mode,
+            (None, Err(fault)) => return Err(fault.clone()),
+        };
+        let mut findings = Vec::new();
+        if let (Some(asked), Ok(said)) = (asked, &said)
+            && asked != *said
+        {
+            let message = format!("the manifest of the build says {}, and `--mode` {}", said.word(), asked.word());
+            findings.push(
+                Diagnostic::new(&codes::OTHER_SDK_MODE, message)
+                    .at(Place::Argument(format!("--mode {}", asked.word())), "")
+                    .help("leave out `--mode` to make the packages as the build was made"),
+            );
+        }
+        let has_targets = read.artifacts.iter().any(|artifact| artifact.name.base().is_some());
+        if mode == Mode::Kpack && !has_targets {
+            findings.push(
+                Diagnostic::new(
+                    &codes::OTHER_SDK_MODE,
+                    "the code for GPUs is split, and no artifact is for a GPU target",
+                )
+                .at(Place::File(self.artifact_dir.display().to_string().into()), "")
+                .help("fetch the artifacts of the targets, such as `blas_lib_gfx942`"),
+            );
+        }
+        Ok((mode, findings))
+    }
+
+    /// The version of the build, where its manifest says it.
+    pub(super) fn build_version(&self) -> Option<String> {
+        self.manifest().ok()?.rocm_version
+    }
+
+    /// How the manifest of the build says that code for GPUs is split.
+    fn said(&self) -> Result<Mode, Diagnostic> {
+        let fault = |message: String| self.fault(message);
+        let manifest = self.manifest()?;
+        Ok(match manifest.flags.get("KPACK_SPLIT_ARTIFACTS") {
+            Some(serde_json::Value::Bool(true)) => Mode::Kpack,
+            Some(serde_json::Value::Number(number)) if number.as_f64() != Some(0.0) => Mode::Kpack,
+            None | Some(serde_json::Value::Bool(false) | serde_json::Value::Null | serde_json::Value::Number(_)) => {
+                Mode::Legacy
+            }
+            Some(other) => {
+                return Err(fault(format!("its flag `KPACK_SPLIT_ARTIFACTS` is {other}, neither on nor off")));
+            }
+        })
+    }
+
+    fn fault(&self, message: String) -> Diagnostic {
+        Diagnostic::new(&codes::NO_SDK_MANIFEST, message)
+            .at(Place::File(shown(&self.artifact_dir.join(MANIFEST)).into()), "")
+            .help("fetch the artifact `base_lib_generic` of the same run, or give `--mode`")
+    }
+
+    fn manifest(&self) -> Result<BuildManifest, Diagnostic> {
+        let path = self.artifact_dir.join(MANIFEST);
+        if !sys::exists(&path) {
+            return Err(self.fault("the manifest of the build is not there".to_owned()));
+        }
+        let text = sys::read_text(&path, LARGEST_MANIFEST_BYTES)?;
+        serde_json::from_str(&text).map_err(|error| self.fault(format!("the manifest of the build is none: {error}")))
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,41 @@
+//! Where libraries of one package search for those of the core package.
+
+/// The search path of a file at `path` of its package: what it had, and then each of `folders` of the package
+/// `core`, which lies beside its own. Entries that are there already are not said twice.
+pub fn search_path(path: &str, had: Option<&str>, core: &str, folders: &[String]) -> String {
+    let up = "../".repeat(path.matches('/').count() + 1);
+    let added = folders.iter().map(|folder| format!("$ORIGIN/{up}{core}/{folder}"));
+    let mut entries: Vec<String> = Vec::new();
+    for entry in had.iter().flat_map(|had| had.split(':')).map(str::to_owned).chain(added) {
+        if !entry.is_empty() && !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    entries.join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::search_path;
+
+    #[test]
+    fn what_a_file_had_stays_first_and_each_folder_is_reached_from_its_depth() {
+        let folders = ["lib/llvm/lib".to_owned(), "lib/rocm_sysdeps/lib".to_owned()];
+        let path = |path, had| search_path(path, had, "_rocm_sdk_core", &folders);
+        assert_eq!(
+            path("lib/libamdhip64.so.7", Some("$ORIGIN/llvm/lib")),
+            "$ORIGIN/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
+        );
+        assert_eq!(
+            path("lib/llvm/bin/clang-23", None),
+            "$ORIGIN/../../../../_rocm_sdk_core/lib/llvm/lib:$ORIGIN/../../../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
+        );
+    }
+
+    #[test]
+    fn a_second_pass_over_its_own_result_changes_nothing() {
+        let folders = ["lib".to_owned()];
+        let once = search_path("lib/a.so", Some("/opt/rocm/lib:$ORIGIN"), "_rocm_sdk_core", &folders);
+        assert_eq!(search_path("lib/a.so", Some(&once), "_rocm_sdk_core", &folders), once);
+    }
+}

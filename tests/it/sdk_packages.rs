@@ -1,0 +1,518 @@
+//! The Python packages of the ROCm SDK, made of artifacts.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _};
+use std::path::Path;
+use std::process::Command;
+
+use rock_matrix::elf::{Elf, tag, verify};
+
+use crate::support::artifacts::Artifacts;
+use crate::support::{Outcome, Project};
+
+fn build(project: &Project, more: &[&str], code: i32) -> Outcome {
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    project.run(&[&words, more].concat()).exits(code)
+}
+
+/// Members of a wheel by name, with their permission bits.
+fn members(path: &Path) -> BTreeMap<String, (Vec<u8>, u32)> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(std::fs::read(path).unwrap())).unwrap();
+    (0..archive.len())
+        .map(|at| {
+            let mut file = archive.by_index(at).unwrap();
+            let mut content = Vec::new();
+            file.read_to_end(&mut content).unwrap();
+            (file.name().unwrap().into_owned(), (content, file.unix_mode().unwrap() & 0o777))
+        })
+        .collect()
+}
+
+/// The wheel of a project in `out/dist`.
+fn wheel(project: &Project, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
+    members(&project.path(&format!("out/dist/{name}-7.10.0-py3-none-linux_x86_64.whl")))
+}
+
+/// Paths of a folder of a wheel, below it.
+fn below(wheel: &BTreeMap<String, (Vec<u8>, u32)>, folder: &str) -> Vec<String> {
+    wheel.keys().filter_map(|name| name.strip_prefix(&format!("{folder}/"))).map(str::to_owned).collect()
+}
+
+/// The members of the tree to build against: path and text of the link, in order.
+fn devel(project: &Project) -> Vec<(String, Option<String>)> {
+    let tar = wheel(project, "rocm_sdk_devel")["rocm_sdk_devel/_devel.tar"].0.clone();
+    let mut archive = tar::Archive::new(Cursor::new(tar));
+    let entries = archive.entries().unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let path = entry.path().unwrap().strip_prefix("_rocm_sdk_devel").unwrap().display().to_string();
+        (path, entry.link_name().unwrap().map(|link| link.display().to_string()))
+    });
+    entries.collect()
+}
+
+/// The search path of a library, which must be an RPATH and stand alone.
+fn rpath(bytes: &[u8]) -> String {
+    let bytes = bytes.to_vec();
+    let elf = Elf::read(&bytes).unwrap();
+    let strings = elf.strings(&bytes).unwrap();
+    assert_eq!(elf.value(tag::RUNPATH), None);
+    assert_eq!(verify(&bytes), []);
+    elf.texts(&strings, tag::RPATH).unwrap().join(" and ")
+}
+
+/// TK1: a split build gives exactly these files.
+#[test]
+fn a_split_build_gives_one_package_a_kind_and_one_a_target() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    let said = build(&project, &[], 0).stdout;
+    let wheels = [
+        "rocm_profiler",
+        "rocm_sdk_core",
+        "rocm_sdk_devel",
+        "rocm_sdk_device_gfx1100",
+        "rocm_sdk_device_gfx942",
+        "rocm_sdk_libraries",
+    ];
+    let mut expected: Vec<String> =
+        wheels.iter().map(|name| format!("out/dist/{name}-7.10.0-py3-none-linux_x86_64.whl")).collect();
+    expected.push("out/dist/rocm-7.10.0.tar.gz".to_owned());
+    expected.sort();
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected);
+    for line in said.lines().filter(|line| line.contains("-py3-none-")) {
+        project.run(&["wheel", "verify", line]).exits(0);
+    }
+}
+
+/// TK3: a library is packed once, under the name that loaders ask for; other names are links to build against.
+#[test]
+fn a_library_is_packed_under_the_name_that_loaders_ask_for() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    build(&project, &[], 0);
+    let core = wheel(&project, "rocm_sdk_core");
+    let libraries: Vec<String> =
+        below(&core, "_rocm_sdk_core").into_iter().filter(|path| path.contains("libamdhip64")).collect();
+    assert_eq!(libraries, ["lib/libamdhip64.so.7"]);
+    let links: BTreeMap<String, Option<String>> = devel(&project).into_iter().collect();
+    let link = |path: &str| links[path].clone().unwrap_or_default();
+    assert_eq!(link("lib/libamdhip64.so.7"), "../../_rocm_sdk_core/lib/libamdhip64.so.7");
+    assert_eq!(link("lib/libamdhip64.so.7.1.0"), "libamdhip64.so.7");
+    assert_eq!(link("lib/libamdhip64.so"), "libamdhip64.so.7");
+}
+
+/// TK4: nobody asks for such a library by a SONAME, so each name stays.
+#[test]
+fn a_library_without_a_soname_is_there_under_each_name() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    let bare = crate::support::elf::Library::new().exports("f").build();
+    artifacts.executable("core-hip_lib_generic/hip/stage/lib/libbare.so.1", bare);
+    artifacts.link("core-hip_lib_generic/hip/stage/lib/libbare.so", "libbare.so.1");
+    build(&project, &[], 0);
+    let core = wheel(&project, "rocm_sdk_core");
+    assert_eq!(core["_rocm_sdk_core/lib/libbare.so"], core["_rocm_sdk_core/lib/libbare.so.1"]);
+}
+
+/// TK6: what becomes of links that no wheel can hold.
+#[test]
+fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.link("base_run_generic/base/stage/bin/gone", "../nowhere");
+    artifacts.link("base_run_generic/base/stage/bin/self", "self");
+    artifacts.link("base_run_generic/base/stage/bin/out", "../../../../../../outside");
+    let said = build(&project, &[], 0).stderr;
+    assert!(
+        said.contains("warning[S006 link-to-nowhere]")
+            && said.contains("leads to itself")
+            && said.contains("leads out of its artifact"),
+        "{said}"
+    );
+    let core = below(&wheel(&project, "rocm_sdk_core"), "_rocm_sdk_core");
+    for path in ["llvm", "bin/amdclang", "bin/gone", "bin/self", "bin/out"] {
+        assert!(!core.contains(&path.to_owned()), "{path}");
+    }
+    let links: BTreeMap<String, Option<String>> = devel(&project).into_iter().collect();
+    assert_eq!(links["llvm"].as_deref(), Some("lib/llvm"));
+    assert_eq!(links["bin/amdclang"].as_deref(), Some("../lib/llvm/bin/clang"));
+    for path in ["bin/gone", "bin/self", "bin/out"] {
+        assert!(!links.contains_key(path), "{path}");
+    }
+    let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts"]).exits(0).stdout;
+    for line in [
+        "llvm of rocm-sdk-core: a link to a folder",
+        "bin/amdclang of rocm-sdk-core: a link to nothing in its artifact",
+        "bin/gone of rocm-sdk-devel: a link to nothing in its artifact",
+        "lib/libamdhip64.so of rocm-sdk-core: loaders ask for it as libamdhip64.so.7, which is there",
+    ] {
+        assert!(plan.contains(line), "{line}\n{plan}");
+    }
+    build(&project, &["--keep-dangling", "--overwrite"], 0);
+    let links: BTreeMap<String, Option<String>> = devel(&project).into_iter().collect();
+    assert_eq!(links["bin/gone"].as_deref(), Some("../nowhere"));
+}
+
+/// TK7: libraries search the core package from wherever they are, after what they searched before.
+#[test]
+fn libraries_search_the_core_package_after_what_they_searched() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    build(&project, &[], 0);
+    let core = wheel(&project, "rocm_sdk_core");
+    assert_eq!(
+        rpath(&core["_rocm_sdk_core/lib/libamdhip64.so.7"].0),
+        "$ORIGIN/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
+    );
+    assert_eq!(
+        rpath(&core["_rocm_sdk_core/lib/llvm/bin/clang-23"].0),
+        "$ORIGIN/../../../../_rocm_sdk_core/lib/llvm/lib:$ORIGIN/../../../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
+    );
+    let device = wheel(&project, "rocm_sdk_device_gfx942");
+    assert_eq!(
+        rpath(&device["_rocm_sdk_libraries/lib/libMIOpenCKGroupedConv_gfx942.so"].0),
+        "$ORIGIN/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
+    );
+}
+
+/// TK5: a program stands for a link to a program, as often as links follow each other.
+#[test]
+fn links_to_programs_run_them_under_their_own_name() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    build(&project, &[], 0);
+    let site = project.path("site");
+    for (name, (bytes, mode)) in wheel(&project, "rocm_sdk_core") {
+        let path = site.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    }
+    let run = |site: &Path, program: &Path| {
+        let done = Command::new(program).arg("-v").output().unwrap();
+        let real = site.canonicalize().unwrap().join("_rocm_sdk_core/lib/llvm/bin/clang-23");
+        assert_eq!(done.status.code(), Some(7), "{}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(String::from_utf8(done.stdout).unwrap(), format!("{}\n{}\n-v\n", real.display(), program.display()));
+    };
+    let bin = "_rocm_sdk_core/lib/llvm/bin/clang++";
+    run(&site, &site.join(bin));
+    let outer = project.path("outer");
+    std::os::unix::fs::symlink(site.join(bin), &outer).unwrap();
+    run(&site, &outer);
+    let moved = project.path("moved to");
+    std::fs::rename(&site, &moved).unwrap();
+    run(&moved, &moved.join(bin));
+}
+
+/// TK11: a device package has its code, the list of its files for the tree to build against, and no module.
+#[test]
+fn a_device_package_lists_its_files_for_the_tree_to_build_against() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    build(&project, &[], 0);
+    let device = wheel(&project, "rocm_sdk_device_gfx942");
+    let text = String::from_utf8(device["_rocm_sdk_libraries/.devel_links/gfx942.json"].0.clone()).unwrap();
+    let links: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        links["links"][0],
+        serde_json::json!({
+            "relpath": ".kpack/blas_lib_gfx942.kpack",
+            "target": "../../_rocm_sdk_libraries/.kpack/blas_lib_gfx942.kpack",
+        })
+    );
+    assert!(device.contains_key("_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx942.co"));
+    assert!(!device.contains_key("_rocm_sdk_libraries/__init__.py"), "libraries have it");
+    let metadata = String::from_utf8(device["rocm_sdk_device_gfx942-7.10.0.dist-info/METADATA"].0.clone()).unwrap();
+    assert!(metadata.contains("\nRequires-Dist: rocm-sdk-libraries==7.10.0\n"), "{metadata}");
+}
+
+/// TK12: code for a target with and without a feature goes into one package, whose name has no colon.
+#[test]
+fn features_of_a_target_go_into_its_package() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/rocblas/library/Kernels_xnack.co", b"x");
+    let made = build(&project, &[], 0).stdout;
+    assert!(!made.contains(':'), "{made}");
+    let device = wheel(&project, "rocm_sdk_device_gfx942");
+    for file in ["Kernels_gfx942.co", "Kernels_xnack.co"] {
+        assert!(device.contains_key(&format!("_rocm_sdk_libraries/lib/rocblas/library/{file}")), "{file}");
+    }
+    for (name, (bytes, _)) in &device {
+        assert!(!name.contains(':'), "{name}");
+        if name.contains(".devel_links/") || name.contains(".dist-info/") {
+            assert!(!String::from_utf8_lossy(bytes).contains("gfx942:"), "{name}");
+        }
+    }
+}
+
+/// TK14: nothing is written where a target has no artifacts.
+#[test]
+fn a_target_without_artifacts_stops_the_build_before_anything_is_written() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    let said = build(&project, &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-dgpu"], 1).stderr;
+    assert!(said.starts_with("error[S009 missing-targets]: there are no artifacts for gfx1101, gfx1102"), "{said}");
+    assert!(!project.has("out/dist"), "nothing is written");
+    let said = build(&project, &["--linux-amdgpu-families", "gfx94"], 1).stderr;
+    assert!(said.contains("there is no family `gfx94`") && said.contains("gfx94X-dcgpu"), "{said}");
+}
+
+/// TK15: without the manifest of the build nobody knows how packages are to be made.
+#[test]
+fn the_manifest_of_the_build_says_how_packages_are_made() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    let manifest = "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
+    std::fs::remove_file(project.path(manifest)).unwrap();
+    let said = build(&project, &[], 1).stderr;
+    assert!(said.starts_with("error[S003 no-sdk-manifest]") && said.contains(manifest), "{said}");
+    build(&project, &["--mode", "kpack"], 0);
+}
+
+/// TK21: what cannot be written to stays what it is, but for that; scripts keep their first line and may be run.
+#[test]
+fn modes_are_those_of_the_artifact_with_the_owner_allowed_to_write() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.file("base_run_generic/base/stage/share/read-only", b"x");
+    let path = project.path("artifacts/base_run_generic/base/stage/share/read-only");
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
+    build(&project, &[], 0);
+    let core = wheel(&project, "rocm_sdk_core");
+    assert_eq!(core["_rocm_sdk_core/share/read-only"].1, 0o644);
+    assert_eq!(core["_rocm_sdk_core/bin/hipcc"], (b"#!/bin/sh\necho hipcc\n".to_vec(), 0o755));
+}
+
+/// TK22: a name that would break out of Python sources is no artifact.
+#[test]
+fn a_folder_with_a_hostile_name_is_told_and_left_out() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.file("x_lib_gfx9');import os#/blas/stage/lib/a.co", b"x");
+    let said = build(&project, &[], 0).stderr;
+    assert!(said.contains("warning[S002 bad-artifact]") && said.contains("is no family and no gfx target"), "{said}");
+}
+
+/// TK23: neither the number of threads nor the order of folders on the disk shows.
+#[test]
+fn two_builds_make_the_same_bytes() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    build(&project, &["--jobs", "1"], 0);
+    let files = || -> BTreeMap<String, Vec<u8>> {
+        let listed = std::fs::read_dir(project.path("out/dist")).unwrap();
+        listed
+            .map(|file| file.unwrap())
+            .map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap()))
+            .collect()
+    };
+    let first = files();
+    let again = Project::new();
+    copy_backwards(&project.path("artifacts"), &again.path("artifacts"));
+    std::fs::remove_dir_all(project.path("artifacts")).unwrap();
+    std::fs::rename(again.path("artifacts"), project.path("artifacts")).unwrap();
+    build(&project, &["--jobs", "8", "--overwrite"], 0);
+    assert!(files() == first, "the bytes differ");
+}
+
+/// Copies a tree, each folder's last entry first.
+fn copy_backwards(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    let mut entries: Vec<_> = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()).collect();
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
+    for entry in entries {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            copy_backwards(&path, &target);
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(std::fs::read_link(&path).unwrap(), target).unwrap();
+        } else {
+            std::fs::copy(&path, target).unwrap();
+        }
+    }
+}
+
+/// TK24: a second run into the same folder mixes nothing.
+#[test]
+fn a_folder_with_packages_is_replaced_as_a_whole_or_left() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    build(&project, &[], 0);
+    std::fs::remove_dir_all(project.path("artifacts/blas_lib_gfx1100")).unwrap();
+    let said = build(&project, &[], 1).stderr;
+    assert!(said.starts_with("error[S011 sdk-output-exists]"), "{said}");
+    assert!(project.has("out/dist/rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl"));
+    build(&project, &["--overwrite"], 0);
+    assert!(!project.has("out/dist/rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl"));
+}
+
+/// TK20: profilers take their own files only, and short names of their libraries are copies.
+#[test]
+fn the_profiler_takes_its_own_files_and_short_names_of_its_libraries() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    build(&project, &[], 0);
+    let profiler = below(&wheel(&project, "rocm_profiler"), "_rocm_profiler");
+    assert_eq!(
+        profiler,
+        [
+            "__init__.py",
+            "bin/rocprof-compute",
+            "lib/librocprof-sys.so",
+            "lib/librocprof-sys.so.1",
+            "libexec/rocprofiler-compute/rocprof-compute",
+        ]
+    );
+    for part in ["systems_lib", "compute_run"] {
+        std::fs::remove_dir_all(project.path(&format!("artifacts/rocprofiler-{part}_generic"))).unwrap();
+    }
+    let said = build(&project, &["--overwrite"], 1).stderr;
+    assert!(said.contains("no artifact feeds the package `rocm-profiler`"), "{said}");
+}
+
+/// TK20: a package that nothing feeds, and a folder without artifacts.
+#[test]
+fn a_folder_without_artifacts_is_told() {
+    let project = Project::new().file("artifacts/readme", "");
+    let said = build(&project, &[], 1).stderr;
+    assert!(said.starts_with("error[S001 no-artifact]: there is no artifact in the folder"), "{said}");
+    assert!(!project.has("out"));
+}
+
+#[test]
+fn the_first_of_two_artifacts_with_one_path_is_taken_and_the_other_told() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.file("base_run_generic/base/stage/share/same", b"same");
+    artifacts.file("hipify_run_generic/hipify/stage/share/same", b"same");
+    artifacts.file("base_run_generic/base/stage/share/other", b"of base");
+    artifacts.file("hipify_run_generic/hipify/stage/share/other", b"of hipify");
+    let said = build(&project, &[], 0).stderr;
+    assert_eq!(said.matches("warning[S004 overlapping-files]").count(), 1, "{said}");
+    assert!(said.contains("`share/other`") && said.contains("taken is base_run_generic"), "{said}");
+    assert_eq!(wheel(&project, "rocm_sdk_core")["_rocm_sdk_core/share/other"].0, b"of base");
+    let said = build(&project, &["--strict", "--overwrite"], 1).stderr;
+    assert!(said.contains("error[S004 overlapping-files]"), "{said}");
+}
+
+#[test]
+fn a_path_that_is_a_file_here_and_a_folder_there_is_refused() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.file("base_run_generic/base/stage/share/x", b"file");
+    artifacts.file("hipify_run_generic/hipify/stage/share/x/y", b"in a folder");
+    let said = build(&project, &[], 1).stderr;
+    assert!(said.contains("error[S005 file-and-folder]: `share/x` is a file and a folder"), "{said}");
+    assert!(!project.has("out/dist"));
+}
+
+#[test]
+fn names_that_differ_only_in_case_are_told_and_refused_for_windows() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.file("base_run_generic/base/stage/share/Readme", b"a");
+    artifacts.file("base_run_generic/base/stage/share/README", b"b");
+    let said = build(&project, &[], 0).stderr;
+    assert!(said.contains("warning[S007 case-clash]: `share/README` and `share/Readme`"), "{said}");
+    let said = build(&project, &["--platform", "windows", "--overwrite"], 1).stderr;
+    assert!(said.contains("error[S007 case-clash]"), "{said}");
+    assert!(said.contains("error[S012 program-link]"), "no program stands for another on Windows: {said}");
+}
+
+#[test]
+fn a_mode_that_is_not_that_of_the_build_is_told() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    let said = build(&project, &["--mode", "legacy"], 0).stderr;
+    assert!(said.starts_with("warning[S008 other-sdk-mode]: the manifest of the build says kpack"), "{said}");
+}
+
+#[test]
+fn a_version_that_installers_write_otherwise_is_refused() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version"];
+    for (version, help) in [("7.10.0-rc1", "give `--version 7.10.0rc1`"), ("latest", "give one such as `7.10.0`")] {
+        let said = project.run(&[&words[..], &[version]].concat()).exits(1).stderr;
+        assert!(said.starts_with("error[S010 bad-sdk-version]") && said.contains(help), "{said}");
+    }
+}
+
+/// TK8: what no search path can go into is packed as it is.
+#[test]
+fn static_programs_and_code_for_gpus_keep_their_bytes() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    let mut code = crate::support::artifacts::library("kernel.so");
+    // `e_machine` of AMD GPUs.
+    code[18..20].copy_from_slice(&224_u16.to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("p.c"), "int main(void) { return 0; }\n").unwrap();
+    let made = Command::new("cc").current_dir(folder.path()).args(["-static", "p.c", "-o", "p"]).status().unwrap();
+    assert!(made.success());
+    let program = std::fs::read(folder.path().join("p")).unwrap();
+    artifacts.executable("base_run_generic/base/stage/lib/kernel.so", &code);
+    artifacts.executable("base_run_generic/base/stage/bin/static", &program);
+    artifacts.file("base_run_generic/base/stage/lib/libx.a", b"!<arch>\n");
+    artifacts.file("base_run_generic/base/stage/lib/libtext.so", b"INPUT(libx.so.1)\n");
+    build(&project, &[], 0);
+    let core = wheel(&project, "rocm_sdk_core");
+    assert!(core["_rocm_sdk_core/lib/kernel.so"].0 == code && core["_rocm_sdk_core/bin/static"].0 == program);
+    assert_eq!(core["_rocm_sdk_core/lib/libx.a"].0, b"!<arch>\n");
+    assert_eq!(core["_rocm_sdk_core/lib/libtext.so"].0, b"INPUT(libx.so.1)\n");
+}
+
+/// TK2: a package of libraries for each family, and for each a selector and a tree to build against of its own.
+#[test]
+fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    for target in ["gfx942", "gfx1100"] {
+        std::fs::remove_dir_all(project.path(&format!("artifacts/blas_lib_{target}"))).unwrap();
+    }
+    for family in ["gfx94X-dcgpu", "gfx110X-all"] {
+        artifacts.file(&format!("blas_lib_{family}/blas/stage/lib/rocblas/library/{family}.co"), b"code");
+    }
+    let manifest = "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
+    std::fs::write(project.path(manifest), "{\"flags\": {}}").unwrap();
+    let made = build(&project, &[], 0).stdout;
+    for file in [
+        "out/dist/rocm_sdk_libraries_gfx94x_dcgpu-7.10.0-py3-none-linux_x86_64.whl",
+        "out/dist/rocm_sdk_libraries_gfx110x_all-7.10.0-py3-none-linux_x86_64.whl",
+        "out/dist/gfx94X-dcgpu/rocm-7.10.0.tar.gz",
+        "out/dist/gfx110X-all/rocm_sdk_devel-7.10.0-py3-none-linux_x86_64.whl",
+    ] {
+        assert!(made.lines().any(|line| line == file), "{file}\n{made}");
+    }
+    let libraries = wheel(&project, "rocm_sdk_libraries_gfx94x_dcgpu");
+    assert!(libraries.contains_key("_rocm_sdk_libraries_gfx94X_dcgpu/lib/rocblas/library/gfx94X-dcgpu.co"));
+    assert!(libraries.contains_key("rocm_sdk_libraries_gfx94X_dcgpu/__init__.py"), "a name that can be imported");
+    let metadata = &libraries["rocm_sdk_libraries_gfx94x_dcgpu-7.10.0.dist-info/METADATA"].0;
+    assert!(String::from_utf8_lossy(metadata).contains("\nName: rocm-sdk-libraries-gfx94X-dcgpu\n"));
+    let packed = std::fs::read(project.path("out/dist/gfx94X-dcgpu/rocm-7.10.0.tar.gz")).unwrap();
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
+    let mut entries = archive.entries().unwrap().map(Result::unwrap);
+    let mut about = entries.find(|entry| entry.path().unwrap().ends_with("_dist_info.py")).unwrap();
+    let mut text = String::new();
+    about.read_to_string(&mut text).unwrap();
+    assert!(text.contains("\nAVAILABLE_TARGET_FAMILIES = [\"gfx94X-dcgpu\"]\n"), "{text}");
+}
+
+/// TK5: the stub is what its source says.
+#[test]
+fn the_stub_is_made_of_the_source_beside_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sdk/stub");
+    let folder = tempfile::tempdir().unwrap();
+    let run = |program: &str, words: &[&str]| {
+        let done = Command::new(program).current_dir(folder.path()).args(words).output();
+        let done = done.unwrap_or_else(|_| panic!("{program}, which the linker of Rust comes with"));
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    let source = root.join("x86_64.S").display().to_string();
+    run("as", &["--64", &source, "-o", "stub.o"]);
+    run("objcopy", &["-O", "binary", "-j", ".text", "stub.o", "stub.bin"]);
+    let made = std::fs::read(folder.path().join("stub.bin")).unwrap();
+    assert!(made == std::fs::read(root.join("x86_64.bin")).unwrap());
+}
