@@ -66,7 +66,8 @@ class Build:
 
 
 def facts(table: str) -> List[Dict[str, Any]]:
-    rows: List[Dict[str, Any]] = yaml.safe_load((REPOSITORY / f"matrices/compat/{table}.yaml").read_text("utf-8"))[table]
+    text = (REPOSITORY / f"matrices/compat/{table}.yaml").read_text("utf-8")
+    rows: List[Dict[str, Any]] = yaml.safe_load(text)[table]
     return rows
 
 
