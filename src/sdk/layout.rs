@@ -298,7 +298,7 @@ impl Builder<'_> {
             while let Some((folder, _)) = above.rsplit_once('/') {
                 if package.files.contains_key(folder) {
                     let message = format!("`{folder}` is a file and a folder in `{}`", package.distribution);
-                    let place = Place::File(self.shown(&package.files[folder]).into());
+                    let place = Place::File(shown(self.artifacts, package.files[folder].from).into());
                     self.faults.push(
                         Diagnostic::new(&codes::FILE_AND_FOLDER, message)
                             .at(place, format!("the folder holds `{path}`"))
@@ -308,11 +308,6 @@ impl Builder<'_> {
                 above = folder;
             }
         }
-    }
-
-    /// Where a file came from, as a person knows it.
-    fn shown(&self, placed: &Placed) -> String {
-        placed.from.map_or_else(String::new, |origin| shown(self.artifacts, origin))
     }
 }
 

@@ -27,8 +27,6 @@ pub enum Content {
         /// The text of the link that it stands for.
         text: String,
     },
-    /// A text that is made.
-    Made(String),
 }
 
 /// A file of a package.
@@ -38,8 +36,8 @@ pub struct Placed {
     pub content: Content,
     /// Whether it may be run.
     pub is_executable: bool,
-    /// The link or file of an artifact that it is made for; `None` for what is made.
-    pub from: Option<Origin>,
+    /// The link or file of an artifact that it is made for.
+    pub from: Origin,
 }
 
 /// Why a path of an artifact is not in a package.
@@ -111,7 +109,7 @@ impl Placing<'_> {
                     return Fate::Dropped(Dropped::NoStub(*machine));
                 }
                 let content = Content::Stub { machine: *machine, text: text.to_owned() };
-                Fate::Placed(Placed { content, is_executable: true, from: Some(from) })
+                Fate::Placed(Placed { content, is_executable: true, from })
             }
             _ => self.file(path, from, facts, target),
         }
@@ -125,7 +123,7 @@ impl Placing<'_> {
             return Fate::Dropped(Dropped::Alias(soname.to_owned()));
         }
         let content = self.content(path, facts, bytes);
-        Fate::Placed(Placed { content, is_executable: facts.mode & 0o111 != 0, from: Some(from) })
+        Fate::Placed(Placed { content, is_executable: facts.mode & 0o111 != 0, from })
     }
 
     /// The bytes of a file with the search path that they get under a path.

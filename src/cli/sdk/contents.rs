@@ -55,7 +55,6 @@ fn open(read: &Read, content: &Content) -> Result<Bytes, Diagnostic> {
             Box::new(Changed { file, patch })
         }
         Content::Stub { machine, text } => Box::new(stub::stub(*machine, text).unwrap_or_default()),
-        Content::Made(text) => Box::new(text.clone().into_bytes()),
     })
 }
 

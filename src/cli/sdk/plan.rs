@@ -54,15 +54,14 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
         let line = |path, action, reason, from| Line { package: &package.distribution, path, action, reason, from };
         for (path, placed) in &package.files {
             let (action, reason) = match &placed.content {
-                Content::Copy(bytes) if placed.from.is_some_and(|from| from != *bytes) => {
+                Content::Copy(bytes) if placed.from != *bytes => {
                     ("copy", format!("the file that a link leads to, {}", sdk::shown(&laid.read.artifacts, *bytes)))
                 }
                 Content::Copy(_) => ("copy", String::new()),
                 Content::Searching(_, search) => ("search", format!("RPATH {search}")),
                 Content::Stub { text, .. } => ("stub", format!("a program that runs {text}")),
-                Content::Made(_) => ("make", String::new()),
             };
-            lines.push(line(path, action, reason, placed.from));
+            lines.push(line(path, action, reason, Some(placed.from)));
         }
         for (path, (why, from)) in &package.dropped {
             lines.push(line(path, "drop", reason(why), Some(*from)));
@@ -145,6 +144,5 @@ fn size_bytes(laid: &Laid, content: &Content) -> u64 {
     match content {
         Content::Copy(origin) | Content::Searching(origin, _) => of(origin),
         Content::Stub { .. } => 4096,
-        Content::Made(text) => text.len() as u64,
     }
 }
