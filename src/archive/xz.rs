@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use liblzma::stream::{Check, MtStreamBuilder};
 use liblzma::write::XzEncoder;
 
-use crate::bytes::{ReadAt, each_piece};
+use crate::bytes::{ReadAt, Section};
 
 /// How much of the content a block has: what `xz -6` takes in threads, three dictionaries (xz(1), `--block-size`). It is
 /// fixed, so that the number of threads does not show.
@@ -26,13 +26,7 @@ pub fn xz(source: &dyn ReadAt, threads: u32, target: &mut dyn Write) -> io::Resu
         .encoder()
         .map_err(io::Error::other)?;
     let mut encoder = XzEncoder::new_stream(target, stream);
-    let mut written = Ok(());
-    each_piece(source, |piece| {
-        if written.is_ok() {
-            written = encoder.write_all(piece);
-        }
-    })?;
-    written?;
+    io::copy(&mut Section::new(source, 0, source.size_bytes()), &mut encoder)?;
     encoder.finish().map(drop)
 }
 

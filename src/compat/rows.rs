@@ -27,7 +27,7 @@ pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFa
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
-pub use sdk::{SdkArtifactRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
+pub use sdk::{SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
 pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow, TorchSourceRow};
 pub use wheels::{EmbeddingRow, EqualRow, WheelContentRow};
 
@@ -81,7 +81,6 @@ pub struct Tables {
     pub paths: Vec<PathRow>,
     pub known_failures: Vec<KnownFailureRow>,
     pub sdk_packages: Vec<SdkPackageRow>,
-    pub sdk_artifacts: Vec<SdkArtifactRow>,
     pub sdk_libraries: Vec<SdkLibraryRow>,
     pub sdk_scripts: Vec<SdkScriptRow>,
     pub sdk_versions: Vec<SdkVersionRow>,
@@ -511,7 +510,6 @@ impl Tables {
     pub fn take_sdk(&mut self) -> Self {
         Self {
             sdk_packages: std::mem::take(&mut self.sdk_packages),
-            sdk_artifacts: std::mem::take(&mut self.sdk_artifacts),
             sdk_libraries: std::mem::take(&mut self.sdk_libraries),
             sdk_scripts: std::mem::take(&mut self.sdk_scripts),
             sdk_versions: std::mem::take(&mut self.sdk_versions),
@@ -565,7 +563,6 @@ tables_of_rows!(
     paths,
     known_failures,
     sdk_packages,
-    sdk_artifacts,
     sdk_libraries,
     sdk_scripts,
     sdk_versions,

@@ -87,6 +87,15 @@ impl Elf {
         self.loads().map(Segment::file_end).max().unwrap_or_default().min(self.size)
     }
 
+    /// Whether it says of itself that it is a program: by its type, or by a flag where that is the type of libraries, too.
+    pub fn says_program(&self) -> bool {
+        /// `ET_EXEC` (gABI, chapter 4, `e_type`).
+        const EXECUTABLE: u16 = 2;
+        /// `DF_1_PIE` (glibc, `elf.h`).
+        const PIE: u64 = 0x0800_0000;
+        self.header.kind == EXECUTABLE || self.value(tag::FLAGS_1).is_some_and(|flags| flags & PIE != 0)
+    }
+
     /// Whether it holds what debuggers read of another file, and nothing that a loader takes: code and dynamic entries
     /// are in sections without bytes (GNU binutils manual, objcopy, `--only-keep-debug`).
     pub fn is_debug_alone(&self, source: &dyn ReadAt) -> bool {

@@ -15,14 +15,25 @@ pub fn without_dots(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// The folders that a path is in, the innermost first; none where it lies at the root.
+pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(path.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/')).map(|(folder, _)| folder)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::without_dots;
+    use super::{folders_above, without_dots};
 
     #[test]
     fn a_path_is_folded_below_its_root_and_above_it_there_is_nothing() {
         assert_eq!(without_dots("a//./b/../c").as_deref(), Some("a/c"));
         assert_eq!(without_dots("a/..").as_deref(), Some(""));
         assert_eq!(without_dots("a/../.."), None);
+    }
+
+    #[test]
+    fn a_path_is_in_each_folder_above_it() {
+        assert_eq!(folders_above("a/b/c").collect::<Vec<_>>(), ["a/b", "a"]);
+        assert_eq!(folders_above("a").next(), None);
     }
 }

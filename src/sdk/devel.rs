@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::artifact::{Artifact, EntryKind, Shape};
-use super::layout::{Layout, Mode, Package, PackageKind, Platform, Wish, row};
+use super::layout::{Layout, Mode, Package, PackageKind, Wish, folder_of, row};
 use super::place::{Dropped, Origin};
 use super::resolve::beside;
+use super::search::up;
 use super::select::of_family;
 use crate::compat::rows::{SdkPackageRow, Tables};
-use crate::names::Component;
+use crate::config::Platform;
+use crate::names::{Component, folders_above};
 
 /// One member of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,10 @@ pub enum DevelKind {
 /// The tree of one family, in the order that its extractor needs, and what is not in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevelTree {
+    /// The name of its project.
+    pub distribution: String,
+    /// The folder of `site-packages` that it becomes.
+    pub folder: String,
     /// The family, where libraries are built for one.
     pub made_for: Option<String>,
     /// The members.
@@ -71,7 +77,10 @@ pub fn devel_trees(
             package.kind != PackageKind::Device && (package.made_for.is_none() || package.made_for.as_deref() == family)
         });
         let fed_by = of_family(artifacts, family, |artifact| feeds(artifact, facts, row, wish.mode));
-        tree(artifacts, &fed_by, &owners.collect::<Vec<_>>(), wish.platform, family, keeps_dangling)
+        let (entries, dropped) =
+            entries(artifacts, &fed_by, &owners.collect::<Vec<_>>(), wish.platform, keeps_dangling);
+        let (distribution, folder) = (row.distribution.clone(), folder_of(&row.distribution, &wish.nonce));
+        DevelTree { distribution, folder, made_for: family.map(str::to_owned), entries, dropped }
     };
     families.into_iter().map(tree).filter(|tree| !tree.entries.is_empty()).collect()
 }
@@ -92,14 +101,14 @@ fn feeds(artifact: &Artifact, facts: &Tables, devel: &SdkPackageRow, mode: Mode)
     takes.any(|take| take.names.iter().any(|known| known == name))
 }
 
-fn tree(
+/// The members of a tree, in order, and the links that lead to nothing in it.
+fn entries(
     artifacts: &[Artifact],
     fed_by: &[usize],
     owners: &[&Package],
     platform: Platform,
-    family: Option<&str>,
     keeps_dangling: bool,
-) -> DevelTree {
+) -> (Vec<DevelEntry>, BTreeMap<String, (Dropped, Origin)>) {
     let mut members: BTreeMap<&str, (DevelKind, Origin)> = BTreeMap::new();
     for &artifact in fed_by {
         for (entry, listed) in artifacts[artifact].entries.iter().enumerate() {
@@ -120,28 +129,18 @@ fn tree(
         }
     }
     let dropped = if keeps_dangling { BTreeMap::new() } else { drop_dangling(&mut members) };
-    let mut folders: BTreeSet<String> = BTreeSet::new();
-    for path in members.keys() {
-        let mut above = *path;
-        while let Some((folder, _)) = above.rsplit_once('/') {
-            if !folders.insert(folder.to_owned()) {
-                break;
-            }
-            above = folder;
-        }
-    }
+    let folders: BTreeSet<String> = folders_of(&members).into_iter().map(str::to_owned).collect();
     let mut all: BTreeMap<String, DevelKind> =
         members.into_iter().map(|(path, (kind, _))| (path.to_owned(), kind)).collect();
     all.extend(folders.into_iter().map(|folder| (folder, DevelKind::Folder)));
-    DevelTree { made_for: family.map(str::to_owned), entries: in_order(all), dropped }
+    (in_order(all), dropped)
 }
 
 /// The link to what a package that is run from has under the path.
 fn owned(path: &str, owners: &[&Package]) -> Option<DevelKind> {
     for package in owners {
         if package.files.contains_key(path) {
-            let up = "../".repeat(path.matches('/').count() + 1);
-            return Some(DevelKind::Owned(format!("{up}{}/{path}", package.folder)));
+            return Some(DevelKind::Owned(format!("{}{}/{path}", up(path), package.folder)));
         }
         if let Some((Dropped::Alias(soname), _)) = package.dropped.get(path) {
             return Some(DevelKind::Link(soname.clone()));
@@ -155,20 +154,16 @@ fn runpath(shape: &Shape) -> Option<String> {
     shape.search()?.clone()
 }
 
+/// The folders that members are in.
+fn folders_of<'m, V>(members: &BTreeMap<&'m str, V>) -> BTreeSet<&'m str> {
+    members.keys().flat_map(|path| folders_above(path)).collect()
+}
+
 /// Takes out links that lead to nothing in the tree, until none is left.
 fn drop_dangling(members: &mut BTreeMap<&str, (DevelKind, Origin)>) -> BTreeMap<String, (Dropped, Origin)> {
     let mut dropped = BTreeMap::new();
     loop {
-        let mut folders: BTreeSet<&str> = BTreeSet::new();
-        for path in members.keys() {
-            let mut above: &str = path;
-            while let Some((folder, _)) = above.rsplit_once('/') {
-                if !folders.insert(folder) {
-                    break;
-                }
-                above = folder;
-            }
-        }
+        let folders = folders_of(members);
         let leads = |path: &str, text: &str| -> Result<(), Dropped> {
             let Some(target) = beside(path, text) else { return Err(Dropped::Outside) };
             let at = through_links(&target, members);

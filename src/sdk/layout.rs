@@ -7,28 +7,10 @@ use super::place::{Content, Dropped, Fate, Origin, Placed, Placing};
 use super::resolve;
 use super::select::{For, Paths, globs};
 use crate::compat::rows::{SdkPackageRow, Tables};
-use crate::diagnostic::registry::sdk as codes;
+use crate::config::Platform;
+use crate::diagnostic::registry::{sdk as codes, wheel::BAD_PATTERN};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::names::DistributionName;
-
-/// What packages are made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Platform {
-    /// Linux.
-    Linux,
-    /// Windows.
-    Windows,
-}
-
-impl Platform {
-    /// The word of options and facts.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Linux => "linux",
-            Self::Windows => "windows",
-        }
-    }
-}
+use crate::names::{DistributionName, folders_above};
 
 /// How the code for GPUs is split from the libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,7 +187,7 @@ impl Builder<'_> {
             (Ok(selected), Ok(short_names)) => (selected, short_names),
             (Err(error), _) | (_, Err(error)) => {
                 let message = format!("a row of `sdk-packages` has a bad glob: {error}");
-                self.faults.push(Diagnostic::new(&codes::NO_ARTIFACT, message).help("correct the facts"));
+                self.faults.push(Diagnostic::new(&BAD_PATTERN, message).help("correct the facts"));
                 return None;
             }
         };
@@ -294,8 +276,7 @@ impl Builder<'_> {
     /// A path cannot be a file here and a folder there.
     fn check_folders(&mut self, package: &Package) {
         for path in package.files.keys() {
-            let mut above = path.as_str();
-            while let Some((folder, _)) = above.rsplit_once('/') {
+            for folder in folders_above(path) {
                 if package.files.contains_key(folder) {
                     let message = format!("`{folder}` is a file and a folder in `{}`", package.distribution);
                     let place = Place::File(shown(self.artifacts, package.files[folder].from).into());
@@ -305,7 +286,6 @@ impl Builder<'_> {
                             .help("one of the artifacts was built by another version; fetch all of one run"),
                     );
                 }
-                above = folder;
             }
         }
     }

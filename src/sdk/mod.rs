@@ -21,7 +21,7 @@ pub mod version;
 
 pub use artifact::{Artifact, Entry, EntryKind, FileFacts, Shape};
 pub use devel::{DevelEntry, DevelKind, DevelTree, devel_trees};
-pub use layout::{Layout, Mode, Overlap, Package, PackageKind, Platform, Wish, file_word, lay_out, shown};
+pub use layout::{Layout, Mode, Overlap, Package, PackageKind, Wish, file_word, lay_out, shown};
 pub use place::{Content, Dropped, Origin, Placed};
 pub use search::search_path;
 pub use targets::expand;

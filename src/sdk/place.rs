@@ -2,7 +2,8 @@
 
 use super::artifact::{Artifact, EntryKind, FileFacts, Shape};
 use super::resolve::{Paths, Target};
-use super::{Platform, search_path};
+use super::search_path;
+use crate::config::Platform;
 
 /// A file of an artifact, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

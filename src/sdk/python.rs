@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Mode, Package, PackageKind, Platform};
+use super::search::up;
+use super::{Mode, Package, PackageKind};
 use crate::compat::rows::{SdkLibraryRow, SdkScriptRow, Tables};
+use crate::config::Platform;
 
 /// A Python source.
 type Source = (&'static str, &'static str);
@@ -288,10 +290,7 @@ pub fn device_links(package: &Package, version: &str) -> String {
     let links: Vec<Value> = package
         .files
         .keys()
-        .map(|path| {
-            let up = "../".repeat(path.matches('/').count() + 1);
-            json!({"relpath": path, "target": format!("{up}{}/{path}", package.folder)})
-        })
+        .map(|path| json!({"relpath": path, "target": format!("{}{}/{path}", up(path), package.folder)}))
         .collect();
     let document = json!({"version": version, "links": links});
     format!("{document:#}")

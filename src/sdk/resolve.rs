@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Artifact, EntryKind};
-use crate::names::without_dots;
+use crate::names::{folders_above, without_dots};
 
 /// Linux follows no more (`namei.c`, `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
@@ -35,13 +35,11 @@ impl<'a> Paths<'a> {
         let mut known = FxHashMap::default();
         for (number, entry) in artifact.entries.iter().enumerate() {
             let path = format!("{}/{}", artifact.roots[entry.root], entry.path);
-            let mut above = path.as_str();
-            while let Some((folder, _)) = above.rsplit_once('/') {
+            for folder in folders_above(&path) {
                 if known.contains_key(folder) {
                     break;
                 }
                 known.insert(folder.to_owned(), None);
-                above = folder;
             }
             known.insert(path, Some(number));
         }

@@ -3,7 +3,7 @@
 /// The search path of a file at `path` of its package: what it had, and then each of `folders` of the package
 /// `core`, which lies beside its own. Entries that are there already are not said twice.
 pub fn search_path(path: &str, had: Option<&str>, core: &str, folders: &[String]) -> String {
-    let up = "../".repeat(path.matches('/').count() + 1);
+    let up = up(path);
     let added = folders.iter().map(|folder| format!("$ORIGIN/{up}{core}/{folder}"));
     let mut entries: Vec<String> = Vec::new();
     for entry in had.iter().flat_map(|had| had.split(':')).map(str::to_owned).chain(added) {
@@ -12,6 +12,11 @@ pub fn search_path(path: &str, had: Option<&str>, core: &str, folders: &[String]
         }
     }
     entries.join(":")
+}
+
+/// The way from the folder of a file at `path` of a package to the folder that its package is in.
+pub(super) fn up(path: &str) -> String {
+    "../".repeat(path.matches('/').count() + 1)
 }
 
 #[cfg(test)]

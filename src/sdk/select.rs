@@ -2,8 +2,9 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::{Artifact, Mode, Platform};
+use super::{Artifact, Mode};
 use crate::compat::rows::{SdkPackageRow, SdkTake};
+use crate::config::Platform;
 
 /// The GPUs whose artifacts a package takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

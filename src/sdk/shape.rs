@@ -7,8 +7,6 @@ use crate::elf::{Class, Elf, ElfError, Endian, is_elf, machine, segment_type, ta
 /// `ET_EXEC` and `ET_DYN` (gABI, chapter 4, `e_type`).
 const EXECUTABLE: u16 = 2;
 const SHARED: u16 = 3;
-/// `DF_1_PIE` (glibc, `elf.h`).
-const PIE: u64 = 0x0800_0000;
 
 impl Shape {
     /// Reads it from the head of a file. Only a few kB of the file are read, and of most files four bytes.
@@ -36,10 +34,9 @@ impl Shape {
             None => text(tag::RPATH)?,
         };
         let soname = text(tag::SONAME)?;
-        let is_pie = elf.value(tag::FLAGS_1).is_some_and(|flags| flags & PIE != 0);
         let is_dynamic = elf.segment(segment_type::DYNAMIC).is_some();
         let is_interpreted = elf.segment(segment_type::INTERP).is_some();
-        Ok(if header.kind == EXECUTABLE || is_pie || (is_interpreted && soname.is_none()) {
+        Ok(if elf.says_program() || (is_interpreted && soname.is_none()) {
             // No loader reads the search path of a program that is linked statically.
             let is_linked = is_interpreted && elf.value(tag::STRTAB).is_some();
             Self::Program { machine: header.machine, is_dynamic: is_linked, search }

@@ -45,10 +45,3 @@ pub fn stub(processor: u16, text: &str) -> Result<Vec<u8>, StubError> {
     made.resize(image.len(), 0);
     Ok(made)
 }
-
-/// Whether these bytes are one of ours.
-pub fn is_stub(bytes: &[u8]) -> bool {
-    [include_bytes!("stub/x86_64.bin").as_slice(), include_bytes!("stub/aarch64.bin")].into_iter().any(|image| {
-        bytes.len() == image.len() && bytes[..image.len() - SLOT_BYTES] == image[..image.len() - SLOT_BYTES]
-    })
-}

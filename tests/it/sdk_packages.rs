@@ -516,3 +516,16 @@ fn the_stub_is_made_of_the_source_beside_it() {
     let made = std::fs::read(folder.path().join("stub.bin")).unwrap();
     assert!(made == std::fs::read(root.join("x86_64.bin")).unwrap());
 }
+
+/// Every command that the page shows, run as it stands there.
+#[test]
+fn the_commands_of_the_page_run() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/sdk-packages.md")).unwrap();
+    let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("$ rock-matrix ")).collect();
+    assert!(commands.len() >= 5, "{commands:?}");
+    for command in commands {
+        project.run(&command.split_whitespace().collect::<Vec<_>>()).exits(0);
+    }
+}

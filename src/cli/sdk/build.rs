@@ -11,13 +11,14 @@ use super::targets::unknown_families;
 use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
-use crate::cli::wheel::source_date;
+use crate::cli::wheel::{Watchers, source_date};
 use crate::compat::Compat;
+use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::Version;
 use crate::sdk::python::{Build, Gpus};
-use crate::sdk::{self, Mode, PackageKind, Platform};
+use crate::sdk::{self, Mode, PackageKind};
 use crate::sys::{self, FileError, FolderSwap};
 use crate::wheel::{DosTime, MakeOptions};
 
@@ -73,8 +74,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FAMILIES")]
     windows_amdgpu_families: Option<String>,
     /// How many threads work [default: as many as there are processors]
-    #[arg(long, short, value_name = "NUMBER")]
-    jobs: Option<usize>,
+    #[arg(long, short, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// Replace packages that are there
     #[arg(long)]
     overwrite: bool,
@@ -86,7 +87,7 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let Some(jobs) = args.jobs else { return build(args, shell) };
-    match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
+    match rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build() {
         Ok(pool) => pool.install(|| build(args, shell)),
         Err(_) => build(args, shell),
     }
@@ -122,16 +123,17 @@ fn built(args: &Args, shell: &Shell, laid: &Laid, compat: &Compat, dist: &Path) 
     let gpus = args.gpus(laid, compat)?;
     let epoch = shell.environment.get("SOURCE_DATE_EPOCH");
     let time = source_date(epoch).map_err(one)?.unwrap_or(DosTime::FIRST);
-    let platform = args.wanted.platform();
+    let platform = args.wanted.platform;
     let maker = Maker {
         laid,
         facts,
-        build: Build { version, mode: laid.mode, platform, nonce: args.version_suffix.clone(), gpus },
+        build: Build { version, mode: laid.made.mode, platform, nonce: args.version_suffix.clone(), gpus },
         tag: platform_tag(shell.environment.get("ROCM_SDK_WHEEL_PLATFORM_TAG"), platform),
         options: MakeOptions { level: if args.no_wheel_compression { 0 } else { args.compression_level }, time },
         time_s: epoch.and_then(|text| text.parse().ok()).unwrap_or(FIRST_TIME_S),
         compresses_tree: args.devel_tarball_compression,
         folder: args.dest_dir.clone(),
+        watchers: Watchers::of(shell),
     };
     let file = |error: FileError| vec![Diagnostic::from(error)];
     let swap = FolderSwap::begin(dist, || shell.say("waiting for another run to end")).map_err(file)?;
@@ -147,7 +149,7 @@ fn built(args: &Args, shell: &Shell, laid: &Laid, compat: &Compat, dist: &Path) 
         let below = tree.made_for.as_deref().filter(|_| is_apart);
         made.push(maker.devel(tree, below, &staging)?);
     }
-    let families: Vec<Option<&str>> = match (laid.mode, maker.build.gpus.available.len()) {
+    let families: Vec<Option<&str>> = match (laid.made.mode, maker.build.gpus.available.len()) {
         (Mode::Legacy, 2..) => maker.build.gpus.available.iter().map(|family| Some(family.as_str())).collect(),
         _ => vec![None],
     };
@@ -182,7 +184,7 @@ fn platform_tag(said: Option<&str>, platform: Platform) -> String {
 
 impl Args {
     fn version(&self, laid: &Laid) -> Result<String, Diagnostic> {
-        let of_build = || laid.build_version.as_ref().map(|version| format!("{version}.dev0"));
+        let of_build = || laid.made.version.as_ref().map(|version| format!("{version}.dev0"));
         let Some(text) = self.version.clone().or_else(of_build) else {
             return Err(Diagnostic::new(&codes::BAD_SDK_VERSION, "the manifest of the build does not say its version")
                 .help("give it with `--version`"));
@@ -203,21 +205,26 @@ impl Args {
 
     /// What packages are for. Where families were asked for, every target of this platform must have artifacts.
     fn gpus(&self, laid: &Laid, compat: &Compat) -> Result<Gpus, Vec<Diagnostic>> {
-        let kind = match laid.mode {
+        let kind = match laid.made.mode {
             Mode::Kpack => PackageKind::Device,
             Mode::Legacy => PackageKind::Libraries,
         };
         let packages = laid.layout.packages.iter().filter(|package| package.kind == kind);
         let found: BTreeSet<String> = packages.filter_map(|package| package.made_for.clone()).collect();
-        let linux = Self::targets("--linux-amdgpu-families", self.linux_amdgpu_families.as_deref(), laid.mode, compat)?;
-        let windows =
-            Self::targets("--windows-amdgpu-families", self.windows_amdgpu_families.as_deref(), laid.mode, compat)?;
-        let own = match self.wanted.platform() {
+        let linux =
+            Self::targets("--linux-amdgpu-families", self.linux_amdgpu_families.as_deref(), laid.made.mode, compat)?;
+        let windows = Self::targets(
+            "--windows-amdgpu-families",
+            self.windows_amdgpu_families.as_deref(),
+            laid.made.mode,
+            compat,
+        )?;
+        let own = match self.wanted.platform {
             Platform::Linux => &linux,
             Platform::Windows => &windows,
         };
         let missing: Vec<&str> = own.iter().filter(|target| !found.contains(*target)).map(String::as_str).collect();
-        if laid.mode == Mode::Kpack && !missing.is_empty() {
+        if laid.made.mode == Mode::Kpack && !missing.is_empty() {
             let present: Vec<&str> = found.iter().map(String::as_str).collect();
             let message = format!("there are no artifacts for {}", missing.join(", "));
             return Err(vec![

@@ -3,20 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::read::{self, Read};
-use super::wanted::Wanted;
+use super::wanted::{Made, Wanted};
 use crate::bytes::is_same;
 use crate::cli::{Exit, Shell, load};
+use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::sdk::{self, DevelTree, Dropped, EntryKind, Layout, Mode, Overlap, Platform, Wish};
+use crate::sdk::{self, DevelTree, Dropped, EntryKind, Layout, Overlap, Wish};
 use crate::sys::PositionalFile;
 
 /// What is made of which artifacts.
 pub(super) struct Laid {
     pub(super) read: Read,
-    pub(super) mode: Mode,
-    /// The version of the build, where its manifest says it.
-    pub(super) build_version: Option<String>,
+    pub(super) made: Made,
     pub(super) layout: Layout,
     pub(super) devel: Vec<DevelTree>,
 }
@@ -48,15 +47,15 @@ fn laid(
         );
         return Err(findings);
     }
-    let (mode, told) = match wanted.mode(&read) {
-        Ok(mode) => mode,
+    let (made, told) = match wanted.made(&read) {
+        Ok(made) => made,
         Err(fault) => {
             findings.push(fault);
             return Err(findings);
         }
     };
     findings.extend(told);
-    let wish = Wish { mode, platform: wanted.platform(), nonce: nonce.to_owned() };
+    let wish = Wish { mode: made.mode, platform: wanted.platform, nonce: nonce.to_owned() };
     let layout = match sdk::lay_out(&read.artifacts, facts, &wish) {
         Ok(layout) => layout,
         Err(faults) => {
@@ -70,8 +69,7 @@ fn laid(
     if findings.iter().any(Diagnostic::is_error) {
         return Err(findings);
     }
-    let build_version = wanted.build_version();
-    Ok((Laid { read, mode, build_version, layout, devel }, findings))
+    Ok((Laid { read, made, layout, devel }, findings))
 }
 
 /// Paths that several artifacts have with different bytes.

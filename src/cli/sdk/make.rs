@@ -1,13 +1,13 @@
 //! Packages, written one after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::contents;
 use super::laid::Laid;
 use crate::archive::{self, MemberKind, Tar};
-use crate::bytes::{Joined, ReadAt, Scratch, each_piece};
+use crate::bytes::{Joined, ReadAt, Scratch, Section};
+use crate::cli::wheel::{Bar, Watchers};
 use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
@@ -40,6 +40,8 @@ pub(super) struct Maker<'m> {
     pub(super) compresses_tree: bool,
     /// Where the packages go, and what memory is not to hold meanwhile.
     pub(super) folder: PathBuf,
+    /// Who watches how far it is.
+    pub(super) watchers: Watchers,
 }
 
 /// Writes at the end of a scratch.
@@ -102,7 +104,7 @@ impl Maker<'_> {
         below: Option<&str>,
         staging: &Staging,
     ) -> Result<Made, Vec<Diagnostic>> {
-        let project = "rocm-sdk-devel";
+        let project = tree.distribution.as_str();
         let payload = self.payload(tree)?;
         let mut files: BTreeMap<String, File<'_>> = BTreeMap::new();
         let path = format!("{}/{TARBALL}", python::module(project));
@@ -117,7 +119,7 @@ impl Maker<'_> {
 
     /// The tree to build against, as one archive.
     fn payload<'t>(&'t self, tree: &'t DevelTree) -> Result<Joined<'t>, Vec<Diagnostic>> {
-        let root = format!("_rocm_sdk_devel{}", self.build.nonce);
+        let root = &tree.folder;
         let contents: Vec<Content> = tree
             .entries
             .iter()
@@ -194,7 +196,10 @@ impl Maker<'_> {
             is_executable: *is_executable,
             is_compressed: path.ends_with(XZ),
         });
-        let meter = Meter::new(0, &|_| {});
+        let total_bytes = files.values().map(|(bytes, _)| bytes.size_bytes()).sum();
+        let bar = Bar::new(self.watchers, &name);
+        let watch = |progress| bar.tell(progress);
+        let meter = Meter::new(total_bytes, &watch);
         let mut size_bytes = 0;
         sys::save::<Diagnostic>(&place, Existing::Replace, |target| {
             size_bytes = wheel::make(entries, &format!("{stem}.dist-info"), &described, &self.options, target, &meter)
@@ -221,7 +226,8 @@ impl Maker<'_> {
         let file = format!("{stem}.tar.gz");
         let mut gzip = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::new(9));
         let fault = |error| cannot(&file, &error);
-        each_piece(&tar.finish(), |piece| gzip.write_all(piece).unwrap_or_default()).map_err(fault)?;
+        let tar = tar.finish();
+        std::io::copy(&mut Section::new(&tar, 0, tar.size_bytes()), &mut gzip).map_err(fault)?;
         let bytes = gzip.finish().map_err(fault)?;
         let path = family.map_or_else(|| file.clone(), |family| format!("{family}/{file}"));
         staging.write(&path, &bytes)?;

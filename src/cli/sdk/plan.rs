@@ -68,7 +68,7 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
         }
     }
     for tree in &laid.devel {
-        let package = "rocm-sdk-devel";
+        let package = tree.distribution.as_str();
         for entry in &tree.entries {
             let (action, reason, from) = match &entry.kind {
                 DevelKind::Folder => continue,
@@ -109,11 +109,11 @@ fn document(laid: &Laid) -> Value {
             json!({"package": line.package, "path": line.path, "action": line.action, "reason": line.reason, "from": from})
         })
         .collect();
-    json!({"version": 1, "mode": laid.mode.word(), "files": files})
+    json!({"version": 1, "mode": laid.made.mode.word(), "files": files})
 }
 
 fn table(laid: &Laid) -> String {
-    let mut text = format!("mode {}\n", laid.mode.word());
+    let mut text = format!("mode {}\n", laid.made.mode.word());
     for package in &laid.layout.packages {
         let bytes: u64 = package.files.values().map(|placed| size_bytes(laid, &placed.content)).sum();
         let _ = writeln!(text, "{}: {} files, {}", package.distribution, package.files.len(), size(bytes));
@@ -123,7 +123,7 @@ fn table(laid: &Laid) -> String {
         let count = |is_of: fn(&DevelKind) -> bool| tree.entries.iter().filter(|entry| is_of(&entry.kind)).count();
         let files = count(|kind| matches!(kind, DevelKind::File { .. }));
         let links = count(|kind| matches!(kind, DevelKind::Owned(_) | DevelKind::Link(_)));
-        let _ = writeln!(text, "rocm-sdk-devel{name}: {files} files, {links} links");
+        let _ = writeln!(text, "{}{name}: {files} files, {links} links", tree.distribution);
     }
     let dropped: Vec<Line<'_>> = lines(laid).into_iter().filter(|line| line.action == "drop").collect();
     if !dropped.is_empty() {

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::read::Read;
+use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::sdk::{Mode, Platform};
+use crate::sdk::Mode;
 use crate::sys;
 
-/// Where the manifest of a build lies, in the artifact `base_lib_generic`.
+/// Where the manifest of a build lies, in the artifact `base_lib_generic` (ROCm/TheRock,
+/// `build_tools/build_python_packages.py`).
 const MANIFEST: &str = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
 /// It has a few kB for each submodule.
 const LARGEST_MANIFEST_BYTES: u64 = 16 << 20;
@@ -23,9 +25,8 @@ pub(super) struct Wanted {
     /// How code for GPUs is split from the libraries [default: as the manifest of the build says]
     #[arg(long, value_enum, default_value = "auto", value_name = "MODE", hide_default_value = true)]
     mode: ModeWord,
-    /// What the packages are for
-    #[arg(long, value_enum, default_value = "linux", value_name = "PLATFORM")]
-    platform: PlatformWord,
+    #[arg(help = "What the packages are for", long, default_value = "linux", value_parser = platform, value_name = "PLATFORM")]
+    pub(super) platform: Platform,
     /// Make two artifacts with other bytes under one path an error
     #[arg(long)]
     pub(super) strict: bool,
@@ -41,12 +42,6 @@ enum ModeWord {
     Legacy,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum PlatformWord {
-    Linux,
-    Windows,
-}
-
 /// What is read of the manifest of a build.
 #[derive(Debug, Deserialize)]
 struct BuildManifest {
@@ -57,21 +52,21 @@ struct BuildManifest {
     flags: serde_json::Map<String, serde_json::Value>,
 }
 
-impl Wanted {
-    /// What the packages are for.
-    pub(super) fn platform(&self) -> Platform {
-        match self.platform {
-            PlatformWord::Linux => Platform::Linux,
-            PlatformWord::Windows => Platform::Windows,
-        }
-    }
+/// How a build was made.
+pub(super) struct Made {
+    pub(super) mode: Mode,
+    /// Its version, where its manifest says it.
+    pub(super) version: Option<String>,
+}
 
+impl Wanted {
     /// How code for GPUs is split: as the manifest of the build says, unless an option says it.
     ///
     /// # Errors
     /// When the manifest is needed and is not there, or is none.
-    pub(super) fn mode(&self, read: &Read) -> Result<(Mode, Vec<Diagnostic>), Diagnostic> {
-        let said = self.said();
+    pub(super) fn made(&self, read: &Read) -> Result<(Made, Vec<Diagnostic>), Diagnostic> {
+        let manifest = self.manifest();
+        let said = manifest.as_ref().map_err(Diagnostic::clone).and_then(|manifest| self.said(manifest));
         let asked = match self.mode {
             ModeWord::Auto => None,
             ModeWord::Kpack => Some(Mode::Kpack),
@@ -104,18 +99,12 @@ impl Wanted {
                 .help("fetch the artifacts of the targets, such as `blas_lib_gfx942`"),
             );
         }
-        Ok((mode, findings))
-    }
-
-    /// The version of the build, where its manifest says it.
-    pub(super) fn build_version(&self) -> Option<String> {
-        self.manifest().ok()?.rocm_version
+        let version = manifest.ok().and_then(|manifest| manifest.rocm_version);
+        Ok((Made { mode, version }, findings))
     }
 
     /// How the manifest of the build says that code for GPUs is split.
-    fn said(&self) -> Result<Mode, Diagnostic> {
-        let fault = |message: String| self.fault(message);
-        let manifest = self.manifest()?;
+    fn said(&self, manifest: &BuildManifest) -> Result<Mode, Diagnostic> {
         Ok(match manifest.flags.get("KPACK_SPLIT_ARTIFACTS") {
             Some(serde_json::Value::Bool(true)) => Mode::Kpack,
             Some(serde_json::Value::Number(number)) if number.as_f64() != Some(0.0) => Mode::Kpack,
@@ -123,7 +112,7 @@ impl Wanted {
                 Mode::Legacy
             }
             Some(other) => {
-                return Err(fault(format!("its flag `KPACK_SPLIT_ARTIFACTS` is {other}, neither on nor off")));
+                return Err(self.fault(format!("its flag `KPACK_SPLIT_ARTIFACTS` is {other}, neither on nor off")));
             }
         })
     }
@@ -146,4 +135,8 @@ impl Wanted {
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
+}
+
+fn platform(word: &str) -> Result<Platform, String> {
+    Platform::from_word(word).ok_or_else(|| format!("it is none of {}", Platform::WORDS.join(", ")))
 }

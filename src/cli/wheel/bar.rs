@@ -10,7 +10,7 @@ const SHOWN_FROM_BYTES: u64 = 64 << 20;
 
 /// Whether somebody watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Watchers {
+pub(in crate::cli) enum Watchers {
     /// A person at a terminal.
     Person,
     /// Nobody, or a log.
@@ -19,17 +19,17 @@ pub(super) enum Watchers {
 
 impl Watchers {
     /// Who watches what this shell says.
-    pub(super) fn of(shell: &Shell) -> Self {
+    pub(in crate::cli) fn of(shell: &Shell) -> Self {
         if shell.is_watched() { Self::Person } else { Self::Nobody }
     }
 }
 
 /// A line that moves while a large wheel is worked on, and is taken away at the end.
-pub(super) struct Bar(Option<ProgressBar>);
+pub(in crate::cli) struct Bar(Option<ProgressBar>);
 
 impl Bar {
     /// A line for the wheel of this name.
-    pub(super) fn new(watchers: Watchers, name: &str) -> Self {
+    pub(in crate::cli) fn new(watchers: Watchers, name: &str) -> Self {
         if watchers == Watchers::Nobody {
             return Self(None);
         }
@@ -41,7 +41,7 @@ impl Bar {
     }
 
     /// So far it has come.
-    pub(super) fn tell(&self, progress: Progress) {
+    pub(in crate::cli) fn tell(&self, progress: Progress) {
         let Some(bar) = self.0.as_ref().filter(|_| progress.total_bytes >= SHOWN_FROM_BYTES) else { return };
         if bar.length() != Some(progress.total_bytes) {
             bar.set_length(progress.total_bytes);

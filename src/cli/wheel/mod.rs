@@ -16,6 +16,7 @@ mod sizes;
 mod summary;
 mod verify;
 
+pub(super) use bar::{Bar, Watchers};
 pub(super) use expected::contents;
 pub(super) use judging::gate;
 pub(super) use output::source_date;

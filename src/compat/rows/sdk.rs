@@ -56,20 +56,6 @@ pub struct SdkTake {
     pub modes: Vec<String>,
 }
 
-/// Names that artifacts have.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SdkArtifactRow {
-    /// The names.
-    pub names: Vec<String>,
-    /// `any` GPU, or one `target`.
-    pub made_for: String,
-    /// The platforms that they are built on; empty: all.
-    #[serde(default)]
-    pub platforms: Vec<String>,
-    pub origin: Origin,
-}
-
 /// A library that the SDK's Python finds by a short name.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -50,12 +50,7 @@ const MIPS_RLD_MAP_REL: u64 = 0x7000_0035;
 /// Whether the file is a program rather than a library: the kernel reads its program headers, and debuggers its
 /// `DT_DEBUG`. Programs that load themselves have no interpreter but say that they are position-independent.
 pub(super) fn is_program(elf: &Elf) -> bool {
-    /// `ET_EXEC` (gABI, chapter 4, `e_type`).
-    const EXECUTABLE: u16 = 2;
-    /// `DF_1_PIE` (glibc, `elf.h`).
-    const PIE: u64 = 0x0800_0000;
-    let pie = elf.value(tag::FLAGS_1).is_some_and(|flags| flags & PIE != 0);
-    elf.header().kind == EXECUTABLE || pie || elf.segment(segment_type::INTERP).is_some()
+    elf.says_program() || elf.segment(segment_type::INTERP).is_some()
 }
 
 fn needed(elf: &Elf, edits: &ElfEdits, names: &mut Names) -> Result<Vec<DynamicEntry>, ElfError> {
