@@ -5,29 +5,35 @@ set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 needs python3-venv gcc libc6-dev
-needs_pypi mypy pytest pyyaml ruff uv
+needs_pypi mypy pytest pytest-xdist pyyaml ruff uv
 
 export ROCK_WHEELHOUSE=$work/wheelhouse
 "$tools/bin/pip" download -q --disable-pip-version-check --no-deps -d "$ROCK_WHEELHOUSE" 'setuptools>=70.2,<81' ||
   skip "setuptools could not be had from PyPI"
 
-# `tested PYTHON`: all tests under that interpreter.
-tested() {
-  "$1" -B -m pytest -q -p no:cacheprovider --basetemp "$work/tests" tests/python/sdk || fail "the tests under $1"
-  rm -rf "$work/tests"
-}
-
-# Debian's Python, and each other one in PATH or from pyenv.
-step "$("$tools/bin/python" --version), the types and the style"
-tested "$tools/bin/python"
-for version in 3.10 3.12 3.13; do
-  for base in "python$version" "${PYENV_ROOT:-${HOME:-/root}/.pyenv}/versions/$version".*/bin/python; do
+# The interpreters by version: Debian's, and each other one in PATH or from pyenv.
+declare -A pythons=(["$("$tools/bin/python" -c 'import sys; print(sys.version_info[1])')"]=$tools/bin/python)
+for minor in 10 11 12 13; do
+  for base in "python3.$minor" "${PYENV_ROOT:-${HOME:-/root}/.pyenv}/versions/3.$minor".*/bin/python; do
     # A shim may stand for an interpreter that is not there.
-    "$base" -c '' 2>/dev/null || continue
-    step "$("$base" --version)"
-    "$base" -m venv "$work/$version"
-    "$work/$version/bin/pip" install -q --disable-pip-version-check pytest pyyaml uv || fail "no pytest for Python $version"
-    tested "$work/$version/bin/python"
-    break
+    if [ -z "${pythons[$minor]:-}" ] && "$base" -c '' 2>/dev/null; then pythons[$minor]=$base; fi
   done
+done
+mapfile -t minors < <(printf '%s\n' "${!pythons[@]}" | sort -n)
+
+for minor in "${minors[@]}"; do
+  python=${pythons[$minor]} what=tests which=()
+  if [ "$python" = "$tools/bin/python" ]; then
+    what="tests, types and style"
+  else
+    "$python" -m venv "$work/$minor"
+    python=$work/$minor/bin/python
+    "$python" -m pip install -q --disable-pip-version-check pytest pytest-xdist pyyaml uv || fail "no pytest for $("$python" --version)"
+  fi
+  # What differs between Pythons shows itself at the ends: those between are spared the tests that take long.
+  if [ "$minor" != "${minors[0]}" ] && [ "$minor" != "${minors[-1]}" ]; then which=(-m "not slow") what="$what, without the slow ones"; fi
+  step "$("$python" --version): $what"
+  "$python" -B -m pytest -q -n auto --maxprocesses 8 -p no:cacheprovider --basetemp "$work/tests" "${which[@]}" tests/python/sdk ||
+    fail "the tests under $("$python" --version)"
+  rm -rf "$work/tests"
 done

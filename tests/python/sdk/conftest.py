@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Callable, List, Optional
 
 import packages
+import pip
 import pytest
 
 # Neither settings of the person nor of the machine may decide.
@@ -41,7 +42,8 @@ class Environment:
         return Environment(folder, self.dist)
 
     def pip(self, *arguments: str, ok: bool = True) -> "subprocess.CompletedProcess[str]":
-        argv = [sys.executable, "-m", "pip", "--python", str(self.python), "--isolated", "--disable-pip-version-check"]
+        # What `--python` comes to, without a process that only starts the other.
+        argv = [str(self.python), str(Path(pip.__file__).parent), "--isolated", "--disable-pip-version-check"]
         done = subprocess.run([*argv, *arguments], env=self.env, capture_output=True, text=True)
         assert not ok or done.returncode == 0, done.stdout + done.stderr
         return done
@@ -82,6 +84,11 @@ class Environment:
         return self.site / "_rocm_sdk_devel"
 
     @property
+    def installed_names(self) -> List[str]:
+        """The projects of the SDK, by the lists of what is installed."""
+        return sorted(path.name.partition("-")[0] for path in self.site.glob("rocm*.dist-info"))
+
+    @property
     def left(self) -> List[str]:
         """What of the SDK is in the environment."""
         return sorted(path.name for path in self.site.iterdir() if "rocm" in path.name)
@@ -93,6 +100,10 @@ class Environment:
         (path,) = self.site.glob(f"{dist}-*.dist-info/RECORD")
         with open(path, encoding="utf-8", newline="") as file:
             return [row[0] for row in csv.reader(file)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: left out under Pythons between the oldest and the newest")
 
 
 @pytest.fixture(scope="session")

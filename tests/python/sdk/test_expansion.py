@@ -91,6 +91,7 @@ def whole_tree(installed_once, tmp_path_factory):
     return tree_of(environment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where, count", MOMENTS)
 def test_a_kill_is_made_good_by_the_next_run(installed, whole_tree, where, count):
     installed.run(str(installed.python), "-c", KILLED, where, str(count), code=-signal.SIGKILL)
@@ -100,14 +101,15 @@ def test_a_kill_is_made_good_by_the_next_run(installed, whole_tree, where, count
     assert tree_of(installed) == whole_tree
     rows = installed.record("rocm_sdk_devel")
     assert len(rows) == len(set(rows))
-    installed.uninstall(*installed_names(installed))
+    installed.uninstall(*installed.installed_names)
     assert installed.left == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where, count", MOMENTS)
 def test_what_a_killed_run_left_is_uninstalled(installed, where, count):
     installed.run(str(installed.python), "-c", KILLED, where, str(count), code=-signal.SIGKILL)
-    installed.uninstall(*installed_names(installed))
+    installed.uninstall(*installed.installed_names)
     assert installed.left == []
 
 
@@ -119,11 +121,6 @@ def test_what_an_earlier_package_left_goes_away(installed, whole_tree):
     (installed.devel / "share").write_text("no folder")
     installed.sdk("init")
     assert tree_of(installed) == whole_tree
-
-
-def installed_names(environment):
-    listed = environment.pip("list", "--format", "freeze").stdout.split()
-    return [line.partition("==")[0] for line in listed if line.startswith("rocm")]
 
 
 def test_of_two_processes_one_unpacks_and_the_other_waits(installed):

@@ -9,6 +9,9 @@ import conftest
 import packages
 import pytest
 
+# Each builds the source as an installer does.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def metadata(tmp_path, wheelhouse):
