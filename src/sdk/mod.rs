@@ -17,6 +17,7 @@ mod select;
 mod shape;
 pub mod stub;
 mod targets;
+pub mod verify;
 pub mod version;
 
 pub use artifact::{Artifact, Entry, EntryKind, FileFacts, Shape};

@@ -33,7 +33,7 @@ const FIRST_TIME_S: u64 = 315_532_800;
 The packages are written to DEST/dist, all of them or none. Nothing is unpacked or compiled: files
 go from the artifacts into the packages, and what changes in libraries is made on the way. The same
 artifacts give the same bytes. SOURCE_DATE_EPOCH sets the time of all members,
-ROCM_SDK_WHEEL_PLATFORM_TAG the platform tag.
+ROCM_SDK_WHEEL_PLATFORM_TAG the platform tag. `rock-matrix sdk verify DEST/dist` then proves them.
 
 Examples:
   rock-matrix sdk build --artifact-dir artifacts --dest-dir out --version 7.10.0

@@ -7,6 +7,7 @@ mod make;
 mod plan;
 mod read;
 mod targets;
+mod verify;
 mod version;
 mod wanted;
 
@@ -17,7 +18,8 @@ use super::{Exit, Format, Shell};
 #[command(after_help = "\
 Examples:
   rock-matrix sdk plan --artifact-dir artifacts                    what goes where
-  rock-matrix sdk build --artifact-dir artifacts --dest-dir out    the packages, in out/dist")]
+  rock-matrix sdk build --artifact-dir artifacts --dest-dir out    the packages, in out/dist
+  rock-matrix sdk verify out/dist                                  whether they keep their promises")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -28,6 +30,7 @@ enum Command {
     Build(Box<build::Args>),
     Plan(plan::Args),
     Targets(targets::Args),
+    Verify(verify::Args),
     Version(version::Args),
 }
 
@@ -37,6 +40,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Command::Build(args) => build::run(args, shell),
         Command::Plan(args) => plan::run(args, shell),
         Command::Targets(args) => targets::run(args, shell),
+        Command::Verify(args) => verify::run(args, shell),
         Command::Version(args) => version::run(args, shell),
     }
 }

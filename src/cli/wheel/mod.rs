@@ -21,6 +21,7 @@ pub(super) use expected::contents;
 pub(super) use judging::gate;
 pub(super) use output::source_date;
 pub(in crate::cli) use sizes::size;
+pub(in crate::cli) use verify::verified_with;
 
 use std::path::Path;
 
@@ -86,15 +87,15 @@ impl Printing {
 }
 
 /// A wheel file: its name, and its bytes.
-struct WheelFile {
+pub(in crate::cli) struct WheelFile {
     /// The name, as far as it is UTF-8.
-    shown: String,
-    name: WheelName,
-    file: PositionalFile,
+    pub(in crate::cli) shown: String,
+    pub(in crate::cli) name: WheelName,
+    pub(in crate::cli) file: PositionalFile,
 }
 
 /// Opens a wheel by its path.
-fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
+pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
     let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = shown.parse::<WheelName>().map_err(|error| {
         Diagnostic::new(&codes::BAD_WHEEL_NAME, error.to_string())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::bar::{Bar, Watchers};
 use super::judging::vouched;
 use super::{Format, Printing, WheelFile, report};
-use crate::audit::{self, Look, Reading};
+use crate::audit::{self, FileFacts, Look, Reading};
 use crate::cli::{Exit, Shell};
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
@@ -60,12 +60,22 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
 /// What is wrong with a wheel: its container, members against RECORD, METADATA and WHEEL against the name, and libraries
 /// that loaders refuse or crash on. Large libraries are read once for all of it.
 fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
+    verified_with(file, Look::Layouts, watchers, |_, _| ()).0
+}
+
+/// The same, and what becomes of the wheel and of the facts of its files, unless it cannot be read.
+pub(in crate::cli) fn verified_with<R>(
+    file: &WheelFile,
+    look: Look,
+    watchers: Watchers,
+    take: impl FnOnce(&Wheel<'_>, &[FileFacts]) -> R,
+) -> (Vec<Diagnostic>, Option<R>) {
     let bar = Bar::new(watchers, &file.shown);
     let watch = |progress| bar.tell(progress);
-    let whole = || wheel::verify_watched(&file.file, &file.name, &watch);
+    let whole = || (wheel::verify_watched(&file.file, &file.name, &watch), None);
     let Ok(opened) = Wheel::open(&file.file) else { return whole() };
     let reading = Reading {
-        look: Look::Layouts,
+        look,
         asked: &|_| false,
         make_scratch: &sys::scratch,
         vouching: Some(&Vouching::new(opened.record())),
@@ -81,7 +91,7 @@ fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
             |fault: &LayoutFault| Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "");
         found.extend(file_facts.layout_faults.iter().map(finding));
     }
-    found
+    (found, Some(take(&opened, &files)))
 }
 
 /// The name of a file as it stands in an address, which installers refuse.

@@ -16,6 +16,17 @@ pub const ALL: &[&Code] = &[
     &BAD_SDK_VERSION,
     &SDK_OUTPUT_EXISTS,
     &PROGRAM_LINK,
+    &NO_SDK_PACKAGES,
+    &SDK_PACKAGE_NAME,
+    &SDK_PACKAGE_MISSING,
+    &PATH_OF_TWO,
+    &LONG_SDK_PATH,
+    &SDK_PACKAGE_LAYOUT,
+    &SCRIPT_WITHOUT_PROGRAM,
+    &SDK_SEARCH_PATH,
+    &UNREACHABLE_LIBRARY,
+    &OTHER_SONAME,
+    &STUB_TO_NOWHERE,
 ];
 
 /// An artifact is missing.
@@ -89,4 +100,70 @@ pub const PROGRAM_LINK: Code = Code::error(
     "S012",
     "program-link",
     "A symbolic link leads to a program, and nothing can stand for it in a wheel: wheels hold no links, on Windows there is no small program that becomes another, and elsewhere there is one for x86-64 and AArch64 only.",
+);
+/// A folder has no packages of the SDK.
+pub const NO_SDK_PACKAGES: Code = Code::error(
+    "S030",
+    "no-sdk-packages",
+    "The folder has no packages of the ROCm SDK: neither in itself nor in a folder of it is a wheel or a source distribution of `rocm`. A wheel of something else that lies among packages is told by a warning and not looked at.\n\nGive the folder `dist` that `rock-matrix sdk build` wrote.",
+);
+/// Packages of a set differ in what must be the same, or are named otherwise than installers and the SDK expect.
+pub const SDK_PACKAGE_NAME: Code = Code::error(
+    "S031",
+    "sdk-package-name",
+    "The packages of the SDK require each other in one version, and find each other in one environment. So all have one version and one platform, and their tags are `py3-none-PLATFORM`.\n\nKeep the packages of one build in a folder.",
+);
+/// A package that others ask for is not there.
+pub const SDK_PACKAGE_MISSING: Code = Code::error(
+    "S032",
+    "sdk-package-missing",
+    "`rocm` requires the core package, and its extras the others. One of them is not in the folder, so that `pip install rocm[libraries,devel]` finds nothing, or finds one of another build. A package for one GPU target is nothing without the libraries that its code belongs to.\n\nPut all packages of one build into the folder.",
+);
+/// Two packages have one path.
+pub const PATH_OF_TWO: Code = Code::error(
+    "S033",
+    "path-of-two",
+    "Two packages have the same path below `site-packages`, or one has a file where the other has a folder. Installers put one over the other, and whoever removes one package takes the file away from the other: without its `__init__.py` a folder is no package any more, and its libraries are not found.",
+);
+/// A path that does not fit everywhere.
+pub const LONG_SDK_PATH: Code = Code::warning(
+    "S034",
+    "long-sdk-path",
+    "A path has more than 200 bytes below `site-packages`. On Windows a whole path has at most 260 characters unless the machine was set up otherwise, and environments lie deep.",
+);
+/// A package lies otherwise than the others expect.
+pub const SDK_PACKAGE_LAYOUT: Code = Code::error(
+    "S035",
+    "sdk-package-layout",
+    "The packages of the SDK find each other by where they lie: `_rocm_sdk_core` beside `_rocm_sdk_libraries`, both beside `rocm_sdk`. So `WHEEL` says `Root-Is-Purelib: true`, all files of a package are in its folder and its module, and the folder has an `__init__.py`. Packages for one GPU target lie in the folder of the libraries, which they require in their own version, and leave its `__init__.py` to them.",
+);
+/// A console script that runs nothing.
+pub const SCRIPT_WITHOUT_PROGRAM: Code = Code::error(
+    "S036",
+    "script-without-program",
+    "A console script has no function behind it, so that it ends with a traceback whoever runs it, or its function runs a program that the package does not have. The second is a warning: a build may leave projects out, and the script then says so.\n\nFetch the artifacts that bring the program, or leave the script out of the package.",
+);
+/// A search path that does not lead where it must.
+pub const SDK_SEARCH_PATH: Code = Code::error(
+    "S037",
+    "sdk-search-path",
+    "Libraries and programs of the SDK find those of the core package by their RPATH, from wherever they are. It is an RPATH and no RUNPATH, which `LD_LIBRARY_PATH` would override with the ROCm of the machine; it leads to the folders of the core package that the row of `rock-matrix compat list sdk-packages` names; and what it names relative to the file is a folder of these packages. A folder of the machine in it is a warning.",
+);
+/// A library that is needed and not found.
+pub const UNREACHABLE_LIBRARY: Code = Code::error(
+    "S038",
+    "unreachable-library",
+    "A library or program needs a library that is in these packages and lies in none of the folders that are searched for it: those of its own RPATH, and of the RPATH of what loads it. It is a warning where the library lies beside it, so that it is found once something else has loaded it, and where it is in no package and is none that every Linux system has.",
+);
+/// A library has another name than its file.
+pub const OTHER_SONAME: Code = Code::error(
+    "S039",
+    "other-soname",
+    "Loaders ask for a library by its SONAME, and look for a file of that name. A library of the SDK is packed once, under that name; under any other it is found by nobody, or is there a second time and loaded twice.",
+);
+/// A program that stands for a link to nothing.
+pub const STUB_TO_NOWHERE: Code = Code::error(
+    "S040",
+    "stub-to-nowhere",
+    "Wheels hold no links, so a small program stands for a link to a program, and runs what lies at the text of that link, seen from its own folder. There is no program in the package at that place, or the small program may not be run.",
 );

@@ -66,6 +66,21 @@ impl<'p> Artifacts<'p> {
         all
     }
 
+    /// Adds every program that a console script of Linux runs and that is not there yet.
+    pub fn programs(&self) {
+        let compat = rock_matrix::compat::Compat::embedded();
+        for row in &compat.sdk_tables().sdk_scripts {
+            let stage = match row.package.as_str() {
+                "core" => "base_run_generic/base/stage",
+                _ => "rocprofiler-systems_run_generic/p/stage",
+            };
+            let is_of_linux = row.platforms.iter().any(|word| word == "linux");
+            if is_of_linux && !["bin/hipcc", "bin/rocprof-compute"].contains(&row.program.as_str()) {
+                self.executable(&format!("{stage}/{}", row.program), b"#!/bin/sh\n");
+            }
+        }
+    }
+
     /// Adds a file; `path` is `ARTIFACT/ROOT/stage/PATH`, and the root is listed in the artifact's manifest.
     pub fn file(&self, path: &str, bytes: &[u8]) {
         std::fs::write(self.place(path), bytes).unwrap();

@@ -15,6 +15,7 @@ pub mod pages;
 mod pip;
 pub mod play;
 mod project;
+pub mod rewritten;
 pub mod toy;
 mod wheel;
 

@@ -143,7 +143,8 @@ impl Wheel {
     }
 }
 
-fn row(name: &str, content: &[u8]) -> String {
+/// The row of RECORD for a file.
+pub fn row(name: &str, content: &[u8]) -> String {
     let name = if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() };
     let digest = Digest::new(Sha256::digest(content).into());
     format!("{name},sha256={},{}\n", digest.to_base64(), content.len())

@@ -1,0 +1,147 @@
+//! The folder of packages, listed and opened.
+
+use std::path::{Path, PathBuf};
+
+use super::open;
+use crate::audit::Look;
+use crate::bytes::ReadAt as _;
+use crate::cli::wheel::{self, Watchers, WheelFile, verified_with};
+use crate::compat::rows::Tables;
+use crate::diagnostic::registry::{rocm, sdk as codes, wheel as wheel_codes};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity};
+use crate::sdk::verify::Opened;
+use crate::sys::{self, EntryKind};
+
+/// What packages of the SDK do on purpose: they carry ROCm, and lie where pure Python lies.
+const ON_PURPOSE: [&Code; 3] = [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &wheel_codes::PURELIB_MISMATCH];
+
+/// The packages of a folder.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) opened: Opened,
+    /// All of them, with those that cannot be read.
+    pub(super) packages: Vec<Package>,
+    /// What is wrong with each by itself.
+    pub(super) findings: Vec<Diagnostic>,
+    /// Whether all of them could be read.
+    pub(super) is_whole: bool,
+}
+
+/// A file of the folder.
+#[derive(Debug)]
+pub(super) struct Package {
+    /// Its path below the folder.
+    pub(super) path: String,
+    pub(super) size_bytes: u64,
+    /// How many files it has, and how many bytes those; `None` of one that cannot be read.
+    pub(super) unpacked: Option<(usize, u64)>,
+}
+
+/// Opens every package of a folder, and of the folders for families in it.
+///
+/// # Errors
+/// When a folder cannot be read, or has no packages.
+pub(super) fn read(folder: &Path, facts: &Tables, watchers: Watchers) -> Result<Read, Diagnostic> {
+    let paths = listed(folder)?;
+    if paths.is_empty() {
+        let is_there = sys::exists(folder);
+        let message = if is_there { "there is no package of the SDK in the folder" } else { "there is no such folder" };
+        return Err(Diagnostic::new(&codes::NO_SDK_PACKAGES, message)
+            .at(Place::File(folder.display().to_string().into()), "")
+            .help("give the folder `dist` that `rock-matrix sdk build` wrote"));
+    }
+    let mut read = Read { is_whole: true, ..Read::default() };
+    for (shown, path) in paths {
+        if is_wheel(&shown) {
+            add_wheel(&mut read, &shown, &path, facts, watchers);
+        } else {
+            let size_bytes = sys::size_bytes(&path);
+            read.packages.push(Package { path: shown.clone(), size_bytes, unpacked: None });
+            read.opened.selectors.push(shown);
+        }
+    }
+    Ok(read)
+}
+
+/// The wheels and source distributions of a folder and of those in it: their paths below it, and as they are.
+fn listed(folder: &Path) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
+    let mut found = Vec::new();
+    for entry in sys::entries(folder)? {
+        let name = name_of(&entry.path);
+        match entry.kind {
+            EntryKind::File if is_package(&name) => found.push((name, entry.path)),
+            EntryKind::Folder if !name.starts_with('.') => {
+                let inside = sys::entries(&entry.path)?.into_iter().filter(|inner| inner.kind == EntryKind::File);
+                let inside = inside.map(|inner| (name_of(&inner.path), inner.path));
+                found.extend(
+                    inside.filter(|(file, _)| is_package(file)).map(|(file, path)| (format!("{name}/{file}"), path)),
+                );
+            }
+            _ => {}
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn is_package(file: &str) -> bool {
+    is_wheel(file) || file.strip_prefix("rocm-").and_then(|rest| rest.strip_suffix(".tar.gz")).is_some()
+}
+
+fn is_wheel(file: &str) -> bool {
+    file.strip_suffix(".whl").is_some()
+}
+
+fn add_wheel(read: &mut Read, shown: &str, path: &Path, facts: &Tables, watchers: Watchers) {
+    let file = match wheel::open(path) {
+        Ok(file) => WheelFile { shown: shown.to_owned(), ..file },
+        Err(fault) => {
+            read.is_whole = false;
+            read.packages.push(Package { path: shown.to_owned(), size_bytes: 0, unpacked: None });
+            read.findings.push(fault);
+            return;
+        }
+    };
+    let (found, taken) = verified_with(&file, Look::Everything, watchers, |wheel, files| {
+        open::opened(wheel, files, shown, &file.name, facts)
+    });
+    let found = found.into_iter().filter(|one| !ON_PURPOSE.contains(&one.code));
+    read.findings.extend(found.map(|one| placed(one, &file.name.to_string(), shown)));
+    let mut package = Package { path: shown.to_owned(), size_bytes: file.file.size_bytes(), unpacked: None };
+    match taken {
+        Some(Ok(Some(wheel))) => {
+            package.unpacked = Some((wheel.files.len(), wheel.files.values().map(|one| one.size_bytes).sum()));
+            read.opened.wheels.push(wheel);
+        }
+        Some(Ok(None)) => {
+            let message = "it is no package of the SDK, and not looked at";
+            read.findings.push(
+                Diagnostic::new(&codes::NO_SDK_PACKAGES, message)
+                    .severity(Severity::Warning)
+                    .at(Place::File(shown.to_owned().into()), ""),
+            );
+        }
+        Some(Err(fault)) => {
+            read.is_whole = false;
+            read.findings.push(fault.diagnostic(shown));
+        }
+        None => read.is_whole = false,
+    }
+    read.packages.push(package);
+}
+
+/// A finding about a wheel that lies in the folder of a family: its place is told by its path.
+fn placed(mut finding: Diagnostic, name: &str, shown: &str) -> Diagnostic {
+    for label in &mut finding.labels {
+        match &mut label.place {
+            Place::Member { wheel, .. } if wheel == name => shown.clone_into(wheel),
+            Place::File(file) if file.as_ref() == name => *file = shown.into(),
+            _ => {}
+        }
+    }
+    finding
+}

@@ -1,0 +1,87 @@
+//! One wheel, opened: what checks ask for.
+
+use std::collections::BTreeMap;
+
+use crate::audit::{FileFacts, FileKind, Library};
+use crate::compat::rows::Tables;
+use crate::elf::{Class, Endian, machine};
+use crate::names::WheelName;
+use crate::sdk::stub;
+use crate::sdk::verify::{Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
+use crate::wheel::{Member, Wheel, WheelError};
+
+/// Short texts have a few kB, and the list of a device package's files 200 bytes a file.
+const LARGEST_TEXT_BYTES: u64 = 64 << 20;
+
+/// What stands in a wheel at this path of its folder; `None` where it is none of the SDK's.
+///
+/// # Errors
+/// A member that cannot be read.
+pub(in crate::cli) fn opened(
+    wheel: &Wheel<'_>,
+    files: &[FileFacts],
+    path: &str,
+    name: &WheelName,
+    facts: &Tables,
+) -> Result<Option<OpenedWheel>, WheelError> {
+    let project = wheel.metadata().get("Name").map_or_else(|| name.distribution.replace('_', "-"), Into::into);
+    let Some((kind, made_for)) = identify(&project, facts) else { return Ok(None) };
+    let known: BTreeMap<&str, &FileFacts> = files.iter().map(|file| (file.path.as_str(), file)).collect();
+    let mut opened = OpenedWheel {
+        path: path.to_owned(),
+        name: name.clone(),
+        project,
+        kind,
+        made_for,
+        is_purelib: wheel.wheel().get("Root-Is-Purelib").is_some_and(|value| value.eq_ignore_ascii_case("true")),
+        requires: wheel.metadata().all("Requires-Dist").map(Into::into).collect(),
+        files: BTreeMap::new(),
+        texts: BTreeMap::new(),
+    };
+    for member in wheel.archive().members().iter().filter(|member| !member.is_folder()) {
+        let member_name = member.name();
+        let held = held(wheel, member, known.get(member_name).copied())?;
+        let is_executable = member.unix_mode() & 0o111 != 0;
+        let file = OpenedFile { size_bytes: member.size_bytes(), is_executable, held };
+        opened.files.insert(member_name.to_owned(), file);
+        if is_read(member_name) {
+            let text = wheel.archive().read(member, LARGEST_TEXT_BYTES)?;
+            opened.texts.insert(member_name.to_owned(), String::from_utf8_lossy(&text).into_owned());
+        }
+    }
+    Ok(Some(opened))
+}
+
+fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result<Held, WheelError> {
+    let Some(FileKind::Library(library)) = facts.map(|facts| &facts.kind) else { return Ok(Held::Data) };
+    if stub::is_as_large(member.size_bytes()) {
+        let bytes = wheel.archive().read(member, member.size_bytes())?;
+        if let Some(text) = stub::text_in(&bytes) {
+            return Ok(Held::Stub(text.to_owned()));
+        }
+    }
+    Ok(if is_searching(library) { Held::Linked(Box::new(linked(library))) } else { Held::Data })
+}
+
+/// Whether a file is one that `sdk build` gives a search path: for a processor of the SDK, and linked with others.
+fn is_searching(library: &Library) -> bool {
+    let header = &library.header;
+    let is_ours = header.format.class == Class::Elf64
+        && header.format.endian == Endian::Little
+        && matches!(header.machine, machine::X86_64 | machine::AARCH64);
+    let is_linked = library.interpreter.is_some()
+        || library.soname.is_some()
+        || library.rpath.is_some()
+        || library.runpath.is_some()
+        || !library.needed.is_empty();
+    is_ours && is_linked
+}
+
+fn linked(library: &Library) -> Linked {
+    Linked {
+        soname: library.soname.clone(),
+        needed: library.needed.clone(),
+        rpath: library.rpath.clone(),
+        runpath: library.runpath.clone(),
+    }
+}

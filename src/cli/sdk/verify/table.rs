@@ -1,0 +1,81 @@
+//! What is printed: a line a package, or a document.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::folder::Package;
+use crate::audit::FindingView;
+use crate::cli::wheel::size;
+use crate::diagnostic::{Diagnostic, Place, Severity, counted};
+
+/// Whether a finding is about a package.
+fn is_about(finding: &Diagnostic, path: &str) -> bool {
+    finding.labels.iter().any(|label| match &label.place {
+        Place::Member { wheel, .. } => wheel == path,
+        Place::File(file) => file.as_ref() == path,
+        _ => false,
+    })
+}
+
+/// A line a package.
+pub(super) fn human(packages: &[Package], found: &[Diagnostic]) -> String {
+    let mut text = String::new();
+    for package in packages {
+        let of = |severity| found.iter().filter(|one| one.severity == severity && is_about(one, &package.path)).count();
+        let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
+        let word = if errors == 0 { "ok" } else { "failed" };
+        let _ = write!(text, "{word:6} {}: {}", package.path, size(package.size_bytes));
+        if let Some((members, bytes)) = package.unpacked {
+            let _ = write!(text, ", {} in {}", size(bytes), counted(members, "file"));
+        }
+        for (count, word) in [(errors, "error"), (warnings, "warning")] {
+            if count > 0 {
+                let _ = write!(text, ", {}", counted(count, word));
+            }
+        }
+        text.push('\n');
+    }
+    let sum = |of: fn(&Package) -> u64| packages.iter().map(of).sum();
+    let _ = writeln!(
+        text,
+        "{}: {}, {} unpacked",
+        counted(packages.len(), "package"),
+        size(sum(|package| package.size_bytes)),
+        size(sum(|package| package.unpacked.map_or(0, |(_, bytes)| bytes)))
+    );
+    text
+}
+
+/// Everything, as one document.
+pub(super) fn json(packages: &[Package], found: &[Diagnostic]) -> String {
+    let listed: Vec<Value> = packages
+        .iter()
+        .map(|package| {
+            let is_ok = !found.iter().any(|one| one.is_error() && is_about(one, &package.path));
+            json!({
+                "path": package.path,
+                "ok": is_ok,
+                "size_bytes": package.size_bytes,
+                "unpacked_bytes": package.unpacked.map(|(_, bytes)| bytes),
+                "files": package.unpacked.map(|(files, _)| files),
+            })
+        })
+        .collect();
+    let findings: Vec<Value> = found
+        .iter()
+        .map(|one| {
+            let package = packages.iter().find(|package| is_about(one, &package.path));
+            let mut view = json!(FindingView::new(one));
+            view["package"] = json!(package.map(|package| &package.path));
+            view
+        })
+        .collect();
+    let document = json!({
+        "version": 1,
+        "ok": !found.iter().any(Diagnostic::is_error),
+        "packages": listed,
+        "findings": findings,
+    });
+    format!("{document:#}\n")
+}

@@ -1,0 +1,44 @@
+//! Whether finished packages keep what they promise each other, before anyone installs them.
+//!
+//! In: [`Opened`], what stands in the wheels and source distributions of one folder, and the rows of
+//! `matrices/compat/sdk-packages.yaml`. Out: findings, each with its wheel and member.
+//!
+//! **Invariant:** nothing is read here, and no check asks another one what it found.
+
+mod names;
+mod opened;
+mod ownership;
+mod scripts;
+mod search;
+mod siblings;
+mod sonames;
+mod stubs;
+mod texts;
+
+use crate::compat::rows::Tables;
+use crate::diagnostic::Diagnostic;
+
+pub use opened::{Held, Linked, Opened, OpenedFile, OpenedWheel, identify};
+pub use texts::is_read;
+
+/// Everything that the packages of a folder break, of what they promise together.
+pub fn verify(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
+    let mut found = names::findings(opened, facts);
+    for wheel in &opened.wheels {
+        found.extend(alone(wheel, facts));
+    }
+    found.extend(ownership::findings(opened));
+    found.extend(search::across(opened));
+    found
+}
+
+/// Everything that one wheel breaks by itself, whatever lies beside it.
+pub fn alone(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+    let mut found = names::of_wheel(wheel);
+    found.extend(siblings::findings(wheel, facts));
+    found.extend(scripts::findings(wheel));
+    found.extend(search::of_wheel(wheel, facts));
+    found.extend(sonames::findings(wheel, facts));
+    found.extend(stubs::findings(wheel));
+    found
+}

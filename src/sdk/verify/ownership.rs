@@ -1,0 +1,59 @@
+//! Who owns each path of `site-packages`.
+
+use std::collections::BTreeMap;
+
+use super::opened::{Opened, OpenedWheel};
+use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::names::folders_above;
+
+/// Longer paths below `site-packages` do not fit below the folders that Windows users have (`MAX_PATH` is 260).
+const LONGEST_PATH: usize = 200;
+
+/// Paths of which one package would take the other's, and paths that some systems do not take.
+pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut owners: BTreeMap<&str, Vec<&OpenedWheel>> = BTreeMap::new();
+    let mut folded: BTreeMap<String, (&OpenedWheel, &str)> = BTreeMap::new();
+    for wheel in &opened.wheels {
+        for path in wheel.files.keys().map(String::as_str) {
+            owners.entry(path).or_default().push(wheel);
+        }
+    }
+    for (path, wheels) in &owners {
+        for (number, wheel) in wheels.iter().enumerate() {
+            if let Some(other) = wheels[..number].iter().find(|other| Opened::are_together(&other.path, &wheel.path)) {
+                found.push(clash(wheel, path, format!("`{}` has the same path", other.path)));
+            }
+        }
+        for folder in folders_above(path) {
+            for (file, wheel) in owners.get(folder).into_iter().flatten().map(|wheel| (folder, wheel)) {
+                if let Some(other) = wheels.iter().find(|other| Opened::are_together(&other.path, &wheel.path)) {
+                    found.push(clash(wheel, file, format!("it is a file here and a folder in `{}`", other.path)));
+                }
+            }
+        }
+        // Those of one wheel are told with its container.
+        if let Some((wheel, other)) = folded.insert(path.to_lowercase(), (wheels[0], path))
+            && !wheels.iter().any(|own| own.path == wheel.path)
+        {
+            let message = format!("its name differs from `{path}` only in case");
+            found.push(
+                wheel
+                    .fault_at(&codes::CASE_CLASH, other, message)
+                    .help("on disks that do not tell case apart, one takes the place of the other; rename one"),
+            );
+        }
+        if path.len() > LONGEST_PATH {
+            let message = format!("its path has {} bytes below site-packages, more than {LONGEST_PATH}", path.len());
+            found.push(wheels[0].fault_at(&codes::LONG_SDK_PATH, path, message).severity(Severity::Warning));
+        }
+    }
+    found
+}
+
+fn clash(wheel: &OpenedWheel, path: &str, message: String) -> Diagnostic {
+    wheel
+        .fault_at(&codes::PATH_OF_TWO, path, message)
+        .help("installers put one over the other, and removing one package breaks the other; leave it out of one")
+}

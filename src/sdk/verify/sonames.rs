@@ -1,0 +1,32 @@
+//! Names of libraries.
+
+use super::opened::OpenedWheel;
+use crate::compat::rows::Tables;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::sdk as codes;
+use crate::sdk::PackageKind;
+use crate::sdk::select::globs;
+
+/// Libraries whose file has another name than they. Those of devices are copied as they are.
+pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
+    if wheel.kind == PackageKind::Device {
+        return Vec::new();
+    }
+    // Short names are copies that are made on purpose, for those who ask for no SONAME.
+    let short = wheel.row(facts).and_then(|row| globs(&row.short_names).ok());
+    let is_short = |folder: &str, name: &str, soname: &str| {
+        let inside = format!("{folder}/{soname}");
+        let path = inside.split_once('/').map_or("", |(_, path)| path);
+        let is_of_it = soname.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+        is_of_it && wheel.files.contains_key(&inside) && short.as_ref().is_some_and(|short| short.is_match(path))
+    };
+    let mut found = Vec::new();
+    for (path, linked) in wheel.linked() {
+        let (Some(soname), Some((folder, name))) = (&linked.soname, path.rsplit_once('/')) else { continue };
+        if soname != name && !is_short(folder, name, soname) {
+            let message = format!("loaders ask for it as `{soname}`, and the file has another name");
+            found.push(wheel.fault_at(&codes::OTHER_SONAME, path, message));
+        }
+    }
+    found
+}

@@ -1,0 +1,23 @@
+//! Programs that stand for links to programs.
+
+use super::opened::{Held, OpenedWheel};
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::sdk as codes;
+use crate::sdk::resolve::beside;
+
+pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (path, file) in &wheel.files {
+        let Held::Stub(text) = &file.held else { continue };
+        let mut fault = |message: String| found.push(wheel.fault_at(&codes::STUB_TO_NOWHERE, path, message));
+        match beside(path, text).filter(|target| target != path).and_then(|target| wheel.files.get(&target)) {
+            None => fault(format!("it runs `{text}`, which is not in the package")),
+            Some(target) if !target.is_executable => fault(format!("it runs `{text}`, which may not be run")),
+            Some(_) => {}
+        }
+        if !file.is_executable {
+            fault("it stands for a link to a program, and may not be run".to_owned());
+        }
+    }
+    found
+}

@@ -1,0 +1,99 @@
+//! The short texts of packages: which are read, and what they say.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Whether a member of a wheel is a short text that checks ask for: modules beside the folder of files, console scripts,
+/// and the list of a device package's files.
+pub fn is_read(member: &str) -> bool {
+    let parts: Vec<&str> = member.split('/').collect();
+    match parts.as_slice() {
+        [top, file] if top.ends_with(".dist-info") => *file == "entry_points.txt",
+        [top, file] => !top.starts_with('_') && file.rsplit_once('.').is_some_and(|(_, ending)| ending == "py"),
+        [_, folder, _] => *folder == ".devel_links",
+        _ => false,
+    }
+}
+
+/// The values that a build appended to `_dist_info.py`: its last assignments of literals, which are JSON's, too.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Assigned<'t>(BTreeMap<&'t str, Value>);
+
+impl<'t> Assigned<'t> {
+    pub(super) fn read(text: &'t str) -> Self {
+        let assignments = text.lines().filter_map(|line| {
+            let (name, value) = line.split_once(" = ")?;
+            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            is_name.then(|| Some((name, serde_json::from_str(value).ok()?)))?
+        });
+        Self(assignments.collect())
+    }
+
+    /// A text.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name)?.as_str().map(str::to_owned)
+    }
+
+    /// The text that a map has under a key.
+    pub(super) fn entry(&self, name: &str, key: &str) -> Option<&str> {
+        self.0.get(name)?.get(key)?.as_str()
+    }
+}
+
+/// A console script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Script<'t> {
+    /// What one types.
+    pub(super) name: &'t str,
+    /// The module with dots, `rocm_sdk_core._cli`.
+    pub(super) module: &'t str,
+    /// The function of it.
+    pub(super) function: &'t str,
+}
+
+/// The console scripts of `entry_points.txt` (entry points specification, "File format").
+pub(super) fn scripts(text: &str) -> Vec<Script<'_>> {
+    let mut is_of_console = false;
+    let mut scripts = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_of_console = line == "[console_scripts]";
+        } else if let Some((name, (module, function))) =
+            line.split_once('=').and_then(|(name, value)| Some((name, value.split_once(':')?)))
+            && is_of_console
+        {
+            scripts.push(Script { name: name.trim(), module: module.trim(), function: function.trim() });
+        }
+    }
+    scripts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Assigned, Script, is_read, scripts};
+
+    #[test]
+    fn the_last_assignment_of_a_name_counts_and_what_is_no_literal_is_passed_over() {
+        let assigned =
+            Assigned::read("__version__ = \"0\"\nA: List[str] = []\n  B = 1\nC = f(x)\n__version__ = \"7.1\"\n");
+        assert_eq!(assigned.text("__version__").as_deref(), Some("7.1"));
+        assert_eq!(assigned.text("C"), None);
+    }
+
+    #[test]
+    fn scripts_of_other_groups_are_none_of_the_console() {
+        let found = scripts("[console_scripts]\na++ = m._cli:app\n\n[other]\nb = m:b\n");
+        assert_eq!(found, [Script { name: "a++", module: "m._cli", function: "app" }]);
+    }
+
+    #[test]
+    fn modules_are_read_and_files_of_the_sdk_are_not() {
+        for member in ["rocm_sdk_core/_cli.py", "x-1.dist-info/entry_points.txt", "_l/.devel_links/gfx942.json"] {
+            assert!(is_read(member), "{member}");
+        }
+        for member in ["_rocm_sdk_core/__init__.py", "_rocm_sdk_core/lib/x.py", "x-1.dist-info/RECORD", "a/b/c/d"] {
+            assert!(!is_read(member), "{member}");
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Finished packages of the SDK, proved before anyone installs them: each promise broken in a real set.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::artifacts::Artifacts;
+use crate::support::rewritten::{Members, rewrite};
+use crate::support::{Outcome, Project};
+
+/// A set of packages in `out/dist`, made of artifacts that lack nothing.
+struct Set {
+    project: Project,
+}
+
+impl Set {
+    fn new() -> Self {
+        Self::of(|_| {})
+    }
+
+    /// The same of artifacts with something added.
+    fn of(add: impl FnOnce(&Artifacts<'_>)) -> Self {
+        let project = Project::new();
+        let artifacts = Artifacts::split(&project);
+        artifacts.programs();
+        add(&artifacts);
+        let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+        project.run(&words).exits(0);
+        Self { project }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.project.path(&format!("out/dist/{name}-7.10.0-py3-none-linux_x86_64.whl"))
+    }
+
+    /// Changes a wheel.
+    fn edit(&self, name: &str, edit: impl FnOnce(&mut Members)) -> &Self {
+        rewrite(&self.path(name), edit);
+        self
+    }
+
+    fn verify(&self, code: i32) -> Outcome {
+        self.project.run(&["sdk", "verify", "out/dist"]).exits(code)
+    }
+
+    /// Asserts that exactly one finding is told, and how it begins.
+    #[track_caller]
+    fn says(&self, code: i32, begins: &str, holds: &str) {
+        let said = self.verify(code).stderr;
+        assert!(said.starts_with(begins) && said.contains(holds), "{said}");
+        let findings = said.lines().filter(|line| ["error[", "warning["].iter().any(|word| line.starts_with(word)));
+        assert_eq!(findings.count(), 1, "{said}");
+    }
+}
+
+/// A member that is a text, changed.
+fn text(members: &mut Members, name: &str, edit: impl FnOnce(String) -> String) {
+    let content = &mut members.get_mut(name).unwrap_or_else(|| panic!("{name}")).0;
+    *content = edit(String::from_utf8(std::mem::take(content)).unwrap()).into_bytes();
+}
+
+fn linked(build: impl FnOnce(crate::support::elf::Library) -> crate::support::elf::Library) -> (Vec<u8>, u32) {
+    (build(crate::support::elf::Library::new()).build(), 0o755)
+}
+
+/// The search path of a library of core, at `lib`.
+const CORE: &str = "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib";
+
+#[test]
+fn a_sound_set_is_told_package_by_package_and_nothing_is_found() {
+    let set = Set::new();
+    let outcome = set.verify(0);
+    assert_eq!(outcome.stderr, "");
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    assert_eq!(lines.len(), 8, "{}", outcome.stdout);
+    assert!(lines[0].starts_with("ok     rocm-7.10.0.tar.gz: "), "{}", lines[0]);
+    assert!(lines[2].starts_with("ok     rocm_sdk_core-7.10.0-py3-none-linux_x86_64.whl: "), "{}", lines[2]);
+    assert!(lines[7].starts_with("7 packages: "), "{}", lines[7]);
+    let document = set.project.run(&["sdk", "verify", "out/dist", "--format", "json"]).exits(0).stdout;
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!((&document["version"], &document["ok"]), (&1.into(), &true.into()));
+    assert_eq!(document["packages"].as_array().unwrap().len(), 7);
+    assert!(document["packages"][2]["files"].as_u64().unwrap() > 10, "{document}");
+    assert_eq!(document["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn a_folder_without_packages_is_told() {
+    let project = Project::new().file("empty/readme", "").bytes("other/demo-1.0-py3-none-any.whl", b"");
+    let said = project.run(&["sdk", "verify", "empty"]).exits(1).stderr;
+    assert!(said.starts_with("error[S030 no-sdk-packages]: there is no package of the SDK in the folder"), "{said}");
+    let said = project.run(&["sdk", "verify", "nowhere"]).exits(1).stderr;
+    assert!(said.starts_with("error[S030 no-sdk-packages]: there is no such folder"), "{said}");
+}
+
+#[test]
+fn a_damaged_wheel_is_told_and_what_it_would_have_is_not_missing() {
+    let set = Set::new();
+    std::fs::write(set.path("rocm_sdk_core"), b"PK").unwrap();
+    let outcome = set.verify(1);
+    assert!(outcome.stderr.starts_with("error[W"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("sdk-package-missing"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("failed rocm_sdk_core-7.10.0"), "{}", outcome.stdout);
+}
+
+#[test]
+fn a_wheel_of_something_else_is_told_and_not_looked_at() {
+    let set = Set::new();
+    let other = crate::support::Wheel::named("demo-1.0-py3-none-any.whl");
+    std::fs::write(set.project.path("out/dist").join(other.name()), other.bytes()).unwrap();
+    set.says(0, "warning[S030 no-sdk-packages]: it is no package of the SDK", "demo-1.0-py3-none-any.whl");
+}
+
+#[test]
+fn a_member_that_is_not_what_record_says_is_told_with_its_place() {
+    let set = Set::new();
+    let path = set.path("rocm_sdk_libraries");
+    let mut members = crate::support::rewritten::members(&path);
+    members.get_mut("rocm_sdk_libraries/py.typed").unwrap().0 = b"x".to_vec();
+    crate::support::rewritten::write(&path, &members);
+    set.says(1, "error[W0", "rocm_sdk_libraries-7.10.0-py3-none-linux_x86_64.whl: rocm_sdk_libraries/py.typed");
+}
+
+#[test]
+fn packages_of_two_versions_are_told() {
+    let set = Set::new();
+    let (old, new) = (set.path("rocm_profiler"), "out/dist/rocm_profiler-7.11.0-py3-none-linux_x86_64.whl");
+    rewrite(&old, |members| {
+        *members = std::mem::take(members)
+            .into_iter()
+            .map(|(name, content)| (name.replace("7.10.0.dist-info", "7.11.0.dist-info"), content))
+            .collect();
+        text(members, "rocm_profiler-7.11.0.dist-info/METADATA", |text| text.replace("7.10.0", "7.11.0"));
+    });
+    std::fs::rename(old, set.project.path(new)).unwrap();
+    set.says(1, "error[S031 sdk-package-name]: the packages are not of one version: 7.10.0, 7.11.0", "7.11.0-py3");
+}
+
+#[test]
+fn packages_for_two_platforms_or_with_other_tags_are_told() {
+    let set = Set::new();
+    let (old, new) = (set.path("rocm_profiler"), "out/dist/rocm_profiler-7.10.0-py2.py3-none-linux_aarch64.whl");
+    rewrite(&old, |members| {
+        text(members, "rocm_profiler-7.10.0.dist-info/WHEEL", |text| {
+            text.replace("Tag: py3-none-linux_x86_64", "Tag: py2-none-linux_aarch64\nTag: py3-none-linux_aarch64")
+        });
+    });
+    std::fs::rename(old, set.project.path(new)).unwrap();
+    let said = set.verify(1).stderr;
+    assert!(said.contains("not of one platform: linux_aarch64, linux_x86_64"), "{said}");
+    assert!(
+        said.contains("error[S031 sdk-package-name]: the tags of the SDK's wheels are `py3-none-PLATFORM`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_package_that_rocm_asks_for_and_is_not_there_is_told() {
+    for (name, project) in [
+        ("rocm_sdk_core", "rocm-sdk-core"),
+        ("rocm_sdk_libraries", "rocm-sdk-libraries"),
+        ("rocm_sdk_devel", "rocm-sdk-devel"),
+        ("rocm_profiler", "rocm-profiler"),
+    ] {
+        let set = Set::new();
+        std::fs::remove_file(set.path(name)).unwrap();
+        let said = set.verify(1).stderr;
+        let missing = format!("error[S032 sdk-package-missing]: there is no package `{project}`\n");
+        assert!(said.contains(&missing), "{said}");
+    }
+    let set = Set::new();
+    std::fs::remove_file(set.project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap();
+    set.says(1, "error[S032 sdk-package-missing]: there is no package `rocm`", "");
+}
+
+#[test]
+fn a_path_that_two_packages_have_is_told() {
+    let set = Set::new();
+    set.edit("rocm_sdk_device_gfx942", |members| {
+        members.insert(
+            "_rocm_sdk_libraries/lib/libhipblas.so.3".into(),
+            linked(|library| {
+                library
+                    .soname("libhipblas.so.3")
+                    .rpath("$ORIGIN/../../_rocm_sdk_core/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib")
+            }),
+        );
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.contains("error[S033 path-of-two]: `rocm_sdk_device_gfx942-7.10.0"), "{said}");
+}
+
+#[test]
+fn a_file_where_another_package_has_a_folder_is_told() {
+    let set = Set::new();
+    set.edit("rocm_sdk_device_gfx1100", |members| {
+        members.insert("_rocm_sdk_libraries/lib".into(), (b"x".to_vec(), 0o644));
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.contains("error[S033 path-of-two]: it is a file here and a folder in"), "{said}");
+}
+
+#[test]
+fn the_module_of_the_libraries_belongs_to_no_device_package() {
+    let set = Set::new();
+    set.edit("rocm_sdk_device_gfx942", |members| {
+        members.insert("_rocm_sdk_libraries/__init__.py".into(), (Vec::new(), 0o644));
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.contains("error[S035 sdk-package-layout]: it is that of the libraries"), "{said}");
+    assert!(said.contains("error[S033 path-of-two]"), "{said}");
+}
+
+#[test]
+fn names_that_some_systems_do_not_take_are_warnings() {
+    let set = Set::of(|artifacts| {
+        let long = format!("base_run_generic/base/stage/share/{}/x", "a".repeat(190));
+        artifacts.file(&long, b"x");
+    });
+    set.says(0, "warning[S034 long-sdk-path]: its path has 213 bytes below site-packages", "rocm_sdk_core");
+    let set = Set::new();
+    set.edit("rocm_sdk_device_gfx1100", |members| {
+        members.insert("_rocm_sdk_libraries/lib/LibHipblas.so.3".into(), (b"x".to_vec(), 0o644));
+    });
+    let said = set.verify(0).stderr;
+    assert!(said.contains("warning[S007 case-clash]: its name differs from "), "{said}");
+}
+
+#[test]
+fn packages_that_would_not_lie_beside_each_other_are_told() {
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| {
+        let wheel = "rocm_sdk_core-7.10.0.dist-info/WHEEL";
+        text(members, wheel, |text| text.replace("Purelib: true", "Purelib: false"));
+    });
+    set.says(1, "error[S035 sdk-package-layout]: WHEEL does not say `Root-Is-Purelib: true`", "rocm_sdk_core");
+    let set = Set::new();
+    set.edit("rocm_profiler", |members| drop(members.remove("_rocm_profiler/__init__.py")));
+    set.says(1, "error[S035 sdk-package-layout]: there is no `_rocm_profiler/__init__.py`", "rocm_profiler");
+    let set = Set::new();
+    set.edit("rocm_profiler", |members| drop(members.insert("etc/x".into(), (Vec::new(), 0o644))));
+    set.says(1, "error[S035 sdk-package-layout]: it lies outside of `_rocm_profiler`", "etc/x");
+}
+
+#[test]
+fn a_device_package_requires_the_libraries_of_its_own_version() {
+    let set = Set::new();
+    set.edit("rocm_sdk_device_gfx942", |members| {
+        let metadata = "rocm_sdk_device_gfx942-7.10.0.dist-info/METADATA";
+        text(members, metadata, |text| text.replace("libraries==7.10.0", "libraries>=7"));
+    });
+    let expected = "error[S035 sdk-package-layout]: METADATA does not say `Requires-Dist: rocm-sdk-libraries==7.10.0`";
+    set.says(1, expected, "rocm_sdk_device_gfx942");
+}
+
+#[test]
+fn a_console_script_without_a_function_is_an_error_and_without_its_program_a_warning() {
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| {
+        let scripts = "rocm_sdk_core-7.10.0.dist-info/entry_points.txt";
+        text(members, scripts, |text| text + "roc-obj = rocm_sdk_core._cli:roc_obj\n");
+    });
+    set.says(1, "error[S036 script-without-program]: `roc-obj` runs `rocm_sdk_core._cli:roc_obj`", "entry_points.txt");
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| drop(members.remove("_rocm_sdk_core/bin/rocminfo")));
+    set.says(0, "warning[S036 script-without-program]: `rocminfo` runs `bin/rocminfo`", "entry_points.txt");
+}
+
+#[test]
+fn libraries_search_by_rpath_and_in_the_core_package() {
+    let library = "_rocm_sdk_core/lib/libamdhip64.so.7";
+    let edited = |search: &str, is_runpath: bool| {
+        let set = Set::new();
+        set.edit("rocm_sdk_core", |members| {
+            let made = linked(|one| {
+                let one = one.soname("libamdhip64.so.7");
+                if is_runpath { one.runpath(search) } else { one.rpath(search) }
+            });
+            members.insert(library.into(), made);
+        });
+        set
+    };
+    let core = |more: &str| format!("{CORE}{more}");
+    edited(&core(""), true).says(1, "error[S037 sdk-search-path]: it has the RUNPATH", library);
+    let half = "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib";
+    edited(half, false).says(
+        1,
+        "error[S037 sdk-search-path]: it does not search `_rocm_sdk_core/lib/rocm_sysdeps/lib`",
+        library,
+    );
+    edited(&core(":$ORIGIN/../../_rocm_other/lib"), false).says(
+        1,
+        "error[S037 sdk-search-path]: it searches `$ORIGIN/../../_rocm_other/lib`, and no package has the folder",
+        library,
+    );
+    edited(&core(":$ORIGIN/../../../lib"), false).says(
+        1,
+        "error[S037 sdk-search-path]: it searches `$ORIGIN/../../../lib`, above",
+        library,
+    );
+    edited(&core(":/opt/rocm/lib"), false).says(
+        0,
+        "warning[S037 sdk-search-path]: it searches `/opt/rocm/lib`, where the ROCm of a machine may lie",
+        library,
+    );
+}
+
+#[test]
+fn a_library_that_is_needed_must_be_found_where_it_lies() {
+    let needing = |needed: &str| {
+        let needed = needed.to_owned();
+        Set::of(move |artifacts| {
+            let library = crate::support::elf::Library::new().soname("libuser.so.1").linked(&needed).build();
+            artifacts.executable("blas_lib_generic/blas/stage/lib/libuser.so.1", library);
+            let library = crate::support::artifacts::library("libdeep.so.1");
+            artifacts.executable("blas_lib_generic/blas/stage/lib/deep/libdeep.so.1", library);
+        })
+    };
+    let set = needing("libamdhip64.so.7");
+    assert_eq!(set.verify(0).stderr, "", "the core package is searched");
+    needing("libdeep.so.1").says(
+        1,
+        "error[S038 unreachable-library]: it needs `libdeep.so.1` of _rocm_sdk_libraries/lib/deep",
+        "_rocm_sdk_libraries/lib/libuser.so.1",
+    );
+    needing("libhipblas.so.3").says(
+        0,
+        "warning[S038 unreachable-library]: it needs `libhipblas.so.3` beside it, and does not search its own folder",
+        "libuser.so.1",
+    );
+    needing("libnobody.so.9").says(
+        0,
+        "warning[S038 unreachable-library]: it needs `libnobody.so.9`, which is in no package",
+        "libuser.so.1",
+    );
+    assert_eq!(needing("libm.so.6").verify(0).stderr, "");
+}
+
+#[test]
+fn what_loads_a_library_may_search_for_it() {
+    let set = Set::of(|artifacts| {
+        let library = |soname: &str| crate::support::elf::Library::new().soname(soname);
+        let stage = "blas_lib_generic/blas/stage/lib";
+        let loader = library("libloader.so.1").linked("libdeep.so.1").runpath("$ORIGIN/deep:$ORIGIN/deeper");
+        artifacts.executable(&format!("{stage}/libloader.so.1"), loader.build());
+        artifacts
+            .executable(&format!("{stage}/deep/libdeep.so.1"), library("libdeep.so.1").linked("libend.so.1").build());
+        artifacts.executable(&format!("{stage}/deeper/libend.so.1"), library("libend.so.1").build());
+    });
+    assert_eq!(set.verify(0).stderr, "");
+}
+
+#[test]
+fn a_library_is_named_as_loaders_ask_for_it() {
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| {
+        let library = members["_rocm_sdk_core/lib/libamdhip64.so.7"].clone();
+        members.insert("_rocm_sdk_core/lib/libamdhip64.so".into(), library);
+    });
+    set.says(1, "error[S039 other-soname]: loaders ask for it as `libamdhip64.so.7`", "libamdhip64.so");
+}
+
+#[test]
+fn a_program_that_stands_for_a_link_leads_to_a_program() {
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| {
+        members.remove("_rocm_sdk_core/lib/llvm/bin/clang");
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.starts_with("error[S040 stub-to-nowhere]: it runs `clang`, which is not in the package"), "{said}");
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| members.get_mut("_rocm_sdk_core/lib/llvm/bin/clang-23").unwrap().1 = 0o644);
+    set.says(1, "error[S040 stub-to-nowhere]: it runs `clang-23`, which may not be run", "clang");
+}
+
+#[test]
+fn a_library_that_loaders_refuse_is_told() {
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| {
+        let library = &mut members.get_mut("_rocm_sdk_core/lib/libamdhip64.so.7").unwrap().0;
+        let word = |at: usize| u64::from_le_bytes(library[at..at + 8].try_into().unwrap());
+        // The first segment that is loaded (`PT_LOAD` is 1): its size in memory, below what it has in the file.
+        let mut headers = (usize::try_from(word(32)).unwrap()..).step_by(56);
+        let at = headers.find(|at| word(*at) & 0xffff_ffff == 1).unwrap() + 40;
+        library[at..at + 8].copy_from_slice(&1_u64.to_le_bytes());
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.contains("damaged-layout") && said.contains("libamdhip64.so.7"), "{said}");
+}
