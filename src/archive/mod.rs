@@ -1,11 +1,20 @@
-//! Archives: tar, of members that lie elsewhere and are not copied, and xz.
+//! Archives: tar, of members that lie elsewhere and are not copied, or read as a stream; xz and zstd around it; and
+//! streams kept so that any stretch of them can be read again.
 //!
-//! In: what the members are, and their bytes behind [`ReadAt`](crate::bytes::ReadAt). Out: the archive behind the same.
+//! In: what the members are, and their bytes behind [`ReadAt`](crate::bytes::ReadAt); or an archive as a stream. Out:
+//! the archive behind the same; or what its members are.
 //!
-//! **Invariant:** the same members give the same bytes, whoever makes them and whenever.
+//! **Invariant:** the same members give the same bytes, whoever makes them and whenever; and a stream that ends too early
+//! is an error, never a shorter archive.
 
+mod compression;
+mod folded;
+mod members;
 mod tar;
 mod xz;
 
+pub use compression::Compression;
+pub use folded::{Folded, Folding};
+pub use members::{Unpacked, UnpackedKind, each_member};
 pub use tar::{Member, MemberKind, Tar};
 pub use xz::xz;

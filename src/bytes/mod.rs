@@ -15,6 +15,6 @@ mod spare;
 pub use beside::{PIECE_BYTES, Passage, beside};
 pub use budget::{Budget, Share};
 pub use joined::Joined;
-pub use read_at::{ReadAt, Section, each_piece, is_same};
+pub use read_at::{Part, ReadAt, Section, each_piece, is_same};
 pub use scratch::{MakeScratch, Rooms, Scratch, in_memory};
 pub use spare::{Buffer, Spare};

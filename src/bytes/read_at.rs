@@ -137,6 +137,39 @@ impl io::Read for Section<'_> {
     }
 }
 
+/// A stretch of a source, read by position.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    source: &'a dyn ReadAt,
+    start: u64,
+    size_bytes: u64,
+}
+
+impl<'a> Part<'a> {
+    /// The `size_bytes` bytes from `start` on.
+    pub fn new(source: &'a dyn ReadAt, start: u64, size_bytes: u64) -> Self {
+        Self { source, start, size_bytes }
+    }
+}
+
+impl ReadAt for Part<'_> {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let left = self.size_bytes.saturating_sub(offset);
+        let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.source.read_at(&mut buffer[..length], self.start.saturating_add(offset))
+    }
+}
+
+impl std::fmt::Debug for Part<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Part({} bytes from {})", self.size_bytes, self.start)
+    }
+}
+
 impl std::fmt::Debug for Section<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Section({}..{})", self.position, self.end)
@@ -145,7 +178,20 @@ impl std::fmt::Debug for Section<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PIECE_BYTES, each_piece, is_same};
+    use super::{PIECE_BYTES, Part, ReadAt as _, each_piece, is_same};
+
+    #[test]
+    fn a_part_ends_where_it_was_said_to_end() {
+        let whole = b"0123456789".to_vec();
+        let part = Part::new(&whole, 2, 5);
+        let mut read = [0; 9];
+        assert_eq!((part.read_at(&mut read, 1).unwrap(), &read[..4]), (4, b"3456".as_slice()));
+        assert_eq!(
+            (part.size_bytes(), part.read_at(&mut read, 5).unwrap(), part.read_at(&mut read, 6).unwrap()),
+            (5, 0, 0)
+        );
+        assert!(part.read_exact_at(&mut read[..2], 4).is_err());
+    }
 
     #[test]
     fn sources_are_the_same_when_every_byte_and_the_length_are() {

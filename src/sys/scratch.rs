@@ -32,10 +32,19 @@ impl Room {
     /// When no file can be made in a folder of one's own.
     pub fn new(folder: Option<&Path>) -> Result<Self, FileError> {
         let room = Self { folder: folder.map(Path::to_owned) };
-        if let Some(folder) = folder {
-            room.file().map_err(|error| FileError::new("write to", folder, error))?;
+        if room.folder.is_some() {
+            room.file().map_err(|error| room.fault(error))?;
         }
         Ok(room)
+    }
+
+    /// The folder of a path that will be written, or the nearest above it that is there.
+    ///
+    /// # Errors
+    /// When no file can be made in it.
+    pub fn beside(path: &Path) -> Result<Self, FileError> {
+        let there = path.ancestors().find(|folder| folder.is_dir());
+        Self::new(Some(there.unwrap_or(Path::new("."))))
     }
 
     /// Room for so many bytes.
@@ -47,6 +56,11 @@ impl Room {
             return Ok(Box::new(Vec::with_capacity(usize::try_from(size_bytes).unwrap_or(0))));
         }
         Ok(Box::new(Spilled { file: self.file()?, size: 0 }))
+    }
+
+    /// What is told where room cannot be had or filled.
+    pub fn fault(&self, error: io::Error) -> FileError {
+        FileError::new("write to", self.folder.as_deref().unwrap_or(&std::env::temp_dir()), error)
     }
 
     /// A file without a name: it is gone when it is closed.
@@ -107,5 +121,7 @@ mod tests {
         room.append(b"bytes").unwrap();
         assert_eq!(std::fs::read_dir(&link).unwrap().count(), 0);
         assert!(Room::new(Some(&folder.path().join("none"))).is_err());
+        assert_eq!(Room::beside(&folder.path().join("none/of/these")).unwrap().folder.as_deref(), Some(folder.path()));
+        assert_eq!(Room::beside(std::path::Path::new("none")).unwrap().folder.as_deref(), Some(".".as_ref()));
     }
 }

@@ -78,6 +78,7 @@ mod repair_a_wheel;
 mod repaired_wheels_load;
 mod report_documents;
 mod save_source_patches;
+mod sdk_archives;
 mod sdk_packages;
 mod sdk_verify;
 mod shipped_matrices;

@@ -19,7 +19,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::names::Version;
 use crate::sdk::python::{Build, Gpus};
 use crate::sdk::{self, Mode, PackageKind};
-use crate::sys::{self, FileError, FolderSwap};
+use crate::sys::{self, FileError, FolderSwap, Room};
 use crate::wheel::{DosTime, MakeOptions};
 
 /// The time of members where none is given, in seconds since 1970-01-01: the first that zip archives can say.
@@ -102,7 +102,11 @@ fn build(args: &Args, shell: &Shell) -> Exit {
             .at(place, "")
             .help("give another folder, or replace it as a whole with `--overwrite`")]);
     }
-    let laid = match laid::lay_out(&args.wanted, &args.version_suffix, shell) {
+    let room = match Room::beside(&args.dest_dir) {
+        Ok(room) => room,
+        Err(error) => return shell.report(&[error.into()]),
+    };
+    let laid = match laid::lay_out(&args.wanted, &args.version_suffix, &room, shell) {
         Ok(laid) => laid,
         Err(exit) => return exit,
     };
@@ -110,13 +114,20 @@ fn build(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    match built(args, shell, &laid, compat, &dist) {
+    match built(args, shell, &laid, compat, &room, &dist) {
         Ok(made) => told(args, shell, &dist, &made),
         Err(faults) => shell.report(&faults),
     }
 }
 
-fn built(args: &Args, shell: &Shell, laid: &Laid, compat: &Compat, dist: &Path) -> Result<Vec<Made>, Vec<Diagnostic>> {
+fn built(
+    args: &Args,
+    shell: &Shell,
+    laid: &Laid,
+    compat: &Compat,
+    room: &Room,
+    dist: &Path,
+) -> Result<Vec<Made>, Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
     let facts = compat.sdk_tables();
     let version = args.version(laid).map_err(one)?;
@@ -132,7 +143,7 @@ fn built(args: &Args, shell: &Shell, laid: &Laid, compat: &Compat, dist: &Path) 
         options: MakeOptions { level: if args.no_wheel_compression { 0 } else { args.compression_level }, time },
         time_s: epoch.and_then(|text| text.parse().ok()).unwrap_or(FIRST_TIME_S),
         compresses_tree: args.devel_tarball_compression,
-        folder: args.dest_dir.clone(),
+        room,
         watchers: Watchers::of(shell),
     };
     let file = |error: FileError| vec![Diagnostic::from(error)];

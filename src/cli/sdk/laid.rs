@@ -10,7 +10,7 @@ use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::sdk::{self, DevelTree, Dropped, EntryKind, Layout, Overlap, Wish};
-use crate::sys::PositionalFile;
+use crate::sys::Room;
 
 /// What is made of which artifacts.
 pub(super) struct Laid {
@@ -20,10 +20,10 @@ pub(super) struct Laid {
     pub(super) devel: Vec<DevelTree>,
 }
 
-/// Reads the artifacts and lays them out; what was found is told. `Err` is the exit of a command that cannot go on.
-pub(super) fn lay_out(wanted: &Wanted, nonce: &str, shell: &Shell) -> Result<Laid, Exit> {
+/// Reads the artifacts and lays them out; what must be kept of archives is kept in `room`, and what was found is told. `Err` is the exit of a command that cannot go on.
+pub(super) fn lay_out(wanted: &Wanted, nonce: &str, room: &Room, shell: &Shell) -> Result<Laid, Exit> {
     let compat = load::compat(shell)?;
-    let (laid, findings) = laid(wanted, nonce, compat.sdk_tables()).map_err(|faults| shell.report(&faults))?;
+    let (laid, findings) = laid(wanted, nonce, room, compat.sdk_tables()).map_err(|faults| shell.report(&faults))?;
     match shell.report(&findings) {
         Exit::Done => Ok(laid),
         exit => Err(exit),
@@ -33,17 +33,18 @@ pub(super) fn lay_out(wanted: &Wanted, nonce: &str, shell: &Shell) -> Result<Lai
 fn laid(
     wanted: &Wanted,
     nonce: &str,
+    room: &Room,
     facts: &crate::compat::rows::Tables,
 ) -> Result<(Laid, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
-    let mut read = read::read(&wanted.artifact_dir).map_err(|error| one(error.into()))?;
+    let mut read = read::read(&wanted.artifact_dir, room)?;
     let mut findings = std::mem::take(&mut read.findings);
     if read.artifacts.is_empty() {
         let place = Place::File(wanted.artifact_dir.display().to_string().into());
         findings.push(
             Diagnostic::new(&codes::NO_ARTIFACT, "there is no artifact in the folder")
                 .at(place, "")
-                .help("artifacts are folders such as `base_lib_generic`, each with an `artifact_manifest.txt`"),
+                .help("artifacts are folders such as `base_lib_generic`, each with an `artifact_manifest.txt`, or archives of them"),
         );
         return Err(findings);
     }
@@ -79,9 +80,8 @@ fn overlaps(read: &Read, overlaps: &[Overlap], is_strict: bool) -> Result<Vec<Di
         let kind = |origin: sdk::Origin| &read.artifacts[origin.artifact].entries[origin.entry].kind;
         let is_equal = match (kind(overlap.kept), kind(overlap.other)) {
             (EntryKind::File(kept), EntryKind::File(other)) if kept.size_bytes == other.size_bytes => {
-                let open = |origin| PositionalFile::open(&read.path(origin)).map_err(Diagnostic::from);
-                let (kept, other) = (open(overlap.kept)?, open(overlap.other)?);
-                is_same(&kept, &other).is_ok_and(|same| same)
+                let (kept, other) = (read.open(overlap.kept)?, read.open(overlap.other)?);
+                is_same(kept.as_ref(), other.as_ref()).is_ok_and(|same| same)
             }
             (kept, other) => kept == other,
         };

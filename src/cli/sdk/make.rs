@@ -1,7 +1,6 @@
 //! Packages, written one after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use super::contents;
 use super::laid::Laid;
@@ -13,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
 use crate::sdk::python::{self, Build};
 use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
-use crate::sys::{self, Existing, FileError, Staging};
+use crate::sys::{self, Existing, FileError, Room, Staging};
 use crate::wheel::{self, MakeOptions, Meter, NewFile};
 
 /// The tree to build against, in its wheel.
@@ -38,8 +37,8 @@ pub(super) struct Maker<'m> {
     pub(super) time_s: u64,
     /// Whether the tree to build against is compressed by xz.
     pub(super) compresses_tree: bool,
-    /// Where the packages go, and what memory is not to hold meanwhile.
-    pub(super) folder: PathBuf,
+    /// Where what memory is not to hold goes.
+    pub(super) room: &'m Room,
     /// Who watches how far it is.
     pub(super) watchers: Watchers,
 }
@@ -161,8 +160,7 @@ impl Maker<'_> {
     /// packed.
     fn compressed(&self, source: &dyn ReadAt) -> Result<Box<dyn ReadAt>, Vec<Diagnostic>> {
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
-        let room = sys::Room::new(Some(&self.folder)).map_err(|error| vec![error.into()])?;
-        let made = room.scratch(u64::MAX).and_then(|mut scratch| {
+        let made = self.room.scratch(u64::MAX).and_then(|mut scratch| {
             archive::xz(source, threads, &mut Appended(scratch.as_mut()))?;
             Ok(scratch as Box<dyn ReadAt>)
         });

@@ -9,6 +9,7 @@ use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::cli::wheel::size;
 use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin};
+use crate::sys::Room;
 
 /// Show which file goes into which package, and what is left out and why
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,7 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let laid = match laid::lay_out(&args.wanted, "", shell) {
+    let laid = match laid::lay_out(&args.wanted, "", &Room::default(), shell) {
         Ok(laid) => laid,
         Err(exit) => return exit,
     };

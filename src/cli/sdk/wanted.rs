@@ -1,26 +1,26 @@
 //! What is asked for, and how the artifacts were made.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use super::read::Read;
+use crate::bytes::Section;
 use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::Mode;
-use crate::sys;
 
-/// Where the manifest of a build lies, in the artifact `base_lib_generic` (ROCm/TheRock,
+/// Where the manifest of a build lies: the artifact, its folder, the path in that (ROCm/TheRock,
 /// `build_tools/build_python_packages.py`).
-const MANIFEST: &str = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
+const MANIFEST: [&str; 3] = ["base_lib_generic", "base/aux-overlay/stage", "share/therock/therock_manifest.json"];
 /// It has a few kB for each submodule.
 const LARGEST_MANIFEST_BYTES: u64 = 16 << 20;
 
 /// Artifacts, and how packages are made of them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Wanted {
-    #[arg(help = "The folder of artifacts: folders named NAME_COMPONENT_GPUS", long, value_name = "DIR")]
+    #[arg(help = "The folder of artifacts: folders or archives named NAME_COMPONENT_GPUS", long, value_name = "DIR")]
     pub(super) artifact_dir: PathBuf,
     /// How code for GPUs is split from the libraries [default: as the manifest of the build says]
     #[arg(long, value_enum, default_value = "auto", value_name = "MODE", hide_default_value = true)]
@@ -65,7 +65,7 @@ impl Wanted {
     /// # Errors
     /// When the manifest is needed and is not there, or is none.
     pub(super) fn made(&self, read: &Read) -> Result<(Made, Vec<Diagnostic>), Diagnostic> {
-        let manifest = self.manifest();
+        let manifest = self.manifest(read);
         let said = manifest.as_ref().map_err(Diagnostic::clone).and_then(|manifest| self.said(manifest));
         let asked = match self.mode {
             ModeWord::Auto => None,
@@ -118,23 +118,25 @@ impl Wanted {
     }
 
     fn fault(&self, message: String) -> Diagnostic {
+        let place = self.artifact_dir.join(MANIFEST.join("/")).display().to_string();
         Diagnostic::new(&codes::NO_SDK_MANIFEST, message)
-            .at(Place::File(shown(&self.artifact_dir.join(MANIFEST)).into()), "")
+            .at(Place::File(place.into()), "")
             .help("fetch the artifact `base_lib_generic` of the same run, or give `--mode`")
     }
 
-    fn manifest(&self) -> Result<BuildManifest, Diagnostic> {
-        let path = self.artifact_dir.join(MANIFEST);
-        if !sys::exists(&path) {
+    fn manifest(&self, read: &Read) -> Result<BuildManifest, Diagnostic> {
+        let [artifact, root, path] = MANIFEST;
+        let Some(origin) = read.find(artifact, root, path) else {
             return Err(self.fault("the manifest of the build is not there".to_owned()));
+        };
+        let none = |reason: String| self.fault(format!("the manifest of the build is none: {reason}"));
+        let bytes = read.open(origin)?;
+        if bytes.size_bytes() > LARGEST_MANIFEST_BYTES {
+            return Err(none(format!("it has {} bytes", bytes.size_bytes())));
         }
-        let text = sys::read_text(&path, LARGEST_MANIFEST_BYTES)?;
-        serde_json::from_str(&text).map_err(|error| self.fault(format!("the manifest of the build is none: {error}")))
+        serde_json::from_reader(Section::new(bytes.as_ref(), 0, bytes.size_bytes()))
+            .map_err(|error| none(error.to_string()))
     }
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }
 
 fn platform(word: &str) -> Result<Platform, String> {

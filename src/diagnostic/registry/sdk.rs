@@ -33,13 +33,13 @@ pub const ALL: &[&Code] = &[
 pub const NO_ARTIFACT: Code = Code::error(
     "S001",
     "no-artifact",
-    "A package of the SDK is made of artifacts that are not there. Artifacts are folders named `NAME_COMPONENT_GPUS`, such as `blas_lib_gfx942`, with an `artifact_manifest.txt`; folders without one are passed over.\n\nFetch what is missing into the folder of artifacts. Which artifacts feed which package is shown by `rock-matrix compat list sdk-packages`.",
+    "A package of the SDK is made of artifacts that are not there. Artifacts are folders named `NAME_COMPONENT_GPUS`, such as `blas_lib_gfx942`, with an `artifact_manifest.txt`, or archives of them (`.tar.zst`, `.tar.xz`); folders without one are passed over.\n\nFetch what is missing into the folder of artifacts. Which artifacts feed which package is shown by `rock-matrix compat list sdk-packages`.",
 );
 /// A folder that is named like an artifact is none.
 pub const BAD_ARTIFACT: Code = Code::error(
     "S002",
     "bad-artifact",
-    "Something in the folder of artifacts looks like an artifact and cannot be one: its name has a component that does not exist, its manifest names a path outside of it, or it holds what no package can: a name that is no UTF-8 text, a device, a damaged library.\n\nFetch the artifact anew, or take it out of the folder.",
+    "Something in the folder of artifacts looks like an artifact and cannot be one: its name has a component that does not exist, its manifest names a path outside of it, or it holds what no package can: a name that is no UTF-8 text, a device, a damaged library. Or it is an archive that is cut off, damaged, not the one whose `.sha256sum` lies beside it, or without the manifest as its first member.\n\nFetch the artifact anew, or take it out of the folder.",
 );
 /// The manifest of the build is missing or cannot be read.
 pub const NO_SDK_MANIFEST: Code = Code::error(

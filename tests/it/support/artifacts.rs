@@ -1,10 +1,12 @@
-//! Artifacts of a ROCm build, as folders: real libraries and programs of this machine's compiler under the names that
+//! Artifacts of a ROCm build, as folders or archives: real libraries and programs of this machine's compiler under the names that
 //! ROCm's have.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+
+use rock_matrix::archive::Compression;
 
 use super::Project;
 
@@ -98,6 +100,33 @@ impl<'p> Artifacts<'p> {
         symlink(text, self.place(path)).unwrap();
     }
 
+    /// Makes archives of all artifacts, as builds publish them, in the place of the folders.
+    pub fn pack(&self, compression: Compression) {
+        for entry in std::fs::read_dir(self.project.path("artifacts")).unwrap() {
+            let folder = entry.unwrap().path();
+            let tar = tar_of(&folder);
+            std::fs::write(with_suffix(&folder, compression.suffix()), compressed(&tar, compression)).unwrap();
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+    }
+
+    /// Writes an archive of an artifact with what a story puts into it, behind the manifest where there is one.
+    pub fn archive(
+        &self,
+        name: &str,
+        manifest: Option<&str>,
+        fill: impl FnOnce(&mut tar::Builder<Vec<u8>>),
+    ) -> PathBuf {
+        let mut builder = tar::Builder::new(Vec::new());
+        if let Some(manifest) = manifest {
+            append(&mut builder, "artifact_manifest.txt", manifest.as_bytes());
+        }
+        fill(&mut builder);
+        let path = self.project.path("artifacts").join(format!("{name}.tar.zst"));
+        std::fs::write(&path, compressed(&builder.into_inner().unwrap(), Compression::Zstd)).unwrap();
+        path
+    }
+
     fn place(&self, path: &str) -> PathBuf {
         let (artifact, below) = path.split_once('/').unwrap();
         let root = format!("{}/stage", below.split_once("/stage/").unwrap().0);
@@ -131,6 +160,57 @@ pub fn program() -> &'static [u8] {
         compiled(folder.path(), &["p.c", "-o", "p"]);
         std::fs::read(folder.path().join("p")).unwrap()
     })
+}
+
+/// Adds a file under a path that need not be a safe one.
+pub fn append(builder: &mut tar::Builder<Vec<u8>>, path: &str, bytes: &[u8]) {
+    let mut header = tar::Header::new_gnu();
+    header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
+    header.set_mode(0o644);
+    header.set_size(bytes.len() as u64);
+    header.set_cksum();
+    builder.append(&header, bytes).unwrap();
+}
+
+/// Adds a member that is no file: a link of either kind, or a device.
+pub fn append_other(builder: &mut tar::Builder<Vec<u8>>, kind: tar::EntryType, path: &str, text: &str) {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_path(path).unwrap();
+    header.set_link_name_literal(text).unwrap();
+    header.set_mode(0o777);
+    header.set_size(0);
+    header.set_cksum();
+    builder.append(&header, std::io::empty()).unwrap();
+}
+
+/// A tar of an artifact, its manifest first; what the system lists later comes later.
+fn tar_of(folder: &Path) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    builder.follow_symlinks(false);
+    builder.append_path_with_name(folder.join("artifact_manifest.txt"), "artifact_manifest.txt").unwrap();
+    for root in std::fs::read_to_string(folder.join("artifact_manifest.txt")).unwrap().lines() {
+        builder.append_dir_all(root, folder.join(root)).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+/// Bytes compressed as archives are.
+pub fn compressed(bytes: &[u8], compression: Compression) -> Vec<u8> {
+    match compression {
+        Compression::Zstd => zstd::encode_all(bytes, 3).unwrap(),
+        Compression::Xz => {
+            let mut made = Vec::new();
+            rock_matrix::archive::xz(&bytes.to_vec(), 2, &mut made).unwrap();
+            made
+        }
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 fn compiled(folder: &Path, words: &[&str]) {

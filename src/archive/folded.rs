@@ -1,0 +1,204 @@
+//! A stream kept so that any stretch of it can be read again.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::bytes::{ReadAt, Scratch};
+
+/// How much of the stream is compressed as one. Smaller pieces compress worse, larger ones are read for nothing.
+const PIECE_BYTES: usize = 256 << 10;
+/// Fast above all: what is kept is read once or twice.
+const LEVEL: i32 = -1;
+
+/// Bytes that came as a stream, in pieces that are compressed each for itself.
+pub struct Folded {
+    number: u64,
+    room: Box<dyn Scratch>,
+    /// Where each piece ends in the room.
+    ends: Vec<u64>,
+    size_bytes: u64,
+}
+
+/// A stream being kept.
+pub struct Folding {
+    compressor: zstd::bulk::Compressor<'static>,
+    /// A piece that is not full yet, and what it is compressed to.
+    piece: Vec<u8>,
+    packed: Vec<u8>,
+    folded: Folded,
+}
+
+impl Folding {
+    /// Nothing yet. What comes is kept in `room`.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn new(room: Box<dyn Scratch>) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self {
+            compressor: zstd::bulk::Compressor::new(LEVEL)?,
+            piece: Vec::with_capacity(PIECE_BYTES),
+            packed: vec![0; PIECE_BYTES - 1],
+            folded: Folded { number, room, ends: Vec::new(), size_bytes: 0 },
+        })
+    }
+
+    /// All that came.
+    ///
+    /// # Errors
+    /// When there is no room for the rest of it.
+    pub fn finish(mut self) -> io::Result<Folded> {
+        if !self.piece.is_empty() {
+            self.fold()?;
+        }
+        Ok(self.folded)
+    }
+
+    fn fold(&mut self) -> io::Result<()> {
+        // What does not become shorter is kept as it is: there is no room for as much.
+        let most = self.piece.len() - 1;
+        let kept = match self.compressor.compress_to_buffer(&self.piece, &mut self.packed[..most]) {
+            Ok(length) => &self.packed[..length],
+            Err(_) => &self.piece,
+        };
+        self.folded.room.append(kept)?;
+        self.folded.ends.push(self.folded.room.size_bytes());
+        self.folded.size_bytes += self.piece.len() as u64;
+        self.piece.clear();
+        Ok(())
+    }
+}
+
+impl Write for Folding {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = bytes.len().min(PIECE_BYTES - self.piece.len());
+        self.piece.extend_from_slice(&bytes[..length]);
+        if self.piece.len() == PIECE_BYTES {
+            self.fold()?;
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The piece that a thread read last: most reads go on where the last one ended.
+struct Last {
+    folded: u64,
+    number: usize,
+    piece: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+thread_local! {
+    static LAST: RefCell<Last> =
+        const { RefCell::new(Last { folded: u64::MAX, number: 0, piece: Vec::new(), packed: Vec::new() }) };
+}
+
+impl Folded {
+    /// Reads a piece into a buffer of its length.
+    fn unfold(&self, number: usize, packed: &mut Vec<u8>, piece: &mut [u8]) -> io::Result<()> {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let length = usize::try_from(self.ends[number] - start).unwrap_or(usize::MAX);
+        if length == piece.len() {
+            return self.room.read_exact_at(piece, start);
+        }
+        packed.resize(length, 0);
+        self.room.read_exact_at(packed, start)?;
+        match zstd::bulk::decompress_to_buffer(packed.as_slice(), piece)? {
+            read if read == piece.len() => Ok(()),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// How much of the stream a piece has.
+    fn piece_bytes(&self, number: usize) -> usize {
+        let left = self.size_bytes - (number * PIECE_BYTES) as u64;
+        PIECE_BYTES.min(usize::try_from(left).unwrap_or(PIECE_BYTES))
+    }
+}
+
+impl ReadAt for Folded {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if offset >= self.size_bytes || buffer.is_empty() {
+            return Ok(0);
+        }
+        let number = usize::try_from(offset / PIECE_BYTES as u64).map_err(io::Error::other)?;
+        let at = usize::try_from(offset % PIECE_BYTES as u64).map_err(io::Error::other)?;
+        let whole = self.piece_bytes(number);
+        LAST.with_borrow_mut(|last| {
+            if at == 0 && buffer.len() >= whole {
+                return self.unfold(number, &mut last.packed, &mut buffer[..whole]).map(|()| whole);
+            }
+            if (last.folded, last.number) != (self.number, number) {
+                last.folded = u64::MAX;
+                last.piece.resize(whole, 0);
+                self.unfold(number, &mut last.packed, &mut last.piece)?;
+                (last.folded, last.number) = (self.number, number);
+            }
+            let length = buffer.len().min(whole - at);
+            buffer[..length].copy_from_slice(&last.piece[at..at + length]);
+            Ok(length)
+        })
+    }
+}
+
+impl std::fmt::Debug for Folded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Folded({} bytes in {})", self.size_bytes, self.room.size_bytes())
+    }
+}
+
+impl std::fmt::Debug for Folding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Folding({:?})", self.folded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::{Folding, PIECE_BYTES};
+    use crate::bytes::{ReadAt as _, in_memory};
+
+    #[test]
+    fn any_stretch_is_read_again_whatever_compresses_and_whoever_reads_beside() {
+        let mut state = 1_u32;
+        let noise = (0..PIECE_BYTES).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        });
+        let whole: Vec<u8> =
+            [0_u8, 1, 2].into_iter().cycle().take(PIECE_BYTES + 9).chain(noise).chain([7; 1000]).collect();
+        let keep = |bytes: &[u8]| {
+            let mut folding = Folding::new(in_memory(0).unwrap()).unwrap();
+            folding.write_all(bytes).unwrap();
+            folding.finish().unwrap()
+        };
+        let (folded, other) = (keep(&whole), keep(&whole[5..]));
+        assert_eq!(folded.size_bytes(), whole.len() as u64);
+        assert!(folded.room.size_bytes() < whole.len() as u64 - PIECE_BYTES as u64 / 2);
+        for start in (0..whole.len()).step_by(60_013) {
+            for length in [1, 64, 5000, PIECE_BYTES, 2 * PIECE_BYTES + 1] {
+                let end = whole.len().min(start + length);
+                let mut read = vec![0; end - start];
+                folded.read_exact_at(&mut read, start as u64).unwrap();
+                assert!(read == whole[start..end], "{start} {length}");
+                if start >= 5 {
+                    other.read_exact_at(&mut read, start as u64 - 5).unwrap();
+                    assert!(read == whole[start..end], "the other: {start} {length}");
+                }
+            }
+        }
+        assert_eq!(folded.read_at(&mut [0; 4], whole.len() as u64).unwrap(), 0);
+    }
+}

@@ -1,0 +1,205 @@
+//! Artifacts, listed: folders of them, and archives that stay packed.
+//!
+//! In: a folder. Out: what is in each artifact, and its bytes on demand. Nothing of an archive is ever written under a
+//! name.
+
+mod folder;
+mod packed;
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use self::packed::Packed;
+use crate::archive::Compression;
+use crate::bytes::{Part, ReadAt};
+use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::names::{ArtifactName, ArtifactNameError, without_dots};
+use crate::sdk::{Artifact, EntryKind, Origin};
+use crate::sys::{self, ClosedFile, EntryKind as OnDisk, FileError, PositionalFile, Room};
+
+/// The list of an artifact's folders, in the artifact itself.
+const MANIFEST: &str = "artifact_manifest.txt";
+/// Manifests have a few kB.
+const LARGEST_MANIFEST_BYTES: u64 = 1 << 20;
+
+/// Artifacts with where they lie.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// They, sorted by name.
+    pub(super) artifacts: Vec<Artifact>,
+    /// Where each is.
+    sources: Vec<Source>,
+    /// What a person should know.
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// Where an artifact is.
+#[derive(Debug)]
+enum Source {
+    Folder(PathBuf),
+    Packed(Packed),
+}
+
+/// An artifact, where it is, and what a person should know of it.
+type Listed = (Artifact, Source, Vec<Diagnostic>);
+
+impl Read {
+    /// The bytes of a file of an artifact, to be read now.
+    pub(super) fn open(&self, origin: Origin) -> Result<Box<dyn ReadAt + Send + '_>, FileError> {
+        Ok(match &self.sources[origin.artifact] {
+            Source::Folder(_) => Box::new(PositionalFile::open(&self.path(origin))?),
+            Source::Packed(packed) => Box::new(self.part(packed, origin)),
+        })
+    }
+
+    /// The same, to be read later: no file stays open.
+    pub(super) fn closed(&self, origin: Origin) -> Result<Box<dyn ReadAt + Send + '_>, FileError> {
+        Ok(match &self.sources[origin.artifact] {
+            Source::Folder(_) => Box::new(ClosedFile::new(&self.path(origin))?),
+            Source::Packed(packed) => Box::new(self.part(packed, origin)),
+        })
+    }
+
+    /// How large a file was when it was listed.
+    pub(super) fn size_bytes(&self, origin: Origin) -> u64 {
+        match &self.artifacts[origin.artifact].entries[origin.entry].kind {
+            EntryKind::File(facts) => facts.size_bytes,
+            EntryKind::Folder | EntryKind::Link(_) => 0,
+        }
+    }
+
+    /// The place of a file of an artifact, for people.
+    pub(super) fn place(&self, origin: Origin) -> Place {
+        Place::File(self.path(origin).display().to_string().into())
+    }
+
+    /// The file at a path of an artifact.
+    pub(super) fn find(&self, name: &str, root: &str, path: &str) -> Option<Origin> {
+        let artifact = self.artifacts.iter().position(|artifact| artifact.name.to_string() == name)?;
+        let is_it = |entry: &crate::sdk::Entry| {
+            entry.path == path
+                && self.artifacts[artifact].roots[entry.root] == root
+                && matches!(entry.kind, EntryKind::File(_))
+        };
+        let entry = self.artifacts[artifact].entries.iter().position(is_it)?;
+        Some(Origin { artifact, entry })
+    }
+
+    fn path(&self, origin: Origin) -> PathBuf {
+        let artifact = &self.artifacts[origin.artifact];
+        let entry = &artifact.entries[origin.entry];
+        let whole = match &self.sources[origin.artifact] {
+            Source::Folder(folder) => folder,
+            Source::Packed(packed) => &packed.path,
+        };
+        whole.join(&artifact.roots[entry.root]).join(&entry.path)
+    }
+
+    fn part<'r>(&self, packed: &'r Packed, origin: Origin) -> Part<'r> {
+        Part::new(&packed.folded, packed.starts[origin.entry], self.size_bytes(origin))
+    }
+}
+
+/// An artifact that was found in a folder.
+struct Found {
+    name: ArtifactName,
+    path: PathBuf,
+    /// What its archive is compressed by; a folder is none.
+    packed: Option<Compression>,
+}
+
+/// Lists every artifact of a folder; what is no artifact is passed over. What must be kept of archives is kept in `room`.
+///
+/// # Errors
+/// When something cannot be read, and an archive that is damaged, with everything else that is.
+pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> {
+    let (mut found, mut findings) = found(folder).map_err(|error| vec![error.into()])?;
+    // Threads take the largest archive first, so that none is left alone with it at the end.
+    found.sort_by_cached_key(|one| std::cmp::Reverse(one.packed.map_or(0, |_| sys::size_bytes(&one.path))));
+    let listed: Vec<Result<Listed, Vec<Diagnostic>>> =
+        found.into_par_iter().with_max_len(1).map(|one| listed(&one, room)).collect();
+    let (mut all, mut faults) = (Vec::new(), Vec::new());
+    for listed in listed {
+        match listed {
+            Ok(listed) => all.push(listed),
+            Err(more) => faults.extend(more),
+        }
+    }
+    if !faults.is_empty() {
+        findings.extend(faults);
+        return Err(findings);
+    }
+    all.sort_by(|(one, ..), (other, ..)| one.name.cmp(&other.name));
+    let mut read = Read { findings, ..Read::default() };
+    for (artifact, source, more) in all {
+        read.artifacts.push(artifact);
+        read.sources.push(source);
+        read.findings.extend(more);
+    }
+    Ok(read)
+}
+
+/// The artifacts of a folder. Where there are several forms of one, a folder comes before archives, and what is read
+/// faster before the other.
+fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), FileError> {
+    let (mut found, mut findings) = (Vec::new(), Vec::new());
+    for entry in sys::entries(folder)? {
+        let file_name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (name, packed) = match (entry.kind, Compression::of(&file_name)) {
+            (OnDisk::Folder, _) if sys::is_file(&entry.path.join(MANIFEST)) => (file_name.as_str(), None),
+            (OnDisk::File, Some((name, compression))) => (name, Some(compression)),
+            _ => continue,
+        };
+        match name.parse::<ArtifactName>() {
+            Ok(name) => found.push(Found { name, path: entry.path, packed }),
+            Err(error @ ArtifactNameError::Word { .. }) => {
+                findings.push(bad(&entry.path, error.to_string()).severity(Severity::Warning));
+            }
+            Err(ArtifactNameError::NotThree(_)) => {}
+        }
+    }
+    found.sort_by(|one, other| (&one.name, one.packed).cmp(&(&other.name, other.packed)));
+    found.dedup_by(|later, first| later.name == first.name);
+    Ok((found, findings))
+}
+
+fn listed(found: &Found, room: &Room) -> Result<Listed, Vec<Diagnostic>> {
+    match found.packed {
+        None => {
+            let (artifact, findings) =
+                folder::artifact(&found.name, &found.path).map_err(|error| vec![error.into()])?;
+            Ok((artifact, Source::Folder(found.path.clone()), findings))
+        }
+        Some(compression) => {
+            let (artifact, packed, findings) = packed::artifact(&found.name, &found.path, compression, room)?;
+            Ok((artifact, Source::Packed(packed), findings))
+        }
+    }
+}
+
+/// The folders that a manifest lists, sorted.
+fn roots(text: &str, manifest: &Path) -> (Vec<String>, Vec<Diagnostic>) {
+    let (mut roots, mut findings) = (Vec::new(), Vec::new());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match without_dots(line) {
+            Some(root) if !line.starts_with('/') && !root.is_empty() => roots.push(root),
+            _ => findings.push(bad(manifest, format!("`{line}` is no path in the artifact"))),
+        }
+    }
+    roots.sort();
+    roots.dedup();
+    (roots, findings)
+}
+
+fn bad(path: &Path, message: String) -> Diagnostic {
+    Diagnostic::new(&codes::BAD_ARTIFACT, message)
+        .at(Place::File(path.display().to_string().into()), "")
+        .help("fetch the artifact anew, or take it out of the folder")
+}
+
+/// What a file that begins as an ELF file, and is a damaged one, is told with.
+fn damaged(path: &Path, error: &crate::elf::ElfError) -> Diagnostic {
+    bad(path, format!("it begins as an ELF file, but {error}")).severity(Severity::Warning)
+}

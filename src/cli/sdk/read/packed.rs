@@ -1,0 +1,245 @@
+//! An artifact that is an archive, read once from its start to its end.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use sha2::{Digest as _, Sha256};
+
+use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, roots};
+use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_member};
+use crate::bytes::{Part, ReadAt as _, Section};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::elf::is_elf;
+use crate::names::{ArtifactName, Digest, without_dots};
+use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
+use crate::sys::{self, PositionalFile, Room};
+
+/// What a digest beside an archive is named after it.
+const SUM: &str = ".sha256sum";
+/// A digest and a name.
+const LARGEST_SUM_BYTES: u64 = 64 << 10;
+
+/// An archive, kept so that its files can be read.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) path: PathBuf,
+    pub(super) folded: Folded,
+    /// Where the content of each entry begins.
+    pub(super) starts: Vec<u64>,
+}
+
+/// Lists an archive, and keeps what is in it.
+///
+/// # Errors
+/// When it cannot be read or kept, is damaged, is not the one that its digest was made of, or has no manifest in front.
+pub(super) fn artifact(
+    name: &ArtifactName,
+    path: &Path,
+    compression: Compression,
+    room: &Room,
+) -> Result<(Artifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let one = |fault: Diagnostic| vec![fault];
+    let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
+    let mut summed = Summed { source: Section::new(&file, 0, file.size_bytes()), sum: Sha256::new() };
+    let full = |error: io::Error| one(room.fault(error).into());
+    let kept = room.scratch(u64::MAX).and_then(Folding::new).map_err(full)?;
+    let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
+    let broken = |error: &io::Error| one(bad(path, format!("the archive is damaged or cut off: {error}")));
+    let mut listing =
+        Listing { path, roots: None, entries: BTreeMap::new(), seen: FxHashMap::default(), findings: Vec::new() };
+    let folded = {
+        let source = compression.decoder(&mut summed, threads).map_err(|error| broken(&error))?;
+        let mut teed = Teed { source, kept, fault: None };
+        let read = each_member(&mut teed, |member, content| listing.member(member, content)).map(drop);
+        if let Some(error) = teed.fault {
+            return Err(full(error));
+        }
+        match read {
+            Ok(()) => teed.kept.finish().map_err(full)?,
+            Err(Stop::Read(error)) => return Err(broken(&error)),
+            Err(Stop::NoManifest) => {
+                return Err(one(bad(path, format!("its first member is not `{MANIFEST}`, which lists what it holds"))));
+            }
+        }
+    };
+    io::copy(&mut summed, &mut io::sink()).map_err(|error| broken(&error))?;
+    check_sum(path, summed.sum).map_err(one)?;
+    Ok(listing.finish(name, folded))
+}
+
+/// Whether an archive is the one that the digest beside it was made of, where there is one.
+fn check_sum(path: &Path, sum: Sha256) -> Result<(), Diagnostic> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(SUM);
+    let beside = PathBuf::from(beside);
+    if !sys::is_file(&beside) {
+        return Ok(());
+    }
+    let said = sys::read_text(&beside, LARGEST_SUM_BYTES)?;
+    let (said, is) = (said.split_whitespace().next().unwrap_or_default(), Digest::new(sum.finalize().into()).to_hex());
+    if said.eq_ignore_ascii_case(&is) {
+        return Ok(());
+    }
+    Err(bad(path, format!("the archive is not the one that was published: its SHA-256 is {is}"))
+        .at(Place::File(beside.display().to_string().into()), format!("this says `{said}`")))
+}
+
+/// Why an archive was not read to its end.
+enum Stop {
+    Read(io::Error),
+    NoManifest,
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// A source whose digest is made as it is read.
+struct Summed<'s> {
+    source: Section<'s>,
+    sum: Sha256,
+}
+
+impl io::Read for Summed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.source.read(buffer)?;
+        self.sum.update(&buffer[..length]);
+        Ok(length)
+    }
+}
+
+/// A stream that is kept as it is read.
+struct Teed<R> {
+    source: R,
+    kept: Folding,
+    /// Why it could not be kept.
+    fault: Option<io::Error>,
+}
+
+impl<R: io::Read> io::Read for Teed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.source.read(buffer)?;
+        if let Err(error) = self.kept.write_all(&buffer[..length]) {
+            self.fault = Some(error);
+            return Err(io::ErrorKind::Other.into());
+        }
+        Ok(length)
+    }
+}
+
+/// A file that another name may be given to.
+type Seen = (EntryKind, u64, bool);
+
+/// What is known of an archive as far as it was read.
+struct Listing<'l> {
+    path: &'l Path,
+    /// What its manifest lists, once that was read.
+    roots: Option<Vec<String>>,
+    /// By root and path: what it is, where its content begins, and whether that begins as an ELF file.
+    entries: BTreeMap<(usize, String), Seen>,
+    seen: FxHashMap<String, Seen>,
+    findings: Vec<Diagnostic>,
+}
+
+impl Listing<'_> {
+    fn member(&mut self, member: Unpacked, content: &mut dyn io::Read) -> Result<(), Stop> {
+        if self.roots.is_none() {
+            if member.path.as_deref().and_then(without_dots).as_deref() != Some(MANIFEST) {
+                return Err(Stop::NoManifest);
+            }
+            let mut text = String::new();
+            content.take(LARGEST_MANIFEST_BYTES).read_to_string(&mut text)?;
+            let (roots, findings) = roots(&text, &self.path.join(MANIFEST));
+            self.findings.extend(findings);
+            self.roots = Some(roots);
+            return Ok(());
+        }
+        let Some(shown) = &member.path else {
+            self.bad("", "it has a member with a name that is no UTF-8 text, which no package can hold".to_owned());
+            return Ok(());
+        };
+        let is_safe = !shown.starts_with('/') && shown.split('/').all(|word| word != "..");
+        let Some(path) = without_dots(shown).filter(|_| is_safe) else {
+            self.bad(shown, "its path leads out of the artifact".to_owned());
+            return Ok(());
+        };
+        let mut head = [0; 4];
+        let found = match member.kind {
+            UnpackedKind::Folder => (EntryKind::Folder, 0, false),
+            UnpackedKind::Link(text) => (EntryKind::Link(text), 0, false),
+            UnpackedKind::File { size_bytes, mode } => {
+                let has_head = size_bytes > 4;
+                if has_head {
+                    content.read_exact(&mut head)?;
+                }
+                let facts = FileFacts { size_bytes, mode, shape: Shape::Data };
+                (EntryKind::File(facts), member.start, has_head && is_elf(&head))
+            }
+            UnpackedKind::Again(other) => match without_dots(&other).and_then(|other| self.seen.get(&other)) {
+                Some(found) => found.clone(),
+                None => {
+                    self.bad(shown, format!("it is another name of `{other}`, which is not in front of it"));
+                    return Ok(());
+                }
+            },
+            UnpackedKind::Other(what) => {
+                self.bad(shown, format!("it is {what}, which no package can hold"));
+                return Ok(());
+            }
+        };
+        if matches!(found.0, EntryKind::File(_)) {
+            self.seen.insert(path.clone(), found.clone());
+        }
+        self.place(&path, &found);
+        Ok(())
+    }
+
+    /// Puts a member below every root that it is in.
+    fn place(&mut self, path: &str, found: &Seen) {
+        let roots = self.roots.as_deref().unwrap_or_default();
+        let mut is_known = false;
+        for (number, root) in roots.iter().enumerate() {
+            let below = |whole: &str, above: &str| {
+                whole.strip_prefix(above).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned)
+            };
+            if let Some(rest) = below(path, root) {
+                self.entries.insert((number, rest), found.clone());
+                is_known = true;
+            } else if matches!(found.0, EntryKind::Folder) && (path == root || below(root, path).is_some()) {
+                is_known = true;
+            }
+        }
+        if !is_known && !path.is_empty() {
+            self.bad(path, "it is below none of the folders that the manifest lists".to_owned());
+        }
+    }
+
+    fn bad(&mut self, path: &str, message: String) {
+        self.findings.push(bad(&self.path.join(path.trim_start_matches('/')), message));
+    }
+
+    fn finish(mut self, name: &ArtifactName, folded: Folded) -> (Artifact, Packed, Vec<Diagnostic>) {
+        let roots = self.roots.take().unwrap_or_default();
+        let (mut entries, mut starts) = (Vec::new(), Vec::new());
+        for ((root, path), (mut kind, start, is_elf)) in std::mem::take(&mut self.entries) {
+            if let EntryKind::File(facts) = &mut kind
+                && is_elf
+            {
+                match Shape::read(&Part::new(&folded, start, facts.size_bytes)) {
+                    Ok(shape) => facts.shape = shape,
+                    Err(error) => {
+                        self.findings.push(damaged(&self.path.join(&roots[root]).join(&path), &error));
+                    }
+                }
+            }
+            entries.push(Entry { root, path, kind });
+            starts.push(start);
+        }
+        let packed = Packed { path: self.path.to_owned(), folded, starts };
+        (Artifact { name: name.clone(), roots, entries }, packed, self.findings)
+    }
+}
