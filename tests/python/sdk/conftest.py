@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Callable, List, Optional
 
+import artifacts
 import packages
 import pip
 import pytest
@@ -124,9 +125,8 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def build_rocm(dist: Path, build: packages.Build, wheelhouse: Path, **env: str) -> Path:
+def build_rocm(dist: Path, source: Path, wheelhouse: Path, **env: str) -> Path:
     """Builds `rocm` from its source distribution as an installer does, in an environment of its own."""
-    source = packages.sdist(dist / "sdist", build)
     argv = [sys.executable, "-m", "pip", "--isolated", "wheel", "-q", "--no-index", "--no-deps", "--no-cache-dir"]
     argv += ["--find-links", str(wheelhouse), "-w", str(dist), str(source)]
     done = subprocess.run(
@@ -142,8 +142,51 @@ def dist(tmp_path_factory: pytest.TempPathFactory, stand: packages.Stand, wheelh
     """The packages of one build, `rocm` as a wheel."""
     folder = tmp_path_factory.mktemp("dist")
     packages.all_wheels(folder, stand, packages.Build())
-    build_rocm(folder, packages.Build(), wheelhouse)
+    build_rocm(folder, packages.sdist(folder / "sdist", packages.Build()), wheelhouse)
     return folder
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The program that makes the packages of others."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or packages.REPOSITORY / "target")
+    path = Path(os.environ.get("ROCK_MATRIX_BIN") or target / "debug" / "rock-matrix")
+    if not path.exists():
+        pytest.skip(f"there is no {path}: cargo build")
+    return path
+
+
+@pytest.fixture(scope="session")
+def build_with(program: Path, stand: packages.Stand) -> Callable[..., Path]:
+    """Makes artifacts for these targets in a folder, and has the program build packages of them."""
+
+    def build(folder: Path, targets: List[str], is_kpack: bool = True) -> Path:
+        artifacts.write(folder / "artifacts", stand, targets, is_kpack)
+        argv = [program, "sdk", "build", "-q", "--artifact-dir", folder / "artifacts", "--dest-dir", folder]
+        done = subprocess.run([*argv, "--version", packages.VERSION], capture_output=True, text=True, env=CLEAN)
+        assert done.returncode == 0, done.stderr
+        return folder / "dist"
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def built_once(
+    tmp_path_factory: pytest.TempPathFactory, build_with: Callable[..., Path], wheelhouse: Path
+) -> Environment:
+    """What `installed_once` is, of packages that the program built."""
+    folder = tmp_path_factory.mktemp("built")
+    dist = build_with(folder, ["gfx1100", "gfx942"])
+    build_rocm(dist, dist / f"rocm-{packages.VERSION}.tar.gz", wheelhouse)
+    made = Environment(folder / "env", dist)
+    made.install("rocm[libraries,devel,profiler,device-gfx942]")
+    return made
+
+
+@pytest.fixture
+def built(tmp_path: Path, built_once: Environment) -> Environment:
+    """A copy of that environment, which a test may change."""
+    return built_once.copied(tmp_path / "env")
 
 
 @pytest.fixture

@@ -3,15 +3,14 @@
 import io
 import lzma
 import os
-import shutil
 import signal
 import subprocess
 import tarfile
 import time
-from pathlib import Path
 
 import packages
 import pytest
+from trees import tree_of, wiping
 
 # Stops the process itself, where it is in the middle: after so many files.
 KILLED = """
@@ -69,26 +68,12 @@ def payload(environment, data, name="_devel.tar", size=None):
     record.write_text("\n".join(rows) + "\n", "utf-8")
 
 
-def tree_of(environment):
-    """All files, and what they are: their content or where they lead, and whether they are shared with a package."""
-    found = {}
-    for folder, folders, files in os.walk(environment.devel):
-        for name in [*files, *folders]:
-            path = os.path.join(folder, name)
-            kind = os.readlink(path) if os.path.islink(path) else os.path.isdir(path) or Path(path).read_bytes()
-            found[os.path.relpath(path, environment.devel)] = (
-                kind,
-                os.path.isfile(path) and os.lstat(path).st_nlink > 1,
-            )
-    return found
-
-
 @pytest.fixture(scope="module")
 def whole_tree(installed_once, tmp_path_factory):
     """What a run that nobody disturbs makes."""
     environment = installed_once.copied(tmp_path_factory.mktemp("whole") / "env")
     environment.sdk("init")
-    return tree_of(environment)
+    return tree_of(environment.devel)
 
 
 @pytest.mark.slow
@@ -98,7 +83,7 @@ def test_a_kill_is_made_good_by_the_next_run(installed, whole_tree, where, count
     is_packed = (installed.site / "rocm_sdk_devel/_devel.tar").exists()
     assert is_packed or count == 1
     installed.sdk("init")
-    assert tree_of(installed) == whole_tree
+    assert tree_of(installed.devel) == whole_tree
     rows = installed.record("rocm_sdk_devel")
     assert len(rows) == len(set(rows))
     installed.uninstall(*installed.installed_names)
@@ -120,7 +105,7 @@ def test_what_an_earlier_package_left_goes_away(installed, whole_tree):
     (installed.devel / "lib/old.so").write_text("of an older release")
     (installed.devel / "share").write_text("no folder")
     installed.sdk("init")
-    assert tree_of(installed) == whole_tree
+    assert tree_of(installed.devel) == whole_tree
 
 
 def test_of_two_processes_one_unpacks_and_the_other_waits(installed):
@@ -167,7 +152,7 @@ def test_the_order_of_members_does_not_matter(installed, whole_tree):
                 tar.addfile(member, io.BytesIO(data))
         payload(installed, stream.getvalue())
         installed.sdk("init")
-        trees.append(tree_of(installed))
+        trees.append(tree_of(installed.devel))
     assert trees == [whole_tree] * 2
     assert ".info/version" in whole_tree
 
@@ -176,37 +161,14 @@ def test_a_compressed_tarball_gives_the_same_tree(installed, whole_tree):
     data = (installed.site / "rocm_sdk_devel/_devel.tar").read_bytes()
     payload(installed, lzma.compress(data), "_devel.tar.xz")
     installed.sdk("init")
-    assert tree_of(installed) == whole_tree
+    assert tree_of(installed.devel) == whole_tree
     assert not (installed.site / "rocm_sdk_devel/_devel.tar.xz").exists()
-
-
-def wiping(data, site):
-    """Unpacks as upstream does: a folder is deleted the first time that something is met in it."""
-    met = set()
-    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
-        for member in tar:
-            path = site / member.name
-            if path.parent not in met:
-                met.add(path.parent)
-                shutil.rmtree(path.parent, ignore_errors=True)
-                path.parent.mkdir(parents=True, exist_ok=True)
-            if member.isdir():
-                path.mkdir(exist_ok=True)
-            elif member.issym():
-                target = path.parent / member.linkname
-                is_driver = path.parent.name == "bin" and path.name.startswith("amd")
-                if target.is_file() and not is_driver:
-                    os.link(target.resolve(), path)
-                else:
-                    os.symlink(member.linkname, path)
-            else:
-                path.write_bytes(tar.extractfile(member).read())
 
 
 def test_upstreams_way_of_unpacking_loses_nothing(installed):
     data = (installed.site / "rocm_sdk_devel/_devel.tar").read_bytes()
     wiping(data, installed.site)
-    theirs = tree_of(installed)
+    theirs = tree_of(installed.devel)
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         names = {os.path.relpath(name, "_rocm_sdk_devel") for name in tar.getnames()}
     assert names <= set(theirs) and ".info/version" in names
@@ -242,7 +204,7 @@ def test_links_that_lead_nowhere_and_names_that_come_twice_are_no_trouble(instal
     ]
     payload(installed, packages.tarball(members))
     installed.sdk("init")
-    found = {name: tree_of(installed)[f"lib/{name}"] for name in ("a", "b", "gone", "host", "twice", "again")}
+    found = {name: tree_of(installed.devel)[f"lib/{name}"] for name in ("a", "b", "gone", "host", "twice", "again")}
     assert found == {
         "a": ("b", False),
         "b": ("a", False),

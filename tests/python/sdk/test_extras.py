@@ -20,7 +20,8 @@ def metadata(tmp_path, wheelhouse):
 
     def read(build, **env):
         runs.append(build)
-        path = conftest.build_rocm(tmp_path / str(len(runs)), build, wheelhouse, **env)
+        folder = tmp_path / str(len(runs))
+        path = conftest.build_rocm(folder, packages.sdist(folder / "sdist", build), wheelhouse, **env)
         with zipfile.ZipFile(path) as wheel:
             (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
             return HeaderParser().parsestr(wheel.read(name).decode())
