@@ -28,15 +28,20 @@ const SERIES: [(&str, &[RangeInclusive<u32>]); 13] = [
     ("TK", &[1..=8, 11..=12, 14..=15, 20..=24, 26..=26]),
 ];
 
-/// Rows of the last series that tools of others, a server or a clock must judge: stages of `scripts/test`, a module of
-/// one, and a benchmark.
-const ELSEWHERE: [(&str, &str); 6] = [
+/// Rows that tools of others, a server or a clock must judge: stages of `scripts/test`, modules of one, and benchmarks.
+const ELSEWHERE: [(&str, &str); 12] = [
     ("6.31", "tests/real/workflow-lint.sh"),
     ("6.32", "tests/real/workflow-lint.sh"),
     ("6.33", "tests/real/workflow-lint.sh"),
     ("6.61", "tests/real/act.sh"),
     ("6.62", "tests/real/action_cases.py"),
     ("6.63", "benches/render_workflow.py"),
+    ("TK16", "tests/real/sdk-packages.sh"),
+    ("TK17", "tests/python/sdk/test_built.py"),
+    ("TK18", "tests/python/sdk/test_built.py"),
+    ("TK19", "tests/python/sdk/test_built.py"),
+    ("TK25", "tests/python/sdk/test_built.py"),
+    ("TK30", "benches/sdk.py"),
 ];
 
 fn wanted() -> Vec<String> {
