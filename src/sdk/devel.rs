@@ -128,7 +128,7 @@ fn entries(
             });
         }
     }
-    let dropped = if keeps_dangling { BTreeMap::new() } else { drop_dangling(&mut members) };
+    let dropped = drop_links(&mut members, keeps_dangling);
     let folders: BTreeSet<String> = folders_of(&members).into_iter().map(str::to_owned).collect();
     let mut all: BTreeMap<String, DevelKind> =
         members.into_iter().map(|(path, (kind, _))| (path.to_owned(), kind)).collect();
@@ -159,8 +159,12 @@ fn folders_of<'m, V>(members: &BTreeMap<&'m str, V>) -> BTreeSet<&'m str> {
     members.keys().flat_map(|path| folders_above(path)).collect()
 }
 
-/// Takes out links that lead to nothing in the tree, until none is left.
-fn drop_dangling(members: &mut BTreeMap<&str, (DevelKind, Origin)>) -> BTreeMap<String, (Dropped, Origin)> {
+/// Takes out links that lead out of the tree or to themselves and, unless they are kept, those that lead to nothing in
+/// it, until none is left.
+fn drop_links(
+    members: &mut BTreeMap<&str, (DevelKind, Origin)>,
+    keeps_dangling: bool,
+) -> BTreeMap<String, (Dropped, Origin)> {
     let mut dropped = BTreeMap::new();
     loop {
         let folders = folders_of(members);
@@ -179,6 +183,7 @@ fn drop_dangling(members: &mut BTreeMap<&str, (DevelKind, Origin)>) -> BTreeMap<
                 DevelKind::Link(text) => leads(path, text).err().map(|why| (*path, why)),
                 _ => None,
             })
+            .filter(|(_, why)| !keeps_dangling || *why != Dropped::Dangling)
             .collect();
         if gone.is_empty() {
             return dropped;

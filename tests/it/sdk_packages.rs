@@ -144,6 +144,9 @@ fn links_to_folders_and_to_other_artifacts_are_only_in_the_tree_to_build_against
     build(&project, &["--keep-dangling", "--overwrite"], 0);
     let links: BTreeMap<String, Option<String>> = devel(&project).into_iter().collect();
     assert_eq!(links["bin/gone"].as_deref(), Some("../nowhere"));
+    for path in ["bin/self", "bin/out"] {
+        assert!(!links.contains_key(path), "{path} is no package's to hold");
+    }
 }
 
 /// TK7: libraries search the core package from wherever they are, after what they searched before.
