@@ -1,5 +1,6 @@
 //! Finished packages of the SDK, proved before anyone installs them: each promise broken in a real set.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -61,6 +62,59 @@ fn text(members: &mut Members, name: &str, edit: impl FnOnce(String) -> String) 
 
 fn linked(build: impl FnOnce(crate::support::elf::Library) -> crate::support::elf::Library) -> (Vec<u8>, u32) {
     (build(crate::support::elf::Library::new()).build(), 0o755)
+}
+
+/// A member of the tree to build against.
+#[derive(Debug, Clone)]
+struct InTree {
+    path: String,
+    link: Option<String>,
+    is_folder: bool,
+    content: Vec<u8>,
+}
+
+/// The tree to build against, changed.
+fn tree(members: &mut Members, edit: impl FnOnce(&mut Vec<InTree>)) {
+    let content = &mut members.get_mut("rocm_sdk_devel/_devel.tar").unwrap().0;
+    let mut archive = tar::Archive::new(content.as_slice());
+    let mut entries: Vec<InTree> = archive
+        .entries()
+        .unwrap()
+        .map(|entry| {
+            let mut entry = entry.unwrap();
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).unwrap();
+            InTree {
+                path: entry.path().unwrap().display().to_string().trim_end_matches('/').to_owned(),
+                link: entry.link_name().unwrap().map(|link| link.display().to_string()),
+                is_folder: entry.header().entry_type().is_dir(),
+                content,
+            }
+        })
+        .collect();
+    edit(&mut entries);
+    let mut builder = tar::Builder::new(Vec::new());
+    for entry in entries {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(entry.content.len() as u64);
+        header.set_mode(0o644);
+        // Paths that the library would not write are written by hand.
+        header.as_old_mut().name[..entry.path.len()].copy_from_slice(entry.path.as_bytes());
+        if let Some(link) = entry.link {
+            header.set_entry_type(tar::EntryType::Symlink);
+            header.as_old_mut().linkname[..link.len()].copy_from_slice(link.as_bytes());
+        } else if entry.is_folder {
+            header.set_entry_type(tar::EntryType::Directory);
+        }
+        header.set_cksum();
+        builder.append(&header, entry.content.as_slice()).unwrap();
+    }
+    *content = builder.into_inner().unwrap();
+}
+
+/// Where a member of the tree stands.
+fn place(entries: &[InTree], path: &str) -> usize {
+    entries.iter().position(|entry| entry.path == format!("_rocm_sdk_devel/{path}")).unwrap_or_else(|| panic!("{path}"))
 }
 
 /// The search path of a library of core, at `lib`.
@@ -217,13 +271,12 @@ fn names_that_some_systems_do_not_take_are_warnings() {
         let long = format!("base_run_generic/base/stage/share/{}/x", "a".repeat(190));
         artifacts.file(&long, b"x");
     });
-    set.says(0, "warning[S034 long-sdk-path]: its path has 213 bytes below site-packages", "rocm_sdk_core");
-    let set = Set::new();
-    set.edit("rocm_sdk_device_gfx1100", |members| {
-        members.insert("_rocm_sdk_libraries/lib/LibHipblas.so.3".into(), (b"x".to_vec(), 0o644));
-    });
     let said = set.verify(0).stderr;
-    assert!(said.contains("warning[S007 case-clash]: its name differs from "), "{said}");
+    assert!(said.contains("warning[S034 long-sdk-path]: its path has 213 bytes below site-packages"), "{said}");
+    assert!(said.contains("/x`: its path has 214 bytes") && said.contains("_devel.tar"), "{said}");
+    assert_eq!(said.matches("warning[").count(), 2, "{said}");
+    let set = Set::of(|artifacts| artifacts.file("blas_lib_gfx1100/blas/stage/lib/LibHipblas.so.3", b"x"));
+    set.says(0, "warning[S007 case-clash]: its name differs from ", "LibHipblas.so.3");
 }
 
 #[test]
@@ -261,8 +314,7 @@ fn a_console_script_without_a_function_is_an_error_and_without_its_program_a_war
         text(members, scripts, |text| text + "roc-obj = rocm_sdk_core._cli:roc_obj\n");
     });
     set.says(1, "error[S036 script-without-program]: `roc-obj` runs `rocm_sdk_core._cli:roc_obj`", "entry_points.txt");
-    let set = Set::new();
-    set.edit("rocm_sdk_core", |members| drop(members.remove("_rocm_sdk_core/bin/rocminfo")));
+    let set = Set::of(|artifacts| artifacts.remove("base_run_generic/base/stage/bin/rocminfo"));
     set.says(0, "warning[S036 script-without-program]: `rocminfo` runs `bin/rocminfo`", "entry_points.txt");
 }
 
@@ -386,4 +438,243 @@ fn a_library_that_loaders_refuse_is_told() {
     });
     let said = set.verify(1).stderr;
     assert!(said.contains("damaged-layout") && said.contains("libamdhip64.so.7"), "{said}");
+}
+
+#[test]
+fn a_tree_to_build_against_comes_in_the_order_that_its_extractor_needs() {
+    let says = |edit: &dyn Fn(&mut Vec<InTree>), begins: &str| {
+        let set = Set::new();
+        set.edit("rocm_sdk_devel", |members| tree(members, edit));
+        set.says(1, &format!("error[S041 sdk-devel-tree]: {begins}"), "rocm_sdk_devel/_devel.tar");
+    };
+    says(
+        &|entries| {
+            let deep = entries.remove(place(entries, "include/hip/hip_runtime.h"));
+            entries.insert(1, deep);
+        },
+        "`_rocm_sdk_devel/include/hip` comes after what lies deeper in `_rocm_sdk_devel/include`",
+    );
+    says(
+        &|entries| {
+            let file =
+                InTree { path: "_rocm_sdk_devel/x".into(), link: None, is_folder: false, content: b"x".to_vec() };
+            let link = InTree { path: "_rocm_sdk_devel/y".into(), link: Some("x".into()), ..file.clone() };
+            entries.splice(0..0, [InTree { content: Vec::new(), ..link }, file]);
+        },
+        "the link `_rocm_sdk_devel/y` comes before its file `_rocm_sdk_devel/x`",
+    );
+    says(
+        &|entries| {
+            let again = entries[0].clone();
+            entries.push(again);
+        },
+        "the archive has `_rocm_sdk_devel/__init__.py` twice",
+    );
+    says(&|entries| drop(entries.remove(0)), "the tree has no `_rocm_sdk_devel/__init__.py`");
+}
+
+#[test]
+fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
+    let said = |edit: &dyn Fn(&mut Vec<InTree>), code: i32| {
+        let set = Set::new();
+        set.edit("rocm_sdk_devel", |members| tree(members, edit));
+        set.verify(code).stderr
+    };
+    for path in ["_rocm_sdk_devel/../x", "etc/x", "/_rocm_sdk_devel/x"] {
+        let edit = |entries: &mut Vec<InTree>| {
+            entries.push(InTree { path: path.into(), link: None, is_folder: false, content: Vec::new() });
+        };
+        let said = said(&edit, 1);
+        assert!(said.contains(&format!("`{path}` is not in the folder `_rocm_sdk_devel`")), "{said}");
+    }
+    let link = |text: &'static str| {
+        move |entries: &mut Vec<InTree>| {
+            let at = place(entries, "lib/libamdhip64.so");
+            entries[at].link = Some(text.into());
+        }
+    };
+    let nobody = said(&link("../../_rocm_sdk_core/lib/libnobody.so"), 1);
+    assert!(nobody.contains("is a link to `_rocm_sdk_core/lib/libnobody.so`, which no package has"), "{nobody}");
+    let outside = said(&link("../../../lib/x"), 1);
+    assert!(outside.contains("is a link to `../../../lib/x`, out of all packages"), "{outside}");
+    let dangling = said(&link("libgone.so"), 0);
+    assert!(dangling.starts_with("warning[S041 sdk-devel-tree]"), "{dangling}");
+    assert!(dangling.contains("is a link to `libgone.so`, which is not in the tree"), "{dangling}");
+}
+
+#[test]
+fn links_of_a_tree_may_lead_through_links_to_folders() {
+    let set = Set::of(|artifacts| {
+        artifacts.link("amd-llvm_run_generic/llvm/stage/bin-a.h", "llvm/include/llvm/a.h");
+    });
+    assert_eq!(set.verify(0).stderr, "");
+}
+
+#[test]
+fn a_tree_that_xz_made_is_read_too_and_a_damaged_one_is_told() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.programs();
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    project.run(&[&words[..], &["--devel-tarball-compression"]].concat()).exits(0);
+    let set = Set { project };
+    assert_eq!(set.verify(0).stderr, "");
+    set.edit("rocm_sdk_devel", |members| {
+        let content = &mut members.get_mut("rocm_sdk_devel/_devel.tar.xz").unwrap().0;
+        content.truncate(content.len() / 2);
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.contains("error[S041 sdk-devel-tree]: the archive cannot be read"), "{said}");
+    set.edit("rocm_sdk_devel", |members| drop(members.remove("rocm_sdk_devel/_devel.tar.xz")));
+    set.says(1, "error[S041 sdk-devel-tree]: it must have one archive", "rocm_sdk_devel");
+}
+
+#[test]
+fn libraries_of_a_tree_have_an_rpath_and_are_whole() {
+    let set = Set::new();
+    set.edit("rocm_sdk_devel", |members| {
+        tree(members, |entries| {
+            let (content, _) = linked(|library| library.soname("libx.so.1").runpath("$ORIGIN"));
+            entries
+                .insert(1, InTree { path: "_rocm_sdk_devel/libx.so.1".into(), link: None, is_folder: false, content });
+        });
+    });
+    set.says(1, "error[S037 sdk-search-path]: `_rocm_sdk_devel/libx.so.1` has the RUNPATH `$ORIGIN`", "_devel.tar");
+}
+
+#[test]
+fn a_device_package_lists_each_of_its_files() {
+    let list = "_rocm_sdk_libraries/.devel_links/gfx942.json";
+    let says = |edit: &dyn Fn(String) -> String, holds: &str| {
+        let set = Set::new();
+        set.edit("rocm_sdk_device_gfx942", |members| text(members, list, edit));
+        let said = set.verify(1).stderr;
+        assert!(said.starts_with("error[S042 device-links]: ") && said.contains(holds), "{said}");
+    };
+    says(&|text| text.replace("7.10.0", "7.9.0"), "it is of version \"7.9.0\", and the package of `7.10.0`");
+    says(
+        &|text| text.replace("\"lib/rocblas", "\"lib/other"),
+        "it does not list `lib/rocblas/library/Kernels_gfx942.co`",
+    );
+    says(&|text| text.replace("\"lib/rocblas", "\"lib/other"), "it lists `lib/other/library/Kernels_gfx942.co`");
+    says(
+        &|text| text.replace("\"../../_rocm", "\"../_rocm"),
+        "it says that `.kpack/blas_lib_gfx942.kpack` is at `../_rocm",
+    );
+    says(&|_| "no list".to_owned(), "it is no list of files");
+    let set = Set::new();
+    set.edit("rocm_sdk_device_gfx942", |members| drop(members.remove(list)));
+    set.says(1, "error[S042 device-links]: there is no `_rocm_sdk_libraries/.devel_links/gfx942.json`", "gfx942");
+}
+
+/// Changes the files of the source distribution.
+fn selector(set: &Set, edit: impl Fn(&str, String) -> Option<String>) {
+    let path = set.project.path("out/dist/rocm-7.10.0.tar.gz");
+    let packed = std::fs::read(&path).unwrap();
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
+    let mut builder = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().display().to_string();
+        let mut content = String::new();
+        entry.read_to_string(&mut content).unwrap();
+        let Some(content) = edit(name.strip_prefix("rocm-7.10.0/").unwrap(), content) else { continue };
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, &name, content.as_bytes()).unwrap();
+    }
+    std::fs::write(path, builder.into_inner().unwrap().finish().unwrap()).unwrap();
+}
+
+#[test]
+fn the_source_distribution_knows_exactly_the_targets_that_there_are_packages_for() {
+    let about = "src/rocm_sdk/_dist_info.py";
+    let told = |edit: &dyn Fn(&str, String) -> Option<String>| {
+        let set = Set::new();
+        selector(&set, edit);
+        set.verify(1).stderr
+    };
+    let said = told(&|name, text| {
+        Some(if name == about { text + "AVAILABLE_TARGET_FAMILIES = [\"gfx1100\"]\n" } else { text })
+    });
+    assert!(said.starts_with("error[S043 bad-selector]: it does not know `gfx942`"), "{said}");
+    let said =
+        told(&|name, text| Some(if name == about { text + "DEFAULT_TARGET_FAMILY = \"gfx900\"\n" } else { text }));
+    assert!(said.contains("where no GPU is found it takes `gfx900`"), "{said}");
+    let said = told(&|name, text| Some(if name == "PKG-INFO" { text.replace("7.10.0", "7.9.0") } else { text }));
+    assert!(said.contains("its name says version `7.10.0`, and PKG-INFO `7.9.0`"), "{said}");
+    let said = told(&|name, text| Some(if name == "setup.cfg" { text.replace('\n', "\r\n") } else { text }));
+    assert!(said.contains("`rocm-7.10.0/setup.cfg` has lines that end with CR"), "{said}");
+    let said = told(&|name, text| (name != "setup.py").then_some(text));
+    assert!(said.contains("there is no `setup.py` in it"), "{said}");
+    let set = Set::new();
+    std::fs::remove_file(set.path("rocm_sdk_device_gfx1100")).unwrap();
+    let said = set.verify(1).stderr;
+    assert!(said.contains("it offers `gfx1100`, for which there is no package"), "{said}");
+    assert!(said.contains("it requires `rocm-sdk-device-gfx1100==7.10.0`, and there is no such package"), "{said}");
+    std::fs::write(set.project.path("out/dist/rocm-7.10.0.tar.gz"), b"no archive").unwrap();
+    let said = set.verify(1).stderr;
+    assert!(said.contains("error[S043 bad-selector]: it cannot be read"), "{said}");
+}
+
+#[test]
+fn code_that_was_split_from_a_library_is_in_a_package_for_each_target() {
+    use crate::support::bundle;
+    let set_of = |archive_of: &[&str]| {
+        let set = Set::new();
+        set.edit("rocm_sdk_libraries", |members| {
+            let reference = bundle::kpack_reference("blas", &["../.kpack/blas_lib_@GFXARCH@.kpack"]);
+            let library = bundle::library(&[
+                bundle::part(".hipFatBinSegment", bundle::wrappers(1, *b"HIPK")),
+                bundle::part(".rocm_kpack_ref", reference),
+            ]);
+            members.insert("_rocm_sdk_libraries/lib/libsplit.so".into(), (library, 0o755));
+        });
+        for target in ["gfx942", "gfx1100"] {
+            set.edit(&format!("rocm_sdk_device_{target}"), |members| {
+                let names: &[&str] = if archive_of.contains(&target) { &["blas"] } else { &["other"] };
+                let archive =
+                    &mut members.get_mut(&format!("_rocm_sdk_libraries/.kpack/blas_lib_{target}.kpack")).unwrap().0;
+                *archive = bundle::kpack(&[target], names);
+            });
+        }
+        set
+    };
+    assert_eq!(set_of(&["gfx942", "gfx1100"]).verify(0).stderr, "");
+    set_of(&["gfx942"]).says(
+        0,
+        "warning[R130 kpack-missing]: its code for gfx1100 is in no package",
+        "lib/libsplit.so",
+    );
+    set_of(&[]).says(0, "warning[R130 kpack-missing]: no code of `blas` is in", "lib/libsplit.so");
+}
+
+#[test]
+fn a_package_that_no_release_takes_is_a_warning() {
+    let set = Set::new();
+    let file = std::fs::File::create(set.project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap();
+    file.set_len(2 << 30).unwrap();
+    let outcome = set.verify(1);
+    assert!(outcome.stderr.contains("warning[R140 wheel-too-large]"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("failed rocm-7.10.0.tar.gz: 2.1 GB"), "{}", outcome.stdout);
+}
+
+#[test]
+fn packages_of_several_families_are_proved_each_with_its_own() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.programs();
+    for target in ["gfx942", "gfx1100"] {
+        std::fs::remove_dir_all(project.path(&format!("artifacts/blas_lib_{target}"))).unwrap();
+    }
+    for family in ["gfx94X-dcgpu", "gfx110X-all"] {
+        artifacts.file(&format!("blas_lib_{family}/blas/stage/lib/rocblas/library/{family}.co"), b"code");
+    }
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    project.run(&[&words[..], &["--mode", "legacy"]].concat()).exits(0);
+    let set = Set { project };
+    assert_eq!(set.verify(0).stderr, "");
+    std::fs::remove_file(set.project.path("out/dist/gfx110X-all/rocm-7.10.0.tar.gz")).unwrap();
+    set.says(1, "error[S032 sdk-package-missing]: there is no package `rocm` for gfx110X-all", "");
 }

@@ -27,6 +27,9 @@ pub const ALL: &[&Code] = &[
     &UNREACHABLE_LIBRARY,
     &OTHER_SONAME,
     &STUB_TO_NOWHERE,
+    &SDK_DEVEL_TREE,
+    &DEVICE_LINKS,
+    &BAD_SELECTOR,
 ];
 
 /// An artifact is missing.
@@ -166,4 +169,22 @@ pub const STUB_TO_NOWHERE: Code = Code::error(
     "S040",
     "stub-to-nowhere",
     "Wheels hold no links, so a small program stands for a link to a program, and runs what lies at the text of that link, seen from its own folder. There is no program in the package at that place, or the small program may not be run.",
+);
+/// The tree to build against is not as its extractor needs it.
+pub const SDK_DEVEL_TREE: Code = Code::error(
+    "S041",
+    "sdk-devel-tree",
+    "The tree to build against is an archive in its wheel, which `rocm-sdk` unpacks at the first use. All its members are in the folder of the package; its links lead to members of it or to files that other packages have, since everything else would be left behind or broken. It removes a folder when it first meets something that lies right in it, so files of a folder come before what lies in the folders of that; and a link comes after the file that it leads to, so that it becomes a hard link.\n\nA link to nothing is a warning: `rock-matrix sdk build --keep-dangling` keeps those.",
+);
+/// The list of a device package's files is not that of its files.
+pub const DEVICE_LINKS: Code = Code::error(
+    "S042",
+    "device-links",
+    "A package for one GPU target has the list `.devel_links/TARGET.json` of its files: with it they get into the tree to build against, and out of it again when the package is removed. The list names the version of the package, each of its files once, and for each the way from the tree to the file.",
+);
+/// The source distribution of `rocm` does not fit the packages.
+pub const BAD_SELECTOR: Code = Code::error(
+    "S043",
+    "bad-selector",
+    "The source distribution of `rocm` chooses among the packages on the machine that it is installed on. So it must know exactly the targets or families that there are packages for, in its own version, and its texts have no CR, so that builds on Windows and on Linux give the same one.",
 );

@@ -5,11 +5,14 @@
 //!
 //! **Invariant:** nothing is read here, and no check asks another one what it found.
 
+mod devel;
+mod devices;
 mod names;
 mod opened;
 mod ownership;
 mod scripts;
 mod search;
+mod selector;
 mod siblings;
 mod sonames;
 mod stubs;
@@ -18,7 +21,7 @@ mod texts;
 use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
 
-pub use opened::{Held, Linked, Opened, OpenedFile, OpenedWheel, identify};
+pub use opened::{Held, Linked, Opened, OpenedFile, OpenedWheel, Payload, PayloadEntry, Selector, identify};
 pub use texts::is_read;
 
 /// Everything that the packages of a folder break, of what they promise together.
@@ -29,6 +32,12 @@ pub fn verify(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
     }
     found.extend(ownership::findings(opened));
     found.extend(search::across(opened));
+    for wheel in &opened.wheels {
+        found.extend(devel::owners(wheel, opened, facts));
+    }
+    for selector in &opened.selectors {
+        found.extend(selector::findings(selector, opened, facts));
+    }
     found
 }
 
@@ -40,5 +49,7 @@ pub fn alone(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
     found.extend(search::of_wheel(wheel, facts));
     found.extend(sonames::findings(wheel, facts));
     found.extend(stubs::findings(wheel));
+    found.extend(devices::findings(wheel, facts));
+    found.extend(devel::findings(wheel, facts));
     found
 }

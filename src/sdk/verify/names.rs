@@ -17,7 +17,7 @@ pub(super) fn findings(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
         .wheels
         .iter()
         .map(|wheel| wheel.path.as_str())
-        .chain(opened.selectors.iter().map(String::as_str))
+        .chain(opened.selectors.iter().map(|selector| selector.path.as_str()))
         .map(family_folder)
         .collect();
     // What lies at the top serves all families.
@@ -47,7 +47,10 @@ pub(super) fn of_wheel(wheel: &OpenedWheel) -> Vec<Diagnostic> {
 
 fn versions(opened: &Opened) -> Option<Diagnostic> {
     let of_wheels = opened.wheels.iter().map(|wheel| (wheel.name.version.normalized(), wheel.path.as_str()));
-    let of_selectors = opened.selectors.iter().map(|path| (selector_version(path).unwrap_or_default(), path.as_str()));
+    let of_selectors = opened
+        .selectors
+        .iter()
+        .map(|selector| (selector_version(&selector.path).unwrap_or_default(), selector.path.as_str()));
     different(of_wheels.chain(of_selectors), "version")
 }
 
@@ -105,7 +108,7 @@ fn missing(opened: &Opened, family: &str, facts: &Tables) -> Vec<Diagnostic> {
             tell(&row.distribution);
         }
     }
-    if !opened.selectors.iter().any(|path| Opened::are_together(path, &place)) {
+    if !opened.selectors.iter().any(|selector| Opened::are_together(&selector.path, &place)) {
         tell("rocm");
     }
     found

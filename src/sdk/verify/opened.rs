@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::texts::Assigned;
+use crate::archive::UnpackedKind;
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
 use crate::diagnostic::{Code, Diagnostic, Place};
@@ -15,8 +16,41 @@ use crate::sdk::layout::{folder_of, row};
 pub struct Opened {
     /// The wheels, by path.
     pub wheels: Vec<OpenedWheel>,
-    /// Source distributions of `rocm`: their paths below the folder.
-    pub selectors: Vec<String>,
+    /// Source distributions of `rocm`, by path.
+    pub selectors: Vec<Selector>,
+}
+
+/// A source distribution of `rocm`, which chooses among the packages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selector {
+    /// Its path below the folder.
+    pub path: String,
+    /// What its files hold, by path.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Why it cannot be read to its end.
+    pub fault: Option<String>,
+}
+
+/// A tree to build against, as it is packed in a wheel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// Its path in the wheel.
+    pub member: String,
+    /// Its members in their order.
+    pub entries: Vec<PayloadEntry>,
+    /// Why it cannot be read to its end.
+    pub fault: Option<String>,
+}
+
+/// A member of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PayloadEntry {
+    /// Its path as written.
+    pub path: String,
+    /// What it is.
+    pub kind: UnpackedKind,
+    /// What a loader would make of it.
+    pub held: Held,
 }
 
 /// A wheel of the SDK.
@@ -40,6 +74,8 @@ pub struct OpenedWheel {
     pub files: BTreeMap<String, OpenedFile>,
     /// What its short texts say: those that [`is_read`](super::is_read) names.
     pub texts: BTreeMap<String, String>,
+    /// The trees to build against that are packed in it.
+    pub payloads: Vec<Payload>,
 }
 
 /// A file of a wheel.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::opened::{Opened, OpenedWheel};
 use crate::diagnostic::registry::sdk as codes;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, counted};
 use crate::names::folders_above;
 
 /// Longer paths below `site-packages` do not fit below the folders that Windows users have (`MAX_PATH` is 260).
@@ -44,12 +44,25 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
                     .help("on disks that do not tell case apart, one takes the place of the other; rename one"),
             );
         }
-        if path.len() > LONGEST_PATH {
-            let message = format!("its path has {} bytes below site-packages, more than {LONGEST_PATH}", path.len());
-            found.push(wheels[0].fault_at(&codes::LONG_SDK_PATH, path, message).severity(Severity::Warning));
+    }
+    for wheel in &opened.wheels {
+        if let Some((longest, message)) = too_long(wheel.files.keys().map(String::as_str)) {
+            found.push(wheel.fault_at(&codes::LONG_SDK_PATH, longest, message));
         }
     }
     found
+}
+
+/// The longest of some paths below `site-packages`, where it is too long, and what is to be said of all that are.
+pub(super) fn too_long<'p>(paths: impl Iterator<Item = &'p str>) -> Option<(&'p str, String)> {
+    let long: Vec<&str> = paths.filter(|path| path.len() > LONGEST_PATH).collect();
+    let longest = long.iter().copied().max_by_key(|path| path.len())?;
+    let more = match long.len() - 1 {
+        0 => String::new(),
+        more => format!(", and so have {}", counted(more, "other path")),
+    };
+    let bytes = longest.len();
+    Some((longest, format!("its path has {bytes} bytes below site-packages, more than {LONGEST_PATH}{more}")))
 }
 
 fn clash(wheel: &OpenedWheel, path: &str, message: String) -> Diagnostic {

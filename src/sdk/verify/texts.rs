@@ -35,6 +35,12 @@ impl<'t> Assigned<'t> {
         self.0.get(name)?.as_str().map(str::to_owned)
     }
 
+    /// A list of texts; empty where there is none.
+    pub(super) fn list(&self, name: &str) -> Vec<String> {
+        let texts = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        texts.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
     /// The text that a map has under a key.
     pub(super) fn entry(&self, name: &str, key: &str) -> Option<&str> {
         self.0.get(name)?.get(key)?.as_str()
@@ -75,10 +81,11 @@ mod tests {
 
     #[test]
     fn the_last_assignment_of_a_name_counts_and_what_is_no_literal_is_passed_over() {
-        let assigned =
-            Assigned::read("__version__ = \"0\"\nA: List[str] = []\n  B = 1\nC = f(x)\n__version__ = \"7.1\"\n");
+        let assigned = Assigned::read(
+            "__version__ = \"0\"\nA: List[str] = []\n  B = 1\nC = f(x)\n__version__ = \"7.1\"\nL = [\"a\"]\n",
+        );
         assert_eq!(assigned.text("__version__").as_deref(), Some("7.1"));
-        assert_eq!(assigned.text("C"), None);
+        assert_eq!((assigned.text("C"), assigned.list("L")), (None, vec!["a".to_owned()]));
     }
 
     #[test]

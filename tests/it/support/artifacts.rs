@@ -95,6 +95,11 @@ impl<'p> Artifacts<'p> {
         std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// Takes out a file.
+    pub fn remove(&self, path: &str) {
+        std::fs::remove_file(self.place(path)).unwrap();
+    }
+
     /// Adds a link with this text.
     pub fn link(&self, path: &str, text: &str) {
         symlink(text, self.place(path)).unwrap();

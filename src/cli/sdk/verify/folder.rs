@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::open;
-use crate::audit::Look;
-use crate::bytes::ReadAt as _;
+use super::{open, payload};
+use crate::audit::{Look, SplitCode};
+use crate::bytes::{ReadAt as _, Section};
 use crate::cli::wheel::{self, Watchers, WheelFile, verified_with};
 use crate::compat::rows::Tables;
 use crate::diagnostic::registry::{rocm, sdk as codes, wheel as wheel_codes};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::sdk::verify::Opened;
-use crate::sys::{self, EntryKind};
+use crate::sys::{self, EntryKind, PositionalFile};
 
 /// What packages of the SDK do on purpose: they carry ROCm, and lie where pure Python lies.
 const ON_PURPOSE: [&Code; 3] = [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &wheel_codes::PURELIB_MISMATCH];
@@ -19,6 +19,8 @@ const ON_PURPOSE: [&Code; 3] = [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_R
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) opened: Opened,
+    /// What each wheel holds of code that was split from libraries.
+    pub(super) splits: Vec<SplitCode>,
     /// All of them, with those that cannot be read.
     pub(super) packages: Vec<Package>,
     /// What is wrong with each by itself.
@@ -55,9 +57,12 @@ pub(super) fn read(folder: &Path, facts: &Tables, watchers: Watchers) -> Result<
         if is_wheel(&shown) {
             add_wheel(&mut read, &shown, &path, facts, watchers);
         } else {
-            let size_bytes = sys::size_bytes(&path);
-            read.packages.push(Package { path: shown.clone(), size_bytes, unpacked: None });
-            read.opened.selectors.push(shown);
+            let file = PositionalFile::open(&path)?;
+            let selector = payload::selector(&shown, Section::new(&file, 0, file.size_bytes()));
+            let unpacked = selector.files.values().map(|content| content.len() as u64).sum();
+            let unpacked = selector.fault.is_none().then_some((selector.files.len(), unpacked));
+            read.packages.push(Package { path: shown, size_bytes: file.size_bytes(), unpacked });
+            read.opened.selectors.push(selector);
         }
     }
     Ok(read)
@@ -107,13 +112,15 @@ fn add_wheel(read: &mut Read, shown: &str, path: &Path, facts: &Tables, watchers
         }
     };
     let (found, taken) = verified_with(&file, Look::Everything, watchers, |wheel, files| {
+        read.splits.push(SplitCode::new(shown, files));
         open::opened(wheel, files, shown, &file.name, facts)
     });
     let found = found.into_iter().filter(|one| !ON_PURPOSE.contains(&one.code));
     read.findings.extend(found.map(|one| placed(one, &file.name.to_string(), shown)));
     let mut package = Package { path: shown.to_owned(), size_bytes: file.file.size_bytes(), unpacked: None };
     match taken {
-        Some(Ok(Some(wheel))) => {
+        Some(Ok(Some((wheel, of_tree)))) => {
+            read.findings.extend(of_tree);
             package.unpacked = Some((wheel.files.len(), wheel.files.values().map(|one| one.size_bytes).sum()));
             read.opened.wheels.push(wheel);
         }

@@ -2,13 +2,17 @@
 
 mod folder;
 mod open;
+mod payload;
+mod split;
 mod table;
 
 use std::path::PathBuf;
 
 use super::{Exit, Format, Shell};
+use crate::audit;
 use crate::cli::load;
 use crate::cli::wheel::Watchers;
+use crate::diagnostic::Severity;
 use crate::sdk::verify;
 
 /// Prove finished packages before anyone installs them
@@ -41,9 +45,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(fault) => return shell.report(&[fault]),
     };
     let mut found = read.findings;
+    found.extend(read.packages.iter().filter_map(|package| {
+        let told = audit::too_large(&package.path, package.size_bytes, None, compat)?;
+        told.is_error().then(|| told.severity(Severity::Warning))
+    }));
     // What a package that cannot be read would have is not missing.
     if read.is_whole {
         found.extend(verify::verify(&read.opened, facts));
+        found.extend(split::findings(&read.opened, &read.splits));
     } else {
         found.extend(read.opened.wheels.iter().flat_map(|wheel| verify::alone(wheel, facts)));
     }

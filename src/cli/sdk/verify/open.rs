@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use super::payload::{is_payload, payload};
 use crate::audit::{FileFacts, FileKind, Library};
 use crate::compat::rows::Tables;
+use crate::diagnostic::Diagnostic;
 use crate::elf::{Class, Endian, machine};
 use crate::names::WheelName;
-use crate::sdk::stub;
 use crate::sdk::verify::{Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
+use crate::sdk::{PackageKind, stub};
 use crate::wheel::{Member, Wheel, WheelError};
 
 /// Short texts have a few kB, and the list of a device package's files 200 bytes a file.
 const LARGEST_TEXT_BYTES: u64 = 64 << 20;
 
-/// What stands in a wheel at this path of its folder; `None` where it is none of the SDK's.
+/// What stands in a wheel at this path of its folder, and what is wrong with libraries in the tree that it has packed;
+/// `None` where it is none of the SDK's.
 ///
 /// # Errors
 /// A member that cannot be read.
@@ -23,7 +26,7 @@ pub(in crate::cli) fn opened(
     path: &str,
     name: &WheelName,
     facts: &Tables,
-) -> Result<Option<OpenedWheel>, WheelError> {
+) -> Result<Option<(OpenedWheel, Vec<Diagnostic>)>, WheelError> {
     let project = wheel.metadata().get("Name").map_or_else(|| name.distribution.replace('_', "-"), Into::into);
     let Some((kind, made_for)) = identify(&project, facts) else { return Ok(None) };
     let known: BTreeMap<&str, &FileFacts> = files.iter().map(|file| (file.path.as_str(), file)).collect();
@@ -37,7 +40,9 @@ pub(in crate::cli) fn opened(
         requires: wheel.metadata().all("Requires-Dist").map(Into::into).collect(),
         files: BTreeMap::new(),
         texts: BTreeMap::new(),
+        payloads: Vec::new(),
     };
+    let mut found = Vec::new();
     for member in wheel.archive().members().iter().filter(|member| !member.is_folder()) {
         let member_name = member.name();
         let held = held(wheel, member, known.get(member_name).copied())?;
@@ -48,8 +53,11 @@ pub(in crate::cli) fn opened(
             let text = wheel.archive().read(member, LARGEST_TEXT_BYTES)?;
             opened.texts.insert(member_name.to_owned(), String::from_utf8_lossy(&text).into_owned());
         }
+        if kind == PackageKind::Devel && is_payload(member_name) {
+            opened.payloads.push(payload(wheel, path, member, &mut found));
+        }
     }
-    Ok(Some(opened))
+    Ok(Some((opened, found)))
 }
 
 fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result<Held, WheelError> {
@@ -60,7 +68,12 @@ fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result
             return Ok(Held::Stub(text.to_owned()));
         }
     }
-    Ok(if is_searching(library) { Held::Linked(Box::new(linked(library))) } else { Held::Data })
+    Ok(held_by(library))
+}
+
+/// What a library or program is for the checks.
+pub(super) fn held_by(library: &Library) -> Held {
+    if is_searching(library) { Held::Linked(Box::new(linked(library))) } else { Held::Data }
 }
 
 /// Whether a file is one that `sdk build` gives a search path: for a processor of the SDK, and linked with others.

@@ -1,0 +1,122 @@
+//! Archives in packages, listed while they stream by: the tree to build against, and the source distribution.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::open::held_by;
+use crate::archive::{Compression, Unpacked, UnpackedKind, each_member};
+use crate::audit::Library;
+use crate::bytes::ReadAt;
+use crate::diagnostic::registry::rocm;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::elf::{self, Elf, is_elf};
+use crate::sdk::verify::{Held, Payload, PayloadEntry, Selector};
+use crate::sys;
+use crate::wheel::{Member, Wheel};
+
+/// Far more members than any tree has; each takes memory.
+const MOST_MEMBERS: usize = 4 << 20;
+/// The sources of `rocm` have a tenth of this.
+const MOST_SOURCE_BYTES: u64 = 16 << 20;
+
+/// The names of a tree's archive in its wheel.
+pub(super) fn is_payload(member: &str) -> bool {
+    let file = member.split_once('/').map_or("", |(_, file)| file);
+    ["_devel.tar", "_devel.tar.xz"].contains(&file)
+}
+
+/// Lists a tree; what is wrong with its libraries goes to `found`.
+pub(super) fn payload(wheel: &Wheel<'_>, shown: &str, member: &Member, found: &mut Vec<Diagnostic>) -> Payload {
+    let mut payload = Payload { member: member.name().to_owned(), ..Payload::default() };
+    let place = Place::Member { wheel: shown.to_owned(), member: member.name().to_owned() };
+    let mut see = |met: Unpacked, content: &mut dyn Read| {
+        if payload.entries.len() == MOST_MEMBERS {
+            return Err(damaged(format!("it has more than {MOST_MEMBERS} members")));
+        }
+        let path = path_of(&met)?;
+        let held = match met.kind {
+            UnpackedKind::File { size_bytes, .. } => linked(&path, size_bytes, content, &place, found)?,
+            _ => Held::Data,
+        };
+        payload.entries.push(PayloadEntry { path, kind: met.kind, held });
+        Ok(())
+    };
+    let reader = wheel.archive().reader(member);
+    let read = if Path::new(member.name()).extension().is_some_and(|ending| ending == "xz") {
+        let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
+        Compression::Xz.decoder(reader, threads).and_then(|reader| each_member(reader, &mut see).map(drop))
+    } else {
+        each_member(reader, &mut see).map(drop)
+    };
+    payload.fault = read.err().map(|error| error.to_string());
+    payload
+}
+
+/// What a loader would make of a file that streams by. Files that begin otherwise than libraries are not read on.
+fn linked(
+    path: &str,
+    size_bytes: u64,
+    content: &mut dyn Read,
+    place: &Place,
+    found: &mut Vec<Diagnostic>,
+) -> io::Result<Held> {
+    let mut head = [0; 4];
+    if size_bytes < 64 {
+        return Ok(Held::Data);
+    }
+    content.read_exact(&mut head)?;
+    if !is_elf(&head) {
+        return Ok(Held::Data);
+    }
+    let mut scratch = sys::scratch(size_bytes)?;
+    scratch.append(&head)?;
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match content.read(&mut piece)? {
+            0 => break,
+            length => scratch.append(&piece[..length])?,
+        }
+    }
+    let source: &dyn ReadAt = scratch.as_ref();
+    let Ok(elf) = Elf::read(source) else { return Ok(Held::Data) };
+    let file_name = path.rsplit('/').next().unwrap_or_default();
+    if elf.header().machine == elf::machine::AMDGPU || elf.is_debug_alone(source) {
+        return Ok(Held::Data);
+    }
+    let Ok(library) = Library::read(source, &elf, file_name, &|_| false) else { return Ok(Held::Data) };
+    let held = held_by(&library);
+    if matches!(held, Held::Linked(_)) {
+        let fault = |fault: elf::LayoutFault| {
+            Diagnostic::new(&rocm::DAMAGED_LAYOUT, format!("`{path}`: {fault}")).at(place.clone(), "")
+        };
+        found.extend(elf::verify(source).into_iter().map(fault));
+    }
+    Ok(held)
+}
+
+/// Reads a source distribution.
+pub(super) fn selector(shown: &str, file: impl Read) -> Selector {
+    let mut files = BTreeMap::new();
+    let mut left = MOST_SOURCE_BYTES;
+    let read = each_member(flate2::read::GzDecoder::new(file), |met: Unpacked, content: &mut dyn Read| {
+        let UnpackedKind::File { size_bytes, .. } = met.kind else { return Ok(()) };
+        let too_large = || damaged(format!("it has more than {MOST_SOURCE_BYTES} bytes"));
+        left = left.checked_sub(size_bytes).ok_or_else(too_large)?;
+        let mut bytes = Vec::new();
+        content.read_to_end(&mut bytes)?;
+        files.insert(path_of(&met)?, bytes);
+        Ok(())
+    });
+    Selector { path: shown.to_owned(), files, fault: read.err().map(|error: io::Error| error.to_string()) }
+}
+
+/// The path of a member; folders may end with a slash.
+fn path_of(met: &Unpacked) -> io::Result<String> {
+    let path = met.path.as_deref().ok_or_else(|| damaged("it has a name that is no UTF-8 text".to_owned()))?;
+    Ok(path.trim_end_matches('/').to_owned())
+}
+
+fn damaged(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}

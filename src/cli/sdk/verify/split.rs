@@ -1,0 +1,34 @@
+//! Code for GPUs that was split from libraries, over all packages.
+
+use std::collections::BTreeSet;
+
+use crate::audit::{self, SplitCode};
+use crate::diagnostic::registry::rocm;
+use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::sdk::PackageKind;
+use crate::sdk::verify::Opened;
+
+/// Libraries whose code is in no package, or in those of some targets alone. Either may be meant: there are targets that
+/// a library has no code for.
+pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic> {
+    let missing = audit::missing_archives(splits).into_iter().flatten();
+    let mut found: Vec<Diagnostic> = missing.map(|one| one.severity(Severity::Warning)).collect();
+    let devices = opened.wheels.iter().filter(|wheel| wheel.kind == PackageKind::Device);
+    let targets: BTreeSet<&str> = devices.filter_map(|wheel| wheel.made_for.as_deref()).collect();
+    for split in splits {
+        for (library, references) in &split.libraries {
+            let archives = audit::archives_of(library, references, splits);
+            if archives.is_empty() {
+                continue;
+            }
+            let has = |target: &&str| archives.keys().any(|known| known.to_string().split(':').next() == Some(*target));
+            let lacking: Vec<&str> = targets.iter().copied().filter(|target| !has(target)).collect();
+            if !lacking.is_empty() {
+                let message = format!("its code for {} is in no package", lacking.join(", "));
+                let place = Place::Member { wheel: split.wheel.clone(), member: library.clone() };
+                found.push(Diagnostic::new(&rocm::KPACK_MISSING, message).severity(Severity::Warning).at(place, ""));
+            }
+        }
+    }
+    found
+}
