@@ -27,7 +27,7 @@ pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFa
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
-pub use sdk::{SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
+pub use sdk::{SdkBucketRow, SdkLibraryRow, SdkPackageRow, SdkScriptRow, SdkTake, SdkVersionRow};
 pub use source::{PinRow, ProjectRow, SourceRow, TorchAotritonRow, TorchCompanionRow, TorchIndexRow, TorchSourceRow};
 pub use wheels::{EmbeddingRow, EqualRow, WheelContentRow};
 
@@ -84,6 +84,7 @@ pub struct Tables {
     pub sdk_libraries: Vec<SdkLibraryRow>,
     pub sdk_scripts: Vec<SdkScriptRow>,
     pub sdk_versions: Vec<SdkVersionRow>,
+    pub sdk_buckets: Vec<SdkBucketRow>,
 }
 
 /// Where a fact comes from.
@@ -513,6 +514,7 @@ impl Tables {
             sdk_libraries: std::mem::take(&mut self.sdk_libraries),
             sdk_scripts: std::mem::take(&mut self.sdk_scripts),
             sdk_versions: std::mem::take(&mut self.sdk_versions),
+            sdk_buckets: std::mem::take(&mut self.sdk_buckets),
             ..Self::default()
         }
     }
@@ -566,4 +568,5 @@ tables_of_rows!(
     sdk_libraries,
     sdk_scripts,
     sdk_versions,
+    sdk_buckets,
 );

@@ -15,6 +15,15 @@ pub fn without_dots(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// Where a link at `path` leads, by its text alone; `None` where that is above the root.
+pub fn beside(path: &str, text: &str) -> Option<String> {
+    if text.starts_with('/') {
+        return None;
+    }
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    without_dots(&format!("{folder}/{text}"))
+}
+
 /// The folders that a path is in, the innermost first; none where it lies at the root.
 pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(path.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/')).map(|(folder, _)| folder)

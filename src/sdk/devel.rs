@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::artifact::{Artifact, EntryKind, Shape};
 use super::layout::{Layout, Mode, Package, PackageKind, Wish, folder_of, row};
 use super::place::{Dropped, Origin};
-use super::resolve::beside;
 use super::search::up;
 use super::select::of_family;
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
-use crate::names::{Component, folders_above};
+use crate::names::{Component, beside, folders_above};
 
 /// One member of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

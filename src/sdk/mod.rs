@@ -7,6 +7,7 @@
 //! **Invariant:** nothing is read here; the order in which a file system lists folders changes nothing.
 
 mod artifact;
+pub mod bucket;
 mod devel;
 mod layout;
 mod place;

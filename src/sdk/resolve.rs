@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Artifact, EntryKind};
-use crate::names::{folders_above, without_dots};
+use crate::names::folders_above;
 
 /// Linux follows no more (`namei.c`, `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
@@ -88,13 +88,4 @@ impl<'a> Paths<'a> {
         }
         Target::Folder
     }
-}
-
-/// Where a link at `path` of an install tree leads, by its text alone; `None` where that is out of the tree.
-pub(super) fn beside(path: &str, text: &str) -> Option<String> {
-    if text.starts_with('/') {
-        return None;
-    }
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    without_dots(&format!("{folder}/{text}"))
 }

@@ -18,6 +18,7 @@ mod scratch;
 mod signals;
 mod swap;
 mod unfinished;
+mod unpacking;
 mod walked;
 
 pub use environment::{Environment, own_program};
@@ -40,4 +41,5 @@ pub use random::{drawn, unguessable};
 pub use scratch::{Room, scratch};
 pub use signals::{Signals, StopSignal};
 pub use swap::{FolderSwap, Listed, Staging, real_path, tree};
+pub use unpacking::Unpacking;
 pub use walked::{Walked, WalkedKind, walked};

@@ -2,6 +2,7 @@
 
 mod build;
 mod contents;
+mod fetch;
 mod laid;
 mod make;
 mod plan;
@@ -17,6 +18,7 @@ use super::{Exit, Format, Shell};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  rock-matrix sdk fetch --run-id 18456789012                       artifacts of a run
   rock-matrix sdk plan --artifact-dir artifacts                    what goes where
   rock-matrix sdk build --artifact-dir artifacts --dest-dir out    the packages, in out/dist
   rock-matrix sdk verify out/dist                                  whether they keep their promises")]
@@ -28,6 +30,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Build(Box<build::Args>),
+    Fetch(Box<fetch::Args>),
     Plan(plan::Args),
     Targets(targets::Args),
     Verify(verify::Args),
@@ -38,6 +41,7 @@ enum Command {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     match &args.command {
         Command::Build(args) => build::run(args, shell),
+        Command::Fetch(args) => fetch::run(args, shell),
         Command::Plan(args) => plan::run(args, shell),
         Command::Targets(args) => targets::run(args, shell),
         Command::Verify(args) => verify::run(args, shell),

@@ -139,6 +139,7 @@ impl Wanted {
     }
 }
 
-fn platform(word: &str) -> Result<Platform, String> {
+/// Reads the word of a platform.
+pub(super) fn platform(word: &str) -> Result<Platform, String> {
     Platform::from_word(word).ok_or_else(|| format!("it is none of {}", Platform::WORDS.join(", ")))
 }

@@ -56,6 +56,20 @@ pub struct SdkTake {
     pub modes: Vec<String>,
 }
 
+/// Where the artifacts of runs are kept.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SdkBucketRow {
+    /// The kinds of release, `nightly`.
+    pub release_types: Vec<String>,
+    /// The address of the bucket, without a slash at its end.
+    pub address: String,
+    /// That of the one that runs of other repositories go to; empty: there is none.
+    #[serde(default)]
+    pub shared: String,
+    pub origin: Origin,
+}
+
 /// A library that the SDK's Python finds by a short name.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

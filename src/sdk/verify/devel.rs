@@ -8,9 +8,8 @@ use crate::archive::UnpackedKind;
 use crate::compat::rows::Tables;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::names::{folders_above, without_dots};
+use crate::names::{beside, folders_above, without_dots};
 use crate::sdk::PackageKind;
-use crate::sdk::resolve::beside;
 
 /// No system follows more links (Linux, `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;

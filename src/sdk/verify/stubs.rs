@@ -3,7 +3,7 @@
 use super::opened::{Held, OpenedWheel};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
-use crate::sdk::resolve::beside;
+use crate::names::beside;
 
 pub(super) fn findings(wheel: &OpenedWheel) -> Vec<Diagnostic> {
     let mut found = Vec::new();

@@ -109,10 +109,22 @@ impl<'p> Artifacts<'p> {
     pub fn pack(&self, compression: Compression) {
         for entry in std::fs::read_dir(self.project.path("artifacts")).unwrap() {
             let folder = entry.unwrap().path();
+            if folder.is_file() {
+                continue;
+            }
             let tar = tar_of(&folder);
             std::fs::write(with_suffix(&folder, compression.suffix()), compressed(&tar, compression)).unwrap();
             std::fs::remove_dir_all(folder).unwrap();
         }
+    }
+
+    /// Publishes archives of all artifacts as a bucket has them, below a folder of the project.
+    pub fn publish(&self, staging: &str, run: &str) -> PathBuf {
+        self.pack(Compression::Zstd);
+        let folder = self.project.path(staging).join(run);
+        std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+        std::fs::rename(self.project.path("artifacts"), &folder).unwrap();
+        folder
     }
 
     /// Writes an archive of an artifact with what a story puts into it, behind the manifest where there is one.

@@ -1,0 +1,163 @@
+//! Archives on their way to this machine.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rayon::prelude::*;
+use sha2::{Digest as _, Sha256};
+
+use super::store::Store;
+use crate::cli::Shell;
+use crate::cli::wheel::{Bar, Watchers};
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::facts::CANNOT_FETCH;
+use crate::diagnostic::registry::sdk as codes;
+use crate::names::Digest;
+use crate::sdk::bucket::{Published, SUM};
+use crate::sys::{self, FileError};
+use crate::wheel::Meter;
+
+/// How long is waited before the second and the third try.
+const WAITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(4)];
+/// A digest and a name.
+const LARGEST_SUM_BYTES: u64 = 64 << 10;
+
+/// Fetches archives side by side; each has its name only once it is whole. Those that are there and whole stay.
+///
+/// # Errors
+/// Every archive that could not be fetched, or is not what was published.
+pub(super) fn all(
+    store: &Store,
+    places: &[(Published, PathBuf)],
+    threads: usize,
+    shell: &Shell,
+) -> Result<(), Vec<Diagnostic>> {
+    let bar = Bar::new(Watchers::of(shell), "artifacts");
+    let watch = |progress| bar.tell(progress);
+    let meter = Meter::new(places.iter().map(|(published, _)| published.size_bytes).sum(), &watch);
+    let one = |(published, path): &(Published, PathBuf)| {
+        let is_new = fetched(store, published, path, &meter)?;
+        shell.detail(&format!("{} {}", if is_new { "fetched" } else { "there already:" }, path.display()));
+        Ok(())
+    };
+    let fetch = || places.par_iter().with_max_len(1).map(one).filter_map(Result::err).collect();
+    let faults: Vec<Diagnostic> = match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(fetch),
+        Err(_) => fetch(),
+    };
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// Fetches one archive, unless it is there.
+fn fetched(store: &Store, published: &Published, path: &Path, meter: &Meter<'_>) -> Result<bool, Diagnostic> {
+    let sum = if published.has_sum { Some(tried(store, || sum(store, published))?) } else { None };
+    if let (Some(sum), Some((size_bytes, _))) = (&sum, sys::stamp(path))
+        && size_bytes == published.size_bytes
+        && sys::digest_of(path)?.1.to_hex() == *sum
+    {
+        meter.add(size_bytes);
+        return Ok(false);
+    }
+    tried(store, || save(store, published, sum.as_deref(), path, meter)).map(|()| true)
+}
+
+/// Tries again where what failed may go well another time.
+fn tried<T>(store: &Store, work: impl Fn() -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+    let waits: &[Duration] = if store.is_remote() { &WAITS } else { &[] };
+    for wait in waits {
+        match work() {
+            // What is not there, and a full disk, time does not mend.
+            Err(fault) if fault.code == &CANNOT_FETCH && !is_final(&fault) => {
+                std::thread::sleep(*wait);
+            }
+            done => return done,
+        }
+    }
+    work()
+}
+
+fn is_final(fault: &Diagnostic) -> bool {
+    ["answers 403", "answers 404"].iter().any(|words| fault.message.ends_with(words))
+}
+
+/// The digest that is published beside an archive.
+fn sum(store: &Store, published: &Published) -> Result<String, Diagnostic> {
+    let file = format!("{}{SUM}", published.file());
+    let mut text = String::new();
+    store
+        .open(&file)?
+        .take(LARGEST_SUM_BYTES)
+        .read_to_string(&mut text)
+        .map_err(|error| broken(store, &file, &error))?;
+    let sum = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    if sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(sum);
+    }
+    Err(Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{sum}` is no SHA-256 digest"))
+        .at(store.place_of(&file), "")
+        .help("an archive that nothing vouches for is not taken; ask the run's owners, or take another run"))
+}
+
+fn save(
+    store: &Store,
+    published: &Published,
+    sum: Option<&str>,
+    path: &Path,
+    meter: &Meter<'_>,
+) -> Result<(), Diagnostic> {
+    let file = published.file();
+    let mut source = store.open(&file)?;
+    let mut fault = None;
+    let written = sys::write_streamed(path, |out| {
+        let (mut hash, mut size_bytes, mut buffer) = (Sha256::new(), 0_u64, vec![0; 256 << 10]);
+        loop {
+            match source.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    out.write_all(&buffer[..read])?;
+                    hash.update(&buffer[..read]);
+                    size_bytes += read as u64;
+                    meter.add(read as u64);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    fault = Some(broken(store, &file, &error));
+                    return Err(io::ErrorKind::Other.into());
+                }
+            }
+        }
+        let hex = Digest::new(hash.finalize().into()).to_hex();
+        let other = if size_bytes != published.size_bytes {
+            format!("it has {size_bytes} bytes instead of {}", published.size_bytes)
+        } else if sum.is_some_and(|sum| sum != hex) {
+            format!("its SHA-256 is {hex}, and not the one beside it")
+        } else {
+            return Ok(());
+        };
+        fault = Some(
+            Diagnostic::new(&codes::BAD_ARTIFACT, format!("the archive is not what was published: {other}"))
+                .at(store.place_of(&file), "")
+                .help("fetch it again; where it stays so, it is damaged where it is kept"),
+        );
+        Err(io::ErrorKind::Other.into())
+    });
+    match (fault, written) {
+        (Some(fault), _) => Err(fault),
+        (None, written) => written.map_err(Diagnostic::from),
+    }
+}
+
+fn broken(store: &Store, file: &str, error: &io::Error) -> Diagnostic {
+    match store {
+        Store::Folder(folder) => {
+            FileError { action: "read", path: folder.join(file), reason: error.to_string(), source: None }.into()
+        }
+        Store::Bucket { .. } => {
+            let place = store.place_of(file);
+            Diagnostic::new(&CANNOT_FETCH, format!("the file ended too early: {error}"))
+                .at(place, "")
+                .help("run it again: what came whole is kept")
+        }
+    }
+}

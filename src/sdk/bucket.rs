@@ -1,0 +1,222 @@
+//! Where the artifacts of a run lie, and which of them are wanted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::Event;
+use regex::Regex;
+
+use crate::archive::Compression;
+use crate::config::Platform;
+use crate::names::{ArtifactName, Component};
+
+/// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that several repositories
+/// share, `OWNER-REPO/123-linux/` (ROCm/TheRock, `build_tools/_therock_utils/workflow_outputs.py`).
+pub fn folder_of_run(shared_by: Option<&str>, run: &str, platform: Platform) -> String {
+    let repository = shared_by.map(|repository| repository.replace('/', "-") + "/").unwrap_or_default();
+    format!("{repository}{run}-{}/", platform.word())
+}
+
+/// A name, and its size in bytes.
+pub type File = (String, u64);
+
+/// One page of what a bucket lists.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// What lies in it.
+    pub objects: Vec<File>,
+    /// What the next page is asked for with, where there is one.
+    pub next: Option<String>,
+}
+
+/// Reads a page of a listing (Amazon S3, `ListObjectsV2`).
+///
+/// # Errors
+/// Why it is no listing.
+pub fn page(xml: &str) -> Result<Page, String> {
+    let mut reader = Reader::from_str(xml);
+    let (mut page, mut path, mut text) = (Page::default(), Vec::<String>::new(), String::new());
+    let (mut key, mut size_bytes, mut is_listing) = (String::new(), 0, false);
+    loop {
+        match reader.read_event().map_err(|error| error.to_string())? {
+            Event::Start(tag) => {
+                path.push(tag.local_name().as_ref().to_owned());
+                text.clear();
+            }
+            Event::Text(part) => text.push_str(&part),
+            Event::GeneralRef(entity) => match entity.resolve_char_ref().map_err(|error| error.to_string())? {
+                Some(character) => text.push(character),
+                None => {
+                    let named = resolve_predefined_entity(&entity);
+                    text.push_str(named.ok_or_else(|| format!("`&{};` is not known", &*entity))?);
+                }
+            },
+            Event::End(_) => {
+                let words: Vec<&str> = path.iter().map(String::as_str).collect();
+                match words[..] {
+                    ["ListBucketResult", "Contents", "Key"] => key.clone_from(&text),
+                    ["ListBucketResult", "Contents", "Size"] => {
+                        size_bytes = text.parse().map_err(|_| format!("`{text}` is no size"))?;
+                    }
+                    ["ListBucketResult", "Contents"] => page.objects.push((std::mem::take(&mut key), size_bytes)),
+                    ["ListBucketResult", "NextContinuationToken"] => page.next = Some(text.clone()),
+                    ["ListBucketResult"] => is_listing = true,
+                    _ => {}
+                }
+                path.pop();
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    if is_listing { Ok(page) } else { Err("it is no listing of a bucket".to_owned()) }
+}
+
+/// Which artifacts of a run are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// The families and targets, beside what is for any GPU; `None` for all.
+    pub made_for: Option<BTreeSet<String>>,
+    /// One of these matches, where there are any.
+    pub includes: Vec<Regex>,
+    /// None of these matches.
+    pub excludes: Vec<Regex>,
+    /// Components that stay where they are.
+    pub without_components: BTreeSet<Component>,
+    /// Projects whose artifacts stay where they are.
+    pub without_names: BTreeSet<String>,
+}
+
+/// An archive of an artifact, where it is published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// The artifact.
+    pub name: ArtifactName,
+    /// What its archive is compressed by.
+    pub compression: Compression,
+    /// The archive's size.
+    pub size_bytes: u64,
+    /// Whether its digest lies beside it.
+    pub has_sum: bool,
+}
+
+impl Published {
+    /// The file name of the archive.
+    pub fn file(&self) -> String {
+        format!("{}{}", self.name, self.compression.suffix())
+    }
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file())
+    }
+}
+
+/// How the digest of an archive is named after it.
+pub const SUM: &str = ".sha256sum";
+
+impl Choice {
+    /// The archives among the files of a run that are wanted, sorted; of each artifact the one that is read fastest.
+    pub fn of(&self, files: &[File]) -> Vec<Published> {
+        let sums: BTreeSet<&str> = files.iter().filter_map(|(file, _)| file.strip_suffix(SUM)).collect();
+        let mut best: BTreeMap<ArtifactName, Published> = BTreeMap::new();
+        for (file, size_bytes) in files {
+            let Some((name, compression)) = Compression::of(file) else { continue };
+            let Ok(name) = name.parse::<ArtifactName>() else { continue };
+            if !self.takes(&name) {
+                continue;
+            }
+            let has_sum = sums.contains(file.as_str());
+            let published = Published { name: name.clone(), compression, size_bytes: *size_bytes, has_sum };
+            match best.get(&name) {
+                Some(other) if other.compression <= compression => {}
+                _ => drop(best.insert(name, published)),
+            }
+        }
+        best.into_values().collect()
+    }
+
+    fn takes(&self, name: &ArtifactName) -> bool {
+        let text = name.to_string();
+        let is_for = match (name.base(), &self.made_for) {
+            (None, _) | (_, None) => true,
+            (Some(base), Some(wanted)) => wanted.contains(base),
+        };
+        is_for
+            && (self.includes.is_empty() || self.includes.iter().any(|regex| regex.is_match(&text)))
+            && !self.excludes.iter().any(|regex| regex.is_match(&text))
+            && !self.without_components.contains(&name.component())
+            && !self.without_names.contains(name.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::{Choice, folder_of_run, page};
+    use crate::config::Platform;
+
+    #[test]
+    fn runs_have_a_folder_and_share_buckets_under_the_name_of_their_repository() {
+        assert_eq!(folder_of_run(None, "123", Platform::Linux), "123-linux/");
+        assert_eq!(folder_of_run(Some("me/TheRock"), "123", Platform::Windows), "me-TheRock/123-windows/");
+    }
+
+    #[test]
+    fn a_listing_tells_names_sizes_and_the_next_page_and_anything_else_is_none() {
+        let xml = "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>\
+                   <NextContinuationToken>1/a+b=</NextContinuationToken><IsTruncated>true</IsTruncated>\
+                   <Contents><Key>1-linux/a_lib_gfx90a:xnack&#43;.tar.zst</Key><Size>7</Size></Contents>\
+                   <Contents><Key>1-linux/b&amp;c</Key><Size>6000000000</Size></Contents></ListBucketResult>";
+        let read = page(xml).unwrap();
+        assert_eq!(
+            read.objects,
+            [("1-linux/a_lib_gfx90a:xnack+.tar.zst".to_owned(), 7), ("1-linux/b&c".to_owned(), 6_000_000_000)]
+        );
+        assert_eq!(read.next.as_deref(), Some("1/a+b="));
+        assert_eq!(page("<ListBucketResult></ListBucketResult>").unwrap(), super::Page::default());
+        for none in
+            ["", "<html></html>", "<ListBucketResult><Contents>", "<Error><Code>NoSuchBucket</Code></Error>", "x"]
+        {
+            assert!(page(none).is_err(), "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_wanted_is_chosen_by_base_target_pattern_and_component() {
+        let files: Vec<super::File> = [
+            "blas_lib_generic.tar.xz",
+            "blas_lib_generic.tar.zst",
+            "blas_lib_generic.tar.zst.sha256sum",
+            "blas_lib_gfx942.tar.xz",
+            "blas_lib_gfx942:xnack+.tar.zst",
+            "blas_lib_gfx1100.tar.zst",
+            "blas_test_generic.tar.zst",
+            "rand_lib_generic.tar.zst",
+            "logs.tar.zst",
+            "index.html",
+        ]
+        .map(|file| (file.to_owned(), 1))
+        .to_vec();
+        let of = |choice: &Choice| choice.of(&files).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(of(&Choice::default()).len(), 6);
+        let mut choice = Choice {
+            made_for: Some(["gfx942".to_owned()].into()),
+            without_names: ["rand".to_owned()].into(),
+            ..Choice::default()
+        };
+        choice.without_components = ["test".parse().unwrap()].into();
+        assert_eq!(
+            of(&choice),
+            ["blas_lib_generic.tar.zst", "blas_lib_gfx942.tar.xz", "blas_lib_gfx942:xnack+.tar.zst"]
+        );
+        assert!(choice.of(&files)[0].has_sum && !choice.of(&files)[1].has_sum);
+        choice.includes = vec![Regex::new("_gfx").unwrap(), Regex::new("^none").unwrap()];
+        choice.excludes = vec![Regex::new("xnack").unwrap()];
+        assert_eq!(of(&choice), ["blas_lib_gfx942.tar.xz"]);
+    }
+}

@@ -1,0 +1,149 @@
+//! Members of archives, written into a folder.
+
+use std::fs::Permissions;
+use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::FileError;
+
+/// A folder that members of archives are written into. Links are made when it ends, so that nothing is ever written
+/// through one. Paths must be safe ones: without `..`, and below the folder.
+#[derive(Debug)]
+pub struct Unpacking {
+    folder: PathBuf,
+    /// The folder, where it is to become another one as a whole.
+    whole: Option<(TempDir, PathBuf)>,
+    /// Where, and the text.
+    links: Vec<(PathBuf, String)>,
+}
+
+impl Unpacking {
+    /// Begins to write into a folder, which is made with the first member.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), whole: None, links: Vec::new() }
+    }
+
+    /// Begins a folder that takes the place of `target` when it ends; nothing is left of it where it does not.
+    ///
+    /// # Errors
+    /// When no folder can be made beside `target`.
+    pub fn beside(target: &Path) -> Result<Self, FileError> {
+        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        super::make_folder(parent)?;
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let folder = tempfile::Builder::new()
+            .prefix(&format!(".{name}."))
+            .suffix(".part")
+            .permissions(Permissions::from_mode(0o755))
+            .tempdir_in(parent)
+            .map_err(|error| FileError::new("create", target, error))?;
+        Ok(Self { folder: folder.path().to_owned(), whole: Some((folder, target.to_owned())), links: Vec::new() })
+    }
+
+    /// Makes a folder.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn folder(&mut self, path: &str) -> Result<(), FileError> {
+        super::make_folder(&self.folder.join(path))
+    }
+
+    /// Writes a file with these permission bits; a file or link that was there gives way.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the content not be read.
+    pub fn file(&mut self, path: &str, mode: u32, content: &mut dyn Read) -> Result<(), FileError> {
+        let path = self.free(path)?;
+        let fault = |error| FileError::new("write", &path, error);
+        // Who unpacks a file may write to it.
+        let mode = (mode & 0o777) | 0o200;
+        let mut file = std::fs::File::options().write(true).create_new(true).mode(mode).open(&path).map_err(fault)?;
+        std::io::copy(content, &mut file).map(drop).map_err(fault)
+    }
+
+    /// Gives a file another name.
+    ///
+    /// # Errors
+    /// When the file is not there.
+    pub fn again(&mut self, path: &str, other: &str) -> Result<(), FileError> {
+        let path = self.free(path)?;
+        std::fs::hard_link(self.folder.join(other), &path).map_err(|error| FileError::new("write", &path, error))
+    }
+
+    /// Makes a symbolic link, at the end.
+    pub fn link(&mut self, path: &str, text: &str) {
+        self.links.push((self.folder.join(path), text.to_owned()));
+    }
+
+    /// Makes the links, and puts the folder in its place.
+    ///
+    /// # Errors
+    /// When a link cannot be made, or what was in the place cannot be removed.
+    pub fn finish(self) -> Result<(), FileError> {
+        for (path, text) in self.links {
+            Self::make_way(&path)?;
+            symlink(text, &path).map_err(|error| FileError::new("write", &path, error))?;
+        }
+        if let Some((folder, target)) = self.whole {
+            super::remove(&target)?;
+            std::fs::rename(folder.path(), &target).map_err(|error| FileError::new("write", &target, error))?;
+            // It is not there any more, under this name.
+            let _ = folder.keep();
+        }
+        Ok(())
+    }
+
+    /// The place of a path, where nothing is.
+    fn free(&self, path: &str) -> Result<PathBuf, FileError> {
+        let path = self.folder.join(path);
+        Self::make_way(&path)?;
+        Ok(path)
+    }
+
+    fn make_way(path: &Path) -> Result<(), FileError> {
+        if let Some(folder) = path.parent() {
+            super::make_folder(folder)?;
+        }
+        match std::fs::symlink_metadata(path) {
+            Ok(metadata) if !metadata.is_dir() => super::remove(path),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::Unpacking;
+
+    #[test]
+    fn members_give_way_to_later_ones_and_nothing_is_written_through_a_link() {
+        let outside = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("new");
+        let mut unpacking = Unpacking::new(&root);
+        unpacking.link("lib", outside.path().to_str().unwrap());
+        unpacking.file("bin/run", 0o4555, &mut b"one".as_slice()).unwrap();
+        unpacking.file("bin/run", 0o555, &mut b"two".as_slice()).unwrap();
+        unpacking.again("bin/same", "bin/run").unwrap();
+        unpacking.folder("empty").unwrap();
+        unpacking.file("etc/x", 0o644, &mut b"x".as_slice()).unwrap();
+        unpacking.finish().unwrap();
+        assert_eq!(std::fs::read(root.join("bin/same")).unwrap(), b"two");
+        let mode = std::fs::metadata(root.join("bin/run")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o755 & !current_mask());
+        assert!(root.join("empty").is_dir() && root.join("lib").is_symlink());
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+
+    /// What new files may not be, here: read off a file of this process.
+    fn current_mask() -> u32 {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x"), b"").unwrap();
+        0o666 & !std::fs::metadata(folder.path().join("x")).unwrap().permissions().mode()
+    }
+}

@@ -1,0 +1,184 @@
+//! Artifacts of a run, fetched from a folder that is laid out as a bucket is, and from a bucket on loopback.
+
+use std::path::Path;
+
+use rock_matrix::archive::Compression;
+use sha2::{Digest as _, Sha256};
+
+use crate::support::artifacts::{Artifacts, append, append_other};
+use crate::support::{Outcome, Project, Served};
+
+fn fetch(project: &Project, more: &[&str], code: i32) -> Outcome {
+    project.run(&[&["sdk", "fetch", "--run-id", "123", "--local-staging", "staging"], more].concat()).exits(code)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn sum(path: &Path) -> String {
+    let digest = Sha256::digest(std::fs::read(path).unwrap());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "  archive\n"
+}
+
+/// TK28: by name, by base target, and of two archives the one that is read faster.
+#[test]
+fn what_is_asked_for_is_fetched_and_packages_are_made_of_it() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/extra.co", b"x");
+    let staged = artifacts.publish("staging", "123-linux");
+    std::fs::write(staged.join("blas_lib_generic.tar.xz"), b"the other form, which is slower to read").unwrap();
+    std::fs::write(staged.join("index.html"), b"no artifact").unwrap();
+    let said = fetch(
+        &project,
+        &["--amdgpu-targets", "gfx942", "--exclude", "^rocprofiler-c", "--exclude-components", "test"],
+        0,
+    );
+    let fetched = names(&project.path("artifacts"));
+    assert!(fetched.contains(&"blas_lib_generic.tar.zst".to_owned()), "{fetched:?}");
+    assert!(fetched.contains(&"blas_lib_gfx942:xnack+.tar.zst".to_owned()), "{fetched:?}");
+    for not in ["gfx1100", "rocprofiler-compute", "_test_", ".xz", "index"] {
+        assert!(!fetched.iter().any(|name| name.contains(not)), "{not}: {fetched:?}");
+    }
+    assert_eq!(said.stdout.lines().count(), fetched.len());
+    // A second run finds all of it, and a pattern is looked for anywhere in a name.
+    let planned = fetch(&project, &["blas_lib_gen", "^core-hip_dev", "--dry-run", "--format", "json"], 0).json();
+    let planned: Vec<&str> =
+        planned["artifacts"].as_array().unwrap().iter().map(|one| one["artifact"].as_str().unwrap()).collect();
+    assert_eq!(planned, ["blas_lib_generic", "core-hip_dev_generic"]);
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    project.run(&words).exits(0);
+    assert!(project.has("out/dist/rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"));
+}
+
+/// TK28: what is not what was published is refused, and nothing of it is left.
+#[test]
+fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
+    let project = Project::new();
+    let staged = Artifacts::split(&project).publish("staging", "123-linux");
+    let good = staged.join("blas_lib_generic.tar.zst");
+    std::fs::write(staged.join("blas_lib_generic.tar.zst.sha256sum"), sum(&good)).unwrap();
+    std::fs::write(staged.join("blas_dev_generic.tar.zst.sha256sum"), sum(&good)).unwrap();
+    std::fs::write(staged.join("base_run_generic.tar.zst.sha256sum"), "nothing").unwrap();
+    let said = fetch(&project, &["^blas_(lib|dev)_gen", "^base_run"], 1).stderr;
+    assert_eq!(said.matches("[S002 bad-artifact]").count(), 2, "{said}");
+    assert!(said.contains("blas_dev_generic.tar.zst") && said.contains("and not the one beside it"), "{said}");
+    assert!(said.contains("`nothing` is no SHA-256 digest"), "{said}");
+    assert_eq!(names(&project.path("artifacts")), ["blas_lib_generic.tar.zst"]);
+    // What is there and whole stays; what somebody changed is fetched anew.
+    let path = project.path("artifacts/blas_lib_generic.tar.zst");
+    let before = std::fs::metadata(&path).unwrap().modified().unwrap();
+    fetch(&project, &["^blas_lib_gen"], 0);
+    assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
+    std::fs::write(&path, b"changed").unwrap();
+    fetch(&project, &["^blas_lib_gen"], 0);
+    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&good).unwrap());
+}
+
+/// TK28: nothing is written outside of an artifact, or half of one.
+#[test]
+fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
+    let attacks: [(&str, fn(&mut tar::Builder<Vec<u8>>)); 5] = [
+        ("../up", |tar| append(tar, "../up", b"x")),
+        ("/absolute", |tar| append(tar, "/absolute", b"x")),
+        ("leads out of the artifact, to `../../../..`", |tar| {
+            append_other(tar, tar::EntryType::Symlink, "r/stage/l", "../../../..")
+        }),
+        ("is a device", |tar| append_other(tar, tar::EntryType::Char, "r/stage/null", "")),
+        ("../again", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "../again")),
+    ];
+    for (why, attack) in attacks {
+        let project = Project::new();
+        let artifacts = Artifacts::new(&project, true);
+        artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
+            append(tar, "r/stage/good", b"good");
+            attack(tar);
+        });
+        artifacts.publish("staging", "123-linux");
+        let said = fetch(&project, &["rand", "--extract"], 1).stderr;
+        assert!(said.contains("[S002 bad-artifact]") && said.contains(why), "{why}: {said}");
+        assert_eq!(names(&project.path("artifacts")), ["rand_lib_generic.tar.zst"], "{why}");
+    }
+}
+
+#[test]
+fn archives_are_unpacked_into_folders_of_their_own_or_one_tree() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    artifacts.pack(Compression::Xz);
+    std::fs::create_dir_all(project.path("staging")).unwrap();
+    std::fs::rename(project.path("artifacts"), project.path("staging/123-linux")).unwrap();
+    fetch(&project, &["--extract", "--delete-after-extract"], 0);
+    let listed = names(&project.path("artifacts"));
+    assert!(
+        listed.len() > 10 && listed.iter().all(|name| !name.contains(".tar.") && !name.starts_with('.')),
+        "{listed:?}"
+    );
+    let text = std::fs::read_link(project.path("artifacts/core-hip_lib_generic/hip/stage/lib/libamdhip64.so")).unwrap();
+    assert_eq!(text.to_str(), Some("libamdhip64.so.7"));
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    project.run(&words).exits(0);
+    fetch(&project, &["--layout", "manager", "--output-dir", "managed", "--extract", "^blas_lib"], 0);
+    assert_eq!(names(&project.path("managed/artifacts")).len(), 3);
+    assert_eq!(names(&project.path("managed/.download_cache")).len(), 3);
+    fetch(&project, &["--flatten", "--output-dir", "tree", "--delete-after-extract"], 0);
+    assert_eq!(project.read("tree/include/hip/hip_runtime.h"), "#pragma once\n");
+    assert_eq!(project.read("tree/.info/version"), "7.10.0\n");
+    assert!(!project.has("tree/artifact_manifest.txt") && project.path("tree/lib/libamdhip64.so").is_symlink());
+}
+
+#[test]
+fn a_bucket_is_listed_and_names_are_asked_for_as_addresses_have_them() {
+    let project = Project::new();
+    let artifacts = Artifacts::new(&project, true);
+    artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/extra.co", b"x");
+    let staged = artifacts.publish("bucket", "123-linux");
+    let name = "blas_lib_gfx942:xnack+.tar.zst";
+    let size = std::fs::metadata(staged.join(name)).unwrap().len();
+    // A server of files has names as they come.
+    std::fs::rename(staged.join(name), staged.join("blas_lib_gfx942%3Axnack+.tar.zst")).unwrap();
+    let listing = format!(
+        "<ListBucketResult><Contents><Key>123-linux/{name}</Key><Size>{size}</Size></Contents>\
+         <Contents><Key>123-linux/logs/x_lib_generic.tar.zst</Key><Size>1</Size></Contents></ListBucketResult>"
+    );
+    std::fs::write(project.path("bucket/index.html"), listing).unwrap();
+    let served = Served::folder(&project.path("bucket"));
+    let url = served.url();
+    let run = |more: &[&str], code| {
+        project.run(&[&["sdk", "fetch", "--run-id", "123", "--bucket", &url], more].concat()).exits(code)
+    };
+    run(&[], 0);
+    assert_eq!(served.asked(), ["/?list-type=2&prefix=123-linux%2F", "/123-linux/blas_lib_gfx942%3Axnack%2B.tar.zst"]);
+    assert_eq!(names(&project.path("artifacts")), [name]);
+    // A run of another repository has a folder of that.
+    let said = run(&["--run-github-repo", "me/rocm"], 1);
+    assert_eq!(served.asked(), ["/?list-type=2&prefix=me-rocm%2F123-linux%2F"]);
+    assert!(said.stderr.contains("[S001 no-artifact]") && said.stderr.contains("me-rocm/123-linux"), "{}", said.stderr);
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
+    let project = Project::new();
+    Artifacts::new(&project, true).publish("staging", "123-linux");
+    for (more, why) in [
+        (["(", "--dry-run"].as_slice(), "`(` is no regular expression"),
+        (&["--expand-family-to-targets", "--amdgpu-families", "gfx12"], "there is no family `gfx12`"),
+        (&["^nothing"], "none of the 1 artifacts of the run is wanted"),
+        (&["--run-id", "7"], "there is nothing of run 7 in"),
+        (&["--release-type", "weekly"], "nothing is known of releases of the kind `weekly`"),
+    ] {
+        let said = if more[0] == "--run-id" {
+            project.run(&[&["sdk", "fetch", "--local-staging", "staging"], more].concat()).exits(1)
+        } else {
+            fetch(&project, more, 1)
+        };
+        assert!(said.stderr.contains(why), "{why}: {}", said.stderr);
+    }
+    let said = project.run(&["sdk", "fetch", "--run-id", "../x"]).exits(2);
+    assert!(said.stderr.contains("runs are numbered"), "{}", said.stderr);
+    assert!(!project.has("artifacts"));
+}
