@@ -9,7 +9,7 @@ use crate::compat::{Compat, Surroundings, Variable, Variables, advice};
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::registry::{facts, host};
 use crate::diagnostic::{Diagnostic, Place, counted};
-use crate::recipe::is_absolute;
+use crate::names::is_absolute;
 use crate::render::{self, Taker};
 use crate::sys;
 

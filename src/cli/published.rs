@@ -12,7 +12,7 @@ use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, counted, registry::release as codes};
 use crate::github::GithubError;
 use crate::index::BaseUrl;
-use crate::names::{RepoName, is_tree_archive};
+use crate::names::{RepoName, is_sdist, is_tree_archive};
 use crate::pick::{Offer, Offers};
 use crate::plan;
 use crate::publish::{
@@ -229,7 +229,7 @@ impl Published {
             published.insert(&name);
         }
         for asset in listing.releases.iter().flat_map(|release| &release.assets) {
-            if is_tree_archive(&asset.name) {
+            if is_tree_archive(&asset.name) || is_sdist(&asset.name) {
                 published.insert_archive(&asset.name);
             }
         }

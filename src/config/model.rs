@@ -457,7 +457,8 @@ words! {
     /// What a job of a recipe leaves.
     #[derive(Default)]
     Leaves { /// Wheels.
-        #[default] Wheels = "wheels", /// An archive of an install tree.
+        #[default] Wheels = "wheels", /// A source distribution, with the wheels that it is for beside it.
+        Sdist = "sdist", /// An archive of an install tree.
         Archive = "archive", /// An install tree or an environment, where the build put it.
         Tree = "tree" }
 }
@@ -483,4 +484,12 @@ macro_rules! read_as_words {
     )+};
 }
 
-read_as_words!(Gate, Leaves, VersionFrom);
+words! {
+    /// What kind of wheels those of a recipe are, as `wheel check --profile` takes it.
+    #[derive(Default)]
+    CheckProfile { /// Any wheels.
+        #[default] Default = "default", /// Packages of the ROCm SDK.
+        Sdk = "sdk" }
+}
+
+read_as_words!(CheckProfile, Gate, Leaves, VersionFrom);

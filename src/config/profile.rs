@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::recipe::WheelDocument;
-use super::{Leaves, VersionFrom};
+use super::{CheckProfile, Leaves, VersionFrom};
 
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Profile {
     pub version_from: VersionFrom,
     /// What a job leaves.
     pub leaves: Leaves,
+    /// What kind of wheels it leaves.
+    pub checked_as: CheckProfile,
     /// Wheels of other distributions that a job leaves beside its own.
     pub wheels: Vec<WheelDocument>,
     /// Variables of the recipe with their defaults.

@@ -5,7 +5,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use crate::names::Digest;
-use crate::recipe::{LATE, SHELL_VARIABLE, Step};
+use crate::recipe::{CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
 use crate::sys::{self, Environment};
 
@@ -35,9 +35,9 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
     for (name, only) in step.env_if.iter().filter(|(_, only)| !answer(&only.fact, folder).is_empty()) {
         set.insert(name.clone(), only.value.clone());
     }
-    for value in set.values_mut() {
-        fill(value, folder);
-    }
+    let caller = surroundings.environment.current_dir.display().to_string();
+    let fill = |text: &mut String| fill(text, folder, &caller);
+    set.values_mut().for_each(fill);
     if let Some(jobs) = &step.jobs {
         let inherited = surroundings.environment.get(&jobs.variable);
         let count = jobs.value(inherited, surroundings.threads, surroundings.memory_tenths_gib);
@@ -46,10 +46,8 @@ pub fn invocation(step: &Step, folder: &Path, surroundings: &Surroundings<'_>) -
     let is_there = |word: &&String| step.optional_word(word).is_none_or(|fact| !answer(fact, folder).is_empty());
     let mut argv: Vec<String> = step.argv.iter().filter(is_there).cloned().collect();
     let mut cwd = step.cwd.clone();
-    fill(&mut cwd, folder);
-    for word in &mut argv {
-        fill(word, folder);
-    }
+    fill(&mut cwd);
+    argv.iter_mut().for_each(fill);
     if let (true, Some(program)) = (step.host, argv.first_mut()) {
         // The program that builds, wherever it lies.
         *program = sys::own_program().unwrap_or_else(|| program.clone());
@@ -76,13 +74,15 @@ fn answer(fact: &str, folder: &Path) -> String {
     sys::read_text(&folder.join("facts").join(fact), LARGEST_ANSWER_BYTES).unwrap_or_default()
 }
 
-/// Puts what earlier steps found in the place of the variables that a script would have.
-fn fill(text: &mut String, folder: &Path) {
+/// Puts the folder that the program is called from, and what earlier steps found, in the place of the variables that a
+/// script would have.
+fn fill(text: &mut String, folder: &Path, caller: &str) {
     if !text.contains(SHELL_VARIABLE) {
         return;
     }
     let part = |(number, part): (usize, &str)| match part.strip_prefix(LATE) {
         Some(fact) if number % 2 == 1 => answer(fact, folder),
+        None if number % 2 == 1 && part == CALLER_VARIABLE => caller.to_owned(),
         _ => part.to_owned(),
     };
     *text = text.split(SHELL_VARIABLE).enumerate().map(part).collect();
@@ -138,6 +138,18 @@ mod tests {
         assert_eq!(found.argv, ["make", "-I/opt/rocm/include"]);
         let set: Vec<_> = found.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(set, ["A=/opt/rocm/root", "ROCM_HOME=/opt/rocm"]);
+    }
+
+    #[test]
+    fn a_step_of_this_program_is_told_where_it_was_called() {
+        let caller = crate::recipe::shell_variable(CALLER_VARIABLE);
+        let step =
+            Step { argv: vec!["rock-matrix".into(), format!("--from={caller}/a")], host: true, ..Step::default() };
+        let environment = Environment { current_dir: "/called/here".into(), ..Environment::default() };
+        let surroundings = Surroundings { environment: &environment, threads: 1, memory_tenths_gib: 10 };
+        let found = invocation(&step, Path::new("/job"), &surroundings);
+        assert_eq!(found.argv[1], "--from=/called/here/a");
+        assert_ne!(found.argv[0], "rock-matrix", "the program that runs, wherever it lies");
     }
 
     /// B7

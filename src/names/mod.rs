@@ -39,14 +39,14 @@ pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, cuda_version,
     is_compact_unambiguous,
 };
-pub use path::{beside, folders_above, without_dots};
+pub use path::{beside, folders_above, is_absolute, without_dots};
 pub use percent::{percent_decode, percent_encode, push_percent_encoded};
 pub use python::{PythonVersion, PythonVersionError};
 pub use repo_name::{RepoName, RepoNameError};
 pub use rocm::{RocmVersion, RocmVersionError};
 pub use rocm_order::{Misordered, misordered};
 pub use suffix::{git_segment, local_version, rocm_suffix, rocmsdk_suffix};
-pub use tree::{TREE, TREE_ARCHIVE, is_tree_archive};
+pub use tree::{SDIST, TREE, TREE_ARCHIVE, is_sdist, is_tree_archive};
 pub use version::{PackageVersion, Version, VersionError};
 pub use wheel_identity::{IdentifiedNames, WheelIdentity, WheelIdentityError, identify};
 pub use wheel_name::{WheelName, WheelNameError, is_wheel_file};

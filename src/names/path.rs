@@ -1,4 +1,4 @@
-//! Paths below a root, with `/` between their parts.
+//! Paths as texts: below a root with `/` between their parts, or absolute on either system.
 
 /// A path without `.`, `..` and doubled slashes; `None` where it leads above its root.
 pub fn without_dots(path: &str) -> Option<String> {
@@ -22,6 +22,12 @@ pub fn beside(path: &str, text: &str) -> Option<String> {
     }
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     without_dots(&format!("{folder}/{text}"))
+}
+
+/// `/srv`, and on Windows `C:/b`, `C:\b`, `\\server\b`.
+pub fn is_absolute(path: &str) -> bool {
+    let has_drive = matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    has_drive || path.starts_with('/') || path.starts_with("\\\\")
 }
 
 /// The folders that a path is in, the innermost first; none where it lies at the root.

@@ -239,13 +239,15 @@ fn leave_out_published(plan: &mut Plan, options: &Options) {
         let mut drafts = std::mem::take(&mut group.drafts);
         drafts.retain(|draft| {
             let job = JobView { group, draft, number: 0 };
-            let present = match (group.profile.leaves, job.archive()) {
-                (Leaves::Wheels, _) => job.wheels().all(|wheel| wanted.contains_key(&wheel)),
-                (_, Some(archive)) => options.published.has_archive(&archive),
+            let wheels = || job.wheels().all(|wheel| wanted.contains_key(&wheel));
+            let archive = job.archive().or_else(|| job.sdist());
+            let present = match (group.profile.leaves, &archive) {
+                (Leaves::Wheels, _) => wheels(),
+                (_, Some(archive)) => options.published.has_archive(archive) && wheels(),
                 (_, None) => false,
             };
             if present {
-                left_out.extend(job.wheels().chain(job.archive()));
+                left_out.extend(job.wheels().chain(archive));
             }
             !present
         });

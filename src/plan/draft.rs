@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::changes::Changes;
 use super::estimate::{Question, estimate};
-use super::further::Further;
+use super::further::{Further, Own};
 use super::naming::{Labels, Words, name_end};
 use super::place::{Place, places};
 use super::refused::Refused;
@@ -151,7 +151,7 @@ impl<'a> Drafting<'a> {
         });
         // The targets are a part of the name of a tree, and no part of that of a wheel.
         let leaves = self.profile.leaves;
-        let made_for = if leaves == Leaves::Wheels { 0 } else { device as usize };
+        let made_for = if matches!(leaves, Leaves::Wheels | Leaves::Sdist) { 0 } else { device as usize };
         let targets = &shared.devices.get(device).gfx;
         let tag =
             shared.tags.number((python, backend, made_for), || name_end(words, leaves, targets, self.config.platform));
@@ -163,7 +163,7 @@ impl<'a> Drafting<'a> {
         let estimate = shared.estimates.number((device as usize, site as usize, backend), || {
             self.estimate(words, shared.devices.get(device), shared.sites.get(site))
         });
-        let wheels = self.further_wheels(shared, cell, words, (label, tag, changes), sink);
+        let wheels = self.further_wheels(shared, cell, words, (label, tag, changes), device, sink);
         Draft { cell, label, tag, device, site, estimate, changes, wheels, covers: 0 }
     }
 
@@ -174,15 +174,21 @@ impl<'a> Drafting<'a> {
         cell: Cell,
         words: &Words<'_>,
         (label, tag, changes): (u32, u32, u32),
+        device: u32,
         sink: &mut Sink,
     ) -> u32 {
         if self.further.is_none() {
             return Shared::NO_WHEELS;
         }
-        let key = (label, tag, changes, self.further.asked(cell));
-        let Shared { wheels, labels, changes: all, .. } = shared;
-        let label = labels.get(label).as_ref().map(LocalLabel::as_str);
-        wheels.number(key, || self.further.of(cell, words, label, all.get(changes), sink))
+        let package = self.index(cell, AxisRole::Package);
+        let key = (label, tag, changes, self.further.asked(cell, package, device));
+        let Shared { wheels, labels, changes: all, devices, packages, .. } = shared;
+        let own = Own {
+            version: packages.get(package).map_or("", |package| package.in_name.as_str()),
+            label: labels.get(label).as_ref().map(LocalLabel::as_str),
+            device: devices.get(device),
+        };
+        wheels.number(key, || self.further.of(cell, words, &own, all.get(changes), sink))
     }
 
     /// The number of what these rows change together.

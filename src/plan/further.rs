@@ -3,13 +3,17 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::naming::{Words, wheel_tag};
+use super::shared::Device;
 use super::view::own_vars;
 use crate::config::recipe::WheelDocument;
 use crate::config::{AxisRole, Config, Overrides, Profile};
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::matrix::{Cell, Universe};
-use crate::names::{DistributionName, ExpectedWheel};
-use crate::template::{Expressions, Serde, Value};
+use crate::names::{DistributionName, DistributionNameError, ExpectedWheel};
+use crate::template::{Expressions, Serde, TemplateError, Value};
+
+/// What the item of a row with `each` is called.
+const EACH: &str = "each";
 
 /// Says which further wheels the jobs of a group leave.
 #[derive(Debug)]
@@ -17,26 +21,28 @@ pub(super) struct Further<'a> {
     config: &'a Config,
     profile: &'a Profile,
     universe: &'a Universe,
-    /// File forms of the distributions.
-    names: Vec<String>,
     expressions: Expressions,
     /// Field axes, where a condition may ask for their values.
     asked: Vec<usize>,
 }
 
+/// What a job has of its own that names of its further wheels take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own<'a> {
+    /// The version as it stands in the name of its own distribution.
+    pub(super) version: &'a str,
+    pub(super) label: Option<&'a str>,
+    pub(super) device: &'a Device,
+}
+
 impl<'a> Further<'a> {
     pub(super) fn new(config: &'a Config, profile: &'a Profile, universe: &'a Universe) -> Self {
-        let file_form = |wheel: &WheelDocument| {
-            let name = wheel.distribution.parse::<DistributionName>();
-            name.map_or_else(|_| wheel.distribution.clone(), |name| name.file_form())
-        };
-        let has_conditions = profile.wheels.iter().any(|wheel| wheel.when.is_some());
+        let has_conditions = profile.wheels.iter().any(|wheel| wheel.when.is_some() || wheel.each.is_some());
         let is_asked = |axis: &usize| has_conditions && universe.axes()[*axis].role == AxisRole::Field;
         Self {
             config,
             profile,
             universe,
-            names: profile.wheels.iter().map(file_form).collect(),
             expressions: Expressions::default(),
             asked: (0..universe.axes().len()).filter(is_asked).collect(),
         }
@@ -47,47 +53,92 @@ impl<'a> Further<'a> {
         self.profile.wheels.is_empty()
     }
 
-    /// The values of a cell that conditions may ask for.
-    pub(super) fn asked(&self, cell: Cell) -> Vec<usize> {
-        self.asked.iter().map(|&axis| self.universe.index(cell, axis)).collect()
+    /// What the names for a cell depend on beside its label and tags: values that conditions may ask for, and the numbers
+    /// of its version and its device where they do.
+    pub(super) fn asked(&self, cell: Cell, package: usize, device: u32) -> Vec<usize> {
+        let wheels = &self.profile.wheels;
+        let of_version = wheels.iter().any(|wheel| wheel.same_version).then_some(package);
+        let of_device = wheels.iter().any(|wheel| wheel.when.is_some() || wheel.each.is_some());
+        let of_device = of_device.then_some(device as usize);
+        let of_axes = self.asked.iter().map(|&axis| self.universe.index(cell, axis));
+        of_axes.chain(of_version).chain(of_device).collect()
     }
 
-    /// The names for a cell, in the order of the recipe. A condition that cannot be evaluated is a fault.
+    /// The names for a cell, in the order of the recipe, each once. What cannot be evaluated is a fault.
     pub(super) fn of(
         &self,
         cell: Cell,
         words: &Words<'_>,
-        label: Option<&str>,
+        own: &Own<'_>,
         changes: &Overrides,
         sink: &mut Sink,
     ) -> Vec<String> {
-        let values = self.values(cell, words, changes);
+        let mut values = self.values(cell, words, own, changes);
         let mut found = Vec::new();
-        for (wheel, name) in self.profile.wheels.iter().zip(&self.names) {
-            match wheel.when.as_ref().map_or(Ok(true), |when| self.expressions.is_true(when, &values)) {
-                Ok(true) => {
-                    let plus = label.map(|label| format!("+{label}")).unwrap_or_default();
+        for wheel in &self.profile.wheels {
+            match self.distributions(wheel, &mut values) {
+                Ok(distributions) => {
+                    let plus = own.label.map(|label| format!("+{label}")).unwrap_or_default();
                     let tag =
                         wheel_tag(words, wheel.tag.as_deref().or(words.backend.tag.as_deref()), self.config.platform);
-                    found.push(format!("{name}-{}{plus}-{tag}.whl", ExpectedWheel::version_text(None)));
+                    let any = ExpectedWheel::version_text(None);
+                    let version = if wheel.same_version { own.version } else { &any };
+                    let names =
+                        distributions.into_iter().map(|name| format!("{}-{version}{plus}-{tag}.whl", name.file_form()));
+                    for name in names {
+                        if !found.contains(&name) {
+                            found.push(name);
+                        }
+                    }
                 }
-                Ok(false) => {}
-                Err(error) => {
-                    let when = wheel.when.as_deref().unwrap_or_default();
-                    let message = format!("cannot evaluate `{when}` of the wheel `{}`", wheel.distribution);
-                    let fault = Diagnostic::new(&codes::BAD_EXPRESSION, message).note(error.to_string());
-                    sink.push(
-                        fault
-                            .note(format!("in the recipe `{}`", self.profile.name))
-                            .help("such a condition sees the axes, `vars`, `platform`, `backend` and `python`"),
-                    );
+                Err((text, reason)) => {
+                    let message = format!("cannot evaluate `{text}` of the wheel `{}`", wheel.distribution);
+                    let fault = Diagnostic::new(&codes::BAD_EXPRESSION, message).note(reason);
+                    sink.push(fault.note(format!("in the recipe `{}`", self.profile.name)).help(
+                        "such an expression sees the axes, `vars`, `platform`, `backend`, `python`, `gfx` and `families`",
+                    ));
                 }
             }
         }
         found
     }
 
-    fn values(&self, cell: Cell, words: &Words<'_>, changes: &Overrides) -> Value {
+    /// The distributions of a row of the recipe; a text that cannot be evaluated, and why.
+    fn distributions(
+        &self,
+        wheel: &WheelDocument,
+        values: &mut Map<String, Json>,
+    ) -> Result<Vec<DistributionName>, (String, String)> {
+        let value = |values: &Map<String, Json>| Value::from(Serde(values));
+        let fault = |text: &str| {
+            let text = text.to_owned();
+            move |error: TemplateError| (text, error.to_string())
+        };
+        if let Some(when) = &wheel.when
+            && !self.expressions.is_true(when, &value(values)).map_err(fault(when))?
+        {
+            return Ok(Vec::new());
+        }
+        let items = match &wheel.each {
+            None => vec![String::new()],
+            Some(each) => {
+                let list = self.expressions.evaluate(each, &value(values)).map_err(fault(each))?;
+                let items = list.try_iter().map_err(|error| (each.clone(), error.to_string()))?;
+                items.map(|item| item.to_string()).collect()
+            }
+        };
+        let mut found = Vec::new();
+        for item in items {
+            values.insert(EACH.to_owned(), json!(item));
+            let text = &wheel.distribution;
+            let name = self.expressions.text(text, &value(values)).map_err(fault(text))?.unwrap_or_default();
+            found.push(name.parse().map_err(|error: DistributionNameError| (text.clone(), error.to_string()))?);
+        }
+        values.remove(EACH);
+        Ok(found)
+    }
+
+    fn values(&self, cell: Cell, words: &Words<'_>, of_job: &Own<'_>, changes: &Overrides) -> Map<String, Json> {
         let snake = |name: &str| name.replace('-', "_");
         let own = own_vars(self.profile, self.universe, cell, changes);
         let vars = self.profile.vars.iter().chain(&self.config.vars).chain(&own);
@@ -99,9 +150,11 @@ impl<'a> Further<'a> {
             ("platform", json!(self.config.platform.word())),
             ("backend", json!(words.backend.name)),
             ("python", json!(python)),
+            ("gfx", json!(of_job.device.gfx.iter().map(ToString::to_string).collect::<Vec<_>>())),
+            ("families", json!(of_job.device.families)),
             ("vars", Json::Object(vars)),
         ];
         values.extend(more.map(|(name, value)| (name.to_owned(), value)));
-        Value::from(Serde(&values))
+        values
     }
 }

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, Switch, Test, TorchFrom};
 use crate::names::{
-    DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version, is_tree_archive,
-    is_wheel_file,
+    DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version, is_sdist,
+    is_tree_archive, is_wheel_file,
 };
 
 /// A job of the plan. It is whole in itself: `build` and `render` need nothing else of the matrix file.
@@ -23,8 +23,8 @@ pub struct Job {
     pub version: Option<Version>,
     /// The label after `+`; `None` for a wheel without ROCm.
     pub label: Option<LocalLabel>,
-    /// The expected wheel name, before repair, as [`crate::names::ExpectedWheel`] reads it; of a job that leaves none, the
-    /// name of its archive or tree.
+    /// The expected wheel name, before repair, as [`crate::names::ExpectedWheel`] reads it; of a job without one of its
+    /// own, the name of its source distribution, archive or tree.
     pub wheel: String,
     /// Names of the wheels of other distributions that it leaves too.
     pub further_wheels: Vec<String>,
@@ -76,6 +76,11 @@ impl Job {
     /// The name of the archive of an install tree, where it leaves one.
     pub fn archive(&self) -> Option<&str> {
         Some(self.wheel.as_str()).filter(|name| is_tree_archive(name))
+    }
+
+    /// The name of the source distribution, where it leaves one.
+    pub fn sdist(&self) -> Option<&str> {
+        Some(self.wheel.as_str()).filter(|name| is_sdist(name))
     }
 }
 

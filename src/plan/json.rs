@@ -486,7 +486,6 @@ impl Pieces {
         text.extend_from_slice(&self.packages[package]);
         if let Some((plus, label)) = &self.labels[draft.label as usize] {
             text.extend_from_slice(plus.as_bytes());
-            text.push(b'-');
             text.extend_from_slice(job.tag().as_bytes());
             text.extend_from_slice(b"\",");
             let wheels = job.further_wheels();

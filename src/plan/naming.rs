@@ -6,7 +6,7 @@ use crate::config::{AxisRole, Backend, Config, LabelChoice, Leaves, Platform, Pr
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::{Cell, Universe};
 use crate::names::{
-    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, TREE, TREE_ARCHIVE,
+    Accelerator, GfxTarget, LabelParts, LabelStyle, LocalLabel, PackageVersion, RocmVersion, SDIST, TREE, TREE_ARCHIVE,
     Version, is_compact_unambiguous,
 };
 
@@ -102,17 +102,19 @@ impl Labels {
     }
 }
 
-/// How the name of what a cell leaves ends: `cp311-cp311-linux_x86_64.whl`, or for a tree the targets that it is for, the
-/// Python where one is named, and the platform: `gfx942_gfx950-linux_x86_64-tree.tar.gz`.
+/// How the name of what a cell leaves ends behind its version: `-cp311-cp311-linux_x86_64.whl`, of a source distribution
+/// `.tar.gz`, or for a tree the targets that it is for, the Python where one is named, and the platform:
+/// `-gfx942_gfx950-linux_x86_64-tree.tar.gz`.
 pub(super) fn name_end(words: &Words<'_>, leaves: Leaves, targets: &[GfxTarget], platform: Platform) -> String {
     let ending = match leaves {
-        Leaves::Wheels => return format!("{}.whl", wheel_tag(words, words.backend.tag.as_deref(), platform)),
+        Leaves::Wheels => return format!("-{}.whl", wheel_tag(words, words.backend.tag.as_deref(), platform)),
+        Leaves::Sdist => return SDIST.to_owned(),
         Leaves::Archive => TREE_ARCHIVE,
         Leaves::Tree => TREE,
     };
     let python = words.python.map(|python| python.cp_tag().split('-').next().unwrap_or_default().to_owned());
     let parts = [targets_part(targets), python, Some(platform_tag(platform).to_owned())];
-    format!("{}{ending}", parts.into_iter().flatten().collect::<Vec<_>>().join("-"))
+    format!("-{}{ending}", parts.into_iter().flatten().collect::<Vec<_>>().join("-"))
 }
 
 /// Targets as a part of a name; many of them are counted.

@@ -45,7 +45,7 @@ impl Published {
         self.names.insert(name.to_string());
     }
 
-    /// Adds an archive of an install tree.
+    /// Adds an archive of an install tree, or a source distribution.
     pub fn insert_archive(&mut self, name: &str) {
         self.archives.insert(name.to_owned());
     }

@@ -47,7 +47,7 @@ pub(super) struct Shared {
     pub(super) estimates: Pool<(usize, usize, usize), Option<Estimate>>,
     /// By the rows that match.
     pub(super) changes: Pool<Vec<usize>, Overrides>,
-    /// Names of further wheels: by label, tag and changes, and by field axes where a condition may ask for these.
+    /// Names of further wheels: by label, tag and changes, and by field axes, version and device where these matter.
     pub(super) wheels: Pool<(u32, u32, u32, Vec<usize>), Vec<String>>,
     /// Where a family is tested, by its name; of those that have a runner on the platform.
     pub(super) tested_on: BTreeMap<String, Vec<Place>>,

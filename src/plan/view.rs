@@ -10,7 +10,7 @@ use super::shared::{Device, Draft, Package, Site};
 use super::{Estimate, Job, Settings, id};
 use crate::config::{AxisRole, Backend, Leaves, Overrides, Profile, PythonFrom, TestFamilies};
 use crate::matrix::{Cell, Universe};
-use crate::names::{is_tree_archive, is_wheel_file};
+use crate::names::{is_sdist, is_tree_archive, is_wheel_file};
 
 /// A job of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +37,8 @@ impl<'a> JobView<'a> {
             .map(|&axis| shared.id_parts[axis][self.group.universe.index(self.draft.cell, axis)].as_str());
         let windows = (self.group.config.platform == crate::config::Platform::Windows).then_some("win");
         // Where the targets are no axis, trees of two files would have one id.
-        let is_tree =
-            self.group.profile.leaves != Leaves::Wheels && self.group.universe.position(AxisRole::Gfx).is_none();
+        let is_tree = matches!(self.group.profile.leaves, Leaves::Archive | Leaves::Tree)
+            && self.group.universe.position(AxisRole::Gfx).is_none();
         let targets = is_tree.then(|| targets_part(self.gfx())).flatten();
         id::join(parts.chain(targets.as_deref()).chain(windows).filter(|part| !part.is_empty()))
     }
@@ -51,12 +51,12 @@ impl<'a> JobView<'a> {
         })
     }
 
-    /// The expected wheel name; of a job that leaves none, the name of its archive or tree.
+    /// The expected wheel name; of a job without one of its own, the name of its source distribution, archive or tree.
     pub fn wheel(self) -> String {
         let (file_form, plus) =
             (self.group.config.distribution.file_form(), if self.label().is_some() { "+" } else { "" });
         let label = self.label().unwrap_or_default();
-        format!("{file_form}-{}{plus}{label}-{}", self.package().in_name, self.tag())
+        format!("{file_form}-{}{plus}{label}{}", self.package().in_name, self.tag())
     }
 
     /// The label as text, if any.
@@ -205,6 +205,11 @@ impl<'a> JobView<'a> {
     /// The name of the archive, where it leaves one.
     pub fn archive(self) -> Option<String> {
         Some(self.wheel()).filter(|name| is_tree_archive(name))
+    }
+
+    /// The name of the source distribution, where it leaves one.
+    pub fn sdist(self) -> Option<String> {
+        Some(self.wheel()).filter(|name| is_sdist(name))
     }
 
     /// The job, whole.

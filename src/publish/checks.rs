@@ -195,8 +195,8 @@ pub fn against_plan(
     }
 }
 
-/// The same of archives of install trees, which a plan names whole: a pair of job and name for each. `kept` are the names
-/// of what the release has already.
+/// The same of archives of install trees and of source distributions, which a plan names whole: a pair of job and name for
+/// each. `kept` are the names of what the release has already.
 pub fn archives_against_plan(
     expected: &[(String, String)],
     offered: &[Asset],
@@ -208,9 +208,10 @@ pub fn archives_against_plan(
     for file in trees().filter(|file| !expected.iter().any(|(_, name)| name == file.name())) {
         sink.push(unplanned(file));
     }
-    let is_there = |name: &str| kept.contains(name) || trees().any(|file| file.name() == name);
+    let is_there = |name: &str| kept.contains(name) || offered.iter().any(|file| file.name() == name);
     for (job, name) in expected.iter().filter(|(_, name)| !is_there(name)) {
-        let message = format!("there is no `{name}`, an archive of an install tree");
+        let what = if is_tree_archive(name) { "an archive of an install tree" } else { "a source distribution" };
+        let message = format!("there is no `{name}`, {what}");
         sink.push(absent(message, format!("job `{job}` of the plan makes it"), missing));
     }
 }

@@ -3,15 +3,16 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::{Context, Site};
+use super::context::{CALLER_VARIABLE, Context, Site, shell_variable};
 use super::late::Place;
 use super::prepare;
 use super::smoke::{Elsewhere, SMOKE_TEST};
 use super::step::{Output, Step};
 use crate::compat::Compat;
 use crate::config::recipe::{EditDocument, PlaceDocument, RecipeDocument, RefuseDocument, StepDocument};
-use crate::config::{Platform, PythonFrom, TorchFrom};
+use crate::config::{Leaves, Platform, PythonFrom, TorchFrom};
 use crate::diagnostic::{Code, Diagnostic, registry::build as codes};
+use crate::names::is_absolute;
 use crate::plan::Job;
 
 const EDIT: &str = include_str!("../../templates/recipe/edit.py");
@@ -21,12 +22,16 @@ const RECORD: &str = include_str!("../../templates/recipe/record.py");
 const REMOVE: &str = include_str!("../../templates/recipe/remove.py");
 const WRITE: &str = include_str!("../../templates/recipe/write.py");
 
+/// What a command of this program begins with.
+pub(super) const THIS_PROGRAM: &str = "rock-matrix";
+
 /// What is done for one job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
     /// The steps in order.
     pub steps: Vec<Step>,
-    /// How many of them fetch checkouts and make the place ready: they come first, whatever the recipe says.
+    /// How many of them fetch checkouts, are done by this program itself, and make the place ready: they come first,
+    /// whatever the recipe says.
     pub ready: usize,
     /// Words for `--continue` with the number of the step that each begins at, in the order of the recipe.
     pub points: Vec<(String, usize)>,
@@ -177,14 +182,12 @@ impl Maker<'_> {
         let ready = before.len();
         let (mut checkouts, mut steps) = (Vec::new(), before);
         let mut warnings = Vec::new();
-        let mut uses_caller = false;
         for (name, source) in &document.sources {
             match context.holds(source.when.as_deref()) {
                 Ok(false) => {}
                 Ok(true) => match self.source(name, source, &mut warnings) {
                     Ok(made) => {
                         let (host, inside): (Vec<_>, Vec<_>) = made.into_iter().partition(|step| step.host);
-                        uses_caller |= inside.iter().any(|step| !step.inputs.is_empty());
                         checkouts.extend(host);
                         steps.extend(inside);
                     }
@@ -222,7 +225,7 @@ impl Maker<'_> {
             self.record().map_or_else(|fault| faults.push(fault), |step| steps.push(step));
         }
         let mut elsewhere = Elsewhere::default();
-        if !wheels.is_empty() {
+        if document.leaves == Leaves::Wheels && !wheels.is_empty() {
             self.smoke(&wheels).map_or_else(|fault| faults.push(fault), |step| steps.push(step));
             self.elsewhere().map_or_else(|fault| faults.push(fault), |found| elsewhere = found);
         }
@@ -232,8 +235,17 @@ impl Maker<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let ready = ready + checkouts.len();
-        let steps: Vec<Step> = checkouts.into_iter().chain(steps).collect();
+        // What this program does itself goes before what a container may do: checkouts, then steps of the recipe.
+        let (own, steps): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.host);
+        let ready = ready + checkouts.len() + own.len();
+        let steps: Vec<Step> = checkouts.into_iter().chain(own).chain(steps).collect();
+        let caller = shell_variable(CALLER_VARIABLE);
+        let of_caller = |step: &&Step| {
+            let mut words = step.argv.iter().chain(step.env.values());
+            !step.inputs.is_empty() || words.any(|word| word.contains(&caller))
+        };
+        let is_inside = |step: &&Step| !(step.host && *self.site == Site::Container);
+        let uses_caller = steps.iter().filter(is_inside).any(|step| of_caller(&step));
         let points = points(document, &steps);
         let relabel = document.collect.relabel;
         Ok(Build { steps, ready, points, wheels, archive, relabel, uses_caller, elsewhere, warnings })
@@ -290,6 +302,10 @@ impl Maker<'_> {
         let context = self.context;
         let argv = match (&written.place, &written.shell) {
             (Some(place), _) => self.place(place)?,
+            (None, None) if !written.rock_matrix.is_empty() => {
+                let words = context.words(&written.rock_matrix)?;
+                std::iter::once(THIS_PROGRAM.to_owned()).chain(words).collect()
+            }
             (None, None) => context.words(&written.argv)?,
             (None, Some(_)) => ["bash", "-euo", "pipefail", "-c", &written.script].map(str::to_owned).into(),
         };
@@ -299,8 +315,12 @@ impl Maker<'_> {
             cwd: inside(context.required(&written.cwd))?,
             timeout_s: written.timeout_min.map(|minutes| minutes * 60),
             retries: written.retry,
+            host: !written.rock_matrix.is_empty(),
             ..Step::default()
         };
+        for path in context.words(&written.inputs)? {
+            step.inputs.push(self.of_caller(path));
+        }
         for path in context.words(&written.clean)? {
             step.clean.push(inside(Ok(path))?);
         }
@@ -308,8 +328,11 @@ impl Maker<'_> {
             let glob = inside(context.required(&output.glob))?;
             step.outputs.push(Output { name: name.clone(), glob, count: output.count });
         }
-        self.set_shared_env(&mut step)?;
-        Self::leave_out_unasked(&mut step, asked);
+        // What the recipe sets for its own programs may name what is only found once they run.
+        if !step.host {
+            self.set_shared_env(&mut step)?;
+            Self::leave_out_unasked(&mut step, asked);
+        }
         self.set_env(&mut step, &written.env)?;
         self.check_asked(&step, asked)?;
         let mut steps = vec![step];
@@ -366,12 +389,6 @@ fn points(document: &RecipeDocument, steps: &[Step]) -> Vec<(String, usize)> {
     }
     found.reverse();
     found
-}
-
-/// `/srv`, and on Windows `C:/b`, `C:\b`, `\\server\b`.
-pub fn is_absolute(path: &str) -> bool {
-    let has_drive = matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
-    has_drive || path.starts_with('/') || path.starts_with("\\\\")
 }
 
 /// A path that stays in the job's folder.

@@ -39,6 +39,9 @@ pub fn shell_variable(name: &str) -> String {
 /// What encloses the name of a shell variable in a word.
 pub const SHELL_VARIABLE: char = '\u{1}';
 
+/// The variable of a script that names the folder which relative paths of a matrix file start from.
+pub const CALLER_VARIABLE: &str = "ROCK_CALLER";
+
 impl Site {
     /// The job's folder as the step sees it, absolute.
     pub fn folder(&self) -> String {
@@ -53,7 +56,7 @@ impl Site {
     pub fn caller(&self) -> String {
         match self {
             Self::Host { caller, .. } => caller.clone(),
-            Self::Script => shell_variable("ROCK_CALLER"),
+            Self::Script => shell_variable(CALLER_VARIABLE),
             Self::Container => super::container::CALLER_MOUNT.to_owned(),
         }
     }
@@ -453,6 +456,11 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         ("platform", json!(job.settings.platform.word())),
         ("compiler_cache", json!(job.settings.cache == Switch::On)),
         ("folder", json!(site.folder())),
+        (
+            "caller",
+            // Only what runs outside sees it.
+            json!(if *site == Site::Container { shell_variable(CALLER_VARIABLE) } else { site.caller() }),
+        ),
         ("in_container", json!(*site == Site::Container)),
         ("interpreter", json!(super::prepare::interpreter(job, document, site))),
         ("vars", Json::Object(vars)),

@@ -23,9 +23,9 @@ mod step;
 mod tests;
 mod variables;
 
-pub use build::{Build, FIGURES_FILE, RECORD_FILE, build, is_absolute};
+pub use build::{Build, FIGURES_FILE, RECORD_FILE, build};
 pub use check::check;
-pub use context::{LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
+pub use context::{CALLER_VARIABLE, LATE, Question, SHELL_VARIABLE, Site, found, late_name, questions, shell_variable};
 pub use prepare::{index_suffix, named};
 pub use smoke::Elsewhere;
 pub use step::{Extend, Jobs, OnlyIf, Output, Step};

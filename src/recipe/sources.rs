@@ -1,10 +1,11 @@
 //! The steps that fetch sources.
 
-use super::build::{Maker, is_absolute};
+use super::build::{Maker, THIS_PROGRAM};
 use super::context::SHELL_VARIABLE;
 use super::step::Step;
 use crate::config::recipe::SourceDocument;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
+use crate::names::is_absolute;
 
 const COPY: &str = include_str!("../../templates/recipe/copy.py");
 const UNPACK: &str = include_str!("../../templates/recipe/unpack.py");
@@ -101,7 +102,7 @@ impl Maker<'_> {
 
     /// A checkout by this program, in the job's folder. What an earlier build changed there is no one's work.
     fn checkout(&self, name: &str, project: &str, source: &SourceDocument, target: &str) -> Result<Step, Diagnostic> {
-        let words = ["rock-matrix", "source", "checkout", project, "--checkout-dir", target];
+        let words = [THIS_PROGRAM, "source", "checkout", project, "--checkout-dir", target];
         let mut step = Step {
             stage: format!("fetch-{name}"),
             argv: words.map(str::to_owned).into(),

@@ -78,7 +78,7 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
         Site::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),
         Site::Script => ("host", format!("$PWD/.rock/{}", job.id), "$PWD".to_owned()),
     };
-    let sources = build.steps.iter().flat_map(Step::sources);
+    let sources = build.steps.iter().filter(|step| !own(step)).flat_map(Step::sources);
     let view = View {
         id: &job.id,
         wheel: &job.wheel,

@@ -150,12 +150,16 @@ pub fn dry_run(job: &Job, build: &Build, docker: Result<&str, &str>, from: usize
             let _ = writeln!(text, "   {name:<8} {value}");
         }
     };
-    let what = match (is_wheel_file(&job.wheel), job.archive()) {
-        (true, _) => "wheel",
-        (false, Some(_)) => "archive",
-        (false, None) => "tree",
+    let what = match (is_wheel_file(&job.wheel), job.archive(), job.sdist()) {
+        (true, ..) => "wheel",
+        (_, Some(_), _) => "archive",
+        (.., Some(_)) => "sdist",
+        (.., None) => "tree",
     };
     line(what, &job.wheel);
+    for wheel in &job.further_wheels {
+        line("wheel", wheel);
+    }
     line("gfx", &gfx.join(" "));
     line("runner", &job.runner.join(", "));
     line("estimate", job.estimate.as_ref().map_or("", |estimate| &estimate.verdict));

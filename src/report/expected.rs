@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{ArchiveName, Combination, ExpectedArchive, Machine};
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
-use crate::names::{ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive};
+use crate::names::{ExpectedWheel, PythonVersion, RocmVersion, WheelIdentity, is_tree_archive, is_wheel_file};
 use crate::plan::{Job, LeftOut, SavedPlan};
 
 /// The cells of a plan.
@@ -73,7 +73,7 @@ impl Expected {
                 }
             }
         }
-        for wheel in plan.published.iter().filter(|name| !is_tree_archive(name)) {
+        for wheel in plan.published.iter().filter(|name| is_wheel_file(name)) {
             if let Some((wheel, combination)) = read(wheel, &known, sink) {
                 expected.add_published(&wheel, &combination);
             }

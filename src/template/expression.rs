@@ -127,6 +127,8 @@ mod tests {
         assert!(check("{{ '2.14.0'|in_range('>=2.14') }}").is_true());
         assert!(!check("{{ '2.9.1'|in_range('>=2.14') }}").is_true());
         assert!(check("{{ gfx|starts_any(['gfx94']) }}").is_true());
+        let below = |path: &str| check(&format!("{{{{ '{path}'|below('/c') }}}}")).as_str().map(str::to_owned);
+        assert_eq!(["a/b", "/a", ""].map(below), ["/c/a/b", "/a", ""].map(|path| Some(path.to_owned())));
         assert_eq!(check("{{ '/a/b.whl'|basename }}").as_str(), Some("b.whl"));
         assert_eq!(check("{{ 'gfx942, gfx1151;gfx942'|words|semis }}").as_str(), Some("gfx942;gfx1151"));
         assert_eq!(check("{{ gfx|translate(['gfx942=MI300X', 'gfx1100'])|semis }}").as_str(), Some("MI300X"));

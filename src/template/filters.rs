@@ -3,7 +3,7 @@
 use minijinja::{Environment, Error, ErrorKind, Value};
 
 use crate::names::{
-    LocalLabel, PythonVersion, Version, WheelName, git_segment, local_version, rocm_suffix, rocmsdk_suffix,
+    LocalLabel, PythonVersion, Version, WheelName, git_segment, is_absolute, local_version, rocm_suffix, rocmsdk_suffix,
 };
 
 /// Adds every filter and function.
@@ -18,6 +18,9 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
         version.parse::<Version>().and_then(|version| version.satisfies(&range)).map_err(wrong)
     });
     environment.add_filter("quote", |text: String| quote(&text));
+    environment.add_filter("below", |path: String, folder: String| {
+        if is_absolute(&path) || path.is_empty() { path } else { format!("{folder}/{path}") }
+    });
     environment.add_filter("basename", |text: String| basename(&text).to_owned());
     environment.add_filter("requirement", |path: String| {
         basename(&path).parse::<WheelName>().map(|name| name.requirement()).map_err(wrong)

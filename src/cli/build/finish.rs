@@ -83,12 +83,16 @@ impl From<CollectFault> for Undelivered {
 }
 
 fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>, Undelivered> {
-    if let Some(archive) = job.job.archive() {
+    let of_archive = |archive: &str| -> Result<Vec<BuiltWheel>, CollectFault> {
         let found = exec::collect(job.folder.path(), &job.build.archive, 1)?;
-        return Ok(found
-            .iter()
-            .map(|found| exec::copy_out(&found.path, archive, &args.out))
-            .collect::<Result<_, _>>()?);
+        found.iter().map(|found| exec::copy_out(&found.path, archive, &args.out)).collect()
+    };
+    if let Some(archive) = job.job.archive() {
+        return Ok(of_archive(archive)?);
+    }
+    let sdist = job.job.sdist();
+    if let Some(sdist) = sdist {
+        named_whole(sdist, job)?;
     }
     let mut wheels = exec::collect(job.folder.path(), &job.build.wheels, job.job.wheels().count())?;
     let verified = job.job.gates.contains(&Gate::Verify);
@@ -114,8 +118,23 @@ fn deliver(job: &Prepared, args: &Args, shell: &Shell) -> Result<Vec<BuiltWheel>
             holds_all(found, shell)?;
         }
     }
-    let copied = wheels.iter().map(|found| exec::copy_out(&found.path, &found.name, &args.out));
-    Ok(copied.collect::<Result<_, _>>()?)
+    let mut copied = sdist.map(of_archive).transpose()?.unwrap_or_default();
+    for found in &wheels {
+        copied.push(exec::copy_out(&found.path, &found.name, &args.out)?);
+    }
+    Ok(copied)
+}
+
+/// Refuses a source distribution of another name than the plan's: its name holds the version that is inside.
+fn named_whole(expected: &str, job: &Prepared) -> Result<(), CollectFault> {
+    match exec::collect(job.folder.path(), &job.build.archive, 1)?.as_slice() {
+        [found] if found.name != expected => Err(CollectFault::Name {
+            expected: expected.to_owned(),
+            found: found.name.clone(),
+            reason: "it is of another version".to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The wheel under its label, for a build that cannot set it by itself.

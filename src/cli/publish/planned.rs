@@ -13,7 +13,7 @@ use crate::publish::{Cell, Expected};
 #[derive(Debug, Default)]
 pub(super) struct Planned {
     pub(super) expected: Vec<Expected>,
-    /// Archives of install trees, each with its job.
+    /// Archives of install trees and source distributions, each with its job.
     pub(super) archives: Vec<(String, String)>,
     /// For each of the expected, the Pythons it is for.
     pythons: Vec<Vec<String>>,
@@ -31,7 +31,8 @@ impl Planned {
             let gfx: Vec<String> = job.gfx.iter().map(ToString::to_string).collect();
             let covered = job.covers.get("python").cloned();
             let pythons = covered.unwrap_or_else(|| job.python.iter().map(ToString::to_string).collect());
-            planned.archives.extend(job.archive().map(|archive| (job.id.clone(), archive.to_owned())));
+            let archive = job.archive().or_else(|| job.sdist());
+            planned.archives.extend(archive.map(|archive| (job.id.clone(), archive.to_owned())));
             // A plan that this program wrote has wheel names that it can read.
             for wheel in job.wheels().filter_map(|wheel| wheel.parse().ok()) {
                 planned.expected.push(Expected { job: job.id.clone(), wheel });

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
-use crate::config::{Backend, Gate, Leaves, Profile, VersionFrom};
+use crate::config::{Backend, CheckProfile, Gate, Leaves, Profile, VersionFrom};
 use crate::diagnostic::Source;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
@@ -76,15 +76,21 @@ pub struct RecipeDocument {
     pub source: Option<Source>,
 }
 
-/// A wheel of another distribution that the build leaves too. Its version is not known before the build.
+/// A wheel of another distribution that the build leaves too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WheelDocument {
-    /// The distribution. Plain text.
+    /// The distribution; the expression sees `each`.
     pub distribution: String,
-    /// When it is left; the expression sees the axes, `vars`, `platform`, `backend` and `python`.
+    /// When it is left; the expression sees the axes, `vars`, `platform`, `backend`, `python`, `gfx` and `families`.
     #[serde(default)]
     pub when: Option<String>,
+    /// There is one for each item of this list, which the expression makes of the same values.
+    #[serde(default)]
+    pub each: Option<String>,
+    /// Whether it has the version of the job's own distribution; else only the build knows it. Plain text.
+    #[serde(default)]
+    pub same_version: bool,
     /// Wheel tags that do not depend on the job, `py3-none-any`. Plain text.
     #[serde(default)]
     pub tag: Option<String>,
@@ -272,6 +278,12 @@ pub struct StepDocument {
     /// Program and arguments; items that evaluate to none or nothing are dropped.
     #[serde(default)]
     pub argv: Vec<String>,
+    /// Arguments of this program, instead of `argv`: such a step runs on this machine, before all others.
+    #[serde(default)]
+    pub rock_matrix: Vec<String>,
+    /// Files and folders that it reads, absolute or relative to where the program is called.
+    #[serde(default)]
+    pub inputs: Vec<String>,
     /// `bash`, with `script` instead of `argv`. Plain text.
     #[serde(default)]
     pub shell: Option<String>,
@@ -364,7 +376,7 @@ pub struct CollectDocument {
     /// Glob of the wheels, relative to the job's folder.
     #[serde(default)]
     pub wheels: String,
-    /// Glob of the archive, relative to the job's folder.
+    /// Glob of the archive or source distribution, relative to the job's folder.
     #[serde(default)]
     pub archive: String,
     /// Set the label after the build, for builds that cannot set it themselves.
@@ -373,6 +385,9 @@ pub struct CollectDocument {
     /// Checks that every wheel must pass.
     #[serde(default)]
     pub gates: Vec<Gate>,
+    /// What kind of wheels they are where all wheels of a release are checked.
+    #[serde(default)]
+    pub profile: CheckProfile,
     /// Commands whose output `build.json` records, by name.
     #[serde(default)]
     pub record: IndexMap<String, Vec<String>>,
@@ -427,6 +442,7 @@ impl RecipeDocument {
             requires: self.requires.clone(),
             version_from: self.version_from,
             leaves: self.leaves,
+            checked_as: self.collect.profile,
             wheels: self.wheels.clone(),
             vars: self.vars.clone(),
             backends,

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{EnvValue, RecipeDocument};
+use super::{EnvValue, RecipeDocument, WheelDocument};
+use crate::config::Leaves;
 
 /// The page of a recipe, `docs/recipes/NAME.md`. `text` is its file: the comment at its head says what it builds, and a
 /// comment above a variable says what that is for.
@@ -23,10 +24,10 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
     }
     list(
         &mut page,
-        "Wheels",
+        if document.leaves == Leaves::Sdist { "Wheels beside the source distribution" } else { "Wheels" },
         document.wheels.iter().map(|wheel| match &wheel.when {
-            None => format!("`{}`", wheel.distribution),
-            Some(when) => format!("`{}`, when {}", wheel.distribution, code_of(when)),
+            None => of_each(wheel),
+            Some(when) => format!("{}, when {}", of_each(wheel), code_of(when)),
         }),
     );
     if !document.vars.is_empty() {
@@ -72,6 +73,12 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
         let _ = writeln!(page, "\n`--continue` also takes {}, each the beginning of its part.", code(&names));
     }
     page
+}
+
+/// The distribution of a row, and what there is one for.
+fn of_each(wheel: &WheelDocument) -> String {
+    let name = format!("`{}`", wheel.distribution);
+    wheel.each.as_deref().map_or_else(|| name.clone(), |each| format!("{name} for each of {}", code_of(each)))
 }
 
 /// The comment at the head of the file, as one paragraph.

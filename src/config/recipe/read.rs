@@ -83,20 +83,25 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     let collected = (!collect.wheels.is_empty(), !collect.archive.is_empty());
     let (fits, needs) = match document.leaves {
         Leaves::Wheels => (!collected.1, "no `archive`"),
+        Leaves::Sdist => (collected == (true, true), "`wheels` and `archive`"),
         Leaves::Archive => (collected == (false, true), "`archive` and no `wheels`"),
         Leaves::Tree => (collected == (false, false), "neither `wheels` nor `archive`"),
     };
-    if !fits || (document.leaves != Leaves::Wheels && !document.wheels.is_empty()) {
+    let has_wheels = matches!(document.leaves, Leaves::Wheels | Leaves::Sdist);
+    if !fits || (!has_wheels && !document.wheels.is_empty()) {
         let message = format!("a recipe that leaves {} has {needs} under `collect`", describe(document.leaves));
-        fault("collect:", message, "say with `leaves` whether it is wheels, an archive or a tree");
+        fault("collect:", message, "say with `leaves` what it is: wheels, a source distribution, an archive or a tree");
     }
-    if document.leaves == Leaves::Archive && document.version_from == VersionFrom::Build {
-        let message = "the name of an archive holds the version, and `version-from: build` leaves it open".to_owned();
+    let is_named_whole = matches!(document.leaves, Leaves::Archive | Leaves::Sdist);
+    if is_named_whole && document.version_from == VersionFrom::Build {
+        let what = describe(document.leaves);
+        let message = format!("the name of {what} holds the version, and `version-from: build` leaves it open");
         fault("version-from:", message, "take it out, so that an axis names the version");
     }
     for wheel in &document.wheels {
         let name = &wheel.distribution;
-        if let Err(error) = name.parse::<DistributionName>() {
+        let is_plain = !name.contains("{{");
+        if let (true, Err(error)) = (is_plain, name.parse::<DistributionName>()) {
             fault(name, error.to_string(), "write the project's name as on the package index");
         }
         if let Some(tag) = wheel.tag.as_deref().filter(|tag| !is_wheel_tag(tag)) {
@@ -120,11 +125,17 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
         if !stages.insert(stage.as_str()) {
             fault(stage, format!("two steps are called `{stage}`"), "give each step a stage of its own");
         }
-        match (step.argv.is_empty(), step.shell.as_deref(), step.script.is_empty(), step.place.is_some()) {
+        let own = !step.rock_matrix.is_empty();
+        match (step.argv.is_empty() && !own, step.shell.as_deref(), step.script.is_empty(), step.place.is_some()) {
+            (false, None, true, false) if own != step.argv.is_empty() => {
+                fault(stage, format!("step `{stage}` has both `argv` and `rock-matrix`"), "keep one of them");
+            }
             (false, None, true, false) | (true, Some("bash"), false, false) | (true, None, true, true) => {}
             _ => fault(
                 stage,
-                format!("step `{stage}` needs either `argv`, or `shell: bash` with `script`, or `place`"),
+                format!(
+                    "step `{stage}` needs either `argv`, or `rock-matrix`, or `shell: bash` with `script`, or `place`"
+                ),
                 "name the program and its arguments as a list",
             ),
         }
@@ -208,6 +219,7 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
 fn describe(leaves: Leaves) -> &'static str {
     match leaves {
         Leaves::Wheels => "wheels",
+        Leaves::Sdist => "a source distribution",
         Leaves::Archive => "an archive",
         Leaves::Tree => "a tree",
     }
@@ -261,7 +273,7 @@ mod tests {
                 "recipes/x.yaml:7:3: source `tree` needs exactly one of `sdist`, `git`, `path`, `artifact`, `project`",
                 "recipes/x.yaml:8:3: source `repo` names no `ref`",
                 "recipes/x.yaml:9:1: edit 1 needs either `file` with `find` or `write`, or `remove`",
-                "recipes/x.yaml:12:13: step `build` needs either `argv`, or `shell: bash` with `script`, or `place`",
+                "recipes/x.yaml:12:13: step `build` needs either `argv`, or `rock-matrix`, or `shell: bash` with `script`, or `place`",
                 "recipes/x.yaml:12:13: two steps are called `build`",
                 "recipes/x.yaml:14:14: `a b` is no name for a stage",
                 "recipes/x.yaml:15:13: the script of step `paste` holds an expression",

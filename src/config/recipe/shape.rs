@@ -1,6 +1,6 @@
 //! What a recipe file may hold, key by key.
 
-use crate::config::{Gate, Leaves, VersionFrom};
+use crate::config::{CheckProfile, Gate, Leaves, VersionFrom};
 use crate::yaml::shape::{Field, Record, Shape};
 
 const TEXT_LIST: Shape = Shape::List(&Shape::Text);
@@ -38,7 +38,8 @@ pub const RECIPE: Shape = Shape::Record(&Record {
             "leaves",
             Shape::Word(Leaves::WORDS),
             "wheels",
-            "What a job leaves: wheels, an archive of an install tree, or the tree alone.",
+            "What a job leaves: wheels, a source distribution with its wheels, an archive of an install tree, or the tree \
+             alone.",
         ),
         field(
             "wheels",
@@ -76,8 +77,15 @@ pub const RECIPE: Shape = Shape::Record(&Record {
 const WHEEL: Record = Record {
     name: "recipe wheel",
     fields: &[
-        needed("distribution", Shape::Text, "The distribution."),
-        field("when", Shape::Text, "", "When it is left: an expression over axes, vars, platform, backend and python."),
+        needed("distribution", Shape::Text, "The distribution, in which an expression may name `each`."),
+        field(
+            "when",
+            Shape::Text,
+            "",
+            "When it is left: an expression over axes, vars, platform, backend, python, gfx and families.",
+        ),
+        field("each", Shape::Text, "", "An expression over the same that gives a list: one wheel for each item."),
+        field("same-version", Shape::Boolean, "false", "Whether it has the version of the job's own distribution."),
         field("tag", Shape::Text, "", "Wheel tags that do not depend on the job, `py3-none-any`."),
     ],
 };
@@ -176,6 +184,18 @@ const STEP: Record = Record {
         field("use", Shape::Text, "\"\"", "Instead of all but `when`: a recipe whose steps stand here."),
         field("when", Shape::Text, "", "When it runs."),
         field("argv", TEXT_LIST, "[]", "Program and arguments; items that give none or nothing are dropped."),
+        field(
+            "rock-matrix",
+            TEXT_LIST,
+            "[]",
+            "Arguments of this program instead of `argv`: run on this machine, before all other steps.",
+        ),
+        field(
+            "inputs",
+            TEXT_LIST,
+            "[]",
+            "Files and folders that it reads: absolute, or relative to where rock-matrix is called.",
+        ),
         field("shell", Shape::Word(&["bash"]), "", "Run `script` instead of `argv`."),
         field(
             "script",
@@ -233,9 +253,15 @@ const COLLECT: Record = Record {
     name: "recipe collect",
     fields: &[
         field("wheels", Shape::Text, "\"\"", "Glob of the wheels, relative to the job's folder."),
-        field("archive", Shape::Text, "\"\"", "Glob of the archive, relative to the job's folder."),
+        field("archive", Shape::Text, "\"\"", "Glob of the archive or source distribution, in the job's folder."),
         field("relabel", Shape::Boolean, "false", "Set the label after the build, where the build cannot."),
         field("gates", Shape::List(&Shape::Word(Gate::WORDS)), "[]", "Checks that every wheel must pass."),
+        field(
+            "profile",
+            Shape::Word(CheckProfile::WORDS),
+            "default",
+            "What kind of wheels they are, as `wheel check --profile` takes it.",
+        ),
         field("record", Shape::Map(&TEXT_LIST), "{}", "Commands whose first line of output `build.json` records."),
     ],
 };

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::Words;
-use crate::config::{Config, Platform, Release, Workflow};
+use crate::config::{CheckProfile, Config, Platform, Release, Workflow};
 use crate::diagnostic::{
     Diagnostic, Place, Sink,
     registry::{build, plan as codes},
     render::is_invisible,
 };
-use crate::plan::Plan;
+use crate::plan::{Group, Plan};
 use crate::render::command;
 
 /// The options of a workflow.
@@ -21,6 +21,8 @@ pub(super) struct Agreed {
     pub(super) secrets: Vec<String>,
     /// The projects, sorted.
     pub(super) distributions: Vec<String>,
+    /// What kind of wheels there are.
+    pub(super) checked_as: CheckProfile,
 }
 
 /// The options of all files of a plan; where they differ, that is a fault at each place.
@@ -42,6 +44,7 @@ pub(super) fn agreed(plan: &Plan, sink: &mut Sink) -> Option<Agreed> {
         release: first.release.clone(),
         secrets: collected(|config| config.secrets.clone()),
         distributions: collected(|config| vec![config.distribution.to_string()]),
+        checked_as: plan.groups.first()?.profile.checked_as,
     })
 }
 
@@ -57,12 +60,20 @@ pub fn for_windows(config: &Config, message: impl Into<String>) -> Diagnostic {
 /// One fault with every place where files want another workflow or release than the first, and the command for each of
 /// the workflows that would do.
 fn differ(plan: &Plan) -> Option<Diagnostic> {
-    let mut alike: Vec<Vec<&Config>> = Vec::new();
-    for config in plan.groups.iter().map(|group| &group.config) {
-        let same = |of: &&mut Vec<&Config>| of[0].workflow == config.workflow && of[0].release == config.release;
+    let mut alike: Vec<Vec<&Group>> = Vec::new();
+    let fields_of = |one: &Group, other: &Group| {
+        [
+            ("workflow", one.config.workflow == other.config.workflow),
+            ("release", one.config.release == other.config.release),
+            // All wheels of a release are checked together.
+            ("recipe", one.profile.checked_as == other.profile.checked_as),
+        ]
+    };
+    for group in &plan.groups {
+        let same = |of: &&mut Vec<&Group>| fields_of(of[0], group).iter().all(|(_, same)| *same);
         match alike.iter_mut().find(same) {
-            Some(of) => of.push(config),
-            None => alike.push(vec![config]),
+            Some(of) => of.push(group),
+            None => alike.push(vec![group]),
         }
     }
     let (first, others) = alike.split_first().filter(|(_, others)| !others.is_empty())?;
@@ -70,13 +81,10 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
     let mut fields = BTreeSet::new();
     let mut places = Vec::new();
     for other in others.iter().flatten() {
-        for (field, same) in
-            [("workflow", first.workflow == other.workflow), ("release", first.release == other.release)]
-        {
-            if !same {
-                fields.insert(format!("`{field}`"));
-                places.push((other.places.of(field), format!("not that of `{}`", first.places.source().path)));
-            }
+        for (field, _) in fields_of(first, other).into_iter().filter(|(_, same)| !same) {
+            fields.insert(format!("`{field}`"));
+            let place = other.config.places.of(field);
+            places.push((place, format!("not that of `{}`", first.config.places.source().path)));
         }
     }
     let fields = fields.into_iter().collect::<Vec<_>>().join(" and ");
@@ -90,8 +98,8 @@ fn differ(plan: &Plan) -> Option<Diagnostic> {
 }
 
 /// The command that renders a workflow of these files, named after the first.
-fn render_command(files: &[&Config]) -> String {
-    let paths: Vec<&str> = files.iter().map(|config| &*config.places.source().path).collect();
+fn render_command(files: &[&Group]) -> String {
+    let paths: Vec<&str> = files.iter().map(|group| &*group.config.places.source().path).collect();
     let name = paths[0].rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("wheels", |(stem, _)| stem);
     let out = format!(".github/workflows/{name}.yml");
     let words = ["rock-matrix", "render", "workflow"].into_iter().chain(paths).chain(["--out", &out]);

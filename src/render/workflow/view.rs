@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
-use crate::config::{Leaves, PrRunMode, Switch, ToolFrom};
+use crate::config::{CheckProfile, Leaves, PrRunMode, Switch, ToolFrom};
 use crate::names;
 use crate::plan::Plan;
 use crate::render::quote;
@@ -45,7 +45,10 @@ pub(super) struct View<'a> {
     queue: &'static str,
     cache: bool,
     has_wheels: bool,
+    has_sdists: bool,
     has_archives: bool,
+    /// What kind of wheels are checked, as an option.
+    profile: String,
     secrets: &'a [String],
     /// Jobs that test the wheels of a matrix where a GPU is.
     tests: Vec<Shard>,
@@ -114,6 +117,7 @@ impl<'a> View<'a> {
         let options = format!("{global}{}", option("--recipes", words.recipes));
         let slow = plan.job_count() > FILES_AN_HOUR;
         let tests = tests(plan, agreed.workflow.pr_run_mode, &tools, &shards);
+        let leaves = |what: Leaves| plan.groups.iter().any(|group| group.profile.leaves == what);
         let before_publish = || shards.iter().chain(&tests).map(|shard| shard.job.as_str());
         Self {
             generator: words.generator,
@@ -132,8 +136,13 @@ impl<'a> View<'a> {
             max_parallel: agreed.workflow.max_parallel,
             queue: agreed.workflow.queue.word(),
             cache: agreed.workflow.cache == Switch::On,
-            has_wheels: plan.groups.iter().any(|group| group.profile.leaves == Leaves::Wheels),
-            has_archives: plan.groups.iter().any(|group| group.profile.leaves == Leaves::Archive),
+            has_wheels: leaves(Leaves::Wheels) || leaves(Leaves::Sdist),
+            has_sdists: leaves(Leaves::Sdist),
+            has_archives: leaves(Leaves::Archive),
+            profile: match agreed.checked_as {
+                CheckProfile::Default => String::new(),
+                CheckProfile::Sdk => format!("--profile {} ", agreed.checked_as),
+            },
             secrets: &agreed.secrets,
             publish: Publish {
                 needs: std::iter::once("plan").chain(before_publish()).map(str::to_owned).collect(),
