@@ -532,11 +532,6 @@ fn a_run_for_a_fork_goes_without_sccache_and_with_ccache() {
     assert!(launcher(", compiler-cache: sccache", "own/wheels"));
 }
 
-/// A stand-in for the tool that makes packages of artifacts: it takes wheels for them.
-const MAKE_PACKAGES: &str = "import pathlib, shutil, sys\ngiven = dict(word[2:].split('=', 1) for word in sys.argv[1:])\n\
-    pathlib.Path(given['dest-dir'], 'dist').mkdir(parents=True)\nfor wheel in pathlib.Path(given['artifact-dir']).glob('*.whl'):\n    \
-    shutil.copy(wheel, pathlib.Path(given['dest-dir'], 'dist'))\n";
-
 /// TB26: the SDK comes from an index, is there already, or is made of artifacts of a run or of this machine.
 #[test]
 fn the_sdk_comes_by_each_of_the_four_ways() {
@@ -550,8 +545,11 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
             .display()
             .to_string()
             .replace(family.project.root().to_str().unwrap(), "[HERE]");
-        let commands = said.lines().map(str::trim).filter(|line| line.starts_with(&python) && !line.contains(" -c "));
-        commands.map(|line| line[python.len() + 1..].to_owned()).collect::<Vec<_>>()
+        let python = format!("{python} ");
+        let of_python = |line: &&str| line.starts_with(&python) && !line.contains(" -c ");
+        let commands =
+            said.lines().map(str::trim).filter(|line| of_python(line) || line.starts_with("rock-matrix sdk "));
+        commands.map(|line| line.strip_prefix(&python).unwrap_or(line).to_owned()).collect::<Vec<_>>()
     };
     let install = "-m pip install --force-reinstall --pre";
     let requirement = "'rocm[libraries,devel]==7.14.0'";
@@ -560,42 +558,29 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
         [format!("{install} --index-url https://example.org/v2/gfx94X-dcgpu/ {requirement}")]
     );
     assert_eq!(stages("rocm-from: installed"), ["-m rocm_sdk version"]);
-    let tools = "/srv/rock/build_tools";
     let packages = ".rock/JOB/rocm-packages";
     let of = |words: Vec<String>| words.iter().map(|word| job_as_word(word)).collect::<Vec<_>>();
-    assert_eq!(
-        of(stages("rocm-from: run, therock-dir: /srv/rock, run-id: \"123\", artifact-group: gfx94X-dcgpu")),
-        [
-            format!(
-                "{tools}/fetch_artifacts.py --run-id=123 --target=gfx94X-dcgpu --output-dir=[HERE]/.rock/JOB/rocm-artifacts --all"
-            ),
-            format!(
-                "{tools}/build_python_packages.py --artifact-dir=[HERE]/.rock/JOB/rocm-artifacts --dest-dir=[HERE]/{packages}"
-            ),
-            format!("{install} --find-links [HERE]/{packages}/dist {requirement}"),
-        ]
-    );
-    assert_eq!(
-        of(stages("rocm-from: artifacts, therock-dir: /srv/rock, artifact-dir: /srv/artifacts")),
-        [
-            format!("{tools}/build_python_packages.py --artifact-dir=/srv/artifacts --dest-dir=[HERE]/{packages}"),
-            format!("{install} --find-links [HERE]/{packages}/dist {requirement}"),
-        ]
-    );
-    // The last one for real: pip finds nothing but what was made of the artifacts.
-    family.write("rock/build_tools/build_python_packages.py", MAKE_PACKAGES);
-    std::fs::rename(family.path("house"), family.path("artifacts")).unwrap();
-    let here = |path: &str| family.path(path).display().to_string();
-    let vars = format!("rocm-from: artifacts, therock-dir: {}, artifact-dir: {}", here("rock"), here("artifacts"));
-    family.matrix("rocm-sdk", &vars, "");
-    family.build(0, &[]);
-    assert_eq!(python(&family, "import rocm_sdk; print(rocm_sdk.VERSION)"), "7.14.0");
-    for name in ["rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries_gfx94X_dcgpu"] {
-        assert!(family.site(&format!("{name}-7.14.0.dist-info")).exists(), "{name}");
+    let build = |from: &str| {
+        format!(
+            "rock-matrix sdk build --artifact-dir={from} --dest-dir=rocm-packages --platform=linux --version=7.14.0"
+        )
+    };
+    let fetch = |which: &str| {
+        format!("rock-matrix sdk fetch --run-id=123 --platform=linux {which} --output-dir=rocm-artifacts")
+    };
+    let installed = format!("{install} --find-links [HERE]/{packages}/dist {requirement}");
+    for (group, which) in
+        [(", artifact-group: gfx94X-dcgpu", "--artifact-group=gfx94X-dcgpu"), ("", "--amdgpu-targets=gfx942")]
+    {
+        assert_eq!(
+            of(stages(&format!("rocm-from: run, run-id: \"123\"{group}"))),
+            [fetch(which), build("rocm-artifacts"), installed.clone()]
+        );
     }
-    let record: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(family.job("build.json")).unwrap()).unwrap();
-    assert_eq!(record["used"]["rocm-sdk"], "7.14.0");
+    for (folder, shown) in [("/srv/artifacts", "/srv/artifacts"), ("made", "[HERE]/made")] {
+        let vars = format!("rocm-from: artifacts, artifact-dir: {folder}");
+        assert_eq!(of(stages(&vars)), [build(shown), installed.clone()]);
+    }
 }
 
 /// A line with the job's id as `JOB`.

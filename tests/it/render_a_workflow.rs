@@ -75,6 +75,7 @@ fn cases() -> Vec<(&'static str, Project, Vec<&'static str>)> {
         ("everything", project(all), vec![]),
         ("pytorch", Project::new().copy("matrices/pytorch.yaml", "matrices/pytorch.yaml"), vec![]),
         ("aotriton", Project::new().copy("matrices/aotriton.yaml", "matrices/aotriton.yaml"), vec![]),
+        ("rocm-sdk", Project::new().copy("matrices/rocm-sdk.yaml", "matrices/rocm-sdk.yaml"), vec![]),
         (BACKENDS_IN_A_POOL, backends_in_a_pool(), vec![]),
         (SELF_HOSTED_AND_PODS, project(SELF_HOSTED), vec![]),
     ]
