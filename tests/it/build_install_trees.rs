@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::Project;
 use crate::support::toy::wait_until;
+use crate::support::{Project, sdk};
 
 const JOB: &str = "aotriton-0.13.0-rocm7.14.0-gfx942";
 const ARCHIVE: &str = "aotriton-0.13.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz";
@@ -43,12 +43,6 @@ echo kernel >\"$prefix/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip\"
 echo '#pragma once' >\"$prefix/include/aotriton/flash.h\"
 ";
 
-/// What the SDK's Python package says of itself.
-const SDK: &str = "import sys
-said = {'version': '7.14.0', 'targets': 'gfx942'}
-print(said.get(sys.argv[1]) or '/opt/sdk' + {'--root': '', '--cmake': '/lib/cmake', '--bin': '/bin'}[sys.argv[-1]])
-";
-
 struct Stand {
     project: Project,
 }
@@ -68,8 +62,6 @@ impl Stand {
             .file("sources/CMakeLists.txt", &sources_of([0, 13, 0]))
             .file("bin/cmake", CMAKE)
             .file("bin/ninja", NINJA)
-            .file("modules/rocm_sdk/__init__.py", "")
-            .file("modules/rocm_sdk/__main__.py", SDK)
             .file("modules/torch/__init__.py", "")
             .file("modules/pybind11/__init__.py", "")
             .file("site/torch/__init__.py", "")
@@ -77,6 +69,7 @@ impl Stand {
         for program in ["bin/cmake", "bin/ninja"] {
             std::fs::set_permissions(project.path(program), PermissionsExt::from_mode(0o755)).unwrap();
         }
+        sdk::install(&project.path("modules"));
         Self { project }
     }
 
@@ -173,7 +166,8 @@ fn aotriton_is_configured_installed_packed_and_placed() {
     for word in ["-DAOTRITON_TARGET_ARCH=gfx942", "-DAOTRITON_GPU_BUILD_TIMEOUT=0", "src/aotriton", install.as_str()] {
         assert!(words.lines().any(|found| found == word), "{word}: {words}");
     }
-    assert!(stand.text("cmake.env").contains("ROCM_PATH=/opt/sdk\n"), "{}", stand.text("cmake.env"));
+    let root = stand.project.path("modules/_rocm_sdk_devel").display().to_string();
+    assert!(stand.text("cmake.env").contains(&format!("ROCM_PATH={root}\n")), "{}", stand.text("cmake.env"));
     assert_eq!(stand.text("ninja.words"), "-C build install\n", "ninja alone would build everything twice");
     let lib = stand.project.path("site/torch/lib");
     assert_eq!(std::fs::read_link(lib.join("libaotriton_v2.so")).unwrap().to_str(), Some("libaotriton_v2.so.0.13.0"));

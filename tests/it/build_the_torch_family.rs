@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use crate::support::bundle::hip_bundle;
-use crate::support::{Family, PYPROJECT};
+use crate::support::{Family, PYPROJECT, sdk};
 
 /// The libraries that a torch for ROCm 7.14 preloads, dependencies first.
 const PRELOADS: [&str; 22] = [
@@ -183,9 +183,11 @@ LD_LIBRARY_PATH=[SDK]/lib/rocm_sysdeps/lib:/outer/lib
              preload_shortnames=[\n{names}        ],\n        check_version=\"7.14.0\",\n    )\n"
         )
     );
-    let preloaded = std::fs::read_to_string(family.site("rocm_sdk/preloaded.json")).unwrap();
-    let preloaded: serde_json::Value = serde_json::from_str(&preloaded).unwrap();
-    assert_eq!(preloaded, serde_json::json!([PRELOADS, "7.14.0"]));
+    let loaded = "import json, torch; from rocm_sdk import _libraries; print(json.dumps(list(_libraries._loaded)))";
+    let loaded: Vec<String> = serde_json::from_str(&python(&family, loaded)).unwrap();
+    assert_eq!(loaded, PRELOADS, "they are loaded, in this order");
+    let mapped = python(&family, "import torch; print(open('/proc/self/maps').read())");
+    assert!(mapped.contains("/_rocm_sdk_libraries/lib/libMIOpen.so.1"), "{mapped}");
     python(&family, "import py_compile, torch; py_compile.compile(torch._rocm_init.__file__, doraise=True)");
 }
 
@@ -308,7 +310,8 @@ fn targets_are_told_to_cmake_as_a_list_whoever_names_them() {
     let targets = |named: &str, caller: &str, sdk: &str| {
         vision(&family, &format!(", rocm-arch: \"{named}\""), "");
         let mut build = family.command(&["build", "--all"]);
-        let output = build.env("PYTORCH_ROCM_ARCH", caller).env("SDK_TARGETS", sdk).output().unwrap();
+        sdk::set_targets(&family.site(""), sdk);
+        let output = build.env("PYTORCH_ROCM_ARCH", caller).output().unwrap();
         family.ended(4, output);
         family.called("torchvision").env["PYTORCH_ROCM_ARCH"].clone()
     };
@@ -581,6 +584,24 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
         let vars = format!("rocm-from: artifacts, artifact-dir: {folder}");
         assert_eq!(of(stages(&vars)), [build(shown), installed.clone()]);
     }
+    // The last one for real: pip finds nothing of it but what was made of the artifacts.
+    for entry in std::fs::read_dir(family.path("house")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_str().unwrap().starts_with("rocm") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    sdk::artifacts(&family.project);
+    family.matrix("rocm-sdk", "rocm-from: artifacts", "");
+    family.build(0, &[]);
+    assert_eq!(python(&family, "import rocm_sdk; print(rocm_sdk.__version__)"), "7.14.0");
+    for name in ["rocm", "rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries"] {
+        assert!(family.site(&format!("{name}-7.14.0.dist-info")).exists(), "{name}");
+    }
+    assert!(family.site("_rocm_sdk_devel/bin/hipcc").exists(), "what is built against is unpacked");
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(family.job("build.json")).unwrap()).unwrap();
+    assert_eq!(record["used"]["rocm-sdk"], "7.14.0");
 }
 
 /// A line with the job's id as `JOB`.

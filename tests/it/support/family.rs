@@ -1,15 +1,15 @@
 //! Stand-ins for torch and what is built with it: source trees whose builds note how they were called and make real
-//! wheels, a virtual environment, and wheels of an SDK for pip to find. Nothing of it needs a network.
+//! wheels, a virtual environment, and the packages of a real SDK for pip to find. Nothing of it needs a network.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::{Project, Wheel, need_pip};
+use super::{Project, Wheel, need_pip, sdk};
 
 const STANDIN: &str = include_str!("standin/standin.py");
-const SDK: &str = include_str!("standin/rocm_sdk.py");
+const SETUPTOOLS: &str = include_str!("standin/setuptools.py");
 const BUILD: &str = include_str!("standin/build.py");
 /// A tree whose build back end stands in it, for pip and `python -m build`.
 pub const PYPROJECT: &str = "[build-system]\nrequires = []\nbuild-backend = \"standin\"\nbackend-path = [\".\"]\n";
@@ -89,26 +89,14 @@ impl Family {
         self.write("trees/torchaudio/CMakeLists.txt", "find_package(Torch REQUIRED)\n");
     }
 
-    /// Wheels that pip finds: the SDK, what builds wheels, and a requirement.
+    /// What pip finds: the SDK, what builds wheels, and a requirement.
     fn fill_house(&self) {
-        let libraries = "rocm_sdk_libraries_gfx94X_dcgpu";
-        let rocm = ["libraries", "devel"].iter().fold(Wheel::named("rocm-7.14.0-py3-none-any.whl"), |wheel, extra| {
-            wheel.header(&format!("Provides-Extra: {extra}"))
-        });
-        let rocm = rocm
-            .requires("rocm-sdk-core==7.14.0")
-            .requires(&format!("{libraries}==7.14.0; extra == \"libraries\""))
-            .requires("rocm-sdk-devel==7.14.0; extra == \"devel\"")
-            .file("rocm_sdk/__init__.py", SDK)
-            .file("rocm_sdk/__main__.py", "from rocm_sdk import main\n\nmain()\n");
-        let root = ["lib/rocm_sysdeps", "lib/host-math", "lib/llvm/amdgcn/bitcode", "lib/cmake", "bin"];
-        let devel = root.iter().fold(Wheel::named("rocm_sdk_devel-7.14.0-py3-none-any.whl"), |wheel, folder| {
-            wheel.file(&format!("_rocm_sdk_devel/{folder}/is-here"), "")
-        });
+        sdk::copy(&self.path("house"));
         let build = Wheel::named("build-1.2-py3-none-any.whl").file("build/__main__.py", BUILD);
-        let more = ["rocm_sdk_core-7.14.0", &format!("{libraries}-7.14.0"), "need-1.0"];
-        let more = more.map(|name| Wheel::named(&format!("{name}-py3-none-any.whl")));
-        for wheel in [rocm, devel, build].into_iter().chain(more) {
+        let setuptools = Wheel::named("setuptools-99.0-py3-none-any.whl")
+            .file("setuptools/__init__.py", "from setuptools.build_meta import setup\n")
+            .file("setuptools/build_meta.py", SETUPTOOLS);
+        for wheel in [build, setuptools, Wheel::named("need-1.0-py3-none-any.whl")] {
             self.write(&format!("house/{}", wheel.name()), wheel.bytes());
         }
     }
@@ -116,12 +104,10 @@ impl Family {
     /// The same with the SDK and what builds wheels, as pip would install them from the house.
     pub fn with_sdk() -> Self {
         let family = Self::new();
-        let unpack = "import sys, zipfile; [zipfile.ZipFile(wheel).extractall(sys.argv[1]) for wheel in sys.argv[2:]]";
+        sdk::install(&family.site(""));
+        let unpack = "import sys, zipfile; zipfile.ZipFile(sys.argv[2]).extractall(sys.argv[1])";
         let mut python = Command::new(family.path("venv/bin/python"));
-        python.args(["-c", unpack]).arg(family.site(""));
-        for name in ["rocm-7.14.0", "rocm_sdk_devel-7.14.0", "build-1.2"] {
-            python.arg(family.path(&format!("house/{name}-py3-none-any.whl")));
-        }
+        python.args(["-c", unpack]).arg(family.site("")).arg(family.path("house/build-1.2-py3-none-any.whl"));
         assert!(python.status().unwrap().success());
         family
     }

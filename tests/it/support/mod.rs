@@ -16,6 +16,7 @@ mod pip;
 pub mod play;
 mod project;
 pub mod rewritten;
+pub mod sdk;
 pub mod toy;
 mod wheel;
 
