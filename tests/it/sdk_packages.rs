@@ -516,7 +516,8 @@ fn the_stub_is_made_of_the_source_beside_it() {
 /// Every command that the page shows, run as it stands there.
 #[test]
 fn the_commands_of_the_page_run() {
-    let project = Project::new().env("THEROCK_LOCAL_STAGING_DIR", "staging");
+    let project = Project::new().copy("matrices/rocm-sdk.yaml", "matrices/rocm-sdk.yaml");
+    let project = project.env("THEROCK_LOCAL_STAGING_DIR", "staging");
     Artifacts::split(&project).publish("staging", "18456789012-linux");
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/sdk-packages.md")).unwrap();
     let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("$ rock-matrix ")).collect();

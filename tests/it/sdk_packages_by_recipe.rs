@@ -30,15 +30,21 @@ fn matrix(gfx: &str, vars: &str) -> String {
     text.lines().map(own).collect()
 }
 
-/// A project with the matrix file for a folder of artifacts, which is there.
-fn project(gfx: &str) -> Project {
-    let project = Project::new().file(MATRIX, &matrix(gfx, "{artifacts-from: folder}"));
-    let artifacts = Artifacts::split(&project);
+/// Artifacts that lack nothing, for two targets.
+fn artifacts(project: &Project) -> Artifacts<'_> {
+    let artifacts = Artifacts::split(project);
     artifacts.programs();
     for target in ["gfx942", "gfx1100"] {
         let archive = format!("blas_lib_{target}/blas/stage/.kpack/blas_lib_{target}.kpack");
         artifacts.file(&archive, &kpack(&[target], &["hipblas"]));
     }
+    artifacts
+}
+
+/// A project with the matrix file for a folder of artifacts, which is there.
+fn project(gfx: &str) -> Project {
+    let project = Project::new().file(MATRIX, &matrix(gfx, "{artifacts-from: folder}"));
+    artifacts(&project);
     project
 }
 
@@ -87,6 +93,17 @@ fn the_packages_of_a_plan_are_built_checked_and_published() {
     let said = project.run(&["plan", MATRIX, "--published", "release", "--format", "json"]).exits(0).stdout;
     let again: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!((again["jobs"].as_array().unwrap().len(), again["published"].as_array().unwrap().len()), (0, 7));
+}
+
+/// The archives of a run are packed as they were fetched.
+#[test]
+fn the_packages_of_a_run_are_made_of_what_is_fetched() {
+    let vars = "{artifacts-from: run, run-id: \"18456789012\", local-staging: staging}";
+    let project = Project::new().file(MATRIX, &matrix("[gfx942]", vars));
+    artifacts(&project).publish("staging", "18456789012-linux");
+    project.run(&["build", "--all", "--matrix", MATRIX]).exits(0);
+    let expected = PACKAGES.iter().filter(|name| !name.contains("gfx1100"));
+    assert_eq!(files(&project, "dist"), expected.map(|name| (*name).to_owned()).collect());
 }
 
 #[test]
