@@ -285,18 +285,6 @@ fn every_gate_is_in_one_check_and_what_is_known_may_be_allowed() {
 }
 
 #[test]
-fn packages_of_the_sdk_carry_rocm_on_purpose() {
-    let name = "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl";
-    let runtime = Library::new().soname("libamdhip64.so.7").linked("libc.so.6");
-    let wheel = Wheel::named(name).executable("_rocm_sdk_core/lib/libamdhip64.so.7", runtime.build());
-    let project = Project::new().bytes(name, &wheel.bytes());
-    let usual = project.run(&["wheel", "check", name, "--no-host-libs"]).exits(0);
-    assert!(usual.stderr.contains("warning[R111 vendored-rocm]"), "{}", usual.stderr);
-    let sdk = project.run(&["wheel", "check", name, "--no-host-libs", "--profile", "sdk"]).exits(0);
-    assert!(!sdk.stderr.contains("warning"), "{}", sdk.stderr);
-}
-
-#[test]
 fn wheels_are_told_in_the_order_they_were_named_those_that_cannot_be_read_too() {
     let one = wheel(library(bundle::hip_bundle(&[GFX90A], 512), 1));
     let project = Project::new().bytes(NAME, &one.bytes()).bytes("torn-1.0-py3-none-any.whl", b"no zip");

@@ -678,3 +678,65 @@ fn packages_of_several_families_are_proved_each_with_its_own() {
     std::fs::remove_file(set.project.path("out/dist/gfx110X-all/rocm-7.10.0.tar.gz")).unwrap();
     set.says(1, "error[S032 sdk-package-missing]: there is no package `rocm` for gfx110X-all", "");
 }
+
+/// Codes of what `wheel check` finds in a wheel of a set, under a profile.
+fn checked(set: &Set, name: &str, profile: &str, code: i32) -> Vec<String> {
+    let path = set.path(name).display().to_string();
+    let words = ["wheel", "check", &path, "--no-host-libs", "--json", "--profile", profile];
+    let document: Value = serde_json::from_str(&set.project.run(&words).exits(code).stdout).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_packages_of_the_sdk_do_on_purpose_is_a_finding_in_other_wheels_alone() {
+    let set = Set::new();
+    let usual = checked(&set, "rocm_sdk_core", "default", 0);
+    assert!(usual.contains(&"R111".to_owned()), "ROCm is inside: {usual:?}");
+    let names = [
+        "rocm_profiler",
+        "rocm_sdk_core",
+        "rocm_sdk_devel",
+        "rocm_sdk_device_gfx1100",
+        "rocm_sdk_device_gfx942",
+        "rocm_sdk_libraries",
+    ];
+    for name in names {
+        assert_eq!(checked(&set, name, "sdk", 0), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn one_package_of_the_sdk_is_checked_for_what_it_promises_by_itself() {
+    let found = |name: &str, edit: &dyn Fn(&mut Members)| {
+        let set = Set::new();
+        set.edit(name, edit);
+        checked(&set, name, "sdk", 1)
+    };
+    let library = "_rocm_sdk_core/lib/libamdhip64.so.7";
+    let core = |edit: &dyn Fn(&mut Members)| found("rocm_sdk_core", edit);
+    let runpath = core(&|members| {
+        let made = linked(|one| one.soname("libamdhip64.so.7").runpath(CORE));
+        members.insert(library.into(), made);
+    });
+    assert!(runpath.contains(&"S037".to_owned()), "{runpath:?}");
+    let other_name = core(&|members| {
+        let library = members[library].clone();
+        members.insert("_rocm_sdk_core/lib/libamdhip64.so".into(), library);
+    });
+    assert!(other_name.contains(&"S039".to_owned()), "{other_name:?}");
+    let stub = core(&|members| drop(members.remove("_rocm_sdk_core/lib/llvm/bin/clang-23")));
+    assert!(stub.contains(&"S040".to_owned()), "{stub:?}");
+    let module = found("rocm_sdk_device_gfx942", &|members| {
+        members.insert("_rocm_sdk_libraries/__init__.py".into(), (Vec::new(), 0o644));
+    });
+    assert!(module.contains(&"S035".to_owned()), "{module:?}");
+}
+
+#[test]
+fn a_wheel_of_something_else_is_told_under_the_profile_of_the_sdk() {
+    let wheel = crate::support::Wheel::named("demo-1.0-py3-none-any.whl");
+    let project = Project::new().bytes(wheel.name(), &wheel.bytes());
+    let said = project.run(&["wheel", "check", wheel.name(), "--profile", "sdk"]).exits(0).stderr;
+    assert!(said.starts_with("warning[S030 no-sdk-packages]: it is no package of the SDK"), "{said}");
+}

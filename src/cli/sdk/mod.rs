@@ -12,6 +12,8 @@ mod verify;
 mod version;
 mod wanted;
 
+pub(super) use verify::alone;
+
 use super::{Exit, Format, Shell};
 
 /// Make the Python packages of the ROCm SDK

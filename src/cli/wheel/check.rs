@@ -11,10 +11,11 @@ use super::verify::encoded_name;
 use super::{Format, Printing, WheelFile, report};
 use crate::audit::{self, Expected, Facts, FileFacts, FindingView, GfxDocument, Look, SplitCode};
 use crate::bytes::ReadAt;
-use crate::cli::{Exit, Shell, Verbosity};
-use crate::diagnostic::registry::{self, rocm, wheel as wheel_codes};
+use crate::cli::{Exit, Shell, Verbosity, sdk};
+use crate::diagnostic::registry;
 use crate::diagnostic::{Code, Diagnostic, Severity, counted, nearest};
 use crate::names::GfxTarget;
+use crate::sdk::verify::ON_PURPOSE;
 use crate::wheel;
 
 /// Check wheels: RECORD and METADATA, the platforms they claim, their label, their libraries and their code for GPUs
@@ -56,7 +57,7 @@ pub(super) struct Args {
     /// Findings not to fail on, by code or name
     #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
     allow: Vec<&'static Code>,
-    /// What kind of wheel it is: those of the ROCm SDK carry ROCm's libraries on purpose
+    /// What kind of wheel it is: those of the ROCm SDK carry ROCm's libraries on purpose, and promise other things
     #[arg(long, value_enum, default_value = "default")]
     profile: Profile,
     #[command(flatten)]
@@ -70,12 +71,9 @@ pub(super) struct Args {
 enum Profile {
     /// Any wheel
     Default,
-    /// A package of the ROCm SDK
+    /// A package of the ROCm SDK, with what it promises by itself; `sdk verify` looks at all of them together
     Sdk,
 }
-
-/// What packages of the SDK do on purpose: they carry ROCm, and lie where pure Python lies.
-const SDK_ALLOWS: [&Code; 3] = [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &wheel_codes::PURELIB_MISMATCH];
 
 /// A size with a unit: GitHub and the index count in powers of ten for MB, and in powers of two for MiB.
 fn size(text: &str) -> Result<u64, String> {
@@ -115,7 +113,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(expected) => expected,
         Err(exit) => return exit,
     };
-    let mut checked: Vec<Checked> = paths.iter().map(|path| look(path, &judge, &expected)).collect();
+    let mut checked: Vec<Checked> = paths.iter().map(|path| look(path, args.profile, &judge, &expected)).collect();
     let splits: Vec<SplitCode> = checked.iter_mut().map(|one| std::mem::take(&mut one.split)).collect();
     let missing = audit::missing_archives(&splits);
     for (one, missing) in checked.into_iter().zip(missing) {
@@ -167,7 +165,7 @@ struct Told {
     facts: Option<Facts>,
 }
 
-fn look<'p>(path: &'p Path, judge: &Judge, expected: &Expected) -> Checked<'p> {
+fn look<'p>(path: &'p Path, profile: Profile, judge: &Judge, expected: &Expected) -> Checked<'p> {
     let mut checked = Checked {
         path,
         shown: String::new(),
@@ -180,7 +178,7 @@ fn look<'p>(path: &'p Path, judge: &Judge, expected: &Expected) -> Checked<'p> {
     };
     match super::open(path) {
         Ok(file) => {
-            look_into(&file, judge, expected, &mut checked);
+            look_into(&file, profile, judge, expected, &mut checked);
             checked.found.extend(encoded_name(&file, path));
         }
         Err(fault) => checked.found.push(fault),
@@ -188,7 +186,7 @@ fn look<'p>(path: &'p Path, judge: &Judge, expected: &Expected) -> Checked<'p> {
     checked
 }
 
-fn look_into(file: &WheelFile, judge: &Judge, expected: &Expected, checked: &mut Checked<'_>) {
+fn look_into(file: &WheelFile, profile: Profile, judge: &Judge, expected: &Expected, checked: &mut Checked<'_>) {
     checked.shown.clone_from(&file.shown);
     checked.size_bytes = file.file.size_bytes();
     let told = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
@@ -202,6 +200,11 @@ fn look_into(file: &WheelFile, judge: &Judge, expected: &Expected, checked: &mut
         let with_code = report.files.iter().filter(|file| !file.inventory.is_empty());
         let split = SplitCode::new(&file.shown, &report.files);
         checked.summary = summary(wheel, report, file.file.size_bytes());
+        let promised = match profile {
+            Profile::Default => Vec::new(),
+            Profile::Sdk => sdk::alone(wheel, &report.files, &file.shown, &file.name, judge.compat.sdk_tables())
+                .unwrap_or_else(|error| vec![error.diagnostic(&file.shown)]),
+        };
         let lacks = if expected.has(&file.name) {
             expected
                 .lacks(&file.shown, wheel, file.file.size_bytes(), &file.name, judge.compat)
@@ -209,14 +212,14 @@ fn look_into(file: &WheelFile, judge: &Judge, expected: &Expected, checked: &mut
         } else {
             Vec::new()
         };
-        (with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole, lacks)
+        (with_code.cloned().collect::<Vec<_>>(), split, report.findings.clone(), whole, lacks, promised)
     });
     checked.found = match told {
-        Ok((files, split, judged, whole, lacks)) => {
+        Ok((files, split, judged, whole, lacks, promised)) => {
             (checked.files, checked.split) = (Some(files), split);
             // The files of dist-info are looked at by both.
             let fresh: Vec<Diagnostic> = judged.into_iter().filter(|finding| !whole.contains(finding)).collect();
-            let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).chain(lacks).collect();
+            let mut found: Vec<Diagnostic> = whole.into_iter().chain(fresh).chain(lacks).chain(promised).collect();
             told_once(&mut found);
             found
         }
@@ -249,12 +252,10 @@ fn judged(
         }
         found.extend(audit::too_large(&checked.shown, checked.size_bytes, args.max_size, judge.compat));
     }
-    let allowed = |finding: &Diagnostic| {
-        let by_profile = args.profile == Profile::Sdk && SDK_ALLOWS.contains(&finding.code);
-        by_profile || args.allow.contains(&finding.code)
-    };
+    let is_on_purpose = |finding: &Diagnostic| args.profile == Profile::Sdk && ON_PURPOSE.contains(&finding.code);
+    let allowed = |finding: &Diagnostic| args.allow.contains(&finding.code);
     let soft = |finding: Diagnostic| if allowed(&finding) { finding.severity(Severity::Note) } else { finding };
-    found.into_iter().map(soft).collect()
+    found.into_iter().filter(|finding| !is_on_purpose(finding)).map(soft).collect()
 }
 
 fn human(path: &Path, summary: &[String], found: &[Diagnostic], verbosity: Verbosity) -> String {

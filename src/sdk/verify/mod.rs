@@ -19,10 +19,16 @@ mod stubs;
 mod texts;
 
 use crate::compat::rows::Tables;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::{rocm, wheel as codes};
+use crate::diagnostic::{Code, Diagnostic};
 
 pub use opened::{Held, Linked, Opened, OpenedFile, OpenedWheel, Payload, PayloadEntry, Selector, identify};
 pub use texts::is_read;
+
+/// What packages of the SDK do on purpose, and other wheels by mistake: they carry ROCm, lie where pure Python lies, and
+/// hold copies in place of links.
+pub const ON_PURPOSE: [&Code; 4] =
+    [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &codes::PURELIB_MISMATCH, &codes::COPIED_LIBRARY];
 
 /// Everything that the packages of a folder break, of what they promise together.
 pub fn verify(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {

@@ -51,7 +51,8 @@ impl<'p> Artifacts<'p> {
         all.file("blas_test_generic/blas/stage/bin/blas-test", b"test");
         for target in ["gfx942", "gfx1100"] {
             let stage = format!("blas_lib_{target}/blas/stage");
-            all.file(&format!("{stage}/.kpack/blas_lib_{target}.kpack"), b"KPAK");
+            let archive = super::bundle::kpack(&[target], &["blas"]);
+            all.file(&format!("{stage}/.kpack/blas_lib_{target}.kpack"), &archive);
             all.file(&format!("{stage}/lib/rocblas/library/Kernels_{target}.co"), target.as_bytes());
             let own = format!("libMIOpenCKGroupedConv_{target}.so");
             all.executable(&format!("{stage}/lib/{own}"), library(&own));

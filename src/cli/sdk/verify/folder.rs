@@ -7,13 +7,10 @@ use crate::audit::{Look, SplitCode};
 use crate::bytes::{ReadAt as _, Section};
 use crate::cli::wheel::{self, Watchers, WheelFile, verified_with};
 use crate::compat::rows::Tables;
-use crate::diagnostic::registry::{rocm, sdk as codes, wheel as wheel_codes};
-use crate::diagnostic::{Code, Diagnostic, Place, Severity};
-use crate::sdk::verify::Opened;
+use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::sdk::verify::{ON_PURPOSE, Opened};
 use crate::sys::{self, EntryKind, PositionalFile};
-
-/// What packages of the SDK do on purpose: they carry ROCm, and lie where pure Python lies.
-const ON_PURPOSE: [&Code; 3] = [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &wheel_codes::PURELIB_MISMATCH];
 
 /// The packages of a folder.
 #[derive(Debug, Default)]
@@ -125,12 +122,7 @@ fn add_wheel(read: &mut Read, shown: &str, path: &Path, facts: &Tables, watchers
             read.opened.wheels.push(wheel);
         }
         Some(Ok(None)) => {
-            let message = "it is no package of the SDK, and not looked at";
-            read.findings.push(
-                Diagnostic::new(&codes::NO_SDK_PACKAGES, message)
-                    .severity(Severity::Warning)
-                    .at(Place::File(shown.to_owned().into()), ""),
-            );
+            read.findings.push(open::none_of_the_sdk(shown));
         }
         Some(Err(fault)) => {
             read.is_whole = false;

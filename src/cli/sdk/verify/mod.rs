@@ -6,6 +6,8 @@ mod payload;
 mod split;
 mod table;
 
+pub(in crate::cli) use open::alone;
+
 use std::path::PathBuf;
 
 use super::{Exit, Format, Shell};

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::payload::{is_payload, payload};
 use crate::audit::{FileFacts, FileKind, Library};
 use crate::compat::rows::Tables;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::elf::{Class, Endian, machine};
 use crate::names::WheelName;
-use crate::sdk::verify::{Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
+use crate::sdk::verify::{self, Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
 use crate::sdk::{PackageKind, stub};
 use crate::wheel::{Member, Wheel, WheelError};
 
@@ -20,7 +21,7 @@ const LARGEST_TEXT_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// A member that cannot be read.
-pub(in crate::cli) fn opened(
+pub(super) fn opened(
     wheel: &Wheel<'_>,
     files: &[FileFacts],
     path: &str,
@@ -58,6 +59,31 @@ pub(in crate::cli) fn opened(
         }
     }
     Ok(Some((opened, found)))
+}
+
+/// What one wheel of the SDK breaks by itself. `files` are the facts of its files, as they were read before.
+///
+/// # Errors
+/// A member that cannot be read.
+pub(in crate::cli) fn alone(
+    wheel: &Wheel<'_>,
+    files: &[FileFacts],
+    shown: &str,
+    name: &WheelName,
+    facts: &Tables,
+) -> Result<Vec<Diagnostic>, WheelError> {
+    let Some((opened, mut found)) = opened(wheel, files, shown, name, facts)? else {
+        return Ok(vec![none_of_the_sdk(shown)]);
+    };
+    found.extend(verify::alone(&opened, facts));
+    Ok(found)
+}
+
+/// Says that a wheel is none of the SDK's.
+pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
+    Diagnostic::new(&codes::NO_SDK_PACKAGES, "it is no package of the SDK, and not looked at as one")
+        .severity(Severity::Warning)
+        .at(Place::File(shown.to_owned().into()), "")
 }
 
 fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result<Held, WheelError> {
