@@ -82,11 +82,12 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
 /// TK28: nothing is written outside of an artifact, or half of one.
 #[test]
 fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
-    let attacks: [(&str, fn(&mut tar::Builder<Vec<u8>>)); 5] = [
+    type Attack = fn(&mut tar::Builder<Vec<u8>>);
+    let attacks: [(&str, Attack); 5] = [
         ("../up", |tar| append(tar, "../up", b"x")),
         ("/absolute", |tar| append(tar, "/absolute", b"x")),
         ("leads out of the artifact, to `../../../..`", |tar| {
-            append_other(tar, tar::EntryType::Symlink, "r/stage/l", "../../../..")
+            append_other(tar, tar::EntryType::Symlink, "r/stage/l", "../../../..");
         }),
         ("is a device", |tar| append_other(tar, tar::EntryType::Char, "r/stage/null", "")),
         ("../again", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "../again")),
