@@ -79,6 +79,7 @@ mod repaired_wheels_load;
 mod report_documents;
 mod save_source_patches;
 mod sdk_archives;
+mod sdk_elf;
 mod sdk_fetch;
 mod sdk_packages;
 mod sdk_packages_by_recipe;

@@ -526,3 +526,53 @@ fn the_commands_of_the_page_run() {
         project.run(&command.split_whitespace().collect::<Vec<_>>()).exits(0);
     }
 }
+
+/// TK13: the source distribution knows the targets of both platforms, whichever of them made it.
+#[test]
+fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
+    let families =
+        ["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-dgpu", "--windows-amdgpu-families", "gfx110X-dgpu"];
+    let sdist = |platform: &str, targets: &[&str]| {
+        let project = Project::new();
+        let artifacts = Artifacts::split(&project);
+        for target in ["gfx942", "gfx1100"] {
+            std::fs::remove_dir_all(project.path(&format!("artifacts/blas_lib_{target}"))).unwrap();
+        }
+        for target in targets {
+            artifacts.file(&format!("blas_lib_{target}/blas/stage/lib/{target}.co"), target.as_bytes());
+        }
+        // Only links that Windows cannot hold are in the way there.
+        for link in [
+            "amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang",
+            "amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang++",
+            "base_run_generic/base/stage/bin/amdclang",
+        ] {
+            std::fs::remove_file(project.path("artifacts").join(link)).unwrap();
+        }
+        build(&project, &[&families[..], &["--platform", platform]].concat(), 0);
+        std::fs::read(project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap()
+    };
+    let linux = sdist("linux", &["gfx942", "gfx1100", "gfx1101", "gfx1102"]);
+    assert!(linux == sdist("windows", &["gfx1100", "gfx1101", "gfx1102"]));
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(linux.as_slice()));
+    let texts: BTreeMap<String, String> = archive
+        .entries()
+        .unwrap()
+        .map(|entry| {
+            let mut entry = entry.unwrap();
+            let mut text = String::new();
+            entry.read_to_string(&mut text).unwrap();
+            (entry.path().unwrap().display().to_string(), text)
+        })
+        .collect();
+    let told = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
+    for line in [
+        r#"DEFAULT_TARGET_FAMILY = "gfx1100""#,
+        r#"AVAILABLE_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102","gfx942"]"#,
+        r#"LINUX_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102","gfx942"]"#,
+        r#"WINDOWS_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102"]"#,
+    ] {
+        assert!(told.lines().any(|found| found == line), "{line}: {told}");
+    }
+    assert!(texts.values().all(|text| !text.contains('\r')));
+}

@@ -25,7 +25,7 @@ const SERIES: [(&str, &[RangeInclusive<u32>]); 13] = [
     ("TM", &[1..=8]),
     ("TA", &[1..=18]),
     ("TD", &[1..=4]),
-    ("TK", &[1..=8, 11..=12, 14..=15, 20..=24, 26..=26, 28..=28]),
+    ("TK", &[1..=15, 20..=24, 26..=26, 28..=28]),
 ];
 
 /// Rows that tools of others, a server or a clock must judge: stages of `scripts/test`, modules of one, and benchmarks.

@@ -1,0 +1,175 @@
+//! Libraries and programs of both linkers, also with program headers where splitting off the code for GPUs moves them,
+//! on their way into packages of the SDK: they load and run from there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rock_matrix::elf::{Elf, Segment, segment_flag, segment_type, verify};
+
+use crate::support::Project;
+use crate::support::artifacts::Artifacts;
+use crate::support::linked::{find_lld, headers_at_end, run, warnings};
+
+const LIBRARY: &str =
+    "static int kept = 2; int lib(int); int answer(void) { return 40 + kept; } int lib(int n) { return n; }";
+const PROGRAM: &str = "#include <stdio.h>\nint main(int n, char **v) { printf(\"%d %s\\n\", n, v[n - 1]); return 0; }";
+
+/// What `cc` makes of a source.
+fn compiled(folder: &Path, source: &str, words: &[&str]) -> Vec<u8> {
+    std::fs::write(folder.join("source.c"), source).unwrap();
+    run(Command::new("cc").current_dir(folder).args(["-O1", "-o", "made", "source.c"]).args(words));
+    std::fs::read(folder.join("made")).unwrap()
+}
+
+/// How the linkers of this machine are asked for.
+fn linkers() -> Vec<Vec<String>> {
+    let lld = find_lld("libraries of lld in packages of the SDK");
+    [vec![]].into_iter().chain(lld.map(|path| vec![format!("-fuse-ld={}", path.display())])).collect()
+}
+
+/// The core package with these files, unpacked.
+fn unpacked(files: &BTreeMap<String, Vec<u8>>) -> (Project, PathBuf) {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    for (path, bytes) in files {
+        artifacts.executable(&format!("core-hip_lib_generic/hip/stage/{path}"), bytes);
+    }
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    project.run(&words).exits(0);
+    let site = project.path("site");
+    let wheel = project.path("out/dist/rocm_sdk_core-7.10.0-py3-none-linux_x86_64.whl");
+    run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&site));
+    let root = site.join("_rocm_sdk_core");
+    for path in files.keys() {
+        // Python's unpacker does not keep permissions; installers do.
+        run(Command::new("chmod").arg("755").arg(root.join(path)));
+    }
+    (project, root)
+}
+
+fn loads(path: &Path) {
+    let script = "import ctypes, sys; assert ctypes.CDLL(sys.argv[1]).answer() == 42";
+    run(Command::new("python3").args(["-c", script]).arg(path).env("LD_BIND_NOW", "1"));
+}
+
+/// TK8: whatever linked them and wherever their program headers are, libraries load from the package.
+#[test]
+fn libraries_of_both_linkers_and_split_ones_load_from_the_package() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = BTreeMap::new();
+    for (number, linker) in linkers().iter().enumerate() {
+        for (kind, more) in [("bare", vec![]), ("path", vec!["-Wl,-rpath,$ORIGIN/llvm/lib", "-Wl,--enable-new-dtags"])]
+        {
+            let name = |form: &str| format!("lib{kind}{number}{form}.so.1");
+            let make = |form: &str| {
+                let soname = format!("-Wl,-soname,{}", name(form));
+                let mut words = vec!["-shared", "-fPIC", soname.as_str()];
+                words.extend(linker.iter().map(String::as_str).chain(more.iter().copied()));
+                compiled(folder.path(), LIBRARY, &words)
+            };
+            files.insert(format!("lib/{}", name("")), make(""));
+            for (spare, gap) in [(0, 0), (0, 0x20_0000), (5, 0), (5, 0x20_0000)] {
+                let form = format!("s{spare}g{gap}");
+                files.insert(format!("lib/{}", name(&form)), headers_at_end(&make(&form), spare, gap));
+            }
+        }
+    }
+    let (_project, root) = unpacked(&files);
+    for (path, before) in &files {
+        let after = std::fs::read(root.join(path)).unwrap();
+        assert_eq!(verify(&after), [], "{path}");
+        assert!(after.len() > before.len() && warnings(&root.join(path)).is_empty(), "{path}");
+        loads(&root.join(path));
+    }
+}
+
+/// TK9: names that share their end with the old search path stay.
+#[test]
+fn no_name_changes_that_shares_its_end_with_a_search_path() {
+    let folder = tempfile::tempdir().unwrap();
+    // The function is named as the path ends, so that one string is the end of the other.
+    let words = [
+        "-shared",
+        "-fPIC",
+        "-s",
+        "-Wl,-soname,libshared.so.1",
+        "-Wl,-rpath,$ORIGIN/llvm/lib",
+        "-Wl,--enable-new-dtags",
+        "-Wl,--no-as-needed",
+        "-lm",
+    ];
+    let library = compiled(folder.path(), LIBRARY, &words);
+    assert!(!library.windows(5).any(|window| window == b"\0lib\0"), "one string is the end of the other");
+    let elf = Elf::read(&library).unwrap();
+    let strings = elf.strings(&library).unwrap();
+    let told = |tag| elf.texts(&strings, tag).unwrap();
+    assert_eq!(told(rock_matrix::elf::tag::RUNPATH), ["$ORIGIN/llvm/lib"]);
+    let path = "lib/libshared.so.1".to_owned();
+    let before = folder.path().join("before.so");
+    std::fs::write(&before, &library).unwrap();
+    let (_project, root) = unpacked(&[(path.clone(), library.clone())].into());
+    let symbols = |file: &Path| run(Command::new("readelf").arg("--dyn-syms").arg("-W").arg(file));
+    let dynamic = |file: &Path| -> Vec<String> {
+        let all = run(Command::new("readelf").arg("-dW").arg(file));
+        let named = all.lines().filter(|line| line.contains("(NEEDED)") || line.contains("(SONAME)"));
+        named.map(|line| line.split_once('[').unwrap().1.to_owned()).collect()
+    };
+    assert!(symbols(&before).lines().any(|line| line.ends_with(" lib")), "{}", symbols(&before));
+    assert_eq!(symbols(&root.join(&path)), symbols(&before));
+    assert_eq!(dynamic(&root.join(&path)), dynamic(&before));
+    assert!(dynamic(&before).len() >= 2);
+    loads(&root.join(&path));
+}
+
+/// TK10: what kernels before 5.18 need of a program holds after its search path changed.
+#[test]
+fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = BTreeMap::new();
+    for (number, linker) in linkers().iter().enumerate() {
+        let forms = [
+            ("pie", vec!["-pie", "-fPIE"]),
+            ("fixed", vec!["-no-pie"]),
+            ("path", vec!["-pie", "-fPIE", "-Wl,-rpath,/opt/x"]),
+        ];
+        for (kind, mut words) in forms {
+            words.extend(linker.iter().map(String::as_str));
+            let program = compiled(folder.path(), PROGRAM, &words);
+            for spare in [0, 3] {
+                files.insert(format!("bin/{kind}{number}moved{spare}"), headers_at_end(&program, spare, 0));
+            }
+            files.insert(format!("bin/{kind}{number}"), program);
+        }
+    }
+    let (_project, root) = unpacked(&files);
+    let first = |elf: &Elf| *elf.loads().next().unwrap();
+    for (path, before) in &files {
+        let file = root.join(path);
+        assert_eq!(run(Command::new(&file).args(["is", "well"]).env("LD_BIND_NOW", "1")), "3 well\n", "{path}");
+        let (before, bytes) = (Elf::read(before).unwrap(), std::fs::read(&file).unwrap());
+        let after = Elf::read(&bytes).unwrap();
+        assert_eq!(verify(&bytes), [], "{path}");
+        assert_eq!(first(&after), first(&before), "{path}");
+        assert_eq!(first(&after).flags & segment_flag::WRITE, 0, "{path}");
+        let lowest = |elf: &Elf| elf.loads().map(|load: &Segment| load.address).min();
+        assert_eq!(lowest(&after), lowest(&before), "{path}");
+        let headers = after.segment(segment_type::PHDR).unwrap();
+        assert_eq!(headers.address - first(&after).address, headers.offset, "{path}");
+    }
+}
+
+/// TK8: no search path goes into what no loader of this machine reads.
+#[test]
+fn libraries_of_32_bits_are_packed_as_they_are() {
+    let mut library = plain_library();
+    // `EI_CLASS`: 32 bits. Nothing else of it is looked at, or it would be a damaged file.
+    library[4] = 1;
+    let (_project, root) = unpacked(&[("lib/lib32.so.1".to_owned(), library.clone())].into());
+    assert!(std::fs::read(root.join("lib/lib32.so.1")).unwrap() == library);
+}
+
+fn plain_library() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    compiled(folder.path(), LIBRARY, &["-shared", "-fPIC", "-Wl,-soname,lib32.so.1"])
+}
