@@ -139,7 +139,7 @@ pub fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io
     let mut writer = std::io::BufWriter::with_capacity(1 << 18, unfinished.file());
     write(&mut writer).and_then(|()| writer.flush()).map_err(fault)?;
     drop(writer);
-    unfinished.persist(path).map_err(fault)
+    unfinished.persist(path, super::unfinished::MODE).map_err(fault)
 }
 
 /// Appends to a file that others append to as well.

@@ -4,12 +4,12 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::FileError;
 use super::files::kind_of;
-use super::unfinished::Unfinished;
+use super::unfinished::{MODE, Unfinished};
 use crate::bytes::{ReadAt, is_same};
 use crate::wheel::Target;
 
@@ -178,6 +178,8 @@ pub enum Existing {
     Keep,
     /// Put the new one in its place.
     Replace,
+    /// Put the new one in its place with the same permissions; a link keeps leading to it.
+    Edit,
 }
 
 /// What became of a file that was to be written.
@@ -219,6 +221,8 @@ pub fn save_checked<E: From<FileError>>(
     let fault = |e| FileError::new("write", path, e);
     // Looked at before the work, which would come to nothing.
     Present::at(path)?;
+    let real = if existing == Existing::Edit { std::fs::canonicalize(path).map_err(fault)? } else { path.to_owned() };
+    let path = real.as_path();
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -242,7 +246,11 @@ pub fn save_checked<E: From<FileError>>(
     if existing == Existing::Keep && !matches!(present, Present::Nothing) {
         return Ok(Saved::Kept);
     }
-    unfinished.persist(path).map_err(fault)?;
+    let mode = match existing {
+        Existing::Edit => std::fs::metadata(path).map_err(fault)?.permissions().mode() & 0o7777,
+        Existing::Keep | Existing::Replace => MODE,
+    };
+    unfinished.persist(path, mode).map_err(fault)?;
     new_folders.keep();
     Ok(Saved::Written)
 }

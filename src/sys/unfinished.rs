@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-/// What files are for others once they have a name.
-const MODE: u32 = 0o644;
+/// What new files are for others once they have a name.
+pub(super) const MODE: u32 = 0o644;
 
 /// A file being written into a folder.
 #[derive(Debug)]
@@ -44,9 +44,9 @@ impl Unfinished {
         }
     }
 
-    /// Syncs it and gives it its name, in the place of what has it.
-    pub(super) fn persist(self, path: &Path) -> io::Result<()> {
-        self.file().set_permissions(PermissionsExt::from_mode(MODE))?;
+    /// Syncs it and gives it permissions and its name, in the place of what has it.
+    pub(super) fn persist(self, path: &Path, mode: u32) -> io::Result<()> {
+        self.file().set_permissions(PermissionsExt::from_mode(mode))?;
         self.file().sync_all()?;
         match self {
             Self::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
@@ -79,7 +79,7 @@ mod tests {
                 let names = folder.path().read_dir().unwrap().count();
                 assert_eq!(names, usize::from(text == "two"), "nothing to leave behind");
             }
-            unfinished.persist(&path).unwrap();
+            unfinished.persist(&path, MODE).unwrap();
             assert_eq!(crate::sys::read_text(&path, 99).unwrap(), text);
         }
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, MODE);

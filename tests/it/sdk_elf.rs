@@ -173,3 +173,41 @@ fn plain_library() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     compiled(folder.path(), LIBRARY, &["-shared", "-fPIC", "-Wl,-soname,lib32.so.1"])
 }
+
+/// `sdk rpath` alone does what a build does: entries behind those that are there, as an RPATH, and twice is once.
+#[test]
+fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["-shared", "-fPIC", "-Wl,-soname,liba.so.1", "-Wl,-rpath,$ORIGIN/x", "-Wl,--enable-new-dtags"];
+    let library = headers_at_end(&compiled(folder.path(), LIBRARY, &words), 0, 0x20_0000);
+    let project = Project::new().bytes("lib/liba.so.1", &library).bytes("lib/notes.txt", b"no library");
+    let path = project.path("lib/liba.so.1");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("liba.so.1", project.path("lib/liba.so")).unwrap();
+    let said = |more: &[&str]| project.run(&[&["sdk", "rpath"], more].concat()).exits(0).stdout;
+    assert_eq!(said(&["lib/liba.so.1"]), "lib/liba.so.1: RUNPATH $ORIGIN/x\n");
+    assert!(std::fs::read(&path).unwrap() == library, "asking changes nothing");
+    assert_eq!(said(&["--force", "lib/liba.so"]), "lib/liba.so: RPATH $ORIGIN/x (changed)\n");
+    let more = ["--add", "$ORIGIN/y", "--add", "$ORIGIN/x", "lib/liba.so.1"];
+    assert_eq!(said(&more), "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y (changed)\n");
+    let once = std::fs::read(&path).unwrap();
+    assert_eq!(said(&more), "lib/liba.so.1: RPATH $ORIGIN/x:$ORIGIN/y\n");
+    assert!(std::fs::read(&path).unwrap() == once);
+    assert!(project.path("lib/liba.so").is_symlink() && verify(&once).is_empty());
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o755);
+    loads(&path);
+    let told = project
+        .run(&["sdk", "rpath", "--set", "/opt/a", "--format", "json", "lib/liba.so.1", "lib/notes.txt"])
+        .exits(1);
+    assert!(
+        told.stderr.contains("[E007 uneditable-elf]") && told.stderr.contains("it is no ELF file"),
+        "{}",
+        told.stderr
+    );
+    let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!((&json["files"][0]["rpath"], &json["files"][0]["changed"]), (&"/opt/a".into(), &true.into()));
+    assert_eq!(project.read("lib/notes.txt"), "no library");
+    let said = project.run(&["sdk", "rpath", "--set", "/opt/a::/opt/b", "lib/liba.so.1"]).exits(1).stderr;
+    assert!(said.contains("one folder, and not empty"), "{said}");
+}

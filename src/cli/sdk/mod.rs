@@ -7,6 +7,7 @@ mod laid;
 mod make;
 mod plan;
 mod read;
+mod rpath;
 mod targets;
 mod verify;
 mod version;
@@ -34,6 +35,7 @@ enum Command {
     Build(Box<build::Args>),
     Fetch(Box<fetch::Args>),
     Plan(plan::Args),
+    Rpath(rpath::Args),
     Targets(targets::Args),
     Verify(verify::Args),
     Version(version::Args),
@@ -45,6 +47,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Command::Build(args) => build::run(args, shell),
         Command::Fetch(args) => fetch::run(args, shell),
         Command::Plan(args) => plan::run(args, shell),
+        Command::Rpath(args) => rpath::run(args, shell),
         Command::Targets(args) => targets::run(args, shell),
         Command::Verify(args) => verify::run(args, shell),
         Command::Version(args) => version::run(args, shell),
