@@ -569,7 +569,9 @@ fn the_sdk_comes_by_each_of_the_four_ways() {
         )
     };
     let fetch = |which: &str| {
-        format!("rock-matrix sdk fetch --run-id=123 --platform=linux {which} --output-dir=rocm-artifacts")
+        format!(
+            "rock-matrix sdk fetch --run-id=123 --run-github-repo=ROCm/TheRock --platform=linux {which} --output-dir=rocm-artifacts"
+        )
     };
     let installed = format!("{install} --find-links [HERE]/{packages}/dist {requirement}");
     for (group, which) in

@@ -158,18 +158,18 @@ fn commands(vars: &str, more: &str) -> Vec<String> {
 #[test]
 fn artifacts_come_from_a_run_or_from_a_folder() {
     let build = "--dest-dir=. --version=7.10.0 --platform=linux --linux-amdgpu-families=gfx94X-dcgpu,gfx1151";
-    let fetch = |more: &str, end: &str| {
+    let fetch = |repository: &str, more: &str, end: &str| {
         format!(
-            "rock-matrix sdk fetch --run-id=123 {more}--platform=linux '--amdgpu-families=gfx94X-dcgpu;gfx1151'{end} --output-dir=artifacts"
+            "rock-matrix sdk fetch --run-id=123 --run-github-repo={repository} {more}--platform=linux '--amdgpu-families=gfx94X-dcgpu;gfx1151'{end} --output-dir=artifacts"
         )
     };
     let made = format!("rock-matrix sdk build --artifact-dir=artifacts {build}");
     let expand = " --expand-family-to-targets";
-    assert_eq!(commands("{artifacts-from: run, run-id: \"123\"}", ""), [fetch("", expand), made.clone()]);
+    assert_eq!(commands("{artifacts-from: run, run-id: \"123\"}", ""), [fetch("ROCm/TheRock", "", expand), made.clone()]);
     let staging = "{artifacts-from: run, run-id: \"123\", run-github-repo: o/r, local-staging: staged}";
     assert_eq!(
         commands(staging, ""),
-        [fetch("--run-github-repo=o/r --local-staging=[ROOT]/staged ", expand), made.clone()]
+        [fetch("o/r", "--local-staging=[ROOT]/staged ", expand), made.clone()]
     );
     for (folder, shown) in [("mine", "[ROOT]/mine"), ("/srv/mine", "/srv/mine")] {
         let vars = format!(
