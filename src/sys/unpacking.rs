@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use super::FileError;
 
-/// A folder that members of archives are written into. Links are made when it ends, so that nothing is ever written
-/// through one. Paths must be safe ones: without `..`, and below the folder.
+/// A folder that members of archives are written into. Links are made when it ends, and nothing is written where a link
+/// is among the folders above it, so that everything lands below the folder. Paths must be without `..`.
 #[derive(Debug)]
 pub struct Unpacking {
     folder: PathBuf,
@@ -48,7 +48,9 @@ impl Unpacking {
     /// # Errors
     /// When it cannot be made.
     pub fn folder(&mut self, path: &str) -> Result<(), FileError> {
-        super::make_folder(&self.folder.join(path))
+        let place = self.folder.join(path);
+        self.no_link_above(&place.join("."))?;
+        super::make_folder(&place)
     }
 
     /// Writes a file with these permission bits; a file or link that was there gives way.
@@ -69,8 +71,14 @@ impl Unpacking {
     /// # Errors
     /// When the file is not there.
     pub fn again(&mut self, path: &str, other: &str) -> Result<(), FileError> {
-        let path = self.free(path)?;
-        std::fs::hard_link(self.folder.join(other), &path).map_err(|error| FileError::new("write", &path, error))
+        let (other, path) = (self.folder.join(other), self.free(path)?);
+        self.no_link_above(&other)?;
+        std::fs::hard_link(&other, &path).map_err(|error| FileError::new("write", &path, error))
+    }
+
+    /// Whether a file is there, and no link.
+    pub fn has_file(&self, path: &str) -> bool {
+        std::fs::symlink_metadata(self.folder.join(path)).is_ok_and(|metadata| metadata.is_file())
     }
 
     /// Makes a symbolic link, at the end.
@@ -82,9 +90,9 @@ impl Unpacking {
     ///
     /// # Errors
     /// When a link cannot be made, or what was in the place cannot be removed.
-    pub fn finish(self) -> Result<(), FileError> {
-        for (path, text) in self.links {
-            Self::make_way(&path)?;
+    pub fn finish(mut self) -> Result<(), FileError> {
+        for (path, text) in std::mem::take(&mut self.links) {
+            self.make_way(&path)?;
             symlink(text, &path).map_err(|error| FileError::new("write", &path, error))?;
         }
         if let Some((folder, target)) = self.whole {
@@ -98,18 +106,32 @@ impl Unpacking {
 
     /// The place of a path, where nothing is.
     fn free(&self, path: &str) -> Result<PathBuf, FileError> {
-        let path = self.folder.join(path);
-        Self::make_way(&path)?;
-        Ok(path)
+        let place = self.folder.join(path);
+        self.make_way(&place)?;
+        Ok(place)
     }
 
-    fn make_way(path: &Path) -> Result<(), FileError> {
-        if let Some(folder) = path.parent() {
+    /// Makes the folders above a place below the folder, and takes away what is no folder and has its name.
+    fn make_way(&self, place: &Path) -> Result<(), FileError> {
+        self.no_link_above(place)?;
+        if let Some(folder) = place.parent() {
             super::make_folder(folder)?;
         }
-        match std::fs::symlink_metadata(path) {
-            Ok(metadata) if !metadata.is_dir() => super::remove(path),
+        match std::fs::symlink_metadata(place) {
+            Ok(metadata) if !metadata.is_dir() => super::remove(place),
             _ => Ok(()),
+        }
+    }
+
+    /// What lies behind a link may be anywhere.
+    fn no_link_above(&self, place: &Path) -> Result<(), FileError> {
+        let above = place.ancestors().skip(1).take_while(|folder| *folder != self.folder);
+        match above.filter(|folder| folder.is_symlink()).last() {
+            None => Ok(()),
+            Some(link) => {
+                let reason = format!("`{}` is a link, and nothing is written through one", link.display());
+                Err(FileError { action: "write", path: place.to_owned(), reason, source: None })
+            }
         }
     }
 }
@@ -138,6 +160,17 @@ mod tests {
         assert_eq!(mode & 0o7777, 0o755 & !current_mask());
         assert!(root.join("empty").is_dir() && root.join("lib").is_symlink());
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+        // Not even through a link that a run before has left, or that was made a moment ago.
+        std::fs::write(outside.path().join("secret"), b"secret").unwrap();
+        let mut again = Unpacking::new(&root);
+        assert!(again.file("lib/x", 0o644, &mut b"x".as_slice()).is_err());
+        assert!(again.file("lib/deep/x", 0o644, &mut b"x".as_slice()).is_err());
+        assert!(again.folder("lib/new").is_err() && again.again("stolen", "lib/secret").is_err());
+        again.link("one", outside.path().to_str().unwrap());
+        again.link("one/two", "x");
+        assert!(again.finish().unwrap_err().reason.contains("nothing is written through one"));
+        let left: Vec<_> = std::fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["secret"]);
     }
 
     /// What new files may not be, here: read off a file of this process.

@@ -34,15 +34,23 @@ fn sum(path: &Path) -> String {
 
 #[test]
 fn packages_of_archives_are_those_of_folders_byte_for_byte() {
+    // More than what is kept as one piece, and nothing that would compress.
+    let mut state = 1_u32;
+    let noise: Vec<u8> = (0..700_000)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .collect();
     let folders = Project::new();
-    Artifacts::split(&folders);
+    Artifacts::split(&folders).file("blas_lib_generic/blas/stage/lib/noise.dat", &noise);
     build(&folders, 0);
     let wanted = packages(&folders);
     assert_eq!(wanted.len(), 7);
     for compression in Compression::ALL {
         let project = Project::new();
         let artifacts = Artifacts::split(&project);
-        // Larger than what is kept as one piece, and nothing that would compress.
+        artifacts.file("blas_lib_generic/blas/stage/lib/noise.dat", &noise);
         artifacts.pack(compression);
         build(&project, 0);
         assert_eq!(packages(&project), wanted, "{compression:?}");
@@ -93,6 +101,7 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
     std::fs::write(&cut, &bytes[..bytes.len() - 3]).unwrap();
     std::fs::write(folder.join("core-hip_lib_generic.tar.zst.sha256sum"), "0".repeat(64)).unwrap();
     artifacts.archive("rand_lib_generic", None, |tar| append(tar, "rand/stage/lib/a", b"a"));
+    artifacts.archive("rpp_lib_generic", None, |_| ());
     std::fs::write(folder.join("fft_lib_generic.tar.xz"), b"").unwrap();
     // Whole, as far as zstd can say, and no tar.
     std::fs::write(folder.join("rccl_lib_generic.tar.zst"), compressed(&[7; 5000], Compression::Zstd)).unwrap();
@@ -101,12 +110,13 @@ fn archives_that_are_cut_off_damaged_or_other_ones_are_all_told_and_nothing_is_w
         ("blas_lib_generic.tar.zst", "the archive is damaged or cut off"),
         ("core-hip_lib_generic.tar.zst.sha256sum", "the archive is not the one that was published: its SHA-256 is"),
         ("rand_lib_generic.tar.zst", "its first member is not `artifact_manifest.txt`"),
+        ("rpp_lib_generic.tar.zst", "its first member is not `artifact_manifest.txt`"),
         ("fft_lib_generic.tar.xz", "the archive is damaged or cut off"),
         ("rccl_lib_generic.tar.zst", "the archive is damaged or cut off"),
     ] {
         assert!(said.contains(why) && said.contains(&format!("artifacts/{name}")), "{name}: {said}");
     }
-    assert_eq!(said.matches("[S002 bad-artifact]").count(), 5, "{said}");
+    assert_eq!(said.matches("[S002 bad-artifact]").count(), 6, "{said}");
     assert!(!project.has("out"), "{:?}", project.files());
 }
 

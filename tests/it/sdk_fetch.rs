@@ -183,3 +183,67 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
     assert!(said.stderr.contains("runs are numbered"), "{}", said.stderr);
     assert!(!project.has("artifacts"));
 }
+
+/// TK28: what one archive leaves behind leads the next one nowhere else.
+#[test]
+fn nothing_is_written_through_a_link_of_this_run_or_of_one_before() {
+    let link = tar::EntryType::Symlink;
+    let flat = ["rand", "--flatten", "--output-dir", "o/d/e"];
+    let story = |fill: &dyn Fn(&mut tar::Builder<Vec<u8>>), more: &[&str]| {
+        let project = Project::new().bytes("o/x/planted", b"theirs");
+        let artifacts = Artifacts::new(&project, true);
+        artifacts.archive("rand_lib_generic", Some("s/stage\n"), fill);
+        artifacts.publish("staging", "123-linux");
+        let said = fetch(&project, more, 1).stderr;
+        assert_eq!(project.read("o/x/planted"), "theirs");
+        assert_eq!(names(&project.path("o/x")), ["planted"]);
+        said
+    };
+    let one_in_another = |tar: &mut tar::Builder<Vec<u8>>| {
+        append_other(tar, link, "s/stage/evil", "../../x");
+        append_other(tar, link, "s/stage/evil/planted", "owned");
+    };
+    assert!(story(&one_in_another, &flat).contains("leads out of the artifact, to `../../x`"));
+    let below = |tar: &mut tar::Builder<Vec<u8>>| {
+        append_other(tar, link, "s/stage/near", "sub");
+        append(tar, "s/stage/sub/file", b"x");
+        append_other(tar, link, "s/stage/near/planted", "owned");
+    };
+    assert!(story(&below, &["rand", "--extract"]).contains("nothing is written through one"));
+    // What somebody put there himself.
+    let project = Project::new().bytes("o/x/planted", b"theirs").bytes("o/d/e/keep", b"");
+    std::os::unix::fs::symlink("../../x", project.path("o/d/e/lib")).unwrap();
+    let artifacts = Artifacts::new(&project, true);
+    artifacts.archive("rand_lib_generic", Some("s/stage\n"), |tar| append(tar, "s/stage/lib/planted", b"ours"));
+    artifacts.publish("staging", "123-linux");
+    assert!(fetch(&project, &flat, 1).stderr.contains("nothing is written through one"));
+    assert_eq!(project.read("o/x/planted"), "theirs");
+}
+
+/// What lists what an archive holds must come first, also where its folders are not wanted.
+#[test]
+fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
+    for (manifest, path, why) in [
+        (None, "s/stage/a", "its first member is not `artifact_manifest.txt`"),
+        (Some("other/stage\n"), "s/stage/a", "`s/stage/a` is below none of the folders that the manifest lists"),
+        (None, "", "its first member is not `artifact_manifest.txt`"),
+    ] {
+        for way in ["--flatten", "--extract"] {
+            let project = Project::new();
+            let artifacts = Artifacts::new(&project, true);
+            artifacts.archive("rand_lib_generic", manifest, |tar| {
+                if !path.is_empty() {
+                    append(tar, path, b"a");
+                }
+            });
+            artifacts.publish("staging", "123-linux");
+            let said = fetch(&project, &["rand", way], 1).stderr;
+            assert!(said.contains("[S002 bad-artifact]") && said.contains(why), "{way} {why}: {said}");
+            assert!(
+                !project.has("artifacts/s")
+                    && !project.has("artifacts/a")
+                    && !project.has("artifacts/rand_lib_generic")
+            );
+        }
+    }
+}

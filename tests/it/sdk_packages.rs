@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rock_matrix::elf::{Elf, tag, verify};
 
-use crate::support::artifacts::Artifacts;
+use crate::support::artifacts::{Artifacts, library};
 use crate::support::rewritten::{Members, members};
 use crate::support::{Outcome, Project};
 
@@ -575,4 +575,35 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
         assert!(told.lines().any(|found| found == line), "{line}: {told}");
     }
     assert!(texts.values().all(|text| !text.contains('\r')));
+}
+
+#[test]
+fn names_that_files_and_modules_cannot_have_are_refused_before_anything_is_made() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    let said = build(&project, &["--version-suffix", "x y"], 2).stderr;
+    assert!(said.contains("names of modules have letters, digits and `_`"), "{said}");
+    for tag in ["../../x y", "linux\nx86_64", "Linux"] {
+        let project = Project::new().env("ROCM_SDK_WHEEL_PLATFORM_TAG", tag);
+        Artifacts::split(&project);
+        let said = build(&project, &[], 1).stderr;
+        assert!(said.contains("is no platform tag") && said.contains("ROCM_SDK_WHEEL_PLATFORM_TAG"), "{said}");
+        assert!(!project.has("out"));
+    }
+}
+
+/// TK14: also where libraries are made for a family.
+#[test]
+fn a_family_without_artifacts_is_missed_in_a_build_that_is_not_split() {
+    let project = Project::new();
+    let artifacts = Artifacts::new(&project, false);
+    artifacts.executable("blas_lib_gfx94X-dcgpu/blas/stage/lib/libhipblas.so.3", library("libhipblas.so.3"));
+    artifacts.executable(
+        "rocprofiler-compute_run_generic/p/stage/libexec/rocprofiler-compute/rocprof-compute",
+        b"#!/bin/sh\n",
+    );
+    let said = build(&project, &["--linux-amdgpu-families", "gfx94X-dcgpu,gfx110X-all"], 1).stderr;
+    assert!(said.contains("there are no artifacts for gfx110X-all"), "{said}");
+    assert!(!project.has("out/dist"));
+    build(&project, &["--linux-amdgpu-families", "gfx94X-dcgpu"], 0);
 }

@@ -165,12 +165,12 @@ fn artifacts_come_from_a_run_or_from_a_folder() {
     };
     let made = format!("rock-matrix sdk build --artifact-dir=artifacts {build}");
     let expand = " --expand-family-to-targets";
-    assert_eq!(commands("{artifacts-from: run, run-id: \"123\"}", ""), [fetch("ROCm/TheRock", "", expand), made.clone()]);
-    let staging = "{artifacts-from: run, run-id: \"123\", run-github-repo: o/r, local-staging: staged}";
     assert_eq!(
-        commands(staging, ""),
-        [fetch("o/r", "--local-staging=[ROOT]/staged ", expand), made.clone()]
+        commands("{artifacts-from: run, run-id: \"123\"}", ""),
+        [fetch("ROCm/TheRock", "", expand), made.clone()]
     );
+    let staging = "{artifacts-from: run, run-id: \"123\", run-github-repo: o/r, local-staging: staged}";
+    assert_eq!(commands(staging, ""), [fetch("o/r", "--local-staging=[ROOT]/staged ", expand), made.clone()]);
     for (folder, shown) in [("mine", "[ROOT]/mine"), ("/srv/mine", "/srv/mine")] {
         let vars = format!(
             "{{artifact-dir: {folder}, windows-families: gfx1151, strict: \"on\", compress-wheels: \"off\", compress-devel: \"on\"}}"

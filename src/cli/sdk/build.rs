@@ -50,7 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
     /// End the names of folders with this, so that two versions can lie side by side
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, value_parser = suffix)]
     version_suffix: String,
     /// Store the members of wheels instead of compressing them
     #[arg(long, overrides_with = "wheel_compression")]
@@ -139,7 +139,7 @@ fn built(
         laid,
         facts,
         build: Build { version, mode: laid.made.mode, platform, nonce: args.version_suffix.clone(), gpus },
-        tag: platform_tag(shell.environment.get("ROCM_SDK_WHEEL_PLATFORM_TAG"), platform),
+        tag: platform_tag(shell.environment.get(TAG), platform).map_err(one)?,
         options: MakeOptions { level: if args.no_wheel_compression { 0 } else { args.compression_level }, time },
         time_s: epoch.and_then(|text| text.parse().ok()).unwrap_or(FIRST_TIME_S),
         compresses_tree: args.devel_tarball_compression,
@@ -184,13 +184,28 @@ fn told(args: &Args, shell: &Shell, dist: &Path, made: &[Made]) -> Exit {
     }
 }
 
+/// What the platform tag of wheels is set by.
+const TAG: &str = "ROCM_SDK_WHEEL_PLATFORM_TAG";
+
 /// The platform tag of wheels: what the environment says, in the form of file names.
-fn platform_tag(said: Option<&str>, platform: Platform) -> String {
+fn platform_tag(said: Option<&str>, platform: Platform) -> Result<String, Diagnostic> {
     let tag = said.filter(|text| !text.is_empty()).unwrap_or(match platform {
         Platform::Linux => "linux_x86_64",
         Platform::Windows => "win_amd64",
     });
-    tag.replace(['-', '.'], "_")
+    let tag = tag.replace(['-', '.'], "_");
+    if tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+        return Ok(tag);
+    }
+    Err(Diagnostic::new(&codes::BAD_SDK_VERSION, format!("`{}` is no platform tag", tag.escape_debug()))
+        .at(Place::Argument(TAG.to_owned()), "")
+        .help("set it to one such as `manylinux_2_28_x86_64`, or take it out of the environment"))
+}
+
+/// The ending of names of folders that Python imports.
+fn suffix(text: &str) -> Result<String, String> {
+    let is_one = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_one { Ok(text.to_owned()) } else { Err("names of modules have letters, digits and `_`".to_owned()) }
 }
 
 impl Args {
@@ -235,7 +250,7 @@ impl Args {
             Platform::Windows => &windows,
         };
         let missing: Vec<&str> = own.iter().filter(|target| !found.contains(*target)).map(String::as_str).collect();
-        if laid.made.mode == Mode::Kpack && !missing.is_empty() {
+        if !missing.is_empty() {
             let present: Vec<&str> = found.iter().map(String::as_str).collect();
             let message = format!("there are no artifacts for {}", missing.join(", "));
             return Err(vec![

@@ -284,7 +284,11 @@ impl Args {
             (None, false) => row.address.clone(),
         };
         // Changes that come from other repositories are built in runs of upstream's, and kept where those are.
-        let ways: &[bool] = if is_upstream { &[false, true] } else { &[true] };
+        let ways: &[bool] = match (row.shared.is_empty() && self.bucket.is_none(), is_upstream) {
+            (true, _) => &[false],
+            (false, true) => &[false, true],
+            (false, false) => &[true],
+        };
         let mut asked = Vec::new();
         for &is_shared in ways {
             let folder = sdk::bucket::folder_of_run(is_shared.then_some(repository), &self.run_id, self.platform);

@@ -20,9 +20,9 @@ use crate::sdk::{Artifact, EntryKind, Origin};
 use crate::sys::{self, ClosedFile, EntryKind as OnDisk, FileError, PositionalFile, Room};
 
 /// The list of an artifact's folders, in the artifact itself.
-const MANIFEST: &str = "artifact_manifest.txt";
+pub(super) const MANIFEST: &str = "artifact_manifest.txt";
 /// Manifests have a few kB.
-const LARGEST_MANIFEST_BYTES: u64 = 1 << 20;
+pub(super) const LARGEST_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// Artifacts with where they lie.
 #[derive(Debug, Default)]
@@ -118,8 +118,11 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
     let (mut found, mut findings) = found(folder).map_err(|error| vec![error.into()])?;
     // Threads take the largest archive first, so that none is left alone with it at the end.
     found.sort_by_cached_key(|one| std::cmp::Reverse(one.packed.map_or(0, |_| sys::size_bytes(&one.path))));
+    // Those that are read at once share the processors, and what decoding by several holds.
+    let archives = found.iter().filter(|one| one.packed.is_some()).count();
+    let threads = u32::try_from(rayon::current_num_threads() / archives.max(1)).unwrap_or(1).max(1);
     let listed: Vec<Result<Listed, Vec<Diagnostic>>> =
-        found.into_par_iter().with_max_len(1).map(|one| listed(&one, room)).collect();
+        found.into_par_iter().with_max_len(1).map(|one| listed(&one, threads, room)).collect();
     let (mut all, mut faults) = (Vec::new(), Vec::new());
     for listed in listed {
         match listed {
@@ -147,6 +150,10 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), FileError> {
     let (mut found, mut findings) = (Vec::new(), Vec::new());
     for entry in sys::entries(folder)? {
         let file_name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // What a run that was killed left of an artifact is none.
+        if file_name.starts_with('.') {
+            continue;
+        }
         let (name, packed) = match (entry.kind, Compression::of(&file_name)) {
             (OnDisk::Folder, _) if sys::is_file(&entry.path.join(MANIFEST)) => (file_name.as_str(), None),
             (OnDisk::File, Some((name, compression))) => (name, Some(compression)),
@@ -165,7 +172,7 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), FileError> {
     Ok((found, findings))
 }
 
-fn listed(found: &Found, room: &Room) -> Result<Listed, Vec<Diagnostic>> {
+fn listed(found: &Found, threads: u32, room: &Room) -> Result<Listed, Vec<Diagnostic>> {
     match found.packed {
         None => {
             let (artifact, findings) =
@@ -173,14 +180,15 @@ fn listed(found: &Found, room: &Room) -> Result<Listed, Vec<Diagnostic>> {
             Ok((artifact, Source::Folder(found.path.clone()), findings))
         }
         Some(compression) => {
-            let (artifact, packed, findings) = packed::artifact(&found.name, &found.path, compression, room)?;
+            let (artifact, packed, findings) =
+                packed::artifact(&found.name, &found.path, (compression, threads), room)?;
             Ok((artifact, Source::Packed(packed), findings))
         }
     }
 }
 
 /// The folders that a manifest lists, sorted.
-fn roots(text: &str, manifest: &Path) -> (Vec<String>, Vec<Diagnostic>) {
+pub(super) fn roots(text: &str, manifest: &Path) -> (Vec<String>, Vec<Diagnostic>) {
     let (mut roots, mut findings) = (Vec::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match without_dots(line) {
@@ -191,6 +199,11 @@ fn roots(text: &str, manifest: &Path) -> (Vec<String>, Vec<Diagnostic>) {
     roots.sort();
     roots.dedup();
     (roots, findings)
+}
+
+/// The path of a member of an archive; `None` where it leads out of it.
+pub(super) fn safe_member(path: &str) -> Option<String> {
+    without_dots(path).filter(|_| !path.starts_with('/') && path.split('/').all(|word| word != ".."))
 }
 
 fn bad(path: &Path, message: String) -> Diagnostic {

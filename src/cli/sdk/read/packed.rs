@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 use sha2::{Digest as _, Sha256};
 
-use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, roots};
+use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, roots, safe_member};
 use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_member};
 use crate::bytes::{Part, ReadAt as _, Section};
 use crate::diagnostic::{Diagnostic, Place};
@@ -37,7 +37,7 @@ pub(super) struct Packed {
 pub(super) fn artifact(
     name: &ArtifactName,
     path: &Path,
-    compression: Compression,
+    (compression, threads): (Compression, u32),
     room: &Room,
 ) -> Result<(Artifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
@@ -45,7 +45,6 @@ pub(super) fn artifact(
     let mut summed = Summed { source: Section::new(&file, 0, file.size_bytes()), sum: Sha256::new() };
     let full = |error: io::Error| one(room.fault(error).into());
     let kept = room.scratch(u64::MAX).and_then(Folding::new).map_err(full)?;
-    let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
     let broken = |error: &io::Error| one(bad(path, format!("the archive is damaged or cut off: {error}")));
     let mut listing =
         Listing { path, roots: None, entries: BTreeMap::new(), seen: FxHashMap::default(), findings: Vec::new() };
@@ -57,9 +56,9 @@ pub(super) fn artifact(
             return Err(full(error));
         }
         match read {
-            Ok(()) => teed.kept.finish().map_err(full)?,
+            Ok(()) if listing.roots.is_some() => teed.kept.finish().map_err(full)?,
             Err(Stop::Read(error)) => return Err(broken(&error)),
-            Err(Stop::NoManifest) => {
+            Ok(()) | Err(Stop::NoManifest) => {
                 return Err(one(bad(path, format!("its first member is not `{MANIFEST}`, which lists what it holds"))));
             }
         }
@@ -162,8 +161,7 @@ impl Listing<'_> {
             self.bad("", "it has a member with a name that is no UTF-8 text, which no package can hold".to_owned());
             return Ok(());
         };
-        let is_safe = !shown.starts_with('/') && shown.split('/').all(|word| word != "..");
-        let Some(path) = without_dots(shown).filter(|_| is_safe) else {
+        let Some(path) = safe_member(shown) else {
             self.bad(shown, "its path leads out of the artifact".to_owned());
             return Ok(());
         };
