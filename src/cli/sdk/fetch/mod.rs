@@ -32,8 +32,8 @@ const UPSTREAM: &str = "ROCm/TheRock";
 #[command(after_help = "\
 Archives are kept as they are, which `sdk plan` and `sdk build` read; with --extract they are
 unpacked into a folder each, with --flatten into one tree. Each is checked by its size and, where
-one is published, its digest, and has its name only once it is whole. Files that are there already
-are checked and kept.
+one is published, its digest, and has its name only once it is whole. What is there already and has
+the digest that is published stays.
 
 Examples:
   rock-matrix sdk fetch --run-id 18456789012 --amdgpu-targets gfx942,gfx1100
