@@ -10,7 +10,7 @@ use regex::Regex;
 
 use crate::archive::Compression;
 use crate::config::Platform;
-use crate::names::{ArtifactName, Component};
+use crate::names::{ArtifactName, Component, Digest};
 
 /// The folder of a run in a bucket, with a slash at its end: `123-linux/`, and in a bucket that several repositories
 /// share, `OWNER-REPO/123-linux/` (ROCm/TheRock, `build_tools/_therock_utils/workflow_outputs.py`).
@@ -117,6 +117,17 @@ impl fmt::Display for Published {
 
 /// How the digest of an archive is named after it.
 pub const SUM: &str = ".sha256sum";
+/// What is read of it: a digest and a name.
+pub const LARGEST_SUM_BYTES: u64 = 64 << 10;
+
+/// The digest that a text says, alone or in front of a name.
+///
+/// # Errors
+/// What it says instead.
+pub fn sum_in(text: &str) -> Result<Digest, &str> {
+    let said = text.split_whitespace().next().unwrap_or_default();
+    format!("sha256:{}", said.to_ascii_lowercase()).parse().map_err(|_| said)
+}
 
 impl Choice {
     /// The archives among the files of a run that are wanted, sorted; of each artifact the one that is read fastest.

@@ -16,9 +16,9 @@ use crate::sys::{self, Existing, FileError, Room, Staging};
 use crate::wheel::{self, MakeOptions, Meter, NewFile};
 
 /// The tree to build against, in its wheel.
-const TARBALL: &str = "_devel.tar";
+pub(super) const TARBALL: &str = "_devel.tar";
 /// How what xz made is named.
-const XZ: &str = ".xz";
+pub(super) const XZ: &str = ".xz";
 
 /// A package that was made.
 pub(super) struct Made {

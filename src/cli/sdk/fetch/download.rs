@@ -14,14 +14,12 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::facts::CANNOT_FETCH;
 use crate::diagnostic::registry::sdk as codes;
 use crate::names::Digest;
-use crate::sdk::bucket::{Published, SUM};
+use crate::sdk::bucket::{LARGEST_SUM_BYTES, Published, SUM, sum_in};
 use crate::sys::{self, FileError};
 use crate::wheel::Meter;
 
 /// How long is waited before the second and the third try.
 const WAITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(4)];
-/// A digest and a name.
-const LARGEST_SUM_BYTES: u64 = 64 << 10;
 
 /// Fetches archives side by side; each has its name only once it is whole. Those that are there and whole stay.
 ///
@@ -54,12 +52,12 @@ fn fetched(store: &Store, published: &Published, path: &Path, meter: &Meter<'_>)
     let sum = if published.has_sum { Some(tried(store, || sum(store, published))?) } else { None };
     if let (Some(sum), Some((size_bytes, _))) = (&sum, sys::stamp(path))
         && size_bytes == published.size_bytes
-        && sys::digest_of(path)?.1.to_hex() == *sum
+        && sys::digest_of(path)?.1 == *sum
     {
         meter.add(size_bytes);
         return Ok(false);
     }
-    tried(store, || save(store, published, sum.as_deref(), path, meter)).map(|()| true)
+    tried(store, || save(store, published, sum, path, meter)).map(|()| true)
 }
 
 /// Tries again where what failed may go well another time.
@@ -82,7 +80,7 @@ fn is_final(fault: &Diagnostic) -> bool {
 }
 
 /// The digest that is published beside an archive.
-fn sum(store: &Store, published: &Published) -> Result<String, Diagnostic> {
+fn sum(store: &Store, published: &Published) -> Result<Digest, Diagnostic> {
     let file = format!("{}{SUM}", published.file());
     let mut text = String::new();
     store
@@ -90,19 +88,17 @@ fn sum(store: &Store, published: &Published) -> Result<String, Diagnostic> {
         .take(LARGEST_SUM_BYTES)
         .read_to_string(&mut text)
         .map_err(|error| broken(store, &file, &error))?;
-    let sum = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-    if sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Ok(sum);
-    }
-    Err(Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{sum}` is no SHA-256 digest"))
-        .at(store.place_of(&file), "")
-        .help("an archive that nothing vouches for is not taken; ask the run's owners, or take another run"))
+    sum_in(&text).map_err(|said| {
+        Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is no SHA-256 digest"))
+            .at(store.place_of(&file), "")
+            .help("an archive that nothing vouches for is not taken; ask the run's owners, or take another run")
+    })
 }
 
 fn save(
     store: &Store,
     published: &Published,
-    sum: Option<&str>,
+    sum: Option<Digest>,
     path: &Path,
     meter: &Meter<'_>,
 ) -> Result<(), Diagnostic> {
@@ -127,11 +123,11 @@ fn save(
                 }
             }
         }
-        let hex = Digest::new(hash.finalize().into()).to_hex();
+        let is = Digest::new(hash.finalize().into());
         let other = if size_bytes != published.size_bytes {
             format!("it has {size_bytes} bytes instead of {}", published.size_bytes)
-        } else if sum.is_some_and(|sum| sum != hex) {
-            format!("its SHA-256 is {hex}, and not the one beside it")
+        } else if sum.is_some_and(|sum| sum != is) {
+            format!("its SHA-256 is {}, and not the one beside it", is.to_hex())
         } else {
             return Ok(());
         };

@@ -13,13 +13,9 @@ use crate::bytes::{Part, ReadAt as _, Section};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::is_elf;
 use crate::names::{ArtifactName, Digest, without_dots};
+use crate::sdk::bucket::{LARGEST_SUM_BYTES, SUM, sum_in};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
 use crate::sys::{self, PositionalFile, Room};
-
-/// What a digest beside an archive is named after it.
-const SUM: &str = ".sha256sum";
-/// A digest and a name.
-const LARGEST_SUM_BYTES: u64 = 64 << 10;
 
 /// An archive, kept so that its files can be read.
 #[derive(Debug)]
@@ -42,7 +38,9 @@ pub(super) fn artifact(
 ) -> Result<(Artifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
     let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
-    let mut summed = Summed { source: Section::new(&file, 0, file.size_bytes()), sum: Sha256::new() };
+    let said = sum_beside(path).map_err(one)?;
+    let sum = said.is_some().then(Sha256::new);
+    let mut summed = Summed { source: Section::new(&file, 0, file.size_bytes()), sum };
     let full = |error: io::Error| one(room.fault(error).into());
     let kept = room.scratch(u64::MAX).and_then(Folding::new).map_err(full)?;
     let broken = |error: &io::Error| one(bad(path, format!("the archive is damaged or cut off: {error}")));
@@ -64,25 +62,33 @@ pub(super) fn artifact(
         }
     };
     io::copy(&mut summed, &mut io::sink()).map_err(|error| broken(&error))?;
-    check_sum(path, summed.sum).map_err(one)?;
+    if let (Some(sum), Some((said, beside))) = (summed.sum, said) {
+        check_sum(path, Digest::new(sum.finalize().into()), said, &beside).map_err(one)?;
+    }
     Ok(listing.finish(name, folded))
 }
 
-/// Whether an archive is the one that the digest beside it was made of, where there is one.
-fn check_sum(path: &Path, sum: Sha256) -> Result<(), Diagnostic> {
+/// The digest beside an archive, where there is one, and where it lies.
+fn sum_beside(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(SUM);
     let beside = PathBuf::from(beside);
     if !sys::is_file(&beside) {
+        return Ok(None);
+    }
+    let text = sys::read_text(&beside, LARGEST_SUM_BYTES)?;
+    let sum = sum_in(&text).map_err(|said| bad(&beside, format!("`{said}` is no SHA-256 digest")))?;
+    Ok(Some((sum, beside)))
+}
+
+/// Whether an archive is the one that the digest beside it was made of.
+fn check_sum(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(), Diagnostic> {
+    if said == is {
         return Ok(());
     }
-    let said = sys::read_text(&beside, LARGEST_SUM_BYTES)?;
-    let (said, is) = (said.split_whitespace().next().unwrap_or_default(), Digest::new(sum.finalize().into()).to_hex());
-    if said.eq_ignore_ascii_case(&is) {
-        return Ok(());
-    }
-    Err(bad(path, format!("the archive is not the one that was published: its SHA-256 is {is}"))
-        .at(Place::File(beside.display().to_string().into()), format!("this says `{said}`")))
+    let message = format!("the archive is not the one that was published: its SHA-256 is {}", is.to_hex());
+    let place = Place::File(beside.display().to_string().into());
+    Err(bad(path, message).at(place, format!("this says `{}`", said.to_hex())))
 }
 
 /// Why an archive was not read to its end.
@@ -97,16 +103,18 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// A source whose digest is made as it is read.
+/// A source whose digest is made as it is read, where one is asked for.
 struct Summed<'s> {
     source: Section<'s>,
-    sum: Sha256,
+    sum: Option<Sha256>,
 }
 
 impl io::Read for Summed<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.source.read(buffer)?;
-        self.sum.update(&buffer[..length]);
+        if let Some(sum) = &mut self.sum {
+            sum.update(&buffer[..length]);
+        }
         Ok(length)
     }
 }

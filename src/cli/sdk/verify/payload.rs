@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
 use crate::archive::{Compression, Unpacked, UnpackedKind, each_member};
 use crate::audit::Library;
@@ -23,7 +24,7 @@ const MOST_SOURCE_BYTES: u64 = 16 << 20;
 /// The names of a tree's archive in its wheel.
 pub(super) fn is_payload(member: &str) -> bool {
     let file = member.split_once('/').map_or("", |(_, file)| file);
-    ["_devel.tar", "_devel.tar.xz"].contains(&file)
+    file.strip_suffix(XZ).unwrap_or(file) == TARBALL
 }
 
 /// Lists a tree; what is wrong with its libraries goes to `found`.
