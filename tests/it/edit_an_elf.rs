@@ -10,7 +10,7 @@ use rock_matrix::bytes::ReadAt;
 use rock_matrix::elf::{Elf, ElfEdits, Patched, SearchPath, edit, segment_flag, segment_type, strip, tag, verify};
 
 use crate::support::Project;
-use crate::support::linked::{edit_file, find_lld, find_tool, headers_at_end, run, save, warnings};
+use crate::support::linked::{edit_file, find_lld, find_tool, headers_at_end, linked_by, run, save, warnings};
 
 /// A library with a versioned function.
 const DEPENDENCY: &str = "int dep_answer(void) { return 40; }\n";
@@ -82,14 +82,7 @@ impl Workshop {
             .file("loader.c", LOADER)
             .file("program.c", PROGRAM)
             .file("libs/none", "");
-        let mut options = Vec::new();
-        if let Some(lld) = linker {
-            // A driver finds `ld.lld` in a folder, whatever the package calls it.
-            let folder = project.path("linker");
-            std::fs::create_dir_all(&folder).unwrap();
-            run(Command::new("ln").arg("-s").arg(lld).arg(folder.join("ld.lld")));
-            options = vec!["-fuse-ld=lld".to_owned(), format!("-B{}", folder.display())];
-        }
+        let options = linker.map(|lld| linked_by(lld, &project.path("linker"))).unwrap_or_default();
         let workshop = Self { project, linker: options };
         workshop.compile("loader", &["loader.c", "-ldl"]);
         workshop

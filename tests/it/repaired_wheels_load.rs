@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::repair_a_wheel::{LIBC, NAME, member, members_of, project, repaired, wheel};
 use crate::support::elf::Library;
-use crate::support::linked::{find_lld, find_tool, headers_at_end};
+use crate::support::linked::{find_lld, find_tool, headers_at_end, linked_by};
 use crate::support::{Project, Wheel};
 
 type Members = Vec<(String, Vec<u8>)>;
@@ -133,8 +133,7 @@ fn every_layout_loads_after_a_repair_and_after_another_on_top_of_it() {
     let mut ways: Vec<Vec<String>> =
         GNU.iter().map(|flags| flags.iter().map(|flag| (*flag).to_owned()).collect()).collect();
     if let Some(lld) = find_lld("repaired wheels of lld") {
-        std::os::unix::fs::symlink(lld, folder.path().join("ld.lld")).unwrap();
-        let driver = ["-fuse-ld=lld".to_owned(), format!("-B{}", folder.path().display())];
+        let driver = linked_by(&lld, folder.path());
         ways.extend(
             LLD.iter().map(|flags| driver.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect()),
         );

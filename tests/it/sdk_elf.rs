@@ -9,7 +9,7 @@ use rock_matrix::elf::{Elf, Segment, segment_flag, segment_type, verify};
 
 use crate::support::Project;
 use crate::support::artifacts::Artifacts;
-use crate::support::linked::{find_lld, headers_at_end, run, warnings};
+use crate::support::linked::{find_lld, headers_at_end, linked_by, run, warnings};
 
 const LIBRARY: &str =
     "static int kept = 2; int lib(int); int answer(void) { return 40 + kept; } int lib(int n) { return n; }";
@@ -23,9 +23,9 @@ fn compiled(folder: &Path, source: &str, words: &[&str]) -> Vec<u8> {
 }
 
 /// How the linkers of this machine are asked for.
-fn linkers() -> Vec<Vec<String>> {
+fn linkers(folder: &Path) -> Vec<Vec<String>> {
     let lld = find_lld("libraries of lld in packages of the SDK");
-    [vec![]].into_iter().chain(lld.map(|path| vec![format!("-fuse-ld={}", path.display())])).collect()
+    [vec![]].into_iter().chain(lld.map(|lld| linked_by(&lld, &folder.join("linker")))).collect()
 }
 
 /// The core package with these files, unpacked.
@@ -58,7 +58,7 @@ fn loads(path: &Path) {
 fn libraries_of_both_linkers_and_split_ones_load_from_the_package() {
     let folder = tempfile::tempdir().unwrap();
     let mut files = BTreeMap::new();
-    for (number, linker) in linkers().iter().enumerate() {
+    for (number, linker) in linkers(folder.path()).iter().enumerate() {
         for (kind, more) in [("bare", vec![]), ("path", vec!["-Wl,-rpath,$ORIGIN/llvm/lib", "-Wl,--enable-new-dtags"])]
         {
             let name = |form: &str| format!("lib{kind}{number}{form}.so.1");
@@ -127,7 +127,7 @@ fn no_name_changes_that_shares_its_end_with_a_search_path() {
 fn programs_run_from_the_package_and_keep_what_old_kernels_need() {
     let folder = tempfile::tempdir().unwrap();
     let mut files = BTreeMap::new();
-    for (number, linker) in linkers().iter().enumerate() {
+    for (number, linker) in linkers(folder.path()).iter().enumerate() {
         let forms = [
             ("pie", vec!["-pie", "-fPIE"]),
             ("fixed", vec!["-no-pie"]),

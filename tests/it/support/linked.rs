@@ -24,6 +24,14 @@ pub fn find_lld(story: &str) -> Option<PathBuf> {
     find_tool(&names, story)
 }
 
+/// What a driver is told to link with this `ld.lld`. It looks for that name in a folder, whatever a package calls the
+/// program, and takes no path of it: a link of that name is made in `folder`.
+pub fn linked_by(lld: &Path, folder: &Path) -> Vec<String> {
+    std::fs::create_dir_all(folder).unwrap();
+    std::os::unix::fs::symlink(lld, folder.join("ld.lld")).unwrap();
+    vec!["-fuse-ld=lld".to_owned(), format!("-B{}", folder.display())]
+}
+
 /// Runs a tool that must succeed.
 #[track_caller]
 pub fn run(command: &mut Command) -> String {
