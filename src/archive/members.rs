@@ -40,7 +40,7 @@ pub enum UnpackedKind {
 pub fn each_member<R: Read, E: From<io::Error>>(
     source: R,
     mut see: impl FnMut(Unpacked, &mut dyn Read) -> Result<(), E>,
-) -> Result<R, E> {
+) -> Result<(), E> {
     let mut archive = tar::Archive::new(source);
     for entry in archive.entries()? {
         let mut entry = entry?;
@@ -54,7 +54,7 @@ pub fn each_member<R: Read, E: From<io::Error>>(
     let mut source = archive.into_inner();
     // What compresses the stream says at its end whether it was whole.
     io::copy(&mut source, &mut io::sink())?;
-    Ok(source)
+    Ok(())
 }
 
 fn kind(entry: &tar::Entry<'_, impl Read>) -> io::Result<UnpackedKind> {

@@ -35,6 +35,7 @@ mod sdk;
 mod shell;
 mod source;
 mod targets;
+mod threads;
 mod told;
 mod wheel;
 mod wheel_file;

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustix::fs::{CWD, FlockOperation, RenameFlags, renameat_with};
@@ -15,12 +16,20 @@ use rustix::io::Errno;
 
 use super::FileError;
 
+/// The right to change what lies right in a folder. Others that ask for it wait until all copies of it are dropped, or the
+/// program ends in whatever way.
+#[derive(Debug, Clone)]
+pub struct FolderLock {
+    folder: PathBuf,
+    _file: Arc<File>,
+}
+
 /// The right to replace a folder. Others that ask for it wait until it is dropped.
 #[derive(Debug)]
 pub struct FolderSwap {
     target: PathBuf,
     parent: PathBuf,
-    lock: Option<File>,
+    lock: Option<FolderLock>,
 }
 
 /// The next state of a folder, not yet in place. Dropped without [`Self::commit`] it is removed.
@@ -39,6 +48,53 @@ enum Way {
     TwoSteps,
 }
 
+/// How folders beside a target end: the next state of it, and the one that was there.
+const ENDINGS: [&str; 2] = [".rock-new", ".rock-old"];
+
+impl FolderLock {
+    /// Takes the right to change what lies in a folder. `waits` is called when another process has it.
+    ///
+    /// # Errors
+    /// When the folder is not there, or cannot be locked.
+    pub fn take(folder: &Path, waits: impl FnOnce()) -> Result<Self, FileError> {
+        let fault = |e: Errno| FileError::new("lock", folder, e.into());
+        let file = File::open(folder).map_err(|e| FileError::new("open", folder, e))?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                waits();
+                rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(fault)?;
+            }
+            Err(error) => return Err(fault(error)),
+        }
+        Ok(Self { folder: folder.to_owned(), _file: Arc::new(file) })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Puts away what killed runs left of folders that they replaced in this one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or something in it not be removed.
+    pub fn sweep(&self) -> Result<(), FileError> {
+        for left in super::names_in(&self.folder)? {
+            let target = ENDINGS.iter().find_map(|ending| left.strip_prefix('.')?.strip_suffix(ending));
+            if let Some(target) = target.filter(|target| !target.is_empty()) {
+                self.swap(target).recover()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The right to replace the folder of this name. Several may be replaced at once, each by one.
+    pub fn swap(&self, name: &str) -> FolderSwap {
+        FolderSwap { target: self.folder.join(name), parent: self.folder.clone(), lock: Some(self.clone()) }
+    }
+}
+
 impl FolderSwap {
     /// Takes the right to replace `target`, and puts away what a killed run left. `waits` is called when another process
     /// has it. Nothing is written where the parent folder does not exist yet.
@@ -54,7 +110,7 @@ impl FolderSwap {
         let parent = parent.to_owned();
         let mut swap = Self { target, parent, lock: None };
         if swap.parent.is_dir() {
-            swap.lock(waits)?;
+            swap.lock = Some(FolderLock::take(&swap.parent, waits)?);
             swap.recover()?;
         }
         Ok(swap)
@@ -72,46 +128,30 @@ impl FolderSwap {
     pub fn stage(mut self) -> Result<Staging, FileError> {
         std::fs::create_dir_all(&self.parent).map_err(|e| FileError::new("create", &self.parent, e))?;
         if self.lock.is_none() {
-            self.lock(|| ())?;
+            self.lock = Some(FolderLock::take(&self.parent, || ())?);
             self.recover()?;
         }
-        let folder = self.beside("new");
+        let folder = self.beside(ENDINGS[0]);
         std::fs::create_dir(&folder).map_err(|e| FileError::new("create", &folder, e))?;
         Ok(Staging { swap: self, folder, is_over: false })
     }
 
-    fn lock(&mut self, waits: impl FnOnce()) -> Result<(), FileError> {
-        let fault = |e: Errno| FileError::new("lock", &self.parent, e.into());
-        let file = File::open(&self.parent).map_err(|e| FileError::new("open", &self.parent, e))?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                waits();
-                rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(fault)?;
-            }
-            Err(error) => return Err(fault(error)),
-        }
-        self.lock = Some(file);
-        Ok(())
-    }
-
     /// Puts back an old folder that a killed run had moved aside, and removes what it left.
     fn recover(&self) -> Result<(), FileError> {
-        let old = self.beside("old");
+        let [new, old] = ENDINGS.map(|ending| self.beside(ending));
         if old.exists() && !self.target.exists() {
             std::fs::rename(&old, &self.target).map_err(|e| FileError::new("rename", &old, e))?;
         }
-        for left in [old, self.beside("new")] {
+        for left in [old, new] {
             super::remove(&left)?;
         }
         Ok(())
     }
 
-    fn beside(&self, what: &str) -> PathBuf {
+    fn beside(&self, ending: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
-        name.push(".rock-");
-        name.push(what);
+        name.push(ending);
         self.parent.join(name)
     }
 }
@@ -153,16 +193,40 @@ impl Staging {
         settle(&file, &to)
     }
 
+    /// The folder, for what is written into it by other means; it is then for [`Self::commit_unsynced`].
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Puts the new state in place of the old one, then removes the old one.
     ///
     /// # Errors
     /// When it cannot be put in place; the old state is then as it was.
     pub fn commit(self) -> Result<(), FileError> {
+        sync_folders(&self.folder)?;
         self.commit_by(Way::Exchange)
     }
 
+    /// The same where the files in it may not have reached the disk: the whole file system is asked to write what it holds.
+    ///
+    /// # Errors
+    /// When that fails, or as [`Self::commit`].
+    pub fn commit_unsynced(self) -> Result<(), FileError> {
+        sync_all_below(&self.folder)?;
+        self.commit_by(Way::Exchange)
+    }
+
+    /// Moves what is in a folder of this one over what lies in the folder that it is in, as [`super::merge`] does, and removes
+    /// what is left.
+    ///
+    /// # Errors
+    /// When the file system cannot write all of it, or as those of moving.
+    pub fn pour(self, name: &str) -> Result<(), FileError> {
+        sync_all_below(&self.folder)?;
+        super::merge(&self.place(name)?, &self.swap.parent)
+    }
+
     fn commit_by(mut self, way: Way) -> Result<(), FileError> {
-        sync_folders(&self.folder)?;
         let out_of_the_way = self.put_in_place(way)?;
         self.is_over = true;
         sync_folder(&self.swap.parent)?;
@@ -189,7 +253,7 @@ impl Staging {
                 Err(error) => return Err(fault(error)),
             }
         }
-        let old = self.swap.beside("old");
+        let old = self.swap.beside(ENDINGS[1]);
         std::fs::rename(target, &old).map_err(|e| FileError::new("replace", target, e))?;
         if let Err(error) = std::fs::rename(new, target) {
             let _ = std::fs::rename(&old, target);
@@ -288,6 +352,16 @@ fn sync_folder(folder: &Path) -> Result<(), FileError> {
     File::open(folder).and_then(|file| file.sync_all()).map_err(|e| FileError::new("sync", folder, e))
 }
 
+/// Has the file system of a folder write all that it holds: of many files that is less work than one after the other.
+///
+/// # Errors
+/// When it cannot, as where the disk is full and that was not seen before.
+pub(super) fn sync_all_below(folder: &Path) -> Result<(), FileError> {
+    let fault = |e| FileError::new("write", folder, e);
+    let file = File::open(folder).map_err(fault)?;
+    rustix::fs::syncfs(&file).map_err(|error| fault(error.into()))
+}
+
 fn sync_folders(folder: &Path) -> Result<(), FileError> {
     let fault = |e| FileError::new("read", folder, e);
     let mut inner = Vec::new();
@@ -305,7 +379,7 @@ fn sync_folders(folder: &Path) -> Result<(), FileError> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{FolderSwap, Staging, Way, tree};
+    use super::{ENDINGS, FolderLock, FolderSwap, Staging, Way, tree};
 
     fn begin(target: &Path) -> FolderSwap {
         FolderSwap::begin(target, || panic!("nobody else has it")).unwrap()
@@ -375,7 +449,7 @@ mod tests {
                     3 => {
                         let staging = stage(&target, "new");
                         if way == Way::TwoSteps {
-                            std::fs::rename(&target, staging.swap.beside("old")).unwrap();
+                            std::fs::rename(&target, staging.swap.beside(ENDINGS[1])).unwrap();
                         }
                         killed(staging);
                         "old"
@@ -438,5 +512,34 @@ mod tests {
             first.commit().unwrap();
             assert_eq!(second.join().unwrap().as_deref(), Some("first"));
         });
+    }
+
+    #[test]
+    fn folders_of_one_folder_are_replaced_at_once_and_what_killed_runs_left_goes() {
+        let home = tempfile::tempdir().unwrap();
+        let lock = FolderLock::take(home.path(), || panic!("nobody else has it")).unwrap();
+        let staged = ["one", "two"].map(|name| lock.swap(name).stage().unwrap());
+        for staging in staged {
+            std::fs::write(staging.folder().join("file"), b"x").unwrap();
+            staging.commit_unsynced().unwrap();
+        }
+        assert!(home.path().join("one/file").is_file() && home.path().join("two/file").is_file());
+        killed(lock.swap("three").stage().unwrap());
+        std::fs::rename(home.path().join("two"), lock.swap("two").beside(ENDINGS[1])).unwrap();
+        for other in [".rock-new", "x.rock-old", ".x"] {
+            std::fs::create_dir(home.path().join(other)).unwrap();
+        }
+        std::thread::scope(|scope| {
+            let (told, waits) = std::sync::mpsc::channel();
+            let second = scope.spawn(|| {
+                FolderLock::take(home.path(), move || told.send(()).unwrap()).unwrap().sweep().unwrap();
+            });
+            waits.recv().unwrap();
+            drop(lock);
+            second.join().unwrap();
+        });
+        let mut left = crate::sys::names_in(home.path()).unwrap();
+        left.sort();
+        assert_eq!(left, [".rock-new", ".x", "one", "two", "x.rock-old"]);
     }
 }

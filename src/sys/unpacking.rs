@@ -1,46 +1,28 @@
 //! Members of archives, written into a folder.
 
-use std::fs::Permissions;
 use std::io::Read;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-
-use tempfile::TempDir;
 
 use super::FileError;
 
-/// A folder that members of archives are written into. Links are made when it ends, and nothing is written where a link
+/// A folder that members of an archive are written into. Links are made when it ends, and nothing is written where a link
 /// is among the folders above it, so that everything lands below the folder. Paths must be without `..`.
 #[derive(Debug)]
 pub struct Unpacking {
     folder: PathBuf,
-    /// The folder, where it is to become another one as a whole.
-    whole: Option<(TempDir, PathBuf)>,
     /// Where, and the text.
     links: Vec<(PathBuf, String)>,
 }
 
 impl Unpacking {
-    /// Begins to write into a folder, which is made with the first member.
-    pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), whole: None, links: Vec::new() }
-    }
-
-    /// Begins a folder that takes the place of `target` when it ends; nothing is left of it where it does not.
+    /// Begins to write into a folder, which is made where it is missing.
     ///
     /// # Errors
-    /// When no folder can be made beside `target`.
-    pub fn beside(target: &Path) -> Result<Self, FileError> {
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        super::make_folder(parent)?;
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
-        let folder = tempfile::Builder::new()
-            .prefix(&format!(".{name}."))
-            .suffix(".part")
-            .permissions(Permissions::from_mode(0o755))
-            .tempdir_in(parent)
-            .map_err(|error| FileError::new("create", target, error))?;
-        Ok(Self { folder: folder.path().to_owned(), whole: Some((folder, target.to_owned())), links: Vec::new() })
+    /// When it cannot be made.
+    pub fn new(folder: &Path) -> Result<Self, FileError> {
+        super::make_folder(folder)?;
+        Ok(Self { folder: folder.to_owned(), links: Vec::new() })
     }
 
     /// Makes a folder.
@@ -86,20 +68,14 @@ impl Unpacking {
         self.links.push((self.folder.join(path), text.to_owned()));
     }
 
-    /// Makes the links, and puts the folder in its place.
+    /// Makes the links.
     ///
     /// # Errors
-    /// When a link cannot be made, or what was in the place cannot be removed.
+    /// When one cannot be made.
     pub fn finish(mut self) -> Result<(), FileError> {
         for (path, text) in std::mem::take(&mut self.links) {
             self.make_way(&path)?;
             symlink(text, &path).map_err(|error| FileError::new("write", &path, error))?;
-        }
-        if let Some((folder, target)) = self.whole {
-            super::remove(&target)?;
-            std::fs::rename(folder.path(), &target).map_err(|error| FileError::new("write", &target, error))?;
-            // It is not there any more, under this name.
-            let _ = folder.keep();
         }
         Ok(())
     }
@@ -128,10 +104,7 @@ impl Unpacking {
         let above = place.ancestors().skip(1).take_while(|folder| *folder != self.folder);
         match above.filter(|folder| folder.is_symlink()).last() {
             None => Ok(()),
-            Some(link) => {
-                let reason = format!("`{}` is a link, and nothing is written through one", link.display());
-                Err(FileError { action: "write", path: place.to_owned(), reason, source: None })
-            }
+            Some(link) => Err(super::merged::through_link(place, link)),
         }
     }
 }
@@ -147,7 +120,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("new");
-        let mut unpacking = Unpacking::new(&root);
+        let mut unpacking = Unpacking::new(&root).unwrap();
         unpacking.link("lib", outside.path().to_str().unwrap());
         unpacking.file("bin/run", 0o4555, &mut b"one".as_slice()).unwrap();
         unpacking.file("bin/run", 0o555, &mut b"two".as_slice()).unwrap();
@@ -162,7 +135,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
         // Not even through a link that a run before has left, or that was made a moment ago.
         std::fs::write(outside.path().join("secret"), b"secret").unwrap();
-        let mut again = Unpacking::new(&root);
+        let mut again = Unpacking::new(&root).unwrap();
         assert!(again.file("lib/x", 0o644, &mut b"x".as_slice()).is_err());
         assert!(again.file("lib/deep/x", 0o644, &mut b"x".as_slice()).is_err());
         assert!(again.folder("lib/new").is_err() && again.again("stolen", "lib/secret").is_err());

@@ -81,6 +81,7 @@ mod save_source_patches;
 mod sdk_archives;
 mod sdk_elf;
 mod sdk_fetch;
+mod sdk_fetch_again;
 mod sdk_packages;
 mod sdk_packages_by_recipe;
 mod sdk_verify;

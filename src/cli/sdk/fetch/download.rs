@@ -1,15 +1,12 @@
 //! Archives on their way to this machine.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use super::store::Store;
-use crate::cli::Shell;
-use crate::cli::wheel::{Bar, Watchers};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::facts::CANNOT_FETCH;
 use crate::diagnostic::registry::sdk as codes;
@@ -21,34 +18,16 @@ use crate::wheel::Meter;
 /// How long is waited before the second and the third try.
 const WAITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(4)];
 
-/// Fetches archives side by side; each has its name only once it is whole. Those that are there and whole stay.
+/// Fetches one archive, unless it is there and whole; it has its name only once it is whole. Tells whether it was fetched.
 ///
 /// # Errors
-/// Every archive that could not be fetched, or is not what was published.
-pub(super) fn all(
+/// When it cannot be fetched, or is not what was published.
+pub(super) fn fetched(
     store: &Store,
-    places: &[(Published, PathBuf)],
-    threads: usize,
-    shell: &Shell,
-) -> Result<(), Vec<Diagnostic>> {
-    let bar = Bar::new(Watchers::of(shell), "artifacts");
-    let watch = |progress| bar.tell(progress);
-    let meter = Meter::new(places.iter().map(|(published, _)| published.size_bytes).sum(), &watch);
-    let one = |(published, path): &(Published, PathBuf)| {
-        let is_new = fetched(store, published, path, &meter)?;
-        shell.detail(&format!("{} {}", if is_new { "fetched" } else { "there already:" }, path.display()));
-        Ok(())
-    };
-    let fetch = || places.par_iter().with_max_len(1).map(one).filter_map(Result::err).collect();
-    let faults: Vec<Diagnostic> = match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => pool.install(fetch),
-        Err(_) => fetch(),
-    };
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
-}
-
-/// Fetches one archive, unless it is there.
-fn fetched(store: &Store, published: &Published, path: &Path, meter: &Meter<'_>) -> Result<bool, Diagnostic> {
+    published: &Published,
+    path: &Path,
+    meter: &Meter<'_>,
+) -> Result<bool, Diagnostic> {
     let sum = if published.has_sum { Some(tried(store, || sum(store, published))?) } else { None };
     if let (Some(sum), Some((size_bytes, _))) = (&sum, sys::stamp(path))
         && size_bytes == published.size_bytes

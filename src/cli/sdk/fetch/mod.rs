@@ -3,6 +3,7 @@
 mod download;
 mod store;
 mod unpack;
+mod work;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,15 @@ use regex::Regex;
 use serde_json::json;
 
 use self::store::Store;
+use self::unpack::Way;
+use self::work::Work;
 use super::targets::unknown_families;
 use super::wanted::platform;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::registry::{sdk as codes, wheel::BAD_PATTERN};
+use crate::diagnostic::registry::{facts::CANNOT_FETCH, host::CANNOT_WRITE_FILE, sdk as codes, wheel::BAD_PATTERN};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::fetch::Proxies;
 use crate::names::Component;
@@ -129,10 +132,13 @@ enum Layout {
     Manager,
 }
 
-/// An artifact that was fetched.
+/// An artifact that is fetched.
+#[derive(Debug)]
 struct Fetched {
     published: Published,
-    /// Where it is: an archive, or the folder that it was unpacked into.
+    /// Where its archive goes.
+    archive: PathBuf,
+    /// Where it is in the end: the archive, or the folder that it is unpacked into.
     path: PathBuf,
 }
 
@@ -144,7 +150,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     match fetched(args, shell, compat) {
         Ok(fetched) => told(args, shell, &fetched),
-        Err(faults) => shell.report(&faults),
+        Err(faults) => match shell.report(&faults) {
+            Exit::Fault if faults.iter().any(|one| [&CANNOT_FETCH, &CANNOT_WRITE_FILE].contains(&one.code)) => {
+                Exit::Machine
+            }
+            exit => exit,
+        },
     }
 }
 
@@ -164,39 +175,34 @@ fn fetched(args: &Args, shell: &Shell, compat: &Compat) -> Result<Vec<Fetched>, 
                 .help("ask for other families, targets or names"),
         ]);
     }
-    let archive = |one: &Published| match args.layout {
-        Layout::Manager => args.output_dir.join(".download_cache").join(one.file()),
-        Layout::Flat => args.output_dir.join(one.file()),
-    };
-    if args.dry_run {
-        return Ok(wanted.into_iter().map(|published| Fetched { path: archive(&published), published }).collect());
+    let way = args.way();
+    let wanted: Vec<Fetched> = wanted
+        .into_iter()
+        .map(|published| {
+            let archive = args.archives().join(published.file());
+            Fetched { path: way.path(&published, &archive), archive, published }
+        })
+        .collect();
+    if !args.dry_run {
+        let work = Work {
+            folder: &args.output_dir,
+            way: &way,
+            fetched_at_once: args.download_concurrency,
+            unpacked_at_once: args.extract_concurrency,
+            removes_archives: args.delete_after_extract,
+        };
+        work.all(&store, &wanted, shell)?;
     }
-    let places: Vec<(Published, PathBuf)> = wanted.into_iter().map(|one| (one.clone(), archive(&one))).collect();
-    download::all(&store, &places, args.download_concurrency.into(), shell)?;
-    let way = match (args.extract, args.flatten) {
-        (false, false) => return Ok(places.into_iter().map(|(published, path)| Fetched { published, path }).collect()),
-        (_, true) => unpack::Way::OneTree(args.output_dir.clone()),
-        (true, false) => unpack::Way::Apart(match args.layout {
-            Layout::Manager => args.output_dir.join("artifacts"),
-            Layout::Flat => args.output_dir.clone(),
-        }),
-    };
-    let unpacked = unpack::all(&way, &places, args.extract_concurrency, shell)?;
-    if args.delete_after_extract {
-        let removed: Vec<Diagnostic> =
-            places.iter().filter_map(|(_, path)| crate::sys::remove(path).err()).map(Diagnostic::from).collect();
-        if !removed.is_empty() {
-            return Err(removed);
-        }
-    }
-    let all = places.into_iter().zip(unpacked);
-    Ok(all.map(|((published, _), path)| Fetched { published, path }).collect())
+    Ok(wanted)
 }
 
 fn told(args: &Args, shell: &Shell, fetched: &[Fetched]) -> Exit {
     match args.format {
         Format::Human => {
-            shell.print(&fetched.iter().map(|one| format!("{}\n", one.path.display())).collect::<String>())
+            let mut paths: Vec<_> = fetched.iter().map(|one| one.path.display().to_string()).collect();
+            // Those of one tree are the same.
+            paths.dedup();
+            shell.print(&paths.iter().map(|path| format!("{path}\n")).collect::<String>())
         }
         Format::Json => {
             let line = |one: &Fetched| {
@@ -214,6 +220,24 @@ fn told(args: &Args, shell: &Shell, fetched: &[Fetched]) -> Exit {
 }
 
 impl Args {
+    /// Where archives go.
+    fn archives(&self) -> PathBuf {
+        match self.layout {
+            Layout::Manager => self.output_dir.join(".download_cache"),
+            Layout::Flat => self.output_dir.clone(),
+        }
+    }
+
+    /// What becomes of them.
+    fn way(&self) -> Way {
+        match (self.extract, self.flatten, self.layout) {
+            (_, true, _) => Way::OneTree(self.output_dir.clone()),
+            (true, false, Layout::Manager) => Way::Apart(self.output_dir.join("artifacts")),
+            (true, false, Layout::Flat) => Way::Apart(self.output_dir.clone()),
+            (false, false, _) => Way::Packed,
+        }
+    }
+
     /// Which artifacts are wanted.
     fn choice(&self, compat: &Compat) -> Result<Choice, Vec<Diagnostic>> {
         let mut faults = Vec::new();

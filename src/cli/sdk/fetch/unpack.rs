@@ -3,24 +3,35 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::super::read::{LARGEST_MANIFEST_BYTES, MANIFEST, roots, safe_member};
 use super::place;
 use crate::archive::{Unpacked, UnpackedKind, each_member};
-use crate::cli::Shell;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
 use crate::names::beside;
 use crate::sdk::bucket::Published;
-use crate::sys::{self, FileError, Unpacking};
+use crate::sys::{self, FileError, FolderLock, Staging, Unpacking};
 
-/// Where archives are unpacked to.
+/// What becomes of archives.
+#[derive(Debug)]
 pub(super) enum Way {
-    /// Into a folder each, below this one.
+    /// They stay as they are.
+    Packed,
+    /// Each is unpacked into a folder of its own, below this one.
     Apart(PathBuf),
-    /// All into this one, as an installation has it.
+    /// All are unpacked into this one, as an installation has it.
     OneTree(PathBuf),
+}
+
+impl Way {
+    /// Where the artifact of an archive is in the end.
+    pub(super) fn path(&self, published: &Published, archive: &Path) -> PathBuf {
+        match self {
+            Self::Packed => archive.to_owned(),
+            Self::Apart(folder) => folder.join(published.name.to_string()),
+            Self::OneTree(folder) => folder.clone(),
+        }
+    }
 }
 
 /// Why an archive could not be unpacked.
@@ -42,69 +53,101 @@ impl From<FileError> for Stop {
     }
 }
 
-/// Unpacks archives, and tells where each went. A folder of an artifact appears once all of it is there.
-///
-/// # Errors
-/// Every archive that cannot be unpacked.
-pub(super) fn all(
-    way: &Way,
-    places: &[(Published, PathBuf)],
-    threads: Option<u16>,
-    shell: &Shell,
-) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
-    match way {
-        Way::Apart(folder) => {
-            let one = |(published, path): &(Published, PathBuf)| -> Result<PathBuf, Diagnostic> {
-                let target = folder.join(published.name.to_string());
-                let mut unpacking = Unpacking::beside(&target)?;
-                members(published, path, &mut unpacking, way)?;
-                unpacking.finish()?;
-                shell.detail(&format!("unpacked {}", target.display()));
-                Ok(target)
-            };
-            let work = || places.par_iter().with_max_len(1).map(one).collect::<Vec<_>>();
-            let pool =
-                threads.and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build().ok());
-            let done = pool.map_or_else(work, |pool| pool.install(work));
-            let (mut unpacked, mut faults) = (Vec::new(), Vec::new());
-            for one in done {
-                match one {
-                    Ok(path) => unpacked.push(path),
-                    Err(fault) => faults.push(fault),
-                }
+/// The folder of one tree among those that archives are unpacked into on the way to it.
+const TREE: &str = "tree";
+
+/// Archives being unpacked, in any order and at once. What is not whole lies in hidden folders.
+#[derive(Debug)]
+pub(super) enum Unpacker {
+    /// A folder appears once all of it is there.
+    Apart(FolderLock),
+    /// All of it appears at the end.
+    OneTree(Staging),
+}
+
+impl Unpacker {
+    /// Begins to unpack below a folder, which may be one that this run has locked; what a killed run left there is put away.
+    /// Where archives stay as they are, there is nothing to do.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or read.
+    pub(super) fn begin(way: &Way, held: &FolderLock, waits: impl FnOnce()) -> Result<Option<Self>, FileError> {
+        let (Way::Apart(folder) | Way::OneTree(folder)) = way else { return Ok(None) };
+        let lock = if folder == held.folder() {
+            held.clone()
+        } else {
+            sys::make_folder(folder)?;
+            let lock = FolderLock::take(folder, waits)?;
+            lock.sweep()?;
+            lock
+        };
+        Ok(Some(match way {
+            Way::OneTree(_) => Self::OneTree(lock.swap(TREE).stage()?),
+            Way::Packed | Way::Apart(_) => Self::Apart(lock),
+        }))
+    }
+
+    /// Unpacks an archive.
+    ///
+    /// # Errors
+    /// When it is damaged, leads out of its folder, or cannot be written.
+    pub(super) fn unpack(&self, published: &Published, archive: &Path) -> Result<(), Diagnostic> {
+        let name = published.name.to_string();
+        match self {
+            Self::Apart(lock) => {
+                let staging = lock.swap(&name).stage()?;
+                members(published, archive, staging.folder(), Paths::Kept)?;
+                staging.commit_unsynced()?;
             }
-            if faults.is_empty() { Ok(unpacked) } else { Err(faults) }
+            Self::OneTree(staging) => members(published, archive, &staging.place(&name)?, Paths::OfTree)?,
         }
-        Way::OneTree(folder) => {
-            // One after the other: what comes later takes the place of what was there.
-            let mut unpacking = Unpacking::new(folder);
-            for (published, path) in places {
-                members(published, path, &mut unpacking, way).map_err(|fault| vec![fault])?;
-            }
-            unpacking.finish().map_err(|error| vec![error.into()])?;
-            Ok(vec![folder.clone(); places.len()])
+        Ok(())
+    }
+
+    /// Puts together what is to be one tree, in this order: files of later artifacts take the place of those of earlier ones,
+    /// and of those that were there before.
+    ///
+    /// # Errors
+    /// When something is in the way.
+    pub(super) fn finish<'p>(self, all: impl Iterator<Item = &'p Published>) -> Result<(), FileError> {
+        let Self::OneTree(staging) = self else { return Ok(()) };
+        let tree = staging.place(TREE)?;
+        for published in all {
+            sys::merge(&staging.place(&published.name.to_string())?, &tree)?;
         }
+        staging.pour(TREE)
     }
 }
 
-/// Unpacks the members of one archive: all of them, or without the folders that its manifest lists around them.
-fn members(published: &Published, path: &Path, into: &mut Unpacking, way: &Way) -> Result<(), Diagnostic> {
-    let source = sys::open_to_read(path).map_err(|error| FileError::new("read", path, error))?;
-    let mut unpacked = Members { archive: path, into, is_flat: matches!(way, Way::OneTree(_)), roots: None };
+/// Which paths members get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    /// Those of the archive.
+    Kept,
+    /// Those below the folders that its manifest lists.
+    OfTree,
+}
+
+/// Unpacks the members of one archive into a folder that is made for it.
+fn members(published: &Published, archive: &Path, folder: &Path, paths: Paths) -> Result<(), Diagnostic> {
+    let source = sys::open_to_read(archive).map_err(|error| FileError::new("read", archive, error))?;
+    let mut into = Unpacking::new(folder)?;
+    let mut unpacked = Members { archive, into: &mut into, paths, roots: None };
     let done = published
         .compression
         .decoder(source, 1)
         .map_err(Stop::from)
         .and_then(|source| each_member(source, |member, content| unpacked.member(member, content)))
-        .and_then(|_| unpacked.roots.map(drop).ok_or_else(no_manifest));
+        .and_then(|()| unpacked.roots.map(drop).ok_or_else(no_manifest));
     let bad = |message: String| {
-        Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(path), "").help("remove it and fetch it anew")
+        Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(archive), "").help("remove it and fetch it anew")
     };
     done.map_err(|stop| match stop {
         Stop::Read(error) => bad(format!("the archive is damaged or cut off: {error}")),
         Stop::Bad(message) => bad(message),
         Stop::Write(error) => error.into(),
-    })
+    })?;
+    Ok(into.finish()?)
 }
 
 fn no_manifest() -> Stop {
@@ -115,7 +158,7 @@ fn no_manifest() -> Stop {
 struct Members<'m> {
     archive: &'m Path,
     into: &'m mut Unpacking,
-    is_flat: bool,
+    paths: Paths,
     /// What its manifest lists, once that was read.
     roots: Option<Vec<String>>,
 }
@@ -156,7 +199,7 @@ impl Members<'_> {
         }
         let mut text = String::new();
         content.take(LARGEST_MANIFEST_BYTES).read_to_string(&mut text)?;
-        if !self.is_flat {
+        if self.paths == Paths::Kept {
             self.into.file(MANIFEST, 0o644, &mut text.as_bytes())?;
         }
         let (roots, faults) = roots(&text, self.archive);
@@ -169,7 +212,7 @@ impl Members<'_> {
 
     /// Where a member goes.
     fn place(&self, path: &str) -> Option<String> {
-        if !self.is_flat {
+        if self.paths == Paths::Kept {
             return Some(path.to_owned());
         }
         let mut roots = self.roots.iter().flatten();

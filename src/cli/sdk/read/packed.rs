@@ -49,7 +49,7 @@ pub(super) fn artifact(
     let folded = {
         let source = compression.decoder(&mut summed, threads).map_err(|error| broken(&error))?;
         let mut teed = Teed { source, kept, fault: None };
-        let read = each_member(&mut teed, |member, content| listing.member(member, content)).map(drop);
+        let read = each_member(&mut teed, |member, content| listing.member(member, content));
         if let Some(error) = teed.fault {
             return Err(full(error));
         }

@@ -1,0 +1,101 @@
+//! Archives that are fetched side by side, and unpacked while others are still on their way.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::store::Store;
+use super::unpack::{Unpacker, Way};
+use super::{Fetched, download};
+use crate::cli::Shell;
+use crate::cli::threads::on_threads;
+use crate::cli::wheel::{Bar, Watchers};
+use crate::diagnostic::Diagnostic;
+use crate::sys::{self, FolderLock};
+use crate::wheel::Meter;
+
+/// How it is done.
+#[derive(Debug)]
+pub(super) struct Work<'w> {
+    /// The folder that one run at a time writes to.
+    pub(super) folder: &'w Path,
+    pub(super) way: &'w Way,
+    /// How many archives are fetched at once.
+    pub(super) fetched_at_once: u16,
+    /// How many archives are unpacked at once; as many as there are processors where it is not said.
+    pub(super) unpacked_at_once: Option<u16>,
+    /// Whether archives go once they are unpacked.
+    pub(super) removes_archives: bool,
+}
+
+impl Work<'_> {
+    /// Fetches archives and unpacks them.
+    ///
+    /// # Errors
+    /// Everything that could not be fetched, is not what was published, or cannot be unpacked.
+    pub(super) fn all(&self, store: &Store, wanted: &[Fetched], shell: &Shell) -> Result<(), Vec<Diagnostic>> {
+        let waits = || shell.say("waiting for another run to end");
+        let one = |fault: Diagnostic| vec![fault];
+        sys::make_folder(self.folder).map_err(|error| one(error.into()))?;
+        let lock = FolderLock::take(self.folder, waits).map_err(|error| one(error.into()))?;
+        lock.sweep().map_err(|error| one(error.into()))?;
+        let unpacker = Unpacker::begin(self.way, &lock, waits).map_err(|error| one(error.into()))?;
+        let bar = Bar::new(Watchers::of(shell), "artifacts");
+        let watch = |progress| bar.tell(progress);
+        let meter = Meter::new(wanted.iter().map(|one| one.published.size_bytes).sum(), &watch);
+        let faults = Mutex::new(Vec::new());
+        let note = |(place, fault): (usize, Diagnostic)| {
+            faults.lock().unwrap_or_else(PoisonError::into_inner).push((place, fault));
+        };
+        let (meter, note, unpacker_of_all) = (&meter, &note, unpacker.as_ref());
+        on_threads(self.unpacked_at_once, || {
+            rayon::scope(|unpacking| {
+                let fetch = move |(place, one): (usize, &'_ Fetched)| match (
+                    fetch(store, one, meter, shell),
+                    unpacker_of_all,
+                ) {
+                    (Err(fault), _) => note((place, fault)),
+                    (Ok(()), None) => {}
+                    (Ok(()), Some(unpacker)) => unpacking.spawn(move |_| {
+                        if let Err(fault) = self.unpack(unpacker, &wanted[place], shell) {
+                            note((place, fault));
+                        }
+                    }),
+                };
+                on_threads(Some(self.fetched_at_once), || {
+                    wanted.par_iter().enumerate().with_max_len(1).for_each(fetch);
+                });
+            });
+        });
+        let mut faults = faults.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !faults.is_empty() {
+            faults.sort_by_key(|(place, _)| *place);
+            return Err(faults.into_iter().map(|(_, fault)| fault).collect());
+        }
+        if let Some(unpacker) = unpacker {
+            unpacker.finish(wanted.iter().map(|one| &one.published)).map_err(|error| one(error.into()))?;
+        }
+        if self.removes_archives && matches!(self.way, Way::OneTree(_)) {
+            let removed = wanted.iter().filter_map(|one| sys::remove(&one.archive).err());
+            let faults: Vec<Diagnostic> = removed.map(Diagnostic::from).collect();
+            return if faults.is_empty() { Ok(()) } else { Err(faults) };
+        }
+        Ok(())
+    }
+
+    fn unpack(&self, unpacker: &Unpacker, one: &Fetched, shell: &Shell) -> Result<(), Diagnostic> {
+        unpacker.unpack(&one.published, &one.archive)?;
+        shell.detail(&format!("unpacked {}", one.archive.display()));
+        if self.removes_archives && matches!(self.way, Way::Apart(_)) {
+            sys::remove(&one.archive)?;
+        }
+        Ok(())
+    }
+}
+
+fn fetch(store: &Store, one: &Fetched, meter: &Meter<'_>, shell: &Shell) -> Result<(), Diagnostic> {
+    let is_new = download::fetched(store, &one.published, &one.archive, meter)?;
+    shell.detail(&format!("{} {}", if is_new { "fetched" } else { "there already:" }, one.archive.display()));
+    Ok(())
+}
