@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::bytes::{ReadAt, Scratch};
@@ -21,7 +22,9 @@ pub struct Folded {
 }
 
 /// A stream being kept.
-pub struct Folding {
+pub struct Folding<'p> {
+    /// How much more is kept as it is.
+    plain_bytes: &'p AtomicU64,
     compressor: zstd::bulk::Compressor<'static>,
     /// A piece that is not full yet, and what it is compressed to.
     piece: Vec<u8>,
@@ -29,15 +32,17 @@ pub struct Folding {
     folded: Folded,
 }
 
-impl Folding {
-    /// Nothing yet. What comes is kept in `room`.
+impl<'p> Folding<'p> {
+    /// Nothing yet. What comes is kept in `room`: as it is until so many bytes were, of all that share them, and
+    /// compressed from then on.
     ///
     /// # Errors
     /// When there is no memory for it.
-    pub fn new(room: Box<dyn Scratch>) -> io::Result<Self> {
+    pub fn new(room: Box<dyn Scratch>, plain_bytes: &'p AtomicU64) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self {
+            plain_bytes,
             compressor: zstd::bulk::Compressor::new(LEVEL)?,
             piece: Vec::with_capacity(PIECE_BYTES),
             packed: vec![0; PIECE_BYTES - 1],
@@ -57,12 +62,17 @@ impl Folding {
     }
 
     fn fold(&mut self) -> io::Result<()> {
-        // What does not become shorter is kept as it is: there is no room for as much.
-        let most = self.piece.len() - 1;
-        let kept = match self.compressor.compress_to_buffer(&self.piece, &mut self.packed[..most]) {
-            Ok(length) => &self.packed[..length],
-            Err(_) => &self.piece,
-        };
+        let length = self.piece.len() as u64;
+        let left = |left: u64| left.checked_sub(length);
+        let is_plain = self.plain_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok();
+        let mut kept = self.piece.as_slice();
+        if !is_plain {
+            // What does not become shorter is kept as it is, too: there is no room for as much.
+            let most = self.piece.len() - 1;
+            if let Ok(length) = self.compressor.compress_to_buffer(&self.piece, &mut self.packed[..most]) {
+                kept = &self.packed[..length];
+            }
+        }
         self.folded.room.append(kept)?;
         self.folded.ends.push(self.folded.room.size_bytes());
         self.folded.size_bytes += self.piece.len() as u64;
@@ -71,7 +81,7 @@ impl Folding {
     }
 }
 
-impl Write for Folding {
+impl Write for Folding<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let length = bytes.len().min(PIECE_BYTES - self.piece.len());
         self.piece.extend_from_slice(&bytes[..length]);
@@ -102,17 +112,18 @@ thread_local! {
 impl Folded {
     /// Reads a piece into a buffer of its length.
     fn unfold(&self, number: usize, packed: &mut Vec<u8>, piece: &mut [u8]) -> io::Result<()> {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let length = usize::try_from(self.ends[number] - start).unwrap_or(usize::MAX);
-        if length == piece.len() {
-            return self.room.read_exact_at(piece, start);
-        }
-        packed.resize(length, 0);
-        self.room.read_exact_at(packed, start)?;
+        let kept = self.kept(number);
+        packed.resize(usize::try_from(kept.end - kept.start).map_err(io::Error::other)?, 0);
+        self.room.read_exact_at(packed, kept.start)?;
         match zstd::bulk::decompress_to_buffer(packed.as_slice(), piece)? {
             read if read == piece.len() => Ok(()),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
+    }
+
+    /// Where a piece is kept.
+    fn kept(&self, number: usize) -> Range<u64> {
+        number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
     }
 
     /// How much of the stream a piece has.
@@ -133,7 +144,11 @@ impl ReadAt for Folded {
         }
         let number = usize::try_from(offset / PIECE_BYTES as u64).map_err(io::Error::other)?;
         let at = usize::try_from(offset % PIECE_BYTES as u64).map_err(io::Error::other)?;
-        let whole = self.piece_bytes(number);
+        let (whole, kept) = (self.piece_bytes(number), self.kept(number));
+        if kept.end - kept.start == whole as u64 {
+            let length = buffer.len().min(whole - at);
+            return self.room.read_at(&mut buffer[..length], kept.start + at as u64);
+        }
         LAST.with_borrow_mut(|last| {
             if at == 0 && buffer.len() >= whole {
                 return self.unfold(number, &mut last.packed, &mut buffer[..whole]).map(|()| whole);
@@ -157,7 +172,7 @@ impl std::fmt::Debug for Folded {
     }
 }
 
-impl std::fmt::Debug for Folding {
+impl std::fmt::Debug for Folding<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Folding({:?})", self.folded)
     }
@@ -166,6 +181,7 @@ impl std::fmt::Debug for Folding {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+    use std::sync::atomic::AtomicU64;
 
     use super::{Folding, PIECE_BYTES};
     use crate::bytes::{ReadAt as _, in_memory};
@@ -179,14 +195,18 @@ mod tests {
         });
         let whole: Vec<u8> =
             [0_u8, 1, 2].into_iter().cycle().take(PIECE_BYTES + 9).chain(noise).chain([7; 1000]).collect();
-        let keep = |bytes: &[u8]| {
-            let mut folding = Folding::new(in_memory(0).unwrap()).unwrap();
+        let keep = |bytes: &[u8], plain_bytes: u64| {
+            let plain_bytes = AtomicU64::new(plain_bytes);
+            let mut folding = Folding::new(in_memory(0).unwrap(), &plain_bytes).unwrap();
             folding.write_all(bytes).unwrap();
             folding.finish().unwrap()
         };
-        let (folded, other) = (keep(&whole), keep(&whole[5..]));
-        assert_eq!(folded.size_bytes(), whole.len() as u64);
-        assert!(folded.room.size_bytes() < whole.len() as u64 - PIECE_BYTES as u64 / 2);
+        let (size, piece) = (whole.len() as u64, PIECE_BYTES as u64);
+        // Of the other there is room for the first piece and what is left behind the last whole one.
+        let (folded, other) = (keep(&whole, 0), keep(&whole[5..], 2 * piece - 1));
+        assert_eq!((folded.size_bytes(), other.size_bytes()), (size, size - 5));
+        assert!(folded.room.size_bytes() < size - piece / 2);
+        assert!(other.room.size_bytes() >= piece && keep(&whole, size).room.size_bytes() == size);
         for start in (0..whole.len()).step_by(60_013) {
             for length in [1, 64, 5000, PIECE_BYTES, 2 * PIECE_BYTES + 1] {
                 let end = whole.len().min(start + length);

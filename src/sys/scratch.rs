@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::FileError;
+use super::{FileError, free_bytes};
 use crate::bytes::{ReadAt, Scratch};
+use crate::host::proc;
 
 /// Up to here it is memory; more goes to a file without a name, in the folder for temporary files.
 const IN_MEMORY_BYTES: u64 = 512 << 20;
@@ -56,6 +57,14 @@ impl Room {
             return Ok(Box::new(Vec::with_capacity(usize::try_from(size_bytes).unwrap_or(0))));
         }
         Ok(Box::new(Spilled { file: self.file()?, size: 0 }))
+    }
+
+    /// How much may lie here in nobody's way: memory that nothing needs holds it beside what is on the disk, which keeps
+    /// most of its room. 0 where the system does not say.
+    pub fn ample_bytes(&self) -> u64 {
+        let free_bytes = self.folder.as_deref().map_or_else(|| free_bytes(&std::env::temp_dir()), free_bytes);
+        let memory = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| proc::parse_meminfo(&text));
+        (free_bytes.unwrap_or(0) / 4).min(memory.map_or(0, |memory| memory.available_bytes / 2))
     }
 
     /// What is told where room cannot be had or filled.

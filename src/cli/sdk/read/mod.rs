@@ -7,6 +7,7 @@ mod folder;
 mod packed;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 use rayon::prelude::*;
 
@@ -121,8 +122,9 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
     // Those that are read at once share the processors, and what decoding by several holds.
     let archives = found.iter().filter(|one| one.packed.is_some()).count();
     let threads = u32::try_from(rayon::current_num_threads() / archives.max(1)).unwrap_or(1).max(1);
+    let plain_bytes = AtomicU64::new(room.ample_bytes());
     let listed: Vec<Result<Listed, Vec<Diagnostic>>> =
-        found.into_par_iter().with_max_len(1).map(|one| listed(&one, threads, room)).collect();
+        found.into_par_iter().with_max_len(1).map(|one| listed(&one, threads, (room, &plain_bytes))).collect();
     let (mut all, mut faults) = (Vec::new(), Vec::new());
     for listed in listed {
         match listed {
@@ -172,7 +174,7 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), FileError> {
     Ok((found, findings))
 }
 
-fn listed(found: &Found, threads: u32, room: &Room) -> Result<Listed, Vec<Diagnostic>> {
+fn listed(found: &Found, threads: u32, room: (&Room, &AtomicU64)) -> Result<Listed, Vec<Diagnostic>> {
     match found.packed {
         None => {
             let (artifact, findings) =

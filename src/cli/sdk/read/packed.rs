@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 use rustc_hash::FxHashMap;
 use sha2::{Digest as _, Sha256};
@@ -34,7 +35,7 @@ pub(super) fn artifact(
     name: &ArtifactName,
     path: &Path,
     (compression, threads): (Compression, u32),
-    room: &Room,
+    (room, plain_bytes): (&Room, &AtomicU64),
 ) -> Result<(Artifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
     let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
@@ -42,7 +43,7 @@ pub(super) fn artifact(
     let sum = said.is_some().then(Sha256::new);
     let mut summed = Summed { source: Section::new(&file, 0, file.size_bytes()), sum };
     let full = |error: io::Error| one(room.fault(error).into());
-    let kept = room.scratch(u64::MAX).and_then(Folding::new).map_err(full)?;
+    let kept = room.scratch(u64::MAX).and_then(|scratch| Folding::new(scratch, plain_bytes)).map_err(full)?;
     let broken = |error: &io::Error| one(bad(path, format!("the archive is damaged or cut off: {error}")));
     let mut listing =
         Listing { path, roots: None, entries: BTreeMap::new(), seen: FxHashMap::default(), findings: Vec::new() };
@@ -120,14 +121,14 @@ impl io::Read for Summed<'_> {
 }
 
 /// A stream that is kept as it is read.
-struct Teed<R> {
+struct Teed<'p, R> {
     source: R,
-    kept: Folding,
+    kept: Folding<'p>,
     /// Why it could not be kept.
     fault: Option<io::Error>,
 }
 
-impl<R: io::Read> io::Read for Teed<R> {
+impl<R: io::Read> io::Read for Teed<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.source.read(buffer)?;
         if let Err(error) = self.kept.write_all(&buffer[..length]) {
