@@ -3,15 +3,16 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek as _, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::FileError;
 use super::files::kind_of;
 use super::unfinished::{MODE, Unfinished};
 use crate::bytes::{ReadAt, is_same};
-use crate::wheel::Target;
+use crate::wheel::{Target, WriteAhead};
 
 /// Shorter stretches go through memory: a call of the system costs more than copying them.
 const SHORT_BYTES: u64 = 32 << 10;
@@ -168,6 +169,31 @@ impl Target for FileTarget<'_> {
         }
         self.writer.flush()?;
         self.writer.get_ref().write_all_at(bytes, self.position - back_bytes)
+    }
+
+    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
+        Ok(Some(Arc::new(Ahead { file: self.writer.get_ref().try_clone()?, start: self.position })))
+    }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        self.writer.flush()?;
+        let step = i64::try_from(length).map_err(io::Error::other)?;
+        self.writer.get_mut().seek_relative(step)?;
+        self.wrote(length);
+        Ok(())
+    }
+}
+
+/// The same file, written by position.
+struct Ahead {
+    file: File,
+    /// Where positions are counted from.
+    start: u64,
+}
+
+impl WriteAhead for Ahead {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, self.start + offset)
     }
 }
 

@@ -38,7 +38,7 @@ pub use progress::{Meter, Progress, Watch};
 pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
-pub use target::Target;
+pub use target::{Target, WriteAhead};
 pub use verify::{Carried, check_dist_info, verify, verify_some, verify_watched};
 pub use vouch::Vouching;
 pub use zip::{

@@ -1,6 +1,7 @@
 //! Where the bytes of a wheel go.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use crate::bytes::ReadAt;
 
@@ -31,6 +32,31 @@ pub trait Target: Write {
     /// # Errors
     /// When not so much was written yet, or the system cannot write.
     fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// A way to write behind what was written so far, for others beside this one; none where there is none.
+    ///
+    /// # Errors
+    /// When the system cannot give one.
+    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
+        Ok(None)
+    }
+
+    /// Goes on behind bytes that were written [ahead](Self::ahead).
+    ///
+    /// # Errors
+    /// When the target has no such way, or the system cannot write.
+    fn skip(&mut self, _length: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Writes at positions, from several threads.
+pub trait WriteAhead: Send + Sync {
+    /// Writes all bytes, so far behind where the target was when it gave this.
+    ///
+    /// # Errors
+    /// When the system cannot write.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 }
 
 impl Target for Vec<u8> {

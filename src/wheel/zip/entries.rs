@@ -1,183 +1,35 @@
 //! Writing many members, compressed in parallel and written in order.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::super::WheelError;
 use super::super::in_order::{Room, Step, in_order};
+use super::super::{WheelError, WriteAhead};
+use super::content::{Content, Deflated, LARGE_BYTES, Opened};
 use super::deflate::{self, Place, WINDOW_BYTES};
-use super::splice::{CopyError, Part, Seam, parts};
-use super::stretches::stretches;
-use super::write::{Begun, Packed};
-use super::{Archive, DosTime, Member, MemberReader, Method, NewMember, ZipWriter};
-use crate::bytes::{ReadAt, Section};
+use super::splice::{CopyError, Part, Seam};
+use super::write::{Begun, Packed, stored_header_bytes};
+use super::{Archive, DosTime, Member, NewMember, ZipWriter};
 use crate::names::Digest;
 
-/// Larger contents are compressed in blocks, in parallel.
-const LARGE_BYTES: u64 = 8 << 20;
-/// Changed contents from this size on: most of their old data is used again.
-const LARGE_CHANGED_BYTES: u64 = 256 << 10;
 /// How much of a content a block has. What it could not refer back to without a dictionary costs less than a
 /// thousandth; ending at a whole byte costs five bytes.
 const BLOCK_BYTES: usize = 1 << 20;
 /// What deflating holds beside content and result: of libdeflate about 900 KiB, of zlib 256 KiB (zconf.h, "memory
 /// requirements").
 const DEFLATE_BYTES: u64 = 1 << 20;
+/// Larger contents that are stored are read and written in pieces of this size by one thread each, where the target takes
+/// that: what was just read is still near the processor when it is hashed and written.
+const PIECE_BYTES: usize = 256 << 10;
 /// Smaller contents in memory are compressed at once: a thread would take longer to hear of them.
 const SMALL_BYTES: usize = 64 << 10;
 /// What each thread may hold: the largest content that is compressed as a whole, its result, and the next.
 const THREAD_BYTES: u64 = 3 * LARGE_BYTES;
 /// What all of them may hold.
 const ALL_BYTES: u64 = 256 << 20;
-
-/// What a new member holds.
-#[derive(Clone)]
-pub enum Content<'c> {
-    /// Bytes in memory.
-    Bytes(Cow<'c, [u8]>),
-    /// Bytes of any number, read once from the first to the last.
-    Source(&'c dyn ReadAt),
-    /// The content of a member of an archive.
-    Member(&'c Archive<'c>, &'c Member),
-    /// The content of a member of which little changed: what it was deflated to is used again as far as it can be.
-    Changed(Changed<'c>),
-}
-
-/// A deflated member, and the bit of its data that says that it ends.
-type Deflated<'c> = (&'c Archive<'c>, &'c Member, u64);
-
-/// The content of a member after a change.
-#[derive(Clone)]
-pub struct Changed<'c> {
-    /// The archive that the member is in.
-    pub archive: &'c Archive<'c>,
-    /// It.
-    pub member: &'c Member,
-    /// What it holds now; read once from the first to the last byte.
-    pub source: &'c dyn ReadAt,
-    /// The places that differ, sorted and apart.
-    pub places: Vec<Range<u64>>,
-    /// From here on all differs.
-    pub kept_bytes: u64,
-}
-
-impl<'c> Changed<'c> {
-    /// How the new data is put together: as a whole, where the old data cannot be followed.
-    fn parts(&self, level: u32) -> Result<(Vec<Part>, Option<Deflated<'c>>), WheelError> {
-        let (member, size_bytes) = (self.member, self.source.size_bytes());
-        if member.method() == Method::Deflated && level > 0 {
-            let data = member.data_offset..member.data_offset + member.compressed_bytes;
-            let old = stretches(self.archive.source(), data, member.size_bytes).map_err(WheelError::Read)?;
-            if let Some(old) = old {
-                let parts = parts(&old, &self.places, self.kept_bytes, size_bytes);
-                return Ok((parts, Some((self.archive, member, old.last_mark))));
-            }
-        }
-        Ok((vec![Part::New(size_bytes)], None))
-    }
-}
-
-impl<'c> Content<'c> {
-    /// How many bytes it has.
-    pub fn size_bytes(&self) -> u64 {
-        match self {
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::Source(source) => source.size_bytes(),
-            Self::Member(_, member) => member.size_bytes(),
-            Self::Changed(changed) => changed.source.size_bytes(),
-        }
-    }
-
-    /// The bytes, where memory has them.
-    pub fn in_memory(&self) -> Option<&[u8]> {
-        match self {
-            Self::Bytes(bytes) => Some(bytes),
-            _ => None,
-        }
-    }
-
-    /// From this size on it is written in blocks.
-    fn block_limit(&self) -> u64 {
-        match self {
-            Self::Changed(_) => LARGE_CHANGED_BYTES,
-            _ => LARGE_BYTES,
-        }
-    }
-
-    /// All of it.
-    fn read(self, name: &str) -> Result<Cow<'c, [u8]>, WheelError> {
-        match self {
-            Self::Bytes(bytes) => Ok(bytes),
-            content => {
-                let length = usize::try_from(content.size_bytes()).expect("larger ones are read in blocks");
-                let mut opened = content.open();
-                let bytes = opened.take(length, name)?;
-                opened.end()?;
-                Ok(bytes.into())
-            }
-        }
-    }
-
-    fn open(self) -> Opened<'c> {
-        match self {
-            Self::Bytes(bytes) => Opened::Bytes(io::Cursor::new(bytes)),
-            Self::Source(source) | Self::Changed(Changed { source, .. }) => {
-                Opened::Section(Section::new(source, 0, source.size_bytes()))
-            }
-            Self::Member(archive, member) => Opened::Member(Box::new(archive.reader(member))),
-        }
-    }
-}
-
-impl From<Vec<u8>> for Content<'_> {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::Bytes(bytes.into())
-    }
-}
-
-impl<'c> From<&'c [u8]> for Content<'c> {
-    fn from(bytes: &'c [u8]) -> Self {
-        Self::Bytes(bytes.into())
-    }
-}
-
-impl std::fmt::Debug for Content<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Content({} bytes)", self.size_bytes())
-    }
-}
-
-/// A content being read from its start.
-enum Opened<'o> {
-    Bytes(io::Cursor<Cow<'o, [u8]>>),
-    Section(Section<'o>),
-    Member(Box<MemberReader<'o>>),
-}
-
-impl Opened<'_> {
-    /// The next `length` bytes.
-    fn take(&mut self, length: usize, name: &str) -> Result<Vec<u8>, WheelError> {
-        let fault = |source| WheelError::ReadContent { member: name.to_owned(), source };
-        let mut bytes = vec![0; length];
-        match self {
-            Self::Bytes(rest) => rest.read_exact(&mut bytes).map_err(fault)?,
-            Self::Section(section) => section.read_exact(&mut bytes).map_err(fault)?,
-            Self::Member(reader) => reader.read_exact(&mut bytes).map_err(|error| reader.fault(error))?,
-        }
-        Ok(bytes)
-    }
-
-    /// Checks that nothing follows, and what a member says of its content.
-    fn end(&mut self) -> Result<(), WheelError> {
-        match self {
-            Self::Member(reader) => io::copy(reader, &mut io::sink()).map(drop).map_err(|error| reader.fault(error)),
-            Self::Bytes(_) | Self::Section(_) => Ok(()),
-        }
-    }
-}
 
 /// One member of a new archive.
 #[derive(Debug, Clone)]
@@ -232,7 +84,8 @@ pub fn write_entries<'e>(
     entries: impl Iterator<Item = Entry<'e>>,
     mut tell: impl FnMut(Told),
 ) -> Result<(), WheelError> {
-    let mut feed = Feed { entries, large: None };
+    let ahead = writer.ahead()?.map(|target| Ahead { target, next: 0 });
+    let mut feed = Feed { entries, large: None, ahead };
     let mut open = None;
     let room = Room { thread_bytes: THREAD_BYTES, all_bytes: ALL_BYTES };
     in_order(room, || feed.next(), make, |made| write(made?, writer, &mut open, &mut tell))
@@ -242,6 +95,16 @@ pub fn write_entries<'e>(
 enum Task<'e> {
     Whole(New<'e>),
     Block(Block<'e>),
+    /// A content that is written to its place at once.
+    Ahead(New<'e>, Ahead),
+}
+
+/// A place in the target that is known before all is written that comes before it.
+#[derive(Clone)]
+struct Ahead {
+    target: Arc<dyn WriteAhead>,
+    /// Where the next member begins, or the content of this one.
+    next: u64,
 }
 
 struct New<'e> {
@@ -291,6 +154,7 @@ impl Old<'_> {
 enum Made<'e> {
     Copy { archive: &'e Archive<'e>, member: &'e Member, name: Cow<'e, str>, time: DosTime },
     Whole { name: Cow<'e, str>, packed: Packed<'e>, options: NewMember, told: Told },
+    Ahead { name: Cow<'e, str>, crc32: u32, options: NewMember, sha256: Digest, size_bytes: u64 },
     Block { block: Block<'e>, size_bytes: u64, crc: crc32fast::Hasher },
 }
 
@@ -300,6 +164,8 @@ type MadeStep<'e> = Step<Task<'e>, Result<Made<'e>, WheelError>>;
 struct Feed<'e, I> {
     entries: I,
     large: Option<Large<'e>>,
+    /// Known as long as all members are stored: nobody knows before how long a deflated one becomes.
+    ahead: Option<Ahead>,
 }
 
 impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
@@ -312,10 +178,24 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
             let held = 2 * BLOCK_BYTES as u64 + DEFLATE_BYTES;
             return Ok(Some(Step::Work(held, Task::Block(block))));
         }
-        Ok(match self.entries.next() {
+        let entry = self.entries.next();
+        let place = match &entry {
+            Some(Entry::New { name, content, options }) => self.place(name, content.size_bytes(), options)?,
+            Some(Entry::Copy { .. }) | None => {
+                self.ahead = None;
+                None
+            }
+        };
+        Ok(match entry {
             None => None,
             Some(Entry::Copy { archive, member, name, time }) => {
                 Some(Step::Done(Ok(Made::Copy { archive, member, name, time })))
+            }
+            Some(Entry::New { name, content, options })
+                if place.is_some() && content.in_memory().is_none() && content.size_bytes() > PIECE_BYTES as u64 =>
+            {
+                let task = place.map(|place| Task::Ahead(New { name, content, options }, place));
+                task.map(|task| Step::Work(PIECE_BYTES as u64, task))
             }
             Some(Entry::New { name, content, options }) if content.size_bytes() > content.block_limit() => {
                 self.large = Some(Large::new(name, content, options)?);
@@ -328,6 +208,14 @@ impl<'e, I: Iterator<Item = Entry<'e>>> Feed<'e, I> {
                 Some(if is_small { Step::Done(make(task)) } else { Step::Work(held, task) })
             }
         })
+    }
+
+    /// Where the content of the next member goes, where that is known.
+    fn place(&mut self, name: &str, size_bytes: u64, options: &NewMember) -> Result<Option<Ahead>, WheelError> {
+        let Some(ahead) = self.ahead.take().filter(|_| options.level == 0) else { return Ok(None) };
+        let content = ahead.next + stored_header_bytes(name, size_bytes, options)?;
+        self.ahead = Some(Ahead { next: content + size_bytes, target: ahead.target.clone() });
+        Ok(Some(Ahead { next: content, ..ahead }))
     }
 }
 
@@ -392,6 +280,23 @@ fn make(task: Task<'_>) -> Result<Made<'_>, WheelError> {
             let told = Told::New { name: name.to_string(), sha256, size_bytes };
             Ok(Made::Whole { name, packed: Packed::new(bytes, options.level), options, told })
         }
+        Task::Ahead(New { name, content, options }, place) => {
+            let size_bytes = content.size_bytes();
+            let (mut opened, mut crc, mut sha256) = (content.open(), crc32fast::Hasher::new(), Sha256::new());
+            let (mut piece, mut done) = (vec![0; PIECE_BYTES], 0);
+            while done < size_bytes {
+                let length = PIECE_BYTES.min(usize::try_from(size_bytes - done).unwrap_or(PIECE_BYTES));
+                let bytes = &mut piece[..length];
+                opened.fill(bytes, &name)?;
+                crc.update(bytes);
+                sha256.update(&bytes);
+                place.target.write_at(bytes, place.next + done).map_err(WheelError::Write)?;
+                done += length as u64;
+            }
+            opened.end()?;
+            let sha256 = Digest::new(sha256.finalize().into());
+            Ok(Made::Ahead { name, crc32: crc.finalize(), options, sha256, size_bytes })
+        }
         Task::Block(mut block) => {
             let mut crc = crc32fast::Hasher::new();
             crc.update(&block.bytes);
@@ -428,6 +333,11 @@ fn write(
             tell(Told::Done(packed.size_bytes()));
             tell(told);
         }
+        Made::Ahead { name, crc32, options, sha256, size_bytes } => {
+            writer.surround(&name, size_bytes, crc32, &options)?;
+            tell(Told::Done(size_bytes));
+            tell(Told::New { name: name.into_owned(), sha256, size_bytes });
+        }
         Made::Block { block, size_bytes, crc } => {
             if let Some((name, size_bytes, options)) = &block.head {
                 let begun = writer.begin(name, *size_bytes, options)?;
@@ -453,4 +363,45 @@ fn write(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Target;
+    use super::*;
+    use crate::sys::{Existing, FileError, save};
+
+    /// Some bytes, then an archive of these contents, and what was told of them.
+    fn written(contents: &[Vec<u8>], levels: &[u32], target: &mut dyn Target) -> Vec<Told> {
+        target.write_all(b"before").unwrap();
+        let entries = contents.iter().zip(levels).enumerate().map(|(at, (content, &level))| Entry::New {
+            name: format!("member {at}").into(),
+            content: Content::Source(content),
+            options: NewMember { level, ..NewMember::default() },
+        });
+        let (mut writer, mut told) = (ZipWriter::new(target), Vec::new());
+        write_entries(&mut writer, entries, |one| told.extend(matches!(one, Told::New { .. }).then_some(one))).unwrap();
+        writer.finish().unwrap();
+        told
+    }
+
+    #[test]
+    fn what_is_written_ahead_lies_where_it_does_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive");
+        let sizes = [0, 9, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 7, 9 << 20, 5];
+        let contents: Vec<Vec<u8>> = sizes.iter().map(|size| (0..*size).map(|at| (at % 251) as u8).collect()).collect();
+        for levels in [[0; 7], [0, 0, 0, 0, 6, 0, 0]] {
+            let mut expected = Vec::new();
+            let expected_told = written(&contents, &levels, &mut expected);
+            let mut told = Vec::new();
+            save::<FileError>(&path, Existing::Replace, |target| {
+                told = written(&contents, &levels, target);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(told, expected_told);
+            assert!(std::fs::read(&path).unwrap() == expected);
+        }
+    }
 }

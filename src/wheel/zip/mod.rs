@@ -6,6 +6,7 @@
 mod archive;
 mod bytes;
 mod central;
+mod content;
 mod data;
 mod deflate;
 mod end;
@@ -21,8 +22,9 @@ mod view;
 mod write;
 
 pub use archive::Archive;
+pub use content::{Changed, Content};
 pub use data::MemberReader;
-pub use entries::{Changed, Content, Entry, Told, write_entries};
+pub use entries::{Entry, Told, write_entries};
 pub use member::{Member, Method};
 pub(super) use name::check_name;
 pub use time::DosTime;

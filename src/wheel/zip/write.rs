@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
+use std::sync::Arc;
 
-use super::super::{Target, WheelError};
+use super::super::{Target, WheelError, WriteAhead};
 use super::bytes::without_fields;
 use super::header::{self, MADE_ON_UNIX, Sizes};
 use super::local::local_extra;
@@ -140,11 +141,38 @@ impl<'t> ZipWriter<'t> {
         self.note(&member, offset, &[])
     }
 
+    /// A way to write contents behind what was written so far, counted from there; none where there is none.
+    ///
+    /// # Errors
+    /// When the system cannot give one.
+    pub(super) fn ahead(&mut self) -> Result<Option<Arc<dyn WriteAhead>>, WheelError> {
+        self.target.ahead().map_err(WheelError::Write)
+    }
+
+    /// Adds a stored member whose content was written ahead, behind a header of [`stored_header_bytes`].
+    ///
+    /// # Errors
+    /// When the target cannot be written.
+    pub(super) fn surround(
+        &mut self,
+        name: &str,
+        size_bytes: u64,
+        crc32: u32,
+        options: &NewMember,
+    ) -> Result<(), WheelError> {
+        let member = Member { crc32, ..stored(name, size_bytes, options) };
+        let offset = self.position;
+        self.write(&header::local(&member, Sizes::of(&member), &[])?)?;
+        self.target.skip(size_bytes).map_err(WheelError::Write)?;
+        self.position += size_bytes;
+        self.note(&member, offset, &[])
+    }
+
     /// Begins a member of this size, whose data follows in pieces: deflated ones, or stored ones at level 0.
     pub(super) fn begin(&mut self, name: &str, size_bytes: u64, options: &NewMember) -> Result<Begun, WheelError> {
-        let method = if options.level == 0 { Method::Stored } else { Method::Deflated };
-        let mut member = Member { size_bytes, compressed_bytes: size_bytes, ..new_member(name, method, options) };
-        if method == Method::Deflated {
+        let mut member = stored(name, size_bytes, options);
+        if options.level > 0 {
+            member.method = Method::Deflated;
             // Data that does not compress grows by far less than this.
             member.compressed_bytes = size_bytes.saturating_add(size_bytes / 1000);
         }
@@ -208,6 +236,19 @@ impl std::fmt::Debug for ZipWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ZipWriter({} members, {} bytes)", self.count, self.position)
     }
+}
+
+/// How many bytes stand before the content of a new stored member.
+///
+/// # Errors
+/// When its name is too long.
+pub(super) fn stored_header_bytes(name: &str, size_bytes: u64, options: &NewMember) -> Result<u64, WheelError> {
+    let member = stored(name, size_bytes, options);
+    Ok(header::local(&member, Sizes::of(&member), &[])?.len() as u64)
+}
+
+fn stored(name: &str, size_bytes: u64, options: &NewMember) -> Member {
+    Member { size_bytes, compressed_bytes: size_bytes, ..new_member(name, Method::Stored, options) }
 }
 
 fn new_member(name: &str, method: Method, options: &NewMember) -> Member {
