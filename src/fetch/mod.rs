@@ -28,6 +28,8 @@ pub struct FetchError {
     pub status: Option<u16>,
     /// What went wrong, one line.
     pub reason: String,
+    /// Whether it may go well another time: nothing came, or it broke off, or the server has other things to do.
+    pub may_pass: bool,
 }
 
 impl From<FetchError> for Diagnostic {
@@ -39,10 +41,19 @@ impl From<FetchError> for Diagnostic {
     }
 }
 
+/// How long is waited.
+#[derive(Debug, Clone, Copy)]
+enum Patience {
+    /// For all of an answer.
+    Whole(Duration),
+    /// For its beginning, and from then on from one piece to the next.
+    Silence(Duration),
+}
+
 /// How long a page may take.
-const PAGE: Duration = Duration::from_mins(1);
-/// How long a file may take: of 10 GB, with some 3 MB a second.
-const FILE: Duration = Duration::from_hours(1);
+const PAGE: Patience = Patience::Whole(Duration::from_mins(1));
+/// How long nothing may come of a file.
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Fetches a text. At most five redirects are followed, from https to https only, and a minute is waited in all. Bytes
 /// that are not UTF-8 are replaced.
@@ -51,48 +62,116 @@ const FILE: Duration = Duration::from_hours(1);
 /// When there is no answer, the status is not 200, or the body is larger than `limit_bytes`.
 pub fn get(address: &str, limit_bytes: u64, proxies: &Proxies) -> Result<String, FetchError> {
     let mut body = Vec::new();
-    let reader = ask(address, "text/html", PAGE, proxies)?.into_reader();
-    reader.take(limit_bytes + 1).read_to_end(&mut body).map_err(|error| fault(address, None, error.to_string()))?;
+    let reader = ok(address, ask(address, &[("accept", "text/html")], PAGE, proxies)?)?.into_body().into_reader();
+    let broken = |error: std::io::Error| FetchError { may_pass: true, ..fault(address, None, error.to_string()) };
+    reader.take(limit_bytes + 1).read_to_end(&mut body).map_err(broken)?;
     if body.len() as u64 > limit_bytes {
         return Err(fault(address, Some(200), format!("the page is larger than {limit_bytes} bytes")));
     }
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// Opens a file of any size, which is read as it comes. Redirects are followed as those of pages; an hour is waited in
-/// all. A body that ends before the length that was announced is an error when it is read.
+/// A file as it comes.
+pub type Body = Box<dyn Read + Send>;
+
+/// Opens a file of any size, which is read as it comes. Redirects are followed as those of pages; a server that falls
+/// silent is waited for a minute, and however long all of it takes is no fault. A body that ends before the length that was announced is an
+/// error when it is read. Beside it comes what names these very bytes at the server, where it says that, for [`rest`].
 ///
 /// # Errors
 /// When there is no answer, or the status is not 200.
-pub fn open(address: &str, proxies: &Proxies) -> Result<impl Read + Send + use<>, FetchError> {
-    Ok(ask(address, "*/*", FILE, proxies)?.into_reader())
+pub fn open(address: &str, proxies: &Proxies) -> Result<(Body, Option<String>), FetchError> {
+    let response = ok(address, ask(address, &[], Patience::Silence(SILENCE), proxies)?)?;
+    // A weak one stands for bytes that may differ (RFC 9110, 8.8.1).
+    let version = header(&response, "etag").filter(|tag| tag.starts_with('"')).map(str::to_owned);
+    Ok((body(response), version))
+}
+
+/// Opens the rest of a file, from a byte on; `None` where the server gives no rests, or has other bytes by this time (RFC
+/// 9110, 13.1.5 and 14.2).
+///
+/// # Errors
+/// As those of [`open`].
+pub fn rest(address: &str, from: u64, version: &str, proxies: &Proxies) -> Result<Option<Body>, FetchError> {
+    let range = format!("bytes={from}-");
+    let response = ask(address, &[("range", &range), ("if-range", version)], Patience::Silence(SILENCE), proxies)?;
+    let begins = format!("bytes {from}-");
+    let is_rest =
+        response.status() == 206 && header(&response, "content-range").is_some_and(|said| said.starts_with(&begins));
+    if is_rest {
+        return Ok(Some(body(response)));
+    }
+    match response.status().as_u16() {
+        200 | 206 | 416 => Ok(None),
+        _ => ok(address, response).map(|_| None),
+    }
 }
 
 fn fault(address: &str, status: Option<u16>, reason: String) -> FetchError {
-    FetchError { address: address.to_owned(), status, reason }
+    FetchError { address: address.to_owned(), status, reason, may_pass: false }
 }
 
-fn ask(address: &str, accept: &str, patience: Duration, proxies: &Proxies) -> Result<ureq::Body, FetchError> {
+/// The body of an answer, which says in words that nothing came any more.
+struct Coming<R>(R);
+
+impl<R: Read> Read for Coming<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(buffer).map_err(|error| {
+            match error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
+                Some(ureq::Error::Timeout(_)) => {
+                    std::io::Error::new(std::io::ErrorKind::TimedOut, "the server fell silent")
+                }
+                _ => error,
+            }
+        })
+    }
+}
+
+fn body(response: Response) -> Body {
+    Box::new(Coming(response.into_body().into_reader()))
+}
+
+type Response = ureq::http::Response<ureq::Body>;
+
+fn header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
+    response.headers().get(name)?.to_str().ok()
+}
+
+/// An answer that has what was asked for.
+fn ok(address: &str, response: Response) -> Result<Response, FetchError> {
+    let status = response.status().as_u16();
+    if status == 200 {
+        return Ok(response);
+    }
+    // Too slow, too early, too much, or something is wrong there (RFC 9110, 15.5.9 and 15.6; RFC 8470; RFC 6585).
+    let may_pass = matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504);
+    Err(FetchError { may_pass, ..fault(address, Some(status), format!("the server answers {status}")) })
+}
+
+fn ask(address: &str, headers: &[(&str, &str)], patience: Patience, proxies: &Proxies) -> Result<Response, FetchError> {
     let proxy = proxies.of(address).map_err(|reason| fault(address, None, reason))?;
+    let (whole, silence) = match patience {
+        Patience::Whole(limit) => (Some(limit), None),
+        Patience::Silence(limit) => (None, Some(limit)),
+    };
     let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(Some(patience))
+        .timeout_global(whole)
         .timeout_connect(Some(Duration::from_secs(15)))
+        .timeout_recv_response(silence)
+        .timeout_per_read(silence)
         .max_redirects(5)
         .https_only(address.starts_with("https://"))
         .proxy(proxy)
         .user_agent(concat!("rock-matrix/", env!("CARGO_PKG_VERSION")))
-        .accept(accept)
+        .http_status_as_error(false)
         .build()
         .into();
-    let response = agent.get(address).call().map_err(|error| match error {
-        ureq::Error::StatusCode(status) => fault(address, Some(status), format!("the server answers {status}")),
-        other => fault(address, None, other.to_string()),
-    })?;
-    if response.status() != 200 {
-        let status = response.status().as_u16();
-        return Err(fault(address, Some(status), format!("the server answers {status}")));
-    }
-    Ok(response.into_body())
+    let asked = headers.iter().fold(agent.get(address), |asked, (name, value)| asked.header(*name, *value));
+    asked.call().map_err(|error| {
+        use ureq::Error::{ConnectionFailed, HostNotFound, Io, Protocol, Timeout};
+        let may_pass = matches!(error, Io(_) | Timeout(_) | HostNotFound | ConnectionFailed | Protocol(_));
+        FetchError { may_pass, ..fault(address, None, error.to_string()) }
+    })
 }
 
 #[cfg(test)]

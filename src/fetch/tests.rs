@@ -1,9 +1,10 @@
 //! Pages from a server of a few lines on loopback.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::TcpListener;
+use std::time::Duration;
 
-use super::{FetchError, Proxies, get};
+use super::{FetchError, Patience, Proxies, ask, body, get, ok, open, rest};
 
 /// Answers one request after another with these bytes, then stops; gives the address.
 fn serve(answers: Vec<Vec<u8>>) -> String {
@@ -86,4 +87,56 @@ fn the_given_proxy_is_asked_and_its_exceptions_are_not() {
     };
     assert_eq!(get_with(&[("http_proxy", &proxy), ("no_proxy", "127.0.0.1")], &direct), "direct");
     assert_eq!(get_with(&[("http_proxy", &proxy)], "http://index.example/torch/"), "by proxy");
+}
+
+#[test]
+fn what_may_go_well_another_time_is_told_from_what_stays_so() {
+    for (status, may_pass) in [("404 Not Found", false), ("403 Forbidden", false), ("503 Slow Down", true)] {
+        assert_eq!(fails(vec![answer(status, "", b"")]).may_pass, may_pass, "{status}");
+    }
+    assert!(fails(vec![b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort".to_vec()]).may_pass);
+    assert!(fails(vec![Vec::new()]).may_pass, "closed without an answer");
+    assert!(!fails(vec![answer("200 OK", "", &[b'x'; 101])]).may_pass, "too large");
+    assert!(!get("not an address", 100, &Proxies::default()).unwrap_err().may_pass);
+}
+
+#[test]
+fn the_rest_of_a_file_is_taken_only_where_it_is_that() {
+    let none = Proxies::default();
+    let rest_of = |answer: Vec<u8>| {
+        rest(&serve(vec![answer]), 3, "\"v\"", &none).map(|body| {
+            body.map(|mut body| {
+                let mut text = String::new();
+                body.read_to_string(&mut text).unwrap();
+                text
+            })
+        })
+    };
+    let part = |range: &str| answer("206 Partial Content", &format!("Content-Range: {range}\r\n"), b"def");
+    assert_eq!(rest_of(part("bytes 3-5/6")).unwrap().as_deref(), Some("def"));
+    assert_eq!(rest_of(part("bytes 0-2/6")).unwrap(), None);
+    assert_eq!(rest_of(answer("200 OK", "", b"abcdef")).unwrap(), None);
+    assert_eq!(rest_of(answer("416 Range Not Satisfiable", "", b"")).unwrap(), None);
+    assert_eq!(rest_of(answer("404 Not Found", "", b"")).unwrap_err().status, Some(404));
+    let version = |tag: &str| open(&serve(vec![answer("200 OK", tag, b"")]), &none).unwrap().1;
+    assert_eq!(version("ETag: \"v\"\r\n").as_deref(), Some("\"v\""));
+    assert_eq!((version(""), version("ETag: W/\"v\"\r\n")), (None, None));
+}
+
+#[test]
+fn a_server_that_falls_silent_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (done, waits) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort");
+        // It stays open until the story is over.
+        let _ = waits.recv();
+    });
+    let patience = Patience::Silence(Duration::from_millis(50));
+    let response = ok(&address, ask(&address, &[], patience, &Proxies::default()).unwrap()).unwrap();
+    let error = body(response).read_to_end(&mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "the server fell silent");
+    drop(done);
 }

@@ -1,7 +1,7 @@
 //! Where the artifacts of a run lie, and which of them are wanted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::path::{Path, PathBuf};
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -109,16 +109,24 @@ impl Published {
     }
 }
 
-impl fmt::Display for Published {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file())
-    }
-}
-
 /// How the digest of an archive is named after it.
 pub const SUM: &str = ".sha256sum";
-/// What is read of it: a digest and a name.
+/// The digest of the archive that a folder was unpacked from, in that folder; no package holds it.
+pub const UNPACKED_SUM: &str = ".archive.sha256sum";
+/// What is read of either: a digest and a name.
 pub const LARGEST_SUM_BYTES: u64 = 64 << 10;
+
+/// Where the digest of an archive lies.
+pub fn path_of_sum(archive: &Path) -> PathBuf {
+    let mut path = archive.as_os_str().to_owned();
+    path.push(SUM);
+    path.into()
+}
+
+/// The text that says the digest of a file, as `sha256sum` does.
+pub fn sum_line(digest: Digest, file: &str) -> String {
+    format!("{}  {file}\n", digest.to_hex())
+}
 
 /// The digest that a text says, alone or in front of a name.
 ///
@@ -168,7 +176,7 @@ impl Choice {
 mod tests {
     use regex::Regex;
 
-    use super::{Choice, folder_of_run, page};
+    use super::{Choice, Published, folder_of_run, page};
     use crate::config::Platform;
 
     #[test]
@@ -213,7 +221,7 @@ mod tests {
         ]
         .map(|file| (file.to_owned(), 1))
         .to_vec();
-        let of = |choice: &Choice| choice.of(&files).iter().map(ToString::to_string).collect::<Vec<_>>();
+        let of = |choice: &Choice| choice.of(&files).iter().map(Published::file).collect::<Vec<_>>();
         assert_eq!(of(&Choice::default()).len(), 6);
         let mut choice = Choice {
             made_for: Some(["gfx942".to_owned()].into()),

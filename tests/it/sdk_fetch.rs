@@ -68,7 +68,8 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     assert_eq!(said.matches("[S002 bad-artifact]").count(), 2, "{said}");
     assert!(said.contains("blas_dev_generic.tar.zst") && said.contains("and not the one beside it"), "{said}");
     assert!(said.contains("`nothing` is no SHA-256 digest"), "{said}");
-    assert_eq!(names(&project.path("artifacts")), ["blas_lib_generic.tar.zst"]);
+    let with_sum = ["blas_lib_generic.tar.zst", "blas_lib_generic.tar.zst.sha256sum"];
+    assert_eq!(names(&project.path("artifacts")), with_sum);
     // What is there and whole stays; what somebody changed is fetched anew.
     let path = project.path("artifacts/blas_lib_generic.tar.zst");
     let before = std::fs::metadata(&path).unwrap().modified().unwrap();
@@ -77,6 +78,16 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
     std::fs::write(&path, b"changed").unwrap();
     fetch(&project, &["^blas_lib_gen"], 0);
     assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&good).unwrap());
+    // The digest that it was checked by lies beside it, for whoever reads it, and none does that is of another one.
+    let beside = project.path("artifacts/blas_lib_generic.tar.zst.sha256sum");
+    let said = std::fs::read_to_string(&beside).unwrap();
+    assert_eq!(said, sum(&good).replace("archive", "blas_lib_generic.tar.zst"));
+    std::fs::copy(staged.join("blas_dev_generic.tar.zst"), &path).unwrap();
+    let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts"]).exits(1);
+    assert!(plan.stderr.contains("not the one that was published"), "{}", plan.stderr);
+    std::fs::remove_file(staged.join("blas_lib_generic.tar.zst.sha256sum")).unwrap();
+    fetch(&project, &["^blas_lib_gen"], 0);
+    assert_eq!(names(&project.path("artifacts")), ["blas_lib_generic.tar.zst"]);
 }
 
 /// TK28: nothing is written outside of an artifact, or half of one.

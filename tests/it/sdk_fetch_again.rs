@@ -1,10 +1,14 @@
-//! Artifacts of a run that are unpacked in spite of faults, kills and other runs.
+//! Artifacts of a run that come in spite of faults, kills and other runs.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 
-use crate::support::Project;
+use sha2::{Digest as _, Sha256};
+
 use crate::support::artifacts::{Artifacts, append};
+use crate::support::http::{Request, answer};
+use crate::support::{Project, Served};
 
 /// A member that takes a while to write, and next to nothing packed.
 const LARGE_BYTES: usize = 96 << 20;
@@ -139,4 +143,135 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
     assert_eq!(names(&project.path("tree")), [".download_cache", "large", "lib", "share"]);
     assert_eq!(names(&project.path("tree/lib")), ["first", "mine", "second"]);
     assert_eq!((project.read("tree/lib/first"), project.read("tree/lib/mine")), ("fft".into(), "mine".into()));
+}
+
+/// What is unpacked from the archive that is published is not fetched and unpacked again.
+#[test]
+fn what_was_unpacked_stays_as_long_as_the_same_archive_is_published() {
+    use std::os::unix::fs::MetadataExt as _;
+    let project = Project::new();
+    staged(&project);
+    let staged = project.path("staging/123-linux");
+    let publish = |name: &str| {
+        let archive = staged.join(format!("{name}.tar.zst"));
+        std::fs::write(staged.join(format!("{name}.tar.zst.sha256sum")), hex(&std::fs::read(archive).unwrap()))
+            .unwrap();
+    };
+    publish("fft_lib_generic");
+    let inode = |path: &str| std::fs::metadata(project.path(path)).unwrap().ino();
+    let only = ["_lib_", "--exclude", "^base|^rand", "--extract", "--verbose"];
+    let apart = [only.as_slice(), &["--delete-after-extract"]].concat();
+    let said = fetch(&project, &apart, 0);
+    assert!(said.contains("unpacked artifacts/fft_lib_generic\n"), "{said}");
+    assert_eq!(names(&project.path("artifacts")), ["fft_lib_generic"]);
+    assert_eq!(names(&project.path("artifacts/fft_lib_generic")), [".archive.sha256sum", "artifact_manifest.txt", "s"]);
+    let before = inode("artifacts/fft_lib_generic");
+    // Nobody asks for the archive.
+    let hidden = project.path("hidden");
+    std::fs::rename(staged.join("fft_lib_generic.tar.zst"), &hidden).unwrap();
+    std::fs::write(staged.join("fft_lib_generic.tar.zst"), std::fs::read(&hidden).unwrap()).unwrap();
+    let said = fetch(&project, &apart, 0);
+    assert!(said.contains("there already: artifacts/fft_lib_generic\n") && !said.contains("fetched"), "{said}");
+    assert_eq!((inode("artifacts/fft_lib_generic"), names(&project.path("artifacts")).len()), (before, 1));
+    // Who wants the archive too gets it, and the folder stays.
+    let said = fetch(&project, &only, 0);
+    assert!(said.contains("fetched artifacts/fft_lib_generic.tar.zst"), "{said}");
+    assert!(said.contains("there already: artifacts/fft_lib_generic\n"), "{said}");
+    assert_eq!(inode("artifacts/fft_lib_generic"), before);
+    assert_eq!(names(&project.path("artifacts")).len(), 3);
+    // Another archive takes its place.
+    let artifacts = Artifacts::new(&project, true);
+    let other = artifacts.archive("fft_lib_generic", Some("s/stage\n"), |tar| append(tar, "s/stage/lib/other", b"x"));
+    std::fs::rename(other, staged.join("fft_lib_generic.tar.zst")).unwrap();
+    publish("fft_lib_generic");
+    fetch(&project, &apart, 0);
+    assert_eq!(names(&project.path("artifacts/fft_lib_generic/s/stage/lib")), ["other"]);
+    // Packages are made of such folders, and what says where they come from goes into none.
+    let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts", "--format", "json"]).exits(1);
+    assert!(!plan.stderr.contains("sha256sum"), "{}", plan.stderr);
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// TK28: a page or an archive that breaks off, ends too early or has other bytes is asked for again, from where it broke where
+/// the server can; what is not there is not.
+#[test]
+fn what_comes_wrong_is_asked_for_again() {
+    let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+    let sum = hex(&bytes);
+    let listed = |names: &[&str]| {
+        let each = names.iter().map(|name| {
+            let size = if name.ends_with("sum") { sum.len() } else { bytes.len() };
+            format!("<Contents><Key>123-linux/{name}</Key><Size>{size}</Size></Contents>")
+        });
+        each.collect::<String>()
+    };
+    let first = format!(
+        "<ListBucketResult>{}<NextContinuationToken>two</NextContinuationToken></ListBucketResult>",
+        listed(&["a_lib_generic.tar.zst", "b_lib_generic.tar.zst", "d_lib_generic.tar.zst"])
+    );
+    let second = format!(
+        "<ListBucketResult>{}</ListBucketResult>",
+        listed(&["c_lib_generic.tar.zst", "c_lib_generic.tar.zst.sha256sum", "e_lib_generic.tar.zst"])
+    );
+    let seen = Mutex::new(Vec::<String>::new());
+    let (body, text) = (bytes.clone(), sum);
+    let served = Served::answering(move |asked: &Request| {
+        let times = {
+            let mut seen = seen.lock().unwrap();
+            seen.push(asked.path.clone());
+            seen.iter().filter(|path| **path == asked.path).count()
+        };
+        let whole = || answer("200 OK", "ETag: \"v1\"\r\n", &body);
+        let broken = || whole()[..150_000].to_vec();
+        let name = asked.path.rsplit('/').next().unwrap();
+        match (name, times) {
+            ("?list-type=2&prefix=123-linux%2F", 1) => answer("503 Slow Down", "", b""),
+            ("?list-type=2&prefix=123-linux%2F", _) => answer("200 OK", "", first.as_bytes()),
+            ("?list-type=2&prefix=123-linux%2F&continuation-token=two", 1) => {
+                answer("200 OK", "", &second.as_bytes()[..90])
+            }
+            ("?list-type=2&prefix=123-linux%2F&continuation-token=two", _) => answer("200 OK", "", second.as_bytes()),
+            ("a_lib_generic.tar.zst", 1) => broken(),
+            ("a_lib_generic.tar.zst", _) => {
+                assert_eq!(asked.header("if-range"), Some("\"v1\""));
+                let from = asked.header("range").unwrap().strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap();
+                let range = format!("Content-Range: bytes {from}-{}/{}\r\n", body.len() - 1, body.len());
+                answer("206 Partial Content", &range, &body[from.parse().unwrap()..])
+            }
+            ("b_lib_generic.tar.zst", 1) => answer("200 OK", "", &body[..70_000]),
+            ("c_lib_generic.tar.zst", 1) => answer("200 OK", "", &vec![b'x'; body.len()]),
+            ("c_lib_generic.tar.zst.sha256sum", _) => answer("200 OK", "", text.as_bytes()),
+            // Here the rest is not to be had, and the file is another one by then.
+            ("e_lib_generic.tar.zst", 1) => broken(),
+            ("b_lib_generic.tar.zst" | "c_lib_generic.tar.zst" | "e_lib_generic.tar.zst", _) => whole(),
+            _ => answer("404 Not Found", "", b""),
+        }
+    });
+    let project = Project::new();
+    let url = served.url();
+    let run = |more: &[&str], code| {
+        project.run(&[&["sdk", "fetch", "--run-id", "123", "--bucket", &url], more].concat()).exits(code).stderr
+    };
+    run(&["--exclude", "^d"], 0);
+    for name in ["a", "b", "c", "e"] {
+        let fetched = std::fs::read(project.path(&format!("artifacts/{name}_lib_generic.tar.zst"))).unwrap();
+        assert!(fetched == bytes, "{name}: {} bytes", fetched.len());
+    }
+    assert_eq!(names(&project.path("artifacts")).len(), 5);
+    let asked = |name: &str, all: &[String]| all.iter().filter(|path| path.contains(name)).count();
+    let all = served.asked();
+    for (name, times) in [("prefix", 4), ("a_lib", 2), ("b_lib", 2), ("zst.sha", 1), ("c_lib", 3), ("e_lib", 3)] {
+        assert_eq!(asked(name, &all), times, "{name}: {all:?}");
+    }
+    let said = run(&["^d"], 3);
+    assert!(said.contains("[K004 cannot-fetch]") && said.contains("answers 404"), "{said}");
+    assert_eq!(asked("d_lib", &served.asked()), 1);
+    // Neither is a bucket that is not there; what then helps is another place.
+    let other = format!("{url}/none");
+    let said = project.run(&["sdk", "fetch", "--run-id", "7", "--bucket", &other]).exits(3).stderr;
+    assert!(said.contains("`--local-staging`") && said.contains("`--release-type`"), "{said}");
+    assert_eq!(served.asked().len(), 1);
 }

@@ -17,16 +17,28 @@ pub struct Served {
 impl Served {
     /// Serves a folder on a free port.
     pub fn folder(folder: &Path) -> Self {
+        let folder = folder.to_owned();
+        Self::answering(move |asked| of_folder(&folder, asked))
+    }
+
+    /// Answers every request on a free port with the bytes that this gives, and closes the connection then.
+    pub fn answering(answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let served = Self { address: listener.local_addr().unwrap(), asked: Arc::default(), is_over: Arc::default() };
-        let (asked, is_over, folder) = (Arc::clone(&served.asked), Arc::clone(&served.is_over), folder.to_owned());
+        let (asked, is_over, answer) = (Arc::clone(&served.asked), Arc::clone(&served.is_over), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
-                let (asked, folder) = (Arc::clone(&asked), folder.clone());
-                std::thread::spawn(move || stream.is_ok_and(|stream| answer(&stream, &folder, &asked).is_ok()));
+                let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
+                std::thread::spawn(move || {
+                    stream.is_ok_and(|stream| {
+                        let request = Request::read(&stream);
+                        asked.lock().unwrap().push(request.path.clone());
+                        (&stream).write_all(&answer(&request)).is_ok()
+                    })
+                });
             }
         });
         served
@@ -50,21 +62,52 @@ impl Drop for Served {
     }
 }
 
-fn answer(stream: &TcpStream, folder: &Path, asked: &Mutex<Vec<String>>) -> std::io::Result<()> {
-    let mut lines = BufReader::new(stream).lines();
-    let first = lines.next().unwrap_or_else(|| Ok(String::new()))?;
-    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
-    let mut words = first.split(' ');
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    asked.lock().unwrap().push(path.to_owned());
-    let file = file_of(folder, path);
+/// What was asked for.
+#[derive(Debug)]
+pub struct Request {
+    /// `GET`.
+    pub method: String,
+    /// The path, percent-encoded as it came.
+    pub path: String,
+    /// Lines of the head below the first.
+    pub headers: Vec<String>,
+}
+
+impl Request {
+    fn read(stream: &TcpStream) -> Self {
+        let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let first = lines.next().unwrap_or_default();
+        let mut words = first.split(' ').map(str::to_owned);
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        Self { method, path, headers: lines.take_while(|line| !line.is_empty()).collect() }
+    }
+
+    /// What a header says; the name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find_map(|line| {
+            let (known, value) = line.split_once(':')?;
+            (known.to_ascii_lowercase() == name).then(|| value.trim())
+        })
+    }
+}
+
+/// The bytes of an answer: the first line and others of its head, and a body whose length is told.
+pub fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+    [head.as_bytes(), body].concat()
+}
+
+fn of_folder(folder: &Path, asked: &Request) -> Vec<u8> {
+    let file = file_of(folder, &asked.path);
     let kind =
         if file.extension().is_some_and(|ending| ending == "html") { "text/html" } else { "application/octet-stream" };
     let (status, body) = std::fs::read(file).map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
-    let mut out = stream;
-    let length = body.len();
-    write!(out, "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
-    if method == "GET" { out.write_all(&body) } else { Ok(()) }
+    let mut answer = answer(status, &format!("Content-Type: {kind}\r\n"), &body);
+    if asked.method != "GET" {
+        answer.truncate(answer.len() - body.len());
+    }
+    answer
 }
 
 fn file_of(folder: &Path, path: &str) -> PathBuf {

@@ -9,7 +9,7 @@ mod family;
 mod finding;
 pub mod git;
 pub mod hostile;
-mod http;
+pub mod http;
 pub mod linked;
 pub mod pages;
 mod pip;

@@ -2,6 +2,7 @@
 
 mod download;
 mod store;
+mod tries;
 mod unpack;
 mod work;
 

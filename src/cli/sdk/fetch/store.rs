@@ -1,20 +1,26 @@
 //! Where artifacts are fetched from: a bucket, or a folder that has what a bucket has.
 
 use std::fmt;
-use std::io::Read;
 use std::path::PathBuf;
 
 use super::place;
+use super::tries::{Fault, tried};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::fetch::{self, FetchError, Proxies};
+use crate::fetch::{self, Body, FetchError, Proxies};
 use crate::names::percent_encode;
-use crate::sdk::bucket::{self, File};
+use crate::sdk::bucket::{self, File, Page};
 use crate::sys::{self, EntryKind, FileError};
 
 /// A page of a listing has a thousand names.
 const LARGEST_PAGE_BYTES: u64 = 16 << 20;
 /// A run has some hundred files; a listing without end is none.
 const MOST_PAGES: usize = 1000;
+
+/// What to do where an archive could not be fetched.
+const KEPT: &str = "run it again: what came whole is kept";
+/// What to do where there is no listing.
+const OTHER_PLACE: &str = "name another run (`--run-id`) or kind of release (`--release-type`), the bucket (`--bucket`), or a folder that is \
+                           laid out as one (`--local-staging`)";
 
 /// The files of one run.
 pub(super) enum Store {
@@ -48,10 +54,7 @@ impl Store {
                     if let Some(token) = &next {
                         asked += &format!("&continuation-token={}", percent_encode(token));
                     }
-                    let text = fetch::get(&asked, LARGEST_PAGE_BYTES, proxies)?;
-                    let page = bucket::page(&text).map_err(|reason| {
-                        Diagnostic::from(FetchError { address: asked.clone(), status: Some(200), reason })
-                    })?;
+                    let page = tried(|| page(&asked, proxies))?;
                     let below = page.objects.into_iter().filter_map(|(key, size_bytes)| {
                         let name = key.strip_prefix(folder)?;
                         (!name.contains('/')).then(|| (name.to_owned(), size_bytes))
@@ -63,23 +66,35 @@ impl Store {
                     }
                 }
                 let reason = format!("the listing has more than {MOST_PAGES} pages");
-                Err(FetchError { address: format!("{address}/{folder}"), status: Some(200), reason }.into())
+                let address = format!("{address}/{folder}");
+                Err(FetchError { address, status: Some(200), reason, may_pass: false }.into())
             }
         }
     }
 
-    /// A file of the run, to be read once.
-    pub(super) fn open(&self, file: &str) -> Result<Box<dyn Read + Send>, Diagnostic> {
+    /// A file of the run, to be read once; beside it what [`Self::rest`] takes, where the rest of it can be asked for.
+    pub(super) fn open(&self, file: &str) -> Result<(Body, Option<String>), Fault> {
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(file);
-                Ok(sys::open_to_read(&path).map_err(|error| FileError::new("read", &path, error))?)
+                Ok((sys::open_to_read(&path).map_err(|error| FileError::new("read", &path, error))?, None))
             }
-            Self::Bucket { proxies, .. } => Ok(Box::new(fetch::open(&self.address_of(file), proxies)?)),
+            Self::Bucket { proxies, .. } => {
+                fetch::open(&self.address_of(file), proxies).map_err(|error| Fault::from(error).help(KEPT))
+            }
         }
     }
 
-    /// Whether what failed may go well another time.
+    /// The rest of a file, from a byte on; `None` where it must come from its start.
+    pub(super) fn rest(&self, file: &str, from: u64, version: &str) -> Result<Option<Body>, Fault> {
+        match self {
+            Self::Folder(_) => Ok(None),
+            Self::Bucket { proxies, .. } => fetch::rest(&self.address_of(file), from, version, proxies)
+                .map_err(|error| Fault::from(error).help(KEPT)),
+        }
+    }
+
+    /// Whether what comes wrong may come right another time.
     pub(super) fn is_remote(&self) -> bool {
         matches!(self, Self::Bucket { .. })
     }
@@ -103,6 +118,18 @@ impl Store {
     fn address_of(&self, file: &str) -> String {
         format!("{self}{}", percent_encode(file))
     }
+}
+
+/// One page of a listing.
+fn page(address: &str, proxies: &Proxies) -> Result<Page, Fault> {
+    let text = fetch::get(address, LARGEST_PAGE_BYTES, proxies).map_err(|error| match error.status {
+        // A bucket that is not there, and one that is not open to all, as those of other kinds may be.
+        Some(403 | 404) => Fault::from(error).help(OTHER_PLACE),
+        _ => Fault::from(error),
+    })?;
+    // One that was cut off is none.
+    let none = |reason| FetchError { address: address.to_owned(), status: Some(200), reason, may_pass: true };
+    Ok(bucket::page(&text).map_err(none)?)
 }
 
 impl fmt::Display for Store {

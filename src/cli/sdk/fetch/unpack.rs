@@ -8,8 +8,8 @@ use super::place;
 use crate::archive::{Unpacked, UnpackedKind, each_member};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
-use crate::names::beside;
-use crate::sdk::bucket::Published;
+use crate::names::{Digest, beside};
+use crate::sdk::bucket::{LARGEST_SUM_BYTES, Published, UNPACKED_SUM, sum_in, sum_line};
 use crate::sys::{self, FileError, FolderLock, Staging, Unpacking};
 
 /// What becomes of archives.
@@ -87,21 +87,32 @@ impl Unpacker {
         }))
     }
 
-    /// Unpacks an archive.
+    /// Whether there is a folder that was unpacked from the archive with this digest.
+    pub(super) fn has(&self, published: &Published, digest: Digest) -> bool {
+        let Self::Apart(lock) = self else { return false };
+        let folder = lock.folder().join(published.name.to_string());
+        let said = sys::read_text(&folder.join(UNPACKED_SUM), LARGEST_SUM_BYTES);
+        sys::is_own_folder(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
+    }
+
+    /// Unpacks an archive with this digest, unless its folder is there; tells whether it did.
     ///
     /// # Errors
     /// When it is damaged, leads out of its folder, or cannot be written.
-    pub(super) fn unpack(&self, published: &Published, archive: &Path) -> Result<(), Diagnostic> {
+    pub(super) fn unpack(&self, published: &Published, archive: &Path, digest: Digest) -> Result<bool, Diagnostic> {
         let name = published.name.to_string();
         match self {
+            Self::Apart(_) if self.has(published, digest) => return Ok(false),
             Self::Apart(lock) => {
                 let staging = lock.swap(&name).stage()?;
                 members(published, archive, staging.folder(), Paths::Kept)?;
+                let line = sum_line(digest, &published.file());
+                sys::write_unsynced(&staging.folder().join(UNPACKED_SUM), line.as_bytes())?;
                 staging.commit_unsynced()?;
             }
             Self::OneTree(staging) => members(published, archive, &staging.place(&name)?, Paths::OfTree)?,
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Puts together what is to be one tree, in this order: files of later artifacts take the place of those of earlier ones,

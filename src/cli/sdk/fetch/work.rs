@@ -12,6 +12,7 @@ use crate::cli::Shell;
 use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Bar, Watchers};
 use crate::diagnostic::Diagnostic;
+use crate::names::Digest;
 use crate::sys::{self, FolderLock};
 use crate::wheel::Meter;
 
@@ -52,13 +53,13 @@ impl Work<'_> {
         on_threads(self.unpacked_at_once, || {
             rayon::scope(|unpacking| {
                 let fetch = move |(place, one): (usize, &'_ Fetched)| match (
-                    fetch(store, one, meter, shell),
+                    self.fetch(store, one, unpacker_of_all, meter, shell),
                     unpacker_of_all,
                 ) {
                     (Err(fault), _) => note((place, fault)),
-                    (Ok(()), None) => {}
-                    (Ok(()), Some(unpacker)) => unpacking.spawn(move |_| {
-                        if let Err(fault) = self.unpack(unpacker, &wanted[place], shell) {
+                    (Ok(None), _) | (Ok(Some(_)), None) => {}
+                    (Ok(Some(digest)), Some(unpacker)) => unpacking.spawn(move |_| {
+                        if let Err(fault) = self.unpack(unpacker, &wanted[place], digest, shell) {
                             note((place, fault));
                         }
                     }),
@@ -77,25 +78,45 @@ impl Work<'_> {
             unpacker.finish(wanted.iter().map(|one| &one.published)).map_err(|error| one(error.into()))?;
         }
         if self.removes_archives && matches!(self.way, Way::OneTree(_)) {
-            let removed = wanted.iter().filter_map(|one| sys::remove(&one.archive).err());
+            let removed = wanted.iter().filter_map(|one| download::remove(&one.archive).err());
             let faults: Vec<Diagnostic> = removed.map(Diagnostic::from).collect();
             return if faults.is_empty() { Ok(()) } else { Err(faults) };
         }
         Ok(())
     }
 
-    fn unpack(&self, unpacker: &Unpacker, one: &Fetched, shell: &Shell) -> Result<(), Diagnostic> {
-        unpacker.unpack(&one.published, &one.archive)?;
-        shell.detail(&format!("unpacked {}", one.archive.display()));
+    /// Fetches an archive, and tells its digest; `None` where it is needed no more.
+    fn fetch(
+        &self,
+        store: &Store,
+        one: &Fetched,
+        unpacker: Option<&Unpacker>,
+        meter: &Meter<'_>,
+        shell: &Shell,
+    ) -> Result<Option<Digest>, Diagnostic> {
+        let Fetched { published, archive, path } = one;
+        let sum = download::sum(store, published)?;
+        if let (Some(sum), Some(unpacker)) = (sum, unpacker)
+            && self.removes_archives
+            && unpacker.has(published, sum)
+        {
+            download::remove(archive)?;
+            meter.add(published.size_bytes);
+            shell.detail(&format!("there already: {}", path.display()));
+            return Ok(None);
+        }
+        let here = download::fetched(store, published, sum, archive, meter)?;
+        shell.detail(&format!("{} {}", if here.is_new { "fetched" } else { "there already:" }, archive.display()));
+        Ok(Some(here.digest))
+    }
+
+    fn unpack(&self, unpacker: &Unpacker, one: &Fetched, digest: Digest, shell: &Shell) -> Result<(), Diagnostic> {
+        let is_new = unpacker.unpack(&one.published, &one.archive, digest)?;
+        let shown = if matches!(self.way, Way::OneTree(_)) { &one.archive } else { &one.path };
+        shell.detail(&format!("{} {}", if is_new { "unpacked" } else { "there already:" }, shown.display()));
         if self.removes_archives && matches!(self.way, Way::Apart(_)) {
-            sys::remove(&one.archive)?;
+            download::remove(&one.archive)?;
         }
         Ok(())
     }
-}
-
-fn fetch(store: &Store, one: &Fetched, meter: &Meter<'_>, shell: &Shell) -> Result<(), Diagnostic> {
-    let is_new = download::fetched(store, &one.published, &one.archive, meter)?;
-    shell.detail(&format!("{} {}", if is_new { "fetched" } else { "there already:" }, one.archive.display()));
-    Ok(())
 }

@@ -14,7 +14,7 @@ use crate::bytes::{Part, ReadAt as _, Section};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::is_elf;
 use crate::names::{ArtifactName, Digest, without_dots};
-use crate::sdk::bucket::{LARGEST_SUM_BYTES, SUM, sum_in};
+use crate::sdk::bucket::{LARGEST_SUM_BYTES, path_of_sum, sum_in};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
 use crate::sys::{self, PositionalFile, Room};
 
@@ -71,9 +71,7 @@ pub(super) fn artifact(
 
 /// The digest beside an archive, where there is one, and where it lies.
 fn sum_beside(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(SUM);
-    let beside = PathBuf::from(beside);
+    let beside = path_of_sum(path);
     if !sys::is_file(&beside) {
         return Ok(None);
     }
