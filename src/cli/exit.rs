@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::sys::StopSignal;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -35,6 +37,15 @@ impl Exit {
             Self::Capped => 124,
             Self::Interrupted => 130,
             Self::Terminated => 143,
+        }
+    }
+}
+
+impl From<StopSignal> for Exit {
+    fn from(signal: StopSignal) -> Self {
+        match signal {
+            StopSignal::Interrupt => Self::Interrupted,
+            StopSignal::Terminate => Self::Terminated,
         }
     }
 }

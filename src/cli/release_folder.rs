@@ -153,10 +153,8 @@ impl Opened {
         let (made, given): (Vec<_>, Vec<_>) = release.wanted().into_iter().partition(|file| file.generated);
         let staged = given.par_iter().try_for_each(stage).and_then(|()| made.par_iter().try_for_each(stage));
         staged.map_err(|error| machine(error, sink))?;
-        match stopped.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Some(StopSignal::Interrupt) => return Err(Exit::Interrupted),
-            Some(StopSignal::Terminate) => return Err(Exit::Terminated),
-            None => {}
+        if let Some(signal) = stopped.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            return Err(signal.into());
         }
         staging.commit().map_err(|error| in_place(&error, sink))
     }

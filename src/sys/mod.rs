@@ -41,7 +41,7 @@ pub use positional::{ClosedFile, Existing, PositionalFile, Saved, is_same_file, 
 pub use probe::{Probe, find_program, probe};
 pub use random::{drawn, unguessable};
 pub use scratch::{Room, scratch};
-pub use signals::{Signals, StopSignal};
+pub use signals::{Signals, StopSignal, outlive_long_files};
 pub use swap::{FolderLock, FolderSwap, Listed, Staging, real_path, tree};
 pub use unpacking::Unpacking;
-pub use walked::{Walked, WalkedKind, walked};
+pub use walked::{Walked, WalkedKind, link_among, walked};

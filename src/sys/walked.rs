@@ -73,3 +73,29 @@ pub fn walked(folder: &Path) -> Result<Vec<Walked>, FileError> {
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
+
+/// The first link on the way from a folder to a path below it.
+pub fn link_among(folder: &Path, below: &str) -> Option<PathBuf> {
+    let mut at = folder.to_owned();
+    below.split('/').find_map(|word| {
+        at.push(word);
+        at.is_symlink().then(|| at.clone())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::link_among;
+
+    #[test]
+    fn a_link_on_the_way_to_a_folder_is_seen_wherever_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        std::os::unix::fs::symlink("b", folder.path().join("a/link")).unwrap();
+        let link = Some(folder.path().join("a/link"));
+        assert_eq!(link_among(folder.path(), "a/b"), None);
+        assert_eq!(link_among(folder.path(), "a/link"), link);
+        assert_eq!(link_among(folder.path(), "a/link/c"), link);
+        assert_eq!(link_among(folder.path(), "none/of/these"), None);
+    }
+}

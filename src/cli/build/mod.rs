@@ -19,7 +19,7 @@ use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
 use crate::host::HostFacts;
 use crate::recipe::measure::Measurements;
 use crate::render::actions::table;
-use crate::sys::{self, HostRoots, Signals, StopSignal};
+use crate::sys::{self, HostRoots, Signals};
 use prepare::Prepared;
 use progress::Progress;
 
@@ -295,8 +295,7 @@ fn build_one(
         BuildEnd::Done => finish::finish(job, &mut built, args, shell),
         BuildEnd::Failed(_) => Exit::Step,
         BuildEnd::Capped(_) => Exit::Capped,
-        BuildEnd::Stopped(StopSignal::Interrupt, _) => Exit::Interrupted,
-        BuildEnd::Stopped(StopSignal::Terminate, _) => Exit::Terminated,
+        BuildEnd::Stopped(signal, _) => (*signal).into(),
         BuildEnd::Engine(_) | BuildEnd::File(_) => Exit::Machine,
     };
     measured.push(finish::measure(job, &built, exit, shell));
@@ -308,9 +307,5 @@ fn build_one(
         shell.say(&format!("the log is {log}"));
     }
     // A signal that came while the wheel was checked ends what would follow.
-    match signals.take() {
-        Some(StopSignal::Interrupt) => Exit::Interrupted,
-        Some(StopSignal::Terminate) => Exit::Terminated,
-        None => exit,
-    }
+    signals.take().map_or(exit, Exit::from)
 }

@@ -220,10 +220,7 @@ impl Opened {
     /// The exit of a command that a signal ended.
     pub(in crate::cli) fn exit_of_signal(&self) -> Option<Exit> {
         let seen = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.map(|signal| match signal {
-            StopSignal::Interrupt => Exit::Interrupted,
-            StopSignal::Terminate => Exit::Terminated,
-        })
+        seen.map(Exit::from)
     }
 }
 

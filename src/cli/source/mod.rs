@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use super::{Exit, Format, Shell, load};
 use crate::checkout::CheckoutFault;
 use crate::source::projects;
-use crate::sys::{self, Signals, StopSignal};
+use crate::sys::{self, Signals};
 
 /// Show where the sources of torch and its companions come from, and check them out with patches
 #[derive(Debug, clap::Args)]
@@ -95,8 +95,7 @@ fn listen(shell: &Shell) -> Result<Signals, Exit> {
 /// Shows why a checkout did not come to its end.
 fn failed(fault: CheckoutFault, shell: &Shell) -> Exit {
     let exit = match &fault {
-        CheckoutFault::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
-        CheckoutFault::Stopped(StopSignal::Terminate) => Exit::Terminated,
+        CheckoutFault::Stopped(signal) => (*signal).into(),
         fault if fault.is_of_input() => Exit::Fault,
         _ => Exit::Machine,
     };
