@@ -99,6 +99,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads a whole number that is not negative.
+    pub(super) fn unsigned(&mut self) -> Option<u64> {
+        let [first] = *self.take(1)? else { return None };
+        match first {
+            0x00..=0x7f => Some(first.into()),
+            0xcc..=0xcf => {
+                let bytes = self.take(1 << (first - 0xcc))?;
+                Some(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+            }
+            _ => None,
+        }
+    }
+
     /// Reads an array of texts.
     pub(super) fn strings(&mut self) -> Option<Vec<String>> {
         let Head::Array(count) = self.next()? else { return None };
