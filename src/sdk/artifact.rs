@@ -55,6 +55,8 @@ pub enum Shape {
     Data,
     /// A shared library.
     Library {
+        /// The processor, as in `e_machine`.
+        machine: u16,
         /// The name that loaders ask for.
         soname: Option<String>,
         /// RPATH or RUNPATH as it is.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::artifact::{Artifact, EntryKind, Shape};
 use super::layout::{Layout, Mode, Package, PackageKind, Wish, folder_of, row};
-use super::place::{Dropped, Origin};
+use super::place::{Content, Dropped, Origin};
 use super::search::up;
 use super::select::of_family;
 use crate::compat::rows::{SdkPackageRow, Tables};
@@ -138,8 +138,11 @@ fn entries(
 /// The link to what a package that is run from has under the path.
 fn owned(path: &str, owners: &[&Package]) -> Option<DevelKind> {
     for package in owners {
-        if package.files.contains_key(path) {
-            return Some(DevelKind::Owned(format!("{}{}/{path}", up(path), package.folder)));
+        match package.files.get(path).map(|placed| &placed.content) {
+            // What is linked against it is to need the library.
+            Some(Content::Alias(alias)) => return Some(DevelKind::Link(alias.soname.clone())),
+            Some(_) => return Some(DevelKind::Owned(format!("{}{}/{path}", up(path), package.folder))),
+            None => {}
         }
         if let Some((Dropped::Alias(soname), _)) = package.dropped.get(path) {
             return Some(DevelKind::Link(soname.clone()));

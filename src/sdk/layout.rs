@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use globset::GlobSet;
+
 use super::artifact::{Artifact, EntryKind};
 use super::place::{Content, Dropped, Fate, Origin, Placed, Placing};
 use super::resolve;
@@ -40,6 +42,8 @@ pub struct Wish {
     pub platform: Platform,
     /// What is appended to the names of the folders that hold files, so that two versions can lie side by side.
     pub nonce: String,
+    /// Globs of other names of libraries, without which programs that open libraries by those find none.
+    pub aliases: Vec<String>,
 }
 
 /// Which package.
@@ -115,7 +119,12 @@ pub struct Layout {
 /// folder in another.
 pub fn lay_out(artifacts: &[Artifact], facts: &Tables, wish: &Wish) -> Result<Layout, Vec<Diagnostic>> {
     let paths: Vec<resolve::Paths<'_>> = artifacts.iter().map(resolve::Paths::new).collect();
-    let mut builder = Builder { artifacts, paths, facts, wish, overlaps: Vec::new(), faults: Vec::new() };
+    let aliases = globs(&wish.aliases).map_err(|error| {
+        let place = Place::Argument(format!("--runtime-alias {}", error.glob().unwrap_or_default()));
+        let fault = Diagnostic::new(&BAD_PATTERN, format!("it is no glob: {}", error.kind())).at(place, "");
+        vec![fault.help("give one over whole paths, such as `lib/libhsa-runtime64.so`")]
+    })?;
+    let mut builder = Builder { artifacts, paths, facts, wish, aliases, overlaps: Vec::new(), faults: Vec::new() };
     let mut packages = Vec::new();
     packages.extend(builder.package(PackageKind::Core, None));
     packages.extend(builder.package(PackageKind::Profiler, None));
@@ -150,6 +159,7 @@ struct Builder<'b> {
     paths: Vec<resolve::Paths<'b>>,
     facts: &'b Tables,
     wish: &'b Wish,
+    aliases: GlobSet,
     overlaps: Vec<Overlap>,
     faults: Vec<Diagnostic>,
 }
@@ -206,6 +216,7 @@ impl Builder<'_> {
             core: &core,
             search: &row.search,
             is_once: kind != PackageKind::Device,
+            aliases: &self.aliases.clone(),
         };
         let mut package = Package {
             kind,

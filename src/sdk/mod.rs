@@ -6,8 +6,10 @@
 //!
 //! **Invariant:** nothing is read here; the order in which a file system lists folders changes nothing.
 
+mod alias;
 mod artifact;
 pub mod bucket;
+mod declared;
 mod devel;
 mod layout;
 mod place;
@@ -21,9 +23,12 @@ mod targets;
 pub mod verify;
 pub mod version;
 
+pub use alias::Alias;
 pub use artifact::{Artifact, Entry, EntryKind, FileFacts, Shape};
+pub use declared::{DeclaredError, declared_families};
 pub use devel::{DevelEntry, DevelKind, DevelTree, devel_trees};
 pub use layout::{Layout, Mode, Overlap, Package, PackageKind, Wish, file_word, lay_out, shown};
 pub use place::{Content, Dropped, Origin, Placed};
 pub use search::search_path;
+pub use select::globs;
 pub use targets::expand;

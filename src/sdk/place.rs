@@ -1,5 +1,8 @@
 //! What becomes of one entry of an artifact in a package that is run from.
 
+use globset::GlobSet;
+
+use super::alias::Alias;
 use super::artifact::{Artifact, EntryKind, FileFacts, Shape};
 use super::resolve::{Paths, Target};
 use super::search_path;
@@ -21,6 +24,8 @@ pub enum Content {
     Copy(Origin),
     /// The same with this search path, as an RPATH.
     Searching(Origin, String),
+    /// A library that stands for another name of a library beside it.
+    Alias(Alias),
     /// A program that runs what lies at `text`, seen from its own folder.
     Stub {
         /// The processor, as in `e_machine`.
@@ -76,6 +81,8 @@ pub(super) struct Placing<'p> {
     pub(super) search: &'p [String],
     /// Whether a library is packed once, under the name that loaders ask for.
     pub(super) is_once: bool,
+    /// Other names of libraries that are there, too.
+    pub(super) aliases: &'p GlobSet,
 }
 
 impl Placing<'_> {
@@ -121,10 +128,28 @@ impl Placing<'_> {
         if let Some(soname) = facts.shape.soname().filter(|_| self.is_once)
             && path.rsplit('/').next() != Some(soname)
         {
-            return Fate::Dropped(Dropped::Alias(soname.to_owned()));
+            return match self.alias(path, soname, &facts.shape) {
+                Some(alias) => {
+                    let is_executable = facts.mode & 0o111 != 0;
+                    Fate::Placed(Placed { content: Content::Alias(alias), is_executable, from })
+                }
+                None => Fate::Dropped(Dropped::Alias(soname.to_owned())),
+            };
         }
         let content = self.content(path, facts, bytes);
         Fate::Placed(Placed { content, is_executable: facts.mode & 0o111 != 0, from })
+    }
+
+    /// What stands for another name of a library, where that is asked for.
+    fn alias(&self, path: &str, soname: &str, shape: &Shape) -> Option<Alias> {
+        let Shape::Library { machine, .. } = shape else { return None };
+        let is_asked_for = self.aliases.is_match(path) && Alias::is_for(*machine);
+        is_asked_for.then(|| Alias {
+            machine: *machine,
+            name: path.rsplit('/').next().unwrap_or(path).to_owned(),
+            soname: soname.to_owned(),
+            search: search_path(path, Some("$ORIGIN"), self.core, self.search),
+        })
     }
 
     /// The bytes of a file with the search path that they get under a path.

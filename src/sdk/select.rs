@@ -91,7 +91,7 @@ impl Paths {
 ///
 /// # Errors
 /// A glob that cannot be read.
-pub(super) fn globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+pub fn globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     let mut add = |pattern: &str| -> Result<(), globset::Error> {
         set.add(GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()?);

@@ -41,7 +41,7 @@ impl Shape {
             let is_linked = is_interpreted && elf.value(tag::STRTAB).is_some();
             Self::Program { machine: header.machine, is_dynamic: is_linked, search }
         } else if is_dynamic {
-            Self::Library { soname, search }
+            Self::Library { machine: header.machine, soname, search }
         } else {
             Self::Data
         })

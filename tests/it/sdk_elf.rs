@@ -53,7 +53,7 @@ fn loads(path: &Path) {
     run(Command::new("python3").args(["-c", script]).arg(path).env("LD_BIND_NOW", "1"));
 }
 
-/// TK8: whatever linked them and wherever their program headers are, libraries load from the package.
+/// TK8, TU13: whatever linked them and wherever their program headers are, libraries load from the package.
 #[test]
 fn libraries_of_both_linkers_and_split_ones_load_from_the_package() {
     let folder = tempfile::tempdir().unwrap();

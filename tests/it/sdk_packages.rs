@@ -200,7 +200,7 @@ fn links_to_programs_run_them_under_their_own_name() {
     run(&moved, &moved.join(bin));
 }
 
-/// TK11: a device package has its code, the list of its files for the tree to build against, and no module.
+/// TK11, TU2: a device package has its code, the list of its files for the tree to build against, and no module.
 #[test]
 fn a_device_package_lists_its_files_for_the_tree_to_build_against() {
     let project = Project::new();
@@ -330,7 +330,7 @@ fn copy_backwards(from: &Path, to: &Path) {
     }
 }
 
-/// TK24: a second run into the same folder mixes nothing.
+/// TK24, TU1: a second run into the same folder mixes nothing.
 #[test]
 fn a_folder_with_packages_is_replaced_as_a_whole_or_left() {
     let project = Project::new();
@@ -460,7 +460,7 @@ fn static_programs_and_code_for_gpus_keep_their_bytes() {
     assert_eq!(core["_rocm_sdk_core/lib/libtext.so"].0, b"INPUT(libx.so.1)\n");
 }
 
-/// TK2: a package of libraries for each family, and for each a selector and a tree to build against of its own.
+/// TK2, TU7: a package of libraries for each family, and for each a selector and a tree to build against of its own.
 #[test]
 fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
     let project = Project::new();
@@ -527,7 +527,7 @@ fn the_commands_of_the_page_run() {
     }
 }
 
-/// TK13: the source distribution knows the targets of both platforms, whichever of them made it.
+/// TK13, TU9: the source distribution knows the targets of both platforms, whichever of them made it.
 #[test]
 fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
     let families =

@@ -11,8 +11,10 @@ use crate::sources;
 /// Letters with their numbers: M matrix, D docker, B build, W wheels, P publishing; 4.1 and on are the rules of releases
 /// on GitHub, 6.1 and on what workflows, the action and their makers are compared by; with a T before it, what building
 /// torch from source takes: TS sources, TB builds, TM matrices, TA attention, TD advice; TK packages of the
-/// ROCm SDK.
-const SERIES: [(&str, &[RangeInclusive<u32>]); 13] = [
+/// ROCm SDK, and TU faults that upstream's packages of it have and these must not: by the numbers of their list, with 12
+/// for what is left after uninstalling, and 13 for libraries that are damaged where their program headers are not in
+/// front.
+const SERIES: [(&str, &[RangeInclusive<u32>]); 14] = [
     ("M", &[1..=24]),
     ("D", &[1..=11]),
     ("B", &[1..=12]),
@@ -26,10 +28,11 @@ const SERIES: [(&str, &[RangeInclusive<u32>]); 13] = [
     ("TA", &[1..=18]),
     ("TD", &[1..=4]),
     ("TK", &[1..=15, 20..=24, 26..=26, 28..=28]),
+    ("TU", &[1..=2, 6..=11, 13..=13]),
 ];
 
 /// Rows that tools of others, a server or a clock must judge: stages of `scripts/test`, modules of one, and benchmarks.
-const ELSEWHERE: [(&str, &str); 12] = [
+const ELSEWHERE: [(&str, &str); 16] = [
     ("6.31", "tests/real/workflow-lint.sh"),
     ("6.32", "tests/real/workflow-lint.sh"),
     ("6.33", "tests/real/workflow-lint.sh"),
@@ -42,6 +45,10 @@ const ELSEWHERE: [(&str, &str); 12] = [
     ("TK19", "tests/python/sdk/test_built.py"),
     ("TK25", "tests/python/sdk/test_built.py"),
     ("TK30", "benches/sdk.py"),
+    ("TU3", "tests/python/sdk/test_libraries.py"),
+    ("TU4", "tests/python/sdk/test_libraries.py"),
+    ("TU5", "tests/python/sdk/test_expansion.py"),
+    ("TU12", "tests/python/sdk/test_built.py"),
 ];
 
 fn wanted() -> Vec<String> {

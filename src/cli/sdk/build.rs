@@ -1,25 +1,25 @@
 //! `sdk build`: the packages, all of them or none.
 
-use std::collections::BTreeSet;
+mod asked;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use self::asked::{TAG, platform_tag, suffix};
 use super::laid::{self, Laid};
 use super::make::{Made, Maker};
-use super::targets::unknown_families;
+use super::targets::FamiliesFrom;
 use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
-use crate::cli::wheel::{Watchers, source_date};
+use crate::cli::wheel::{Watchers, report, source_date};
 use crate::compat::Compat;
-use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::names::Version;
-use crate::sdk::python::{Build, Gpus};
-use crate::sdk::{self, Mode, PackageKind};
-use crate::sys::{self, FileError, FolderSwap, Room};
+use crate::sdk::Mode;
+use crate::sdk::python::Build;
+use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
 use crate::wheel::{DosTime, MakeOptions};
 
 /// The time of members where none is given, in seconds since 1970-01-01: the first that zip archives can say.
@@ -73,6 +73,23 @@ pub(super) struct Args {
     /// The families that Windows packages are asked for, with commas or semicolons
     #[arg(long, value_name = "FAMILIES")]
     windows_amdgpu_families: Option<String>,
+    #[command(flatten)]
+    families: FamiliesFrom,
+    #[arg(
+        help = "The time of all members, in seconds since 1970-01-01 [default: SOURCE_DATE_EPOCH, or 1980]",
+        long,
+        value_name = "SECONDS"
+    )]
+    source_date_epoch: Option<String>,
+    /// Give packages for one target the `__init__.py` of the libraries, too, as packages of earlier tools have it
+    #[arg(long)]
+    device_init_compat: bool,
+    /// Look at the artifacts and at what is asked for, and write nothing
+    #[arg(long, overrides_with = "build_packages")]
+    no_build_packages: bool,
+    /// Make the packages; this is so unless said otherwise
+    #[arg(long, overrides_with = "no_build_packages", hide = true)]
+    build_packages: bool,
     /// How many threads work [default: as many as there are processors]
     #[arg(long, short, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -104,7 +121,7 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     }
     let room = match Room::beside(&args.dest_dir) {
         Ok(room) => room,
-        Err(error) => return shell.report(&[error.into()]),
+        Err(error) => return report(shell, &[error.into()]),
     };
     let laid = match laid::lay_out(&args.wanted, &args.version_suffix, &room, shell) {
         Ok(laid) => laid,
@@ -114,9 +131,34 @@ fn build(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    match built(args, shell, &laid, compat, &room, &dist) {
+    match built(args, shell, &laid, compat, room, &dist) {
         Ok(made) => told(args, shell, &dist, &made),
-        Err(faults) => shell.report(&faults),
+        Err(Failed::Stopped(signal)) => signal.into(),
+        Err(Failed::Faults(faults)) => report(shell, &faults),
+    }
+}
+
+/// Why there are no packages.
+enum Failed {
+    Faults(Vec<Diagnostic>),
+    Stopped(StopSignal),
+}
+
+impl From<Vec<Diagnostic>> for Failed {
+    fn from(faults: Vec<Diagnostic>) -> Self {
+        Self::Faults(faults)
+    }
+}
+
+impl From<Diagnostic> for Failed {
+    fn from(fault: Diagnostic) -> Self {
+        Self::Faults(vec![fault])
+    }
+}
+
+impl From<FileError> for Failed {
+    fn from(error: FileError) -> Self {
+        Diagnostic::from(error).into()
     }
 }
 
@@ -125,50 +167,64 @@ fn built(
     shell: &Shell,
     laid: &Laid,
     compat: &Compat,
-    room: &Room,
+    room: Room,
     dist: &Path,
-) -> Result<Vec<Made>, Vec<Diagnostic>> {
-    let one = |fault: Diagnostic| vec![fault];
-    let facts = compat.sdk_tables();
-    let version = args.version(laid).map_err(one)?;
+) -> Result<Vec<Made>, Failed> {
+    let version = args.version(laid)?;
     let gpus = args.gpus(laid, compat)?;
-    let epoch = shell.environment.get("SOURCE_DATE_EPOCH");
-    let time = source_date(epoch).map_err(one)?.unwrap_or(DosTime::FIRST);
+    let epoch = args.source_date_epoch.as_deref().or(shell.environment.get("SOURCE_DATE_EPOCH"));
+    let time = source_date(epoch)?.unwrap_or(DosTime::FIRST);
     let platform = args.wanted.platform;
-    let maker = Maker {
+    let mut maker = Maker {
         laid,
-        facts,
+        facts: compat.sdk_tables(),
         build: Build { version, mode: laid.made.mode, platform, nonce: args.version_suffix.clone(), gpus },
-        tag: platform_tag(shell.environment.get(TAG), platform).map_err(one)?,
+        tag: platform_tag(shell.environment.get(TAG), platform)?,
         options: MakeOptions { level: if args.no_wheel_compression { 0 } else { args.compression_level }, time },
         time_s: epoch.and_then(|text| text.parse().ok()).unwrap_or(FIRST_TIME_S),
         compresses_tree: args.devel_tarball_compression,
+        inits_devices: args.device_init_compat,
         room,
         watchers: Watchers::of(shell),
+        signals: Signals::default(),
     };
-    let file = |error: FileError| vec![Diagnostic::from(error)];
-    let swap = FolderSwap::begin(dist, || shell.say("waiting for another run to end")).map_err(file)?;
-    let staging = swap.stage().map_err(file)?;
+    if args.no_build_packages {
+        return Ok(Vec::new());
+    }
+    let swap = FolderSwap::begin(dist, || shell.say("waiting for another run to end"))?;
+    // What is written from here on is taken away again, whatever ends the run.
+    maker.signals = Signals::listen().unwrap_or_default();
+    let staging = swap.stage()?;
+    let made = all(&maker, &staging, shell);
+    if let Some(signal) = maker.signals.pending() {
+        return Err(Failed::Stopped(signal));
+    }
+    let mut made = made?;
+    staging.commit()?;
+    made.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(made)
+}
+
+/// Makes every package.
+fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>, Failed> {
+    let laid = maker.laid;
     let mut made = Vec::new();
     for package in &laid.layout.packages {
         shell.detail(&format!("making {}", package.distribution));
-        made.push(maker.package(package, &staging)?);
+        made.push(maker.package(package, staging)?);
     }
-    let trees = laid.devel.iter();
     let is_apart = laid.devel.len() > 1;
-    for tree in trees {
+    for tree in &laid.devel {
         let below = tree.made_for.as_deref().filter(|_| is_apart);
-        made.push(maker.devel(tree, below, &staging)?);
+        made.push(maker.devel(tree, below, staging)?);
     }
     let families: Vec<Option<&str>> = match (laid.made.mode, maker.build.gpus.available.len()) {
         (Mode::Legacy, 2..) => maker.build.gpus.available.iter().map(|family| Some(family.as_str())).collect(),
         _ => vec![None],
     };
     for family in families {
-        made.push(maker.project(family, &staging).map_err(file)?);
+        made.push(maker.project(family, staging)?);
     }
-    staging.commit().map_err(file)?;
-    made.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(made)
 }
 
@@ -181,105 +237,5 @@ fn told(args: &Args, shell: &Shell, dist: &Path, made: &[Made]) -> Exit {
                 made.iter().map(|one| json!({"path": path(one), "size_bytes": one.size_bytes})).collect();
             shell.print(&format!("{:#}\n", json!({"version": 1, "files": files})))
         }
-    }
-}
-
-/// What the platform tag of wheels is set by.
-const TAG: &str = "ROCM_SDK_WHEEL_PLATFORM_TAG";
-
-/// The platform tag of wheels: what the environment says, in the form of file names.
-fn platform_tag(said: Option<&str>, platform: Platform) -> Result<String, Diagnostic> {
-    let tag = said.filter(|text| !text.is_empty()).unwrap_or(match platform {
-        Platform::Linux => "linux_x86_64",
-        Platform::Windows => "win_amd64",
-    });
-    let tag = tag.replace(['-', '.'], "_");
-    if tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
-        return Ok(tag);
-    }
-    Err(Diagnostic::new(&codes::BAD_SDK_VERSION, format!("`{}` is no platform tag", tag.escape_debug()))
-        .at(Place::Argument(TAG.to_owned()), "")
-        .help("set it to one such as `manylinux_2_28_x86_64`, or take it out of the environment"))
-}
-
-/// The ending of names of folders that Python imports.
-fn suffix(text: &str) -> Result<String, String> {
-    let is_one = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_one { Ok(text.to_owned()) } else { Err("names of modules have letters, digits and `_`".to_owned()) }
-}
-
-impl Args {
-    fn version(&self, laid: &Laid) -> Result<String, Diagnostic> {
-        let of_build = || laid.made.version.as_ref().map(|version| format!("{version}.dev0"));
-        let Some(text) = self.version.clone().or_else(of_build) else {
-            return Err(Diagnostic::new(&codes::BAD_SDK_VERSION, "the manifest of the build does not say its version")
-                .help("give it with `--version`"));
-        };
-        let fault = |message: String, help: String| {
-            let place = Place::Argument(format!("--version {text}"));
-            Diagnostic::new(&codes::BAD_SDK_VERSION, message).at(place, "").help(help)
-        };
-        match text.parse::<Version>() {
-            Ok(version) if version.normalized() == text => Ok(text),
-            Ok(version) => {
-                let normal = version.normalized();
-                Err(fault(format!("installers write `{text}` as `{normal}`"), format!("give `--version {normal}`")))
-            }
-            Err(error) => Err(fault(error.to_string(), "give one such as `7.10.0` or `7.10.0a20251120`".to_owned())),
-        }
-    }
-
-    /// What packages are for. Where families were asked for, every target of this platform must have artifacts.
-    fn gpus(&self, laid: &Laid, compat: &Compat) -> Result<Gpus, Vec<Diagnostic>> {
-        let kind = match laid.made.mode {
-            Mode::Kpack => PackageKind::Device,
-            Mode::Legacy => PackageKind::Libraries,
-        };
-        let packages = laid.layout.packages.iter().filter(|package| package.kind == kind);
-        let found: BTreeSet<String> = packages.filter_map(|package| package.made_for.clone()).collect();
-        let linux =
-            Self::targets("--linux-amdgpu-families", self.linux_amdgpu_families.as_deref(), laid.made.mode, compat)?;
-        let windows = Self::targets(
-            "--windows-amdgpu-families",
-            self.windows_amdgpu_families.as_deref(),
-            laid.made.mode,
-            compat,
-        )?;
-        let own = match self.wanted.platform {
-            Platform::Linux => &linux,
-            Platform::Windows => &windows,
-        };
-        let missing: Vec<&str> = own.iter().filter(|target| !found.contains(*target)).map(String::as_str).collect();
-        if !missing.is_empty() {
-            let present: Vec<&str> = found.iter().map(String::as_str).collect();
-            let message = format!("there are no artifacts for {}", missing.join(", "));
-            return Err(vec![
-                Diagnostic::new(&codes::MISSING_TARGETS, message)
-                    .note(format!(
-                        "there are some for {}",
-                        if present.is_empty() { "none".to_owned() } else { present.join(", ") }
-                    ))
-                    .help("fetch theirs, or ask for other families"),
-            ]);
-        }
-        Ok(if linux.is_empty() && windows.is_empty() { Gpus::found(found) } else { Gpus::asked(linux, windows) })
-    }
-
-    /// The targets of families, or the families themselves where libraries are made for those.
-    fn targets(
-        option: &str,
-        said: Option<&str>,
-        mode: Mode,
-        compat: &Compat,
-    ) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
-        let said = said.unwrap_or_default();
-        if mode == Mode::Legacy {
-            let words = said.split([',', ';']).map(str::trim).filter(|word| !word.is_empty());
-            return Ok(words.map(str::to_owned).collect());
-        }
-        let families = &compat.tables().families;
-        sdk::expand(said, families)
-            .map(|targets| targets.into_iter().collect())
-            .map_err(|unknown| vec![unknown_families(&unknown, &format!("{option} {said}"), families)])
     }
 }

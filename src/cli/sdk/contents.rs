@@ -52,6 +52,7 @@ fn open<'r>(read: &'r Read, content: &Content) -> Result<Bytes<'r>, Diagnostic> 
             })?;
             Box::new(Changed { file, patch })
         }
+        Content::Alias(alias) => Box::new(alias.bytes()),
         Content::Stub { machine, text } => Box::new(stub::stub(*machine, text).unwrap_or_default()),
     })
 }

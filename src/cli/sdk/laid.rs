@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::mixed;
 use super::read::{self, Read};
 use super::wanted::{Made, Wanted};
 use crate::bytes::is_same;
+use crate::cli::wheel::report;
 use crate::cli::{Exit, Shell, load};
 use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::sdk::{self, DevelTree, Dropped, EntryKind, Layout, Overlap, Wish};
+use crate::sdk::{self, Content, DevelTree, Dropped, EntryKind, Layout, Overlap, Wish};
 use crate::sys::Room;
 
 /// What is made of which artifacts.
@@ -23,7 +25,7 @@ pub(super) struct Laid {
 /// Reads the artifacts and lays them out; what must be kept of archives is kept in `room`, and what was found is told. `Err` is the exit of a command that cannot go on.
 pub(super) fn lay_out(wanted: &Wanted, nonce: &str, room: &Room, shell: &Shell) -> Result<Laid, Exit> {
     let compat = load::compat(shell)?;
-    let (laid, findings) = laid(wanted, nonce, room, compat.sdk_tables()).map_err(|faults| shell.report(&faults))?;
+    let (laid, findings) = laid(wanted, nonce, room, compat.sdk_tables()).map_err(|faults| report(shell, &faults))?;
     match shell.report(&findings) {
         Exit::Done => Ok(laid),
         exit => Err(exit),
@@ -56,7 +58,9 @@ fn laid(
         }
     };
     findings.extend(told);
-    let wish = Wish { mode: made.mode, platform: wanted.platform, nonce: nonce.to_owned() };
+    findings.extend(mixed::findings(&read, made.version.as_deref()).map_err(|error| one(error.into()))?);
+    let aliases = wanted.runtime_alias.clone();
+    let wish = Wish { mode: made.mode, platform: wanted.platform, nonce: nonce.to_owned(), aliases };
     let layout = match sdk::lay_out(&read.artifacts, facts, &wish) {
         Ok(layout) => layout,
         Err(faults) => {
@@ -66,6 +70,7 @@ fn laid(
     };
     findings.extend(overlaps(&read, &layout.overlaps, wanted.strict).map_err(one)?);
     findings.extend(strange(&read, &layout, wish.platform));
+    findings.extend(no_aliases(&layout, &wish));
     let devel = sdk::devel_trees(&read.artifacts, facts, &wish, &layout, wanted.keep_dangling);
     if findings.iter().any(Diagnostic::is_error) {
         return Err(findings);
@@ -101,6 +106,24 @@ fn overlaps(read: &Read, overlaps: &[Overlap], is_strict: bool) -> Result<Vec<Di
         );
     }
     Ok(found)
+}
+
+/// Globs of other names of libraries that match none.
+fn no_aliases(layout: &Layout, wish: &Wish) -> Vec<Diagnostic> {
+    let is_alias = |content: &Content| matches!(content, Content::Alias(_));
+    let files = || layout.packages.iter().flat_map(|package| &package.files);
+    let made: Vec<&str> =
+        files().filter(|(_, placed)| is_alias(&placed.content)).map(|(path, _)| path.as_str()).collect();
+    let is_idle = |glob: &&String| {
+        let set = sdk::globs(std::slice::from_ref(glob));
+        set.is_ok_and(|set| !made.iter().any(|path| set.is_match(path)))
+    };
+    let tell = |glob: &String| {
+        Diagnostic::new(&codes::NO_SUCH_ALIAS, format!("no library has another name that matches `{glob}`"))
+            .at(Place::Argument(format!("--runtime-alias {glob}")), "")
+            .help("`rock-matrix sdk plan` lists the other names that are left out")
+    };
+    wish.aliases.iter().filter(is_idle).map(tell).collect()
 }
 
 /// Links that lead to nothing that could be packed, and names that some disks cannot tell apart.

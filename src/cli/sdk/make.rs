@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::contents;
 use super::laid::Laid;
+use super::stopping::Stoppable;
 use crate::archive::{self, MemberKind, Tar};
 use crate::bytes::{Joined, ReadAt, Scratch, Section};
 use crate::cli::wheel::{Bar, Watchers};
@@ -12,8 +13,8 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
 use crate::sdk::python::{self, Build};
 use crate::sdk::{self, Content, DevelKind, DevelTree, Package, PackageKind};
-use crate::sys::{self, Existing, FileError, Room, Staging};
-use crate::wheel::{self, MakeOptions, Meter, NewFile};
+use crate::sys::{self, Existing, FileError, Room, Signals, Staging};
+use crate::wheel::{self, MakeOptions, Meter, NewFile, WheelError};
 
 /// The tree to build against, in its wheel.
 pub(super) const TARBALL: &str = "_devel.tar";
@@ -37,10 +38,14 @@ pub(super) struct Maker<'m> {
     pub(super) time_s: u64,
     /// Whether the tree to build against is compressed by xz.
     pub(super) compresses_tree: bool,
+    /// Whether packages for one target have the `__init__.py` of the libraries, too.
+    pub(super) inits_devices: bool,
     /// Where what memory is not to hold goes.
-    pub(super) room: &'m Room,
+    pub(super) room: Room,
     /// Who watches how far it is.
     pub(super) watchers: Watchers,
+    /// What ends the work.
+    pub(super) signals: Signals,
 }
 
 /// Writes at the end of a scratch.
@@ -88,7 +93,8 @@ impl Maker<'_> {
             );
             // pip removes a folder only where it removes a file that lies right in it.
             files.insert(format!("{}/.device-{target}", package.folder), (Box::new(Vec::new()), false));
-        } else {
+        }
+        if package.kind != PackageKind::Device || self.inits_devices {
             files.entry(format!("{}/__init__.py", package.folder)).or_insert_with(|| (Box::new(Vec::new()), false));
         }
         let scripts = python::entry_points(package, &self.build, self.facts);
@@ -161,10 +167,11 @@ impl Maker<'_> {
     fn compressed(&self, source: &dyn ReadAt) -> Result<Box<dyn ReadAt>, Vec<Diagnostic>> {
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
         let made = self.room.scratch(u64::MAX).and_then(|mut scratch| {
-            archive::xz(source, threads, &mut Appended(scratch.as_mut()))?;
+            let mut target = Stoppable { target: Appended(scratch.as_mut()), signals: &self.signals };
+            archive::xz(source, threads, &mut target)?;
             Ok(scratch as Box<dyn ReadAt>)
         });
-        made.map_err(|error| vec![cannot(&format!("{TARBALL}{XZ}"), &error).into()])
+        made.map_err(|error| vec![self.room.fault(error).into()])
     }
 
     fn wheel(&self, parts: Parts<'_>, staging: &Staging) -> Result<Made, Vec<Diagnostic>> {
@@ -200,8 +207,15 @@ impl Maker<'_> {
         let meter = Meter::new(total_bytes, &watch);
         let mut size_bytes = 0;
         sys::save::<Diagnostic>(&place, Existing::Replace, |target| {
-            size_bytes = wheel::make(entries, &format!("{stem}.dist-info"), &described, &self.options, target, &meter)
-                .map_err(|error| error.diagnostic(&name))?;
+            let mut target = Stoppable { target, signals: &self.signals };
+            let dist_info = format!("{stem}.dist-info");
+            size_bytes =
+                wheel::make(entries, &dist_info, &described, &self.options, &mut target, &meter).map_err(|error| {
+                    match error {
+                        WheelError::Write(error) => FileError::new("write", &place, error).into(),
+                        error => error.diagnostic(&name),
+                    }
+                })?;
             Ok(())
         })
         .map_err(|fault| vec![fault])?;

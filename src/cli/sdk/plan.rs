@@ -19,7 +19,8 @@ packages are, and what is left out of them.
 
 Examples:
   rock-matrix sdk plan --artifact-dir artifacts
-  rock-matrix sdk plan --artifact-dir artifacts --format json")]
+  rock-matrix sdk plan --artifact-dir artifacts --format json
+  rock-matrix sdk plan --artifact-dir artifacts --runtime-alias 'lib/libhsa-runtime64.so'")]
 pub(super) struct Args {
     #[command(flatten)]
     wanted: Wanted,
@@ -60,6 +61,7 @@ fn lines(laid: &Laid) -> Vec<Line<'_>> {
                 }
                 Content::Copy(_) => ("copy", String::new()),
                 Content::Searching(_, search) => ("search", format!("RPATH {search}")),
+                Content::Alias(alias) => ("alias", format!("a library that opens {}", alias.soname)),
                 Content::Stub { text, .. } => ("stub", format!("a program that runs {text}")),
             };
             lines.push(line(path, action, reason, Some(placed.from)));
@@ -144,6 +146,7 @@ fn size_bytes(laid: &Laid, content: &Content) -> u64 {
     };
     match content {
         Content::Copy(origin) | Content::Searching(origin, _) => of(origin),
+        Content::Alias(alias) => alias.bytes().len() as u64,
         Content::Stub { .. } => 4096,
     }
 }

@@ -33,6 +33,9 @@ pub(super) struct Wanted {
     /// Keep links that lead nowhere in the package to build against
     #[arg(long)]
     pub(super) keep_dangling: bool,
+    /// Have other names of libraries, too: for programs that open `libx.so` at run time where there is `libx.so.7`
+    #[arg(long, value_name = "GLOB")]
+    pub(super) runtime_alias: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

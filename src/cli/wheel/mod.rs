@@ -112,7 +112,7 @@ pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
 }
 
 /// Shows what was found. The exit is the machine's where something could not be written.
-fn report(shell: &Shell, found: &[Diagnostic]) -> Exit {
+pub(in crate::cli) fn report(shell: &Shell, found: &[Diagnostic]) -> Exit {
     match shell.report(found) {
         Exit::Fault if found.iter().any(|one| one.code == &host::CANNOT_WRITE_FILE) => Exit::Machine,
         exit => exit,

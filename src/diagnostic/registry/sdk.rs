@@ -16,6 +16,9 @@ pub const ALL: &[&Code] = &[
     &BAD_SDK_VERSION,
     &SDK_OUTPUT_EXISTS,
     &PROGRAM_LINK,
+    &NO_SUCH_ALIAS,
+    &ARTIFACT_TWICE,
+    &MIXED_ARTIFACTS,
     &NO_SDK_PACKAGES,
     &SDK_PACKAGE_NAME,
     &SDK_PACKAGE_MISSING,
@@ -103,6 +106,24 @@ pub const PROGRAM_LINK: Code = Code::error(
     "S012",
     "program-link",
     "A symbolic link leads to a program, and nothing can stand for it in a wheel: wheels hold no links, on Windows there is no small program that becomes another, and elsewhere there is one for x86-64 and AArch64 only.",
+);
+/// No library has another name that was asked for.
+pub const NO_SUCH_ALIAS: Code = Code::warning(
+    "S013",
+    "no-such-alias",
+    "A library is packed once, under the name that loaders ask for. `--runtime-alias GLOB` puts a small library that opens it under its other names, for programs that open `libx.so` at run time. Globs are over whole paths, `lib/libhsa-runtime64.so` or `lib/*.so`. No other name of a library matches this one: the library is not there, has no SONAME, or its file has the name already.",
+);
+/// An artifact is there in several forms.
+pub const ARTIFACT_TWICE: Code = Code::warning(
+    "S014",
+    "artifact-twice",
+    "An artifact is there as a folder and as an archive, or as two archives. The folder is taken, then what was packed by zstd, then by xz. Where one was fetched anew and the other was not, the packages are made of the older one.\n\nRemove the forms that are not meant.",
+);
+/// Artifacts are of several builds.
+pub const MIXED_ARTIFACTS: Code = Code::warning(
+    "S015",
+    "mixed-artifacts",
+    "Artifacts of several builds are mixed. Little in them tells of which build they are: `.info/version` and the manifest of the build name the version of ROCm, and where code for GPUs is split from the libraries, the list beside the libraries (`.kpack/NAME_COMPONENT.kpm`) knows the size of each archive with that code. Code of another build than that of its libraries is not found, or ends the program.\n\nFetch all artifacts of one run.",
 );
 /// A folder has no packages of the SDK.
 pub const NO_SDK_PACKAGES: Code = Code::error(

@@ -20,6 +20,11 @@ pub(super) fn artifact(name: &ArtifactName, folder: &Path) -> Result<(Artifact, 
     let (roots, mut findings) = roots(&text, &manifest);
     let mut entries = Vec::new();
     for (root, path) in roots.iter().enumerate() {
+        if let Some(link) = sys::link_among(folder, path) {
+            findings
+                .push(bad(&link, "the manifest lists a folder behind this link, and no link is followed".to_owned()));
+            continue;
+        }
         for Walked { path: below, kind } in sys::walked(&folder.join(path))? {
             let at = || folder.join(path).join(&below);
             let kind = match kind {

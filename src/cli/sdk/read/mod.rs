@@ -170,8 +170,29 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), FileError> {
         }
     }
     found.sort_by(|one, other| (&one.name, one.packed).cmp(&(&other.name, other.packed)));
+    findings.extend(several_forms(&found, folder));
     found.dedup_by(|later, first| later.name == first.name);
     Ok((found, findings))
+}
+
+/// Artifacts that are there in several forms. They are sorted, and the first of each is taken.
+fn several_forms(found: &[Found], folder: &Path) -> Option<Diagnostic> {
+    const SHOWN: usize = 5;
+    let forms: Vec<&[Found]> =
+        found.chunk_by(|one, other| one.name == other.name).filter(|all| all.len() > 1).collect();
+    let first = forms.first()?;
+    let message = match forms.len() {
+        1 => format!("`{}` is there in several forms", first[0].name),
+        more => format!("{more} artifacts are there in several forms"),
+    };
+    let place = Place::File(folder.display().to_string().into());
+    let mut told = Diagnostic::new(&codes::ARTIFACT_TWICE, message).at(place, "");
+    let name = |one: &Found| format!("`{}`", one.path.file_name().unwrap_or_default().to_string_lossy());
+    for all in forms.iter().take(SHOWN) {
+        let others: Vec<String> = all[1..].iter().map(name).collect();
+        told = told.note(format!("{} is taken, and not {}", name(&all[0]), others.join(" or ")));
+    }
+    Some(told.help("remove the forms that are not meant"))
 }
 
 fn listed(found: &Found, threads: u32, room: (&Room, &AtomicU64)) -> Result<Listed, Vec<Diagnostic>> {

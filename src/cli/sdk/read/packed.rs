@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
 use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, roots, safe_member};
@@ -13,7 +13,7 @@ use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_
 use crate::bytes::{Part, ReadAt as _, Section};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::is_elf;
-use crate::names::{ArtifactName, Digest, without_dots};
+use crate::names::{ArtifactName, Digest, folders_above, without_dots};
 use crate::sdk::bucket::{LARGEST_SUM_BYTES, path_of_sum, sum_in};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
 use crate::sys::{self, PositionalFile, Room};
@@ -223,12 +223,34 @@ impl Listing<'_> {
         }
     }
 
+    /// No folder can hold what lies below a link or a file, and nothing is unpacked there.
+    fn check_folders(&mut self, roots: &[String]) {
+        let is_folder = |kind: &EntryKind| matches!(kind, EntryKind::Folder);
+        let others: FxHashSet<(usize, &str)> = self
+            .entries
+            .iter()
+            .filter(|(_, (kind, ..))| !is_folder(kind))
+            .map(|((root, path), _)| (*root, path.as_str()))
+            .collect();
+        let mut found = Vec::new();
+        for (root, path) in self.entries.keys() {
+            if let Some(above) = folders_above(path).find(|folder| others.contains(&(*root, *folder))) {
+                let message = format!("it lies below `{}/{above}`, which is no folder", roots[*root]);
+                found.push((format!("{}/{path}", roots[*root]), message));
+            }
+        }
+        for (path, message) in found {
+            self.bad(&path, message);
+        }
+    }
+
     fn bad(&mut self, path: &str, message: String) {
         self.findings.push(bad(&self.path.join(path.trim_start_matches('/')), message));
     }
 
     fn finish(mut self, name: &ArtifactName, folded: Folded) -> (Artifact, Packed, Vec<Diagnostic>) {
         let roots = self.roots.take().unwrap_or_default();
+        self.check_folders(&roots);
         let (mut entries, mut starts) = (Vec::new(), Vec::new());
         for ((root, path), (mut kind, start, is_elf)) in std::mem::take(&mut self.entries) {
             if let EntryKind::File(facts) = &mut kind

@@ -1,0 +1,111 @@
+//! What a build is asked for: the version, the platform tag and the GPUs.
+
+use std::collections::BTreeSet;
+
+use super::Args;
+use crate::cli::sdk::laid::Laid;
+use crate::cli::sdk::targets::unknown_families;
+use crate::compat::Compat;
+use crate::compat::rows::FamilyRow;
+use crate::config::Platform;
+use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::names::Version;
+use crate::sdk::python::Gpus;
+use crate::sdk::{self, Mode, PackageKind};
+
+/// What the platform tag of wheels is set by.
+pub(super) const TAG: &str = "ROCM_SDK_WHEEL_PLATFORM_TAG";
+
+/// The platform tag of wheels: what the environment says, in the form of file names.
+pub(super) fn platform_tag(said: Option<&str>, platform: Platform) -> Result<String, Diagnostic> {
+    let tag = said.filter(|text| !text.is_empty()).unwrap_or(match platform {
+        Platform::Linux => "linux_x86_64",
+        Platform::Windows => "win_amd64",
+    });
+    let tag = tag.replace(['-', '.'], "_");
+    if tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+        return Ok(tag);
+    }
+    Err(Diagnostic::new(&codes::BAD_SDK_VERSION, format!("`{}` is no platform tag", tag.escape_debug()))
+        .at(Place::Argument(TAG.to_owned()), "")
+        .help("set it to one such as `manylinux_2_28_x86_64`, or take it out of the environment"))
+}
+
+/// The ending of names of folders that Python imports.
+pub(super) fn suffix(text: &str) -> Result<String, String> {
+    let is_one = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_one { Ok(text.to_owned()) } else { Err("names of modules have letters, digits and `_`".to_owned()) }
+}
+
+impl Args {
+    /// The version of all packages.
+    pub(super) fn version(&self, laid: &Laid) -> Result<String, Diagnostic> {
+        let of_build = || laid.made.version.as_ref().map(|version| format!("{version}.dev0"));
+        let Some(text) = self.version.clone().or_else(of_build) else {
+            return Err(Diagnostic::new(&codes::BAD_SDK_VERSION, "the manifest of the build does not say its version")
+                .help("give it with `--version`"));
+        };
+        let fault = |message: String, help: String| {
+            let place = Place::Argument(format!("--version {text}"));
+            Diagnostic::new(&codes::BAD_SDK_VERSION, message).at(place, "").help(help)
+        };
+        match text.parse::<Version>() {
+            Ok(version) if version.normalized() == text => Ok(text),
+            Ok(version) => {
+                let normal = version.normalized();
+                Err(fault(format!("installers write `{text}` as `{normal}`"), format!("give `--version {normal}`")))
+            }
+            Err(error) => Err(fault(error.to_string(), "give one such as `7.10.0` or `7.10.0a20251120`".to_owned())),
+        }
+    }
+
+    /// What packages are for. Where families were asked for, every target of this platform must have artifacts.
+    pub(super) fn gpus(&self, laid: &Laid, compat: &Compat) -> Result<Gpus, Vec<Diagnostic>> {
+        let kind = match laid.made.mode {
+            Mode::Kpack => PackageKind::Device,
+            Mode::Legacy => PackageKind::Libraries,
+        };
+        let packages = laid.layout.packages.iter().filter(|package| package.kind == kind);
+        let found: BTreeSet<String> = packages.filter_map(|package| package.made_for.clone()).collect();
+        let families = self.families.read(compat)?;
+        let (linux, windows) = (self.linux_amdgpu_families.as_deref(), self.windows_amdgpu_families.as_deref());
+        let linux = Self::targets("--linux-amdgpu-families", linux, laid.made.mode, &families)?;
+        let windows = Self::targets("--windows-amdgpu-families", windows, laid.made.mode, &families)?;
+        let own = match self.wanted.platform {
+            Platform::Linux => &linux,
+            Platform::Windows => &windows,
+        };
+        let missing: Vec<&str> = own.iter().filter(|target| !found.contains(*target)).map(String::as_str).collect();
+        if !missing.is_empty() {
+            let present: Vec<&str> = found.iter().map(String::as_str).collect();
+            let message = format!("there are no artifacts for {}", missing.join(", "));
+            return Err(vec![
+                Diagnostic::new(&codes::MISSING_TARGETS, message)
+                    .note(format!(
+                        "there are some for {}",
+                        if present.is_empty() { "none".to_owned() } else { present.join(", ") }
+                    ))
+                    .help("fetch theirs, or ask for other families"),
+            ]);
+        }
+        Ok(if linux.is_empty() && windows.is_empty() { Gpus::found(found) } else { Gpus::asked(linux, windows) })
+    }
+
+    /// The targets of families, or the families themselves where libraries are made for those.
+    fn targets(
+        option: &str,
+        said: Option<&str>,
+        mode: Mode,
+        families: &[FamilyRow],
+    ) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
+        let said = said.unwrap_or_default();
+        if mode == Mode::Legacy {
+            let words = said.split([',', ';']).map(str::trim).filter(|word| !word.is_empty());
+            return Ok(words.map(str::to_owned).collect());
+        }
+        sdk::expand(said, families)
+            .map(|targets| targets.into_iter().collect())
+            .map_err(|unknown| vec![unknown_families(&unknown, &format!("{option} {said}"), families)])
+    }
+}

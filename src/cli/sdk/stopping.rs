@@ -1,0 +1,110 @@
+//! Writing that a signal ends, so that what was begun is taken away and the exit code tells of it.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::bytes::ReadAt;
+use crate::sys::Signals;
+use crate::wheel::{Target, WriteAhead};
+
+/// How much is copied before it is looked whether a signal has come: less than a second's work.
+const STEP_BYTES: u64 = 64 << 20;
+
+/// A target that takes nothing once a signal has come.
+pub(super) struct Stoppable<'s, T> {
+    pub(super) target: T,
+    pub(super) signals: &'s Signals,
+}
+
+fn check(signals: &Signals) -> io::Result<()> {
+    match signals.pending() {
+        None => Ok(()),
+        Some(_) => Err(io::Error::other("a signal came")),
+    }
+}
+
+impl<T: Write> Write for Stoppable<'_, T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check(self.signals)?;
+        self.target.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.target.flush()
+    }
+}
+
+impl Target for Stoppable<'_, &mut dyn Target> {
+    fn copy_from(&mut self, source: &dyn ReadAt, offset: u64, length: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < length {
+            check(self.signals)?;
+            let step = STEP_BYTES.min(length - done);
+            self.target.copy_from(source, offset + done, step)?;
+            done += step;
+        }
+        Ok(())
+    }
+
+    fn rewrite(&mut self, back_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+        self.target.rewrite(back_bytes, bytes)
+    }
+
+    fn ahead(&mut self) -> io::Result<Option<Arc<dyn WriteAhead>>> {
+        let ahead = |ahead| -> Arc<dyn WriteAhead> { Arc::new(Ahead { ahead, signals: self.signals.clone() }) };
+        Ok(self.target.ahead()?.map(ahead))
+    }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        self.target.skip(length)
+    }
+}
+
+/// The same of a target that several threads write to.
+struct Ahead {
+    ahead: Arc<dyn WriteAhead>,
+    signals: Signals,
+}
+
+impl WriteAhead for Ahead {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        check(&self.signals)?;
+        self.ahead.write_at(bytes, offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STEP_BYTES, Signals, Stoppable, Target, Write as _};
+    use crate::sys::{Existing, FileError, StopSignal, save};
+
+    #[test]
+    fn a_target_takes_all_until_a_signal_comes() {
+        let signals = Signals::default();
+        let mut made = Vec::new();
+        let mut target = Stoppable { target: &mut made as &mut dyn Target, signals: &signals };
+        target.write_all(b"ab").unwrap();
+        target.copy_from(&b"0cd".to_vec(), 1, 2).unwrap();
+        target.rewrite(4, b"A").unwrap();
+        signals.raise(StopSignal::Terminate);
+        assert!(target.write_all(b"x").is_err() && target.copy_from(&b"x".to_vec(), 0, 1).is_err());
+        assert_eq!((made.as_slice(), STEP_BYTES % 4096), (b"Abcd".as_slice(), 0));
+    }
+
+    #[test]
+    fn what_is_written_ahead_ends_with_a_signal_too() {
+        let signals = Signals::default();
+        let folder = tempfile::tempdir().unwrap();
+        let saved = save::<FileError>(&folder.path().join("x"), Existing::Replace, |target| {
+            let mut target = Stoppable { target, signals: &signals };
+            let ahead = target.ahead().unwrap().unwrap();
+            ahead.write_at(b"ab", 0).unwrap();
+            target.skip(2).unwrap();
+            signals.raise(StopSignal::Interrupt);
+            assert!(ahead.write_at(b"c", 2).is_err());
+            Ok(())
+        });
+        assert!(saved.is_ok());
+        assert_eq!(crate::sys::read_text(&folder.path().join("x"), 9).unwrap(), "ab");
+    }
+}
