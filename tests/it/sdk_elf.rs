@@ -208,6 +208,12 @@ fn search_paths_are_told_and_changed_and_files_stay_what_they_are() {
     let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
     assert_eq!((&json["files"][0]["rpath"], &json["files"][0]["changed"]), (&"/opt/a".into(), &true.into()));
     assert_eq!(project.read("lib/notes.txt"), "no library");
-    let said = project.run(&["sdk", "rpath", "--set", "/opt/a::/opt/b", "lib/liba.so.1"]).exits(1).stderr;
-    assert!(said.contains("one folder, and not empty"), "{said}");
+    for (words, reason) in [
+        (["--set", "/opt/a::/opt/b"], "the folder that a program is started in"),
+        (["--add", ""], "the folder that a program is started in"),
+        (["--add", "/opt/a:/opt/b"], "one folder, without colons"),
+    ] {
+        let said = project.run(&[&["sdk", "rpath"][..], &words, &["lib/liba.so.1"]].concat()).exits(2).stderr;
+        assert!(said.contains(reason), "{said}");
+    }
 }

@@ -8,7 +8,6 @@ use serde_json::json;
 use super::{Exit, Format, Shell};
 use crate::bytes::{ReadAt, Section};
 use crate::diagnostic::registry::elf::UNEDITABLE_ELF;
-use crate::diagnostic::registry::wheel::BAD_PATTERN;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{self, Elf, ElfEdits, ElfError, Patched, SearchPath, tag};
 use crate::sys::{self, Existing, FileError, PositionalFile};
@@ -32,10 +31,10 @@ pub(super) struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Search this folder, too, behind the others
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = entry)]
     add: Vec<String>,
     /// Search these folders and no others, with colons between them
-    #[arg(long, value_name = "PATH", conflicts_with = "add")]
+    #[arg(long, value_name = "PATH", value_parser = entries, conflicts_with = "add")]
     set: Option<String>,
     /// Make a RUNPATH an RPATH
     #[arg(long)]
@@ -55,17 +54,6 @@ struct Told {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let entries: Vec<&str> =
-        args.set.iter().flat_map(|path| path.split(':')).chain(args.add.iter().map(String::as_str)).collect();
-    if let Some(bad) = entries.iter().find(|entry| entry.is_empty() || entry.contains([':', '\0'])) {
-        let place = Place::Argument(format!("`{bad}`"));
-        return shell.report(&[Diagnostic::new(
-            &BAD_PATTERN,
-            "an entry of a search path is one folder, and not empty",
-        )
-        .at(place, "")
-        .help("an empty entry would be the folder that a program is started in")]);
-    }
     let (mut all, mut faults) = (Vec::new(), Vec::new());
     for path in &args.files {
         match args.one(path) {
@@ -136,6 +124,20 @@ impl Told {
             "changed": self.is_changed,
         })
     }
+}
+
+/// Reads an entry of a search path.
+fn entry(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("an empty entry would be the folder that a program is started in".to_owned()),
+        text if text.contains(':') => Err("an entry is one folder, without colons".to_owned()),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// Reads a search path.
+fn entries(text: &str) -> Result<String, String> {
+    text.split(':').try_for_each(|one| entry(one).map(drop)).map(|()| text.to_owned())
 }
 
 /// The search path that a loader takes: where there is a RUNPATH, it does not look at RPATH (ld.so(8)).
