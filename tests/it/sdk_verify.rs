@@ -145,6 +145,10 @@ fn a_folder_without_packages_is_told() {
     assert!(said.starts_with("error[S030 no-sdk-packages]: there is no package of the SDK in the folder"), "{said}");
     let said = project.run(&["sdk", "verify", "nowhere"]).exits(1).stderr;
     assert!(said.starts_with("error[S030 no-sdk-packages]: there is no such folder"), "{said}");
+    let project = Project::new().bytes("out/dist/rocm-7.10.0.tar.gz", b"");
+    let said = project.run(&["sdk", "verify", "out"]).exits(1).stderr;
+    assert!(said.contains("the packages are in its folder `dist`"), "{said}");
+    assert!(said.contains("run `rock-matrix sdk verify out/dist`"), "{said}");
 }
 
 #[test]

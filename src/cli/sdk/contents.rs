@@ -49,6 +49,7 @@ fn open<'r>(read: &'r Read, content: &Content) -> Result<Bytes<'r>, Diagnostic> 
             let patch = elf::edit(read.open(*origin)?.as_ref(), &edits).map_err(|error| {
                 Diagnostic::new(&codes::UNEDITABLE_ELF, format!("it cannot be changed safely: {error}"))
                     .at(read.place(*origin), "its search path must lead to the core package")
+                    .help("link it anew with a search path of its own, such as `-Wl,-rpath,$ORIGIN`, or leave it out of the artifact")
             })?;
             Box::new(Changed { file, patch })
         }

@@ -13,7 +13,7 @@ use crate::sdk::Mode;
 
 /// Where the manifest of a build lies: the artifact, its folder, the path in that (ROCm/TheRock,
 /// `build_tools/build_python_packages.py`).
-const MANIFEST: [&str; 3] = ["base_lib_generic", "base/aux-overlay/stage", "share/therock/therock_manifest.json"];
+const BUILD_MANIFEST: [&str; 3] = ["base_lib_generic", "base/aux-overlay/stage", "share/therock/therock_manifest.json"];
 /// It has a few kB for each submodule.
 const LARGEST_MANIFEST_BYTES: u64 = 16 << 20;
 
@@ -121,14 +121,14 @@ impl Wanted {
     }
 
     fn fault(&self, message: String) -> Diagnostic {
-        let place = self.artifact_dir.join(MANIFEST.join("/")).display().to_string();
+        let place = self.artifact_dir.join(BUILD_MANIFEST.join("/")).display().to_string();
         Diagnostic::new(&codes::NO_SDK_MANIFEST, message)
             .at(Place::File(place.into()), "")
             .help("fetch the artifact `base_lib_generic` of the same run, or give `--mode`")
     }
 
     fn manifest(&self, read: &Read) -> Result<BuildManifest, Diagnostic> {
-        let [artifact, root, path] = MANIFEST;
+        let [artifact, root, path] = BUILD_MANIFEST;
         let Some(origin) = read.find(artifact, root, path) else {
             return Err(self.fault("the manifest of the build is not there".to_owned()));
         };

@@ -43,8 +43,11 @@ impl Args {
     pub(super) fn version(&self, laid: &Laid) -> Result<String, Diagnostic> {
         let of_build = || laid.made.version.as_ref().map(|version| format!("{version}.dev0"));
         let Some(text) = self.version.clone().or_else(of_build) else {
-            return Err(Diagnostic::new(&codes::BAD_SDK_VERSION, "the manifest of the build does not say its version")
-                .help("give it with `--version`"));
+            return Err(Diagnostic::new(
+                &codes::BAD_SDK_VERSION,
+                "no manifest of the build says which version this is",
+            )
+            .help("give it with `--version`"));
         };
         let fault = |message: String, help: String| {
             let place = Place::Argument(format!("--version {text}"));

@@ -49,6 +49,12 @@ pub(super) fn read(folder: &Path, facts: &Tables, watchers: Watchers) -> Result<
             .at(Place::File(folder.display().to_string().into()), "")
             .help("give the folder `dist` that `rock-matrix sdk build` wrote"));
     }
+    if paths.iter().all(|(shown, _)| shown.starts_with("dist/")) {
+        let dist = folder.join("dist").display().to_string();
+        return Err(Diagnostic::new(&codes::NO_SDK_PACKAGES, "the packages are in its folder `dist`")
+            .at(Place::File(folder.display().to_string().into()), "")
+            .help(format!("run `rock-matrix sdk verify {dist}`")));
+    }
     let mut read = Read { is_whole: true, ..Read::default() };
     for (shown, path) in paths {
         if is_wheel(&shown) {

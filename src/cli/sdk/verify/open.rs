@@ -84,6 +84,7 @@ pub(super) fn none_of_the_sdk(shown: &str) -> Diagnostic {
     Diagnostic::new(&codes::NO_SDK_PACKAGES, "it is no package of the SDK, and not looked at as one")
         .severity(Severity::Warning)
         .at(Place::File(shown.to_owned().into()), "")
+        .help("it may keep to another profile: see `rock-matrix wheel check --help`")
 }
 
 fn held(wheel: &Wheel<'_>, member: &Member, facts: Option<&FileFacts>) -> Result<Held, WheelError> {

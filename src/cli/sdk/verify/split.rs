@@ -26,7 +26,10 @@ pub(super) fn findings(opened: &Opened, splits: &[SplitCode]) -> Vec<Diagnostic>
             if !lacking.is_empty() {
                 let message = format!("its code for {} is in no package", lacking.join(", "));
                 let place = Place::Member { wheel: split.wheel.clone(), member: library.clone() };
-                found.push(Diagnostic::new(&rocm::KPACK_MISSING, message).severity(Severity::Warning).at(place, ""));
+                let finding = Diagnostic::new(&rocm::KPACK_MISSING, message).severity(Severity::Warning).at(place, "");
+                found.push(
+                    finding.help("where it should have some, fetch the artifacts of these targets and build again"),
+                );
             }
         }
     }
