@@ -31,4 +31,4 @@ pub use layout::{Layout, Mode, Overlap, Package, PackageKind, Wish, file_word, l
 pub use place::{Content, Dropped, Origin, Placed};
 pub use search::search_path;
 pub use select::globs;
-pub use targets::expand;
+pub use targets::{expand, words};

@@ -2,14 +2,19 @@
 
 use crate::compat::rows::FamilyRow;
 
+/// Words with commas or semicolons between them; those that are empty are none.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', ';']).map(str::trim).filter(|word| !word.is_empty())
+}
+
 /// The targets of families, with commas or semicolons between them: in their order, each once. Every target is a
 /// family of its own.
 ///
 /// # Errors
 /// The words that are no family, in their order.
-pub fn expand(words: &str, rows: &[FamilyRow]) -> Result<Vec<String>, Vec<String>> {
+pub fn expand(text: &str, rows: &[FamilyRow]) -> Result<Vec<String>, Vec<String>> {
     let (mut targets, mut unknown): (Vec<String>, Vec<String>) = Default::default();
-    for word in words.split([',', ';']).map(str::trim).filter(|word| !word.is_empty()) {
+    for word in words(text) {
         let own = [word.to_owned()];
         let members: &[String] = match rows.iter().find(|row| row.family == word) {
             Some(row) => &row.members,

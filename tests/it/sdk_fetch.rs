@@ -188,7 +188,7 @@ fn what_cannot_be_asked_for_is_told_before_anything_is_fetched() {
         } else {
             fetch(&project, more, 1)
         };
-        assert!(said.stderr.contains(why), "{why}: {}", said.stderr);
+        assert!(said.stderr.contains(why) && said.stderr.contains("help:"), "{why}: {}", said.stderr);
     }
     let said = project.run(&["sdk", "fetch", "--run-id", "../x"]).exits(2);
     assert!(said.stderr.contains("runs are numbered"), "{}", said.stderr);
@@ -256,5 +256,45 @@ fn an_archive_that_does_not_say_what_it_holds_is_not_unpacked() {
                     && !project.has("artifacts/rand_lib_generic")
             );
         }
+    }
+}
+
+#[test]
+fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
+    const NAMES: [&str; 5] =
+        ["THEROCK_RUN_ID", "THEROCK_PLATFORM", "RELEASE_TYPE", "GITHUB_REPOSITORY", "THEROCK_LOCAL_STAGING_DIR"];
+    let run = |values: [&str; 5], more: &[&str], code: i32| {
+        let project =
+            NAMES.into_iter().zip(values).fold(Project::new(), |project, (name, value)| project.env(name, value));
+        for run in ["123-linux", "me-rocm/7-windows"] {
+            Artifacts::new(&project, true).publish("staging", run);
+        }
+        project.run(&[&["sdk", "fetch"], more].concat()).exits(code)
+    };
+    let staging = ["--local-staging", "staging"];
+    let all = [["--run-id", "123", "--dry-run"].as_slice(), &staging].concat();
+    assert_eq!(run([""; 5], &all, 0).stdout, "artifacts/base_lib_generic.tar.zst\n");
+    let said = run(["7", "windows", "nightly", "me/rocm", "staging"], &["--dry-run", "--extract"], 1).stderr;
+    assert!(said.contains("there is nothing of run 7 in `staging/7-windows/`"), "{said}");
+    let ways: [(&[&str], &str); 3] = [
+        (&["--extract"], "artifacts/base_lib_generic\n"),
+        (&["--extract", "--layout", "manager"], "artifacts/artifacts/base_lib_generic\n"),
+        (&["--flatten"], "artifacts\n"),
+    ];
+    for (way, path) in ways {
+        let more = [["--dry-run"].as_slice(), way].concat();
+        assert_eq!(run(["7", "windows", "ci", "me/rocm", "staging"], &more, 0).stdout, path);
+    }
+    // The command line comes first.
+    run(
+        ["7", "windows", "none", "me/rocm", "none"],
+        &[&all[..], &["--platform", "linux", "--release-type", "dev"]].concat(),
+        0,
+    );
+    for (id, platform, why) in
+        [("", "", "no run is named"), ("../x", "linux", "runs are numbered"), ("7", "mac", "it is none of linux")]
+    {
+        let said = run([id, platform, "", "", ""], &staging, 2).stderr;
+        assert!(said.contains(why) && said.contains("[S001 no-artifact]"), "{why}: {said}");
     }
 }

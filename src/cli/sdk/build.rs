@@ -13,6 +13,7 @@ use super::targets::FamiliesFrom;
 use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
+use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Watchers, report, source_date};
 use crate::compat::Compat;
 use crate::diagnostic::registry::sdk as codes;
@@ -103,11 +104,7 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let Some(jobs) = args.jobs else { return build(args, shell) };
-    match rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build() {
-        Ok(pool) => pool.install(|| build(args, shell)),
-        Err(_) => build(args, shell),
-    }
+    on_threads(args.jobs, || build(args, shell))
 }
 
 fn build(args: &Args, shell: &Shell) -> Exit {

@@ -26,7 +26,7 @@ pub(in crate::cli) use verify::verified_with;
 use std::path::Path;
 
 use super::{Exit, Format, Shell};
-use crate::diagnostic::registry::{host, wheel as codes};
+use crate::diagnostic::registry::{facts, host, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::WheelName;
 use crate::sys::PositionalFile;
@@ -111,10 +111,14 @@ pub(in crate::cli) fn open(path: &Path) -> Result<WheelFile, Diagnostic> {
     Ok(WheelFile { shown, name: name?, file })
 }
 
-/// Shows what was found. The exit is the machine's where something could not be written.
+/// Shows what was found. The exit is the machine's where something could not be written or fetched.
 pub(in crate::cli) fn report(shell: &Shell, found: &[Diagnostic]) -> Exit {
     match shell.report(found) {
-        Exit::Fault if found.iter().any(|one| one.code == &host::CANNOT_WRITE_FILE) => Exit::Machine,
+        Exit::Fault
+            if found.iter().any(|one| one.code == &host::CANNOT_WRITE_FILE || one.code == &facts::CANNOT_FETCH) =>
+        {
+            Exit::Machine
+        }
         exit => exit,
     }
 }

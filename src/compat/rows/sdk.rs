@@ -64,7 +64,9 @@ pub struct SdkBucketRow {
     pub release_types: Vec<String>,
     /// The address of the bucket, without a slash at its end.
     pub address: String,
-    /// That of the one that runs of other repositories go to; empty: there is none.
+    /// The repository whose runs it keeps, `OWNER/NAME`.
+    pub repository: String,
+    /// The address of the one that runs of other repositories go to; empty: there is none.
     #[serde(default)]
     pub shared: String,
     pub origin: Origin,

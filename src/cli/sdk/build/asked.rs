@@ -104,8 +104,7 @@ impl Args {
     ) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
         let said = said.unwrap_or_default();
         if mode == Mode::Legacy {
-            let words = said.split([',', ';']).map(str::trim).filter(|word| !word.is_empty());
-            return Ok(words.map(str::to_owned).collect());
+            return Ok(sdk::words(said).map(str::to_owned).collect());
         }
         sdk::expand(said, families)
             .map(|targets| targets.into_iter().collect())

@@ -1,35 +1,30 @@
 //! `sdk fetch`: the artifacts of a run, as archives or unpacked.
 
+mod asked;
 mod download;
 mod store;
 mod tries;
 mod unpack;
 mod work;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use regex::Regex;
 use serde_json::json;
 
-use self::store::Store;
+use self::asked::AskedRun;
 use self::unpack::Way;
 use self::work::Work;
-use super::targets::unknown_families;
 use super::wanted::platform;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
+use crate::cli::wheel::report;
 use crate::compat::Compat;
 use crate::config::Platform;
-use crate::diagnostic::registry::{facts::CANNOT_FETCH, host::CANNOT_WRITE_FILE, sdk as codes, wheel::BAD_PATTERN};
+use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::fetch::Proxies;
 use crate::names::Component;
-use crate::sdk;
-use crate::sdk::bucket::{Choice, File, Published};
-
-/// The repository whose runs are looked for unless another one is named.
-const UPSTREAM: &str = "ROCm/TheRock";
+use crate::sdk::bucket::{Choice, Published};
 
 /// Fetch the artifacts of a run
 #[derive(Debug, clap::Args)]
@@ -47,21 +42,18 @@ pub(super) struct Args {
     /// Only artifacts whose name one of these regular expressions finds [default: all]
     #[arg(value_name = "REGEX")]
     include: Vec<String>,
-    #[arg(help = "The run that made them [default: THEROCK_RUN_ID]", long, value_name = "ID", env = "THEROCK_RUN_ID", hide_env = true, value_parser = run_id)]
-    run_id: String,
+    #[arg(help = "The run that made them [default: THEROCK_RUN_ID]", long, value_name = "ID", value_parser = asked::run_id)]
+    run_id: Option<String>,
     #[arg(
-        help = "The repository that it ran in [default: GITHUB_REPOSITORY, else ROCm/TheRock]",
+        help = "The repository that it ran in [default: GITHUB_REPOSITORY, else as the facts say]",
         long,
-        value_name = "OWNER/NAME",
-        env = "GITHUB_REPOSITORY",
-        hide_env = true
+        value_name = "OWNER/NAME"
     )]
     run_github_repo: Option<String>,
-    /// What kind of release it made
-    #[arg(long, value_name = "TYPE", env = "RELEASE_TYPE", hide_env = true, default_value = "ci")]
-    release_type: String,
-    #[arg(help = "What the artifacts are for", long, default_value = "linux", env = "THEROCK_PLATFORM", hide_env = true, value_parser = platform, value_name = "PLATFORM")]
-    platform: Platform,
+    #[arg(help = "What kind of release it made [default: RELEASE_TYPE, else ci]", long, value_name = "TYPE")]
+    release_type: Option<String>,
+    #[arg(help = "What the artifacts are for [default: THEROCK_PLATFORM, else linux]", long, value_parser = platform, value_name = "PLATFORM")]
+    platform: Option<Platform>,
     /// Artifacts for this family beside those for any GPU
     #[arg(long, value_name = "FAMILY")]
     artifact_group: Option<String>,
@@ -78,7 +70,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "REGEX")]
     exclude: Vec<String>,
     /// Leave out these components, with commas
-    #[arg(long, value_name = "COMPONENTS", value_delimiter = ',', value_parser = component)]
+    #[arg(long, value_name = "COMPONENTS", value_delimiter = ',', value_parser = asked::component)]
     exclude_components: Vec<Component>,
     /// Leave out the artifacts of these projects, with commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -110,8 +102,12 @@ pub(super) struct Args {
     /// How many archives are unpacked at once [default: as many as there are processors]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     extract_concurrency: Option<u16>,
-    /// A folder that has what a bucket has, in its place
-    #[arg(long, value_name = "DIR", env = "THEROCK_LOCAL_STAGING_DIR", hide_env = true, conflicts_with = "bucket")]
+    #[arg(
+        help = "A folder that has what a bucket has, in its place [default: THEROCK_LOCAL_STAGING_DIR]",
+        long,
+        value_name = "DIR",
+        conflicts_with = "bucket"
+    )]
     local_staging: Option<PathBuf>,
     #[arg(
         help = "The address of the bucket [default: as the facts say, `compat list sdk-buckets`]",
@@ -149,21 +145,23 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    match fetched(args, shell, compat) {
+    let run = match args.asked_run(shell) {
+        Ok(run) => run,
+        Err(faults) => {
+            shell.report(&faults);
+            return Exit::Usage;
+        }
+    };
+    match fetched(args, &run, shell, compat) {
         Ok(fetched) => told(args, shell, &fetched),
-        Err(faults) => match shell.report(&faults) {
-            Exit::Fault if faults.iter().any(|one| [&CANNOT_FETCH, &CANNOT_WRITE_FILE].contains(&one.code)) => {
-                Exit::Machine
-            }
-            exit => exit,
-        },
+        Err(faults) => report(shell, &faults),
     }
 }
 
-fn fetched(args: &Args, shell: &Shell, compat: &Compat) -> Result<Vec<Fetched>, Vec<Diagnostic>> {
+fn fetched(args: &Args, run: &AskedRun, shell: &Shell, compat: &Compat) -> Result<Vec<Fetched>, Vec<Diagnostic>> {
     let choice = args.choice(compat)?;
     let proxies = Proxies::from_variables(|name| shell.environment.get(name));
-    let (store, files) = args.store(shell, compat, &proxies)?;
+    let (store, files) = args.store(run, shell, compat, &proxies)?;
     let wanted = choice.of(&files);
     if wanted.is_empty() {
         let archives = Choice::default().of(&files);
@@ -238,112 +236,6 @@ impl Args {
             (false, false, _) => Way::Packed,
         }
     }
-
-    /// Which artifacts are wanted.
-    fn choice(&self, compat: &Compat) -> Result<Choice, Vec<Diagnostic>> {
-        let mut faults = Vec::new();
-        let mut compiled = |words: &[String], option: &str| -> Vec<Regex> {
-            let each = words.iter().filter_map(|word| {
-                Regex::new(word)
-                    .map_err(|error| {
-                        let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
-                        let place = Place::Argument(format!("{option}{word}"));
-                        faults.push(
-                            Diagnostic::new(&BAD_PATTERN, format!("`{word}` is no regular expression: {reason}"))
-                                .at(place, ""),
-                        );
-                    })
-                    .ok()
-            });
-            each.collect()
-        };
-        let includes = compiled(&self.include, "");
-        let excludes = compiled(&self.exclude, "--exclude ");
-        let mut made_for: BTreeSet<String> = BTreeSet::new();
-        made_for.extend(self.artifact_group.clone());
-        let words = |said: &Option<String>| -> Vec<String> {
-            let said = said.as_deref().unwrap_or_default();
-            said.split([',', ';']).map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-        };
-        made_for.extend(words(&self.amdgpu_targets));
-        let families = words(&self.amdgpu_families);
-        if self.expand_family_to_targets {
-            let rows = &compat.tables().families;
-            let said = families.iter().chain(&self.artifact_group).cloned().collect::<Vec<_>>().join(",");
-            match sdk::expand(&said, rows) {
-                Ok(targets) => made_for.extend(targets),
-                Err(unknown) => faults.push(unknown_families(&unknown, &said, rows)),
-            }
-        }
-        made_for.extend(families);
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        Ok(Choice {
-            made_for: (!made_for.is_empty()).then_some(made_for),
-            includes,
-            excludes,
-            without_components: self.exclude_components.iter().copied().collect(),
-            without_names: self.exclude_artifacts.iter().cloned().collect(),
-        })
-    }
-
-    /// Where the run's artifacts are, and all files of the run.
-    fn store(&self, shell: &Shell, compat: &Compat, proxies: &Proxies) -> Result<(Store, Vec<File>), Vec<Diagnostic>> {
-        let one = |fault: Diagnostic| vec![fault];
-        let repository = self.run_github_repo.as_deref().unwrap_or(UPSTREAM);
-        let is_upstream = repository == UPSTREAM;
-        let rows = &compat.sdk_tables().sdk_buckets;
-        let row = rows.iter().find(|row| row.release_types.contains(&self.release_type)).ok_or_else(|| {
-            let known: Vec<&str> = rows.iter().flat_map(|row| &row.release_types).map(String::as_str).collect();
-            one(Diagnostic::new(
-                &codes::NO_ARTIFACT,
-                format!("nothing is known of releases of the kind `{}`", self.release_type),
-            )
-            .at(Place::Argument(format!("--release-type {}", self.release_type)), "")
-            .help(format!("kinds are {}", known.join(", "))))
-        })?;
-        let address = |is_shared: bool| match (&self.bucket, is_shared && !row.shared.is_empty()) {
-            (Some(bucket), _) => bucket.trim_end_matches('/').to_owned(),
-            (None, true) => row.shared.clone(),
-            (None, false) => row.address.clone(),
-        };
-        // Changes that come from other repositories are built in runs of upstream's, and kept where those are.
-        let ways: &[bool] = match (row.shared.is_empty() && self.bucket.is_none(), is_upstream) {
-            (true, _) => &[false],
-            (false, true) => &[false, true],
-            (false, false) => &[true],
-        };
-        let mut asked = Vec::new();
-        for &is_shared in ways {
-            let folder = sdk::bucket::folder_of_run(is_shared.then_some(repository), &self.run_id, self.platform);
-            let store = match &self.local_staging {
-                Some(staging) => Store::Folder(staging.join(&folder)),
-                None => Store::Bucket { address: address(is_shared), folder, proxies: proxies.clone() },
-            };
-            shell.detail(&format!("looking in {store}"));
-            let files = store.list().map_err(one)?;
-            if !files.is_empty() {
-                return Ok((store, files));
-            }
-            asked.push(store);
-        }
-        let places: Vec<String> = asked.iter().map(|store| format!("`{store}`")).collect();
-        Err(one(
-            Diagnostic::new(&codes::NO_ARTIFACT, format!("there is nothing of run {} in {}", self.run_id, places.join(" or ")))
-                .at(Place::Argument(format!("--run-id {}", self.run_id)), "")
-                .help("look at the run's number, its repository (`--run-github-repo`) and the kind of release (`--release-type`); artifacts of runs are kept for some weeks only"),
-        ))
-    }
-}
-
-fn run_id(text: &str) -> Result<String, String> {
-    let is_one = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if is_one { Ok(text.to_owned()) } else { Err("runs are numbered, such as 18456789012".to_owned()) }
-}
-
-fn component(word: &str) -> Result<Component, String> {
-    word.parse().map_err(|()| format!("it is none of {}", Component::ALL.map(Component::word).join(", ")))
 }
 
 /// A path for people.

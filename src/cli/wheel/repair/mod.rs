@@ -15,6 +15,7 @@ use super::output::source_date;
 use super::{Printing, WheelFile, report};
 use crate::audit::{Excludes, Look, Plan, Report};
 use crate::bytes::ReadAt as _;
+use crate::cli::threads::on_threads;
 use crate::cli::{Exit, Format, Shell};
 use crate::diagnostic::registry::{elf as elf_codes, rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
@@ -164,11 +165,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return Exit::Usage;
         }
     };
-    let work = || repair_all(args, &judge, &kept, shell);
-    match args.jobs.map(|jobs| rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build()) {
-        Some(Ok(pool)) => pool.install(work),
-        _ => work(),
-    }
+    on_threads(args.jobs, || repair_all(args, &judge, &kept, shell))
 }
 
 fn repair_all(args: &Args, judge: &Judge, kept: &Excludes, shell: &Shell) -> Exit {
