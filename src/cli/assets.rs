@@ -12,6 +12,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::relea
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};
 use crate::publish::Asset;
+use crate::sdk;
 use crate::sys::{self, Entry, EntryKind};
 
 /// A larger METADATA is read from the wheel, where the limits of wheels hold.
@@ -90,7 +91,7 @@ pub(super) fn gather(
         .par_iter()
         .map(|path| {
             let mut sink = Sink::new();
-            (asset(path, depth, known, &versions, &mut sink), sink.finish())
+            (asset(path, depth, known, (compat, &versions), &mut sink), sink.finish())
         })
         .collect();
     let mut gathered = Vec::new();
@@ -134,6 +135,9 @@ fn subfolders(folder: &Path, entries: &[Entry], named: &[PathBuf], sink: &mut Si
         let found = sys::files_with_extension(folder, &["whl", "gz"]).unwrap_or_default();
         !named.contains(folder) && found.iter().any(|file| is_ours(file))
     };
+    // What tools keep for themselves is in such folders.
+    let is_shown = |folder: &&PathBuf| !folder.file_name().unwrap_or_default().to_string_lossy().starts_with('.');
+    let folders = folders.filter(is_shown);
     let found: Vec<String> = folders.filter(holds).map(|path| format!("`{}`", path.display())).collect();
     if found.is_empty() {
         return;
@@ -156,18 +160,25 @@ fn is_ours(path: &Path) -> bool {
 }
 
 /// The asset, and whether its bytes were left unread.
-fn asset(path: &Path, depth: Depth, known: &Known, versions: &[RocmVersion], sink: &mut Sink) -> Option<(Asset, bool)> {
+fn asset(
+    path: &Path,
+    depth: Depth,
+    known: &Known,
+    (compat, versions): (&Compat, &[RocmVersion]),
+    sink: &mut Sink,
+) -> Option<(Asset, bool)> {
     let shown = path.display().to_string();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if name.ends_with(".tar.gz") {
-        return archive(path, name, shown.clone(), known, sink);
+        return archive(path, name, shown.clone(), known, compat, sink);
     }
     let place = Place::File(shown.as_str().into());
     let unreadable = |(reason, help): (String, String)| {
         sink.push(Diagnostic::new(&codes::UNREADABLE_NAME, reason).at(place.clone(), "").help(help));
     };
     let wheel = wheel_name(&name).map_err(unreadable).ok()?;
-    let label = wheel_file::label(&wheel, versions, place, sink)?;
+    let is_of_sdk = is_of_sdk(&wheel.distribution, compat);
+    let label = if is_of_sdk { None } else { wheel_file::label(&wheel, versions, place, sink)? };
     let found = known.of(path, &name);
     let told = match found {
         Some((_, Row::Whole(told))) => known_contents(path, &wheel, told, known.texts()),
@@ -198,6 +209,7 @@ fn asset(path: &Path, depth: Depth, known: &Known, versions: &[RocmVersion], sin
         yanked: Yanked::No,
         uploaded: None,
         origin: None,
+        is_of_sdk,
     };
     Some((Asset { shown, digest, file, label }, is_known))
 }
@@ -247,7 +259,14 @@ pub(super) fn metadata_path(wheel: &Path) -> PathBuf {
 
 /// A source distribution, known by its name alone: `NAME-VERSION.tar.gz` (PEP 625); or an archive of an install tree,
 /// `NAME-VERSION-…-tree.tar.gz`.
-fn archive(path: &Path, name: String, shown: String, known: &Known, sink: &mut Sink) -> Option<(Asset, bool)> {
+fn archive(
+    path: &Path,
+    name: String,
+    shown: String,
+    known: &Known,
+    compat: &Compat,
+    sink: &mut Sink,
+) -> Option<(Asset, bool)> {
     let is_tree = is_tree_archive(&name);
     let parts = if is_tree {
         name.split_once('-').and_then(|(project, rest)| Some((project, rest.split_once('-')?.0)))
@@ -273,8 +292,15 @@ fn archive(path: &Path, name: String, shown: String, known: &Known, sink: &mut S
     };
     let is_known = found.is_some();
     let named = IndexFile::named(name, project, version, if is_tree { FileKind::Tree } else { FileKind::Sdist });
-    let file = IndexFile { digest: Some(digest), size_bytes, ..named };
+    let is_of_sdk = is_of_sdk(&named.project.normalized(), compat);
+    let file = IndexFile { digest: Some(digest), size_bytes, is_of_sdk, ..named };
     Some((Asset { shown, digest, file, label: None }, is_known))
+}
+
+/// Whether a project is a package of the ROCm SDK.
+pub(super) fn is_of_sdk(project: &str, compat: &Compat) -> bool {
+    // Most are not, and need no table for that.
+    project.starts_with(sdk::SELECTOR) && sdk::is_package(&project.replace('_', "-"), compat.sdk_tables())
 }
 
 fn hashed(path: &Path, sink: &mut Sink) -> Option<(u64, Digest)> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Format;
 use crate::diagnostic::render::visible;
-use crate::index::{Folder, IndexFile, Yanked};
+use crate::index::{Folder, IndexFile, Installing, Yanked};
 use crate::names::percent_encode;
 use crate::publish::{Change, Changes, INDEX, Release};
 
@@ -50,21 +50,25 @@ pub(super) struct IndexDocument {
     folder: String,
     url: String,
     projects: BTreeSet<String>,
+    /// What is written behind `pip install`.
+    #[serde(skip)]
+    install: Vec<String>,
 }
 
 /// The folders of the index below `root`, in its order, with the projects that are offered there.
 pub(super) fn indexes<'a>(files: impl Iterator<Item = &'a IndexFile>, root: &Path) -> Vec<IndexDocument> {
-    let mut projects: BTreeMap<&Folder, BTreeSet<String>> = BTreeMap::new();
+    let mut projects: BTreeMap<&Folder, BTreeMap<String, Installing>> = BTreeMap::new();
     let offered = files.filter(|file| file.yanked == Yanked::No && file.is_listed());
     // Files of one project mostly stand beside each other.
     for file in offered.dedup_by(|a, b| a.folder == b.folder && a.project == b.project) {
-        projects.entry(&file.folder).or_default().insert(file.project.normalized());
+        projects.entry(&file.folder).or_default().insert(file.project.normalized(), Installing::of(file));
     }
     let root = file_url(root);
-    let document = |(folder, projects): (&Folder, _)| IndexDocument {
+    let document = |(folder, projects): (&Folder, BTreeMap<String, Installing>)| IndexDocument {
         folder: folder.to_string(),
         url: format!("{root}{}/", percent_encode(folder.to_string())),
-        projects,
+        install: projects.iter().filter_map(|(name, way)| way.words(name, projects.values().copied())).collect(),
+        projects: projects.into_keys().collect(),
     };
     projects.into_iter().map(document).collect()
 }
@@ -76,8 +80,8 @@ pub(super) fn install_lines(indexes: &[IndexDocument]) -> String {
     }
     let mut text = "install with:\n".to_owned();
     for index in indexes {
-        for project in &index.projects {
-            text.push_str(&format!("  pip install {project} --no-deps --index-url {}\n", index.url));
+        for words in &index.install {
+            text.push_str(&format!("  pip install {words} --index-url {}\n", index.url));
         }
     }
     text

@@ -35,6 +35,9 @@ pub struct IndexFile {
     pub uploaded: Option<String>,
     /// Where it was published, where that is not where the others lie.
     pub origin: Option<Arc<Origin>>,
+    /// Whether it is a package of the ROCm SDK. Those need each other and nothing else, and a label of theirs names the
+    /// build that all of them are of.
+    pub is_of_sdk: bool,
 }
 
 impl IndexFile {
@@ -54,6 +57,7 @@ impl IndexFile {
             yanked: Yanked::No,
             uploaded: None,
             origin: None,
+            is_of_sdk: false,
         }
     }
 
@@ -79,7 +83,7 @@ impl IndexFile {
     /// unlabelled ones of `any` an installer would take it for the latest, on every machine.
     pub fn unread_label(&self) -> Option<&str> {
         match &self.kind {
-            FileKind::Wheel(wheel) if self.folder == Folder::Any => wheel.version.local(),
+            FileKind::Wheel(wheel) if self.folder == Folder::Any && !self.is_of_sdk => wheel.version.local(),
             _ => None,
         }
     }

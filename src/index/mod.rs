@@ -14,6 +14,7 @@ mod escape;
 mod file;
 mod folder;
 mod html;
+mod install;
 mod json;
 mod label_order;
 mod landing;
@@ -25,6 +26,7 @@ mod yank;
 pub use escape::Html;
 pub use file::{CoreMetadata, FileKind, IndexFile, Origin, Yanked};
 pub use folder::Folder;
+pub use install::Installing;
 pub use json::{NotAPage, metadata_in, withdrawn_in};
 pub use label_order::label_order;
 pub use landing::GENERATOR;
@@ -63,6 +65,7 @@ mod testing {
             yanked: Yanked::No,
             uploaded: None,
             origin: None,
+            is_of_sdk: false,
         }
     }
 }

@@ -61,7 +61,10 @@ impl Asset {
             }),
         };
         let project = row.distribution.parse::<DistributionName>().ok()?;
+        // A label that says nothing of what a wheel is for keeps it out of indexes, but for those of the SDK.
+        let is_of_sdk = label.is_none() && version.local().is_some() && row.index == Folder::Any.to_string();
         let file = IndexFile {
+            is_of_sdk,
             folder: Folder::of(label.as_ref()),
             digest: Some(row.sha256),
             size_bytes: row.size_bytes,

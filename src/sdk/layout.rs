@@ -144,6 +144,17 @@ pub fn lay_out(artifacts: &[Artifact], facts: &Tables, wish: &Wish) -> Result<La
     if builder.faults.is_empty() { Ok(Layout { packages, overlaps: builder.overlaps }) } else { Err(builder.faults) }
 }
 
+/// The project that the packages are installed by: a source distribution that chooses among them.
+pub const SELECTOR: &str = "rocm";
+
+/// Whether a project, as indexes write its name, is a package of the SDK.
+pub fn is_package(project: &str, facts: &Tables) -> bool {
+    let is_of = |row: &SdkPackageRow| {
+        project.strip_prefix(row.distribution.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    project == SELECTOR || facts.sdk_packages.iter().any(is_of)
+}
+
 /// The folder of `site-packages` that holds the files of a package.
 pub(super) fn folder_of(distribution: &str, nonce: &str) -> String {
     format!("_{}{nonce}", distribution.replace('-', "_"))

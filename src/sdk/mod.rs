@@ -27,7 +27,7 @@ pub use alias::Alias;
 pub use artifact::{Artifact, Entry, EntryKind, FileFacts, Shape};
 pub use declared::{DeclaredError, declared_families};
 pub use devel::{DevelEntry, DevelKind, DevelTree, devel_trees};
-pub use layout::{Layout, Mode, Overlap, Package, PackageKind, Wish, file_word, lay_out, shown};
+pub use layout::{Layout, Mode, Overlap, Package, PackageKind, SELECTOR, Wish, file_word, is_package, lay_out, shown};
 pub use place::{Content, Dropped, Origin, Placed};
 pub use search::search_path;
 pub use select::globs;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::search::up;
-use super::{Mode, Package, PackageKind};
+use super::{Mode, Package, PackageKind, SELECTOR};
 use crate::compat::rows::{SdkLibraryRow, SdkScriptRow, Tables};
 use crate::config::Platform;
 
@@ -253,7 +253,7 @@ fn package_info(build: &Build, facts: &Tables) -> String {
             }
         }
     }
-    let mut text = format!("Metadata-Version: 2.4\nName: rocm\nVersion: {version}\nRequires-Python: >=3.8\n");
+    let mut text = format!("Metadata-Version: 2.4\nName: {SELECTOR}\nVersion: {version}\nRequires-Python: >=3.8\n");
     text += "Dynamic: requires-dist\nDynamic: provides-extra\n";
     text += &format!("Requires-Dist: {}=={version}\n", distribution(facts, PackageKind::Core));
     for (extra, required) in extras {

@@ -73,7 +73,9 @@ artifacts.manifest(folder, "5.2.3", ["gfx90a"], False)
 PY
 
 step "make the packages, and an index of them"
-rock sdk build --artifact-dir "$artifacts" --dest-dir "$work/out" --version 5.2.3 --compression-level 1
+# A label, whose + addresses must encode.
+version=5.2.3+deb12
+rock sdk build --artifact-dir "$artifacts" --dest-dir "$work/out" --version "$version" --compression-level 1
 for wheel in "$work"/out/dist/*.whl; do
   rock wheel verify "$wheel" >/dev/null 2>&1 || fail "$wheel"
   "$host_python" -m zipfile -t "$wheel" >/dev/null
@@ -118,13 +120,26 @@ for installer in pip uv; do
   "by_$installer" 'rocm[libraries,devel,profiler]'
   "$installer" check
   site=$("$bin/python" -c 'import rocm_sdk, pathlib; print(pathlib.Path(rocm_sdk.__file__).parents[1])')
-  expect_equal "the version" 5.2.3 "$("$bin/rocm-sdk" version)"
+  expect_equal "the version" "$version" "$("$bin/rocm-sdk" version)"
   expect_equal "the targets" gfx90a "$("$bin/rocm-sdk" targets)"
   expect_equal "the tree to build against" "$site/_rocm_sdk_devel" "$("$bin/rocm-sdk" path --root)"
   expect_equal "its programs" "$site/_rocm_sdk_devel/bin" "$("$bin/rocm-sdk" path --bin)"
   expect_equal "its configuration files" "$site/_rocm_sdk_devel/lib/cmake" "$("$bin/rocm-sdk" path --cmake)"
   [ -e "$site/_rocm_sdk_devel/lib/libamdhip64.so.5" ] || fail "the tree to build against has no libamdhip64"
   "$bin/rocm-sdk" test 2>&1 | tail -n 3
+
+  if [ "$installer" = pip ]; then
+    step "pip downloads them from pages of the index as lists of links, and from the folder"
+    pages=()
+    for page in "$work"/out/dist/simple/any/*/; do pages+=(--find-links "$index$(basename "$page")/"); done
+    for links in "${pages[*]}" "--find-links $work/out/dist"; do
+      rm -rf "$work/downloaded"
+      read -ra words <<<"$links"
+      pip download --isolated --no-cache-dir --no-build-isolation --no-index "${words[@]}" -d "$work/downloaded" 'rocm[libraries,devel]'
+      expect_equal "what was downloaded" "rocm rocm_sdk_core rocm_sdk_devel rocm_sdk_libraries_gfx90a" \
+        "$(cd "$work/downloaded" && printf '%s\n' * | sed "s/-${version//+/[+]}[-.].*//" | sort | paste -sd' ')"
+    done
+  fi
 
   step "the libraries that $installer installed load, and rocminfo runs"
   loaded=$(env -u LD_LIBRARY_PATH "$bin/python" - <<'PY'

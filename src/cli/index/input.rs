@@ -106,6 +106,9 @@ pub(super) fn of_published(
         files.extend(read.into_iter().map(|file| IndexFile { origin: Some(origin.clone()), metadata: None, ..file }));
     }
     let (mut files, rebuilt) = merged(files, sink);
+    for file in &mut files {
+        file.is_of_sdk = file.is_of_sdk || assets::is_of_sdk(&file.project.normalized(), compat);
+    }
     if files.is_empty() {
         let none = published.no_wheels();
         sink.push(if offers_files(out) { as_it_is(none, out) } else { none.severity(Severity::Warning) });
