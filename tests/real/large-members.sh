@@ -13,3 +13,9 @@ step "a wheel with two members of 5 GiB goes through every command within 700 Mi
 printf 'extern void *malloc(unsigned long); void *PyInit__last(void) { return malloc(1); }\n' >"$work/library.c"
 gcc -shared -fPIC -O1 -o "$work/library.so" "$work/library.c"
 "$host_python" tests/real/large_members.py --rock "$ROCK_MATRIX_BIN" --library "$work/library.so" --work "$work"
+
+step "packages of the SDK with a member of 5 GiB, a library of more than 4 GiB and 70,000 members take less than 1 GiB of memory"
+gcc -shared -fPIC -O1 -Wl,-soname,liblarge.so.1 -Wl,-rpath,"\$ORIGIN/llvm/lib" -o "$work/liblarge.so.1" "$work/library.c"
+mkdir "$work/sdk"
+"$host_python" tests/real/sdk_large.py --rock "$ROCK_MATRIX_BIN" --library "$work/liblarge.so.1" --work "$work/sdk"
+rm -rf "$work/sdk"
