@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
@@ -274,4 +275,36 @@ fn what_comes_wrong_is_asked_for_again() {
     let said = project.run(&["sdk", "fetch", "--run-id", "7", "--bucket", &other]).exits(3).stderr;
     assert!(said.contains("`--local-staging`") && said.contains("`--release-type`"), "{said}");
     assert_eq!(served.asked().len(), 1);
+}
+
+#[test]
+fn an_archive_is_unpacked_while_another_is_on_its_way() {
+    let project = Project::new();
+    let artifacts = Artifacts::new(&project, true);
+    for name in ["fft_lib_generic", "rand_lib_generic"] {
+        artifacts.archive(name, Some("s/stage\n"), |tar| append(tar, "s/stage/lib/file", name.as_bytes()));
+    }
+    let staged = artifacts.publish("bucket", "123-linux");
+    let size = |name: &str| std::fs::metadata(staged.join(name)).unwrap().len();
+    let each = ["fft_lib_generic.tar.zst", "rand_lib_generic.tar.zst"]
+        .map(|name| format!("<Contents><Key>123-linux/{name}</Key><Size>{}</Size></Contents>", size(name)));
+    let listing = format!("<ListBucketResult>{}</ListBucketResult>", each.concat());
+    let unpacked = project.path("artifacts/fft_lib_generic/s/stage/lib/file");
+    let staged = staged.clone();
+    let served = Served::answering(move |asked: &Request| match asked.path.rsplit('/').next().unwrap() {
+        name if name.starts_with('?') => answer("200 OK", "", listing.as_bytes()),
+        "rand_lib_generic.tar.zst" => {
+            let patience = Instant::now() + Duration::from_secs(30);
+            while !unpacked.is_file() {
+                if Instant::now() > patience {
+                    return answer("404 Not Found", "", b"");
+                }
+                std::thread::yield_now();
+            }
+            answer("200 OK", "", &std::fs::read(staged.join("rand_lib_generic.tar.zst")).unwrap())
+        }
+        name => answer("200 OK", "", &std::fs::read(staged.join(name)).unwrap()),
+    });
+    project.run(&["sdk", "fetch", "--run-id", "123", "--bucket", &served.url(), "--extract"]).exits(0);
+    assert_eq!(project.read("artifacts/rand_lib_generic/s/stage/lib/file"), "rand_lib_generic");
 }

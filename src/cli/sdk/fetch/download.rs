@@ -238,3 +238,25 @@ fn broken(store: &Store, file: &str, size_bytes: u64, error: &io::Error) -> Faul
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::Counted;
+    use crate::wheel::{Meter, Progress};
+
+    #[test]
+    fn bytes_that_come_a_second_time_are_not_counted_twice() {
+        let told = Mutex::new(Vec::new());
+        let watch = |progress: Progress| told.lock().unwrap().push(progress.done_bytes);
+        let meter = Meter::new(10, &watch);
+        let mut counted = Counted { meter: &meter, most_bytes: 0 };
+        // A try that breaks after 6 of 10 bytes, and one from the start.
+        for reached in [2, 6, 1, 6, 10] {
+            counted.reached(reached);
+        }
+        drop(counted);
+        assert_eq!(told.into_inner().unwrap(), [2, 6, 10]);
+    }
+}
