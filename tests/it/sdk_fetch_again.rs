@@ -270,7 +270,7 @@ fn what_comes_wrong_is_asked_for_again() {
     let said = run(&["^d"], 3);
     assert!(said.contains("[K004 cannot-fetch]") && said.contains("answers 404"), "{said}");
     assert_eq!(asked("d_lib", &served.asked()), 1);
-    // Neither is a bucket that is not there; what then helps is another place.
+    // Nor is a bucket that is not there; what then helps is another place.
     let other = format!("{url}/none");
     let said = project.run(&["sdk", "fetch", "--run-id", "7", "--bucket", &other]).exits(3).stderr;
     assert!(said.contains("`--local-staging`") && said.contains("`--release-type`"), "{said}");

@@ -168,6 +168,7 @@ impl Coming<'_> {
         let (mut source, version) = self.store.open(self.file)?;
         while let Err(error) = self.take(&mut source, out, counted)? {
             let mut fault = broken(self.store, self.file, self.size_bytes, &error);
+            tries.reached(self.size_bytes);
             let Some(version) = version.as_deref() else { return Err(Stop::Read(fault)) };
             source = loop {
                 if !tries.again(&fault) {

@@ -18,6 +18,9 @@ const MOST_PAGES: usize = 1000;
 
 /// What to do where an archive could not be fetched.
 const KEPT: &str = "run it again: what came whole is kept";
+/// What to do where a bucket does not answer.
+const NO_ANSWER: &str =
+    "see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)";
 /// What to do where there is no listing.
 const OTHER_PLACE: &str = "name another run (`--run-id`) or kind of release (`--release-type`), the bucket (`--bucket`), or a folder that is \
                            laid out as one (`--local-staging`)";
@@ -125,7 +128,7 @@ fn page(address: &str, proxies: &Proxies) -> Result<Page, Fault> {
     let text = fetch::get(address, LARGEST_PAGE_BYTES, proxies).map_err(|error| match error.status {
         // A bucket that is not there, and one that is not open to all, as those of other kinds may be.
         Some(403 | 404) => Fault::from(error).help(OTHER_PLACE),
-        _ => Fault::from(error),
+        _ => Fault::from(error).help(NO_ANSWER),
     })?;
     // One that was cut off is none.
     let none = |reason| FetchError { address: address.to_owned(), status: Some(200), reason, may_pass: true };

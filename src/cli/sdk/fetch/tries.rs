@@ -37,19 +37,33 @@ impl Fault {
 /// How long is waited before the second and the third try.
 const WAITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(4)];
 
+/// After so much more of a large file, breaking off is no sign that it will not come.
+const MUCH_BYTES: u64 = 64 << 20;
+
 /// The tries that are left.
 #[derive(Debug)]
-pub(super) struct Tries(std::slice::Iter<'static, Duration>);
+pub(super) struct Tries {
+    waits: std::slice::Iter<'static, Duration>,
+    /// How much of a file was here when they were all of them.
+    since_bytes: u64,
+}
 
 impl Tries {
     /// All of them, the first of which is under way.
     pub(super) fn all() -> Self {
-        Self(WAITS.iter())
+        Self { waits: WAITS.iter(), since_bytes: 0 }
+    }
+
+    /// Tells that so much of a file is here: where that is much more than before, there are all tries again.
+    pub(super) fn reached(&mut self, bytes: u64) {
+        if bytes >= self.since_bytes + MUCH_BYTES {
+            *self = Self { since_bytes: bytes, ..Self::all() };
+        }
     }
 
     /// Whether to try again, after a while that is over when this returns.
     pub(super) fn again(&mut self, fault: &Fault) -> bool {
-        let wait = if fault.may_pass { self.0.next() } else { None };
+        let wait = if fault.may_pass { self.waits.next() } else { None };
         wait.map(|wait| std::thread::sleep(*wait)).is_some()
     }
 }
@@ -62,5 +76,24 @@ pub(super) fn tried<T>(work: impl Fn() -> Result<T, Fault>) -> Result<T, Diagnos
             Err(fault) if tries.again(&fault) => {}
             done => return done.map_err(|fault| fault.told),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MUCH_BYTES, Tries};
+
+    #[test]
+    fn a_large_file_that_gets_on_has_all_tries_again_and_one_that_does_not_has_none() {
+        let mut tries = Tries::all();
+        let mut left_at = |bytes| {
+            tries.reached(bytes);
+            let _ = tries.waits.next();
+            tries.waits.len()
+        };
+        assert_eq!([left_at(MUCH_BYTES - 1), left_at(MUCH_BYTES - 1)], [1, 0]);
+        assert_eq!([left_at(MUCH_BYTES), left_at(MUCH_BYTES + 1), left_at(2 * MUCH_BYTES - 1)], [1, 0, 0]);
+        // From its start once more, what came before counts for nothing.
+        assert_eq!([left_at(0), left_at(MUCH_BYTES), left_at(2 * MUCH_BYTES)], [0, 0, 1]);
     }
 }
