@@ -84,6 +84,28 @@ rock index build "$work/out/dist"
 serve "$work/out/dist"
 index=$served/simple/any/
 
+step "a full disk leaves the packages that were there"
+if unshare -rm true 2>/dev/null; then
+  mkdir -p "$work/small"
+  # The shell inside expands it.
+  # shellcheck disable=SC2016
+  ROCK=$ROCK_MATRIX_BIN SMALL=$work/small ARTIFACTS=$artifacts DIST=$work/out/dist unshare -rm bash -c '
+    set -eu
+    # Room for what is there and for half of what is to come.
+    half=$(($(du -sk "$DIST" | cut -f1) / 2))
+    mount -t tmpfs -o "size=${half}k" none "$SMALL"
+    mkdir "$SMALL/dist"
+    echo old >"$SMALL/dist/rocm-5.2.2.tar.gz"
+    code=0
+    "$ROCK" sdk build --artifact-dir "$ARTIFACTS" --dest-dir "$SMALL" --version 5.2.3 --overwrite >"$SMALL.out" 2>&1 || code=$?
+    [ "$code" = 3 ] || { echo "code $code" >>"$SMALL.out"; exit 1; }
+    grep -q "No space left on device" "$SMALL.out" && grep -q "help: make room" "$SMALL.out"
+    [ "$(cat "$SMALL/dist/rocm-5.2.2.tar.gz") $(ls -A "$SMALL" "$SMALL/dist" | wc -l)" = "old 5" ]
+  ' || fail "a full disk: $(cat "$work/small.out"; ls -lA "$work/small")"
+else
+  note "not shown on a real disk: this user may not mount one"
+fi
+
 mkdir "$work/project"
 cat >"$work/project/CMakeLists.txt" <<'TEXT'
 cmake_minimum_required(VERSION 3.20)

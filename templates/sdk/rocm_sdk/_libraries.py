@@ -26,9 +26,10 @@ def _find(shortname: str) -> Optional[Path]:
     if pattern is None:
         return None
     folder = platform_dir(row["package"]) / ("bin" if is_windows else row["dir"])
-    found = sorted(path for path in folder.glob(pattern) if path.is_file())
+    # Another name of a library ends in `.so`; where both are there, the library itself is meant.
+    found = sorted((path.suffix == ".so", path) for path in folder.glob(pattern) if path.is_file())
     if found:
-        return found[0]
+        return found[0][1]
     if shortname in _dist_info.OPTIONAL_LIBRARIES:
         return None
     raise FileNotFoundError(f"the library {shortname!r} of the ROCm SDK is missing: no {pattern} in {folder}")

@@ -21,6 +21,12 @@ def test_paths_come_in_the_order_asked(installed):
     ]
 
 
+def test_a_library_comes_before_another_name_of_it(installed):
+    (installed.site / "_rocm_sdk_core/lib/libamdhip64.so").write_bytes(b"")
+    path = installed.python_says("import rocm_sdk; print(*rocm_sdk.find_libraries('amdhip64'))")
+    assert path.strip() == f"{installed.site}/_rocm_sdk_core/lib/libamdhip64.so.7"
+
+
 def test_each_library_of_the_table_is_found(installed):
     names = sorted(set(packages.libraries()) - set(packages.optional_libraries()))
     found = installed.python_says(
