@@ -257,7 +257,6 @@ mod tests {
         for reached in [2, 6, 1, 6, 10] {
             counted.reached(reached);
         }
-        drop(counted);
         assert_eq!(told.into_inner().unwrap(), [2, 6, 10]);
     }
 }
