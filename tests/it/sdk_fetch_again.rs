@@ -1,5 +1,6 @@
 //! Artifacts of a run that come in spite of faults, kills and other runs.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -47,6 +48,11 @@ fn begun(project: &Project, more: &[&str], path: &str) -> Child {
         std::thread::yield_now();
     }
     child
+}
+
+/// Sends a signal by its name.
+fn signal(name: &str, child: &Child) {
+    assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
 }
 
 fn killed(mut child: Child) {
@@ -99,9 +105,16 @@ fn two_runs_into_one_folder_come_one_after_the_other() {
         (["--flatten", "--delete-after-extract"], "artifacts/.tree.rock-new/rand_lib_generic"),
     ] {
         let first = begun(&project, &way, path);
-        let said = fetch(&project, &way, 0);
+        signal("STOP", &first);
+        let words = [&FETCH, way.as_slice()].concat();
+        let mut second = project.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
+        let said = lines.next().unwrap().unwrap();
         assert!(said.contains("waiting for another run to end"), "{said}");
+        signal("CONT", &first);
         assert!(first.wait_with_output().unwrap().status.success());
+        assert_eq!(lines.count(), 0);
+        assert!(second.wait().unwrap().success());
         let left = names(&project.path("artifacts"));
         assert!(left.iter().all(|name| !name.starts_with('.') && !name.contains(".tar")), "{left:?}");
     }
