@@ -162,6 +162,18 @@ pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
+/// Whether there is a regular file; unlike [`is_file`] it does not take one that cannot be seen for none.
+///
+/// # Errors
+/// When that cannot be known.
+pub fn has_file(path: &Path) -> Result<bool, FileError> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_file()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(FileError::new("read", path, error)),
+    }
+}
+
 /// What there is instead of a file: a pipe, a device, a socket. Folders are told of by reading them.
 pub fn kind_beside_file(path: &Path) -> Option<&'static str> {
     kind_of(std::fs::metadata(path).ok()?.file_type())

@@ -1,7 +1,10 @@
 //! What a build of the SDK's packages can be asked for besides.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use rock_matrix::sys::FolderLock;
 
 use crate::support::artifacts::Artifacts;
 use crate::support::rewritten::{Members, members};
@@ -119,6 +122,72 @@ fn a_build_without_packages_tells_what_is_wrong_and_writes_nothing() {
     assert!(!project.has("out"));
     build(&project, &["--no-build-packages", "--build-packages"], 0);
     assert!(project.has("out/dist"));
+    // Nor does it matter what is there.
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.11.0"];
+    project.run(&[&words[..], &["--no-build-packages"]].concat()).exits(0);
+    project.run(&words).exits(1);
+}
+
+#[test]
+fn packages_that_another_run_put_there_meanwhile_are_not_replaced_unasked() {
+    let project = Project::new();
+    Artifacts::split(&project);
+    std::fs::create_dir_all(project.path("out")).unwrap();
+    let first = FolderLock::take(&project.path("out"), || ()).unwrap();
+    let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+    let mut second = project.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("waiting for another run to end"));
+    std::fs::create_dir(project.path("out/dist")).unwrap();
+    std::fs::write(project.path("out/dist/rocm-1.0.tar.gz"), b"first").unwrap();
+    drop(first);
+    let said: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(said[0].starts_with("error[S011 sdk-output-exists]"), "{said:?}");
+    assert_eq!(second.wait().unwrap().code(), Some(1));
+    let left: Vec<_> =
+        std::fs::read_dir(project.path("out/dist")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert_eq!(left, ["rocm-1.0.tar.gz"]);
+    let left: Vec<_> = std::fs::read_dir(project.path("out")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert_eq!(left, ["dist"]);
+}
+
+/// The artifacts of a build by two families.
+fn by_families(project: &Project) {
+    let artifacts = Artifacts::split(project);
+    artifacts.programs();
+    for target in ["gfx942", "gfx1100"] {
+        std::fs::remove_dir_all(project.path(&format!("artifacts/blas_lib_{target}"))).unwrap();
+    }
+    for family in ["gfx94X-dcgpu", "gfx110X-all"] {
+        artifacts.file(&format!("blas_lib_{family}/blas/stage/lib/rocblas/library/{family}.co"), b"code");
+        artifacts.file(&format!("blas_dev_{family}/blas/stage/include/{family}.h"), b"");
+    }
+}
+
+#[test]
+fn one_of_several_families_is_made_as_if_there_were_no_other() {
+    let project = Project::new();
+    by_families(&project);
+    let asked = |more: &[&str], code| build(&project, &[&["--mode", "legacy"], more].concat(), code);
+    let made = asked(&["--linux-amdgpu-families", "gfx94X-dcgpu"], 0).stdout;
+    let names: Vec<&str> = made.lines().filter_map(|line| line.strip_prefix("out/dist/")).collect();
+    let wheel = |name: &str| format!("{name}-7.10.0-py3-none-linux_x86_64.whl");
+    let wheels = ["rocm_profiler", "rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries_gfx94x_dcgpu"].map(wheel);
+    assert_eq!(names[0], "rocm-7.10.0.tar.gz");
+    assert_eq!(names[1..], wheels);
+    assert_eq!(project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr, "");
+    // Also where the other system is asked for others, or alone.
+    let both = ["--linux-amdgpu-families", "gfx94X-dcgpu", "--windows-amdgpu-families", "gfx94X-dcgpu,gfx1151"];
+    for families in [&both[..], &both[2..]] {
+        asked(families, 0);
+        assert_eq!(project.run(&["sdk", "verify", "out/dist"]).exits(0).stderr, "", "{families:?}");
+    }
+    let said = asked(&["--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151"], 1).stderr;
+    let there = "there are some for gfx110X-all, gfx94X-dcgpu";
+    assert!(said.contains("there are no artifacts for gfx1151") && said.contains(there), "{said}");
+    let said = asked(&["--windows-amdgpu-families", "bogus"], 1).stderr;
+    assert!(said.contains("error[S009 missing-targets]: there is no family `bogus`"), "{said}");
+    assert!(said.contains("--windows-amdgpu-families bogus"), "{said}");
 }
 
 /// A chip that no facts know needs no release of this program.

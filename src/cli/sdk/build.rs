@@ -18,7 +18,7 @@ use crate::cli::wheel::{Watchers, report, source_date};
 use crate::compat::Compat;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::sdk::Mode;
+use crate::sdk::PackageKind;
 use crate::sdk::python::Build;
 use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
 use crate::wheel::{DosTime, MakeOptions};
@@ -109,18 +109,15 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn build(args: &Args, shell: &Shell) -> Exit {
     let dist = args.dest_dir.join("dist");
-    let is_there = !sys::entries(&dist).unwrap_or_default().is_empty();
-    if is_there && !args.overwrite {
-        let place = Place::File(dist.display().to_string().into());
-        return shell.report(&[Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
-            .at(place, "")
-            .help("give another folder, or replace it as a whole with `--overwrite`")]);
+    if let Err(fault) = args.refuse_old(&dist) {
+        return shell.report(&[fault]);
     }
     let room = match Room::beside(&args.dest_dir) {
         Ok(room) => room,
         Err(error) => return report(shell, &[error.into()]),
     };
-    let laid = match laid::lay_out(&args.wanted, &args.version_suffix, &room, shell) {
+    let only = args.own_families();
+    let laid = match laid::lay_out(&args.wanted, (&args.version_suffix, &only), &room, shell) {
         Ok(laid) => laid,
         Err(exit) => return exit,
     };
@@ -192,6 +189,8 @@ fn built(
     // What is written from here on is taken away again, whatever ends the run.
     maker.signals = Signals::listen().unwrap_or_default();
     let staging = swap.stage()?;
+    // The run that was waited for may have put some there.
+    args.refuse_old(dist)?;
     let made = all(&maker, &staging, shell);
     if let Some(signal) = maker.signals.pending() {
         return Err(Failed::Stopped(signal));
@@ -210,19 +209,30 @@ fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>,
         shell.detail(&format!("making {}", package.distribution));
         made.push(maker.package(package, staging)?);
     }
-    let is_apart = laid.devel.len() > 1;
+    let libraries = laid.layout.packages.iter().filter(|package| package.kind == PackageKind::Libraries);
+    let families: Vec<Option<&str>> = libraries.map(|package| package.made_for.as_deref()).collect();
+    let is_apart = families.len() > 1;
     for tree in &laid.devel {
         let below = tree.made_for.as_deref().filter(|_| is_apart);
         made.push(maker.devel(tree, below, staging)?);
     }
-    let families: Vec<Option<&str>> = match (laid.made.mode, maker.build.gpus.available.len()) {
-        (Mode::Legacy, 2..) => maker.build.gpus.available.iter().map(|family| Some(family.as_str())).collect(),
-        _ => vec![None],
-    };
+    let families = if is_apart { families } else { vec![None] };
     for family in families {
         made.push(maker.project(family, staging)?);
     }
     Ok(made)
+}
+
+impl Args {
+    /// Refuses to put packages beside those of another run.
+    fn refuse_old(&self, dist: &Path) -> Result<(), Diagnostic> {
+        if self.overwrite || self.no_build_packages || sys::entries(dist)?.is_empty() {
+            return Ok(());
+        }
+        Err(Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
+            .at(Place::File(dist.display().to_string().into()), "")
+            .help("give another folder, or replace it as a whole with `--overwrite`"))
+    }
 }
 
 fn told(args: &Args, shell: &Shell, dist: &Path, made: &[Made]) -> Exit {

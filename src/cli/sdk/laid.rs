@@ -1,6 +1,6 @@
 //! Artifacts read and laid out, with everything that a person should know of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::mixed;
 use super::read::{self, Read};
@@ -11,7 +11,7 @@ use crate::cli::{Exit, Shell, load};
 use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
-use crate::sdk::{self, Content, DevelTree, Dropped, EntryKind, Layout, Overlap, Wish};
+use crate::sdk::{self, Content, DevelTree, Dropped, EntryKind, Layout, Mode, Overlap, Wish};
 use crate::sys::Room;
 
 /// What is made of which artifacts.
@@ -22,10 +22,18 @@ pub(super) struct Laid {
     pub(super) devel: Vec<DevelTree>,
 }
 
-/// Reads the artifacts and lays them out; what must be kept of archives is kept in `room`, and what was found is told. `Err` is the exit of a command that cannot go on.
-pub(super) fn lay_out(wanted: &Wanted, nonce: &str, room: &Room, shell: &Shell) -> Result<Laid, Exit> {
+/// Reads the artifacts and lays them out; what must be kept of archives is kept in `room`, and what was found is told.
+/// `Err` is the exit of a command that cannot go on. Where libraries are made for families, only those of `families` are
+/// taken, or all when none is asked for.
+pub(super) fn lay_out(
+    wanted: &Wanted,
+    (nonce, families): (&str, &BTreeSet<String>),
+    room: &Room,
+    shell: &Shell,
+) -> Result<Laid, Exit> {
     let compat = load::compat(shell)?;
-    let (laid, findings) = laid(wanted, nonce, room, compat.sdk_tables()).map_err(|faults| report(shell, &faults))?;
+    let (laid, findings) =
+        laid(wanted, (nonce, families), room, compat.sdk_tables()).map_err(|faults| report(shell, &faults))?;
     match shell.report(&findings) {
         Exit::Done => Ok(laid),
         exit => Err(exit),
@@ -34,7 +42,7 @@ pub(super) fn lay_out(wanted: &Wanted, nonce: &str, room: &Room, shell: &Shell) 
 
 fn laid(
     wanted: &Wanted,
-    nonce: &str,
+    (nonce, families): (&str, &BTreeSet<String>),
     room: &Room,
     facts: &crate::compat::rows::Tables,
 ) -> Result<(Laid, Vec<Diagnostic>), Vec<Diagnostic>> {
@@ -58,6 +66,9 @@ fn laid(
         }
     };
     findings.extend(told);
+    if made.mode == Mode::Legacy {
+        read.keep_families(families);
+    }
     findings.extend(mixed::findings(&read, made.version.as_deref()).map_err(|error| one(error.into()))?);
     let aliases = wanted.runtime_alias.clone();
     let wish = Wish { mode: made.mode, platform: wanted.platform, nonce: nonce.to_owned(), aliases };

@@ -1,5 +1,6 @@
 //! `sdk plan`: what goes where, and what is left out, before anything is written.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let laid = match laid::lay_out(&args.wanted, "", &Room::default(), shell) {
+    let laid = match laid::lay_out(&args.wanted, ("", &BTreeSet::new()), &Room::default(), shell) {
         Ok(laid) => laid,
         Err(exit) => return exit,
     };

@@ -6,7 +6,6 @@ use super::Args;
 use crate::cli::sdk::laid::Laid;
 use crate::cli::sdk::targets::unknown_families;
 use crate::compat::Compat;
-use crate::compat::rows::FamilyRow;
 use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
@@ -72,13 +71,34 @@ impl Args {
         let packages = laid.layout.packages.iter().filter(|package| package.kind == kind);
         let found: BTreeSet<String> = packages.filter_map(|package| package.made_for.clone()).collect();
         let families = self.families.read(compat)?;
-        let (linux, windows) = (self.linux_amdgpu_families.as_deref(), self.windows_amdgpu_families.as_deref());
-        let linux = Self::targets("--linux-amdgpu-families", linux, laid.made.mode, &families)?;
-        let windows = Self::targets("--windows-amdgpu-families", windows, laid.made.mode, &families)?;
-        let own = match self.wanted.platform {
-            Platform::Linux => &linux,
-            Platform::Windows => &windows,
+        let own = self.wanted.platform;
+        let asked = |platform: Platform| {
+            let (option, said) = self.said(platform);
+            // What there are packages for may be of a later ROCm than the facts; of the other system nothing is here.
+            let is_known = |word: &str| platform == own || found.contains(word);
+            let looked_up = match laid.made.mode {
+                Mode::Legacy => sdk::words(said).filter(|word| !is_known(word)).collect::<Vec<_>>().join(","),
+                Mode::Kpack => said.to_owned(),
+            };
+            let expanded = sdk::expand(&looked_up, &families)
+                .map_err(|unknown| vec![unknown_families(&unknown, &format!("{option} {said}"), &families)])?;
+            Ok::<BTreeSet<String>, Vec<Diagnostic>>(match laid.made.mode {
+                Mode::Legacy => sdk::words(said).map(str::to_owned).collect(),
+                Mode::Kpack => expanded.into_iter().collect(),
+            })
         };
+        let (mut linux, mut windows) = (asked(Platform::Linux)?, asked(Platform::Windows)?);
+        if linux.is_empty() && windows.is_empty() {
+            return Ok(Gpus::found(found));
+        }
+        let own = match own {
+            Platform::Linux => &mut linux,
+            Platform::Windows => &mut windows,
+        };
+        // Where only the other system's are asked for, this one has what there are packages for.
+        if own.is_empty() {
+            own.clone_from(&found);
+        }
         let missing: Vec<&str> = own.iter().filter(|target| !found.contains(*target)).map(String::as_str).collect();
         if !missing.is_empty() {
             let present: Vec<&str> = found.iter().map(String::as_str).collect();
@@ -92,22 +112,20 @@ impl Args {
                     .help("fetch theirs, or ask for other families"),
             ]);
         }
-        Ok(if linux.is_empty() && windows.is_empty() { Gpus::found(found) } else { Gpus::asked(linux, windows) })
+        Ok(Gpus::asked(linux, windows))
     }
 
-    /// The targets of families, or the families themselves where libraries are made for those.
-    fn targets(
-        option: &str,
-        said: Option<&str>,
-        mode: Mode,
-        families: &[FamilyRow],
-    ) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
-        let said = said.unwrap_or_default();
-        if mode == Mode::Legacy {
-            return Ok(sdk::words(said).map(str::to_owned).collect());
-        }
-        sdk::expand(said, families)
-            .map(|targets| targets.into_iter().collect())
-            .map_err(|unknown| vec![unknown_families(&unknown, &format!("{option} {said}"), families)])
+    /// The families of the platform that packages are made for, as they were asked for.
+    pub(super) fn own_families(&self) -> BTreeSet<String> {
+        sdk::words(self.said(self.wanted.platform).1).map(str::to_owned).collect()
+    }
+
+    /// The option for the families of a platform, and what it says.
+    fn said(&self, platform: Platform) -> (&'static str, &str) {
+        let (option, said) = match platform {
+            Platform::Linux => ("--linux-amdgpu-families", &self.linux_amdgpu_families),
+            Platform::Windows => ("--windows-amdgpu-families", &self.windows_amdgpu_families),
+        };
+        (option, said.as_deref().unwrap_or_default())
     }
 }

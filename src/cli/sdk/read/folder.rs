@@ -1,10 +1,12 @@
 //! An artifact that is a folder.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, roots};
+use super::roots::{Sorter, roots};
+use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged};
 use crate::diagnostic::Diagnostic;
 use crate::names::ArtifactName;
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
@@ -18,29 +20,34 @@ pub(super) fn artifact(name: &ArtifactName, folder: &Path) -> Result<(Artifact, 
     let manifest = folder.join(MANIFEST);
     let text = sys::read_text(&manifest, LARGEST_MANIFEST_BYTES)?;
     let (roots, mut findings) = roots(&text, &manifest);
+    let links: BTreeSet<PathBuf> = roots.iter().filter_map(|root| sys::link_among(folder, root)).collect();
+    for link in &links {
+        findings.push(bad(link, "the manifest lists a folder behind this link, and no link is followed".to_owned()));
+    }
+    let mut sorter = Sorter::new(folder, roots);
     let mut entries = Vec::new();
-    for (root, path) in roots.iter().enumerate() {
-        if let Some(link) = sys::link_among(folder, path) {
-            findings
-                .push(bad(&link, "the manifest lists a folder behind this link, and no link is followed".to_owned()));
+    for Walked { path, kind } in sys::walked(folder)? {
+        let at = folder.join(&path);
+        if path == MANIFEST || links.contains(&at) || is_mark(&path, &sorter.roots) {
             continue;
         }
-        for Walked { path: below, kind } in sys::walked(&folder.join(path))? {
-            let at = || folder.join(path).join(&below);
-            let kind = match kind {
-                WalkedKind::Folder => EntryKind::Folder,
-                WalkedKind::Link(text) => EntryKind::Link(text),
-                WalkedKind::File { size_bytes, mode } => {
-                    EntryKind::File(FileFacts { size_bytes, mode, shape: Shape::Data })
-                }
-                WalkedKind::Other(what) => {
-                    findings.push(bad(&at(), format!("it is {what}, which no package can hold")));
-                    continue;
-                }
-            };
-            entries.push(Entry { root, path: below, kind });
-        }
+        let Some(places) = sorter.place(&path, kind == WalkedKind::Folder) else { continue };
+        let kind = match kind {
+            WalkedKind::Folder => EntryKind::Folder,
+            WalkedKind::Link(text) => EntryKind::Link(text),
+            WalkedKind::File { size_bytes, mode } => {
+                EntryKind::File(FileFacts { size_bytes, mode, shape: Shape::Data })
+            }
+            WalkedKind::Other(what) => {
+                findings.push(bad(&at, format!("it is {what}, which no package can hold")));
+                continue;
+            }
+        };
+        entries.extend(places.into_iter().map(|(root, path)| Entry { root, path, kind: kind.clone() }));
     }
+    entries.sort_by(|one, other| (one.root, &one.path).cmp(&(other.root, &other.path)));
+    let Sorter { roots, findings: told, .. } = sorter;
+    findings.extend(told);
     let read: Vec<Result<(), Diagnostic>> = entries
         .par_iter_mut()
         .map(|entry| {
@@ -53,4 +60,10 @@ pub(super) fn artifact(name: &ArtifactName, folder: &Path) -> Result<(Artifact, 
         .collect();
     findings.extend(read.into_iter().filter_map(Result::err));
     Ok((Artifact { name: name.clone(), roots, entries }, findings))
+}
+
+/// Whether a path is what tools note beside the folders of an artifact, such as the digest of the archive that it was.
+fn is_mark(path: &str, roots: &[String]) -> bool {
+    let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+    path.starts_with('.') && !roots.iter().any(|root| first(root) == first(path))
 }

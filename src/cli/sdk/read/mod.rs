@@ -5,7 +5,11 @@
 
 mod folder;
 mod packed;
+mod roots;
 
+pub(super) use roots::roots;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
@@ -88,6 +92,18 @@ impl Read {
         Some(Origin { artifact, entry })
     }
 
+    /// Leaves out the artifacts of other families, where there are some for each of these. Where there are none for one,
+    /// that is to be told with all that there are.
+    pub(super) fn keep_families(&mut self, families: &BTreeSet<String>) {
+        let is_there = |family: &String| self.artifacts.iter().any(|one| one.name.base() == Some(family.as_str()));
+        if families.is_empty() || !families.iter().all(is_there) {
+            return;
+        }
+        let all = std::mem::take(&mut self.artifacts).into_iter().zip(std::mem::take(&mut self.sources));
+        let is_kept = |name: &ArtifactName| name.base().is_none_or(|family| families.contains(family));
+        (self.artifacts, self.sources) = all.filter(|(artifact, _)| is_kept(&artifact.name)).unzip();
+    }
+
     fn path(&self, origin: Origin) -> PathBuf {
         let artifact = &self.artifacts[origin.artifact];
         let entry = &artifact.entries[origin.entry];
@@ -116,7 +132,7 @@ struct Found {
 /// # Errors
 /// When something cannot be read, and an archive that is damaged, with everything else that is.
 pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> {
-    let (mut found, mut findings) = found(folder).map_err(|error| vec![error.into()])?;
+    let (mut found, mut findings) = found(folder).map_err(|fault| vec![fault])?;
     // Threads take the largest archive first, so that none is left alone with it at the end.
     found.sort_by_cached_key(|one| std::cmp::Reverse(one.packed.map_or(0, |_| sys::size_bytes(&one.path))));
     // Those that are read at once share the processors, and what decoding by several holds.
@@ -148,7 +164,12 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
 
 /// The artifacts of a folder. Where there are several forms of one, a folder comes before archives, and what is read
 /// faster before the other.
-fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), FileError> {
+fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), Diagnostic> {
+    if !sys::exists(folder) {
+        let place = Place::File(folder.display().to_string().into());
+        let told = Diagnostic::new(&codes::NO_ARTIFACT, "there is no such folder").at(place, "");
+        return Err(told.help("give the folder that `rock-matrix sdk fetch` wrote artifacts to"));
+    }
     let (mut found, mut findings) = (Vec::new(), Vec::new());
     for entry in sys::entries(folder)? {
         let file_name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -157,7 +178,7 @@ fn found(folder: &Path) -> Result<(Vec<Found>, Vec<Diagnostic>), FileError> {
             continue;
         }
         let (name, packed) = match (entry.kind, Compression::of(&file_name)) {
-            (OnDisk::Folder, _) if sys::is_file(&entry.path.join(MANIFEST)) => (file_name.as_str(), None),
+            (OnDisk::Folder, _) if sys::has_file(&entry.path.join(MANIFEST))? => (file_name.as_str(), None),
             (OnDisk::File, Some((name, compression))) => (name, Some(compression)),
             _ => continue,
         };
@@ -208,20 +229,6 @@ fn listed(found: &Found, threads: u32, room: (&Room, &AtomicU64)) -> Result<List
             Ok((artifact, Source::Packed(packed), findings))
         }
     }
-}
-
-/// The folders that a manifest lists, sorted.
-pub(super) fn roots(text: &str, manifest: &Path) -> (Vec<String>, Vec<Diagnostic>) {
-    let (mut roots, mut findings) = (Vec::new(), Vec::new());
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match without_dots(line) {
-            Some(root) if !line.starts_with('/') && !root.is_empty() => roots.push(root),
-            _ => findings.push(bad(manifest, format!("`{line}` is no path in the artifact"))),
-        }
-    }
-    roots.sort();
-    roots.dedup();
-    (roots, findings)
 }
 
 /// The path of a member of an archive; `None` where it leads out of it.

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicU64;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
-use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, roots, safe_member};
+use super::roots::{Sorter, roots};
+use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, safe_member};
 use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_member};
 use crate::bytes::{Part, ReadAt as _, Section};
 use crate::diagnostic::{Diagnostic, Place};
@@ -46,7 +47,7 @@ pub(super) fn artifact(
     let kept = room.scratch(u64::MAX).and_then(|scratch| Folding::new(scratch, plain_bytes)).map_err(full)?;
     let broken = |error: &io::Error| one(bad(path, format!("the archive is damaged or cut off: {error}")));
     let mut listing =
-        Listing { path, roots: None, entries: BTreeMap::new(), seen: FxHashMap::default(), findings: Vec::new() };
+        Listing { path, sorter: None, entries: BTreeMap::new(), seen: FxHashMap::default(), findings: Vec::new() };
     let folded = {
         let source = compression.decoder(&mut summed, threads).map_err(|error| broken(&error))?;
         let mut teed = Teed { source, kept, fault: None };
@@ -55,7 +56,7 @@ pub(super) fn artifact(
             return Err(full(error));
         }
         match read {
-            Ok(()) if listing.roots.is_some() => teed.kept.finish().map_err(full)?,
+            Ok(()) if listing.sorter.is_some() => teed.kept.finish().map_err(full)?,
             Err(Stop::Read(error)) => return Err(broken(&error)),
             Ok(()) | Err(Stop::NoManifest) => {
                 return Err(one(bad(path, format!("its first member is not `{MANIFEST}`, which lists what it holds"))));
@@ -144,7 +145,7 @@ type Seen = (EntryKind, u64, bool);
 struct Listing<'l> {
     path: &'l Path,
     /// What its manifest lists, once that was read.
-    roots: Option<Vec<String>>,
+    sorter: Option<Sorter>,
     /// By root and path: what it is, where its content begins, and whether that begins as an ELF file.
     entries: BTreeMap<(usize, String), Seen>,
     seen: FxHashMap<String, Seen>,
@@ -153,7 +154,7 @@ struct Listing<'l> {
 
 impl Listing<'_> {
     fn member(&mut self, member: Unpacked, content: &mut dyn io::Read) -> Result<(), Stop> {
-        if self.roots.is_none() {
+        if self.sorter.is_none() {
             if member.path.as_deref().and_then(without_dots).as_deref() != Some(MANIFEST) {
                 return Err(Stop::NoManifest);
             }
@@ -161,7 +162,7 @@ impl Listing<'_> {
             content.take(LARGEST_MANIFEST_BYTES).read_to_string(&mut text)?;
             let (roots, findings) = roots(&text, &self.path.join(MANIFEST));
             self.findings.extend(findings);
-            self.roots = Some(roots);
+            self.sorter = Some(Sorter::new(self.path, roots));
             return Ok(());
         }
         let Some(shown) = &member.path else {
@@ -199,28 +200,12 @@ impl Listing<'_> {
         if matches!(found.0, EntryKind::File(_)) {
             self.seen.insert(path.clone(), found.clone());
         }
-        self.place(&path, &found);
+        let is_folder = matches!(found.0, EntryKind::Folder);
+        let places = self.sorter.as_mut().and_then(|sorter| sorter.place(&path, is_folder));
+        for (root, below) in places.unwrap_or_default() {
+            self.entries.insert((root, below), found.clone());
+        }
         Ok(())
-    }
-
-    /// Puts a member below every root that it is in.
-    fn place(&mut self, path: &str, found: &Seen) {
-        let roots = self.roots.as_deref().unwrap_or_default();
-        let mut is_known = false;
-        for (number, root) in roots.iter().enumerate() {
-            let below = |whole: &str, above: &str| {
-                whole.strip_prefix(above).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned)
-            };
-            if let Some(rest) = below(path, root) {
-                self.entries.insert((number, rest), found.clone());
-                is_known = true;
-            } else if matches!(found.0, EntryKind::Folder) && (path == root || below(root, path).is_some()) {
-                is_known = true;
-            }
-        }
-        if !is_known && !path.is_empty() {
-            self.bad(path, "it is below none of the folders that the manifest lists".to_owned());
-        }
     }
 
     /// No folder can hold what lies below a link or a file, and nothing is unpacked there.
@@ -249,7 +234,8 @@ impl Listing<'_> {
     }
 
     fn finish(mut self, name: &ArtifactName, folded: Folded) -> (Artifact, Packed, Vec<Diagnostic>) {
-        let roots = self.roots.take().unwrap_or_default();
+        let (roots, told) = self.sorter.take().map(|sorter| (sorter.roots, sorter.findings)).unwrap_or_default();
+        self.findings.extend(told);
         self.check_folders(&roots);
         let (mut entries, mut starts) = (Vec::new(), Vec::new());
         for ((root, path), (mut kind, start, is_elf)) in std::mem::take(&mut self.entries) {
