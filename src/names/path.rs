@@ -24,6 +24,11 @@ pub fn beside(path: &str, text: &str) -> Option<String> {
     without_dots(&format!("{folder}/{text}"))
 }
 
+/// Whether a text can be the name of a file in a folder.
+pub fn is_file_name(text: &str) -> bool {
+    !matches!(text, "" | "." | "..") && !text.contains(['/', '\0'])
+}
+
 /// `/srv`, and on Windows `C:/b`, `C:\b`, `\\server\b`.
 pub fn is_absolute(path: &str) -> bool {
     let has_drive = matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());

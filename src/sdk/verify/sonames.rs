@@ -2,8 +2,9 @@
 
 use super::opened::OpenedWheel;
 use crate::compat::rows::Tables;
-use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::names::is_file_name;
 use crate::sdk::PackageKind;
 use crate::sdk::select::globs;
 
@@ -25,7 +26,10 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
         let (Some(soname), Some((folder, name))) = (&linked.soname, path.rsplit_once('/')) else { continue };
         if soname != name && !is_short(folder, name, soname) {
             let message = format!("loaders ask for it as `{soname}`, and the file has another name");
-            found.push(wheel.fault_at(&codes::OTHER_SONAME, path, message));
+            let fault = wheel.fault_at(&codes::OTHER_SONAME, path, message);
+            let is_twice = is_file_name(soname) && wheel.files.contains_key(&format!("{folder}/{soname}"));
+            // What is opened by its path is found under any name.
+            found.push(if is_twice { fault } else { fault.severity(Severity::Warning) });
         }
     }
     found
