@@ -1,6 +1,6 @@
 //! Artifacts as they were listed.
 
-use crate::names::ArtifactName;
+use crate::names::{ArtifactName, is_file_name};
 
 /// One artifact with everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,10 +74,10 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The name that loaders ask for.
+    /// The name of the file that loaders look for. A SONAME that no file can have, such as one with a slash, is none.
     pub fn soname(&self) -> Option<&str> {
         match self {
-            Self::Library { soname, .. } => soname.as_deref(),
+            Self::Library { soname, .. } => soname.as_deref().filter(|soname| is_file_name(soname)),
             Self::Data | Self::Program { .. } => None,
         }
     }

@@ -1,18 +1,17 @@
 //! All packages with all their files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use globset::GlobSet;
-
-use super::artifact::{Artifact, EntryKind};
-use super::place::{Content, Dropped, Fate, Origin, Placed, Placing};
+use super::artifact::Artifact;
+use super::fill::Builder;
+use super::place::{Dropped, Origin, Placed};
 use super::resolve;
-use super::select::{For, Paths, globs};
+use super::select::globs;
 use crate::compat::rows::{SdkPackageRow, Tables};
 use crate::config::Platform;
 use crate::diagnostic::registry::{sdk as codes, wheel::BAD_PATTERN};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::names::{DistributionName, folders_above};
+use crate::names::DistributionName;
 
 /// How the code for GPUs is split from the libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +93,8 @@ pub struct Package {
     pub dropped: BTreeMap<String, (Dropped, Origin)>,
 }
 
-/// A path that two artifacts have, of which the first is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A path that two artifacts have, of which one is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Overlap {
     /// The one that is taken.
     pub kept: Origin,
@@ -115,8 +114,8 @@ pub struct Layout {
 /// Lays out the packages that are run from. `artifacts` must be sorted by name.
 ///
 /// # Errors
-/// Rows of the facts that cannot be right, artifacts that are missing, and paths that are a file in one artifact and a
-/// folder in another.
+/// Rows of the facts that cannot be right, artifacts that are missing, paths that are a file in one artifact and a
+/// folder in another, and packages that would have one file name.
 pub fn lay_out(artifacts: &[Artifact], facts: &Tables, wish: &Wish) -> Result<Layout, Vec<Diagnostic>> {
     let paths: Vec<resolve::Paths<'_>> = artifacts.iter().map(resolve::Paths::new).collect();
     let aliases = globs(&wish.aliases).map_err(|error| {
@@ -124,24 +123,55 @@ pub fn lay_out(artifacts: &[Artifact], facts: &Tables, wish: &Wish) -> Result<La
         let fault = Diagnostic::new(&BAD_PATTERN, format!("it is no glob: {}", error.kind())).at(place, "");
         vec![fault.help("give one over whole paths, such as `lib/libhsa-runtime64.so`")]
     })?;
-    let mut builder = Builder { artifacts, paths, facts, wish, aliases, overlaps: Vec::new(), faults: Vec::new() };
-    let mut packages = Vec::new();
-    packages.extend(builder.package(PackageKind::Core, None));
-    packages.extend(builder.package(PackageKind::Profiler, None));
+    let builder = Builder { artifacts, paths, facts, wish, aliases };
+    let mut kinds: Vec<(PackageKind, Family)> = vec![(PackageKind::Core, None), (PackageKind::Profiler, None)];
     match wish.mode {
         Mode::Kpack => {
-            packages.extend(builder.package(PackageKind::Libraries, None));
-            for target in builder.bases(PackageKind::Device) {
-                packages.extend(builder.package(PackageKind::Device, Some(target)));
-            }
+            kinds.push((PackageKind::Libraries, None));
+            kinds.extend(builder.bases(PackageKind::Device).into_iter().map(|base| (PackageKind::Device, Some(base))));
         }
         Mode::Legacy => {
-            for family in builder.bases(PackageKind::Libraries) {
-                packages.extend(builder.package(PackageKind::Libraries, Some(family)));
-            }
+            let bases = builder.bases(PackageKind::Libraries);
+            kinds.extend(bases.into_iter().map(|base| (PackageKind::Libraries, Some(base))));
         }
     }
-    if builder.faults.is_empty() { Ok(Layout { packages, overlaps: builder.overlaps }) } else { Err(builder.faults) }
+    let (mut layout, mut faults) = (Layout { packages: Vec::new(), overlaps: Vec::new() }, Vec::new());
+    for (kind, made_for) in kinds {
+        match builder.package(kind, made_for) {
+            Ok(None) => {}
+            Ok(Some((package, overlaps))) => {
+                layout.packages.push(package);
+                layout.overlaps.extend(overlaps);
+            }
+            Err(more) => faults.extend(more),
+        }
+    }
+    faults.extend(same_names(artifacts, &layout.packages));
+    if faults.is_empty() { Ok(layout) } else { Err(faults) }
+}
+
+/// Packages of which one would take the place of another: file names know neither case nor how words are joined.
+fn same_names(artifacts: &[Artifact], packages: &[Package]) -> Vec<Diagnostic> {
+    let made_of = |package: &Package| {
+        let is_of = |artifact: &&Artifact| artifact.name.base() == package.made_for.as_deref();
+        artifacts.iter().find(is_of).map_or_else(String::new, |artifact| artifact.name.to_string())
+    };
+    let mut seen: BTreeMap<String, &Package> = BTreeMap::new();
+    let mut found = Vec::new();
+    for package in packages {
+        let word = file_word(&package.distribution);
+        let Some(other) = seen.get(&word) else {
+            seen.insert(word, package);
+            continue;
+        };
+        let message = format!("`{}` and `{}` would be one package, `{word}`", other.distribution, package.distribution);
+        found.push(
+            Diagnostic::new(&codes::PACKAGE_TWICE, message)
+                .at(Place::File(made_of(package).into()), format!("the other is of `{}`", made_of(other)))
+                .help("write the GPUs of both in one way, or take one of them out of the folder"),
+        );
+    }
+    found
 }
 
 /// The project that the packages are installed by: a source distribution that chooses among them.
@@ -163,154 +193,6 @@ pub(super) fn folder_of(distribution: &str, nonce: &str) -> String {
 /// The row of a package.
 pub(super) fn row(facts: &Tables, kind: PackageKind) -> Option<&SdkPackageRow> {
     facts.sdk_packages.iter().find(|row| row.package == kind.word())
-}
-
-struct Builder<'b> {
-    artifacts: &'b [Artifact],
-    paths: Vec<resolve::Paths<'b>>,
-    facts: &'b Tables,
-    wish: &'b Wish,
-    aliases: GlobSet,
-    overlaps: Vec<Overlap>,
-    faults: Vec<Diagnostic>,
-}
-
-impl Builder<'_> {
-    /// The targets or families that artifacts of a package are for, sorted.
-    fn bases(&self, kind: PackageKind) -> BTreeSet<String> {
-        let Some(row) = row(self.facts, kind) else { return BTreeSet::new() };
-        let feeds = self.artifacts.iter().filter(|artifact| row.takes(artifact, self.wish.mode));
-        feeds.filter_map(|artifact| artifact.name.base()).map(str::to_owned).collect()
-    }
-
-    fn package(&mut self, kind: PackageKind, made_for: Family) -> Option<Package> {
-        let row = row(self.facts, kind)?;
-        if !row.is_for(self.wish.platform) {
-            return None;
-        }
-        let wanted = match (kind, self.wish.mode, made_for.as_deref()) {
-            (PackageKind::Device, _, Some(target)) => For::Target(target),
-            (PackageKind::Libraries, _, Some(family)) => For::AnyAnd(family),
-            (PackageKind::Libraries, Mode::Kpack, None) => For::Any,
-            _ => For::All,
-        };
-        let fed_by = row.fed_by(self.artifacts, self.wish.mode, wanted);
-        if fed_by.is_empty() {
-            let names: Vec<&str> = row.takes.iter().flat_map(|take| &take.names).map(String::as_str).collect();
-            let message = format!("no artifact feeds the package `{}`", row.distribution);
-            self.faults.push(
-                Diagnostic::new(&codes::NO_ARTIFACT, message)
-                    .help(format!("it is made of {}; fetch one of them into the folder", names.join(", "))),
-            );
-            return None;
-        }
-        let (selected, short_names) = match (Paths::of(row), globs(&row.short_names)) {
-            (Ok(selected), Ok(short_names)) => (selected, short_names),
-            (Err(error), _) | (_, Err(error)) => {
-                let message = format!("a row of `sdk-packages` has a bad glob: {error}");
-                self.faults.push(Diagnostic::new(&BAD_PATTERN, message).help("correct the facts"));
-                return None;
-            }
-        };
-        let distribution = match &made_for {
-            Some(gpus) => format!("{}-{gpus}", row.distribution),
-            None => row.distribution.clone(),
-        };
-        // Devices go into the folder of the libraries.
-        let home = match kind {
-            PackageKind::Device => self.distribution(PackageKind::Libraries),
-            _ => distribution.clone(),
-        };
-        let core = folder_of(&self.distribution(PackageKind::Core), &self.wish.nonce);
-        let placing = Placing {
-            platform: self.wish.platform,
-            core: &core,
-            search: &row.search,
-            is_once: kind != PackageKind::Device,
-            aliases: &self.aliases.clone(),
-        };
-        let mut package = Package {
-            kind,
-            made_for,
-            distribution,
-            folder: folder_of(&home, &self.wish.nonce),
-            files: BTreeMap::new(),
-            dropped: BTreeMap::new(),
-        };
-        let mut owners: BTreeMap<&str, Origin> = BTreeMap::new();
-        for artifact in fed_by {
-            for (entry, listed) in self.artifacts[artifact].entries.iter().enumerate() {
-                if matches!(listed.kind, EntryKind::Folder) || !selected.takes(&listed.path) {
-                    continue;
-                }
-                let origin = Origin { artifact, entry };
-                if let Some(kept) = owners.get(listed.path.as_str()) {
-                    self.overlaps.push(Overlap { kept: *kept, other: origin });
-                    continue;
-                }
-                owners.insert(&listed.path, origin);
-                match placing.fate(&self.artifacts[artifact], origin, &self.paths[artifact]) {
-                    Fate::Nothing => {}
-                    Fate::Placed(placed) => drop(package.files.insert(listed.path.clone(), placed)),
-                    Fate::Dropped(why) => drop(package.dropped.insert(listed.path.clone(), (why, origin))),
-                }
-            }
-        }
-        self.short_names(&mut package, &placing, |path| short_names.is_match(path));
-        self.extra_links(&mut package, &placing, &row.extra_links);
-        self.check_folders(&package);
-        Some(package)
-    }
-
-    fn distribution(&self, kind: PackageKind) -> String {
-        row(self.facts, kind).map(|row| row.distribution.clone()).unwrap_or_default()
-    }
-
-    /// Puts what a path holds under another one, too.
-    fn again(&self, package: &mut Package, placing: &Placing<'_>, path: &str, under: String) {
-        if package.files.contains_key(&under) {
-            return;
-        }
-        let Some(placed) = package.files.get(path) else { return };
-        let (Content::Copy(bytes) | Content::Searching(bytes, _)) = placed.content else { return };
-        let EntryKind::File(facts) = &self.artifacts[bytes.artifact].entries[bytes.entry].kind else { return };
-        let content = placing.content(&under, facts, bytes);
-        let again = Placed { content, ..placed.clone() };
-        package.dropped.remove(&under);
-        package.files.insert(under, again);
-    }
-
-    fn short_names(&self, package: &mut Package, placing: &Placing<'_>, is_of: impl Fn(&str) -> bool) {
-        let paths: Vec<String> = package.files.keys().filter(|path| is_of(path)).cloned().collect();
-        for path in paths {
-            if let Some((short, _)) = path.rsplit_once('.') {
-                self.again(package, placing, &path, short.to_owned());
-            }
-        }
-    }
-
-    fn extra_links(&self, package: &mut Package, placing: &Placing<'_>, links: &BTreeMap<String, String>) {
-        for (path, target) in links {
-            self.again(package, placing, target, path.clone());
-        }
-    }
-
-    /// A path cannot be a file here and a folder there.
-    fn check_folders(&mut self, package: &Package) {
-        for path in package.files.keys() {
-            for folder in folders_above(path) {
-                if package.files.contains_key(folder) {
-                    let message = format!("`{folder}` is a file and a folder in `{}`", package.distribution);
-                    let place = Place::File(shown(self.artifacts, package.files[folder].from).into());
-                    self.faults.push(
-                        Diagnostic::new(&codes::FILE_AND_FOLDER, message)
-                            .at(place, format!("the folder holds `{path}`"))
-                            .help("one of the artifacts was built by another version; fetch all of one run"),
-                    );
-                }
-            }
-        }
-    }
 }
 
 /// A path of an artifact as a person knows it.

@@ -9,8 +9,10 @@
 mod alias;
 mod artifact;
 pub mod bucket;
+mod case;
 mod declared;
 mod devel;
+mod fill;
 mod layout;
 mod place;
 pub mod python;
@@ -20,6 +22,7 @@ mod select;
 mod shape;
 pub mod stub;
 mod targets;
+mod told;
 pub mod verify;
 pub mod version;
 
@@ -32,3 +35,4 @@ pub use place::{Content, Dropped, Origin, Placed};
 pub use search::search_path;
 pub use select::globs;
 pub use targets::{expand, words};
+pub use told::{Sameness, overlaps, spellings, told};

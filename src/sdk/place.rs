@@ -30,7 +30,7 @@ pub enum Content {
     Stub {
         /// The processor, as in `e_machine`.
         machine: u16,
-        /// The text of the link that it stands for.
+        /// The text of the link that it stands for, or the way to where that leads in the end.
         text: String,
     },
 }
@@ -74,6 +74,7 @@ pub(super) enum Fate {
 }
 
 /// How entries are placed in one package.
+#[derive(Clone, Copy)]
 pub(super) struct Placing<'p> {
     pub(super) platform: Platform,
     /// The folder of the core package, and the folders of it that libraries search.
@@ -97,7 +98,7 @@ impl Placing<'_> {
                     self.link(&entry.path, text, origin, Origin { entry: target, ..origin }, artifact)
                 }
                 Target::Folder => Fate::Dropped(Dropped::ToFolder),
-                Target::Nothing => Fate::Dropped(Dropped::Dangling),
+                Target::Nothing | Target::Elsewhere => Fate::Dropped(Dropped::Dangling),
                 Target::Outside => Fate::Dropped(Dropped::Outside),
                 Target::Loop => Fate::Dropped(Dropped::Loop),
             },

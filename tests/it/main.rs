@@ -85,6 +85,7 @@ mod sdk_faults;
 mod sdk_fetch;
 mod sdk_fetch_again;
 mod sdk_index;
+mod sdk_layout;
 mod sdk_listed;
 mod sdk_options;
 mod sdk_packages;

@@ -11,7 +11,7 @@ use crate::support::artifacts::{Artifacts, library};
 use crate::support::rewritten::{Members, members};
 use crate::support::{Outcome, Project};
 
-fn build(project: &Project, more: &[&str], code: i32) -> Outcome {
+pub fn build(project: &Project, more: &[&str], code: i32) -> Outcome {
     let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
     let outcome = project.run(&[&words, more].concat()).exits(code);
     if code == 0 {
@@ -22,7 +22,7 @@ fn build(project: &Project, more: &[&str], code: i32) -> Outcome {
 }
 
 /// The wheel of a project in `out/dist`.
-fn wheel(project: &Project, name: &str) -> Members {
+pub fn wheel(project: &Project, name: &str) -> Members {
     members(&project.path(&format!("out/dist/{name}-7.10.0-py3-none-linux_x86_64.whl")))
 }
 
@@ -32,7 +32,7 @@ fn below(wheel: &Members, folder: &str) -> Vec<String> {
 }
 
 /// The members of the tree to build against: path and text of the link, in order.
-fn devel(project: &Project) -> Vec<(String, Option<String>)> {
+pub fn devel(project: &Project) -> Vec<(String, Option<String>)> {
     let tar = wheel(project, "rocm_sdk_devel")["rocm_sdk_devel/_devel.tar"].0.clone();
     let mut archive = tar::Archive::new(Cursor::new(tar));
     let entries = archive.entries().unwrap().map(|entry| {

@@ -503,6 +503,8 @@ fn a_tree_to_build_against_stays_in_its_folder_and_links_to_what_is_there() {
     assert!(nobody.contains("is a link to `_rocm_sdk_core/lib/libnobody.so`, which no package has"), "{nobody}");
     let outside = said(&link("../../../lib/x"), 1);
     assert!(outside.contains("is a link to `../../../lib/x`, out of all packages"), "{outside}");
+    let itself = said(&link("libamdhip64.so"), 1);
+    assert!(itself.contains("is a link to `libamdhip64.so`, which leads to itself"), "{itself}");
     let dangling = said(&link("libgone.so"), 0);
     assert!(dangling.starts_with("warning[S041 sdk-devel-tree]"), "{dangling}");
     assert!(dangling.contains("is a link to `libgone.so`, which is not in the tree"), "{dangling}");

@@ -19,6 +19,7 @@ pub const ALL: &[&Code] = &[
     &NO_SUCH_ALIAS,
     &ARTIFACT_TWICE,
     &MIXED_ARTIFACTS,
+    &PACKAGE_TWICE,
     &NO_SDK_PACKAGES,
     &SDK_PACKAGE_NAME,
     &SDK_PACKAGE_MISSING,
@@ -45,7 +46,7 @@ pub const NO_ARTIFACT: Code = Code::error(
 pub const BAD_ARTIFACT: Code = Code::error(
     "S002",
     "bad-artifact",
-    "Something in the folder of artifacts looks like an artifact and cannot be one: its name has a component that does not exist, its manifest names a path outside of it, or it holds what no package can: a name that is no UTF-8 text, a device, a damaged library. Or it is an archive that is cut off, damaged, not the one whose `.sha256sum` lies beside it, or without the manifest as its first member.\n\nFetch the artifact anew, or take it out of the folder.",
+    "Something in the folder of artifacts looks like an artifact and cannot be one: its name has a component that does not exist, or writes GPUs in another case than everyone else, its manifest names a path outside of it, or it holds what no package can: a name that is no UTF-8 text, a device, a damaged library. Or it is an archive that is cut off, damaged, not the one whose `.sha256sum` lies beside it, or without the manifest as its first member.\n\nFetch the artifact anew, or take it out of the folder.",
 );
 /// The manifest of the build is missing or cannot be read.
 pub const NO_SDK_MANIFEST: Code = Code::error(
@@ -57,7 +58,7 @@ pub const NO_SDK_MANIFEST: Code = Code::error(
 pub const OVERLAPPING_FILES: Code = Code::warning(
     "S004",
     "overlapping-files",
-    "Two artifacts of one package have a file under the same path, and the bytes differ. The one of the artifact that comes first by name is packed, so that the result does not depend on the order in which a file system lists folders. With `--strict` it is an error.",
+    "Two artifacts of one package have a file under the same path, and the bytes differ. The one of the artifact that comes first by name is packed, so that the result does not depend on the order in which a file system lists folders; the tree to build against has what a package that is run from has. With `--strict` it is an error.",
 );
 /// A path is a file in one artifact and a folder in another.
 pub const FILE_AND_FOLDER: Code = Code::error(
@@ -69,7 +70,7 @@ pub const FILE_AND_FOLDER: Code = Code::error(
 pub const LINK_TO_NOWHERE: Code = Code::warning(
     "S006",
     "link-to-nowhere",
-    "A symbolic link of an artifact leads out of the artifact, or by some way to itself. No package can hold it. It is left out.\n\nLinks to what another artifact has are no fault: they are left out of packages that are run from and are in the one to build against. `rock-matrix sdk plan` lists all that is left out, with reasons.",
+    "A symbolic link of an artifact leads out of the artifact, or by some way to itself. No package can hold it. It is left out, also of the one to build against.\n\nLinks to what another artifact has are no fault: they are left out of packages that are run from and are in the one to build against. `rock-matrix sdk plan` lists all that is left out, with reasons.",
 );
 /// Names differ only in case.
 pub const CASE_CLASH: Code = Code::warning(
@@ -124,6 +125,12 @@ pub const MIXED_ARTIFACTS: Code = Code::warning(
     "S015",
     "mixed-artifacts",
     "Artifacts of several builds are mixed. Little in them tells of which build they are: `.info/version` and the manifest of the build name the version of ROCm, and where code for GPUs is split from the libraries, the list beside the libraries (`.kpack/NAME_COMPONENT.kpm`) knows the size of each archive with that code. Code of another build than that of its libraries is not found, or ends the program.\n\nFetch all artifacts of one run.",
+);
+/// Two packages would have one name.
+pub const PACKAGE_TWICE: Code = Code::error(
+    "S016",
+    "package-twice",
+    "Two packages would have one file name, so that one would take the place of the other: names of projects know neither upper and lower case nor whether words are joined by `-`, `_` or `.`. Their artifacts are for GPUs whose names differ in nothing else, such as `gfx13X-all` and `gfx13x-all`. Nothing is written.\n\nWrite the GPUs of all artifacts in one way, or take some of them out of the folder.",
 );
 /// A folder has no packages of the SDK.
 pub const NO_SDK_PACKAGES: Code = Code::error(
@@ -183,7 +190,7 @@ pub const UNREACHABLE_LIBRARY: Code = Code::error(
 pub const OTHER_SONAME: Code = Code::error(
     "S039",
     "other-soname",
-    "Loaders ask for a library by its SONAME, and look for a file of that name. A library of the SDK is packed once, under that name; under any other it is found by nobody, or is there a second time and loaded twice.",
+    "Loaders ask for a library by its SONAME, and look for a file of that name. A library of the SDK is packed once, under that name; under any other it is found by nobody, or is there a second time and loaded twice. It is a warning where nothing in its folder has that name: what opens it by its path, as plugins are opened, finds it.",
 );
 /// A program that stands for a link to nothing.
 pub const STUB_TO_NOWHERE: Code = Code::error(

@@ -9,10 +9,8 @@ use crate::compat::rows::Tables;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::{beside, folders_above, without_dots};
-use crate::sdk::PackageKind;
-
-/// No system follows more links (Linux, `MAXSYMLINKS`).
-const MOST_LINKS: usize = 40;
+use crate::sdk::resolve::{Met, Target, follow};
+use crate::sdk::{PackageKind, case};
 
 /// What a tree breaks by itself.
 pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
@@ -128,19 +126,22 @@ impl<'t> Tree<'t> {
         found
     }
 
-    /// Links that lead out of `site-packages`, or to nothing in the tree.
+    /// Links that lead out of `site-packages`, to themselves, or to nothing in the tree.
     fn links(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in &self.payload.entries {
             let UnpackedKind::Link(text) = &entry.kind else { continue };
-            match beside(&entry.path, text) {
-                None => found.push(self.fault(format!("`{}` is a link to `{text}`, out of all packages", entry.path))),
-                Some(target) if self.is_inside(&target) && !self.leads(&target) => {
+            let leads = match follow(&entry.path, text, |at| self.met(at)) {
+                Target::File(_) | Target::Folder | Target::Elsewhere => continue,
+                Target::Outside => "out of all packages",
+                Target::Loop => "which leads to itself",
+                Target::Nothing => {
                     let message = format!("`{}` is a link to `{text}`, which is not in the tree", entry.path);
                     found.push(self.fault(message).severity(Severity::Warning));
+                    continue;
                 }
-                Some(_) => {}
-            }
+            };
+            found.push(self.fault(format!("`{}` is a link to `{text}`, {leads}", entry.path)));
         }
         found
     }
@@ -158,26 +159,17 @@ impl<'t> Tree<'t> {
         path.split('/').next() == Some(&self.root)
     }
 
-    /// Whether there is something at a path of the tree, also behind links to folders.
-    fn leads(&self, path: &str) -> bool {
-        let mut path = path.to_owned();
-        for _ in 0..MOST_LINKS {
-            if self.by_path.contains_key(path.as_str()) || self.folders.contains(path.as_str()) {
-                return true;
-            }
-            let through = folders_above(&path).find_map(|folder| match self.by_path.get(folder) {
-                Some((_, PayloadEntry { kind: UnpackedKind::Link(text), .. })) => {
-                    let target = beside(folder, text)?;
-                    Some(format!("{target}{}", &path[folder.len()..]))
-                }
-                _ => None,
-            });
-            match through {
-                Some(next) => path = next,
-                None => return false,
-            }
+    /// What is at a path of `site-packages`, of which other packages are not looked into.
+    fn met(&self, path: &str) -> Option<Met<'t>> {
+        if !self.is_inside(path) {
+            return Some(Met::Elsewhere);
         }
-        false
+        match self.by_path.get(path).map(|(_, entry)| &entry.kind) {
+            Some(UnpackedKind::Link(text)) => Some(Met::Link(text)),
+            Some(UnpackedKind::Folder) => Some(Met::Folder),
+            Some(_) => Some(Met::File),
+            None => self.folders.contains(path).then_some(Met::Folder),
+        }
     }
 
     /// What is built against is searched as what is run from: by RPATH.
@@ -197,16 +189,9 @@ impl<'t> Tree<'t> {
     /// Names that some systems do not take.
     fn names(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        let mut folded: BTreeMap<String, &str> = BTreeMap::new();
-        for path in self.by_path.keys().copied() {
-            if let Some(other) = folded.insert(path.to_lowercase(), path) {
-                let message = format!("`{other}` and `{path}` differ only in case");
-                found.push(
-                    self.wheel
-                        .fault_at(&codes::CASE_CLASH, &self.payload.member, message)
-                        .help("on disks that do not tell case apart, one takes the place of the other; rename one"),
-                );
-            }
+        for [(other, ()), (path, ())] in case::clashes(self.by_path.keys().map(|path| (*path, ()))) {
+            let message = format!("`{other}` and `{path}` differ only in case");
+            found.push(self.wheel.fault_at(&codes::CASE_CLASH, &self.payload.member, message).help(case::HELP));
         }
         let files = self.payload.entries.iter().filter(|entry| entry.kind != UnpackedKind::Folder);
         if let Some((path, message)) = too_long(files.map(|entry| entry.path.as_str())) {

@@ -6,6 +6,7 @@ use super::opened::{Opened, OpenedWheel};
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, counted};
 use crate::names::folders_above;
+use crate::sdk::case;
 
 /// Longer paths below `site-packages` do not fit below the folders that Windows users have (`MAX_PATH` is 260).
 const LONGEST_PATH: usize = 200;
@@ -38,11 +39,7 @@ pub(super) fn findings(opened: &Opened) -> Vec<Diagnostic> {
             && !wheels.iter().any(|own| own.path == wheel.path)
         {
             let message = format!("its name differs from `{path}` only in case");
-            found.push(
-                wheel
-                    .fault_at(&codes::CASE_CLASH, other, message)
-                    .help("on disks that do not tell case apart, one takes the place of the other; rename one"),
-            );
+            found.push(wheel.fault_at(&codes::CASE_CLASH, other, message).help(case::HELP));
         }
     }
     for wheel in &opened.wheels {

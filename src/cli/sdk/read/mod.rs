@@ -104,7 +104,8 @@ impl Read {
         (self.artifacts, self.sources) = all.filter(|(artifact, _)| is_kept(&artifact.name)).unzip();
     }
 
-    fn path(&self, origin: Origin) -> PathBuf {
+    /// Where a file of an artifact lies; of one that is packed, below its archive.
+    pub(super) fn path(&self, origin: Origin) -> PathBuf {
         let artifact = &self.artifacts[origin.artifact];
         let entry = &artifact.entries[origin.entry];
         let whole = match &self.sources[origin.artifact] {
