@@ -235,3 +235,21 @@ fn loops_and_links_out_of_the_tree_to_build_against_are_told_and_left_out() {
     assert_eq!(reason("lib/b"), ("drop".to_owned(), "a link that leads to itself".to_owned()));
     assert_eq!(reason("inc"), ("drop".to_owned(), "a link that leads out of its artifact".to_owned()));
 }
+
+#[test]
+fn the_plan_counts_programs_that_stand_for_links_as_large_as_they_are() {
+    let project = Project::new();
+    let artifacts = Artifacts::split(&project);
+    let size_kb = || -> f64 {
+        let plan = project.run(&["sdk", "plan", "--artifact-dir", "artifacts"]).exits(0).stdout;
+        let line = plan.lines().find(|line| line.starts_with("rocm-sdk-core: ")).unwrap();
+        line.rsplit_once(", ").unwrap().1.strip_suffix(" kB").unwrap().parse().unwrap()
+    };
+    let before = size_kb();
+    for number in 0..100 {
+        artifacts.link(&format!("amd-llvm_run_generic/llvm/stage/lib/llvm/bin/clang-{number:03}"), "clang-23");
+    }
+    let one = stub::stub(rock_matrix::elf::machine::X86_64, "clang-23").unwrap().len();
+    let expected = f64::from(u32::try_from(100 * one).unwrap()) / 1000.0;
+    assert!((size_kb() - before - expected).abs() < 0.2, "{before} and {expected}: {}", size_kb());
+}

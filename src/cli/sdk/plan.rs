@@ -9,7 +9,7 @@ use super::laid::{self, Laid};
 use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::cli::wheel::size;
-use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin};
+use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin, stub};
 use crate::sys::Room;
 
 /// Show which file goes into which package, and what is left out and why
@@ -148,6 +148,6 @@ fn size_bytes(laid: &Laid, content: &Content) -> u64 {
     match content {
         Content::Copy(origin) | Content::Searching(origin, _) => of(origin),
         Content::Alias(alias) => alias.bytes().len() as u64,
-        Content::Stub { .. } => 4096,
+        Content::Stub { machine, text } => stub::stub(*machine, text).map_or(0, |stub| stub.len() as u64),
     }
 }
