@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::GlobSet;
 
 use super::artifact::{Artifact, EntryKind};
-use super::layout::{Family, Mode, Overlap, Package, PackageKind, Wish, folder_of, row, shown};
+use super::layout::{Family, Mode, Overlap, Package, PackageKind, Wish, folder_of, row};
 use super::place::{Content, Dropped, Fate, Origin, Placed, Placing};
 use super::resolve::{self, Target, way};
 use super::select::{For, Paths, globs};
 use super::stub::stub;
+use super::told::file_and_folder;
 use crate::compat::rows::{SdkPackageRow, Tables};
+use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::{sdk as codes, wheel::BAD_PATTERN};
-use crate::diagnostic::{Diagnostic, Place};
 use crate::names::{beside, folders_above};
 
 /// What packages are made of.
@@ -206,21 +207,18 @@ impl Builder<'_> {
 
     /// A path cannot be a file here and a folder there.
     fn files_and_folders(&self, package: &Package) -> Vec<Diagnostic> {
-        let mut faults = Vec::new();
-        for path in package.files.keys() {
+        let mut torn: BTreeMap<&str, (Origin, Origin)> = BTreeMap::new();
+        for (path, inside) in &package.files {
             for folder in folders_above(path) {
-                if package.files.contains_key(folder) {
-                    let message = format!("`{folder}` is a file and a folder in `{}`", package.distribution);
-                    let place = Place::File(shown(self.artifacts, package.files[folder].from).into());
-                    faults.push(
-                        Diagnostic::new(&codes::FILE_AND_FOLDER, message)
-                            .at(place, format!("the folder holds `{path}`"))
-                            .help("one of the artifacts was built by another version; fetch all of one run"),
-                    );
+                if let Some(file) = package.files.get(folder) {
+                    torn.entry(folder).or_insert((file.from, inside.from));
                 }
             }
         }
-        faults
+        let tell = |(path, (file, inside)): (&str, (Origin, Origin))| {
+            file_and_folder(self.artifacts, (&package.distribution, path), file, inside)
+        };
+        torn.into_iter().map(tell).collect()
     }
 }
 

@@ -185,14 +185,21 @@ fn torn(artifacts: &[Artifact], devel: &[DevelTree]) -> Vec<Diagnostic> {
             torn.entry((&tree.distribution, path(artifacts, found.kept))).or_insert(pair);
         }
     }
-    let tell = |((distribution, path), (one, folder)): ((&str, &str), (Origin, Origin))| {
-        let word = if matches!(kind(artifacts, one), EntryKind::Link(_)) { "link" } else { "file" };
-        Diagnostic::new(&codes::FILE_AND_FOLDER, format!("`{path}` is a {word} and a folder in `{distribution}`"))
-            .at(place(artifacts, one), format!("this is the {word}"))
-            .note(format!("the folder is of {}", shown(artifacts, folder)))
-            .help("one of the artifacts was built by another version; fetch all of one run")
-    };
-    torn.into_iter().map(tell).collect()
+    torn.into_iter().map(|(named, (one, inside))| file_and_folder(artifacts, named, one, inside)).collect()
+}
+
+/// What is told of a path of a package that `one` has as a file or link, and `inside` as a folder or lies in.
+pub(super) fn file_and_folder(
+    artifacts: &[Artifact],
+    (distribution, path): (&str, &str),
+    one: Origin,
+    inside: Origin,
+) -> Diagnostic {
+    let word = if matches!(kind(artifacts, one), EntryKind::Link(_)) { "link" } else { "file" };
+    Diagnostic::new(&codes::FILE_AND_FOLDER, format!("`{path}` is a {word} and a folder in `{distribution}`"))
+        .at(place(artifacts, one), format!("this is the {word}"))
+        .note(format!("the folder is of {}", shown(artifacts, inside)))
+        .help("one of the artifacts was built by another version; fetch all of one run")
 }
 
 /// Globs of other names of libraries that match none.

@@ -399,8 +399,11 @@ fn a_path_that_is_a_file_here_and_a_folder_there_is_refused() {
     let artifacts = Artifacts::split(&project);
     artifacts.file("base_run_generic/base/stage/share/x", b"file");
     artifacts.file("hipify_run_generic/hipify/stage/share/x/y", b"in a folder");
+    artifacts.file("hipify_run_generic/hipify/stage/share/x/z", b"in a folder");
     let said = build(&project, &[], 1).stderr;
     assert!(said.contains("error[S005 file-and-folder]: `share/x` is a file and a folder"), "{said}");
+    assert!(said.contains("the folder is of hipify_run_generic/hipify/stage/share/x/y"), "{said}");
+    assert_eq!(said.matches("error[").count(), 1, "however much the folder holds: {said}");
     assert!(!project.has("out/dist"));
 }
 
