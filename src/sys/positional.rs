@@ -38,14 +38,21 @@ impl PositionalFile {
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let fault = |e| FileError::new("read", path, e);
         // Looked at before it is opened: to open a pipe is to wait for who writes into it.
-        if !std::fs::metadata(path).map_err(fault)?.is_file() {
-            let reason = "it is no regular file".to_owned();
-            return Err(FileError { action: "read", path: path.to_owned(), reason, source: None });
-        }
+        regular(path)?;
         let file = File::open(path).map_err(fault)?;
         let size = file.metadata().map_err(fault)?.len();
         Ok(Self { file, size })
     }
+}
+
+/// What the system tells of a regular file.
+fn regular(path: &Path) -> Result<std::fs::Metadata, FileError> {
+    let metadata = std::fs::metadata(path).map_err(|e| FileError::new("read", path, e))?;
+    if metadata.is_file() {
+        return Ok(metadata);
+    }
+    let reason = "it is no regular file".to_owned();
+    Err(FileError { action: "read", path: path.to_owned(), reason, source: None })
 }
 
 impl ReadAt for PositionalFile {
@@ -73,9 +80,9 @@ impl ClosedFile {
     /// Looks at a regular file.
     ///
     /// # Errors
-    /// When it is not there, is no regular file, or may not be read.
+    /// When it is not there, or is no regular file. Whether it may be read shows when it is.
     pub fn new(path: &Path) -> Result<Self, FileError> {
-        let size = PositionalFile::open(path)?.size;
+        let size = regular(path)?.len();
         Ok(Self { path: path.to_owned(), size })
     }
 }

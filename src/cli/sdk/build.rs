@@ -18,8 +18,8 @@ use crate::cli::wheel::{Watchers, report, source_date};
 use crate::compat::Compat;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::sdk::PackageKind;
 use crate::sdk::python::Build;
+use crate::sdk::{DevelTree, Package, PackageKind};
 use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
 use crate::wheel::{DosTime, MakeOptions};
 
@@ -201,21 +201,32 @@ fn built(
     Ok(made)
 }
 
-/// Makes every package.
+/// Makes every package. Trees to build against are made beside the others: each is one file, whose digest one thread
+/// makes alone.
 fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>, Failed> {
     let laid = maker.laid;
-    let mut made = Vec::new();
-    for package in &laid.layout.packages {
-        shell.detail(&format!("making {}", package.distribution));
-        made.push(maker.package(package, staging)?);
-    }
     let libraries = laid.layout.packages.iter().filter(|package| package.kind == PackageKind::Libraries);
     let families: Vec<Option<&str>> = libraries.map(|package| package.made_for.as_deref()).collect();
     let is_apart = families.len() > 1;
-    for tree in &laid.devel {
+    let tree = |tree: &DevelTree| {
         let below = tree.made_for.as_deref().filter(|_| is_apart);
-        made.push(maker.devel(tree, below, staging)?);
-    }
+        maker.devel(tree, below, staging)
+    };
+    let package = |package: &Package| {
+        shell.detail(&format!("making {}", package.distribution));
+        maker.package(package, staging)
+    };
+    let (trees, packages) = rayon::join(
+        || laid.devel.iter().map(tree).collect::<Result<Vec<Made>, _>>(),
+        || laid.layout.packages.iter().map(package).collect::<Result<Vec<Made>, _>>(),
+    );
+    let mut made = match (packages, trees) {
+        (Ok(packages), Ok(trees)) => packages.into_iter().chain(trees).collect::<Vec<Made>>(),
+        (packages, trees) => {
+            let faults = packages.err().into_iter().chain(trees.err()).flatten();
+            return Err(Failed::Faults(faults.collect()));
+        }
+    };
     let families = if is_apart { families } else { vec![None] };
     for family in families {
         made.push(maker.project(family, staging)?);

@@ -1,5 +1,7 @@
 //! How far a wheel has been read or written, on a terminal.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Shell;
@@ -25,27 +27,40 @@ impl Watchers {
 }
 
 /// A line that moves while a large wheel is worked on, and is taken away at the end.
-pub(in crate::cli) struct Bar(Option<ProgressBar>);
+/// Of several that work at once, one is drawn.
+pub(in crate::cli) struct Bar {
+    bar: Option<ProgressBar>,
+    is_drawn: AtomicBool,
+}
+
+/// Whether one is drawn.
+static DRAWN: AtomicBool = AtomicBool::new(false);
 
 impl Bar {
     /// A line for the wheel of this name.
     pub(in crate::cli) fn new(watchers: Watchers, name: &str) -> Self {
         if watchers == Watchers::Nobody {
-            return Self(None);
+            return Self { bar: None, is_drawn: AtomicBool::new(false) };
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let template = "{bar:24} {bytes}/{total_bytes}  {wide_msg}";
         bar.set_style(ProgressStyle::with_template(template).expect("the template is sound"));
         bar.set_message(name.to_owned());
-        Self(Some(bar))
+        Self { bar: Some(bar), is_drawn: AtomicBool::new(false) }
     }
 
     /// So far it has come.
     pub(in crate::cli) fn tell(&self, progress: Progress) {
-        let Some(bar) = self.0.as_ref().filter(|_| progress.total_bytes >= SHOWN_FROM_BYTES) else { return };
+        let Some(bar) = self.bar.as_ref().filter(|_| progress.total_bytes >= SHOWN_FROM_BYTES) else { return };
+        if !self.is_drawn.load(Ordering::Relaxed) {
+            if DRAWN.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            self.is_drawn.store(true, Ordering::Relaxed);
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        }
         if bar.length() != Some(progress.total_bytes) {
             bar.set_length(progress.total_bytes);
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
         }
         bar.set_position(progress.done_bytes.max(bar.position()));
     }
@@ -53,8 +68,11 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+        if self.is_drawn.load(Ordering::Relaxed) {
+            DRAWN.store(false, Ordering::Relaxed);
         }
     }
 }
