@@ -91,6 +91,7 @@ mod sdk_options;
 mod sdk_packages;
 mod sdk_packages_by_recipe;
 mod sdk_verify;
+mod sdk_version;
 mod shipped_matrices;
 mod show_a_wheel;
 mod step_of_a_workflow;

@@ -109,6 +109,34 @@ fn the_time_of_members_is_what_the_option_says_whatever_the_environment_does() {
     assert!((sum(name), sum("rocm-7.10.0.tar.gz")) == of_environment);
     let said = build(&project, &["--source-date-epoch", "today"], 1).stderr;
     assert!(said.contains("bad-source-date") && said.contains("`today`"), "{said}");
+    // Installers make wheels of the sources, and those say no time before 1980 or after 2107.
+    for (said, is) in [("1", 315_532_800), ("99999999999999", 4_354_819_198)] {
+        build(&project, &["--source-date-epoch", said], 0);
+        let packed = sum("rocm-7.10.0.tar.gz");
+        let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
+        let times: Vec<u64> = archive.entries().unwrap().map(|one| one.unwrap().header().mtime().unwrap()).collect();
+        assert!(times.len() > 5 && times.iter().all(|time| *time == is), "{times:?}");
+    }
+}
+
+/// Lists whose values would fit in order are none either.
+#[test]
+fn a_manifest_of_a_build_that_is_a_list_says_nothing() {
+    for text in ["[]", "[\"7.10.0\", {}]"] {
+        let project = Project::new();
+        Artifacts::split(&project)
+            .file("base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json", text.as_bytes());
+        let said = build(&project, &[], 1).stderr;
+        assert!(said.contains("error[S003 no-sdk-manifest]: the manifest of the build is none"), "{said}");
+    }
+}
+
+#[test]
+fn a_family_of_no_name_is_none() {
+    for words in ["", " ;,"] {
+        let said = Project::new().run(&["sdk", "targets", "--family", words]).exits(1).stderr;
+        assert!(said.starts_with(&format!("error[S009 missing-targets]: there is no family `{words}`")), "{said}");
+    }
 }
 
 #[test]
@@ -235,6 +263,7 @@ fn the_tree_to_build_against_has_no_link_to_what_no_package_has() {
     ] {
         std::fs::remove_file(project.path("artifacts").join(link)).unwrap();
     }
+    artifacts.windows(&["gfx942", "gfx1100"]);
     // Profilers are not made for Windows, and tests are in no package that is run from.
     artifacts.file("rocprofiler-systems_dev_generic/p/stage/include/rocprofiler-systems/a.h", b"a");
     artifacts.link("blas_dev_generic/blas/stage/lib/libgone.so", "libgone.so.1");

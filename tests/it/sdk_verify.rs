@@ -189,6 +189,7 @@ fn packages_of_two_versions_are_told() {
             .map(|(name, content)| (name.replace("7.10.0.dist-info", "7.11.0.dist-info"), content))
             .collect();
         text(members, "rocm_profiler-7.11.0.dist-info/METADATA", |text| text.replace("7.10.0", "7.11.0"));
+        text(members, "rocm_profiler/_dist_info.py", |text| text.replace("7.10.0", "7.11.0"));
     });
     std::fs::rename(old, set.project.path(new)).unwrap();
     set.says(1, "error[S031 sdk-package-name]: the packages are not of one version: 7.10.0, 7.11.0", "7.11.0-py3");
@@ -685,6 +686,42 @@ fn packages_of_several_families_are_proved_each_with_its_own() {
     assert_eq!(set.verify(0).stderr, "");
     std::fs::remove_file(set.project.path("out/dist/gfx110X-all/rocm-7.10.0.tar.gz")).unwrap();
     set.says(1, "error[S032 sdk-package-missing]: there is no package `rocm` for gfx110X-all", "");
+}
+
+/// What `wheel check` finds in one of them alone.
+#[test]
+fn a_package_that_no_check_of_one_wheel_lets_pass_is_no_part_of_a_sound_set() {
+    let set = Set::new();
+    set.edit("rocm_sdk_device_gfx942", |members| {
+        members.get_mut("_rocm_sdk_libraries/.kpack/blas_lib_gfx942.kpack").unwrap().0 = b"KPAK".to_vec();
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.contains("error[R132 damaged-code-objects]") && said.contains("blas_lib_gfx942.kpack"), "{said}");
+    for (tag, why) in [
+        ("manylinux_2_28_aarch64", "error[E003 other-architecture]: a library for x86_64 in a wheel for aarch64"),
+        ("win_amd64", "error[R101 false-platform-tag]: the name claims `win_amd64`, and its libraries are for Linux"),
+    ] {
+        let project = Project::new().env("ROCM_SDK_WHEEL_PLATFORM_TAG", tag);
+        Artifacts::split(&project).programs();
+        let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+        project.run(&words).exits(0);
+        let said = project.run(&["sdk", "verify", "out/dist"]).exits(1).stderr;
+        assert!(said.contains(why) && said.contains(&format!("rocm_sdk_core-7.10.0-py3-none-{tag}.whl")), "{said}");
+    }
+}
+
+#[test]
+fn what_a_build_says_of_itself_in_a_package_is_there_and_of_its_version() {
+    let set = Set::new();
+    set.edit("rocm_sdk_core", |members| {
+        text(members, "rocm_sdk_core/_dist_info.py", |told| told.replace("\"7.10.0\"", "\"7.9.0\""));
+    });
+    let other = "error[S031 sdk-package-name]: it is of version `7.9.0`, and the package of `7.10.0`";
+    set.says(1, other, "rocm_sdk_core/_dist_info.py");
+    let set = Set::new();
+    set.edit("rocm_sdk_devel", |members| drop(members.remove("rocm_sdk_devel/_dist_info.py")));
+    let missing = "error[S035 sdk-package-layout]: there is no `rocm_sdk_devel/_dist_info.py`";
+    set.says(1, missing, "help: make the packages again");
 }
 
 /// Codes of what `wheel check` finds in a wheel of a set, under a profile.

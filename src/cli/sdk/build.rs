@@ -14,7 +14,7 @@ use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::cli::load;
 use crate::cli::threads::on_threads;
-use crate::cli::wheel::{Watchers, report, source_date};
+use crate::cli::wheel::{Watchers, report, source_date_s};
 use crate::compat::Compat;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
@@ -22,9 +22,6 @@ use crate::sdk::python::Build;
 use crate::sdk::{DevelTree, Package, PackageKind};
 use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
 use crate::wheel::{DosTime, MakeOptions};
-
-/// The time of members where none is given, in seconds since 1970-01-01: the first that zip archives can say.
-const FIRST_TIME_S: u64 = 315_532_800;
 
 /// Make the packages: wheels, and the source distribution that chooses among them
 #[derive(Debug, clap::Args)]
@@ -167,7 +164,9 @@ fn built(
     let version = args.version(laid)?;
     let gpus = args.gpus(laid, compat)?;
     let epoch = args.source_date_epoch.as_deref().or(shell.environment.get("SOURCE_DATE_EPOCH"));
-    let time = source_date(epoch)?.unwrap_or(DosTime::FIRST);
+    // Of sources and trees, too: what wheels cannot say is nothing that installers could make wheels of.
+    let time_s = source_date_s(epoch)?.unwrap_or_else(|| DosTime::clamp_epoch_s(0));
+    let time = DosTime::from_epoch_s(time_s);
     let platform = args.wanted.platform;
     let mut maker = Maker {
         laid,
@@ -175,7 +174,7 @@ fn built(
         build: Build { version, mode: laid.made.mode, platform, nonce: args.version_suffix.clone(), gpus },
         tag: platform_tag(shell.environment.get(TAG), platform)?,
         options: MakeOptions { level: if args.no_wheel_compression { 0 } else { args.compression_level }, time },
-        time_s: epoch.and_then(|text| text.parse().ok()).unwrap_or(FIRST_TIME_S),
+        time_s: time_s.unsigned_abs(),
         compresses_tree: args.devel_tarball_compression,
         inits_devices: args.device_init_compat,
         room,

@@ -85,6 +85,9 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             vec![("here".to_owned(), found.iter().map(|gpu| gpu.target.to_string()).collect())]
         }
         None => rows.iter().map(|row| (row.family.clone(), row.members.clone())).collect(),
+        Some(words) if sdk::words(words).next().is_none() => {
+            return shell.report(&[unknown_families(std::slice::from_ref(words), &format!("--family {words}"), &rows)]);
+        }
         Some(words) => match sdk::expand(words, &rows) {
             Ok(targets) => vec![(words.clone(), targets)],
             Err(unknown) => return shell.report(&[unknown_families(&unknown, &format!("--family {words}"), &rows)]),

@@ -10,6 +10,7 @@ use super::{Exit, Format, Shell};
 use crate::cli::load;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::names::Version;
 use crate::render::actions::Output;
 use crate::sdk::version::{self, Versions};
 use crate::sys;
@@ -29,16 +30,16 @@ rocm_rpm_package_version.
 Examples:
   rock-matrix sdk version --release-type nightly                             of version.json here
   rock-matrix sdk version --release-type prerelease --prerelease-version 2 --base 7.10.0
-  rock-matrix sdk version --custom-suffix .mine1 --base 7.10.0")]
+  rock-matrix sdk version --custom-suffix +mine1 --base 7.10.0")]
 pub(super) struct Args {
     /// What kind of release it is
     #[arg(long, value_name = "TYPE", required_unless_present = "custom_suffix", conflicts_with = "custom_suffix")]
     release_type: Option<String>,
     /// Append this to the version of the sources, for all three
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "prerelease_version")]
     custom_suffix: Option<String>,
     /// The version of the sources [default: rocm-version of --version-file]
-    #[arg(long, value_name = "X.Y.Z")]
+    #[arg(long, value_name = "X.Y.Z", value_parser = release)]
     base: Option<String>,
     /// The file that says the version of the sources
     #[arg(long, value_name = "FILE", default_value = "version.json")]
@@ -52,7 +53,8 @@ pub(super) struct Args {
     #[arg(
         help = "The commit of the sources [default: GITHUB_SHA, else that of the working folder]",
         long,
-        value_name = "SHA"
+        value_name = "SHA",
+        value_parser = commit
     )]
     sha: Option<String>,
     /// How to print the result
@@ -106,12 +108,22 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn versions(args: &Args, shell: &Shell, rows: &[crate::compat::rows::SdkVersionRow]) -> Result<Versions, Diagnostic> {
     let file = read(&args.version_file, args.base.is_some())?;
-    let base = args.base.clone().or(file.rocm_version).ok_or_else(|| {
-        fault(&format!("`{}` does not say `rocm-version`", args.version_file.display()), "give it with `--base`")
-    })?;
+    let of_file = || Place::File(args.version_file.display().to_string().into());
+    let base = match (&args.base, file.rocm_version) {
+        (Some(base), _) => base.clone(),
+        (None, Some(text)) => release(&text)
+            .map_err(|reason| fault(&reason, "mend `rocm-version`, or give it with `--base`").at(of_file(), ""))?,
+        (None, None) => {
+            return Err(fault("it does not say `rocm-version`", "give it with `--base`").at(of_file(), ""));
+        }
+    };
     if let Some(suffix) = &args.custom_suffix {
         let text = format!("{base}{suffix}");
-        return Ok(Versions { wheel: text.clone(), deb: text.clone(), rpm: text });
+        let wheel = text.parse::<Version>().map_err(|error| {
+            fault(&error.to_string(), "append one such as `.dev0`, `rc1` or `+mine`")
+                .at(Place::Argument(format!("--custom-suffix {suffix}")), "")
+        })?;
+        return Ok(Versions { wheel: wheel.normalized(), deb: text.clone(), rpm: text });
     }
     let wanted = args.release_type.as_deref().unwrap_or_default();
     let row = rows.iter().find(|row| row.release_type == wanted).ok_or_else(|| {
@@ -123,8 +135,11 @@ fn versions(args: &Args, shell: &Shell, rows: &[crate::compat::rows::SdkVersionR
     if args.prerelease_version.is_some() && !takes_number {
         return Err(fault(&format!("a {wanted} has no number"), "leave out `--prerelease-version`"));
     }
-    let sha = match args.sha.clone().or_else(|| shell.environment.get("GITHUB_SHA").map(str::to_owned)) {
-        Some(sha) => Some(sha),
+    let of_workflow = || shell.environment.get("GITHUB_SHA").filter(|_| row.wheel.contains("{sha}")).map(commit);
+    let sha = match args.sha.clone().map(Ok).or_else(of_workflow) {
+        Some(sha) => Some(sha.map_err(|reason| {
+            fault(&reason, "give it with `--sha`").at(Place::Argument("GITHUB_SHA".to_owned()), "")
+        })?),
         None if row.wheel.contains("{sha}") => head(shell),
         None => None,
     };
@@ -132,16 +147,24 @@ fn versions(args: &Args, shell: &Shell, rows: &[crate::compat::rows::SdkVersionR
     known.insert("date", args.date.clone().unwrap_or_else(|| shell.environment.today().replace('-', "")));
     known.extend(args.prerelease_version.map(|number| ("number", number.to_string())));
     if !file.release_metadata.base_date.is_empty() {
-        known.insert("base-date", day(&file.release_metadata.base_date).map_err(|reason| fault(&reason, "mend it"))?);
+        known.insert(
+            "base-date",
+            day(&file.release_metadata.base_date)
+                .map_err(|reason| fault(&reason, "mend `release-metadata.base-date`").at(of_file(), ""))?,
+        );
     }
     if let Some(sha) = sha {
         known.insert("sha8", sha.chars().take(8).collect());
         known.insert("sha", sha);
     }
-    version::versions(row, &known).map_err(|missing| {
-        let help: Vec<&str> = missing.iter().map(|word| how_to_tell(word)).collect();
+    let made = version::versions(row, &known).map_err(|missing| {
+        let mut help: Vec<&str> = missing.iter().map(|word| how_to_tell(word)).collect();
+        help.dedup();
         fault(&format!("a {wanted} cannot be numbered without {}", missing.join(", ")), &help.join("; "))
-    })
+    })?;
+    // A commit of digits alone loses its zeros in front.
+    let wheel = made.wheel.parse::<Version>().map_err(|error| fault(&error.to_string(), "mend the facts"))?;
+    Ok(Versions { wheel: wheel.normalized(), ..made })
 }
 
 fn how_to_tell(word: &str) -> &'static str {
@@ -160,8 +183,8 @@ fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
     let text = sys::read_text(path, LARGEST_BYTES).map_err(|error| {
         Diagnostic::from(error).help("give the version with `--base`, or the file with `--version-file`")
     })?;
-    serde_json::from_str(&text).map_err(|error| {
-        fault(&format!("it does not say versions: {error}"), "see `version.json` of ROCm's sources")
+    super::wanted::object(text.as_bytes()).map_err(|reason| {
+        fault(&format!("it does not say versions: {reason}"), "see `version.json` of ROCm's sources")
             .at(Place::File(path.display().to_string().into()), "")
     })
 }
@@ -177,9 +200,34 @@ fn day(text: &str) -> Result<String, String> {
     let number = |range: std::ops::Range<usize>| text.get(range).and_then(|digits| digits.parse::<u32>().ok());
     let is_day = text.len() == 8
         && text.bytes().all(|byte| byte.is_ascii_digit())
-        && number(4..6).is_some_and(|month| (1..=12).contains(&month))
-        && number(6..8).is_some_and(|day| (1..=31).contains(&day));
+        && matches!((number(0..4), number(4..6), number(6..8)), (Some(year), Some(month), Some(day))
+            if (1..=days_in(year, month)).contains(&day));
     if is_day { Ok(text.to_owned()) } else { Err(format!("`{text}` is no day such as 20251120")) }
+}
+
+/// How many days a month of the Gregorian calendar has; none where there is no such month.
+fn days_in(year: u32, month: u32) -> u32 {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    match month {
+        2 => 28 + u32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    }
+}
+
+/// The version of the sources: numbers alone, as installers write them.
+fn release(text: &str) -> Result<String, String> {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let normal = text.parse::<Version>().map(|version| version.normalized());
+    let is_release = text.contains('.') && text.split('.').all(is_number) && normal.as_deref() == Ok(text);
+    if is_release { Ok(text.to_owned()) } else { Err(format!("`{text}` is no version such as 7.10.0")) }
+}
+
+/// A commit by its hash, in small letters; of a short one eight digits are needed.
+fn commit(text: &str) -> Result<String, String> {
+    let is_hash = (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { Ok(text.to_ascii_lowercase()) } else { Err(format!("`{text}` is no hash of a commit")) }
 }
 
 fn fault(message: &str, help: &str) -> Diagnostic {

@@ -137,9 +137,18 @@ impl Wanted {
         if bytes.size_bytes() > LARGEST_MANIFEST_BYTES {
             return Err(none(format!("it has {} bytes", bytes.size_bytes())));
         }
-        serde_json::from_reader(Section::new(bytes.as_ref(), 0, bytes.size_bytes()))
-            .map_err(|error| none(error.to_string()))
+        object(Section::new(bytes.as_ref(), 0, bytes.size_bytes())).map_err(none)
     }
+}
+
+/// What a document says that must be an object: a list is none, even where what it holds would fit in order.
+///
+/// # Errors
+/// Why it is none.
+pub(super) fn object<T: serde::de::DeserializeOwned>(document: impl std::io::Read) -> Result<T, String> {
+    let read: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_reader(document).map_err(|error| error.to_string())?;
+    serde_json::from_value(read.into()).map_err(|error| error.to_string())
 }
 
 /// Reads the word of a platform.

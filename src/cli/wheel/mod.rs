@@ -19,9 +19,9 @@ mod verify;
 pub(super) use bar::{Bar, Watchers};
 pub(super) use expected::contents;
 pub(super) use judging::gate;
-pub(super) use output::source_date;
+pub(super) use output::source_date_s;
 pub(in crate::cli) use sizes::size;
-pub(in crate::cli) use verify::verified_with;
+pub(in crate::cli) use verify::proved_with;
 
 use std::path::Path;
 

@@ -117,9 +117,17 @@ pub(super) fn save(
 }
 
 /// The time for all members, where the environment gives one.
-pub(in crate::cli) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
+pub(super) fn source_date(text: Option<&str>) -> Result<Option<DosTime>, Diagnostic> {
+    Ok(source_date_s(text)?.map(DosTime::from_epoch_s))
+}
+
+/// The same in seconds since 1970-01-01, moved into the range that members of wheels can say.
+///
+/// # Errors
+/// When it is no number.
+pub(in crate::cli) fn source_date_s(text: Option<&str>) -> Result<Option<i64>, Diagnostic> {
     text.map(|text| {
-        text.parse().map(DosTime::from_epoch_s).map_err(|_| {
+        text.parse().map(DosTime::clamp_epoch_s).map_err(|_| {
             let message = format!("`SOURCE_DATE_EPOCH` is `{text}`, which is no whole number of seconds");
             Diagnostic::new(&codes::BAD_SOURCE_DATE, message).help("set it to seconds since 1970-01-01, or unset it")
         })

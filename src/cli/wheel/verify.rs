@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, Watchers};
-use super::judging::vouched;
+use super::judging::{Judge, told_once, vouched};
 use super::{Format, Printing, WheelFile, report};
 use crate::audit::{self, FileFacts, Look, Reading};
 use crate::cli::{Exit, Shell};
+use crate::compat::Compat;
 use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::elf::LayoutFault;
@@ -60,22 +61,12 @@ fn check(path: &Path, shell: &Shell) -> Vec<Diagnostic> {
 /// What is wrong with a wheel: its container, members against RECORD, METADATA and WHEEL against the name, and libraries
 /// that loaders refuse or crash on. Large libraries are read once for all of it.
 fn verified(file: &WheelFile, watchers: Watchers) -> Vec<Diagnostic> {
-    verified_with(file, Look::Layouts, watchers, |_, _| ()).0
-}
-
-/// The same, and what becomes of the wheel and of the facts of its files, unless it cannot be read.
-pub(in crate::cli) fn verified_with<R>(
-    file: &WheelFile,
-    look: Look,
-    watchers: Watchers,
-    take: impl FnOnce(&Wheel<'_>, &[FileFacts]) -> R,
-) -> (Vec<Diagnostic>, Option<R>) {
     let bar = Bar::new(watchers, &file.shown);
     let watch = |progress| bar.tell(progress);
-    let whole = || (wheel::verify_watched(&file.file, &file.name, &watch), None);
+    let whole = || wheel::verify_watched(&file.file, &file.name, &watch);
     let Ok(opened) = Wheel::open(&file.file) else { return whole() };
     let reading = Reading {
-        look,
+        look: Look::Layouts,
         asked: &|_| false,
         make_scratch: &sys::scratch,
         vouching: Some(&Vouching::new(opened.record())),
@@ -91,7 +82,34 @@ pub(in crate::cli) fn verified_with<R>(
             |fault: &LayoutFault| Diagnostic::new(&rocm_codes::DAMAGED_LAYOUT, fault.to_string()).at(place.clone(), "");
         found.extend(file_facts.layout_faults.iter().map(finding));
     }
-    (found, Some(take(&opened, &files)))
+    found
+}
+
+/// What `wheel check` says of a wheel without options, the same way on every machine, but for its size and for other
+/// wheels; and what is taken of it, where it can be read.
+pub(in crate::cli) fn proved_with<R>(
+    file: &WheelFile,
+    compat: &'static Compat,
+    watchers: Watchers,
+    take: impl FnOnce(&Wheel<'_>, &[FileFacts]) -> R,
+) -> (Vec<Diagnostic>, Option<R>) {
+    let judge = Judge { watchers, vouches: true, ..Judge::alone(compat, Look::Everything) };
+    let proved = judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
+        let vouched = vouched(&report.files);
+        let mut found = wheel::verify_some(wheel, &file.name, &|member| vouched.contains(member.name()));
+        let fresh: Vec<Diagnostic> = report.findings.iter().filter(|one| !found.contains(one)).cloned().collect();
+        found.extend(fresh);
+        told_once(&mut found);
+        (found, take(wheel, &report.files))
+    });
+    match proved {
+        Ok((found, taken)) => (found, Some(taken)),
+        // What keeps a wheel from being read is among the faults of the container, which are all to be told.
+        Err(faults) => {
+            let whole = wheel::verify(&file.file, &file.name);
+            (if whole.iter().any(Diagnostic::is_error) { whole } else { faults }, None)
+        }
+    }
 }
 
 /// The name of a file as it stands in an address, which installers refuse.

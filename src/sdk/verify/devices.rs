@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::MAKE_AGAIN;
 use super::opened::OpenedWheel;
 use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
@@ -24,9 +25,10 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
     let target = wheel.made_for.as_deref().unwrap_or_default();
     let member = format!("{folder}/{LISTS}{target}.json");
     let Some(text) = wheel.texts.get(&member) else {
-        return vec![wheel.fault(&codes::DEVICE_LINKS, format!("there is no `{member}`, the list of its files"))];
+        let message = format!("there is no `{member}`, the list of its files");
+        return vec![wheel.fault(&codes::DEVICE_LINKS, message).help(MAKE_AGAIN)];
     };
-    let fault = |message: String| wheel.fault_at(&codes::DEVICE_LINKS, &member, message);
+    let fault = |message: String| wheel.fault_at(&codes::DEVICE_LINKS, &member, message).help(MAKE_AGAIN);
     let list: Value = match serde_json::from_str(text) {
         Ok(list) => list,
         Err(error) => return vec![fault(format!("it is no list of files: {error}"))],

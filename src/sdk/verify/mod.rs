@@ -30,6 +30,9 @@ pub use texts::is_read;
 pub const ON_PURPOSE: [&Code; 4] =
     [&rocm::PURELIB_WITH_LIBRARIES, &rocm::VENDORED_ROCM, &codes::PURELIB_MISMATCH, &codes::COPIED_LIBRARY];
 
+/// What to do about a package that a build would not have made so.
+const MAKE_AGAIN: &str = "make the packages again with `rock-matrix sdk build`, and leave them as they are";
+
 /// Everything that the packages of a folder break, of what they promise together.
 pub fn verify(opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
     let mut found = names::findings(opened, facts);

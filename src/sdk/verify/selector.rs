@@ -17,9 +17,12 @@ const NEEDED: [&str; 4] = ["PKG-INFO", "pyproject.toml", "setup.py", ABOUT];
 /// What the build says of itself.
 const ABOUT: &str = "src/rocm_sdk/_dist_info.py";
 
+/// What to do about all of it.
+const HELP: &str = "keep the packages of one run of `rock-matrix sdk build` in a folder, all of them";
+
 pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> Vec<Diagnostic> {
     let fault = |message: String| {
-        Diagnostic::new(&codes::BAD_SELECTOR, message).at(Place::File(selector.path.as_str().into()), "")
+        Diagnostic::new(&codes::BAD_SELECTOR, message).at(Place::File(selector.path.as_str().into()), "").help(HELP)
     };
     if let Some(why) = &selector.fault {
         return vec![fault(format!("it cannot be read: {why}"))];

@@ -1,5 +1,6 @@
 //! Names of libraries.
 
+use super::MAKE_AGAIN;
 use super::opened::OpenedWheel;
 use crate::compat::rows::Tables;
 use crate::diagnostic::registry::sdk as codes;
@@ -29,7 +30,8 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
             let fault = wheel.fault_at(&codes::OTHER_SONAME, path, message);
             let is_twice = is_file_name(soname) && wheel.files.contains_key(&format!("{folder}/{soname}"));
             // What is opened by its path is found under any name.
-            found.push(if is_twice { fault } else { fault.severity(Severity::Warning) });
+            let opened = "name the file so in the build that made it, unless programs open it by its path";
+            found.push(if is_twice { fault.help(MAKE_AGAIN) } else { fault.severity(Severity::Warning).help(opened) });
         }
     }
     found

@@ -18,9 +18,14 @@ impl DosTime {
     /// 1980-01-01, the time of members that have none of their own.
     pub const FIRST: Self = Self { date: 1 << 5 | 1, time: 0 };
 
+    /// A time in seconds since 1970-01-01 UTC, moved into the range that members can say: 1980 to 2107.
+    pub fn clamp_epoch_s(seconds: i64) -> i64 {
+        seconds.clamp(FIRST_S, LAST_S)
+    }
+
     /// A time in seconds since 1970-01-01 UTC, moved into the range and rounded down to two seconds.
     pub fn from_epoch_s(seconds: i64) -> Self {
-        let seconds = seconds.clamp(FIRST_S, LAST_S);
+        let seconds = Self::clamp_epoch_s(seconds);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = civil(days);
         let part = |value: i64| u16::try_from(value).expect("parts of a clamped time are small");

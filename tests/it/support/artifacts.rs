@@ -84,6 +84,15 @@ impl<'p> Artifacts<'p> {
         }
     }
 
+    /// Adds a library for Windows to the artifacts of every package that is run from there.
+    pub fn windows(&self, targets: &[&str]) {
+        let generic = ["core-hip_lib_generic/hip", "blas_lib_generic/blas"].map(str::to_owned);
+        for stage in generic.into_iter().chain(targets.iter().map(|target| format!("blas_lib_{target}/blas"))) {
+            let name = stage.split('/').next().unwrap_or_default();
+            self.file(&format!("{stage}/stage/bin/{name}.dll"), &super::bundle::pe_library(&[]));
+        }
+    }
+
     /// Adds a file; `path` is `ARTIFACT/ROOT/stage/PATH`, and the root is listed in the artifact's manifest.
     pub fn file(&self, path: &str, bytes: &[u8]) {
         std::fs::write(self.place(path), bytes).unwrap();

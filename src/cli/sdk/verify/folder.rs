@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::{open, payload};
-use crate::audit::{Look, SplitCode};
+use crate::audit::SplitCode;
 use crate::bytes::{ReadAt as _, Section};
-use crate::cli::wheel::{self, Watchers, WheelFile, verified_with};
-use crate::compat::rows::Tables;
-use crate::diagnostic::registry::sdk as codes;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::cli::wheel::{self, Watchers, WheelFile, proved_with};
+use crate::compat::Compat;
+use crate::diagnostic::registry::{rocm, sdk as codes};
+use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::sdk::verify::{ON_PURPOSE, Opened};
 use crate::sys::{self, EntryKind, PositionalFile};
+
+/// What is asked of all packages together, and told by that: where libraries search those that they need.
+const OF_ALL: [&Code; 3] = [&rocm::LIBRARY_FROM_ELSEWHERE, &rocm::RPATH_LEAVES_WHEEL, &rocm::ABSOLUTE_RPATH];
 
 /// The packages of a folder.
 #[derive(Debug, Default)]
@@ -40,7 +43,7 @@ pub(super) struct Package {
 ///
 /// # Errors
 /// When a folder cannot be read, or has no packages.
-pub(super) fn read(folder: &Path, facts: &Tables, watchers: Watchers) -> Result<Read, Diagnostic> {
+pub(super) fn read(folder: &Path, compat: &'static Compat, watchers: Watchers) -> Result<Read, Diagnostic> {
     let paths = listed(folder)?;
     if paths.is_empty() {
         let is_there = sys::exists(folder);
@@ -58,7 +61,7 @@ pub(super) fn read(folder: &Path, facts: &Tables, watchers: Watchers) -> Result<
     let mut read = Read { is_whole: true, ..Read::default() };
     for (shown, path) in paths {
         if is_wheel(&shown) {
-            add_wheel(&mut read, &shown, &path, facts, watchers);
+            add_wheel(&mut read, &shown, &path, compat, watchers);
         } else {
             let file = PositionalFile::open(&path)?;
             let selector = payload::selector(&shown, Section::new(&file, 0, file.size_bytes()));
@@ -104,7 +107,7 @@ fn is_wheel(file: &str) -> bool {
     file.strip_suffix(".whl").is_some()
 }
 
-fn add_wheel(read: &mut Read, shown: &str, path: &Path, facts: &Tables, watchers: Watchers) {
+fn add_wheel(read: &mut Read, shown: &str, path: &Path, compat: &'static Compat, watchers: Watchers) {
     let file = match wheel::open(path) {
         Ok(file) => WheelFile { shown: shown.to_owned(), ..file },
         Err(fault) => {
@@ -114,11 +117,13 @@ fn add_wheel(read: &mut Read, shown: &str, path: &Path, facts: &Tables, watchers
             return;
         }
     };
-    let (found, taken) = verified_with(&file, Look::Everything, watchers, |wheel, files| {
+    let facts = compat.sdk_tables();
+    let (found, taken) = proved_with(&file, compat, watchers, |wheel, files| {
         read.splits.push(SplitCode::new(shown, files));
         open::opened(wheel, files, shown, &file.name, facts)
     });
-    let found = found.into_iter().filter(|one| !ON_PURPOSE.contains(&one.code));
+    let is_told = |one: &Diagnostic| !ON_PURPOSE.contains(&one.code) && !OF_ALL.contains(&one.code);
+    let found = found.into_iter().filter(is_told);
     read.findings.extend(found.map(|one| placed(one, &file.name.to_string(), shown)));
     let mut package = Package { path: shown.to_owned(), size_bytes: file.file.size_bytes(), unpacked: None };
     match taken {

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let facts = compat.sdk_tables();
-    let read = match folder::read(&args.dist_dir, facts, Watchers::of(shell)) {
+    let read = match folder::read(&args.dist_dir, compat, Watchers::of(shell)) {
         Ok(read) => read,
         Err(fault) => return shell.report(&[fault]),
     };
