@@ -174,7 +174,8 @@ fn libraries_search_the_core_package_after_what_they_searched() {
 /// TK5: a program stands for a link to a program, as often as links follow each other.
 #[test]
 fn links_to_programs_run_them_under_their_own_name() {
-    let project = Project::new();
+    // No compiler and no other program is there.
+    let project = Project::new().env("PATH", "");
     Artifacts::split(&project);
     build(&project, &[], 0);
     let site = project.path("site");
@@ -192,6 +193,13 @@ fn links_to_programs_run_them_under_their_own_name() {
     };
     let bin = "_rocm_sdk_core/lib/llvm/bin/clang++";
     run(&site, &site.join(bin));
+    let folder = site.join(bin).parent().unwrap().to_owned();
+    let by_name = Command::new("sh")
+        .args(["-c", "clang++ -v"])
+        .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
+        .output();
+    let said = String::from_utf8(by_name.unwrap().stdout).unwrap();
+    assert!(said.contains("clang++\n-v\n"), "{said}");
     let outer = project.path("outer");
     std::os::unix::fs::symlink(site.join(bin), &outer).unwrap();
     run(&site, &outer);
@@ -490,13 +498,15 @@ fn a_build_by_families_gives_each_its_libraries_and_its_tree() {
     assert!(libraries.contains_key("rocm_sdk_libraries_gfx94X_dcgpu/__init__.py"), "a name that can be imported");
     let metadata = &libraries["rocm_sdk_libraries_gfx94x_dcgpu-7.10.0.dist-info/METADATA"].0;
     assert!(String::from_utf8_lossy(metadata).contains("\nName: rocm-sdk-libraries-gfx94X-dcgpu\n"));
-    let packed = std::fs::read(project.path("out/dist/gfx94X-dcgpu/rocm-7.10.0.tar.gz")).unwrap();
-    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
-    let mut entries = archive.entries().unwrap().map(Result::unwrap);
-    let mut about = entries.find(|entry| entry.path().unwrap().ends_with("_dist_info.py")).unwrap();
-    let mut text = String::new();
-    about.read_to_string(&mut text).unwrap();
-    assert!(text.contains("\nAVAILABLE_TARGET_FAMILIES = [\"gfx94X-dcgpu\"]\n"), "{text}");
+    for family in ["gfx94X-dcgpu", "gfx110X-all"] {
+        let texts = selector(&std::fs::read(project.path(&format!("out/dist/{family}/rocm-7.10.0.tar.gz"))).unwrap());
+        let told = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
+        for line in
+            [format!("DEFAULT_TARGET_FAMILY = \"{family}\""), format!("AVAILABLE_TARGET_FAMILIES = [\"{family}\"]")]
+        {
+            assert!(told.lines().any(|found| found == line), "{line}: {told}");
+        }
+    }
 }
 
 /// TK5: the stub is what its source says.
@@ -530,7 +540,19 @@ fn the_commands_of_the_page_run() {
     }
 }
 
-/// TK13, TU9: the source distribution knows the targets of both platforms, whichever of them made it.
+/// The files of a source distribution, as texts.
+fn selector(packed: &[u8]) -> BTreeMap<String, String> {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed));
+    let text = |entry: std::io::Result<tar::Entry<'_, _>>| {
+        let mut entry = entry.unwrap();
+        let mut text = String::new();
+        entry.read_to_string(&mut text).unwrap();
+        (entry.path().unwrap().display().to_string(), text)
+    };
+    archive.entries().unwrap().map(text).collect()
+}
+
+/// TK13, TK20, TU9: the source distribution knows the targets of both platforms, whichever of them made it.
 #[test]
 fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
     let families =
@@ -555,22 +577,14 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
         ] {
             std::fs::remove_file(project.path("artifacts").join(link)).unwrap();
         }
-        build(&project, &[&families[..], &["--platform", platform]].concat(), 0);
+        let made = build(&project, &[&families[..], &["--platform", platform]].concat(), 0).stdout;
+        // There is no profiler for Windows, whatever artifacts there are.
+        assert_eq!(made.contains("rocm_profiler"), platform == "linux", "{made}");
         std::fs::read(project.path("out/dist/rocm-7.10.0.tar.gz")).unwrap()
     };
     let linux = sdist("linux", &["gfx942", "gfx1100", "gfx1101", "gfx1102"]);
     assert!(linux == sdist("windows", &["gfx1100", "gfx1101", "gfx1102"]));
-    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(linux.as_slice()));
-    let texts: BTreeMap<String, String> = archive
-        .entries()
-        .unwrap()
-        .map(|entry| {
-            let mut entry = entry.unwrap();
-            let mut text = String::new();
-            entry.read_to_string(&mut text).unwrap();
-            (entry.path().unwrap().display().to_string(), text)
-        })
-        .collect();
+    let texts = selector(&linux);
     let told = &texts["rocm-7.10.0/src/rocm_sdk/_dist_info.py"];
     for line in [
         r#"DEFAULT_TARGET_FAMILY = "gfx1100""#,
@@ -579,6 +593,15 @@ fn both_platforms_make_the_same_source_distribution_of_the_targets_of_both() {
         r#"WINDOWS_TARGET_FAMILIES = ["gfx1100","gfx1101","gfx1102"]"#,
     ] {
         assert!(told.lines().any(|found| found == line), "{line}: {told}");
+    }
+    let about = &texts["rocm-7.10.0/PKG-INFO"];
+    for line in [
+        "Provides-Extra: device-gfx942",
+        "Provides-Extra: device-gfx1100",
+        r#"Requires-Dist: rocm-sdk-device-gfx942==7.10.0; sys_platform == "linux" and extra == "device-gfx942""#,
+        r#"Requires-Dist: rocm-sdk-device-gfx1100==7.10.0; extra == "device-gfx1100""#,
+    ] {
+        assert!(about.lines().any(|found| found == line), "{line}: {about}");
     }
     assert!(texts.values().all(|text| !text.contains('\r')));
 }

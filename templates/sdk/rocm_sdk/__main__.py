@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import unittest
 from pathlib import Path
@@ -38,9 +39,10 @@ def _version(_: argparse.Namespace) -> int:
 
 def _targets(_: argparse.Namespace) -> int:
     path: Path = platform_dir("core") / _DIST_INFO_JSON
-    targets = json.loads(path.read_text("utf-8")).get("dist_amdgpu_targets")
-    if targets is None:
-        raise ValueError(f"{path} names no targets")
+    try:
+        targets = json.loads(path.read_text("utf-8"))["dist_amdgpu_targets"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} names no targets: {error!r}") from error
     print(targets)
     return 0
 
@@ -81,6 +83,11 @@ def main(argv: Optional[List[str]] = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who asked has read enough. Python would complain when it flushes once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ImportError, OSError, ValueError) as error:
         print(f"rocm-sdk: {error}", file=sys.stderr)
         return 1

@@ -29,8 +29,11 @@ def _without_post(version: str) -> str:
 
 
 def _manifest(path: Path) -> Iterator[Tuple[str, str]]:
-    for link in json.loads(path.read_text("utf-8"))["links"]:
-        relpath, target = str(link["relpath"]), str(link["target"])
+    try:
+        links = [(str(link["relpath"]), str(link["target"])) for link in json.loads(path.read_text("utf-8"))["links"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no list of links: {error!r}") from error
+    for relpath, target in links:
         if not set(relpath.split("/")).isdisjoint({"", ".", ".."}) or "\\" in relpath:
             raise ValueError(f"{path}: {relpath!r} is no path below the development tree")
         yield relpath, target

@@ -1,9 +1,13 @@
-"""The same promises of packages that the program built: checks 17, 18, 19 and 25 of the contract."""
+"""The same promises of packages that the program built: checks 16, 17, 18, 19 and 25 of the contract."""
 
+import base64
+import csv
+import hashlib
 import os
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 import packages
 import pytest
@@ -15,6 +19,31 @@ KERNELS = "lib/rocblas/library/Kernels_{}.co"
 
 def payload(environment):
     return (environment.site / "rocm_sdk_devel/_devel.tar").read_bytes()
+
+
+def test_what_was_built_is_valid_and_installs_side_by_side(built):
+    """Check 16."""
+    for wheel in sorted(built.dist.glob("*.whl")):
+        with zipfile.ZipFile(wheel) as archive:
+            assert archive.testzip() is None
+            (record,) = [name for name in archive.namelist() if name.endswith(".dist-info/RECORD")]
+            about = archive.read(record.replace("RECORD", "WHEEL")).decode()
+            assert "\nRoot-Is-Purelib: true\n" in about, about
+            rows = {row[0]: row[1:] for row in csv.reader(archive.read(record).decode().splitlines())}
+            assert sorted(rows) == sorted(name for name in archive.namelist() if not name.endswith("/"))
+            for name, (told, size) in rows.items():
+                if name != record:
+                    content = archive.read(name)
+                    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+                    assert (told, size) == (f"sha256={digest}", str(len(content))), name
+    assert {path.name for path in built.site.glob("*rocm*") if path.name.startswith("_rocm") or path.name == "rocm_sdk"} == {
+        "_rocm_profiler",
+        "_rocm_sdk_core",
+        "_rocm_sdk_libraries",
+        "rocm_sdk",
+    }
+    assert "rocm_sdk_device_gfx942" in built.installed_names
+    assert built.pip("check").stdout == "No broken requirements found.\n"
 
 
 def test_what_was_built_answers_unpacks_and_tests_itself(built):

@@ -46,6 +46,20 @@ def test_without_the_development_files_it_says_what_to_install(environment):
         assert done.stdout == "" and f"pip install 'rocm[devel]=={packages.VERSION}'" in done.stderr
 
 
+@pytest.mark.parametrize("text", ["[]", "{", "{}", "\udcff"])
+def test_a_list_of_targets_that_is_none_is_told_by_its_path(installed, text):
+    path = installed.site / "_rocm_sdk_core/share/therock/dist_info.json"
+    path.write_text(text, "utf-8", errors="surrogateescape")
+    done = installed.sdk("targets", code=1)
+    assert done.stdout == "" and done.stderr.startswith(f"rocm-sdk: {path} names no targets: "), done.stderr
+
+
+def test_who_has_read_enough_is_told_nothing(installed):
+    command = f"{installed.folder}/bin/rocm-sdk path --root | true"
+    done = installed.run("bash", "-o", "pipefail", "-c", command)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
 def test_packages_agree_for_the_installer(installed):
     assert installed.pip("check").stdout == "No broken requirements found.\n"
 

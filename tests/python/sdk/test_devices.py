@@ -36,6 +36,13 @@ def test_removing_a_device_package_takes_its_links_and_leaves_the_others(install
     installed.sdk("test")
 
 
+@pytest.mark.parametrize("text", ["[]", "{", '{"links": 5}', '{"links": [{"relpath": "a"}]}'])
+def test_a_list_of_links_that_is_none_is_told_by_its_path(installed, text):
+    (path,) = (installed.site / "_rocm_sdk_libraries/.devel_links").glob("*.json")
+    path.write_text(text, "utf-8")
+    assert installed.sdk("init", code=1).stderr.startswith(f"rocm-sdk: {path} is no list of links: ")
+
+
 def test_stale_files_and_links_are_replaced(installed):
     installed.sdk("init")
     path, target = (
