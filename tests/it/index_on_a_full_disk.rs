@@ -1,7 +1,6 @@
 //! An index that cannot be written leaves the one that was there.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use crate::support::{Project, Wheel};
 
@@ -20,17 +19,6 @@ fn site(project: &Project) -> BTreeMap<String, String> {
     pages.map(|file| (file.clone(), project.read(&file))).collect()
 }
 
-/// The binary where no file may get longer than so many KiB. A signal would end it; ignored, writing fails.
-fn limited(project: &Project, kib: u32, words: &[&str]) -> (Option<i32>, String) {
-    let done = Command::new("bash")
-        .args(["-c", &format!("trap '' XFSZ; ulimit -f {kib}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_rock-matrix")])
-        .args(words)
-        .current_dir(project.root())
-        .output()
-        .unwrap();
-    (done.status.code(), String::from_utf8(done.stderr).unwrap())
-}
-
 #[test]
 fn a_disk_that_takes_no_more_leaves_the_old_index_and_nothing_half_written() {
     let project = with(Project::new(), 0..3);
@@ -38,8 +26,7 @@ fn a_disk_that_takes_no_more_leaves_the_old_index_and_nothing_half_written() {
     project.run(&words).exits(0);
     let before = site(&project);
     let project = with(project, 3..60);
-    let (code, said) = limited(&project, 8, &words);
-    assert_eq!(code, Some(3), "{said}");
+    let said = project.run_limited(8, &words).exits(3).stderr;
     assert!(said.contains("error[H") && said.contains("cannot write"), "{said}");
     assert!(said.contains("the index is as it was"), "{said}");
     assert_eq!(site(&project), before);

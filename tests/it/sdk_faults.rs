@@ -123,34 +123,20 @@ fn a_build_that_is_interrupted_takes_away_what_it_began() {
     assert_eq!((packages(&project), beside(&project)), (before, vec!["dist".to_owned()]));
 }
 
-/// A build where no file may get longer than so many KiB: its exit code and what it says.
-fn limited(project: &Project, kib: u32, more: &[&str]) -> (Option<i32>, String) {
-    let done = Command::new("sh")
-        .args(["-c", &format!("ulimit -f {kib}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_rock-matrix")])
-        .args(BUILD)
-        .args(more)
-        .current_dir(project.root())
-        .output()
-        .unwrap();
-    (done.status.code(), String::from_utf8(done.stderr).unwrap())
-}
-
-/// dash counts in blocks of 512 bytes, bash in KiB: either way less than a file here needs.
 #[test]
 fn a_disk_that_takes_no_more_is_told_and_nothing_is_half_written() {
     let project = Project::new();
     large(&project);
     // In a large member, in a member that is copied as it is, and in the tree to build against.
     for (kib, more) in [(20_000, &[][..]), (16, &[]), (16, &["--wheel-compression"])] {
-        let (code, said) = limited(&project, kib, more);
-        assert_eq!(code, Some(3), "{kib}: {said}");
+        let said = project.run_limited(kib, &[&BUILD, more].concat()).exits(3).stderr;
         assert!(said.starts_with("error[H021 cannot-write-file]: cannot write `"), "{said}");
         assert!(said.contains("File too large") && said.contains("help: lift the limit of this shell"), "{said}");
         assert_eq!(beside(&project), [""; 0], "{kib}");
     }
     project.run(&BUILD).exits(0);
     let before = packages(&project);
-    assert_eq!(limited(&project, 16, &[]).0, Some(3));
+    project.run_limited(16, &BUILD).exits(3);
     assert_eq!((packages(&project), beside(&project)), (before, vec!["dist".to_owned()]));
 }
 
@@ -167,8 +153,7 @@ fn a_disk_that_cannot_keep_what_archives_hold_is_told_before_anything_is_written
         .collect();
     artifacts.file("blas_lib_generic/blas/stage/lib/noise.dat", &noise);
     artifacts.pack(Compression::Zstd);
-    let (code, said) = limited(&project, 1000, &[]);
-    assert_eq!(code, Some(3), "{said}");
+    let said = project.run_limited(1000, &BUILD).exits(3).stderr;
     assert!(said.contains("error[H021 cannot-write-file]: cannot write to `") && said.contains("help: lift"), "{said}");
     assert!(!project.has("out"));
     project.run(&BUILD).exits(0);

@@ -60,19 +60,6 @@ fn killed(mut child: Child) {
     assert!(!child.wait().unwrap().success());
 }
 
-/// Runs the command where no file may get longer than a MiB, as on a disk that is full. A signal would end it; ignored,
-/// writing fails.
-fn on_a_full_disk(project: &Project, more: &[&str]) -> (Option<i32>, String) {
-    let done = Command::new("bash")
-        .args(["-c", "trap '' XFSZ; ulimit -f 1024; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rock-matrix")])
-        .args(FETCH)
-        .args(more)
-        .current_dir(project.root())
-        .output()
-        .unwrap();
-    (done.status.code(), String::from_utf8(done.stderr).unwrap())
-}
-
 /// TK28: what a killed run leaves is no artifact, and goes with the next run, whatever that fetches.
 #[test]
 fn a_run_that_is_killed_while_it_unpacks_leaves_nothing_for_good() {
@@ -141,8 +128,8 @@ fn one_tree_comes_as_a_whole_or_stays_as_it_was() {
     assert!(said.contains("[S002 bad-artifact]") && said.contains("damaged or cut off"), "{said}");
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     std::fs::remove_file(damaged).unwrap();
-    let (code, said) = on_a_full_disk(&project, &flat);
-    assert!(code == Some(3) && said.contains("cannot write"), "{said}");
+    let said = project.run_limited(1024, &[&FETCH, &flat[..]].concat()).exits(3).stderr;
+    assert!(said.contains("cannot write"), "{said}");
     assert_eq!(as_it_was(), [".download_cache", "lib"]);
     let in_the_way = project.path("tree/share");
     std::fs::write(&in_the_way, "a file").unwrap();

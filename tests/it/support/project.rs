@@ -92,8 +92,15 @@ impl Project {
 
     /// The command, not yet run: for stories that need more than [`Self::run`] gives.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rock-matrix"));
-        command.args(arguments).current_dir(self.root()).stdin(Stdio::null());
+        let mut command = self.program(env!("CARGO_BIN_EXE_rock-matrix"));
+        command.args(arguments);
+        command
+    }
+
+    /// A program in the folder of the project, with nothing of this machine in its environment that the binary reads.
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command.current_dir(self.root()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| SCRUBBED.iter().any(|prefix| name.starts_with(prefix))) {
                 command.env_remove(name);
@@ -105,7 +112,19 @@ impl Project {
 
     /// Runs the binary to its end. The exit code must then be asserted with [`Ran::exits`].
     pub fn run(&self, arguments: &[&str]) -> Ran {
-        let output = self.command(arguments).output().unwrap();
+        self.ran(self.command(arguments), arguments)
+    }
+
+    /// The same where no file may get longer than so many KiB, as on a disk that is full.
+    pub fn run_limited(&self, kib: u32, arguments: &[&str]) -> Ran {
+        let mut command = self.program("bash");
+        let script = format!("ulimit -f {kib}; exec \"$0\" \"$@\"");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_rock-matrix")]).args(arguments);
+        self.ran(command, arguments)
+    }
+
+    fn ran(&self, mut command: Command, arguments: &[&str]) -> Ran {
+        let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).expect("the binary writes UTF-8");
             let canonical = self.root().canonicalize().unwrap();
