@@ -9,6 +9,7 @@ use super::laid::{self, Laid};
 use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
 use crate::cli::wheel::size;
+use crate::diagnostic::counted;
 use crate::sdk::{self, Content, DevelKind, Dropped, EntryKind, Origin, stub};
 use crate::sys::Room;
 
@@ -120,14 +121,15 @@ fn table(laid: &Laid) -> String {
     let mut text = format!("mode {}\n", laid.made.mode.word());
     for package in &laid.layout.packages {
         let bytes: u64 = package.files.values().map(|placed| size_bytes(laid, &placed.content)).sum();
-        let _ = writeln!(text, "{}: {} files, {}", package.distribution, package.files.len(), size(bytes));
+        let _ = writeln!(text, "{}: {}, {}", package.distribution, counted(package.files.len(), "file"), size(bytes));
     }
     for tree in &laid.devel {
         let name = tree.made_for.as_ref().map_or_else(String::new, |family| format!(" for {family}"));
         let count = |is_of: fn(&DevelKind) -> bool| tree.entries.iter().filter(|entry| is_of(&entry.kind)).count();
         let files = count(|kind| matches!(kind, DevelKind::File { .. }));
         let links = count(|kind| matches!(kind, DevelKind::Owned(_) | DevelKind::Link(_)));
-        let _ = writeln!(text, "{}{name}: {files} files, {links} links", tree.distribution);
+        let (files, links) = (counted(files, "file"), counted(links, "link"));
+        let _ = writeln!(text, "{}{name}: {files}, {links}", tree.distribution);
     }
     let dropped: Vec<Line<'_>> = lines(laid).into_iter().filter(|line| line.action == "drop").collect();
     if !dropped.is_empty() {
