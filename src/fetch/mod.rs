@@ -75,8 +75,9 @@ pub fn get(address: &str, limit_bytes: u64, proxies: &Proxies) -> Result<String,
 pub type Body = Box<dyn Read + Send>;
 
 /// Opens a file of any size, which is read as it comes. Redirects are followed as those of pages; a server that falls
-/// silent is waited for a minute, and however long all of it takes is no fault. A body that ends before the length that was announced is an
-/// error when it is read. Beside it comes what names these very bytes at the server, where it says that, for [`rest`].
+/// silent is waited for a minute, and however long all of it takes is no fault. A body that ends before the length that
+/// was announced is an error when it is read. Beside it comes what names these very bytes at the server, where it says
+/// that, for [`rest`].
 ///
 /// # Errors
 /// When there is no answer, or the status is not 200.

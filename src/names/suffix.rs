@@ -3,7 +3,7 @@
 //! **Invariant:** all of it is made of [`LocalLabel`]s, so that a version has one `+`, and the form that installers
 //! compare.
 
-use super::{LabelError, LocalLabel, Version};
+use super::{LabelError, LocalLabel, Version, day_digits};
 
 /// The label of a wheel for this ROCm: `rocm7.10.0`, and `devrocm7.10.0.dev0.efed3c` for one in development (`TheRock`,
 /// `determine_version.py`).
@@ -29,25 +29,7 @@ pub fn rocm_suffix(rocm: &Version) -> Result<LocalLabel, LabelError> {
 /// When there is no such day.
 pub fn rocmsdk_suffix(day: &str) -> Result<LocalLabel, String> {
     let fault = || format!("`{day}` is no day, such as `2025-05-28`");
-    let digits: String = match day.as_bytes() {
-        [_, _, _, _, b'-', _, _, b'-', _, _] => day.replace('-', ""),
-        _ => day.to_owned(),
-    };
-    if digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(fault());
-    }
-    let number = |range: std::ops::Range<usize>| digits[range].parse::<u32>().map_err(|_| fault());
-    let (year, month, date) = (number(0..4)?, number(4..6)?, number(6..8)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 => 28 + u32::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    if !(1..=days).contains(&date) {
-        return Err(fault());
-    }
+    let digits = day_digits(day).ok_or_else(fault)?;
     format!("rocmsdk{digits}").parse().map_err(|_| fault())
 }
 

@@ -10,7 +10,7 @@ use super::{Exit, Format, Shell};
 use crate::cli::load;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::names::Version;
+use crate::names::{Version, day_digits};
 use crate::render::actions::Output;
 use crate::sdk::version::{self, Versions};
 use crate::sys;
@@ -197,23 +197,7 @@ fn head(shell: &Shell) -> Option<String> {
 
 /// A day as it stands in versions.
 fn day(text: &str) -> Result<String, String> {
-    let number = |range: std::ops::Range<usize>| text.get(range).and_then(|digits| digits.parse::<u32>().ok());
-    let is_day = text.len() == 8
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-        && matches!((number(0..4), number(4..6), number(6..8)), (Some(year), Some(month), Some(day))
-            if (1..=days_in(year, month)).contains(&day));
-    if is_day { Ok(text.to_owned()) } else { Err(format!("`{text}` is no day such as 20251120")) }
-}
-
-/// How many days a month of the Gregorian calendar has; none where there is no such month.
-fn days_in(year: u32, month: u32) -> u32 {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        2 => 28 + u32::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    }
+    day_digits(text).filter(|digits| digits == text).ok_or_else(|| format!("`{text}` is no day such as 20251120"))
 }
 
 /// The version of the sources: numbers alone, as installers write them.

@@ -1,0 +1,29 @@
+//! Days as they stand in versions.
+
+/// The eight digits of a day of the Gregorian calendar that is written `2025-05-28` or `20250528`; `None` where there is
+/// no such day.
+///
+/// ```
+/// use rock_matrix::names::day_digits;
+/// assert_eq!(day_digits("2024-02-29").as_deref(), Some("20240229"));
+/// assert_eq!((day_digits("20250229"), day_digits("2025-5-28")), (None, None));
+/// ```
+pub fn day_digits(text: &str) -> Option<String> {
+    let digits: String = match text.as_bytes() {
+        [_, _, _, _, b'-', _, _, b'-', _, _] => text.replace('-', ""),
+        _ => text.to_owned(),
+    };
+    if digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let number = |range: std::ops::Range<usize>| digits[range].parse::<u32>().ok();
+    let (year, month, day) = (number(0..4)?, number(4..6)?, number(6..8)?);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        2 => 28 + u32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day).then_some(digits)
+}
