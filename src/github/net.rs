@@ -1,11 +1,17 @@
 //! The network.
 
 use std::fmt;
+use std::io;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::{Request, Response, Uri};
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderValue, Method, Request, Response, Uri};
+use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -53,16 +59,11 @@ impl Net {
         self.proxies.intercept(uri).filter(|_| !is_here)
     }
 
-    async fn carry(&self, request: Request<Body>) -> Result<Response<Body>, WireError> {
+    async fn carry(&self, mut request: Request<Body>) -> Result<Response<Body>, WireError> {
+        set_content_length(&mut request)?;
         let moved = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&moved);
-        let request = request.map(|body| {
-            let counted = move |frame: http_body::Frame<bytes::Bytes>| {
-                counter.fetch_add(1, Ordering::Relaxed);
-                frame
-            };
-            body.map_frame(counted).boxed_unsync()
-        });
+        let request = request.map(|inner| CountedBody { inner, frames: counter }.boxed_unsync());
         let proxy = self.proxy_of(request.uri());
         let through = proxy.as_ref().map(name_of);
         let answer = match (request.uri().scheme_str(), proxy) {
@@ -88,6 +89,52 @@ impl Net {
                 Err(_) => before = moved.load(Ordering::Relaxed),
             }
         }
+    }
+}
+
+/// Sets `Content-Length` of every request that has a body or whose method expects one (RFC 9110, section 8.6). Without it
+/// hyper sends the body in chunks, which GitHub answers with 411 (octocrab issue 463).
+fn set_content_length(request: &mut Request<Body>) -> Result<(), WireError> {
+    let refuse = |reason: String| WireError { reason, is_lasting: true };
+    request.headers_mut().remove(TRANSFER_ENCODING);
+    let Some(length) = request.body().size_hint().exact() else {
+        return Err(refuse("the length of the body of a request is not known".to_owned()));
+    };
+    let expects_body = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH);
+    if length == 0 && !expects_body {
+        request.headers_mut().remove(CONTENT_LENGTH);
+        return Ok(());
+    }
+    match request.headers_mut().insert(CONTENT_LENGTH, length.into()) {
+        Some(announced) if announced != HeaderValue::from(length) => {
+            Err(refuse(format!("a body of {length} bytes was announced with the length {announced:?}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A body that counts its frames and keeps its length: `http_body_util::combinators::MapFrame` forgets the length.
+struct CountedBody {
+    inner: Body,
+    frames: Arc<AtomicU64>,
+}
+
+impl http_body::Body for CountedBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let frame = std::task::ready!(Pin::new(&mut self.inner).poll_frame(cx));
+        self.frames.fetch_add(1, Ordering::Relaxed);
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
     }
 }
 

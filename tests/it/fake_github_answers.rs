@@ -148,6 +148,22 @@ fn a_chunked_upload_is_refused_as_github_refuses_it() {
     assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("Bad Content-Length"), "{answer}");
 }
 
+/// The API answers a body in chunks, and a write that tells no length, with 411.
+#[test]
+fn chunked_calls_and_calls_without_a_length_are_refused() {
+    let (server, id) = server(&[]);
+    let path = format!("/repos/me/wheels/releases/{id}");
+    let told = head(&server, "PATCH", &path, 0);
+    for (other, body) in [("Transfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"), ("X-Nothing: 1", "")] {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.write_all(format!("{}{body}", told.replace("Content-Length: 0", other)).as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 411 Length Required"), "{other}: {answer}");
+    }
+    assert!(ask(&server, "PATCH", &path, b"{}").starts_with("HTTP/1.1 200"));
+}
+
 #[test]
 fn an_ordinary_client_downloads_through_the_redirect_and_keeps_its_token_to_itself() {
     let (server, id) = server(&[]);

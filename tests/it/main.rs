@@ -77,6 +77,7 @@ mod render_a_workflow;
 mod repair_a_wheel;
 mod repaired_wheels_load;
 mod report_documents;
+mod requests_on_the_wire;
 mod save_source_patches;
 mod sdk_archives;
 mod sdk_artifacts;

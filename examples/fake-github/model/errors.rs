@@ -79,6 +79,11 @@ pub fn tag_ruleset(status: u16) -> Reply {
     ])
 }
 
+/// `411`, which comes from what stands before the API: a page, no JSON (octocrab issue 463 shows that it cannot be parsed).
+pub fn length_required() -> Reply {
+    Reply::html(411, "<h1>Length Required</h1>")
+}
+
 /// The hourly limit is used up.
 pub fn primary_limit(status: u16) -> Reply {
     let message = "API rate limit exceeded for installation ID 1. If you reach out to GitHub Support for help, please \

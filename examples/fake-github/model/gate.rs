@@ -27,6 +27,9 @@ impl Github {
                         header.";
             return Err(Reply::html(403, text));
         }
+        if route.operation != Operation::Upload && lacks_length(request) {
+            return Err(errors::length_required());
+        }
         let token = request.get("authorization").map(|value| value.split_once(' ').map_or(value, |(_, token)| token));
         let token = match token.map(|token| self.tokens.get(token.trim())) {
             Some(None) => return Err(errors::bad_credentials()),
@@ -150,4 +153,11 @@ impl Github {
             self.ledger.reach(Reached::AnswerCut);
         }
     }
+}
+
+/// Whether a body comes in chunks, or a method that expects a body tells no length. The API answers such with 411 (octocrab
+/// issue 463 for a POST without a body, libgit2 issue 1147 for chunks); the host for uploads has an answer of its own.
+fn lacks_length(request: &Request) -> bool {
+    let expects_body = ["POST", "PATCH", "PUT"].contains(&request.method.as_str());
+    request.get("transfer-encoding").is_some() || (expects_body && request.length().is_none())
 }

@@ -4,6 +4,7 @@
 
 mod hold;
 mod receive;
+mod record;
 mod send;
 mod wire;
 
@@ -22,6 +23,8 @@ use super::model::address::Address;
 use super::model::route::Route;
 use super::model::{Begun, Github, Operation, Request};
 use hold::Hold;
+pub use record::Connection;
+use record::Recorder;
 use send::Sending;
 use wire::{Doom, Wire};
 
@@ -37,6 +40,7 @@ pub struct Server {
     /// The state machine; requests wait while it is locked.
     pub model: Arc<Mutex<Github>>,
     hold: Arc<Hold>,
+    recorder: Recorder,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -45,6 +49,7 @@ pub struct Server {
 struct Shared {
     model: Arc<Mutex<Github>>,
     hold: Arc<Hold>,
+    recorder: Recorder,
     clock: Clock,
 }
 
@@ -87,7 +92,9 @@ impl Server {
         settings.uploads_base.clone_from(bases.get(2).unwrap_or(&bases[0]));
 
         let (model, hold) = (Arc::new(Mutex::new(github)), Arc::new(Hold::default()));
-        let shared = Arc::new(Shared { model: Arc::clone(&model), hold: Arc::clone(&hold), clock });
+        let recorder = Recorder::default();
+        let (held, recorded) = (Arc::clone(&hold), recorder.clone());
+        let shared = Arc::new(Shared { model: Arc::clone(&model), hold: held, recorder: recorded, clock });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("fake-github".to_owned()).spawn(move || {
@@ -100,7 +107,7 @@ impl Server {
             });
         })?;
         let (address, storage) = (addresses[0], addresses[1]);
-        Ok(Self { address, storage, model, hold, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, storage, model, hold, recorder, stop: Some(stop), thread: Some(thread) })
     }
 
     /// The address of the API.
@@ -116,6 +123,16 @@ impl Server {
     /// Waits until a request is held, and gives its number; nothing when the time is over.
     pub fn wait_held(&self, at_most: Duration) -> Option<u64> {
         self.hold.wait_held(at_most)
+    }
+
+    /// Records the bytes of every connection that is made from now on.
+    pub fn record(&self) {
+        self.recorder.start();
+    }
+
+    /// The recorded connections, in the order in which they were made.
+    pub fn recorded(&self) -> Vec<Connection> {
+        self.recorder.connections()
     }
 
     /// Lets every held request go on.
@@ -158,7 +175,7 @@ async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
         // Small answers go out at once; otherwise their second part waits 40 ms for the first to be acknowledged.
         let _ = stream.set_nodelay(true);
         let (shared, base, doom) = (Arc::clone(&shared), Arc::clone(&base), Doom::default());
-        let wire = TokioIo::new(Wire::new(stream, doom.clone()));
+        let wire = TokioIo::new(Wire::new(stream, doom.clone(), shared.recorder.connection(&base)));
         let service = service_fn(move |request| answer(Arc::clone(&shared), Arc::clone(&base), doom.clone(), request));
         let connection = hyper::server::conn::http1::Builder::new().serve_connection(wire, service);
         tokio::spawn(async move {

@@ -9,6 +9,8 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::record::Recording;
+
 /// The end of one connection, told to it from elsewhere.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Doom(Arc<AtomicBool>);
@@ -29,11 +31,12 @@ impl Doom {
 pub(super) struct Wire {
     stream: TcpStream,
     doom: Doom,
+    recording: Option<Recording>,
 }
 
 impl Wire {
-    pub(super) fn new(stream: TcpStream, doom: Doom) -> Self {
-        Self { stream, doom }
+    pub(super) fn new(stream: TcpStream, doom: Doom, recording: Option<Recording>) -> Self {
+        Self { stream, doom, recording }
     }
 }
 
@@ -49,7 +52,12 @@ impl Drop for Wire {
 impl AsyncRead for Wire {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.doom.check()?;
-        Pin::new(&mut self.stream).poll_read(context, into)
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, into);
+        if let Some(recording) = &self.recording {
+            recording.add(&into.filled()[before..]);
+        }
+        read
     }
 }
 

@@ -49,7 +49,8 @@ impl Wire for Stage {
             let lost = |reason: &str| WireError { reason: reason.to_owned(), is_lasting: false };
             let sent = body.collect().await.map_err(|error| lost(&error.to_string()))?.to_bytes();
             asked.body = sent.to_vec();
-            if asked.length().is_none() && !asked.body.is_empty() {
+            // The network sets the length, here as there.
+            if asked.length().is_none() && (!asked.body.is_empty() || parts.method == http::Method::POST) {
                 asked = asked.clone().body(asked.body.clone());
             }
             // Each answer takes its time.
