@@ -30,9 +30,9 @@ if os.path.exists(os.path.join(tree, ".git")):
         commit = subprocess.run(git, stdout=subprocess.PIPE).stdout
     except OSError as error:
         print(f"its commit is not known: {error}")
+if os.path.lexists(f"{target}.commit"):
+    os.remove(f"{target}.commit")  # also a link, which is not written through
 if commit:
     with open(f"{target}.commit", "wb") as file:
         file.write(commit)
-elif os.path.exists(f"{target}.commit"):
-    os.remove(f"{target}.commit")
 print(f"{tree} copied to {target}")

@@ -10,7 +10,18 @@ import os
 import re
 import sys
 
+
+def inside(path):
+    """Refuses a path that links of the sources lead out of the job's folder."""
+    here = os.path.realpath(os.curdir)
+    named = os.path.normpath(os.path.join(here, path))
+    real = os.path.realpath(named)
+    if named.startswith(os.path.join(here, "")) and not real.startswith(os.path.join(here, "")):
+        sys.exit(f"{path}: a link leads to {real}, out of the job's folder; the sources are not edited there")
+
+
 path, pattern, replacement, unless, only_with, wanted = sys.argv[1:]
+inside(path)
 if only_with and not os.path.exists(path):
     sys.exit(print(f"{path}: does not apply, there is no such file"))
 with open(path, encoding="utf-8", newline="") as file:

@@ -100,4 +100,5 @@ mod support;
 mod torch_by_platform;
 mod torch_recipe;
 mod trees_instead_of_wheels;
+mod unpack_a_source;
 mod verify_a_wheel;

@@ -1,0 +1,318 @@
+//! Source archives are unpacked into the job's folder and nowhere else, by every Python.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use flate2::{Compression, write::GzEncoder};
+
+use crate::support::Project;
+use crate::support::artifacts::{append, append_other};
+
+const MATRIX: &str = "version: 1\ndistribution: mine\nrecipe: mine\naxes: {python: [\"3.12\"], rocm: [\"7.14.0\"]}\nunknown: lenient\n\
+    gfx: [gfx942]\ntorch-from: host\npython-from: host\n";
+const RECIPE: &str = "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nsources:\n  mine: {artifact: a.tar.gz}\n\
+    edits:\n  - {file: src/mine/setup.py, find: old, replace: new}\n  - {file: src/mine/made/file, write: made}\n  \
+    - {remove: [src/mine/gone/file]}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
+/// Takes from Python what versions before 3.8.17 and 3.11.4 do not have.
+const WITHOUT_FILTERS: &str = "import tarfile\nfor name in ('data_filter', 'tar_filter', 'fully_trusted_filter'):\n    \
+    vars(tarfile).pop(name, None)\n";
+
+type Builder = tar::Builder<Vec<u8>>;
+
+/// A job whose source is an archive, next to a file that is none of its business.
+struct Job {
+    project: Project,
+}
+
+/// The commands that the program renders for the recipe.
+fn steps() -> &'static [Vec<String>] {
+    static STEPS: OnceLock<Vec<Vec<String>>> = OnceLock::new();
+    STEPS.get_or_init(|| {
+        let project = Project::new().file("m.yaml", MATRIX).file("mine.yaml", RECIPE);
+        let said = project.run(&["render", "recipe", "mine.yaml", "m.yaml", "--engine", "local"]).exits(0).stdout;
+        let whole: serde_json::Value = serde_yaml::from_str(&said).unwrap();
+        let words = |step: &serde_json::Value| {
+            step["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+        };
+        whole["steps"].as_array().unwrap().iter().map(words).collect()
+    })
+}
+
+/// The Python behind `python3`, without the programs in front of it that choose one of several.
+fn python() -> &'static str {
+    static PYTHON: OnceLock<String> = OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let words = ["-c", "import sys; print(sys.executable)"];
+        String::from_utf8(Command::new("python3").args(words).output().unwrap().stdout).unwrap().trim().to_owned()
+    })
+}
+
+impl Job {
+    fn new(fill: impl FnOnce(&mut Builder)) -> Self {
+        let mut builder = Builder::new(Vec::new());
+        fill(&mut builder);
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        std::io::Write::write_all(&mut packed, &builder.into_inner().unwrap()).unwrap();
+        let project = Project::new()
+            .file("m.yaml", MATRIX)
+            .file("mine.yaml", RECIPE)
+            .file("victim", "old")
+            .file("job/src/other/setup.py", "old")
+            .bytes("a.tar.gz", &packed.finish().unwrap());
+        Self { project }
+    }
+
+    /// Runs a step in the job's folder, with a text that Python runs first.
+    fn run(&self, step: usize, before: &str) -> Output {
+        let [_, option, program, rest @ ..] = &steps()[step][..] else { panic!("{:?}", steps()) };
+        let program = format!("{before}{program}");
+        let mut command = Command::new(python());
+        let caller = self.project.root().to_str().unwrap();
+        command.args([option, &program]).args(rest.iter().map(|word| word.replace("${ROCK_CALLER}", caller)));
+        command.current_dir(self.project.path("job"));
+        command.output().unwrap()
+    }
+
+    /// Everything of the job's folder, with what is in files and where links lead.
+    fn left(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        list(&self.project.path("job"), "", &mut found);
+        found.sort();
+        found
+    }
+
+    fn refused(&self, before: &str) -> String {
+        let output = self.run(0, before);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert_eq!(self.left(), ["src/", "src/other/", "src/other/setup.py 644 old"], "{said}");
+        assert_eq!(self.project.read("victim"), "old", "{said}");
+        assert!(!self.project.has("evil"), "{said}");
+        said.replace(self.project.root().to_str().unwrap(), "[ROOT]")
+    }
+}
+
+fn list(folder: &Path, above: &str, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{above}{}", path.file_name().unwrap().to_str().unwrap());
+        if path.is_symlink() {
+            found.push(format!("{name} -> {}", std::fs::read_link(&path).unwrap().display()));
+        } else if path.is_dir() {
+            found.push(format!("{name}/"));
+            list(&path, &format!("{name}/"), found);
+        } else {
+            let mode = path.metadata().unwrap().permissions().mode() & 0o7777;
+            found.push(format!("{name} {mode:o} {}", std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+fn with_mode(builder: &mut Builder, path: &str, mode: u32) {
+    let mut header = tar::Header::new_gnu();
+    header.set_path(path).unwrap();
+    header.set_mode(mode);
+    header.set_size(1);
+    header.set_cksum();
+    builder.append(&header, b"x".as_slice()).unwrap();
+}
+
+fn link(builder: &mut Builder, path: &str, text: &str) {
+    append_other(builder, tar::EntryType::Symlink, path, text);
+}
+
+fn long_link(builder: &mut Builder, path: &str, text: &str) {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Symlink);
+    header.set_size(0);
+    builder.append_link(&mut header, path, text).unwrap();
+}
+
+fn long_folder(builder: &mut Builder, path: &str) {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Directory);
+    header.set_size(0);
+    builder.append_data(&mut header, path, std::io::empty()).unwrap();
+}
+
+/// Links that stay in the archive's folder are kept and followed; the rest is as tarfile's filter `data` has it.
+#[test]
+fn what_stays_in_the_top_folder_of_a_source_archive_is_kept() {
+    let mut seen = Vec::new();
+    for before in ["", WITHOUT_FILTERS] {
+        let job = Job::new(|tar| {
+            append_other(tar, tar::EntryType::XGlobalHeader, "pax_global_header", "");
+            append_other(tar, tar::EntryType::Directory, "./mine-1.0/", "");
+            with_mode(tar, "mine-1.0/run", 0o6777);
+            with_mode(tar, "mine-1.0/secret", 0o066);
+            link(tar, "mine-1.0/lib64", "lib");
+            append(tar, "mine-1.0/lib/a", b"a");
+            append(tar, "mine-1.0/lib64/b", b"b");
+            link(tar, "mine-1.0/lib/up", "../run");
+            link(tar, "mine-1.0/later", "none");
+            append_other(tar, tar::EntryType::Link, "mine-1.0/same", "mine-1.0/lib/a");
+            link(tar, "mine-1.0/replaced", "lib/a");
+            append(tar, "mine-1.0/replaced", b"new");
+        });
+        let output = job.run(0, before);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        seen.push(job.left().join("\n"));
+    }
+    assert_eq!(seen[0], seen[1]);
+    insta::assert_snapshot!(seen[0], @r"
+    src/
+    src/mine/
+    src/mine/later -> none
+    src/mine/lib/
+    src/mine/lib/a 644 a
+    src/mine/lib/b 644 b
+    src/mine/lib/up -> ../run
+    src/mine/lib64 -> lib
+    src/mine/replaced 644 new
+    src/mine/run 755 x
+    src/mine/same 644 a
+    src/mine/secret 644 x
+    src/other/
+    src/other/setup.py 644 old
+    ");
+}
+
+#[test]
+fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
+    let out = |kind, text: &'static str| move |tar: &mut Builder| append_other(tar, kind, "mine/passwd", text);
+    let mut said = Vec::new();
+    for before in ["", WITHOUT_FILTERS] {
+        let refuse = |fill: &dyn Fn(&mut Builder)| {
+            Job::new(|tar| {
+                append(tar, "mine/setup.py", b"old");
+                fill(tar);
+            })
+            .refused(before)
+        };
+        let all = [
+            refuse(&|tar| {
+                link(tar, "mine/out", "../../../..");
+                append(tar, "mine/out/evil", b"x");
+            }),
+            refuse(&|tar| {
+                link(tar, "mine/out", "../../../victim");
+                append(tar, "mine/out", b"x");
+            }),
+            refuse(&|tar| {
+                link(tar, "mine/a", "b/c");
+                append(tar, "mine/b/c/file", b"x");
+                link(tar, "mine/d", "a/../../../../victim");
+            }),
+            // Each link is fine where nothing else is, and both together are not.
+            refuse(&|tar| {
+                link(tar, "mine/deep/first", "second/../setup.py");
+                link(tar, "mine/deep/second", "..");
+            }),
+            refuse(&out(tar::EntryType::Symlink, "/etc/passwd")),
+            refuse(&out(tar::EntryType::Link, "/etc/passwd")),
+            refuse(&out(tar::EntryType::Link, "../../victim")),
+            refuse(&out(tar::EntryType::Symlink, "../other/setup.py")),
+            refuse(&out(tar::EntryType::Link, "mine/none")),
+            refuse(&out(tar::EntryType::Fifo, "")),
+            refuse(&out(tar::EntryType::Char, "")),
+            refuse(&out(tar::EntryType::Block, "")),
+            refuse(&|tar| append(tar, "/evil", b"x")),
+            refuse(&|tar| append(tar, "mine/../../../evil", b"x")),
+            refuse(&|tar| append(tar, "mine/setup.py/below", b"x")),
+            refuse(&|tar| append(tar, "beside", b"x")),
+            refuse(&|tar| link(tar, "beside", "mine")),
+            refuse(&|tar| {
+                link(tar, "mine/one", "two");
+                link(tar, "mine/two", "one");
+                append(tar, "mine/one/file", b"x");
+            }),
+        ];
+        said.push(all.concat());
+    }
+    assert_eq!(said[0], said[1]);
+    insta::assert_snapshot!(said[0], @r"
+    a.tar.gz: member 'mine/out' leads out of the archive's top folder
+    a.tar.gz: member 'mine/out' leads out of the archive's top folder
+    a.tar.gz: member 'mine/d' leads out of the archive's top folder
+    a.tar.gz: member 'mine/deep/first' leads out of the archive's top folder
+    a.tar.gz: member 'mine/passwd' has an absolute name
+    a.tar.gz: member 'mine/passwd' has an absolute name
+    a.tar.gz: member 'mine/passwd' leads out of the archive's top folder
+    a.tar.gz: member 'mine/passwd' leads out of the archive's top folder
+    a.tar.gz: member 'mine/passwd' is another name of 'mine/none', which is no file in front of it
+    a.tar.gz: member 'mine/passwd' is neither a file, a folder nor a link
+    a.tar.gz: member 'mine/passwd' is neither a file, a folder nor a link
+    a.tar.gz: member 'mine/passwd' is neither a file, a folder nor a link
+    a.tar.gz: member '/evil' has an absolute name
+    a.tar.gz: member 'mine/../../../evil' leads out of the archive's top folder
+    a.tar.gz: it cannot be unpacked: [Errno 17] File exists: '[ROOT]/job/src/mine.unpacking/mine/setup.py'
+    a.tar.gz: member 'beside' lies beside the archive's top folder
+    a.tar.gz: member 'beside' lies beside the archive's top folder
+    a.tar.gz: member 'mine/one/file' leads through a link out of the archive's top folder, or through too many links
+    ");
+}
+
+/// Each name is short, and what it leads to is longer than the system takes: whoever asks for the real path in one piece
+/// gets none (CVE-2025-4517).
+#[test]
+fn a_chain_of_links_longer_than_paths_may_be_is_refused() {
+    let folder = "d".repeat(240);
+    for before in ["", WITHOUT_FILTERS] {
+        let job = Job::new(|tar| {
+            let (mut real, mut steps) = ("mine".to_owned(), "mine".to_owned());
+            for step in 'a'..='p' {
+                long_link(tar, &format!("{real}/{step}"), &folder);
+                real = format!("{real}/{folder}");
+                long_folder(tar, &real);
+                steps = format!("{steps}/{step}");
+            }
+            let up = format!("{steps}/{}", "l".repeat(254));
+            long_link(tar, &up, &"../".repeat(16));
+            long_link(tar, "mine/out", &format!("{}/../../../../victim", &up["mine/".len()..]));
+            append(tar, "mine/out", b"x");
+        });
+        let said = job.refused(before);
+        assert!(said.contains("File name too long"), "{said}");
+    }
+}
+
+/// The same through the program: the build ends, and nothing is written outside.
+#[test]
+fn a_build_ends_at_a_source_archive_that_leads_out_of_it() {
+    let job = Job::new(|tar| {
+        link(tar, "mine/out", "../../../../../victim");
+        append(tar, "mine/out", b"x");
+    });
+    let said = job.project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(4).stderr;
+    assert!(said.contains("member 'mine/out' leads out of the archive's top folder"), "{said}");
+    assert_eq!(job.project.read("victim"), "old");
+}
+
+/// Copies and checkouts keep the links that their sources have.
+#[test]
+fn edits_do_not_follow_links_of_sources_out_of_the_job() {
+    let job = Job::new(|tar| append(tar, "mine/x", b""));
+    let tree = job.project.path("job/src/mine");
+    std::fs::create_dir_all(&tree).unwrap();
+    let symlink = |text: &str, name: &str| std::os::unix::fs::symlink(text, tree.join(name)).unwrap();
+    symlink("../../../victim", "setup.py");
+    symlink("../../..", "made");
+    symlink("../../../out", "gone");
+    let kept = job.project.path("out/file");
+    std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    std::fs::write(&kept, "kept").unwrap();
+    let mut said = String::new();
+    for step in 1..4 {
+        let output = job.run(step, "");
+        assert_eq!(output.status.code(), Some(1));
+        said += &String::from_utf8(output.stderr).unwrap();
+    }
+    assert!(job.project.read("victim") == "old" && kept.exists() && !job.project.has("file"));
+    insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
+    src/mine/setup.py: a link leads to [ROOT]/victim, out of the job's folder; the sources are not edited there
+    src/mine/made/file: a link leads to [ROOT]/file, out of the job's folder; the sources are not written there
+    src/mine/gone/file: a link leads to [ROOT]/out/file, out of the job's folder; nothing is removed there
+    ");
+}
