@@ -5,6 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::VersionSpecifiers;
+
 /// A PEP 440 version that remembers how it was written.
 ///
 /// Ordering and equality follow PEP 440, so `2.5` equals `2.5.0`.
@@ -75,16 +77,17 @@ impl Version {
         Self { text, parsed: self.parsed.clone().without_local() }
     }
 
-    /// Whether a PEP 440 specifier such as `>=2.7,<3` holds; local parts are ignored.
+    /// Returns whether PEP 440 specifiers such as `>=2.7,<3` allow this version ([`VersionSpecifiers`]).
     ///
     /// # Errors
-    /// When the specifier does not parse.
+    /// When the specifiers do not parse.
     pub fn satisfies(&self, specifiers: &str) -> Result<bool, VersionError> {
-        let set = pep440_rs::VersionSpecifiers::from_str(specifiers)
-            // What follows the first line draws it in an editor's way.
-            .map_err(|e| e.to_string().lines().next().unwrap_or_default().trim_end_matches(':').to_owned())
-            .map_err(|reason| VersionError { text: specifiers.to_owned(), reason })?;
-        Ok(set.contains(&self.parsed.clone().without_local()))
+        Ok(specifiers.parse::<VersionSpecifiers>()?.contains(self))
+    }
+
+    /// The version as the crate that orders versions has it.
+    pub(super) fn parsed(&self) -> &pep440_rs::Version {
+        &self.parsed
     }
 
     /// Takes the memory of a version that is written alike in place of its own.

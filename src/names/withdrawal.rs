@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DistributionName, Version};
+use super::{DistributionName, Version, VersionSpecifiers};
 
 /// Which files are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,12 +72,7 @@ impl FromStr for Selector {
         if let Some(version) = specifiers.strip_prefix("==").filter(|version| version.contains('+')) {
             return version.parse().map(|v| Self::Labelled(project, v)).map_err(|error| fault(format!("{error}")));
         }
-        if !specifiers.is_empty() {
-            let zero: Version = "0".parse().map_err(|error| fault(format!("{error}")))?;
-            // The library's words go on with a drawing of the place.
-            let words = |reason: &str| reason.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
-            zero.satisfies(specifiers).map_err(|error| fault(words(&error.reason)))?;
-        }
+        specifiers.parse::<VersionSpecifiers>().map_err(|error| fault(error.reason))?;
         Ok(Self::Versions(project, specifiers.to_owned()))
     }
 }
