@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::zip::Violation;
 use crate::diagnostic::registry::{host, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
@@ -72,6 +73,9 @@ pub enum WheelError {
         /// Its name.
         member: String,
     },
+    /// A record that breaks a rule of an installer or of PyPI.
+    #[error(transparent)]
+    Policy(#[from] Violation),
     /// The data of a member is not what its header says.
     #[error("the data of `{member}` is damaged: {reason}")]
     Corrupt {
@@ -217,6 +221,7 @@ impl WheelError {
             Self::HeadersDiffer { .. } => &codes::HEADERS_DIFFER,
             Self::Overlap { .. } => &codes::OVERLAPPING_MEMBERS,
             Self::Symlink { .. } => &codes::SYMLINK_MEMBER,
+            Self::Policy(violation) => violation.rule.code(),
             Self::Corrupt { .. } => &codes::CORRUPT_MEMBER,
             Self::TooLarge { .. } => &codes::MEMBER_TOO_LARGE,
             Self::DistInfo { .. } => &codes::DIST_INFO_FOLDER,
@@ -252,7 +257,10 @@ impl WheelError {
             | Self::NotInRecord { member }
             | Self::WeakHash { member, .. }
             | Self::ReadContent { member, .. }
-            | Self::Version { member, .. } => Place::Member { wheel: wheel.to_owned(), member: member.clone() },
+            | Self::Version { member, .. }
+            | Self::Policy(Violation { member: Some(member), .. }) => {
+                Place::Member { wheel: wheel.to_owned(), member: member.clone() }
+            }
             _ => Place::File(wheel.into()),
         }
     }

@@ -71,6 +71,7 @@ mod publish_waits;
 mod random_work_in_sources;
 mod read_what_is_published;
 mod recipes_of_ones_own;
+mod refused_archives;
 mod release_the_program;
 mod render_a_build;
 mod render_a_workflow;

@@ -58,6 +58,7 @@ pub const ALL: &[&Code] = &[
     &EMBEDDED_ALREADY,
     &LINKS_IN_ROCM,
     &UNTRIED_EMBEDDING,
+    &UNICODE_PATH,
 ];
 
 /// Not a zip archive.
@@ -383,4 +384,10 @@ pub const UNTRIED_EMBEDDING: Code = Code::warning(
     "W095",
     "untried-embedding",
     "The row of `embeddings` says that nobody has run a wheel made so yet. Search paths of its libraries lead to ROCm in the wheel, and `wheel verify` passes; whether all that ROCm loads while it runs is found is another question.\n\nTry the wheel on a machine without ROCm.",
+);
+/// A Unicode Path field that gives another name than its header.
+pub const UNICODE_PATH: Code = Code::error(
+    "W100",
+    "unicode-path",
+    "A header of a member has an Info-ZIP Unicode Path extra field (0x7075) that is not its own name again. pip on Python 3.12 and newer and uv install the member under the name in the field, older ones under the name in the header, so what was checked is not what is installed.\n\nThe field is only for names that are not UTF-8, and a wheel has none. Pack the wheel again without it.",
 );

@@ -6,6 +6,7 @@ use super::super::WheelError;
 use super::bytes::{extra_fields, u16_at, u32_at, u64_at, without_fields};
 use super::end::End;
 use super::name::member_name;
+use super::policy::HeaderRecord;
 use super::{DosTime, FULL_16, FULL_32, Member, Method, ZIP64_FIELD};
 use crate::bytes::{ReadAt, Section};
 
@@ -52,7 +53,9 @@ pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>
 fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Result<Member, WheelError> {
     let flags = u16_at(fixed, 8);
     let raw_name_bytes = u16_at(fixed, 28);
-    let name = member_name(&name, flags)?;
+    let raw_name = name;
+    let name = member_name(&raw_name, flags)?;
+    HeaderRecord { kind: "central", offset, name: &name, raw_name: &raw_name, extra: &extra }.check()?;
     if flags & FLAGS_ENCRYPTED != 0 {
         return Err(WheelError::Encrypted { member: name });
     }

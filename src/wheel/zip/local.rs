@@ -3,6 +3,7 @@
 use super::super::WheelError;
 use super::bytes::{extra_fields, u16_at, u32_at, without_fields};
 use super::central::Wide;
+use super::policy::HeaderRecord;
 use super::{FLAG_DESCRIPTOR, FLAG_UTF8, Member, ZIP64_FIELD};
 use crate::bytes::ReadAt;
 
@@ -27,7 +28,8 @@ pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) ->
     }
     let differs = |what| WheelError::HeadersDiffer { member: member.name.clone(), what };
     let flags = u16_at(&header, 6);
-    let name = super::name::member_name(&header[LOCAL_BYTES..], flags).map_err(|_| differs("name"))?;
+    let raw_name = &header[LOCAL_BYTES..];
+    let name = super::name::member_name(raw_name, flags).map_err(|_| differs("name"))?;
     if u16_at(&header, 26) != member.raw_name_bytes || name != member.name {
         return Err(differs("name"));
     }
@@ -45,10 +47,11 @@ pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) ->
         return Err(damaged(format!("the data of `{}` reaches into the table of contents", member.name)));
     }
     let slots = [u32_at(&header, 22), u32_at(&header, 18)];
-    let mut extra = Vec::new();
-    if slots.contains(&super::FULL_32) {
-        extra = read_extra(source, offset + length as u64, extra_length)?;
-    }
+    let extra = match extra_length {
+        0 => Vec::new(),
+        _ => read_extra(source, offset + length as u64, extra_length)?,
+    };
+    HeaderRecord { kind: "local", offset, name: &name, raw_name, extra: &extra }.check()?;
     let zip64 = extra_fields(&extra).find(|(id, _)| *id == ZIP64_FIELD).map(|(_, content)| content);
     let mut wide = Wide { rest: zip64.unwrap_or_default() };
     let [size, compressed] = slots.map(|slot| wide.value(slot));

@@ -15,6 +15,7 @@ mod header;
 mod local;
 mod member;
 mod name;
+mod policy;
 mod splice;
 mod stretches;
 mod time;
@@ -27,6 +28,7 @@ pub use data::MemberReader;
 pub use entries::{Entry, Told, write_entries};
 pub use member::{Member, Method};
 pub(super) use name::check_name;
+pub use policy::{Rule, Violation};
 pub use time::DosTime;
 pub use view::{MemberView, Observer};
 pub use write::{NewMember, ZipWriter};
@@ -37,6 +39,8 @@ const FULL_16: u16 = u16::MAX;
 const FULL_32: u32 = u32::MAX;
 /// The ZIP64 extra field (APPNOTE 4.5.3).
 const ZIP64_FIELD: u16 = 0x0001;
+/// A second name in UTF-8 (Info-ZIP Unicode Path, APPNOTE 4.6.9).
+const UNICODE_PATH_FIELD: u16 = 0x7075;
 /// Bit 3: sizes and CRC stand behind the data (APPNOTE 4.4.4).
 const FLAG_DESCRIPTOR: u16 = 1 << 3;
 /// Bit 11: the name is UTF-8 (APPNOTE 4.4.4).

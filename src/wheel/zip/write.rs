@@ -8,10 +8,7 @@ use super::super::{Target, WheelError, WriteAhead};
 use super::bytes::without_fields;
 use super::header::{self, MADE_ON_UNIX, Sizes};
 use super::local::local_extra;
-use super::{Archive, DosTime, Member, Method, deflate};
-
-/// A second name in UTF-8, void when the name changes (Info-ZIP Unicode Path, APPNOTE 4.6.9).
-const UNICODE_PATH_FIELD: u16 = 0x7075;
+use super::{Archive, DosTime, Member, Method, UNICODE_PATH_FIELD, deflate};
 
 /// How a new member is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,7 @@ pub mod pages;
 mod pip;
 pub mod play;
 mod project;
+pub mod raw_zip;
 pub mod rewritten;
 pub mod sdk;
 pub mod toy;
