@@ -3,8 +3,9 @@
 #
 # Every input comes as a variable INPUT_NAME and is text that is compared, split or passed on, never code.
 # Needs bash, curl or wget, and sha256sum or shasum. docs/action.md says what it does, in order.
-# **Invariant:** what is downloaded or cached runs only when its digest is the one of action/versions.json, which is a
-# part of the commit that names the action. A wrong digest ends the run; nothing else is tried after it.
+# **Invariant:** what is downloaded, cached or in PATH runs only when its digest is not another than that of
+# action/versions.json, which is a part of the commit that names the action. A wrong digest ends the run; nothing else is
+# tried after it.
 #
 # Functions hand results on in variables instead of printing them: every `$(…)` is a process.
 set -euo pipefail
@@ -287,6 +288,8 @@ download() {
   binary=$dir/rock-matrix
 }
 
+# The program that `build` makes.
+built=$temporary/rock-matrix/build/release/rock-matrix
 # Builds the sources that stand beside this script, as their Cargo.lock says.
 build() {
   [ "$wanted" = "$own" ] || fail 3 "$trouble. \`fallback: cargo\` builds $own, the action's own version, not $wanted"
@@ -294,10 +297,10 @@ build() {
   annotate warning "$trouble. rock-matrix is built with cargo instead, which takes minutes"
   printf '::group::cargo build\n'
   (unset CARGO_BUILD_TARGET && cd "$action" &&
-    cargo build --release --locked --bin rock-matrix --target-dir "$temporary/rock-matrix/build") ||
+    cargo build --release --locked --bin rock-matrix --target-dir "${built%/release/*}") ||
     fail 3 "cargo could not build rock-matrix $own; what it said is in the log above"
   printf '::endgroup::\n'
-  binary=$temporary/rock-matrix/build/release/rock-matrix
+  binary=$built
   digest_of "$binary"
 }
 
@@ -320,12 +323,20 @@ find_binary() {
       source=PATH
     fi
     if [ -n "$binary" ] || [ "$found" = "$wanted" ]; then
-      binary=$path
-      if [ "$verify" = attestation ]; then
-        look_up
-        attest "$binary"
+      look_up
+      digest_of "$path"
+      if [ -z "$binary" ] && [ -n "$sha256" ] && [ "$digest" != "$sha256" ]; then
+        # An earlier step of this job may have put a build of these sources into PATH. It is built again, not believed.
+        if [ "$fallback$path" = "cargo$built" ]; then
+          trouble="an earlier step built rock-matrix from the action's sources"
+          build
+          source=cargo
+          return
+        fi
+        fail 1 "the rock-matrix in PATH, $path, says that it is version $found and has the sha256 $digest, and action/versions.json says $sha256: it is not the released program and is not run. Remove it from PATH, or name it in the input \`binary\` where it is meant"
       fi
-      digest_of "$binary"
+      binary=$path
+      attest "$binary"
       return
     fi
   fi

@@ -281,6 +281,38 @@ def the_same_version_in_the_path_is_taken_and_another_is_not(runner):
     runner.run().worked("a download")
 
 
+def a_program_in_path_with_another_digest_than_is_listed_is_refused(runner):
+    other = STUB + "# other bytes"
+    path = runner.program("rock-matrix", other)
+    for verify in ["checksum", "none"]:
+        runner.run(command="check", verify=verify, fallback="cargo").refused(
+            1, str(path), hashlib.sha256(other.encode()).hexdigest(), hashlib.sha256(STUB.encode()).hexdigest(),
+            "action/versions.json", "`binary`")
+    assert not runner.host.asked
+    runner.run(binary="../bin/rock-matrix").worked("the input binary")
+    # What no digest is listed of is taken by its version, as is what is listed for another machine alone.
+    listed = runner.tree / "action/versions.json"
+    listed.write_text(listed.read_text().replace("x86_64-linux", "aarch64-linux"))
+    runner.run().worked("PATH")
+    runner.environment["RUNNER_ARCH"] = "ARM64"
+    runner.run().refused(1, str(path))
+
+
+def what_an_earlier_step_built_is_built_again_and_not_believed(runner):
+    runner.tools("cp")
+    runner.program("stub", STUB + "# built here", ".")
+    runner.program("cargo", CARGO)
+    runner.host.answer = "gone"
+    runner.run(fallback="cargo").worked("cargo")
+    built = pathlib.Path(runner.outputs()["binary"])
+    runner.environment["PATH"] = f"{built.parent}:{runner.environment['PATH']}"
+    built.write_text(STUB + 'touch "$HOME/canary"\n')
+    (runner.root / "cargo").unlink()
+    runner.run(fallback="cargo", command="check").worked("cargo")
+    assert (runner.root / "cargo").exists() and not (runner.root / "canary").exists()
+    runner.run(command="check").refused(1, str(built))
+
+
 def a_given_binary_is_taken_whatever_its_name(runner):
     given = runner.program("rm-x", STUB, "work/sub folder")
     runner.run(binary="sub folder/rm-x").worked("the input binary")
