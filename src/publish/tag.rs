@@ -3,16 +3,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A release's tag that is also a folder's name: letters, digits, `.`, `_`, `+`, `-`, not beginning with `.` or `-`.
+/// A release's tag that is also a folder's name: a tag of git without `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagName(String);
 
 /// Not a tag that can be a folder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no tag that can name a folder: letters, digits, `.`, `_`, `+` and `-`, beginning with a letter or digit"
-)]
-pub struct TagNameError(pub String);
+pub enum TagNameError {
+    /// Not a tag at all.
+    #[error(transparent)]
+    Git(#[from] GitTagError),
+    /// It has parts.
+    #[error("`{0}` is no tag that can name a folder: it has a `/`")]
+    Parts(String),
+}
 
 impl TagName {
     /// The tag.
@@ -24,12 +28,8 @@ impl TagName {
 impl FromStr for TagName {
     type Err = TagNameError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let inside = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b));
-        if inside && text.len() <= 200 && text.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(TagNameError(text.to_owned()))
-        }
+        let GitTag(text) = text.parse()?;
+        if text.contains('/') { Err(TagNameError::Parts(text)) } else { Ok(Self(text)) }
     }
 }
 
@@ -53,7 +53,8 @@ pub struct GitTagError(pub String);
 impl FromStr for GitTag {
     type Err = GitTagError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !"~^:?*[\\".contains(c);
+        // Other blanks and controls than those of ASCII are letters to git.
+        let is_plain = |c: char| c > ' ' && c != '\x7f' && !"~^:?*[\\".contains(c);
         let is_part = |part: &str| {
             let ends = part.ends_with('.') || part.to_ascii_lowercase().ends_with(".lock");
             !part.is_empty() && !part.starts_with('.') && !ends
@@ -106,6 +107,17 @@ mod tests {
             assert!(text.parse::<TagName>().is_err(), "{text:?}");
         }
         assert_eq!("v2.8.3+rocm".parse::<TagName>().unwrap().to_string(), "v2.8.3+rocm");
+    }
+
+    /// git-check-ref-format(1): every character but these may be in a tag; of them `/` alone makes no folder.
+    #[test]
+    fn every_legal_tag_character_but_a_slash_names_a_folder() {
+        let never = |c: char| c <= ' ' || c == '\x7f' || "~^:?*[\\".contains(c);
+        for c in ('\0'..='\u{ff}').chain(['\u{2028}', '日', '😀']) {
+            let tag = format!("v1{c}2");
+            assert_eq!(tag.parse::<GitTag>().is_ok(), !never(c), "{c:?}");
+            assert_eq!(tag.parse::<TagName>().is_ok(), !never(c) && c != '/', "{c:?}");
+        }
     }
 
     #[test]

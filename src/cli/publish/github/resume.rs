@@ -18,7 +18,7 @@ pub(super) enum Reading {
 /// The same command again.
 pub(super) fn resume(args: &Args, repo: &str, reading: Reading) -> String {
     let mut words = vec!["rock-matrix publish --repo".to_owned(), repo.to_owned()];
-    words.extend(["--tag".to_owned(), args.tag.clone().unwrap_or_default()]);
+    words.extend(["--tag".to_owned(), quoted(args.tag.as_deref().unwrap_or_default())]);
     // `-d` would be read as an option.
     let file = |file: &PathBuf| match quoted(file) {
         name if file.as_os_str().as_encoded_bytes().starts_with(b"-") => format!("--dist={name}"),
