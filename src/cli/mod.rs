@@ -27,6 +27,7 @@ mod pick;
 mod plan;
 mod publish;
 mod published;
+mod release;
 mod release_folder;
 mod render;
 mod report;
@@ -116,6 +117,7 @@ enum Command {
     Pick(pick::Args),
     Plan(plan::Args),
     Publish(publish::Args),
+    Release(release::Args),
     Render(render::Args),
     Report(report::Args),
     Schema(schema::Args),
@@ -129,7 +131,13 @@ impl Command {
     fn asks_github(&self) -> bool {
         matches!(
             self,
-            Self::Compat(_) | Self::Index(_) | Self::Pick(_) | Self::Plan(_) | Self::Publish(_) | Self::Report(_)
+            Self::Compat(_)
+                | Self::Index(_)
+                | Self::Pick(_)
+                | Self::Plan(_)
+                | Self::Publish(_)
+                | Self::Release(_)
+                | Self::Report(_)
         )
     }
 
@@ -149,6 +157,7 @@ impl Command {
             Self::Pick(args) => pick::run(&args, shell),
             Self::Plan(args) => plan::run(&args, shell),
             Self::Publish(args) => publish::run(&args, shell),
+            Self::Release(args) => release::run(&args, shell),
             Self::Render(args) => render::run(&args, shell),
             Self::Report(args) => report::run(&args, shell),
             Self::Schema(args) => schema::run(&args, shell),

@@ -5,8 +5,8 @@
 //! **Invariant:** a default stands here and nowhere else.
 
 use super::model::{
-    DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, PythonFrom, Queue,
-    RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, ToolFrom, TorchFrom,
+    Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, PythonFrom,
+    Queue, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, ToolFrom, TorchFrom,
 };
 use crate::yaml::shape::{Field, Record, Shape};
 
@@ -312,6 +312,12 @@ const RELEASE: Record = Record {
             Shape::Word(MakeLatest::WORDS),
             "legacy",
             "Which release GitHub shows as the latest: by date and version, this one, or not this one.",
+        ),
+        optional(
+            "attest",
+            Shape::Word(Attest::WORDS),
+            "auto",
+            "Whether the files are attested; `auto`: where the repository is not private.",
         ),
         optional(
             "pages",

@@ -428,6 +428,8 @@ pub struct Workflow {
 pub struct Release {
     /// Which release is latest.
     pub make_latest: MakeLatest,
+    /// Whether wheels are attested.
+    pub attest: Attest,
     /// Whether pages are deployed.
     pub pages: bool,
     /// What the index of the pages withdraws.
@@ -436,6 +438,16 @@ pub struct Release {
     pub yank_older_than: Option<Age>,
     /// How many versions of each project and folder stay, however old: the newest.
     pub yank_keep: usize,
+}
+
+words! {
+    /// Whether the files of a release are attested. Private repositories have attestations with Enterprise Cloud only
+    /// (GitHub Docs, "Using artifact attestations to establish provenance for builds").
+    #[derive(Default)]
+    Attest { /// Where the repository is not private.
+        #[default] Auto = "auto", /// Always.
+        On = "on", /// Never.
+        Off = "off" }
 }
 
 words! {

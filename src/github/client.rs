@@ -2,6 +2,7 @@
 
 mod assets;
 mod releases;
+mod repository;
 mod send;
 mod tags;
 

@@ -105,11 +105,7 @@ fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
 fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, sink: &mut Sink) {
     let names: BTreeMap<&str, &str> = files.collect();
     for (name, shown) in names {
-        let odd = name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c));
-        let odd = odd
-            .map(String::from)
-            .or_else(|| (name.starts_with('.') || name.ends_with('.') || name.contains("..")).then(|| ".".to_owned()));
-        let Some(odd) = odd else { continue };
+        let Some(odd) = changed_character(name) else { continue };
         sink.push(
             Diagnostic::new(
                 &codes::NAME_NOT_KEPT,
@@ -120,6 +116,17 @@ fn names_kept<'n>(files: impl Iterator<Item = Named<'n>>, severity: Severity, si
             .help("give it a version without an epoch, or publish it in a folder with `--to`"),
         );
     }
+}
+
+/// Returns the first character of a name that GitHub would change.
+fn changed_character(name: &str) -> Option<char> {
+    let odd = name.chars().find(|c| !c.is_ascii_alphanumeric() && !"._+-".contains(*c));
+    odd.or_else(|| (name.starts_with('.') || name.ends_with('.') || name.contains("..")).then_some('.'))
+}
+
+/// Returns whether GitHub keeps a name of an asset as it is.
+pub(super) fn is_kept_name(name: &str) -> bool {
+    changed_character(name).is_none()
 }
 
 fn stand_together(offered: &[Asset], sink: &mut Sink) {

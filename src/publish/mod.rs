@@ -13,6 +13,7 @@ mod checks;
 mod indexed;
 mod listing;
 mod manifest;
+mod preflight;
 mod prune;
 mod rebuilt;
 mod release;
@@ -20,6 +21,7 @@ pub mod remote;
 mod saved;
 mod sums;
 mod tag;
+mod tag_target;
 
 pub use asset::Asset;
 pub use cell::Cell;
@@ -28,12 +30,16 @@ pub use checks::{Expected, LeftOut, MissingRule, against_plan, archives_against_
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
+pub use preflight::{
+    CheckOutcome, DeploymentRules, Observation, Preflight, PreflightCheck, PreflightRequest, RepositoryFacts, preflight,
+};
 pub use prune::{Because, Fate, Judged, PruneRule, TagGlob, TagGlobError, prune};
 pub use rebuilt::{Held, Rebuilt, newest_first, rebuilt_warning};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
 pub use saved::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, tag_pieces};
+pub use tag_target::{TagTarget, Target};
 
 /// Assets for tests.
 #[cfg(test)]

@@ -180,7 +180,12 @@ fn seconds(text: &str) -> Option<u64> {
 impl TagGlob {
     /// Whether it names this tag.
     pub fn fits(&self, tag: &str) -> bool {
-        fits(self.0.as_bytes(), tag.as_bytes())
+        Self::matches(&self.0, tag)
+    }
+
+    /// Returns whether a pattern, which may be `*` alone, names this tag.
+    pub fn matches(pattern: &str, tag: &str) -> bool {
+        fits(pattern.as_bytes(), tag.as_bytes())
     }
 }
 

@@ -296,6 +296,8 @@ fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
         Operation::ImmutableReleases => {
             Reply::json(200, &serde_json::json!({"enabled": true, "enforced_by_owner": false}))
         }
+        Operation::Environment => shapes::environment(repository, &call.route.text),
+        Operation::DeploymentPolicies => shapes::deployment_policies(repository, &call.route.text),
         Operation::ListTags => git::list_tags(call, repository),
         Operation::Contents => git::contents(call, repository),
         Operation::TagRef => git::tag_ref(call, repository),

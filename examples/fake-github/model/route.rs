@@ -12,6 +12,10 @@ pub enum Operation {
     Repository,
     /// `GET /repos/O/R/immutable-releases`
     ImmutableReleases,
+    /// `GET /repos/O/R/environments/NAME`
+    Environment,
+    /// `GET /repos/O/R/environments/NAME/deployment-branch-policies`
+    DeploymentPolicies,
     /// `GET /repos/O/R/tags`
     ListTags,
     /// `GET /repos/O/R/contents/PATH?ref=REF`
@@ -63,6 +67,8 @@ pub const OPERATIONS: &[(Operation, &str)] = &[
     (Operation::RateLimit, "rate-limit"),
     (Operation::Repository, "repository"),
     (Operation::ImmutableReleases, "immutable-releases"),
+    (Operation::Environment, "environment"),
+    (Operation::DeploymentPolicies, "deployment-policies"),
     (Operation::ListTags, "list-tags"),
     (Operation::Contents, "contents"),
     (Operation::TagRef, "tag-ref"),
@@ -156,6 +162,10 @@ impl Route {
             _ if *base != settings.api_base => Self::plain(Operation::Unknown, &repository, 0),
             ("GET", []) => about(Operation::Repository, "", &[]),
             ("GET", ["immutable-releases"]) => about(Operation::ImmutableReleases, "", &[]),
+            ("GET", ["environments", name]) => about(Operation::Environment, "", &[name]),
+            ("GET", ["environments", name, "deployment-branch-policies"]) => {
+                about(Operation::DeploymentPolicies, "", &[name])
+            }
             ("GET", ["tags"]) => about(Operation::ListTags, "", &[]),
             ("GET", ["contents", path @ ..]) => about(Operation::Contents, "", path),
             ("GET", ["git", "ref", "tags", tag @ ..]) => about(Operation::TagRef, "", tag),

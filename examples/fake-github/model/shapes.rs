@@ -5,6 +5,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::address::encode;
+use super::errors;
+use super::request::Reply;
 use super::settings::{Digests, Settings};
 use super::state::{Asset, Release, Repository, sha_of};
 use super::times::rfc3339;
@@ -21,6 +23,22 @@ pub fn repository(settings: &Settings, repository: &Repository, may_write: bool)
         "visibility": if repository.is_private { "private" } else { "public" }, "default_branch": "main",
         "permissions": {"admin": false, "maintain": false, "push": may_write, "triage": may_write, "pull": true},
     })
+}
+
+/// An environment (REST API, "Get an environment").
+pub fn environment(repository: &Repository, name: &str) -> Reply {
+    let Some(tags) = repository.environments.get(name) else { return errors::not_found() };
+    let policy = json!({"protected_branches": tags.is_none(), "custom_branch_policies": tags.is_some()});
+    Reply::json(200, &json!({"id": 1, "name": name, "protection_rules": [], "deployment_branch_policy": policy}))
+}
+
+/// The branches and tags that an environment takes (REST API, "List deployment branch policies").
+pub fn deployment_policies(repository: &Repository, name: &str) -> Reply {
+    let Some(Some(tags)) = repository.environments.get(name) else { return errors::not_found() };
+    let row = |(at, tag): (usize, &String)| json!({"id": at + 2, "node_id": "DBP_1", "name": tag, "type": "tag"});
+    let branch = json!({"id": 1, "node_id": "DBP_0", "name": "main", "type": "branch"});
+    let rows: Vec<Value> = std::iter::once(branch).chain(tags.iter().enumerate().map(row)).collect();
+    Reply::json(200, &json!({"total_count": rows.len(), "branch_policies": rows}))
 }
 
 /// What shapes releases and assets: the same for all of an answer.

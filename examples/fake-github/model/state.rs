@@ -55,6 +55,8 @@ pub struct Repository {
     pub has_immutable_releases: bool,
     /// Whether a ruleset keeps new tags from being made.
     pub has_tag_ruleset: bool,
+    /// Environments by name, with the patterns of tags that they take; `None` takes protected branches only.
+    pub environments: BTreeMap<String, Option<Vec<String>>>,
     /// Branches and the commits they are at.
     pub branches: BTreeMap<String, String>,
     /// Tags and the commits they are at.

@@ -99,7 +99,7 @@ fn exit(
 }
 
 /// A fault of a call as a diagnostic, and the exit that it means.
-pub(super) fn failed(error: GithubError, opened: &Opened, sink: &mut Sink) -> Exit {
+pub(in crate::cli) fn failed(error: GithubError, opened: &Opened, sink: &mut Sink) -> Exit {
     let error = error.cause();
     if error == GithubError::Stopped {
         return opened.exit_of_signal().unwrap_or(Exit::Machine);

@@ -22,6 +22,7 @@ use crate::names::WheelName;
 use crate::publish::LeftOut;
 
 pub(super) use connect::{Connection, Opened};
+pub(super) use github::failed;
 
 /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
 #[derive(Debug, clap::Args)]

@@ -5,9 +5,9 @@ use super::cells::Known;
 use super::{Reader, entries, items, place_all, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::{
-    Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places, Platform,
-    PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, Test,
-    TestFamilies, ToolFrom, TorchFrom, Workflow,
+    Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
+    Platform, PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch,
+    Test, TestFamilies, ToolFrom, TorchFrom, Workflow,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -312,6 +312,7 @@ impl Reader<'_> {
         let keep = node.get("yank-keep")?;
         Some(Release {
             make_latest: MakeLatest::from_word(text(node, "make-latest"))?,
+            attest: Attest::from_word(text(node, "attest"))?,
             pages: node.get("pages")?.boolean()?,
             yank,
             yank_older_than,

@@ -66,6 +66,11 @@ pub const ALL: &[&Code] = &[
     &OLDER_RELEASE_DIFFERS,
     &ADDRESS_OF_THIS_MACHINE,
     &LABELS_MISORDERED,
+    &REPOSITORY_TAKES_NO_RELEASE,
+    &ENTERPRISE_SERVER,
+    &ATTESTATION_NOT_AVAILABLE,
+    &ENVIRONMENT_REFUSES_TAG,
+    &STRANGE_DEVICE,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -144,7 +149,7 @@ pub const NAME_NOT_KEPT: Code = Code::warning(
 pub const BAD_TAG: Code = Code::error(
     "G013",
     "bad-tag",
-    "The tag of a local release is the name of its folder, so it may hold letters, digits, `.`, `_`, `+` and `-` only and begins with a letter or digit. A rendered workflow makes such a folder of each tag that starts it, so a pattern of `workflow.tags` may not mean tags with `/`.\n\nA release on GitHub (`--repo`) may have any tag that git takes.",
+    "The tag of a local release is the name of its folder, so it may hold whatever git takes in a tag except `/`. A rendered workflow makes such a folder of each tag that starts it, so a pattern of `workflow.tags` may not mean tags with `/`.\n\nA release on GitHub (`--repo`) may have any tag that git takes.",
 );
 /// Two files of one name.
 pub const SAME_NAME_TWICE: Code = Code::error(
@@ -439,4 +444,34 @@ pub const LABELS_MISORDERED: Code = Code::warning(
     "G124",
     "labels-misordered",
     "Two wheels of one project have the same public version, and local version labels that installers order otherwise than the ROCm releases they name. A segment of a label that is no number is compared as a text (PEP 440), so `rocm10.2.0` stands below `rocm7.14.0`; `devrocm` stands below every `rocm`, and `rocmsdk` above. Whoever sees both, on one flat page or in one folder with `--find-links`, gets the wheel of the earlier ROCm.\n\nThe index has a folder for each ROCm: install from that of one. Else name the version with its label.",
+);
+/// Nothing can be written there.
+pub const REPOSITORY_TAKES_NO_RELEASE: Code = Code::error(
+    "G360",
+    "repository-takes-no-release",
+    "The repository is archived or disabled, so that nobody can make a release in it. `release preflight` reports this before anything is built.\n\nUnarchive it in its settings, or publish in another repository.",
+);
+/// A server that rendered workflows do not run on.
+pub const ENTERPRISE_SERVER: Code = Code::error(
+    "G361",
+    "enterprise-server",
+    "Rendered workflows pass wheels between jobs by actions/upload-artifact and actions/download-artifact of version 4 and later, and sign them by actions/attest. GitHub Enterprise Server has neither; github.com and servers with data residency (`*.ghe.com`) have both.\n\nOn an Enterprise Server, write a workflow that calls `rock-matrix plan`, `rock-matrix build` and `rock-matrix publish --api-url`, or publish into a folder with `publish --to`.",
+);
+/// Attestations that the repository cannot have.
+pub const ATTESTATION_NOT_AVAILABLE: Code = Code::error(
+    "G362",
+    "attestation-not-available",
+    "`release.attest: on` asks for attestations, which private repositories have only with GitHub Enterprise Cloud. A private repository of a person never has them, and the step that attests would fail after all builds.\n\nWrite `attest: auto`, which attests where the repository is not private, or `attest: off`.",
+);
+/// An environment whose rules keep the publishing job from starting.
+pub const ENVIRONMENT_REFUSES_TAG: Code = Code::error(
+    "G363",
+    "environment-refuses-tag",
+    "The job that publishes uses an environment. The rules of this environment, \"Deployment branches and tags\", do not take the tag, so GitHub would refuse to start the job after all builds.\n\nAdd a rule for the tag in the settings of the environment, such as `v*`.",
+);
+/// A runner assigns something that is no render device.
+pub const STRANGE_DEVICE: Code = Code::error(
+    "G364",
+    "strange-device",
+    "Runners of AMD say in `/etc/podinfo/gha-render-devices` which render nodes a job may use, as options for docker: `--device /dev/dri/renderD128`. Containers that get a GPU get these nodes instead of all. Other words would become options of the engine, so nothing is started.\n\nAsk who runs the machine to correct the file.",
 );

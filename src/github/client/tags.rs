@@ -4,6 +4,7 @@ use super::{Client, found};
 use crate::compat::refresh::actions::Tag;
 use crate::github::error::GithubError;
 use crate::names::percent_encode;
+use crate::publish::{TagTarget, Target};
 
 /// The content of a file, not what is known of it (REST API, "Get repository content").
 const RAW: &str = "application/vnd.github.raw+json";
@@ -92,6 +93,28 @@ impl Client {
             Err(GithubError::Status { status: 422, .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Reads where a tag is and where its target is. A branch is not looked up for a published release: it goes on after
+    /// a release was made from it.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn tag_target(&self, tag: &str, target: Option<&str>, is_published: bool) -> Result<TagTarget, GithubError> {
+        let commit = match self.tag(tag)? {
+            Some(object) if object.kind == "tag" => Some(self.commit_of_tag_object(&object.sha)?),
+            Some(object) => Some(object.sha),
+            None => None,
+        };
+        let target = match target {
+            None => None,
+            Some(text) if Target::is_commit(text) && commit.is_some() => Some(Target::Commit(text.to_owned())),
+            Some(name) if is_published && commit.is_some() => {
+                Some(Target::Name { name: name.to_owned(), commit: None })
+            }
+            Some(name) => Some(Target::Name { name: name.to_owned(), commit: self.commit(name)? }),
+        };
+        Ok(TagTarget { tag: tag.to_owned(), commit, target, is_published })
     }
 
     /// Deletes a tag. One that is not there is as good; GitHub says of such that the reference does not exist.

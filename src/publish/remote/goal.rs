@@ -146,7 +146,7 @@ impl Goal {
 const DRAFT: &str = "<!-- rock-matrix draft";
 
 /// Whether a run made this release and did not end.
-pub(super) fn is_marked(release: &ListedRelease) -> bool {
+pub(in crate::publish) fn is_marked(release: &ListedRelease) -> bool {
     release.body.as_deref().is_some_and(|body| body.contains(DRAFT))
 }
 

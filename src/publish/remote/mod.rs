@@ -16,6 +16,7 @@ mod refusal;
 mod spread;
 
 pub use files::LONGEST_NAME_BYTES;
+pub(super) use goal::is_marked;
 pub use goal::{Allowed, Description, Goal, MakeLatest, continued_tag};
 pub use memory::Memory;
 pub use next::{Next, Step, locked, next, standing};

@@ -44,6 +44,8 @@ pub(super) struct View<'a> {
     max_parallel: u32,
     queue: &'static str,
     cache: bool,
+    /// Whether files are attested: `auto`, `on` or `off`.
+    attest: &'static str,
     has_wheels: bool,
     has_sdists: bool,
     has_archives: bool,
@@ -136,6 +138,7 @@ impl<'a> View<'a> {
             max_parallel: agreed.workflow.max_parallel,
             queue: agreed.workflow.queue.word(),
             cache: agreed.workflow.cache == Switch::On,
+            attest: agreed.release.attest.word(),
             has_wheels: leaves(Leaves::Wheels) || leaves(Leaves::Sdist),
             has_sdists: leaves(Leaves::Sdist),
             has_archives: leaves(Leaves::Archive),

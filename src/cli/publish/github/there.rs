@@ -39,7 +39,9 @@ impl There {
         sink: &mut Sink,
     ) -> Result<Self, GithubError> {
         let listed = of_goal(&opened.client, goal)?;
-        check_tag(opened, goal, &listed, sink)?;
+        let is_published = listed.iter().any(|release| release.tag_name == goal.tag && !release.draft);
+        let target = opened.client.tag_target(&goal.tag, goal.target.as_deref(), is_published)?;
+        sink.extend(target.fault());
         let found = manifest(opened, goal, &listed, offered)?;
         // Of a release that is locked none can be replaced, which is told when that is tried.
         let has_it = |release: &ListedRelease| release.assets.iter().any(|asset| asset.name == MANIFEST);
@@ -87,54 +89,4 @@ fn unread(found: Option<Result<Manifest, ManifestError>>, replace: bool, sink: &
             None
         }
     }
-}
-
-/// The tag exists where it should: at the commit that is named, or not yet where one is named to make it at.
-fn check_tag(opened: &Opened, goal: &Goal, listed: &[ListedRelease], sink: &mut Sink) -> Result<(), GithubError> {
-    let is_published = listed.iter().any(|release| release.tag_name == goal.tag && !release.draft);
-    let found = match opened.client.tag(&goal.tag)? {
-        Some(object) if object.kind == "tag" => Some(opened.client.commit_of_tag_object(&object.sha)?),
-        Some(object) => Some(object.sha),
-        None => None,
-    };
-    match (found, &goal.target) {
-        (None, None) if !is_published => sink.push(
-            Diagnostic::new(&codes::TAG_IS_NOT_THERE, format!("the repository has no tag `{}`", goal.tag))
-                .at(Place::Argument("--tag".to_owned()), "")
-                .help("push the tag, or let it be made at a commit with `--target COMMIT`"),
-        ),
-        (_, None) => {}
-        (Some(found), Some(target)) if is_commit(target) => {
-            if !found.starts_with(&target.to_ascii_lowercase()) {
-                sink.push(moved(&goal.tag, &found, &format!("the wheels are from {target}")));
-            }
-        }
-        // A branch goes on after a release was published from it.
-        (Some(_), Some(_)) if is_published => {}
-        (found, Some(target)) => match (opened.client.commit(target)?, found) {
-            (None, _) => sink.push(
-                Diagnostic::new(
-                    &codes::NO_SUCH_TARGET,
-                    format!("the repository has no commit and no branch `{target}`"),
-                )
-                .at(Place::Argument("--target".to_owned()), "")
-                .help("push it, or name the commit that the wheels were built from"),
-            ),
-            (Some(sha), Some(found)) if sha != found => {
-                sink.push(moved(&goal.tag, &found, &format!("`{target}` is at {sha}")));
-            }
-            _ => {}
-        },
-    }
-    Ok(())
-}
-
-fn moved(tag: &str, found: &str, but: &str) -> Diagnostic {
-    Diagnostic::new(&codes::TAG_MOVED, format!("the tag `{tag}` is at {found}, and {but}"))
-        .at(Place::Argument("--target".to_owned()), "")
-        .help("build again from where the tag is, name that commit with `--target`, or publish under another tag")
-}
-
-fn is_commit(text: &str) -> bool {
-    text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,0 +1,218 @@
+//! `release preflight`: everything that publishing a tag needs, before anything is built.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::cli::publish::{Connection, Opened};
+use crate::cli::published::no_listing;
+use crate::cli::{Exit, Format, Shell, load};
+use crate::config::Attest;
+use crate::diagnostic::render::{json, visible_lines};
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::github::GithubError;
+use crate::plan;
+use crate::publish::{CheckOutcome, Listing, Observation, Preflight, PreflightCheck, PreflightRequest, preflight};
+
+/// Minutes that reading may take.
+const MINUTES: u64 = 5;
+
+/// Check everything that publishing a tag needs, before anything is built
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Checks the tag (its characters, that it exists, its commit), the release (published, immutable),
+drafts of the same tag, the names of the planned files, and the repository (archived, rights,
+immutable releases, attestations, rules of the environment). All problems are reported in one run;
+what this token may not see is `unknown` and no problem. Nothing is written.
+
+Whether an immutable release had the tag before and was deleted is known to GitHub alone, which says
+so when the release is published.
+
+Exit code: 0 nothing keeps the tag from being published, 1 something does, 3 GitHub could not be
+asked.
+
+Examples:
+  rock-matrix release preflight --repo OWNER/REPO --tag v1
+  rock-matrix release preflight --repo OWNER/REPO --tag v1 --target COMMIT --plan plan.json
+  rock-matrix release preflight --tag v1 --state releases.json     without asking GitHub")]
+pub(super) struct Args {
+    /// Repository whose release it will be
+    #[arg(long, value_name = "OWNER/REPO", required_unless_present = "state")]
+    repo: Option<String>,
+    /// Tag of the release
+    #[arg(long, value_name = "TAG")]
+    tag: String,
+    /// Commit or branch that the tag must be at, or will be made at
+    #[arg(long, value_name = "COMMIT")]
+    target: Option<String>,
+    /// Check the names of the files that a plan expects, saved with `plan --format json`
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// Accept a published release that is not immutable, as `publish --allow-published` does
+    #[arg(long)]
+    allow_published: bool,
+    /// Accept empty drafts of the tag, as `publish --clean-duplicates` does
+    #[arg(long)]
+    clean_duplicates: bool,
+    /// Whether files are attested: `release.attest` of the matrix file
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "on", "off"])]
+    attest: String,
+    /// Environment of the job that publishes, whose rules must take the tag
+    #[arg(long, value_name = "NAME")]
+    environment: Option<String>,
+    /// Accept a token that only reads: another job publishes
+    #[arg(long)]
+    read_only: bool,
+    /// Releases saved as JSON (`report listing`, `gh api`), instead of asking GitHub
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    #[command(flatten)]
+    connection: Connection,
+    /// Output format
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    repository: Option<&'a str>,
+    tag: &'a str,
+    /// Whether no check failed.
+    publishable: bool,
+    checks: Vec<CheckRow<'a>>,
+    /// The faults, as `--diagnostics json` has them.
+    diagnostics: Vec<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct CheckRow<'a> {
+    name: &'static str,
+    outcome: String,
+    detail: &'a str,
+    codes: &'a [&'static str],
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let done = check(args, shell, &mut sink);
+    let reported = shell.report(&sink.finish());
+    match done {
+        Err(exit) => exit,
+        Ok(Exit::Done) => reported,
+        Ok(exit) => exit,
+    }
+}
+
+fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let expected = match &args.plan {
+        Some(path) => expected_files(path, sink)?,
+        None => Vec::new(),
+    };
+    let environment = &shell.environment;
+    let in_workflow = environment.get("GITHUB_ACTIONS") == Some("true");
+    let request = PreflightRequest {
+        tag: &args.tag,
+        allow_published: args.allow_published,
+        clean_duplicates: args.clean_duplicates,
+        attest: Attest::from_word(&args.attest).unwrap_or_default(),
+        read_only: args.read_only,
+        server: environment.get("GITHUB_SERVER_URL").filter(|_| in_workflow),
+        environment: args.environment.as_deref(),
+        files: expected.iter().map(String::as_str).collect(),
+    };
+    let (observed, asked) = match (&args.state, &args.repo) {
+        (Some(path), _) => (saved(path, sink)?, Ok(())),
+        (None, Some(repo)) => {
+            let compat = load::compat(shell)?;
+            let opened = args.connection.open(repo, MINUTES, compat, shell, sink)?;
+            let (observed, fault) = observe(args, &opened);
+            let asked = match fault {
+                None => Ok(()),
+                Some(error) => Err(crate::cli::publish::failed(error, &opened, sink)),
+            };
+            (observed, asked)
+        }
+        (None, None) => return Err(Exit::Usage),
+    };
+    let found = preflight(&request, &observed);
+    let printed = shell.print(&match args.format {
+        Format::Human => human(&found),
+        Format::Json => document(args, &found),
+    });
+    sink.extend(found.faults);
+    asked.map(|()| printed)
+}
+
+/// The names of the wheels and archives that a plan expects.
+fn expected_files(path: &std::path::Path, sink: &mut Sink) -> Result<Vec<String>, Exit> {
+    let source = load::read_source(path, sink)?;
+    let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
+    let wheels = jobs.iter().flat_map(plan::Job::wheels).cloned();
+    let others = jobs.iter().flat_map(|job| job.archive().into_iter().chain(job.sdist())).map(str::to_owned);
+    let mut names: Vec<String> = wheels.chain(others).collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<Observation, Exit> {
+    let source = load::read_source(path, sink)?;
+    let listing = Listing::from_json(&source.text).map_err(|error| {
+        sink.push(no_listing(&source, &error));
+        Exit::Fault
+    })?;
+    Ok(Observation { releases: Some(listing.releases), ..Observation::default() })
+}
+
+/// Asks GitHub for all that is checked. What a failed call would have said stays unknown.
+fn observe(args: &Args, opened: &Opened) -> (Observation, Option<GithubError>) {
+    let mut observed = Observation::default();
+    let fault = fill(args, opened, &mut observed).err();
+    (observed, fault)
+}
+
+fn fill(args: &Args, opened: &Opened, observed: &mut Observation) -> Result<(), GithubError> {
+    let client = &opened.client;
+    observed.repository = client.repository()?;
+    let releases = client.releases(|release| release.tag_name == args.tag)?;
+    let is_published = releases.iter().any(|release| release.tag_name == args.tag && !release.draft);
+    observed.releases = Some(releases);
+    // What is no tag of git is in no address.
+    if args.tag.parse::<crate::publish::GitTag>().is_ok() {
+        observed.tag = Some(client.tag_target(&args.tag, args.target.as_deref(), is_published)?);
+    }
+    observed.immutable_releases = client.immutable_releases()?;
+    if let Some(name) = &args.environment {
+        observed.deployment = client.deployment_rules(name)?;
+    }
+    Ok(())
+}
+
+fn human(found: &Preflight) -> String {
+    let row = |check: &PreflightCheck| format!("{:7}  {:18}  {}\n", check.outcome, check.name, check.detail);
+    visible_lines(&found.checks.iter().map(row).collect::<String>())
+}
+
+fn document(args: &Args, found: &Preflight) -> String {
+    let rows = found.checks.iter().map(|check| CheckRow {
+        name: check.name,
+        outcome: check.outcome.to_string(),
+        detail: &check.detail,
+        codes: &check.codes,
+    });
+    let document = Document {
+        version: 1,
+        repository: args.repo.as_deref(),
+        tag: &args.tag,
+        publishable: found.checks.iter().all(|check| check.outcome != CheckOutcome::Failed),
+        checks: rows.collect(),
+        diagnostics: found.faults.iter().map(json_value).collect(),
+    };
+    serde_json::to_string_pretty(&document).expect("a struct of text serialises") + "\n"
+}
+
+fn json_value(fault: &Diagnostic) -> serde_json::Value {
+    serde_json::from_str(json(std::slice::from_ref(fault)).trim()).unwrap_or_default()
+}

@@ -1,0 +1,488 @@
+//! The checks of a publish that can be made before anything is built.
+//!
+//! Input: the tag that will be published and what GitHub says of it ([`Observation`]). Output: one [`PreflightCheck`] for
+//! each thing that publishing needs, and a diagnostic for each that is not there.
+//!
+//! **Invariant:** every check is made in every run, so that one run reports all that is wrong; what is not known is
+//! [`CheckOutcome::Unknown`] and never a failure.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::checks::is_kept_name;
+use super::remote::{LONGEST_NAME_BYTES, is_marked};
+use super::{GitTag, ListedRelease, TagGlob, TagName, TagTarget};
+use crate::config::Attest;
+use crate::diagnostic::{Diagnostic, Place, Severity, counted, registry::release as codes};
+
+/// A publish that is to come.
+#[derive(Debug, Clone, Default)]
+pub struct PreflightRequest<'a> {
+    /// The tag.
+    pub tag: &'a str,
+    /// Whether a release that is published may be added to.
+    pub allow_published: bool,
+    /// Whether empty drafts of the tag may be deleted.
+    pub clean_duplicates: bool,
+    /// Whether the files are attested.
+    pub attest: Attest,
+    /// Whether the token of this run is one that only reads, so that its rights say nothing about publishing.
+    pub read_only: bool,
+    /// The server of the workflow run, `https://github.com`; `None` outside of workflows.
+    pub server: Option<&'a str>,
+    /// The environment of the job that publishes, where its rules are to be checked.
+    pub environment: Option<&'a str>,
+    /// Names of the files that the plan expects.
+    pub files: Vec<&'a str>,
+}
+
+/// The state of a repository before a publish. What could not be read is `None`.
+#[derive(Debug, Clone, Default)]
+pub struct Observation {
+    /// The releases of the tag, drafts among them where the token may see them.
+    pub releases: Option<Vec<ListedRelease>>,
+    /// Where the tag and its target are.
+    pub tag: Option<TagTarget>,
+    /// What the repository is.
+    pub repository: Option<RepositoryFacts>,
+    /// Whether publishing makes releases immutable.
+    pub immutable_releases: Option<bool>,
+    /// The rules of the environment.
+    pub deployment: Option<DeploymentRules>,
+}
+
+/// Fields of a repository (REST API version 2022-11-28, "Get a repository").
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct RepositoryFacts {
+    /// Whether only some see it; `internal` repositories are private, too.
+    #[serde(default)]
+    pub private: bool,
+    /// `public`, `private` or `internal`.
+    #[serde(default)]
+    pub visibility: Option<String>,
+    /// Whether it is read-only.
+    #[serde(default)]
+    pub archived: bool,
+    /// Whether GitHub has disabled it.
+    #[serde(default)]
+    pub disabled: bool,
+    /// Whose it is.
+    #[serde(default)]
+    pub owner: Owner,
+    /// What the token may do.
+    #[serde(default)]
+    pub permissions: Option<Permissions>,
+}
+
+/// The owner of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Owner {
+    /// `User` or `Organization`.
+    #[serde(default, rename = "type")]
+    pub kind: String,
+}
+
+/// The rights of a token in a repository.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub struct Permissions {
+    /// Whether it may write, and see drafts.
+    #[serde(default)]
+    pub push: bool,
+}
+
+/// The branches and tags that an environment takes deployments from (REST API version 2022-11-28, "Get an environment"
+/// and "List deployment branch policies").
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeploymentRules {
+    /// There is no such environment: GitHub makes it when a job first names it, and it takes all.
+    NoEnvironment,
+    /// All branches and tags.
+    All,
+    /// Protected branches, and therefore no tag.
+    ProtectedBranches,
+    /// Tags that one of these patterns fits.
+    Tags(Vec<String>),
+}
+
+/// The result of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// It is as publishing needs it.
+    Passed,
+    /// Publishing would fail.
+    Failed,
+    /// It cannot be known from here.
+    Unknown,
+}
+
+impl fmt::Display for CheckOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// One thing that publishing needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreflightCheck {
+    /// Its name, in kebab case.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub outcome: CheckOutcome,
+    /// One line for people.
+    pub detail: String,
+    /// The codes of its faults.
+    pub codes: Vec<&'static str>,
+}
+
+/// All checks of a publish.
+#[derive(Debug, Clone, Default)]
+pub struct Preflight {
+    /// Each check, always in the same order.
+    pub checks: Vec<PreflightCheck>,
+    /// The faults of those that failed.
+    pub faults: Vec<Diagnostic>,
+}
+
+/// A check in words, or its faults.
+enum Finding {
+    Passed(String),
+    Unknown(String),
+    Failed(Vec<Diagnostic>),
+}
+
+/// Checks everything that publishing needs and that is known before a build.
+pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Preflight {
+    let findings = [
+        ("server", server(request)),
+        ("tag-name", tag_name(request)),
+        ("tag-commit", tag_commit(observed)),
+        ("release", release(request, observed)),
+        ("drafts", drafts(request, observed)),
+        ("file-names", file_names(request)),
+        ("repository", repository(observed)),
+        ("rights", rights(request, observed)),
+        ("immutable-releases", immutable_releases(observed)),
+        ("attestation", attestation(request, observed)),
+        ("environment", environment(request, observed)),
+    ];
+    let mut preflight = Preflight::default();
+    for (name, finding) in findings {
+        let (outcome, detail, faults) = match finding {
+            Finding::Passed(detail) => (CheckOutcome::Passed, detail, Vec::new()),
+            Finding::Unknown(detail) => (CheckOutcome::Unknown, detail, Vec::new()),
+            Finding::Failed(faults) => {
+                let detail = faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; ");
+                (CheckOutcome::Failed, detail, faults)
+            }
+        };
+        let codes = faults.iter().map(|fault| fault.code.id).collect();
+        preflight.checks.push(PreflightCheck { name, outcome, detail, codes });
+        preflight.faults.extend(faults);
+    }
+    preflight
+}
+
+fn passed(detail: impl Into<String>) -> Finding {
+    Finding::Passed(detail.into())
+}
+
+fn unknown(detail: impl Into<String>) -> Finding {
+    Finding::Unknown(detail.into())
+}
+
+fn failed(fault: Diagnostic) -> Finding {
+    Finding::Failed(vec![fault])
+}
+
+/// Returns whether a workflow's server runs the actions that rendered workflows use: artifacts of version 4 and
+/// attestations are not on Enterprise Server (GitHub Docs, "Using artifact attestations"; actions/upload-artifact,
+/// README, "Breaking changes"). Data residency has a host below ghe.com.
+fn runs_rendered_workflows(server: &str) -> bool {
+    let host = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let host = host.split(['/', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    // What is on this machine is a stand-in for tests.
+    ["github.com", "localhost"].contains(&host.as_str()) || host.ends_with(".ghe.com")
+}
+
+fn server(request: &PreflightRequest<'_>) -> Finding {
+    match request.server {
+        None => unknown("not a workflow run"),
+        Some(server) if runs_rendered_workflows(server) => passed(format!("`{server}` runs rendered workflows")),
+        Some(server) => failed(
+            Diagnostic::new(
+                &codes::ENTERPRISE_SERVER,
+                format!("`{server}` is a GitHub Enterprise Server, which cannot run rendered workflows"),
+            )
+            .at(Place::Argument("GITHUB_SERVER_URL".to_owned()), "")
+            .help("build there with `rock-matrix plan`, `build` and `publish --api-url` in a workflow of your own"),
+        ),
+    }
+}
+
+fn tag_name(request: &PreflightRequest<'_>) -> Finding {
+    let fault = |text: String, help: &str| {
+        failed(Diagnostic::new(&codes::BAD_TAG, text).at(Place::Argument("--tag".to_owned()), "").help(help))
+    };
+    match request.tag.parse::<TagName>() {
+        Ok(_) => passed(format!("`{}` can be published", request.tag)),
+        Err(error) if request.tag.parse::<GitTag>().is_ok() => {
+            fault(error.to_string(), "divide it by `-`, as in `release-1`")
+        }
+        Err(error) => fault(error.to_string(), "write it like `v1` or `nightly-20261101`"),
+    }
+}
+
+fn tag_commit(observed: &Observation) -> Finding {
+    let Some(tag) = &observed.tag else { return unknown("GitHub was not asked where the tag is") };
+    match (tag.fault(), &tag.commit) {
+        (Some(fault), _) => failed(fault),
+        (None, Some(commit)) => passed(format!("at {commit}")),
+        (None, None) => passed("it will be made with the release"),
+    }
+}
+
+fn of_tag<'o>(request: &PreflightRequest<'_>, releases: &'o [ListedRelease]) -> Vec<&'o ListedRelease> {
+    releases.iter().filter(|release| release.tag_name == request.tag).collect()
+}
+
+fn release(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    let Some(releases) = &observed.releases else { return unknown("the releases were not read") };
+    let published = of_tag(request, releases).into_iter().find(|release| !release.draft);
+    let Some(published) = published else { return passed("no release of the tag is published") };
+    let tag = request.tag;
+    let files = counted(published.assets.len(), "file");
+    let at = Place::Remote(tag.to_owned());
+    if published.is_locked() {
+        return failed(
+            Diagnostic::new(&codes::IMMUTABLE_RELEASE, format!("the release `{tag}` is immutable and holds {files}"))
+                .at(at, "")
+                .help("publish under a new tag: assets and tag of an immutable release stay as they are"),
+        );
+    }
+    if request.allow_published {
+        return passed(format!("published with {files}, and may be added to"));
+    }
+    failed(
+        Diagnostic::new(
+            &codes::RELEASE_IS_PUBLISHED,
+            format!("the release `{tag}` is published already, with {files}"),
+        )
+        .at(at, "")
+        .help("publish under a new tag, or add to this one with `publish --allow-published`"),
+    )
+}
+
+fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    let Some(releases) = &observed.releases else { return unknown("the releases were not read") };
+    let mut of_tag = of_tag(request, releases);
+    let sees_drafts = observed.repository.as_ref().and_then(|facts| facts.permissions).is_some_and(|may| may.push)
+        || releases.iter().any(|release| release.draft);
+    if !sees_drafts {
+        return unknown("only a token that may write sees drafts");
+    }
+    // The release that will be used comes first, as when the release is reconciled.
+    of_tag.sort_by_key(|release| (release.draft, release.assets.is_empty() || is_marked(release), release.id));
+    let Some((first, others)) = of_tag.split_first() else { return passed("no draft of the tag") };
+    let is_empty = |release: &ListedRelease| release.draft && release.assets.is_empty();
+    let stays = |release: &ListedRelease| {
+        !(release.draft && (is_marked(release) || (request.clean_duplicates && is_empty(release))))
+    };
+    let kept: Vec<&ListedRelease> = others.iter().copied().filter(|release| stays(release)).collect();
+    if !kept.is_empty() {
+        let others_are_empty = kept.iter().all(|release| is_empty(release));
+        let releases = of_tag.iter().map(|release| (release.id, release.assets.len())).collect();
+        let tag = request.tag.to_owned();
+        return failed(super::remote::Refusal::Duplicates { tag, releases, others_are_empty }.into());
+    }
+    if first.draft {
+        passed(format!("the draft {} goes on, with {}", first.id, counted(first.assets.len(), "file")))
+    } else {
+        passed("no draft of the tag")
+    }
+}
+
+fn file_names(request: &PreflightRequest<'_>) -> Finding {
+    if request.files.is_empty() {
+        return unknown("no plan was given");
+    }
+    let fault = |name: &&str| {
+        let (code, text, help) = if !is_kept_name(name) {
+            (&codes::NAME_NOT_KEPT, "GitHub would store it under another name".to_owned(), "leave out the epoch")
+        } else if name.len() > LONGEST_NAME_BYTES {
+            let text = format!("its name has {} bytes, and {LONGEST_NAME_BYTES} can be published", name.len());
+            (&codes::FILE_NOT_TAKEN, text, "give it a shorter local version label")
+        } else {
+            return None;
+        };
+        let fault = Diagnostic::new(code, format!("the plan expects `{name}`: {text}")).severity(Severity::Error);
+        Some(fault.at(Place::Remote((*name).to_owned()), "").help(help))
+    };
+    let faults: Vec<Diagnostic> = request.files.iter().filter_map(fault).collect();
+    if faults.is_empty() {
+        passed(format!("{} of the plan can be published", counted(request.files.len(), "name")))
+    } else {
+        Finding::Failed(faults)
+    }
+}
+
+fn repository(observed: &Observation) -> Finding {
+    let Some(facts) = &observed.repository else { return unknown("the repository was not read") };
+    let why = match (facts.archived, facts.disabled) {
+        (true, _) => "it is archived",
+        (_, true) => "GitHub has disabled it",
+        (false, false) => return passed("it takes releases"),
+    };
+    failed(
+        Diagnostic::new(&codes::REPOSITORY_TAKES_NO_RELEASE, format!("the repository takes no release: {why}"))
+            .at(Place::Argument("--repo".to_owned()), "")
+            .help("unarchive it in its settings, or publish in another repository"),
+    )
+}
+
+fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    let permissions = observed.repository.as_ref().and_then(|facts| facts.permissions);
+    match permissions {
+        Some(Permissions { push: true }) => passed("the token may publish"),
+        Some(Permissions { push: false }) if !request.read_only => failed(
+            Diagnostic::new(&codes::TOKEN_WITHOUT_RIGHT, "the token may not publish in this repository")
+                .at(Place::Argument("--repo".to_owned()), "")
+                .help(
+                    "give a token with \"Contents: read and write\", or say `--read-only` where another job publishes",
+                ),
+        ),
+        Some(Permissions { push: false }) => unknown("the token of this run only reads; another one publishes"),
+        None => unknown("GitHub does not say what the token may do"),
+    }
+}
+
+fn immutable_releases(observed: &Observation) -> Finding {
+    match observed.immutable_releases {
+        Some(true) => passed("releases become immutable: what is published cannot be added to"),
+        Some(false) => passed("releases can be added to"),
+        None => unknown("not enabled, or not visible to this token"),
+    }
+}
+
+fn attestation(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    if request.attest == Attest::Off {
+        return passed("nothing is attested");
+    }
+    let Some(facts) = &observed.repository else { return unknown("the repository was not read") };
+    // `internal` is a visibility of enterprises, which have attestations.
+    let is_private = match facts.visibility.as_deref() {
+        Some(visibility) => visibility == "private",
+        None => facts.private,
+    };
+    match (is_private, request.attest, facts.owner.kind.as_str()) {
+        (false, ..) => passed("files are attested"),
+        (true, Attest::On, "User") => failed(
+            Diagnostic::new(
+                &codes::ATTESTATION_NOT_AVAILABLE,
+                "`release.attest` is `on`, and a private repository of a person has no attestations",
+            )
+            .at(Place::Argument("--attest".to_owned()), "")
+            .help("write `attest: auto` or `attest: off` under `release`"),
+        ),
+        (true, Attest::On, _) => unknown("a private repository needs Enterprise Cloud for attestations"),
+        (true, ..) => passed("the repository is private, so nothing is attested"),
+    }
+}
+
+fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    let Some(name) = request.environment else { return unknown("no environment was named") };
+    let why = match &observed.deployment {
+        None => return unknown(format!("the rules of the environment `{name}` cannot be read")),
+        Some(DeploymentRules::NoEnvironment) => return passed(format!("`{name}` is made when it is first used")),
+        Some(DeploymentRules::All) => return passed(format!("`{name}` takes every tag")),
+        Some(DeploymentRules::ProtectedBranches) => "takes protected branches only".to_owned(),
+        // GitHub's patterns are those of fnmatch, in which `*` is no `/`; the tag has none.
+        Some(DeploymentRules::Tags(patterns)) => {
+            let fits = |pattern: &&String| TagGlob::matches(pattern, request.tag);
+            match patterns.iter().find(fits) {
+                Some(pattern) => return passed(format!("`{name}` takes tags such as `{pattern}`")),
+                None if patterns.is_empty() => "takes no tags".to_owned(),
+                None => format!("takes tags of `{}` only", patterns.join("`, `")),
+            }
+        }
+    };
+    failed(
+        Diagnostic::new(
+            &codes::ENVIRONMENT_REFUSES_TAG,
+            format!("the environment `{name}` {why}, so the job that publishes `{}` would not start", request.tag),
+        )
+        .at(Place::Argument("--environment".to_owned()), "")
+        .help("add a rule for this tag under \"Deployment branches and tags\" of the environment"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        CheckOutcome, DeploymentRules, Observation, Owner, PreflightRequest, RepositoryFacts, preflight,
+        runs_rendered_workflows,
+    };
+
+    fn outcome(name: &str, request: &PreflightRequest<'_>, observed: &Observation) -> (CheckOutcome, String) {
+        let found = preflight(request, observed).checks.into_iter().find(|check| check.name == name).unwrap();
+        (found.outcome, found.detail)
+    }
+
+    #[test]
+    fn enterprise_servers_are_known_by_their_host() {
+        for server in ["https://github.com", "https://github.com/", "https://octo.ghe.com", "https://OCTO.GHE.COM:443"]
+        {
+            assert!(runs_rendered_workflows(server), "{server}");
+        }
+        for server in ["https://github.example.com", "https://ghe.com.example.org", "https://notgithub.com", ""] {
+            assert!(!runs_rendered_workflows(server), "{server}");
+        }
+    }
+
+    #[test]
+    fn an_environment_that_takes_no_such_tag_fails_the_preflight() {
+        let request = PreflightRequest { tag: "v1.2", environment: Some("release"), ..PreflightRequest::default() };
+        let ask =
+            |rules| outcome("environment", &request, &Observation { deployment: rules, ..Observation::default() });
+        let tags = |patterns: &[&str]| Some(DeploymentRules::Tags(patterns.iter().map(|p| (*p).to_owned()).collect()));
+        for (rules, expected) in [
+            (None, CheckOutcome::Unknown),
+            (Some(DeploymentRules::NoEnvironment), CheckOutcome::Passed),
+            (Some(DeploymentRules::All), CheckOutcome::Passed),
+            (Some(DeploymentRules::ProtectedBranches), CheckOutcome::Failed),
+            (tags(&["x*", "v*"]), CheckOutcome::Passed),
+            (tags(&["v1.2"]), CheckOutcome::Passed),
+            (tags(&["*"]), CheckOutcome::Passed),
+            (tags(&["v1"]), CheckOutcome::Failed),
+            (tags(&[]), CheckOutcome::Failed),
+        ] {
+            assert_eq!(ask(rules.clone()).0, expected, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn attestations_depend_on_visibility_and_owner() {
+        let ask = |attest, visibility: &str, kind: &str| {
+            let request = PreflightRequest { tag: "v1", attest, ..PreflightRequest::default() };
+            let owner = Owner { kind: kind.to_owned() };
+            let private = visibility != "public";
+            let facts = RepositoryFacts {
+                private,
+                visibility: Some(visibility.to_owned()),
+                owner,
+                ..RepositoryFacts::default()
+            };
+            outcome("attestation", &request, &Observation { repository: Some(facts), ..Observation::default() }).0
+        };
+        use crate::config::Attest::{Auto, Off, On};
+        use CheckOutcome::{Failed, Passed, Unknown};
+        assert_eq!((ask(Auto, "public", "User"), ask(On, "public", "User")), (Passed, Passed));
+        assert_eq!((ask(Auto, "private", "User"), ask(Off, "private", "User")), (Passed, Passed));
+        assert_eq!((ask(On, "private", "User"), ask(On, "private", "Organization")), (Failed, Unknown));
+        assert_eq!(ask(On, "internal", "Organization"), Passed);
+    }
+}

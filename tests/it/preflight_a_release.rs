@@ -1,0 +1,343 @@
+//! A maintainer asks whether a tag can be published before anything is built, and hears of all that is in the way.
+
+use std::sync::Arc;
+
+use crate::fake_github::model::state::sha_of;
+use crate::fake_github::model::{Release, Settings};
+use crate::fake_github::server::Server;
+use crate::read_what_is_published::{add, server};
+use crate::support::{Outcome, Project, Wheel};
+
+/// A GitHub with a tag `v1` and an environment `release` that takes tags `v*`.
+fn ready() -> Server {
+    let server = server(Settings::default(), &[]);
+    let mut github = server.github();
+    let repository = github.repository_mut("me/wheels");
+    repository.tags.insert("v1".to_owned(), sha_of("v1"));
+    repository.environments.insert("release".to_owned(), Some(vec!["v*".to_owned()]));
+    drop(github);
+    server
+}
+
+fn preflight(project: &Project, server: &Server, words: &[&str], exit: i32) -> Outcome {
+    let url = server.url();
+    let all = ["release", "preflight", "--repo", "me/wheels", "--api-url", &url];
+    let outcome = project.run(&[&all[..], words].concat()).exits(exit);
+    let github = server.github();
+    assert_eq!((github.ledger.writes(), github.ledger.leaks), (0, 0));
+    for line in outcome.stdout.lines().chain(outcome.stderr.lines()).filter(|line| !line.starts_with("::add-mask::")) {
+        assert!(!line.contains("writer") && !line.contains("reader"), "the token is printed: {line}");
+    }
+    outcome
+}
+
+fn writer() -> Project {
+    Project::new().env("GITHUB_TOKEN", "writer")
+}
+
+#[test]
+fn a_tag_that_can_be_published_passes_every_check() {
+    let commit = sha_of("v1");
+    let words = ["--tag", "v1", "--target", &commit, "--environment", "release"];
+    let outcome = preflight(&writer(), &ready(), &words, 0);
+    insta::assert_snapshot!(outcome.stdout.replace(&commit, "[COMMIT]"), @r"
+    unknown  server              not a workflow run
+    passed   tag-name            `v1` can be published
+    passed   tag-commit          at [COMMIT]
+    passed   release             no release of the tag is published
+    passed   drafts              no draft of the tag
+    unknown  file-names          no plan was given
+    passed   repository          it takes releases
+    passed   rights              the token may publish
+    unknown  immutable-releases  not enabled, or not visible to this token
+    passed   attestation         files are attested
+    passed   environment         `release` takes tags such as `v*`
+    ");
+    assert_eq!(outcome.stderr, "");
+}
+
+/// Faults of the tag, the release, the plan and the repository are found in one run.
+#[test]
+fn all_that_keeps_a_tag_from_being_published_is_reported_at_once() {
+    let server = ready();
+    add(&server, "v1", &["a-1-py3-none-any.whl"], false);
+    {
+        let mut github = server.github();
+        let repository = github.repository_mut("me/wheels");
+        let release = repository.releases.values_mut().find(|release| release.tag_name == "v1").unwrap();
+        Arc::make_mut(release).immutable = true;
+        repository.is_archived = true;
+        repository.environments.insert("release".to_owned(), None);
+    }
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\ngfx: [gfx942]\n";
+    let project = writer().file("m.yaml", matrix);
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).stdout;
+    let project = project.file("plan.json", &plan.replace("flash_attn-2.8.3+", "flash_attn-1!2.8.3+"));
+    let words = ["--tag", "v1", "--target", "0123456789", "--environment", "release", "--plan", "plan.json"];
+    let outcome = preflight(&project, &server, &words, 1);
+    insta::assert_snapshot!(outcome.stderr.replace(&sha_of("v1"), "[COMMIT]"), @r#"
+    error[G363 environment-refuses-tag]: the environment `release` takes protected branches only, so the job that publishes `v1` would not start
+    --> argument `--environment`
+    help: add a rule for this tag under "Deployment branches and tags" of the environment
+
+    error[G360 repository-takes-no-release]: the repository takes no release: it is archived
+    --> argument `--repo`
+    help: unarchive it in its settings, or publish in another repository
+
+    error[G116 tag-moved]: the tag `v1` is at [COMMIT], and the wheels are from 0123456789
+    --> argument `--target`
+    help: build again from where the tag is, name that commit with `--target`, or publish under another tag
+
+    error[G012 name-not-kept]: the plan expects `flash_attn-1!2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`: GitHub would store it under another name
+    --> flash_attn-1!2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
+    help: leave out the epoch
+
+    error[G100 immutable-release]: the release `v1` is immutable and holds 1 file
+    --> v1
+    help: publish under a new tag: assets and tag of an immutable release stay as they are
+    "#);
+}
+
+#[test]
+fn a_published_release_is_refused_unless_it_may_be_added_to() {
+    let server = ready();
+    add(&server, "v1", &["a-1-py3-none-any.whl"], false);
+    let refused = preflight(&writer(), &server, &["--tag", "v1"], 1).stderr;
+    assert!(refused.contains("error[G101 release-is-published]: the release `v1` is published already, with 1 file"));
+    preflight(&writer(), &server, &["--tag", "v1", "--allow-published"], 0);
+}
+
+#[test]
+fn drafts_of_the_same_tag_that_publishing_would_refuse_are_refused_before() {
+    let server = ready();
+    add(&server, "v1", &["a-1-py3-none-any.whl"], true);
+    preflight(&writer(), &server, &["--tag", "v1"], 0);
+    add(&server, "v1", &[], true);
+    let refused = preflight(&writer(), &server, &["--tag", "v1"], 1).stderr;
+    assert!(refused.contains("error[G102 several-releases-of-tag]"), "{refused}");
+    preflight(&writer(), &server, &["--tag", "v1", "--clean-duplicates"], 0);
+    // What a run of this program left is finished or deleted by the next.
+    let mut github = server.github();
+    for release in github.repository_mut("me/wheels").releases.values_mut() {
+        Arc::<Release>::make_mut(release).body = Some("<!-- rock-matrix draft 0123456789abcdef -->".to_owned());
+    }
+    drop(github);
+    preflight(&writer(), &server, &["--tag", "v1"], 0);
+}
+
+/// The job that plans has no right to write; what it cannot see is unknown, and no fault.
+#[test]
+fn a_token_that_only_reads_leaves_checks_unknown_where_that_is_said() {
+    let (server, reader) = (ready(), Project::new().env("GITHUB_TOKEN", "reader"));
+    let refused = preflight(&reader, &server, &["--tag", "v1"], 1).stderr;
+    assert!(refused.contains("error[G104 token-without-right]"), "{refused}");
+    let told = preflight(&reader, &server, &["--tag", "v1", "--read-only", "--format", "json"], 0).json();
+    let outcomes: Vec<String> = told["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| format!("{}: {}", check["name"].as_str().unwrap(), check["outcome"].as_str().unwrap()))
+        .collect();
+    insta::assert_snapshot!(outcomes.join("\n"), @r"
+    server: unknown
+    tag-name: passed
+    tag-commit: passed
+    release: passed
+    drafts: unknown
+    file-names: unknown
+    repository: passed
+    rights: unknown
+    immutable-releases: unknown
+    attestation: passed
+    environment: unknown
+    ");
+    assert_eq!(told["publishable"], true);
+}
+
+#[test]
+fn a_saved_listing_is_checked_without_asking_github() {
+    let listing =
+        r#"[{"id": 1, "tag_name": "v1", "immutable": true, "assets": []}, {"id": 2, "tag_name": "v2", "draft": true}]"#;
+    let project = Project::new().file("state.json", listing);
+    let words = ["release", "preflight", "--state", "state.json", "--format", "json"];
+    let told = project.run(&[&words[..], &["--tag", "v1"]].concat()).exits(1).json();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&told).unwrap(), @r#"
+    {
+      "version": 1,
+      "repository": null,
+      "tag": "v1",
+      "publishable": false,
+      "checks": [
+        {
+          "name": "server",
+          "outcome": "unknown",
+          "detail": "not a workflow run",
+          "codes": []
+        },
+        {
+          "name": "tag-name",
+          "outcome": "passed",
+          "detail": "`v1` can be published",
+          "codes": []
+        },
+        {
+          "name": "tag-commit",
+          "outcome": "unknown",
+          "detail": "GitHub was not asked where the tag is",
+          "codes": []
+        },
+        {
+          "name": "release",
+          "outcome": "failed",
+          "detail": "the release `v1` is immutable and holds 0 files",
+          "codes": [
+            "G100"
+          ]
+        },
+        {
+          "name": "drafts",
+          "outcome": "passed",
+          "detail": "no draft of the tag",
+          "codes": []
+        },
+        {
+          "name": "file-names",
+          "outcome": "unknown",
+          "detail": "no plan was given",
+          "codes": []
+        },
+        {
+          "name": "repository",
+          "outcome": "unknown",
+          "detail": "the repository was not read",
+          "codes": []
+        },
+        {
+          "name": "rights",
+          "outcome": "unknown",
+          "detail": "GitHub does not say what the token may do",
+          "codes": []
+        },
+        {
+          "name": "immutable-releases",
+          "outcome": "unknown",
+          "detail": "not enabled, or not visible to this token",
+          "codes": []
+        },
+        {
+          "name": "attestation",
+          "outcome": "unknown",
+          "detail": "the repository was not read",
+          "codes": []
+        },
+        {
+          "name": "environment",
+          "outcome": "unknown",
+          "detail": "no environment was named",
+          "codes": []
+        }
+      ],
+      "diagnostics": [
+        {
+          "code": "G100",
+          "name": "immutable-release",
+          "severity": "error",
+          "message": "the release `v1` is immutable and holds 0 files",
+          "file": "v1",
+          "line": null,
+          "column": null,
+          "end_line": null,
+          "end_column": null,
+          "byte_start": null,
+          "byte_end": null,
+          "labels": [
+            {
+              "file": "v1",
+              "line": null,
+              "column": null,
+              "end_line": null,
+              "end_column": null,
+              "byte_start": null,
+              "byte_end": null,
+              "text": "",
+              "primary": true
+            }
+          ],
+          "notes": [],
+          "help": "publish under a new tag: assets and tag of an immutable release stay as they are"
+        }
+      ]
+    }
+    "#);
+    project.run(&[&words[..], &["--tag", "v2"]].concat()).exits(0);
+    project.file("state.json", "7").run(&[&words[..], &["--tag", "v1"]].concat()).exits(1);
+}
+
+/// Rendered workflows need artifacts and attestations that GitHub Enterprise Server does not have.
+#[test]
+fn an_enterprise_server_is_refused_in_a_workflow() {
+    let server = ready();
+    let on = |url: &str| writer().env("GITHUB_ACTIONS", "true").env("GITHUB_SERVER_URL", url);
+    let refused = preflight(&on("https://github.example.com"), &server, &["--tag", "v1"], 1).stderr;
+    assert!(refused.contains("error[G361 enterprise-server]"), "{refused}");
+    preflight(&on("https://github.com"), &server, &["--tag", "v1"], 0);
+    preflight(&on("https://octo.ghe.com"), &server, &["--tag", "v1"], 0);
+    // Outside of workflows any server is published to.
+    preflight(&writer().env("GITHUB_SERVER_URL", "https://github.example.com"), &server, &["--tag", "v1"], 0);
+}
+
+#[test]
+fn a_private_repository_of_a_person_cannot_be_attested() {
+    let server = ready();
+    server.github().repository_mut("me/wheels").is_private = true;
+    let refused = preflight(&writer(), &server, &["--tag", "v1", "--attest", "on"], 1).stderr;
+    assert!(refused.contains("error[G362 attestation-not-available]"), "{refused}");
+    for attest in ["auto", "off"] {
+        preflight(&writer(), &server, &["--tag", "v1", "--attest", attest], 0);
+    }
+}
+
+/// A rule of an environment would keep the publishing job from starting after all builds.
+#[test]
+fn an_environment_that_refuses_the_tag_fails_the_preflight() {
+    let server = ready();
+    server.github().repository_mut("me/wheels").tags.insert("w1".to_owned(), sha_of("w1"));
+    let refused = preflight(&writer(), &server, &["--tag", "w1", "--environment", "release"], 1).stderr;
+    assert!(refused.contains("error[G363 environment-refuses-tag]"), "{refused}");
+    preflight(&writer(), &server, &["--tag", "w1", "--environment", "made-later"], 0);
+}
+
+#[test]
+fn an_archived_repository_fails_the_preflight() {
+    let server = ready();
+    server.github().repository_mut("me/wheels").is_archived = true;
+    let refused = preflight(&writer(), &server, &["--tag", "v1"], 1).stderr;
+    assert!(refused.contains("error[G360 repository-takes-no-release]"), "{refused}");
+}
+
+#[test]
+fn what_needs_no_answer_is_checked_when_github_does_not_answer() {
+    let project = writer();
+    let words = ["release", "preflight", "--repo", "me/wheels", "--api-url", "http://127.0.0.1:9", "--tag", "a b"];
+    let told = project.run(&words).exits(3).stderr;
+    assert!(told.contains("error[G013 bad-tag]") && told.contains("error[G107 no-answer]"), "{told}");
+}
+
+/// git-check-ref-format(1) allows these in a tag; only `/` cannot name the folder that a workflow publishes into.
+#[test]
+fn every_legal_tag_character_can_be_published() {
+    let never = |c: char| "~^:?*[\\".contains(c);
+    let name = "a-1-py3-none-any.whl";
+    let project = Project::new().file("state.json", "[]").bytes(&format!("dist/{name}"), &Wheel::named(name).bytes());
+    for c in ('!'..='~').filter(|c| !never(*c)).chain(['é', '日']) {
+        let tag = format!("v1{c}2");
+        let exit = i32::from(c == '/');
+        project.run(&["release", "preflight", "--state", "state.json", "--tag", &tag]).exits(exit);
+        project.run(&["publish", "--to", "releases", "--tag", &tag, "dist"]).exits(exit);
+        assert_eq!(project.has(&format!("releases/{tag}/SHA256SUMS")), c != '/', "{tag}");
+    }
+    for c in "~^:?*[\\ \u{7f}".chars() {
+        project.run(&["release", "preflight", "--state", "state.json", "--tag", &format!("v1{c}2")]).exits(1);
+    }
+}
