@@ -56,7 +56,30 @@ fn a_table_that_has_the_newest_releases_needs_no_patch() {
     let said = refresh(&project, &server, &["--check"], 0);
     assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "the table of actions has the newest releases\n"));
     let asked: Vec<String> = server.github().ledger.requests.iter().map(|request| request.url.clone()).collect();
-    assert_eq!(asked.len(), rows(&project, &[]).len(), "one call a repository: {asked:?}");
+    // The last is that of the action of this project, which has no row before its first release.
+    assert_eq!(asked.len(), rows(&project, &[]).len() + 1, "one call a repository: {asked:?}");
+    assert!(asked.last().unwrap().contains("/repos/org/rock-action/tags"), "{asked:?}");
+}
+
+/// A release cannot hold its own commit: the row is written once the release is out.
+#[test]
+fn the_row_of_this_version_of_the_action_is_written_by_refresh() {
+    let (project, server) = world(&[]);
+    let version = concat!("v", env!("CARGO_PKG_VERSION"));
+    server.github().add_repository("org/rock-action").tags.insert("v0.9.0".to_owned(), sha_of("other"));
+    let missing = refresh(&project, &server, &["--check"], 0).stderr;
+    assert!(missing.contains(&format!("org/rock-action: {version} is not among its tags any more")), "{missing}");
+    let sha = release(&server, "org/rock-action", version, "composite");
+    release(&server, "org/rock-action", "v99.0.0", "composite");
+    let patch = refresh(&project, &server, &["--compat", "matrices/compat"], 0).stdout;
+    let project = project.file("actions.patch", &patch);
+    let applied = Command::new("git").args(["apply", "actions.patch"]).current_dir(project.root()).output().unwrap();
+    assert!(applied.status.success(), "{}", String::from_utf8_lossy(&applied.stderr));
+    let matrix = project.read("matrices/flash-attn.yaml").replace("tool: source", "tool: action");
+    let project = project.file("matrices/flash-attn.yaml", &matrix);
+    let words = ["--compat", "matrices/compat", "render", "workflow", "matrices/flash-attn.yaml"];
+    let workflow = project.run(&words).exits(0).stdout;
+    assert!(workflow.contains(&format!("uses: org/rock-action@{sha} # {version}\n")), "{workflow}");
 }
 
 #[test]

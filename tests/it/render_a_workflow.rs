@@ -155,7 +155,8 @@ fn every_workflow_has_least_rights_pinned_actions_time_outs_and_no_expression_in
                 if let Some(uses) = step["uses"].as_str() {
                     let (action, pin) = uses.split_once('@').unwrap();
                     let is_pinned = pin.len() == 40 && pin.bytes().all(|b| b.is_ascii_hexdigit());
-                    assert!(is_pinned || uses == "org/rock-action@v1", "{at}: {uses}");
+                    let own = concat!("org/rock-action@v", env!("CARGO_PKG_VERSION"));
+                    assert!(is_pinned || uses == own, "{at}: {uses}");
                     assert!(action != "actions/checkout" || step["with"]["persist-credentials"] == false, "{at}");
                 } else {
                     assert_eq!(step["shell"], "bash", "{at}");

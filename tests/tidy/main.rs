@@ -11,6 +11,7 @@ mod layers;
 mod registry;
 mod rows;
 mod sources;
+mod version;
 mod words;
 mod workflows;
 

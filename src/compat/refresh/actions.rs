@@ -12,6 +12,9 @@ use crate::compat::rows::{ActionRow, Origin, Status};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::facts as codes};
 use crate::yaml;
 
+/// The action of this project. A release cannot hold its own commit, so the shipped table has no row of it until a later
+/// one.
+pub const TOOL: &str = "org/rock-action";
 /// The source that a refreshed row names.
 const SOURCE: &str = "tags";
 /// Letters of what an action says it runs on that are told.
@@ -48,8 +51,8 @@ pub struct Newer {
 pub struct Difference {
     /// `OWNER/REPOSITORY`.
     pub action: String,
-    /// The version of the row.
-    pub from: String,
+    /// The version of the row; `None` where the table has none.
+    pub from: Option<String>,
     /// The newest release.
     pub to: String,
     /// Its commit.
@@ -150,26 +153,47 @@ pub fn judge(row: &ActionRow, newer: Newer, action: Option<&str>) -> Result<Diff
     }
     let major = |version: &str| release(version).map(|[major, _, _]| major);
     let is_major = major(&row.version) != major(&version);
-    Ok(Difference { action: row.name.clone(), from: row.version.clone(), to: version, sha, runtime, is_major })
+    let from = Some(row.version.clone());
+    Ok(Difference { action: row.name.clone(), from, to: version, sha, runtime, is_major })
 }
 
-/// The rows as they would stand: changed ones as their tags say on this day.
+/// Returns the row that pins this project's own action at a version, by its tags; a remark where it cannot be pinned.
+///
+/// # Errors
+/// The remark that the version has no tag, or that its tag leads to no commit.
+pub fn tool_row(version: &str, tags: &[Tag]) -> Result<Difference, Remark> {
+    let version = format!("v{version}");
+    let remark = |about| Remark { action: TOOL.to_owned(), about };
+    let Some(tag) = tags.iter().find(|tag| tag.name == version) else {
+        return Err(remark(About::NoTag { version }));
+    };
+    let Some(sha) = commit(tag) else { return Err(remark(About::NoCommit { version })) };
+    let runtime = "composite".to_owned();
+    Ok(Difference { action: TOOL.to_owned(), from: None, to: version, sha, runtime, is_major: false })
+}
+
+/// The rows as they would stand: changed ones as their tags say on this day, and new ones behind them.
 pub fn updated(rows: &[ActionRow], differences: &[Difference], today: &str) -> Vec<ActionRow> {
-    let mut updated = rows.to_vec();
-    for row in &mut updated {
-        let Some(change) = differences.iter().find(|change| change.action == row.name) else { continue };
-        row.version.clone_from(&change.to);
-        row.sha.clone_from(&change.sha);
-        row.runtime.clone_from(&change.runtime);
-        row.origin = Origin {
+    let row = |change: &Difference, note: String| ActionRow {
+        name: change.action.clone(),
+        version: change.to.clone(),
+        sha: change.sha.clone(),
+        runtime: change.runtime.clone(),
+        origin: Origin {
             status: Status::Verified,
             source: SOURCE.to_owned(),
-            r#ref: format!("tag in {}", row.name),
+            r#ref: format!("tag in {}", change.action),
             checked: today.to_owned(),
-            note: std::mem::take(&mut row.origin.note),
-        };
-    }
-    updated
+            note,
+        },
+    };
+    let change_of = |name: &str| differences.iter().find(|change| change.action == name);
+    let kept = rows.iter().map(|known| match change_of(&known.name) {
+        Some(change) => row(change, known.origin.note.clone()),
+        None => known.clone(),
+    });
+    let is_new = |change: &&Difference| rows.iter().all(|known| known.name != change.action);
+    kept.chain(differences.iter().filter(is_new).map(|change| row(change, String::new()))).collect()
 }
 
 impl About {
@@ -202,7 +226,10 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let notes =
             if self.is_major { ", a new major version: look at its notes before you apply the patch" } else { "" };
-        write!(f, "{}: {} -> {}{notes}", self.action, self.from, self.to)
+        match &self.from {
+            Some(from) => write!(f, "{}: {from} -> {}{notes}", self.action, self.to),
+            None => write!(f, "{}: {}, which the table does not have", self.action, self.to),
+        }
     }
 }
 

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::compat::Compat;
+use crate::compat::refresh::actions::TOOL;
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 
-/// The action of this project.
-const TOOL: &str = "org/rock-action";
-/// How it is used while the facts have no commit of it: by its major version. A release cannot hold its own commit.
-const TOOL_BY_VERSION: &str =
-    "org/rock-action@v1 # zizmor: ignore[unpinned-uses] the facts have no commit of it: add its row to pin it";
+/// The action's reference while the facts have no commit of it: the version that renders. A release cannot hold its own
+/// commit.
+const TOOL_BY_VERSION: &str = concat!(
+    "org/rock-action@v",
+    env!("CARGO_PKG_VERSION"),
+    " # zizmor: ignore[unpinned-uses] the facts have no commit of it: add its row to pin it"
+);
 
 /// Name in the template, repository, and path inside of it.
 const USED: [(&str, &str, &str); 9] = [

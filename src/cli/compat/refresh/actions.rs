@@ -3,7 +3,7 @@
 use super::Found;
 use crate::cli::publish::{Connection, Opened};
 use crate::cli::{Exit, Shell};
-use crate::compat::refresh::actions::{self, About, Difference, Remark};
+use crate::compat::refresh::actions::{self, About, Difference, Remark, TOOL};
 use crate::compat::rows::ActionRow;
 use crate::compat::{Compat, patch};
 use crate::diagnostic::Sink;
@@ -87,17 +87,25 @@ pub(super) fn compare(compat: &Compat, connection: &Connection, shell: &Shell) -
 /// Asks for every row, over one connection: limits and the deadline are those of all.
 fn asked(compat: &Compat, connection: &Connection, shell: &Shell, sink: &mut Sink) -> Result<Seen, Exit> {
     let (mut seen, mut opened) = (Seen::default(), None::<Opened>);
-    for row in &compat.tables().actions {
-        let Ok(repo) = row.name.parse::<RepoName>() else {
-            seen.remarks.push(Remark { action: row.name.clone(), about: About::NoRepository });
+    let rows = &compat.tables().actions;
+    let named = rows.iter().map(|row| (row.name.as_str(), Some(row)));
+    // The action of this project gets a row as soon as its release is out.
+    let tool = rows.iter().all(|row| row.name != TOOL).then_some((TOOL, None));
+    for (name, row) in named.chain(tool) {
+        let Ok(repo) = name.parse::<RepoName>() else {
+            seen.remarks.push(Remark { action: name.to_owned(), about: About::NoRepository });
             continue;
         };
         let here = match opened.take() {
             Some(before) => before.at(repo),
-            None => connection.open(&row.name, MINUTES, compat, shell, sink)?,
+            None => connection.open(name, MINUTES, compat, shell, sink)?,
         };
-        shell.detail(&format!("reading the tags of {}", row.name));
-        if let Err(error) = ask(row, &here.client, &mut seen) {
+        shell.detail(&format!("reading the tags of {name}"));
+        let asked = match row {
+            Some(row) => ask(row, &here.client, &mut seen),
+            None => ask_tool(&here.client, &mut seen),
+        };
+        if let Err(error) = asked {
             if error == GithubError::Stopped {
                 return Err(here.exit_of_signal().unwrap_or(Exit::Machine));
             }
@@ -107,6 +115,17 @@ fn asked(compat: &Compat, connection: &Connection, shell: &Shell, sink: &mut Sin
         opened = Some(here);
     }
     Ok(seen)
+}
+
+/// Asks for the release of this version of the action. A repository that is not there yet is no remark.
+fn ask_tool(client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
+    let Some(tags) = client.tags()? else { return Ok(()) };
+    seen.read.push(TOOL.to_owned());
+    match actions::tool_row(env!("CARGO_PKG_VERSION"), &tags) {
+        Ok(difference) => seen.differences.push(difference),
+        Err(remark) => seen.remarks.push(remark),
+    }
+    Ok(())
 }
 
 fn ask(row: &ActionRow, client: &Client, seen: &mut Seen) -> Result<(), GithubError> {
