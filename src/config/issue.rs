@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::registry::matrix as codes;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span};
+use crate::names::PackageVersion;
 use crate::yaml::{self, Node};
 
 /// What a form puts where nothing was written (GitHub documentation, "Syntax for issue forms").
@@ -18,6 +19,8 @@ const NO_ANSWER: &str = "_No response_";
 const CELLS: [&str; 4] = ["axes", "rows", "include", "exclude"];
 /// Letters of a value. The longest is a family with a full commit.
 const LONGEST_VALUE: usize = 64;
+/// Digits of a whole commit (SHA-1, as GitHub has them).
+const FULL_HASH: usize = 40;
 
 /// A matrix file with the requested cell as its only one.
 #[derive(Debug, Clone)]
@@ -150,9 +153,14 @@ fn word(value: &str) -> Result<&str, String> {
         return Err(format!("is longer than {LONGEST_VALUE} letters"));
     }
     let is_strange = |letter: &char| !letter.is_ascii_alphanumeric() && !".:+-_".contains(*letter);
-    match value.chars().find(is_strange) {
-        Some(letter) => Err(format!("holds {letter:?}, which no version and no name has")),
-        None => Ok(value),
+    match (value.chars().find(is_strange), value.parse()) {
+        (Some(letter), _) => Err(format!("holds {letter:?}, which no version and no name has")),
+        // A short hash may come to mean another commit, also one that a fork has pushed meanwhile.
+        (None, Ok(PackageVersion::Commit { hash, .. })) if hash.len() < FULL_HASH => Err(format!(
+            "names a commit by {} digits, and an issue may name one by all its {FULL_HASH} only",
+            hash.len()
+        )),
+        (None, _) => Ok(value),
     }
 }
 

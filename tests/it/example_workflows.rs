@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::support::Project;
 
 const PULL_REQUEST_PLAN: &str = include_str!("../../examples/workflows/pull-request-plan.yml");
+const ONE_CELL: &str = include_str!("../../examples/workflows/one-cell.yml");
 const TAG_RELEASE: &str = include_str!("../../examples/workflows/tag-release.yml");
 const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
                       python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\ngfx: [gfx90a]\n";
@@ -74,10 +75,12 @@ fn told(base: Option<&str>) -> String {
 fn a_pull_request_with_the_first_matrix_file_has_its_whole_plan() {
     for base in [None, Some("version: 1\n")] {
         let comment = told(base);
+        let comment = comment.strip_prefix("<!-- rock-matrix plan -->\n").unwrap();
         assert!(comment.starts_with("### The plan; what this is based on gives none\n\n```\n"), "{comment}");
         assert!(comment.contains("1 cell, 1 job") && comment.ends_with("\n```\n"), "{comment}");
     }
     let changed = told(Some(&MATRIX.replace("\"3.11\"", "\"3.12\"")));
+    let changed = changed.strip_prefix("<!-- rock-matrix plan -->\n").unwrap();
     assert!(changed.starts_with("### What this changes in the plan\n\n```diff\n"), "{changed}");
     let lines = |sign: char| changed.lines().filter(|line| line.starts_with(sign)).count();
     assert!(lines('+') > 0 && lines('-') > 0 && changed.ends_with("\n```\n"), "{changed}");
@@ -148,5 +151,119 @@ fn a_release_by_hand_checks_the_workflow_with_the_version_that_rendered_it() {
             assert!(run(&project, &steps[at], &[]).status.success());
             assert_eq!(project.read("outputs"), format!("version={version}\n"));
         }
+    }
+}
+
+/// A step by its name, in a job of a workflow.
+fn named(workflow: &str, job: &str, name: &str) -> Value {
+    steps(workflow, job).into_iter().find(|step| step["name"] == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+/// A project in `tools` whose program `gh` answers with these lines of shell.
+fn with_gh(answers: &str) -> Project {
+    let gh = format!("#!/bin/bash\nprintf '%s\\n' \"$*\" >>../calls\n{answers}\n");
+    let project = Project::new().file("tools/gh", &gh).file("repository/readme.md", "wheels\n");
+    std::fs::set_permissions(project.path("tools/gh"), PermissionsExt::from_mode(0o755)).unwrap();
+    project
+}
+
+/// A bot's comment is found by what it begins with, not by being the last one.
+#[test]
+fn the_comment_of_a_pull_request_is_found_by_its_marker() {
+    let step = named(PULL_REQUEST_PLAN, "plan", "Comment");
+    assert!(!step["run"].as_str().unwrap().contains("--edit-last"));
+    let commented = |found: &str| {
+        let gh = format!("case \"$*\" in *--paginate*) printf '{found}' ;; esac");
+        let project = with_gh(&gh).file("repository/comment.md", "<!-- rock-matrix plan -->\n");
+        let ran = run(&project, &step, &[("NUMBER", "7")]);
+        assert!(ran.status.success(), "{ran:?}");
+        project.read("calls").lines().last().unwrap().to_owned()
+    };
+    assert_eq!(
+        commented("12\\n34\\n"),
+        "api --method PATCH repos/me/wheels/issues/comments/12 --field body=@comment.md --silent"
+    );
+    assert_eq!(commented(""), "pr comment 7 --repo me/wheels --body-file comment.md");
+}
+
+/// GitHub serves commits of forks under the address of the project, so that an issue could choose code.
+#[test]
+fn a_requested_commit_must_be_in_a_branch_or_tag_of_the_project() {
+    let step = named(ONE_CELL, "plan", "Check that the project has the commit");
+    let project = Project::new().file("repository/readme.md", "wheels\n");
+    git(&project, &["init", "-q", "-b", "main"]);
+    git(&project, &["add", "--all"]);
+    git(&project, &["commit", "-q", "-m", "first"]);
+    let own = git(&project, &["rev-parse", "HEAD"]);
+    git(&project, &["commit", "-q", "--allow-empty", "-m", "tagged"]);
+    let tagged = git(&project, &["rev-parse", "HEAD"]);
+    git(&project, &["tag", "v1"]);
+    git(&project, &["reset", "-q", "--hard", &own]);
+    git(&project, &["commit", "-q", "--allow-empty", "-m", "of a fork"]);
+    let foreign = git(&project, &["rev-parse", "HEAD"]);
+    git(&project, &["reset", "-q", "--hard", &own]);
+    // As GitHub does, the server gives out every object that it has.
+    for (name, value) in [("uploadpack.allowAnySHA1InWant", "true"), ("uploadpack.allowFilter", "true")] {
+        git(&project, &["config", name, value]);
+    }
+    let url = format!("file://{}", project.path("repository").display());
+    let asked = |issue: &str, given: &str| {
+        let here = Project::new().file("repository/issue.md", issue);
+        let ran = run(&here, &step, &[("PROJECT", &url), ("GIVEN", given)]);
+        (ran.status.success(), String::from_utf8(ran.stdout).unwrap())
+    };
+    for commit in [&own, &tagged] {
+        let (passed, said) = asked(&format!("### flash-attn\n\nfa2:{commit}\n"), "");
+        assert!(passed && said.contains(&format!("{commit} is in refs/")), "{said}");
+    }
+    for commit in [foreign.as_str(), &own[..12], "main", "0123456789012345678901234567890123456789"] {
+        for (issue, given) in [(format!("fa2:{commit}"), String::new()), (String::new(), format!("fa2:{commit}"))] {
+            let (passed, said) = asked(&issue, &given);
+            assert!(!passed && said.starts_with("::error::no branch and no tag of"), "{commit}: {said}");
+        }
+    }
+    assert!(asked("### flash-attn\n\n2.8.3\n", "2.8.3").0);
+}
+
+/// Who approves has seen this text, by this author, and no other.
+#[test]
+fn a_request_is_shown_before_it_is_approved_and_not_planned_when_it_changed() {
+    let workflow: Value = serde_yaml::from_str(ONE_CELL).unwrap();
+    assert!(workflow["jobs"]["request"]["environment"].is_null());
+    assert_eq!(
+        (&workflow["jobs"]["plan"]["needs"], &workflow["jobs"]["plan"]["environment"]),
+        (&"request".into(), &"requests".into())
+    );
+    let issue = |body: &str, edited: &str| {
+        let issue = serde_json::json!({"body": body, "createdAt": "2026-11-01T00:00:00Z", "lastEditedAt": edited, "author": {"login": "somebody"}});
+        let answer = serde_json::json!({"data": {"repository": {"issue": issue}}}).to_string();
+        with_gh(&format!("cat <<'ANSWER'\n{answer}\nANSWER"))
+    };
+    let shown = issue("### python\n\n3.12\n", "2026-11-02T00:00:00Z");
+    let show = named(ONE_CELL, "request", "Show the request");
+    assert!(run(&shown, &show, &[("ISSUE", "7"), ("ASKED_BY", "me")]).status.success());
+    insta::assert_snapshot!(shown.read("summary.md"), @r"
+    ### Issue 7, by somebody
+
+    Last edited: 2026-11-02T00:00:00Z
+
+        ### python
+        
+        3.12
+    ");
+    let outputs = shown.read("outputs");
+    let output = |name: &str| {
+        let line = outputs.lines().find_map(|line| line.strip_prefix(&format!("{name}=")));
+        line.unwrap().to_owned()
+    };
+    let variables = [("ISSUE", "7"), ("EDITED", &output("edited")), ("DIGEST", &output("digest"))];
+    let again = named(ONE_CELL, "plan", "Read the request again");
+    assert!(run(&shown, &again, &variables).status.success());
+    for changed in
+        [issue("### python\n\n3.12\n", "2026-11-03T00:00:00Z"), issue("### python\n\n3.13\n", "2026-11-02T00:00:00Z")]
+    {
+        let ran = run(&changed, &again, &variables);
+        let said = String::from_utf8(ran.stdout).unwrap();
+        assert!(!ran.status.success() && said.contains("after it was shown"), "{said}");
     }
 }

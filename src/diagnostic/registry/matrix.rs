@@ -303,7 +303,7 @@ pub const CELL_TWICE: Code = Code::error(
 pub const BAD_ISSUE: Code = Code::error(
     "M053",
     "bad-issue",
-    "`plan --from-issue` takes the body that an issue form makes: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nWhoever writes the issue chooses values of axes and nothing else, so a value is one word of letters, digits and `.:+-_`.",
+    "`plan --from-issue` takes the body that an issue form makes: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nWhoever writes the issue chooses values of axes and nothing else, so a value is one word of letters, digits and `.:+-_`. A commit (`fa2:COMMIT`) is named by all 40 digits: GitHub serves the commits of every fork under the address of the project, so whoever plans from issues must check that a branch or tag of the project has it, and a short hash can come to mean another one. `examples/workflows/one-cell.yml` does so.",
 );
 /// A runner of another system than the wheels.
 pub const OTHER_SYSTEM: Code = Code::error(
