@@ -338,6 +338,7 @@ impl Maker<'_> {
             devices: Devices::Absent,
             folder: &format!("{here}/{}/{}", ROOT, job.id),
             caller: build.uses_caller.then_some(&here),
+            assigned: None,
             device_gids: &[],
             pass_env: &container::passed_env(job, build),
             extra: &self.options.docker_arg,

@@ -6,6 +6,7 @@
 //! **Invariant:** nothing outside the job's folder is written or removed here, but for wheels that are copied to the
 //! folder asked for; when a run returns, nothing that it started is running.
 
+mod assigned_gpu;
 mod clean;
 mod collect;
 mod container;
@@ -22,6 +23,7 @@ mod step_hash;
 mod surroundings;
 mod transcript;
 
+pub use assigned_gpu::{PODINFO, assigned_gpu};
 pub use clean::{BuildFolder, build_folders, remove_build_folders};
 pub use collect::{CollectFault, Collected, collect, copy_out, wheel_matches, wheels_match};
 pub use container::{Containment, run_container};

@@ -55,6 +55,50 @@ impl Devices {
 /// The device nodes of the AMD GPU driver: the compute interface and the render nodes.
 pub const DEVICE_NODES: [&str; 2] = ["/dev/kfd", "/dev/dri"];
 
+/// Variables that say through which proxy programs reach the network. curl reads the lower-case forms, Go and others
+/// both.
+pub const PROXY_VARIABLES: [&str; 8] =
+    ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "no_proxy", "all_proxy"];
+
+/// The variable with which a runner limits a job to its GPUs; AMD's runners set it
+/// (ROCm/rocm-libraries, container options of its tests: "Pass host's GPU isolation env var to container").
+pub const VISIBLE_GPUS: &str = "ROCR_VISIBLE_DEVICES";
+
+/// The GPU that a runner has assigned to a job, of several on its machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AssignedGpu {
+    /// A file with variables that isolate the GPU, which the container gets.
+    pub env_file: Option<String>,
+    /// Render nodes below `/dev/dri` that take the place of all of them.
+    pub render_nodes: Vec<String>,
+}
+
+/// Reads the render nodes of `gha-render-devices`, a text of engine options such as `--device /dev/dri/renderD129`.
+/// Without any, all nodes are meant.
+///
+/// # Errors
+/// When it has anything but devices below `/dev/dri`: its words would become options of the engine.
+pub fn render_nodes(text: &str) -> Result<Vec<String>, String> {
+    let mut nodes = Vec::new();
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        let node = match word.strip_prefix("--device=") {
+            Some(node) => Some(node),
+            None if word == "--device" => words.next(),
+            None => None,
+        };
+        let is_node = |node: &&str| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-:".contains(c);
+            (*node == "/dev/dri" || node.starts_with("/dev/dri/")) && node.chars().all(is_plain)
+        };
+        match node.filter(is_node) {
+            Some(node) => nodes.push(node.to_owned()),
+            None => return Err(word.to_owned()),
+        }
+    }
+    Ok(nodes)
+}
+
 /// Where the job's folder is mounted.
 pub const MOUNT: &str = "/rock";
 
@@ -80,6 +124,8 @@ pub struct Container<'a> {
     pub caller: Option<&'a str>,
     /// Numeric ids of the groups that own the device nodes, where they were read.
     pub device_gids: &'a [u32],
+    /// The GPU of the job, where its runner has assigned one.
+    pub assigned: Option<&'a AssignedGpu>,
     /// Names of variables passed on from the caller's environment.
     pub pass_env: &'a [String],
     /// Further arguments, after those of the matrix file.
@@ -108,8 +154,16 @@ pub fn argv(job: &Job, container: &Container<'_>) -> Vec<String> {
         add(format!("--name={name}"));
     }
     if container.devices == Devices::Present {
-        for node in DEVICE_NODES {
-            add(format!("--device={node}"));
+        let assigned = container.assigned;
+        let nodes = assigned.map(|gpu| gpu.render_nodes.as_slice()).filter(|nodes| !nodes.is_empty());
+        let [compute, render] = DEVICE_NODES;
+        add(format!("--device={compute}"));
+        match nodes {
+            Some(nodes) => nodes.iter().for_each(|node| add(format!("--device={node}"))),
+            None => add(format!("--device={render}")),
+        }
+        if let Some(file) = assigned.and_then(|gpu| gpu.env_file.as_ref()) {
+            add(format!("--env-file={file}"));
         }
         for group in groups(job, container) {
             add("--group-add".to_owned());

@@ -99,6 +99,27 @@ fn the_container_builds_the_wheel_and_the_same_checks_follow_outside() {
     assert!(run.ends_with(" img:1 bash /rock/build.sh"), "{run}");
 }
 
+/// Values are passed by name, so that no password of a proxy is on a command line.
+#[test]
+fn proxies_of_the_machine_reach_the_container() {
+    let harbour = Harbour::new(TAKE, "");
+    let mut command = harbour.command(&[]);
+    for name in rock_matrix::recipe::container::PROXY_VARIABLES {
+        command.env_remove(name);
+    }
+    command.envs([
+        ("HTTPS_PROXY", "http://user:secret@proxy.example:3128"),
+        ("no_proxy", "localhost"),
+        ("all_proxy", ""),
+    ]);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    wait(child, 0, &harbour.toy.folder);
+    let run = &harbour.calls()[1];
+    let passed: Vec<&str> = run.split(' ').filter(|word| word.to_lowercase().ends_with("_proxy")).collect();
+    assert_eq!(passed, ["--env=HTTPS_PROXY", "--env=no_proxy"]);
+    assert!(!run.contains("secret"), "{run}");
+}
+
 /// 6.36
 #[test]
 fn a_dry_run_prints_the_argv_that_is_called_later_and_calls_nothing() {

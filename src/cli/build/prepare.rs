@@ -16,7 +16,9 @@ use crate::exec::{
 use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids};
 use crate::plan::Job;
 use crate::recipe::cap::Cap;
-use crate::recipe::container::{self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine};
+use crate::recipe::container::{
+    self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine, PROXY_VARIABLES, VISIBLE_GPUS,
+};
 use crate::recipe::{self, Build, Question, Site};
 use crate::render;
 use crate::sys::{self, Signals};
@@ -98,7 +100,9 @@ pub(super) fn prepare(
     let container_name = container::name(&job.id, &path);
     let containment = match args.engine.container() {
         None => None,
-        Some(engine) => Some(contained(engine, &job, &mut build, args, facts, (&path, &caller, &container_name))?),
+        Some(engine) => {
+            Some(contained(engine, &job, &mut build, args, (facts, shell), (&path, &caller, &container_name))?)
+        }
     };
     let masks = Masks::new(job.settings.secrets.iter().filter_map(|name| shell.environment.get(name)));
     Ok(Prepared { job, build, folder, containment, caller, container_name, masks })
@@ -157,7 +161,7 @@ fn contained(
     job: &Job,
     build: &mut Build,
     args: &Args,
-    facts: &HostFacts,
+    (facts, shell): (&HostFacts, &Shell),
     (folder, caller, name): (&str, &str, &str),
 ) -> Result<Owned, Vec<Diagnostic>> {
     let (image, told) = container::image(job, args.image.as_deref()).map_err(|fault| vec![fault])?;
@@ -166,20 +170,37 @@ fn contained(
         let message = format!("`{folder}` holds a colon, which ends the folder's name in `--volume`");
         return Err(vec![Diagnostic::new(&codes::BUILD_FOLDER, message).help("build below a folder without one")]);
     }
+    let devices = Devices::resolve(job.gpu, DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node))));
+    let assigned = match devices {
+        Devices::Present => exec::assigned_gpu(Path::new(exec::PODINFO)).map_err(|fault| vec![fault])?,
+        Devices::Absent => None,
+    };
     let container = Container {
         engine,
         image,
-        devices: Devices::resolve(job.gpu, DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node)))),
+        devices,
+        assigned: assigned.as_ref(),
         folder,
         caller: build.uses_caller.then_some(caller),
         device_gids: &device_group_ids(facts),
-        pass_env: &container::passed_env(job, build),
+        pass_env: &passed_env(job, build, devices, shell),
         extra: &args.docker_arg,
         name: Some(name),
     };
     let argv = container::argv(job, &container);
     let script = render::script(job, build, &Site::Container, GENERATOR);
     Ok(Owned { engine, image: image.to_owned(), script, argv })
+}
+
+/// Names of the variables that a container gets: those of the build, the proxies of this machine, and, with a GPU, which
+/// of them are visible.
+fn passed_env(job: &Job, build: &Build, devices: Devices, shell: &Shell) -> Vec<String> {
+    let gpu = (devices == Devices::Present).then_some(VISIBLE_GPUS);
+    let of_machine = PROXY_VARIABLES.into_iter().chain(gpu);
+    let is_set = |name: &&str| shell.environment.get(name).is_some_and(|value| !value.is_empty());
+    let mut names = container::passed_env(job, build);
+    names.extend(of_machine.filter(is_set).map(str::to_owned));
+    names
 }
 
 /// Facts given by hand, and the answers to what the recipe asks of this machine. A dry run looks, and starts no process.

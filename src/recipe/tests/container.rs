@@ -26,6 +26,7 @@ fn a_folder_with_a_colon_is_mounted_whole() {
         devices: Devices::Absent,
         folder: "/a:b,c",
         caller: Some("/plain"),
+        assigned: None,
         device_gids: &[],
         pass_env: &[],
         extra: &[],
@@ -37,6 +38,43 @@ fn a_folder_with_a_colon_is_mounted_whole() {
     assert!(!argv.contains(&"--shm-size".to_owned()), "podman refuses a size of the host's shared memory: {argv:?}");
     assert!(argv.contains(&"--mount=type=bind,\"source=/a:b,c\",target=/rock".to_owned()), "{argv:?}");
     assert!(argv.contains(&"--volume=/plain:/rock-caller:ro".to_owned()), "{argv:?}");
+}
+
+/// Runners of AMD assign one GPU of a machine to a job; others must not be seen.
+#[test]
+fn the_assigned_gpu_takes_the_place_of_all_render_nodes() {
+    let job = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "");
+    let assigned = container::AssignedGpu {
+        env_file: Some("/etc/podinfo/gha-gpu-isolation-settings".to_owned()),
+        render_nodes: vec!["/dev/dri/renderD129".to_owned()],
+    };
+    let argv = |devices, assigned| {
+        let container = Container {
+            engine: Engine::Docker,
+            image: "x",
+            devices,
+            folder: "/jobs/x",
+            caller: None,
+            assigned: Some(assigned),
+            device_gids: &[],
+            pass_env: &[container::VISIBLE_GPUS.to_owned()],
+            extra: &[],
+            name: None,
+        };
+        let argv = container::argv(&job, &container);
+        argv.into_iter().filter(|word| word.contains("dev") || word.contains("env")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        argv(Devices::Present, &assigned),
+        "--device=/dev/kfd --device=/dev/dri/renderD129 --env-file=/etc/podinfo/gha-gpu-isolation-settings \
+         --env=ROCR_VISIBLE_DEVICES"
+    );
+    let only_variables = container::AssignedGpu { render_nodes: Vec::new(), ..assigned.clone() };
+    assert!(argv(Devices::Present, &only_variables).starts_with("--device=/dev/kfd --device=/dev/dri --env-file="));
+    assert!(
+        !argv(Devices::Absent, &assigned).contains("--device")
+            && !argv(Devices::Absent, &assigned).contains("--env-file")
+    );
 }
 
 /// D4
@@ -124,6 +162,7 @@ fn container_argv(job: &crate::plan::Job, devices: Devices, gids: &[u32]) -> Str
         devices,
         folder: "/jobs/x",
         caller: None,
+        assigned: None,
         device_gids: gids,
         pass_env: &made(job).map(|build| container::passed_env(job, &build)).unwrap_or_default(),
         extra: &[],
