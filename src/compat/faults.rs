@@ -314,6 +314,12 @@ fn words(tables: &Tables, faults: &mut Vec<Fault>) {
         let measured = of.targets > 0 && of.threads > 0 && of.objects > 0 && of.wall_min > 0;
         row.expect(measured, || "targets, threads, objects and wall-min are at least 1".to_owned());
     }
+    let mut needs = table("build-needs", tables, faults);
+    for (number, of) in tables.build_needs.iter().enumerate() {
+        let mut row = needs.row(number, of.recipe.clone(), &of.origin);
+        let says_something = of.disk_gib.is_some() || of.thread_hours.is_some();
+        row.expect(says_something, || "disk-gib or thread-hours says what the builds need".to_owned());
+    }
     let mut limits = table("limits", tables, faults);
     for (number, of) in tables.limits.iter().enumerate() {
         let mut row = limits.row(number, of.name.clone(), &of.origin);

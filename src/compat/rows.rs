@@ -57,6 +57,7 @@ pub struct Tables {
     pub actions: Vec<ActionRow>,
     pub libc: Vec<LibcRow>,
     pub build_costs: Vec<BuildCostRow>,
+    pub build_needs: Vec<BuildNeedRow>,
     pub limits: Vec<LimitRow>,
     pub presets: Vec<PresetRow>,
     pub sonames: Vec<SonameRow>,
@@ -296,8 +297,12 @@ pub struct RunnerRow {
     pub threads: Option<u32>,
     #[serde(default)]
     pub memory_gib: Option<u32>,
+    /// Free disk that a job may count on.
     #[serde(default)]
     pub disk_gib: Option<u32>,
+    /// Disk that the workflow's step "Free disk" adds.
+    #[serde(default)]
+    pub freed_gib: Option<u32>,
     #[serde(default)]
     pub limit_min: Option<u32>,
     #[serde(default)]
@@ -386,6 +391,19 @@ pub struct BuildCostRow {
     /// Growth of the compiler cache in kB an object, where measured.
     #[serde(default)]
     pub cache_kb_per_object: u64,
+    pub origin: Origin,
+}
+
+/// The least that a runner must have for the jobs of a recipe.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BuildNeedRow {
+    pub recipe: String,
+    #[serde(default)]
+    pub disk_gib: Option<u32>,
+    /// Hours of one hardware thread.
+    #[serde(default)]
+    pub thread_hours: Option<u32>,
     pub origin: Origin,
 }
 
@@ -541,6 +559,7 @@ tables_of_rows!(
     actions,
     libc,
     build_costs,
+    build_needs,
     limits,
     presets,
     sonames,

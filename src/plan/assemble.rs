@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use super::draft::Drafting;
 use super::job::FAMILY;
 use super::naming::Labels;
@@ -9,7 +11,7 @@ use super::shared::{Draft, Shared};
 use super::view::JobView;
 use super::{Options, collide};
 use crate::compat::Compat;
-use crate::config::{AxisRole, Config, Leaves, Profile, VersionFrom};
+use crate::config::{AxisRole, Config, Leaves, Profile, Switch, VersionFrom};
 use crate::diagnostic::{Diagnostic, Sink, nearest::nearest, registry::matrix, registry::plan as codes};
 use crate::matrix::{Excluded, Universe, expand};
 
@@ -24,6 +26,8 @@ pub struct Plan {
     pub published: Vec<String>,
     /// Jobs of one matrix at most.
     pub jobs_per_matrix: usize,
+    /// MB of caches that GitHub keeps of one repository.
+    pub cache_limit_mb: u64,
 }
 
 /// The jobs of one matrix file.
@@ -83,6 +87,29 @@ impl Plan {
         self.groups.iter().any(|group| group.config.test.families.is_some())
     }
 
+    /// MB that the compiler caches of all builds are estimated to take; 0 where none keeps one.
+    pub fn cache_total_mb(&self) -> u64 {
+        let cached = self.groups.iter().enumerate().filter(|(_, group)| group.keeps_cache());
+        let jobs = cached.flat_map(|(number, group)| group.jobs(number));
+        jobs.filter_map(|job| job.estimate().map(|estimate| estimate.cache_mb)).sum()
+    }
+
+    /// MB that the compiler cache of one build may take, so that all of them fit; `None` where none keeps one.
+    pub fn cache_share_mb(&self) -> Option<u64> {
+        let cached = self.groups.iter().filter(|group| group.keeps_cache());
+        let builds: usize = cached.map(Group::job_count).sum();
+        (builds > 0).then(|| (self.cache_limit_mb / builds as u64).max(1))
+    }
+
+    /// The limits that the plan keeps, and what is estimated of them.
+    pub(super) fn limits(&self) -> IndexMap<&'static str, u64> {
+        let mut limits = IndexMap::from([("jobs_per_matrix", self.jobs_per_matrix as u64)]);
+        if self.cache_share_mb().is_some() {
+            limits.extend([("cache_limit_mb", self.cache_limit_mb), ("cache_total_mb", self.cache_total_mb())]);
+        }
+        limits
+    }
+
     /// How many jobs there are.
     pub fn job_count(&self) -> usize {
         self.groups.iter().map(|group| group.drafts.len()).sum()
@@ -90,6 +117,11 @@ impl Plan {
 }
 
 impl Group {
+    /// Whether its builds keep a compiler cache between attempts.
+    pub(super) fn keeps_cache(&self) -> bool {
+        self.config.workflow.cache == Switch::On
+    }
+
     /// The jobs of this group; `number` is its place in the plan.
     pub fn jobs(&self, number: usize) -> impl Iterator<Item = JobView<'_>> {
         self.drafts.iter().map(move |draft| JobView { group: self, draft, number })
@@ -141,7 +173,8 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
             shared,
         });
     }
-    let mut plan = Plan { groups, published: Vec::new(), jobs_per_matrix: options.jobs_per_matrix };
+    let cache_limit_mb = compat.limit("actions-cache").map_or(u64::MAX, |row| row.value);
+    let mut plan = Plan { groups, published: Vec::new(), jobs_per_matrix: options.jobs_per_matrix, cache_limit_mb };
     collide::check(&plan, sink);
     if sink.error_count() > errors {
         return None;

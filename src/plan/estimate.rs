@@ -27,7 +27,7 @@ pub struct Question<'a> {
 
 /// Minutes of an attempt that do not compile: fetching, installing and restoring before, saving after. Of the 360
 /// minutes of a hosted job 300 are useful (cap at 330 minutes, half an hour before the first object).
-const IDLE_MIN: u32 = 60;
+pub(super) const IDLE_MIN: u32 = 60;
 
 /// The estimate; `None` where nothing was measured for this package and backend, or the machine is not known.
 pub fn estimate(rows: &[BuildCostRow], question: &Question<'_>) -> Option<Estimate> {

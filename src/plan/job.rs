@@ -125,6 +125,8 @@ pub struct Settings {
     pub docker: Docker,
     /// Whether the compiler keeps a cache: `workflow.cache`.
     pub cache: Switch,
+    /// MB that this cache may take, where a plan shares a limit among builds.
+    pub cache_mb: Option<u64>,
     /// Recipe variables.
     pub vars: IndexMap<String, String>,
     /// Names of secrets.

@@ -3,6 +3,7 @@
 //! Version 1. One job stands on one line, so that a million of them stream. What jobs share is serialised once and
 //! joined; every piece comes out of a serde struct of this file.
 
+mod matrix;
 mod read;
 
 use std::io::{self, Write};
@@ -15,6 +16,7 @@ use super::assemble::Group;
 use super::shared::Draft;
 use super::{DroppedGfx, Estimate, JobView, Plan};
 
+use matrix::matrix_document;
 pub use read::{read_json, read_saved};
 
 /// The version of the format. A reader refuses others.
@@ -67,6 +69,9 @@ pub struct MatrixDocument {
     image: ImageDocument,
     docker: DockerDocument,
     cache: String,
+    /// MB that the compiler cache of one build may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cache_mb: Option<u64>,
     vars: IndexMap<String, String>,
     secrets: Vec<String>,
     indexes: IndexMap<String, String>,
@@ -289,7 +294,7 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
         write!(out, ",\n\"{name}\":")?;
         out.write_all(&value()?)
     };
-    let matrices: Vec<MatrixDocument> = plan.groups.iter().map(matrix_document).collect();
+    let matrices: Vec<MatrixDocument> = plan.groups.iter().map(|group| matrix_document(plan, group)).collect();
     write!(out, "{{\"version\":{VERSION}")?;
     line(out, "generator", &|| serde_json::to_vec(generator))?;
     line(out, "matrices", &|| serde_json::to_vec(&matrices))?;
@@ -337,7 +342,7 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     line(out, "published", &|| serde_json::to_vec(&plan.published))?;
     line(out, "not_failed", &|| serde_json::to_vec(&plan.not_failed()))?;
     line(out, "shards", &|| serde_json::to_vec(&shards(plan)))?;
-    line(out, "limits", &|| serde_json::to_vec(&IndexMap::from([("jobs_per_matrix", plan.jobs_per_matrix)])))?;
+    line(out, "limits", &|| serde_json::to_vec(&plan.limits()))?;
     line(out, "notes", &|| serde_json::to_vec(notes))?;
     out.write_all(b"}\n")
 }
@@ -561,39 +566,5 @@ impl From<&Estimate> for EstimateDocument {
             cache_mb: e.cache_mb,
             verdict: e.verdict.clone(),
         }
-    }
-}
-
-fn matrix_document(group: &Group) -> MatrixDocument {
-    let config = &group.config;
-    MatrixDocument {
-        matrix: config.places.source().path.to_string(),
-        distribution: config.distribution.to_string(),
-        platform: config.platform.to_string(),
-        torch_from: config.torch_from.to_string(),
-        python_from: config.python_from.to_string(),
-        image: ImageDocument {
-            repository: config.image.repository.clone(),
-            tag: config.image.tag.clone(),
-            missing: config.image.missing.to_string(),
-            digest: config.image.digest.to_string(),
-        },
-        docker: DockerDocument {
-            shm_size: config.docker.shm_size.clone(),
-            groups: config.docker.groups.clone(),
-            gid: config.docker.gid.to_string(),
-            args: config.docker.args.clone(),
-        },
-        cache: config.workflow.cache.to_string(),
-        vars: config.vars.clone(),
-        secrets: config.secrets.clone(),
-        indexes: config.indexes.clone(),
-        device_extras: config.device_extras,
-        repair: RepairDocument { platform: config.repair.platform.clone(), presets: config.repair.presets.clone() },
-        test: TestDocument {
-            runner: config.test.runner.clone(),
-            gpu: config.test.gpu.to_string(),
-            families: config.test.families.as_ref().map(ToString::to_string),
-        },
     }
 }

@@ -12,6 +12,7 @@ mod collide;
 mod diff;
 mod draft;
 pub mod estimate;
+mod fit;
 mod further;
 mod github;
 mod id;
@@ -32,6 +33,7 @@ mod view;
 
 pub use assemble::{Group, Plan, plan};
 pub use diff::{Change, diff};
+pub use fit::check_fit;
 pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github, warn_of_size};
 pub use job::{DroppedGfx, Estimate, Job, Settings};
 pub use json::{PlanDocument, read_json, read_saved, write_json};

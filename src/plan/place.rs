@@ -25,6 +25,8 @@ pub struct Place {
     pub docker: bool,
     /// Hardware threads, where known.
     pub threads: Option<u32>,
+    /// Free disk in GiB, where known, with what a rendered workflow frees first.
+    pub disk_gib: Option<u32>,
     /// Minutes after which the runner ends a job, where it does.
     pub limit_min: Option<u32>,
     /// Minutes after which the workflow ends a job.
@@ -48,6 +50,7 @@ impl Place {
             arch: row.map_or("x86_64", |row| row.arch.as_str()).to_owned(),
             docker: row.is_none_or(|row| row.docker),
             threads: row.and_then(|row| row.threads),
+            disk_gib: row.and_then(|row| Some(row.disk_gib? + row.freed_gib.unwrap_or(0))),
             limit_min,
             timeout_min: longest.saturating_sub(BEFORE_LIMIT_MIN).min(token).max(1),
         }

@@ -251,6 +251,7 @@ impl<'a> JobView<'a> {
                 image: config.image.clone(),
                 docker: config.docker.clone(),
                 cache: config.workflow.cache,
+                cache_mb: None,
                 vars,
                 secrets: config.secrets.clone(),
                 indexes: indexes_for(&config.indexes, self.families()),

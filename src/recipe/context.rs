@@ -455,6 +455,7 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         ("python_from", json!(job.settings.python_from.word())),
         ("platform", json!(job.settings.platform.word())),
         ("compiler_cache", json!(job.settings.cache == Switch::On)),
+        ("compiler_cache_mb", json!(job.settings.cache_mb)),
         ("folder", json!(site.folder())),
         (
             "caller",

@@ -45,6 +45,8 @@ pub const ALL: &[&Code] = &[
     &FAMILY_NOT_SUPPORTED,
     &MATRIX_KEY_MISSING,
     &TREE_ON_A_RUNNER,
+    &JOB_DOES_NOT_FIT,
+    &CACHES_EXCEED_LIMIT,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -289,4 +291,16 @@ pub const TREE_ON_A_RUNNER: Code = Code::error(
     "P054",
     "tree-on-a-runner",
     "A recipe with `leaves: tree` installs what it builds where it is built, and leaves no file. A runner is thrown away with what is on it, so a workflow of such jobs would take hours for nothing.\n\nBuild it with `rock-matrix build` on the machine that needs the tree, or write a recipe that packs it: `leaves: archive`.",
+);
+/// A job that its runner cannot run to its end.
+pub const JOB_DOES_NOT_FIT: Code = Code::error(
+    "P065",
+    "job-does-not-fit",
+    "The table `build-needs` says how much disk and how many hours of one hardware thread the builds of a recipe take at the least, and the table `runners` what a runner has. A job that needs more would end without a wheel: the disk is full, or the runner stops it. No compiler cache helps such a recipe over several attempts.\n\nName a runner that has as much under `runner`: `self-hosted`, a label of your own, or one of `rock-matrix compat list runners`. A runner whose disk and threads are not in the facts is taken as it is.",
+);
+/// More caches than GitHub keeps.
+pub const CACHES_EXCEED_LIMIT: Code = Code::warning(
+    "P066",
+    "caches-exceed-limit",
+    "With `workflow: {cache: on}` each capped build keeps its compiler cache for the next attempt. All of them are estimated to be larger than GitHub keeps of one repository, which deletes those that were used least lately: such a build begins anew, and may never end. Each build therefore keeps no more than its share of the limit (`CCACHE_MAXSIZE`), and older entries of a build are deleted.\n\nGive each workflow fewer builds or gfx targets, or name a larger runner, on which no build is capped.",
 );

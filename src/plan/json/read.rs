@@ -139,6 +139,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
                 args: matrix.docker.args.clone(),
             },
             cache: word!(Switch, &matrix.cache),
+            cache_mb: matrix.cache_mb,
             vars,
             secrets: matrix.secrets.clone(),
             indexes: indexes_for(&matrix.indexes, if job.families.is_empty() { &job.gfx } else { &job.families }),

@@ -125,6 +125,12 @@ fn the_compiler_cache_is_bounded_and_checks_the_compiler_by_content() {
     let smaller = "workflow: {cache: on}\nvars: {cache-gib: \"2\"}";
     let smaller = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", smaller)).unwrap();
     assert!(crate::recipe::fixture::environment(&smaller, "build").contains(&"CCACHE_MAXSIZE=2G".to_owned()));
+    let mut shared = flash_attn("2.8.3", "6.2", "2.5.1", "ck", "workflow: {cache: on}");
+    for (share, expected) in [(36, "CCACHE_MAXSIZE=36M"), (10_000, "CCACHE_MAXSIZE=5G")] {
+        shared.settings.cache_mb = Some(share);
+        let build = made(&shared).unwrap();
+        assert!(crate::recipe::fixture::environment(&build, "build").contains(&expected.to_owned()), "{share}");
+    }
     let without = made(&flash_attn("2.8.3", "6.2", "2.5.1", "ck", "")).unwrap();
     assert!(!stages(&without).contains(&"compiler-cache"));
     assert!(!crate::recipe::fixture::environment(&without, "build").iter().any(|line| line.contains("CCACHE")));

@@ -25,6 +25,7 @@ pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
         let fault = Diagnostic::new(&codes::TREE_ON_A_RUNNER, message).at(group.config.places.of("recipe"), "");
         sink.push(fault.help("leave this file out of the workflow, and build it where the tree is wanted"));
     }
+    plan::check_fit(plan, compat, sink);
     plan::github(plan, sink);
     if jobs == 0 {
         let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs, so the workflow would build nothing");
@@ -53,6 +54,21 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
             );
         }
     }
+}
+
+/// Warns of compiler caches that are larger together than GitHub keeps of one repository.
+pub(super) fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
+    let (total, limit) = (plan.cache_total_mb(), plan.cache_limit_mb);
+    let Some(share) = plan.cache_share_mb().filter(|_| total > limit) else { return };
+    let place = plan.groups.iter().find(|group| group.config.workflow.cache == Switch::On);
+    let message = format!("the compiler caches of all builds take about {total} MB, and GitHub keeps {limit} MB");
+    let warning = Diagnostic::new(&codes::CACHES_EXCEED_LIMIT, message)
+        .note(format!("each build keeps at most its share of {share} MB"))
+        .help("give each workflow fewer builds or gfx targets, or name a larger runner");
+    sink.push(match place {
+        Some(group) => warning.at(group.config.places.of("workflow.cache"), ""),
+        None => warning,
+    });
 }
 
 /// The file is not larger than GitHub reads; one that is half as large is told of.

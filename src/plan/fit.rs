@@ -1,0 +1,61 @@
+//! Jobs that cannot fit on the runner that they are planned for.
+//!
+//! Input: a plan and the table `build-needs`. Output: one fault a matrix file and reason.
+//!
+//! **Invariant:** a runner whose disk, threads or limit nobody knows fits every job: whoever names it knows better.
+
+use std::collections::BTreeMap;
+
+use super::estimate::IDLE_MIN;
+use super::{JobView, Plan};
+use crate::compat::Compat;
+use crate::compat::rows::BuildNeedRow;
+use crate::diagnostic::{Diagnostic, Sink, counted, registry::plan as codes};
+
+/// Reports jobs that need more disk or time than their runner has.
+pub fn check_fit(plan: &Plan, compat: &Compat, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        let Some(need) = compat.tables().build_needs.iter().find(|row| row.recipe == group.profile.name) else {
+            continue;
+        };
+        let mut lacking: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for job in group.jobs(number) {
+            for why in lacks(job, need) {
+                *lacking.entry((job.place().labels.join(", "), why)).or_default() += 1;
+            }
+        }
+        for ((labels, why), count) in lacking {
+            let verb = if count == 1 { "does" } else { "do" };
+            let message = format!("{} {verb} not fit on `{labels}`: {why}", counted(count as u64, "job"));
+            sink.push(
+                Diagnostic::new(&codes::JOB_DOES_NOT_FIT, message)
+                    .at(group.config.places.of("runner"), "")
+                    .note(need.origin.r#ref.clone())
+                    .help("name a runner that has as much, `runner: self-hosted` or a label of your own"),
+            );
+        }
+    }
+}
+
+/// The reasons why a job does not fit.
+fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
+    let place = job.place();
+    let mut reasons = Vec::new();
+    if let (Some(needed), Some(has)) = (need.disk_gib, place.disk_gib)
+        && needed > has
+    {
+        reasons.push(format!("the recipe `{}` needs {needed} GiB of disk, and {has} GiB are free there", need.recipe));
+    }
+    if let (Some(needed), Some(threads), Some(limit_min)) = (need.thread_hours, place.threads, place.limit_min) {
+        let useful_min = u64::from(limit_min.saturating_sub(IDLE_MIN));
+        if u64::from(needed) * 60 > useful_min * u64::from(threads) {
+            reasons.push(format!(
+                "the recipe `{}` needs {needed} hours of one thread, and {} have {} h there",
+                need.recipe,
+                counted(u64::from(threads), "thread"),
+                limit_min / 60
+            ));
+        }
+    }
+    reasons
+}

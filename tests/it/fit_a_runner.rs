@@ -1,0 +1,99 @@
+//! Builds are compared with the runners and the caches that GitHub has for them, before a workflow is written.
+
+use crate::support::Project;
+
+/// A shipped matrix file with another runner.
+fn on(file: &str, runner: &str) -> Project {
+    let text = std::fs::read_to_string(format!("{}/matrices/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    assert!(text.contains("\nrunner: self-hosted\n"), "{file}");
+    Project::new().file("m.yaml", &text.replace("\nrunner: self-hosted\n", &format!("\nrunner: {runner}\n")))
+}
+
+/// A hosted runner has 4 threads, 6 hours and 14 GB of disk.
+#[test]
+fn jobs_that_do_not_fit_their_runner_are_refused() {
+    let refused = |file: &str| {
+        let said = on(file, "ubuntu-22.04").run(&["render", "workflow", "m.yaml"]).exits(1);
+        assert_eq!(said.stdout, "");
+        said.stderr
+    };
+    insta::assert_snapshot!(refused("pytorch.yaml"), @r"
+    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: the recipe `torch` needs 36 hours of one thread, and 4 threads have 6 h there
+     --> m.yaml:7:9
+      |
+    7 | runner: ubuntu-22.04
+      |         ^^^^^^^^^^^^
+      |
+      = note: pytorch/pytorch pull request 120913: 3 hours on 12 cores; issue 183301: builds for ROCm run out of 420 minutes on larger machines
+    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+
+    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: the recipe `torch` needs 60 GiB of disk, and 34 GiB are free there
+     --> m.yaml:7:9
+      |
+    7 | runner: ubuntu-22.04
+      |         ^^^^^^^^^^^^
+      |
+      = note: pytorch/pytorch pull request 120913: 3 hours on 12 cores; issue 183301: builds for ROCm run out of 420 minutes on larger machines
+    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+    ");
+    insta::assert_snapshot!(refused("rocm-sdk.yaml"), @r"
+    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: the recipe `rocm-sdk-packages` needs 60 GiB of disk, and 34 GiB are free there
+     --> m.yaml:7:9
+      |
+    7 | runner: ubuntu-22.04
+      |         ^^^^^^^^^^^^
+      |
+      = note: workflows that make the packages: hosted runners run out of disk
+    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+    ");
+    insta::assert_snapshot!(refused("aotriton.yaml"), @r"
+    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: the recipe `aotriton` needs 27 hours of one thread, and 4 threads have 6 h there
+     --> m.yaml:6:9
+      |
+    6 | runner: ubuntu-22.04
+      |         ^^^^^^^^^^^^
+      |
+      = note: build of AOTriton for gfx1151: 27 processor hours
+    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+    ");
+    // Whoever names a runner of their own knows what it has.
+    for runner in ["self-hosted", "our-large-machine", "rocm-azure"] {
+        on("rocm-sdk.yaml", runner).run(&["render", "workflow", "m.yaml"]).exits(0);
+    }
+    // A plan for this machine asks no runner.
+    on("pytorch.yaml", "ubuntu-22.04").run(&["plan", "m.yaml"]).exits(0);
+}
+
+/// GitHub keeps 10 GB of caches and deletes what was used least lately, so that a capped build would begin anew.
+#[test]
+fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.6.3\", \"2.7.4\", \"2.8.3\"]\n  \
+                  python: [\"3.9\", \"3.10\", \"3.11\", \"3.12\"]\n  torch: [\"2.5.1\", \"2.6.0\", \"2.7.1\", \"2.8.0\"]\n  \
+                  rocm: [\"6.1\", \"6.2\", \"6.3\", \"6.4\"]\n  backend: [ck]\ngfx: [gfx90a, gfx942]\n";
+    let project = Project::new().file("m.yaml", &format!("{matrix}workflow: {{cache: on}}\n"));
+    let said = project.run(&["render", "workflow", "m.yaml"]).exits(0).stderr;
+    let warned = said.split("\n\n").find(|one| one.contains("[P066 ")).unwrap_or_default();
+    insta::assert_snapshot!(warned, @r"
+    warning[P066 caches-exceed-limit]: the compiler caches of all builds take about 10296 MB, and GitHub keeps 10000 MB
+      --> m.yaml:11:19
+       |
+    11 | workflow: {cache: on}
+       |                   ^^
+       |
+       = note: each build keeps at most its share of 138 MB
+    help: give each workflow fewer builds or gfx targets, or name a larger runner
+    ");
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let jobs = plan["jobs"].as_array().unwrap().len() as u64;
+    let total: u64 =
+        plan["jobs"].as_array().unwrap().iter().map(|job| job["estimate"]["cache_mb"].as_u64().unwrap()).sum();
+    assert_eq!(
+        (plan["limits"]["cache_limit_mb"].as_u64(), plan["limits"]["cache_total_mb"].as_u64()),
+        (Some(10_000), Some(total))
+    );
+    assert_eq!(plan["matrices"][0]["cache_mb"].as_u64(), Some(10_000 / jobs));
+    // Without caches there is nothing to share.
+    let plan = Project::new().file("m.yaml", matrix).run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    assert_eq!(plan["limits"], serde_json::json!({"jobs_per_matrix": 256}));
+    assert!(plan["matrices"][0]["cache_mb"].is_null());
+}
