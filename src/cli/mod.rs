@@ -19,6 +19,7 @@ mod index;
 mod init;
 mod jobs;
 mod known;
+mod legs;
 mod load;
 mod man;
 mod markdown;

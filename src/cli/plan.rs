@@ -82,6 +82,9 @@ pub(super) struct Args {
     /// Fail when the plan needs more matrices than this, as many as the workflow has jobs for
     #[arg(long, value_name = "N", requires = "github_output", value_parser = clap::value_parser!(u16).range(1..))]
     most_matrices: Option<u16>,
+    /// Fail when the plan has more jobs than this, as many as the workflow has outputs for
+    #[arg(long, value_name = "N", requires = "github_output", value_parser = clap::value_parser!(u16).range(1..))]
+    max_legs: Option<u16>,
     /// Fail when there are no jobs
     #[arg(long)]
     fail_empty: bool,
@@ -283,6 +286,13 @@ fn write_outputs(args: &Args, shell: &Shell, plan: &Plan, sink: &mut Sink) -> Re
         // The least that is too much is two.
         let (jobs, matrices) = (counted(github.count as u64, "job"), github.shards.len());
         let message = format!("the plan has {matrices} matrices with {jobs}, and the workflow has jobs for {most}");
+        let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
+        sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));
+        return Err(Exit::Fault);
+    }
+    if let Some(most) = args.max_legs.filter(|most| github.count > usize::from(*most)) {
+        let jobs = counted(github.count as u64, "job");
+        let message = format!("the plan has {jobs}, and the workflow has outputs for {most}");
         let fault = Diagnostic::new(&codes::MORE_MATRICES, message);
         sink.push(fault.help("render the workflow again with `rock-matrix render workflow`"));
         return Err(Exit::Fault);

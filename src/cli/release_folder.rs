@@ -74,6 +74,15 @@ pub(super) fn open(
     Ok(Opened { folder: folder.to_owned(), swap, found, holding, damaged, manifest, assets })
 }
 
+/// How files get into a release folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transfer {
+    /// By a copy, which later changes of the file do not reach.
+    Copy,
+    /// By a hard link where the file system has them, which takes no further disk.
+    Link,
+}
+
 impl Opened {
     /// Reports assets that are missing or damaged and would not be put right by what is offered.
     pub(super) fn report_faults(&self, offered: &BTreeSet<&str>, replace: bool, sink: &mut Sink) {
@@ -127,6 +136,7 @@ impl Opened {
         release: &Release,
         changes: &Changes,
         paths: &BTreeMap<&str, &Path>,
+        transfer: Transfer,
         sink: &mut Sink,
     ) -> Result<(), Exit> {
         let signals = Signals::listen().unwrap_or_default();
@@ -145,7 +155,7 @@ impl Opened {
             match (release.generated.get(name), paths.get(name)) {
                 _ if same.contains(name) => staging.keep(name).map(drop),
                 (Some(bytes), _) => staging.write(name, bytes),
-                (None, Some(path)) => copy(&staging, path, name, file.digest),
+                (None, Some(path)) => transferred(&staging, path, name, file.digest, transfer),
                 (None, None) => Ok(()),
             }
         };
@@ -160,9 +170,18 @@ impl Opened {
     }
 }
 
-/// Copies a file that was hashed before, and looks whether it is still the same.
-fn copy(staging: &Staging, path: &Path, name: &str, expected: Digest) -> Result<(), FileError> {
-    let staged = staging.copy(path, name)?;
+/// Stages a file that was hashed before, and looks whether it is still the same.
+fn transferred(
+    staging: &Staging,
+    path: &Path,
+    name: &str,
+    expected: Digest,
+    transfer: Transfer,
+) -> Result<(), FileError> {
+    let staged = match transfer {
+        Transfer::Copy => staging.copy(path, name)?,
+        Transfer::Link => staging.link(path, name)?,
+    };
     if sys::digest_of(&staged)?.1 == expected {
         return Ok(());
     }

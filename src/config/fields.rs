@@ -6,7 +6,7 @@
 
 use super::model::{
     Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, PythonFrom,
-    Queue, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch, ToolFrom, TorchFrom,
+    Queue, RocmPolicy, RocmPrecision, Strictness, Switch, ToolFrom, TorchFrom,
 };
 use crate::yaml::shape::{Field, Record, Shape};
 
@@ -279,22 +279,21 @@ const WORKFLOW: Record = Record {
     name: "`workflow`",
     fields: &[
         optional("tags", TEXTS, "[\"v*\"]", "Patterns of the tags that build and publish."),
-        optional("max-parallel", Shape::Integer, "20", "How many jobs run at once, 1 to 256."),
-        optional("pr-run-mode", Shape::Word(PrRunMode::WORDS), "plan", "What pull requests run."),
         optional(
-            "self-ref",
-            Shape::Word(SelfRef::WORDS),
-            "workspace",
-            "How reusable workflows of the same repository are named.",
+            "max-parallel",
+            Shape::Integer,
+            "20",
+            "How many builds run at once, 1 to 256, and how many tests: the total over all matrices of a workflow.",
         ),
+        optional(
+            "max-jobs",
+            Shape::Integer,
+            "256",
+            "How many jobs one matrix of the workflow has at most, 1 to 256; further ones make further matrices.",
+        ),
+        optional("pr-run-mode", Shape::Word(PrRunMode::WORDS), "plan", "What pull requests run."),
         optional("tool", Shape::Word(ToolFrom::WORDS), "action", "Where the workflow gets this program from."),
         optional("cache", Shape::Word(Switch::WORDS), "off", "Compiler cache, which a capped build goes on from."),
-        optional(
-            "artifact-metadata",
-            Shape::Word(Switch::WORDS),
-            "off",
-            "Whether attestations are linked to the wheels in GitHub's storage records.",
-        ),
         optional(
             "queue",
             Shape::Word(Queue::WORDS),

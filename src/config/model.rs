@@ -299,12 +299,6 @@ words! {
         Skip = "skip" }
 }
 words! {
-    /// How rendered workflows name reusable workflows.
-    SelfRef { /// `./path`.
-        Workspace = "workspace", /// `$/path`.
-        SelfPath = "self" }
-}
-words! {
     /// Where a rendered workflow gets this tool from.
     ToolFrom { /// The action.
         Action = "action", /// The checkout.
@@ -407,18 +401,16 @@ impl std::fmt::Display for TestFamilies {
 pub struct Workflow {
     /// Patterns of the tags that publish, at least one.
     pub tags: Vec<String>,
-    /// `strategy.max-parallel`, 1 to 256.
+    /// How many builds run at once, and how many tests, 1 to 256.
     pub max_parallel: u32,
+    /// Jobs of one matrix, 1 to 256.
+    pub max_jobs: u32,
     /// What pull requests run.
     pub pr_run_mode: PrRunMode,
-    /// How reusable workflows are named.
-    pub self_ref: SelfRef,
     /// Where the tool comes from.
     pub tool: ToolFrom,
     /// Whether builds keep a compiler cache.
     pub cache: Switch,
-    /// Whether the publishing job may write storage records (`artifact-metadata: write`).
-    pub artifact_metadata: Switch,
     /// How many runs of one tag wait.
     pub queue: Queue,
 }

@@ -24,7 +24,7 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Names of the wheels that jobs were left out for because they are published, sorted.
     pub published: Vec<String>,
-    /// Jobs of one matrix at most.
+    /// Jobs of one matrix at most: what is asked for, or the least `workflow.max-jobs` where that is less.
     pub jobs_per_matrix: usize,
     /// MB of caches that GitHub keeps of one repository.
     pub cache_limit_mb: u64,
@@ -173,8 +173,10 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
             shared,
         });
     }
+    let by_files = groups.iter().map(|group| group.config.workflow.max_jobs as usize).min();
+    let jobs_per_matrix = by_files.map_or(options.jobs_per_matrix, |most| most.min(options.jobs_per_matrix));
     let cache_limit_mb = compat.limit("actions-cache").map_or(u64::MAX, |row| row.value);
-    let mut plan = Plan { groups, published: Vec::new(), jobs_per_matrix: options.jobs_per_matrix, cache_limit_mb };
+    let mut plan = Plan { groups, published: Vec::new(), jobs_per_matrix, cache_limit_mb };
     collide::check(&plan, sink);
     if sink.error_count() > errors {
         return None;

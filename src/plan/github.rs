@@ -48,7 +48,7 @@ pub(super) enum Detail {
     Whole,
     /// What a rendered workflow reads.
     Steps,
-    /// What starts a job: id, runner and gpu.
+    /// What starts a job: id, number, runner and gpu.
     Start,
 }
 
@@ -123,13 +123,14 @@ pub(super) fn output_bytes(text: &str) -> usize {
 }
 
 fn shard(jobs: &[JobView<'_>], detail: Detail) -> Shard {
-    let include = jobs.iter().map(|job| Leg::of(*job, detail)).collect();
+    let include = jobs.iter().enumerate().map(|(number, job)| Leg::of(*job, number, detail)).collect();
     let json = serde_json::to_string(&Matrix { include }).expect("texts serialise");
     Shard { json, count: jobs.len() }
 }
 
 fn tests(jobs: &[JobView<'_>], by_family: bool) -> Option<String> {
-    let include: Vec<TestLeg<'_>> = jobs.iter().flat_map(|job| TestLeg::of(*job, by_family)).collect();
+    let include: Vec<TestLeg<'_>> =
+        jobs.iter().enumerate().flat_map(|(number, job)| TestLeg::of(*job, number, by_family)).collect();
     (!include.is_empty()).then(|| serde_json::to_string(&Matrix { include }).expect("texts serialise"))
 }
 

@@ -11,6 +11,8 @@ use super::{JobView, Place};
 #[derive(Serialize)]
 pub(super) struct Leg<'a> {
     id: String,
+    /// Its number in its matrix, from 0: legs share the outputs of their job, and each has one of its own.
+    n: String,
     /// Runner labels as JSON, for `fromJSON`.
     runner: String,
     gpu: &'a str,
@@ -48,9 +50,10 @@ struct More<'a> {
 }
 
 impl<'a> Leg<'a> {
-    pub(super) fn of(job: JobView<'a>, detail: Detail) -> Self {
+    pub(super) fn of(job: JobView<'a>, number: usize, detail: Detail) -> Self {
         let id = job.id();
         Self {
+            n: number.to_string(),
             runner: labels(job.place()),
             gpu: job.site().gpu.word(),
             steps: (detail != Detail::Start).then(|| Steps::of(job, &id)),
@@ -72,6 +75,8 @@ impl<'a> Leg<'a> {
 #[derive(Serialize)]
 pub(super) struct TestLeg<'a> {
     id: String,
+    /// The number of the leg that builds the wheel.
+    n: String,
     /// The family whose runner it is; in all legs of a plan or in none.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
@@ -82,9 +87,10 @@ pub(super) struct TestLeg<'a> {
 
 impl<'a> TestLeg<'a> {
     /// None for a job that is tested where it is built.
-    pub(super) fn of(job: JobView<'a>, by_family: bool) -> Vec<Self> {
+    pub(super) fn of(job: JobView<'a>, number: usize, by_family: bool) -> Vec<Self> {
         let leg = |(family, place): (Option<&'a str>, &'a Place)| Self {
             id: job.id(),
+            n: number.to_string(),
             family: by_family.then_some(family.unwrap_or(ANY_FAMILY)),
             runner: labels(place),
             arch: &place.arch,

@@ -140,7 +140,7 @@ impl<'a> JobView<'a> {
     }
 
     /// Where its wheel is tested, where that is not the build itself, each with the family where families are asked for.
-    pub(super) fn tests(self) -> Vec<(Option<&'a str>, &'a Place)> {
+    pub fn tests(self) -> Vec<(Option<&'a str>, &'a Place)> {
         if self.group.profile.leaves != Leaves::Wheels {
             return Vec::new();
         }

@@ -10,6 +10,7 @@ mod asset;
 mod cell;
 mod changes;
 mod checks;
+mod handover;
 mod indexed;
 mod listing;
 mod manifest;
@@ -27,6 +28,10 @@ pub use asset::Asset;
 pub use cell::Cell;
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release, as_release};
+pub use handover::{
+    Artifact, LegReport, LegReportError, check_all_reported, check_artifact, check_leg_reports, check_plan_digest,
+    check_strays, read_leg_reports,
+};
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
 pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
 pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};

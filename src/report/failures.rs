@@ -40,8 +40,9 @@ impl Failed {
     }
 }
 
-/// What is wrong with the wheels that were built of a plan.
-pub fn failures(expected: &Expected, built: &Wheels, outcomes: &Outcomes) -> Failures {
+/// Compares the wheels and archives of a plan with those that were built: the files in `built`, and those of the jobs in
+/// `reported`.
+pub fn failures(expected: &Expected, built: &Wheels, reported: &BTreeSet<String>, outcomes: &Outcomes) -> Failures {
     let (found, archives) = (matched(expected, built), matched_archives(expected, built));
     // What was published before has no job, and is not of this run.
     let of_jobs = found.iter().filter(|matched| matched.cell.job.is_some());
@@ -50,31 +51,43 @@ pub fn failures(expected: &Expected, built: &Wheels, outcomes: &Outcomes) -> Fai
     Failures {
         planned: planned.len() + planned_archives,
         noun: called(planned.len(), planned_archives),
-        absent: absent(&found, &archives, outcomes),
-        untested: each(&found, &archives, true, |job| outcomes.fault(job)),
+        absent: absent_but(&found, &archives, reported, outcomes),
+        untested: each(&found, &archives, reported, true, |job| outcomes.fault(job)),
     }
 }
 
 /// The planned wheels and archives that are not there.
 pub(super) fn absent(found: &[Matched<'_>], archives: &[MatchedArchive<'_>], outcomes: &Outcomes) -> Vec<Failed> {
-    each(found, archives, false, |job| Some(outcomes.why(job).unwrap_or("no result is known")))
+    absent_but(found, archives, &BTreeSet::new(), outcomes)
+}
+
+/// The same, without those of the jobs in `reported`.
+fn absent_but(
+    found: &[Matched<'_>],
+    archives: &[MatchedArchive<'_>],
+    reported: &BTreeSet<String>,
+    outcomes: &Outcomes,
+) -> Vec<Failed> {
+    each(found, archives, reported, false, |job| Some(outcomes.why(job).unwrap_or("no result is known")))
 }
 
 /// Each file once that is there, or is not, of whose job there is something to tell.
 fn each<'a>(
     found: &[Matched<'_>],
     archives: &[MatchedArchive<'_>],
+    reported: &BTreeSet<String>,
     is_there: bool,
     why: impl Fn(&str) -> Option<&'a str>,
 ) -> Vec<Failed> {
     let mut seen = BTreeSet::new();
-    let wheels = found.iter().filter(|one| one.by.is_some() == is_there).map(|one| (&one.cell.wheel, &one.cell.job));
-    let archives =
-        archives.iter().filter(|one| one.is_there == is_there).map(|one| (&one.archive.name.text, &one.archive.job));
+    let is_reported = |job: &Option<String>| job.as_ref().is_some_and(|job| reported.contains(job));
+    let wheels = found.iter().map(|one| (&one.cell.wheel, &one.cell.job, one.by.is_some()));
+    let archives = archives.iter().map(|one| (&one.archive.name.text, &one.archive.job, one.is_there));
     let failed = |(file, job): (&String, &Option<String>)| {
         let job = job.as_ref()?;
         let (file, why) = (file.clone(), why(job)?.to_owned());
         seen.insert((file.clone(), job.clone())).then(|| Failed { file, job: job.clone(), why })
     };
-    wheels.chain(archives).filter_map(failed).collect()
+    let files = wheels.chain(archives).filter(|(_, job, is_found)| (*is_found || is_reported(job)) == is_there);
+    files.map(|(file, job, _)| (file, job)).filter_map(failed).collect()
 }

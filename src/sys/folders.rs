@@ -264,6 +264,26 @@ pub fn copy_atomic(from: &Path, to: &Path) -> Result<(), FileError> {
     super::write_streamed(to, |out| std::io::copy(&mut source, out).map(drop))
 }
 
+/// Gives a regular file a second name, or copies it where the file system has no hard links. Parents are made.
+///
+/// # Errors
+/// When it is not a regular file, the target is there, or the system refuses.
+pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
+    let is_regular = std::fs::symlink_metadata(from).map_err(|e| FileError::new("read", from, e))?.is_file();
+    if !is_regular {
+        let reason = "it is not a regular file".to_owned();
+        return Err(FileError { action: "read", path: from.to_owned(), reason, source: None });
+    }
+    if let Some(parent) = to.parent() {
+        make_folder(parent)?;
+    }
+    match std::fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(FileError::new("create", to, error)),
+        Err(_) => copy_atomic(from, to),
+    }
+}
+
 /// Opens a file to append to; parents are made.
 ///
 /// # Errors

@@ -29,8 +29,8 @@ pub use files::{
 };
 pub use folders::{
     Entry, EntryKind, Lock, can_write_into, copy_atomic, digest_of, disk_usage, entries, exists, files_with_extension,
-    folders, free_bytes, glob, has_foreign_files, is_own_folder, listing, lock, make_folder, names_in, now_s, open_log,
-    open_to_read, own_ids, remove, stamp,
+    folders, free_bytes, glob, has_foreign_files, is_own_folder, link_or_copy, listing, lock, make_folder, names_in,
+    now_s, open_log, open_to_read, own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
 pub use leaves::leaves;

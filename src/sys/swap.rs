@@ -168,6 +168,17 @@ impl Staging {
         Ok(to)
     }
 
+    /// Links a regular file in, or copies it where the file system has no hard links to it.
+    ///
+    /// # Errors
+    /// When it can be neither linked nor copied.
+    pub fn link(&self, from: &Path, name: &str) -> Result<PathBuf, FileError> {
+        let to = self.place(name)?;
+        super::link_or_copy(from, &to)?;
+        settle(&File::open(&to).map_err(|e| FileError::new("open", &to, e))?, &to)?;
+        Ok(to)
+    }
+
     /// Brings a file of the old state over: a hard link, or a copy where there are none.
     ///
     /// # Errors

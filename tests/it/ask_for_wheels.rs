@@ -239,6 +239,7 @@ fn failed_legs_are_named_with_their_reasons_and_nothing_is_published() {
         .current_dir(project.root())
         .env("ROCK", env!("CARGO_BIN_EXE_rock-matrix"));
     bash.env("RESULTS", "build: failure")
+        .env("LEGS_0", "{}")
         .env("GITHUB_STEP_SUMMARY", project.path("summary.md"))
         .env_remove("GITHUB_ACTIONS");
     let ran = bash.output().unwrap();

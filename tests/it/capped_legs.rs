@@ -31,6 +31,7 @@ impl Host {
     fn attempt(&mut self, run: u32, attempt: u32, seconds_ago: u64) -> String {
         let _ = std::fs::remove_dir_all(self.toy.path(".rock"));
         let _ = std::fs::remove_dir_all(self.toy.path("dist"));
+        let _ = std::fs::remove_dir_all(self.toy.path("kept"));
         let _ = std::fs::remove_file(self.toy.path("outputs"));
         let mut has_failed = false;
         for step in self.steps.clone() {
@@ -58,6 +59,8 @@ impl Host {
             "GITHUB_RUN_ATTEMPT" => attempt.to_string(),
             "${{ toJSON(matrix) }}" => self.leg.to_string(),
             "${{ job.status }}" => "failure".to_owned(),
+            "${{ steps.take.outputs.digest }}" => self.output("digest"),
+            "${{ steps.keep.outputs.artifact-id }}" => "12".to_owned(),
             "${{ steps.began.outputs.at }}" => (rock_matrix::sys::now_s() - seconds_ago).to_string(),
             other => {
                 let key = other.strip_prefix("${{ matrix.").and_then(|rest| rest.strip_suffix(" }}")).unwrap();

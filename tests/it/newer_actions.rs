@@ -113,7 +113,7 @@ fn the_patch_applies_with_git_and_leaves_facts_without_a_difference() {
     let cited = "pypa/gh-action-pypi-publish";
     let sha = release(&server, cited, "v2.0.0", "composite");
     server.github().repository_mut(cited).annotated.insert("v2.0.0".to_owned(), sha_of("an object"));
-    release(&server, "docker/login-action", "v4.7.0", "node26");
+    release(&server, "actions/deploy-pages", "v5.1.0", "node26");
     let said = refresh(&project, &server, &[], 0);
     assert!(said.stdout.contains(&sha) && !said.stdout.contains(&sha_of("an object")), "{}", said.stdout);
     let project = project.file("actions.patch", &said.stdout);
@@ -160,7 +160,7 @@ fn a_newer_release_on_another_runtime_is_told_and_not_taken() {
         let files = github.repository_mut("actions/upload-artifact").files.get_mut(&other).unwrap();
         let text = files.remove("action.yml").unwrap();
         files.insert("action.yaml".to_owned(), text);
-        github.repository_mut("actions/setup-python").tags.insert("v9.0.0".to_owned(), "deadbeef".to_owned());
+        github.repository_mut("actions/deploy-pages").tags.insert("v9.0.0".to_owned(), "deadbeef".to_owned());
     }
     let said = refresh(&project, &server, &[], 0);
     let kept = "and runners take composite actions and node24 or later; its row is kept";
@@ -171,7 +171,7 @@ fn a_newer_release_on_another_runtime_is_told_and_not_taken() {
              actions/checkout: v9.0.0 runs on node20, {kept}\n\
              actions/attest: v9.0.0 runs on docker, {kept}\n\
              actions/cache: no action.yml says what v9.0.0 runs on; its row is kept\n\
-             actions/setup-python: v9.0.0 leads to no commit; its row is kept\n"
+             actions/deploy-pages: v9.0.0 leads to no commit; its row is kept\n"
         )
     );
     assert!(said.stdout.contains(&other) && !said.stdout.contains(&without), "{}", said.stdout);

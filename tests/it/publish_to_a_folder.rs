@@ -340,11 +340,20 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
                   flash-attn: [\"2.8.3\"]\n  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n";
     let project = project(&[CP311]).file("matrix.yaml", matrix);
     project.run(&["plan", "matrix.yaml", "--format", "json", "--out", "plan.json"]).exits(0);
+    let digest = |path: &str| rock_matrix::sys::digest_of(&project.path(path)).unwrap().1.to_hex();
+    let job = serde_json::from_str::<serde_json::Value>(&project.read("plan.json")).unwrap()["jobs"][0]["id"].clone();
+    let sums = format!("{}  {CP311}\n", digest(&format!("dist/{CP311}")));
+    let project = project.file("artifacts/SHA256SUMS", &sums);
+    std::fs::rename(project.path(&format!("dist/{CP311}")), project.path(&format!("artifacts/{CP311}"))).unwrap();
+    let digest = |path: &str| rock_matrix::sys::digest_of(&project.path(path)).unwrap().1.to_hex();
+    let report = serde_json::json!({"job": job, "artifact": "12", "digest": digest("artifacts/SHA256SUMS")});
+    let plan = digest("plan.json");
+    let project = project.env("LEGS_0", &serde_json::json!({"leg_0": report.to_string()}).to_string());
     let workflow = project.run(&["render", "workflow", "matrix.yaml"]).exits(0).stdout;
     let joined = workflow.replace("\\\n", " ");
     let line = |word: &str| {
         let line = joined.lines().map(str::trim).find(|line| line.starts_with("rock-matrix ") && line.contains(word));
-        let line = line.unwrap().replace("$GITHUB_SERVER_URL", "https://github.com");
+        let line = line.unwrap().replace("$GITHUB_SERVER_URL", "https://github.com").replace("$PLAN", &plan);
         shlex::split(&line.replace("$GITHUB_REPOSITORY", "o/r").replace("$GITHUB_REF_NAME", "v1")).unwrap()
     };
     for line in [line(" publish --to "), line(" report notes ")] {

@@ -112,13 +112,12 @@ fn the_legs_of_a_workflow_are_what_its_file_says() {
 #[test]
 fn what_only_newer_servers_know_stands_there_when_asked_for() {
     let by_default = rendered(&project(""), &[]);
-    let asked = project("workflow: {artifact-metadata: on, queue: max}\n");
+    let asked = project("workflow: {queue: max}\n");
     let text = rendered(&asked, &[]);
     let workflow: Value = serde_yaml::from_str(&text).unwrap();
-    assert_eq!(workflow["jobs"]["publish"]["permissions"]["artifact-metadata"], "write");
     assert_eq!(workflow["concurrency"]["queue"], "max");
     let more: Vec<&str> = text.lines().filter(|line| !by_default.lines().any(|known| known == *line)).collect();
-    assert_eq!(more, ["  queue: max", "      artifact-metadata: write # link it to the wheels"]);
+    assert_eq!(more, ["  queue: max"]);
 }
 
 fn steps(job: &Value) -> impl Iterator<Item = &Value> {

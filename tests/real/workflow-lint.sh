@@ -30,7 +30,7 @@ sed -n '/^```yaml$/,/^```$/{/^```/d;p}' <<<"$(sed -n '/^## In a workflow$/,/^## 
   sed "s/@v1$/@$(printf '0%.0s' {1..40}) # v1.2.3/" >"$workflows/readme.yml"
 # One with what act does not know yet.
 mkdir -p "$work/newer/matrices"
-sed 's/^workflow:$/&\n  artifact-metadata: on\n  queue: max/' matrices/flash-attn.yaml >"$work/newer/matrices/flash-attn.yaml"
+sed 's/^workflow:$/&\n  queue: max/' matrices/flash-attn.yaml >"$work/newer/matrices/flash-attn.yaml"
 (cd "$work/newer" && rock render workflow) >"$workflows/newer.yml"
 
 cp tests/real/workflow_parser.mjs "$cache/npm/"

@@ -211,8 +211,7 @@ fn open(found: &Collected) -> Result<(WheelName, PositionalFile), Undelivered> {
 fn save(job: &Prepared, built: &Built, args: &Args) -> Result<(), sys::FileError> {
     built.record.save(&job.folder.record())?;
     for wheel in &built.record.wheels {
-        let stem = [".whl", ".tar.gz"].iter().find_map(|ending| wheel.name.strip_suffix(ending)).unwrap_or(&wheel.name);
-        built.record.save(&args.out.join(format!("{stem}.build.json")))?;
+        built.record.save(&args.out.join(exec::record_name(&wheel.name)))?;
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use super::artifacts::Artifacts;
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed, release_folder};
 use crate::cli::assets::Depth;
 use crate::cli::index::withdrawn_in;
 use crate::cli::known::Known;
-use crate::cli::release_folder::Opened;
+use crate::cli::release_folder::{Opened, Transfer};
 use crate::cli::withdrawals::tell_of_names;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::carry_over;
@@ -30,8 +31,17 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         Some(path) => Planned::read(path, sink)?,
         None => Planned::default(),
     };
-    let files = assets::files(&named(args), sink);
+    let plan = args.plan.as_deref();
+    args.legs.check_plan(plan, planned.digest, sink);
+    let artifacts = match &args.artifacts {
+        Some(folder) => Some(Artifacts::open(folder, args.legs.all_reports(&planned.jobs, shell, sink)?, sink)?),
+        None => None,
+    };
+    let files = artifacts.as_ref().map_or_else(|| assets::files(&named(args), sink), Artifacts::assets);
     let offered = assets::gather(&files, Depth::Verify, &Known::nothing(), compat, sink);
+    if let Some(artifacts) = &artifacts {
+        artifacts.check(&planned.jobs, &offered, sink);
+    }
     as_release(&cloned(&offered), sink);
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
 
@@ -71,7 +81,8 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     let told = Told { folder: &folder, release: &release, changes: &made, dry_run: args.dry_run };
     if !made.steps.is_empty() && !args.dry_run {
         let paths: BTreeMap<&str, &std::path::Path> = all.iter().map(|g| (g.asset.name(), g.path.as_path())).collect();
-        opened.apply(&release, &made, &paths, sink)?;
+        let transfer = if artifacts.is_some() { Transfer::Link } else { Transfer::Copy };
+        opened.apply(&release, &made, &paths, transfer, sink)?;
     }
     Ok(shell.print(&told.text(args.format)))
 }

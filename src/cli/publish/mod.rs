@@ -1,5 +1,6 @@
 //! `publish`: wheels to a release, in a folder or on GitHub.
 
+mod artifacts;
 mod connect;
 mod folder;
 mod github;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 
 use super::assets::{self, Gathered};
 use super::known::{Known, Texts};
+use super::legs;
 use super::told::Told;
 use super::{Exit, Format, Shell, load, release_folder};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
@@ -54,11 +56,24 @@ Examples:
   pip install flash-attn --no-deps --index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
 pub(super) struct Args {
     /// Wheels, source distributions, and folders that hold some
-    #[arg(required_unless_present_any = ["dist", "prune"], value_name = "WHEEL|DIR")]
+    #[arg(required_unless_present_any = ["dist", "prune", "artifacts"], value_name = "WHEEL|DIR")]
     files: Vec<PathBuf>,
     /// A folder that holds wheels; the same as naming it
     #[arg(long, value_name = "DIR")]
     dist: Vec<PathBuf>,
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "to",
+        requires = "plan",
+        requires = "legs_env",
+        conflicts_with_all = ["files", "dist"],
+        help_heading = "What",
+        help = "A folder with the downloaded artifacts of a workflow's legs, each in its own folder wheel-JOB; they are checked against the reports of the legs, and linked instead of copied"
+    )]
+    artifacts: Option<PathBuf>,
+    #[command(flatten)]
+    legs: legs::LegOptions,
     /// Folder of the release
     #[arg(long, value_name = "DIR", conflicts_with = "repo", help_heading = "Where")]
     to: Option<PathBuf>,

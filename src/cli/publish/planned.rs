@@ -6,7 +6,7 @@ use super::super::assets::Gathered;
 use super::super::{Exit, load, release_folder};
 use crate::diagnostic::Sink;
 use crate::names::Digest;
-use crate::plan;
+use crate::plan::{self, Job};
 use crate::publish::{Cell, Expected};
 
 /// What a plan says of wheels.
@@ -20,6 +20,7 @@ pub(super) struct Planned {
     /// For each of the expected, the gfx targets it is built for.
     gfx: Vec<Vec<String>>,
     pub(super) digest: Option<Digest>,
+    pub(super) jobs: Vec<Job>,
 }
 
 impl Planned {
@@ -27,7 +28,7 @@ impl Planned {
         let source = load::read_source(path, sink)?;
         let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
         let mut planned = Self { digest: Some(release_folder::digest(source.text.as_bytes())), ..Self::default() };
-        for job in jobs {
+        for job in &jobs {
             let gfx: Vec<String> = job.gfx.iter().map(ToString::to_string).collect();
             let covered = job.covers.get("python").cloned();
             let pythons = covered.unwrap_or_else(|| job.python.iter().map(ToString::to_string).collect());
@@ -40,6 +41,7 @@ impl Planned {
                 planned.pythons.push(pythons.clone());
             }
         }
+        planned.jobs = jobs;
         Ok(planned)
     }
 

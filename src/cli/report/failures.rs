@@ -1,11 +1,15 @@
 //! `report failures`: which jobs of a run failed and why, where nothing was published.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::input;
 use super::output::Output;
+use crate::cli::legs::LegOptions;
+use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Place, Sink, are, counted, registry::host};
+use crate::plan;
 use crate::publish::{ListedAsset, ListedRelease};
 use crate::render::actions::table;
 use crate::report::{self, Beside, Failed, Wheels};
@@ -19,14 +23,18 @@ wheel that is built and whose job left a bad result did not pass its test.
 
 Examples:
   rock-matrix report failures --plan plan.json --built dist --results .rock
-  rock-matrix report failures --plan plan.json --built dist --results results --out failures.md")]
+  rock-matrix report failures --plan plan.json --built dist --results results --out failures.md
+  rock-matrix report failures --plan plan.json --legs-env LEGS --results results
+                                 what is built, as the legs of a workflow report it")]
 pub(super) struct Args {
     /// A plan saved with `plan --format json`, or matrix files; can be repeated
     #[arg(long, required = true, value_name = "FILE", help_heading = "Input")]
     plan: Vec<PathBuf>,
     /// The folder with the wheels and archives that were built
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
-    built: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "legs_env", help_heading = "Input")]
+    built: Option<PathBuf>,
+    #[command(flatten)]
+    legs: LegOptions,
     #[arg(long, required = true, value_name = "FILE|DIR", help_heading = "Input", help = input::RESULTS)]
     results: Vec<PathBuf>,
     #[command(flatten)]
@@ -39,23 +47,46 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let compat = load::compat(shell)?;
     let expected = input::expected(&args.plan, compat, shell, sink)?;
     let outcomes = input::outcomes(&args.results, &expected, shell, sink)?;
-    if !args.built.is_dir() {
-        let message = format!("there is no folder `{}`", args.built.display());
+    let reported = reported(args, shell, sink)?;
+    let files = args.built.iter().map(|folder| files(folder, shell, sink)).collect::<Result<Vec<_>, Exit>>()?;
+    let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
+    let names = files.iter().flatten().filter_map(name);
+    let assets = names.map(|name| ListedAsset { name, ..ListedAsset::default() }).collect();
+    let run = ListedRelease { assets, ..ListedRelease::default() };
+    let known_rocm = compat.rocm_versions();
+    let built = Wheels::of([&run], Beside { known_rocm: &known_rocm, ..Beside::default() });
+    if let Some(folder) = &args.built {
+        built.report(&folder.display().to_string(), sink);
+    }
+    // Two tables and what stands before them are the summary of one step.
+    let room = (compat.most("step-summary") / 2).saturating_sub(1024);
+    Ok(args.output.deliver(&text(&report::failures(&expected, &built, &reported, &outcomes), room), shell))
+}
+
+/// The jobs whose legs reported an artifact.
+fn reported(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<BTreeSet<String>, Exit> {
+    if !args.legs.is_given() {
+        return Ok(BTreeSet::new());
+    }
+    let mut jobs = Vec::new();
+    for path in &args.plan {
+        let source = load::read_source(path, sink)?;
+        args.legs.check_plan(Some(path), Some(digest(source.text.as_bytes())), sink);
+        jobs.extend(plan::read_json(&source, sink).ok_or(Exit::Fault)?);
+    }
+    let reports = args.legs.reports(&jobs, shell, sink)?;
+    Ok(reports.into_iter().map(|report| report.job).collect())
+}
+
+/// The wheels and archives of a folder.
+fn files(folder: &Path, shell: &Shell, sink: &mut Sink) -> Result<Vec<PathBuf>, Exit> {
+    if !folder.is_dir() {
+        let message = format!("there is no folder `{}`", folder.display());
         let fault = Diagnostic::new(&host::CANNOT_READ_FILE, message).at(Place::Argument("--built".to_owned()), "");
         sink.push(fault.help("check the name; make the folder if no wheel was built"));
         return Err(Exit::Fault);
     }
-    let files =
-        sys::files_with_extension(&args.built, &["whl", "gz"]).map_err(|error| shell.report(&[error.into()]))?;
-    let name = |file: &PathBuf| Some(file.file_name()?.to_str()?.to_owned());
-    let assets = files.iter().filter_map(name).map(|name| ListedAsset { name, ..ListedAsset::default() }).collect();
-    let run = ListedRelease { assets, ..ListedRelease::default() };
-    let known_rocm = compat.rocm_versions();
-    let built = Wheels::of([&run], Beside { known_rocm: &known_rocm, ..Beside::default() });
-    built.report(&args.built.display().to_string(), sink);
-    // Two tables and what stands before them are the summary of one step.
-    let room = (compat.most("step-summary") / 2).saturating_sub(1024);
-    Ok(args.output.deliver(&text(&report::failures(&expected, &built, &outcomes), room), shell))
+    sys::files_with_extension(folder, &["whl", "gz"]).map_err(|error| shell.report(&[error.into()]))
 }
 
 fn text(found: &report::Failures, room: usize) -> String {

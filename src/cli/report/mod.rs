@@ -3,6 +3,8 @@
 mod coverage;
 mod failures;
 mod input;
+mod leg;
+mod legs;
 mod listing;
 mod missing;
 mod notes;
@@ -34,6 +36,8 @@ pub(super) struct Args {
 enum Document {
     Coverage(coverage::Args),
     Failures(failures::Args),
+    Leg(leg::Args),
+    Legs(legs::Args),
     Listing(listing::Args),
     Missing(missing::Args),
     Notes(notes::Args),
@@ -47,6 +51,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let exit = match &args.document {
         Document::Coverage(args) => coverage::run(args, shell, &mut sink),
         Document::Failures(args) => failures::run(args, shell, &mut sink),
+        Document::Leg(args) => leg::run(args, shell, &mut sink),
+        Document::Legs(args) => legs::run(args, shell, &mut sink),
         Document::Listing(args) => listing::run(args, shell, &mut sink),
         Document::Missing(args) => missing::run(args, shell, &mut sink),
         Document::Notes(args) => notes::run(args, shell, &mut sink),

@@ -6,8 +6,8 @@ use super::{Reader, entries, items, place_all, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::{
     Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
-    Platform, PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, SelfRef, Strictness, Switch,
-    Test, TestFamilies, ToolFrom, TorchFrom, Workflow,
+    Platform, PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, Strictness, Switch, Test,
+    TestFamilies, ToolFrom, TorchFrom, Workflow,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -363,28 +363,29 @@ impl Reader<'_> {
         texts
     }
 
+    /// Reads a number of jobs, 1 to as many as GitHub runs of one matrix.
+    fn bound(&mut self, node: &Node, name: &str) -> Option<u32> {
+        let bound = node.get(name)?;
+        let number = bound.text()?.parse::<u32>().ok().filter(|n| (1..=MOST_PARALLEL).contains(n));
+        // What is no number at all is the structural check's fault.
+        if number.is_none() && bound.text()?.parse::<u64>().is_ok() {
+            let message = format!("`{name}` must be 1 to {MOST_PARALLEL}, not {}", bound.text()?);
+            let help = "write a number of at most 256, as many as GitHub runs of one matrix";
+            self.fault(&codes::BAD_NUMBER, bound, message, help);
+        }
+        number
+    }
+
     fn workflow(&mut self, node: &Node) -> Option<Workflow> {
         let tags = self.tag_patterns(node.get("tags")?);
-        let bound = node.get("max-parallel")?;
-        let max_parallel = bound.text()?.parse::<u32>().ok().filter(|n| (1..=MOST_PARALLEL).contains(n));
-        // What is no number at all is the structural check's fault.
-        if max_parallel.is_none() && bound.text()?.parse::<u64>().is_ok() {
-            let message = format!("`max-parallel` must be 1 to {MOST_PARALLEL}, not {}", bound.text()?);
-            self.fault(
-                &codes::BAD_NUMBER,
-                bound,
-                message,
-                "write a number of at most 256, as many as GitHub runs of one matrix",
-            );
-        }
+        let (max_parallel, max_jobs) = (self.bound(node, "max-parallel"), self.bound(node, "max-jobs"));
         Some(Workflow {
             tags,
             max_parallel: max_parallel?,
+            max_jobs: max_jobs?,
             pr_run_mode: PrRunMode::from_word(text(node, "pr-run-mode"))?,
-            self_ref: SelfRef::from_word(text(node, "self-ref"))?,
             tool: ToolFrom::from_word(text(node, "tool"))?,
             cache: Switch::from_word(text(node, "cache"))?,
-            artifact_metadata: Switch::from_word(text(node, "artifact-metadata"))?,
             queue: Queue::from_word(text(node, "queue"))?,
         })
     }

@@ -7,6 +7,7 @@ pub mod build;
 pub mod checkout;
 pub mod elf;
 pub mod facts;
+pub mod handover;
 pub mod host;
 pub mod matrix;
 pub mod plan;
@@ -32,6 +33,7 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
         checkout::ALL,
         host::ALL,
         release::ALL,
+        handover::ALL,
         sources::ALL,
     ]
     .into_iter()

@@ -248,7 +248,7 @@ pub const NOT_RENDERED: Code = Code::error(
 pub const MORE_MATRICES: Code = Code::error(
     "P047",
     "more-matrices",
-    "A workflow has one job for each matrix of 256 legs that the plan had when it was rendered. The plan has more of them, so some jobs would never run.\n\nRender the workflow again with `rock-matrix render workflow`.",
+    "A workflow has one job for each matrix of 256 legs that the plan had when it was rendered. The plan has more of them, so some jobs would never run. It also has one output for each leg, through which the leg hands its wheel to the job that publishes; legs beyond these could not.\n\nRender the workflow again with `rock-matrix render workflow`.",
 );
 /// `--job-env` names a variable that holds no leg.
 pub const BAD_JOB_VARIABLE: Code = Code::error(

@@ -8,6 +8,7 @@ use super::Words;
 use super::options::Agreed;
 use crate::compat::Compat;
 use crate::config::{CheckProfile, Leaves, PrRunMode, Switch, ToolFrom};
+use crate::diagnostic::registry::handover;
 use crate::names;
 use crate::plan::Plan;
 use crate::render::quote;
@@ -33,6 +34,11 @@ pub(super) struct View<'a> {
     paths: Vec<String>,
     uses: BTreeMap<&'static str, String>,
     tool: &'static str,
+    /// Where the program of `tool` comes from, in jobs that build nothing and in legs.
+    light_tool: Reported,
+    leg_tool: Reported,
+    /// Code and name of what the step says that finds another program.
+    program_replaced: String,
     /// Where the tool is built, one job an architecture; none where the action brings it.
     tools: Vec<Tool>,
     light: &'static str,
@@ -41,14 +47,15 @@ pub(super) struct View<'a> {
     global: String,
     files: String,
     shards: Vec<Shard>,
-    max_parallel: u32,
+    /// Options that name the variables with the reports of the legs.
+    legs: String,
+    /// How many legs there are outputs for.
+    max_legs: usize,
     queue: &'static str,
     cache: bool,
     /// Whether files are attested: `auto`, `on` or `off`.
     attest: &'static str,
     has_wheels: bool,
-    has_sdists: bool,
-    has_archives: bool,
     /// What kind of wheels are checked, as an option.
     profile: String,
     secrets: &'a [String],
@@ -59,16 +66,41 @@ pub(super) struct View<'a> {
     publish: Publish,
     failures: Failures,
     pages: bool,
+    /// What the job `pages` needs.
+    pages_needs: String,
     /// The matrix file that says what the index of the pages withdraws: any, since they agree on it.
     rules: String,
 }
 
 #[derive(Debug, Serialize)]
 struct Tool {
+    arch: String,
     job: String,
     name: String,
     runner: String,
     artifact: String,
+}
+
+/// Expressions of the artifact that a job kept, and of its digest.
+#[derive(Debug, Default, Serialize)]
+struct Reported {
+    artifact: String,
+    digest: String,
+}
+
+impl Reported {
+    /// What the job reported that built the program for the architecture of a leg.
+    fn for_leg(tools: &[Tool]) -> Self {
+        let output = |name: &str| {
+            // The last one needs no condition: every leg has one of these architectures.
+            let of_tool = |(number, tool): (usize, &Tool)| match number + 1 == tools.len() {
+                true => format!("needs.{}.outputs.{name}", tool.job),
+                false => format!("matrix.arch == '{}' && needs.{}.outputs.{name}", tool.arch, tool.job),
+            };
+            tools.iter().enumerate().map(of_tool).collect::<Vec<_>>().join(" || ")
+        };
+        Self { artifact: output("artifact"), digest: output("digest") }
+    }
 }
 
 /// A job with a matrix of its own.
@@ -78,6 +110,11 @@ struct Shard {
     job: String,
     needs: String,
     when: String,
+    /// The expression of the outputs of its legs.
+    reports: String,
+    /// How many legs it had when it was rendered.
+    legs: usize,
+    max_parallel: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -87,8 +124,6 @@ struct Publish {
     timeout: u32,
     slow: &'static str,
     make_latest: &'static str,
-    /// Whether it may write storage records.
-    records: bool,
 }
 
 /// The job that says which legs failed.
@@ -110,7 +145,7 @@ impl<'a> View<'a> {
         let rules = read.first().map(|file| quote(file)).unwrap_or_default();
         let from_source = agreed.workflow.tool == ToolFrom::Source;
         let tools = if from_source { tools(plan, compat) } else { Vec::new() };
-        let shards = shards(plan, agreed.workflow.pr_run_mode, &tools);
+        let shards = shards(plan, agreed, &tools);
         let files: String = words.files.iter().map(|file| format!(" {}", quote(&plain(file)))).collect();
         let option = |name: &str, value: Option<&str>| {
             value.map(|value| format!(" {name} {}", quote(&plain(value)))).unwrap_or_default()
@@ -118,8 +153,9 @@ impl<'a> View<'a> {
         let global = option("--compat", words.compat);
         let options = format!("{global}{}", option("--recipes", words.recipes));
         let slow = plan.job_count() > FILES_AN_HOUR;
-        let tests = tests(plan, agreed.workflow.pr_run_mode, &tools, &shards);
+        let tests = tests(plan, agreed, &tools, &shards);
         let leaves = |what: Leaves| plan.groups.iter().any(|group| group.profile.leaves == what);
+        let tool_job = from_source.then_some("tool-x86_64");
         let before_publish = || shards.iter().chain(&tests).map(|shard| shard.job.as_str());
         Self {
             generator: words.generator,
@@ -131,32 +167,36 @@ impl<'a> View<'a> {
             paths: changes(words),
             uses,
             tool: if from_source { "source" } else { "action" },
+            light_tool: Reported::for_leg(
+                tools.iter().find(|tool| tool.arch == "x86_64").map_or(&[], std::slice::from_ref),
+            ),
+            leg_tool: Reported::for_leg(&tools),
+            program_replaced: format!("{} {}", handover::PROGRAM_REPLACED.id, handover::PROGRAM_REPLACED.name),
             light: LIGHT,
             options,
             global,
             files,
-            max_parallel: agreed.workflow.max_parallel,
+            legs: shards.iter().map(|shard| format!(" --legs-env LEGS_{}", shard.number)).collect(),
+            max_legs: plan.job_count().max(1),
             queue: agreed.workflow.queue.word(),
             cache: agreed.workflow.cache == Switch::On,
             attest: agreed.release.attest.word(),
             has_wheels: leaves(Leaves::Wheels) || leaves(Leaves::Sdist),
-            has_sdists: leaves(Leaves::Sdist),
-            has_archives: leaves(Leaves::Archive),
             profile: match agreed.checked_as {
                 CheckProfile::Default => String::new(),
                 CheckProfile::Sdk => format!("--profile {} ", agreed.checked_as),
             },
             secrets: &agreed.secrets,
             publish: Publish {
-                needs: std::iter::once("plan").chain(before_publish()).map(str::to_owned).collect(),
+                needs: std::iter::once("plan").chain(tool_job).chain(before_publish()).map(str::to_owned).collect(),
                 when: publish_when(&before_publish().collect::<Vec<_>>()),
                 timeout: if slow { PUBLISH_MIN.1 } else { PUBLISH_MIN.0 },
                 slow: if slow { " --slow" } else { "" },
                 make_latest: agreed.release.make_latest.word(),
-                records: agreed.workflow.artifact_metadata == Switch::On,
             },
             failures: failures(&before_publish().collect::<Vec<_>>(), agreed.workflow.pr_run_mode),
             pages: agreed.release.pages,
+            pages_needs: needs(std::iter::once("publish").chain(tool_job)),
             rules,
             tools,
             shards,
@@ -207,6 +247,7 @@ fn tools(plan: &Plan, compat: &Compat) -> Vec<Tool> {
     };
     // x86_64 is what most jobs need, and sorts last.
     let tool = |arch: &str| Tool {
+        arch: arch.to_owned(),
         job: format!("tool-{arch}"),
         name: format!("Build rock-matrix for {arch}"),
         runner: runner(arch),
@@ -238,33 +279,111 @@ fn job_name(word: &str, number: usize, count: usize) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}-{number}") }
 }
 
-fn shards(plan: &Plan, pull_requests: PrRunMode, tools: &[Tool]) -> Vec<Shard> {
-    let count = plan.job_count().div_ceil(plan.jobs_per_matrix).max(1);
+/// How matrices of a workflow share the number of legs that may run at once.
+struct Parallel {
+    /// The share of each matrix, at least 1.
+    shares: Vec<u32>,
+    /// After how many matrices one waits for an earlier one to end; `None` where all run at once.
+    lanes: Option<usize>,
+}
+
+impl Parallel {
+    /// Divides `most` among matrices by how many legs they have. With more matrices than that, each runs one leg at a
+    /// time, and waits for the one `most` places before it.
+    fn divided(most: u32, legs: &[usize]) -> Self {
+        let most = most as usize;
+        let mut shares: Vec<u32> = vec![1; legs.len()];
+        if legs.len() > most {
+            return Self { shares, lanes: Some(most) };
+        }
+        for _ in legs.len()..most {
+            // The matrix whose legs wait longest (D'Hondt's method); of equals the first.
+            let longest = (0..legs.len())
+                .rev()
+                .max_by(|&one, &other| (legs[one] * shares[other] as usize).cmp(&(legs[other] * shares[one] as usize)));
+            if let Some(longest) = longest {
+                shares[longest] += 1;
+            }
+        }
+        Self { shares, lanes: None }
+    }
+
+    /// The number of the matrix that this one waits for.
+    fn before(&self, number: usize) -> Option<usize> {
+        number.checked_sub(self.lanes?)
+    }
+}
+
+fn shards(plan: &Plan, agreed: &Agreed, tools: &[Tool]) -> Vec<Shard> {
+    let (per_matrix, all) = (plan.jobs_per_matrix, plan.job_count());
+    let count = all.div_ceil(per_matrix).max(1);
+    let legs: Vec<usize> = (0..count).map(|number| (all - number * per_matrix).min(per_matrix)).collect();
+    let parallel = Parallel::divided(agreed.workflow.max_parallel, &legs);
+    let begins = begins(agreed.workflow.pr_run_mode);
     let one = |number: usize| {
         let has_jobs = match number {
             0 => "needs.plan.outputs.count != '0'".to_owned(),
             number => format!("needs.plan.outputs.matrix_{number} != ''"),
         };
+        let tools = || tools.iter().map(|tool| tool.job.as_str());
+        let before = parallel.before(number).map(|before| job_name("build", before, count));
+        let when = match before {
+            None => format!("{has_jobs} && {begins}"),
+            // However the earlier matrix ended.
+            Some(_) => {
+                let ready: String = std::iter::once("plan")
+                    .chain(tools())
+                    .map(|job| format!("needs.{job}.result == 'success' && "))
+                    .collect();
+                format!("${{{{ !cancelled() && {ready}{has_jobs} && {begins} }}}}")
+            }
+        };
+        let job = job_name("build", number, count);
+        // A matrix without legs today is skipped, and has no outputs; the first one always has some.
+        let reports = match number {
+            0 => format!("toJSON(needs.{job}.outputs)"),
+            _ => format!("needs.{job}.result != 'skipped' && toJSON(needs.{job}.outputs) || '{{}}'"),
+        };
         Shard {
             number,
-            job: job_name("build", number, count),
-            needs: needs(std::iter::once("plan").chain(tools.iter().map(|tool| tool.job.as_str()))),
-            when: format!("{has_jobs} && {}", begins(pull_requests)),
+            job,
+            reports,
+            needs: needs(std::iter::once("plan").chain(tools()).chain(before.as_deref())),
+            when,
+            legs: legs[number].max(1),
+            max_parallel: parallel.shares[number],
         }
     };
     (0..count).map(one).collect()
 }
 
 /// One job for each matrix, where the matrix files name a runner for tests.
-fn tests(plan: &Plan, pull_requests: PrRunMode, tools: &[Tool], shards: &[Shard]) -> Vec<Shard> {
+fn tests(plan: &Plan, agreed: &Agreed, tools: &[Tool], shards: &[Shard]) -> Vec<Shard> {
     if plan.groups.iter().all(|group| group.config.test.runner.is_empty()) && !plan.tests_by_family() {
         return Vec::new();
     }
-    let one = |shard: &Shard| Shard {
-        number: shard.number,
-        job: job_name("gpu-test", shard.number, shards.len()),
-        needs: needs(["plan", &shard.job].into_iter().chain(tools.iter().map(|tool| tool.job.as_str()))),
-        when: format!("needs.plan.outputs.test_{} != '' && {}", shard.number, begins(pull_requests)),
+    let tested: Vec<usize> = plan.jobs().map(|job| job.tests().len()).collect();
+    let legs: Vec<usize> = tested.chunks(plan.jobs_per_matrix).map(|tests| tests.iter().sum()).collect();
+    let parallel = Parallel::divided(agreed.workflow.max_parallel, &legs);
+    let begins = begins(agreed.workflow.pr_run_mode);
+    let one = |shard: &Shard| {
+        let before = parallel.before(shard.number).map(|before| job_name("gpu-test", before, shards.len()));
+        let has_tests = format!("needs.plan.outputs.test_{} != '' && {begins}", shard.number);
+        let when = match before {
+            None => has_tests,
+            // However the tests before ended, and the builds that its own build waited for.
+            Some(_) => format!("${{{{ !cancelled() && needs.{}.result == 'success' && {has_tests} }}}}", shard.job),
+        };
+        let tools = tools.iter().map(|tool| tool.job.as_str());
+        Shard {
+            number: shard.number,
+            job: job_name("gpu-test", shard.number, shards.len()),
+            reports: String::new(),
+            needs: needs(["plan", &shard.job].into_iter().chain(tools).chain(before.as_deref())),
+            when,
+            legs: legs.get(shard.number).copied().unwrap_or_default(),
+            max_parallel: parallel.shares.get(shard.number).copied().unwrap_or(1),
+        }
     };
     shards.iter().map(one).collect()
 }

@@ -1,5 +1,6 @@
 """Keeps files as an artifact, by the rules of actions/upload-artifact: names, patterns, hidden files, and the folder
-that paths are relative to, which is the deepest that all patterns have in common."""
+that paths are relative to, which is the deepest that all patterns have in common. Each artifact has an ID of its own,
+also one that takes the place of another under its name."""
 
 import glob
 import itertools
@@ -37,13 +38,31 @@ def fixed(pattern):
 
 root = pathlib.Path(os.path.commonpath([fixed(pattern) for pattern in patterns]))
 root = root.parent if root.is_file() else root
-kept = pathlib.Path(os.environ["STAND_IN"], "artifacts", name)
+run = pathlib.Path(os.environ["STAND_IN"])
+kept = run / "artifacts" / name
+ids = run / "ids"
+ids.mkdir(exist_ok=True)
 if kept.exists():
     if inputs["overwrite"] != "true":
         sys.exit(f"there is an artifact {name} already")
     shutil.rmtree(kept)
+    for other in ids.iterdir():
+        if other.is_symlink() and os.readlink(other) == name:
+            # No other artifact gets this ID.
+            other.unlink()
+            os.symlink(".gone", other)
 for path in sorted(found):
     place = kept / path.absolute().relative_to(root)
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(path, place)
     print(f"{name}: {path}")
+
+for number in itertools.count(1001):
+    try:
+        # Making a link fails where there is one, so that no two artifacts get one ID.
+        os.symlink(name, ids / str(number))
+        break
+    except FileExistsError:
+        pass
+with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8") as outputs:
+    outputs.write(f"artifact-id={number}\n")

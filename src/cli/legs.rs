@@ -1,0 +1,74 @@
+//! Options by which a command learns what the legs of a workflow reported.
+
+use std::path::Path;
+
+use super::{Exit, Shell};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::handover as codes};
+use crate::names::Digest;
+use crate::plan::Job;
+use crate::publish::{LegReport, check_all_reported, check_leg_reports, check_plan_digest, read_leg_reports};
+
+/// The largest `SHA256SUMS` of an artifact that is read: a leg has a handful of files.
+pub(super) const LARGEST_SUMS_BYTES: u64 = 1 << 20;
+
+/// What the legs of a workflow reported
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct LegOptions {
+    /// Read the reports of a workflow's legs from this environment variable, `${{ toJSON(needs.build.outputs) }}`; can be repeated
+    #[arg(long, value_name = "NAME", requires = "plan", help_heading = "Workflow")]
+    legs_env: Vec<String>,
+    /// Refuse the plan unless its SHA-256 is this one, which the job that made it reported
+    #[arg(long, value_name = "SHA256", requires = "plan", help_heading = "Workflow")]
+    plan_sha256: Option<Digest>,
+}
+
+impl LegOptions {
+    /// Reports a plan file with another digest than `--plan-sha256`.
+    pub(super) fn check_plan(&self, path: Option<&Path>, found: Option<Digest>, sink: &mut Sink) {
+        if let (Some(path), Some(found), Some(reported)) = (path, found, self.plan_sha256) {
+            sink.extend(check_plan_digest(&path.display().to_string(), found, reported).err());
+        }
+    }
+
+    /// The reports of the legs, which agree with the plan.
+    ///
+    /// # Errors
+    /// When they cannot be read or contradict the plan; why is in the sink.
+    pub(super) fn reports(&self, jobs: &[Job], shell: &Shell, sink: &mut Sink) -> Result<Vec<LegReport>, Exit> {
+        let mut reports = Vec::new();
+        for variable in &self.legs_env {
+            let read = match shell.environment.get(variable) {
+                None => Err("it is not set".to_owned()),
+                Some(text) => read_leg_reports(text).map_err(|error| error.to_string()),
+            };
+            match read {
+                Ok(read) => reports.extend(read),
+                Err(reason) => {
+                    let message = format!("the variable `{variable}` does not hold the reports of legs: {reason}");
+                    let place = Place::Argument(format!("--legs-env {variable}"));
+                    let fault = Diagnostic::new(&codes::BAD_LEG_REPORT, message).at(place, "");
+                    sink.push(fault.help(format!(
+                        "set it with `env: {{{variable}: \"${{{{ toJSON(needs.build.outputs) }}}}\"}}`"
+                    )));
+                }
+            }
+        }
+        check_leg_reports(&reports, jobs, sink);
+        if sink.has_errors() { Err(Exit::Fault) } else { Ok(reports) }
+    }
+
+    /// The same, with one report of each job of the plan.
+    ///
+    /// # Errors
+    /// As [`Self::reports`], and when a job has none.
+    pub(super) fn all_reports(&self, jobs: &[Job], shell: &Shell, sink: &mut Sink) -> Result<Vec<LegReport>, Exit> {
+        let reports = self.reports(jobs, shell, sink)?;
+        check_all_reported(&reports, jobs, sink);
+        if sink.has_errors() { Err(Exit::Fault) } else { Ok(reports) }
+    }
+
+    /// Whether reports are given.
+    pub(super) fn is_given(&self) -> bool {
+        !self.legs_env.is_empty()
+    }
+}

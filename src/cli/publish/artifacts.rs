@@ -1,0 +1,94 @@
+//! The downloaded artifacts of a workflow's legs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{Exit, Gathered};
+use crate::cli::legs::LARGEST_SUMS_BYTES;
+use crate::cli::release_folder::digest;
+use crate::diagnostic::Sink;
+use crate::names::Digest;
+use crate::plan::Job;
+use crate::publish::{Artifact, Asset, LegReport, SUMS, check_artifact, check_strays};
+use crate::sys;
+
+/// The artifacts, each with the report of its leg.
+pub(super) struct Artifacts {
+    legs: Vec<(LegReport, PathBuf, Artifact)>,
+}
+
+impl Artifacts {
+    /// Reads the folder that `actions/download-artifact` filled: a folder for each artifact, or the files of the only one
+    /// (its README, "Breaking changes in v5"). Of wheels and archives only the names are read.
+    ///
+    /// # Errors
+    /// When something cannot be read; why is in the sink.
+    pub(super) fn open(folder: &Path, reports: Vec<LegReport>, sink: &mut Sink) -> Result<Self, Exit> {
+        let machine = |error: sys::FileError, sink: &mut Sink| {
+            sink.push(error.into());
+            Exit::Machine
+        };
+        let mut files = sys::tree(folder).map_err(|error| machine(error, sink))?.unwrap_or_default();
+        let mut legs = Vec::new();
+        let is_only_one = reports.len() == 1;
+        for report in reports {
+            let prefix = format!("wheel-{}/", report.job);
+            let is_flat = is_only_one && !files.iter().any(|(name, _)| name.starts_with(&prefix));
+            let prefix = if is_flat { String::new() } else { prefix };
+            let own = files.extract_if(.., |(name, _)| name.starts_with(&prefix)).collect::<Vec<_>>();
+            let place = folder.join(&prefix);
+            let shown = place.display().to_string().trim_end_matches('/').to_owned();
+            let mut artifact = Artifact { shown, sums: None, files: BTreeMap::new(), others: Vec::new() };
+            for (name, size) in own {
+                let (path, name) = (folder.join(&name), name[prefix.len()..].to_owned());
+                match size {
+                    None => artifact.others.push(name),
+                    Some(_) if name == SUMS => {
+                        let text = sys::read_text(&path, LARGEST_SUMS_BYTES).map_err(|error| machine(error, sink))?;
+                        let found = digest(text.as_bytes());
+                        artifact.sums = Some((text, found));
+                    }
+                    Some(_) if is_asset(&name) => drop(artifact.files.insert(name, None)),
+                    Some(_) => {
+                        let (_, found) = sys::digest_of(&path).map_err(|error| machine(error, sink))?;
+                        artifact.files.insert(name, Some(found));
+                    }
+                }
+            }
+            legs.push((report, place, artifact));
+        }
+        let strays: Vec<String> = files.iter().map(|(name, _)| folder.join(name).display().to_string()).collect();
+        check_strays(&strays, sink);
+        Ok(Self { legs })
+    }
+
+    /// Paths of the wheels and archives in them.
+    pub(super) fn assets(&self) -> Vec<PathBuf> {
+        let of_leg = |(_, place, artifact): &(LegReport, PathBuf, Artifact)| {
+            artifact.files.keys().filter(|name| is_asset(name)).map(|name| place.join(name)).collect::<Vec<_>>()
+        };
+        self.legs.iter().flat_map(of_leg).collect()
+    }
+
+    /// Checks each artifact against the report of its leg and against its job, once the wheels and archives were read.
+    pub(super) fn check(&self, jobs: &[Job], gathered: &[Gathered], sink: &mut Sink) {
+        let by_path: BTreeMap<&Path, &Asset> = gathered.iter().map(|one| (one.path.as_path(), &one.asset)).collect();
+        let by_id: BTreeMap<&str, &Job> = jobs.iter().map(|job| (job.id.as_str(), job)).collect();
+        for (report, place, artifact) in &self.legs {
+            let Some(job) = by_id.get(report.job.as_str()) else { continue };
+            let mut artifact = artifact.clone();
+            let mut assets: BTreeMap<&str, &Asset> = BTreeMap::new();
+            for (name, found) in &mut artifact.files {
+                if let Some(asset) = by_path.get(place.join(name).as_path()) {
+                    *found = Some::<Digest>(asset.digest);
+                    assets.insert(asset.name(), asset);
+                }
+            }
+            check_artifact(report, job, &artifact, &assets, sink);
+        }
+    }
+}
+
+fn is_asset(name: &str) -> bool {
+    name.ends_with(".whl") || name.ends_with(".tar.gz")
+}

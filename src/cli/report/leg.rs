@@ -1,0 +1,84 @@
+//! `report leg`: the files that the build of a workflow's leg reported, and their digest.
+
+use std::path::PathBuf;
+
+use crate::cli::release_folder::digest;
+use crate::cli::{Exit, Shell, jobs};
+use crate::diagnostic::{Diagnostic, Place, Sink, registry::handover as codes};
+use crate::exec::{HandoverError, JobFolder, Record, hand_over};
+use crate::publish::{SUMS, sums};
+use crate::sys;
+
+/// Collect the files that the build of a workflow's leg reported, with their SHA256SUMS
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Files are taken by the build.json of the job, never by a pattern: a wheel that something else put
+into the folder is an error. The output `digest` is the SHA-256 of SHA256SUMS, by which the job that
+publishes checks the artifact that it downloads.
+
+Examples:
+  rock-matrix report leg --job-env ROCK_JOB --dist dist --out kept --github-output")]
+pub(super) struct Args {
+    /// Read the job (the workflow's matrix entry as JSON) from this environment variable
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    job_env: String,
+    /// The folder that the build copied its files to
+    #[arg(long, value_name = "DIR", default_value = "dist", help_heading = "Input")]
+    dist: PathBuf,
+    /// The folder to fill, which is empty or missing
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: PathBuf,
+    /// Write the digest to the file that GITHUB_OUTPUT names
+    #[arg(long, help_heading = "Output")]
+    github_output: bool,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let fault = |fault: Diagnostic, exit: Exit, sink: &mut Sink| {
+        sink.push(fault);
+        exit
+    };
+    let job = jobs::leg_id(&args.job_env, shell).map_err(|told| fault(told, Exit::Fault, sink))?;
+    let record = record(&job, shell).map_err(|told| fault(told, Exit::Fault, sink))?;
+    let handed = hand_over(&record, &job, &args.dist, &args.out)
+        .map_err(|error| (is_of_machine(&error), diagnostic(error, &job)))
+        .map_err(|(is_of_machine, told)| fault(told, if is_of_machine { Exit::Machine } else { Exit::Fault }, sink))?;
+    let text = sums(handed.iter().map(|(name, digest)| (name.as_str(), *digest)));
+    let written = sys::write_atomic(&args.out.join(SUMS), text.as_bytes());
+    written.map_err(|error| fault(error.into(), Exit::Machine, sink))?;
+    if args.github_output {
+        shell.write_outputs(&[("digest".to_owned(), digest(text.as_bytes()).to_hex())])?;
+    }
+    Ok(shell.print(&text))
+}
+
+/// The record of the job's build.
+fn record(job: &str, shell: &Shell) -> Result<Record, Diagnostic> {
+    let nothing = |reason: String| nothing(&reason, job);
+    let folder = JobFolder::new(&shell.environment.current_dir, job).map_err(|error| nothing(error.to_string()))?;
+    let record = Record::load(&folder.record()).map_err(nothing)?;
+    record.ok_or_else(|| nothing("there is no `build.json`".to_owned()))
+}
+
+fn nothing(reason: &str, job: &str) -> Diagnostic {
+    let message = format!("the job `{job}` has nothing to hand over: {reason}");
+    Diagnostic::new(&codes::NOTHING_TO_HAND_OVER, message).help("build it first, in the same folder")
+}
+
+fn is_of_machine(error: &HandoverError) -> bool {
+    matches!(error, HandoverError::File(_))
+}
+
+fn diagnostic(error: HandoverError, job: &str) -> Diagnostic {
+    match error {
+        HandoverError::File(error) => error.into(),
+        HandoverError::Unreported(path) => {
+            let shown = path.display().to_string();
+            Diagnostic::new(&codes::UNREPORTED_FILE, format!("the build of `{job}` did not report `{shown}`"))
+                .at(Place::File(shown.into()), "")
+                .help("find out what wrote it: only the build may leave wheels in this folder")
+        }
+        error => nothing(&error.to_string(), job),
+    }
+}

@@ -1,0 +1,64 @@
+//! `report legs`: the artifacts that the legs of a workflow reported.
+
+use std::path::PathBuf;
+
+use crate::cli::jobs::leg_id;
+use crate::cli::legs::LegOptions;
+use crate::cli::release_folder::digest;
+use crate::cli::{Exit, Shell, load};
+use crate::diagnostic::Sink;
+use crate::plan::{self, Job};
+use crate::publish::{LegReport, check_all_reported};
+
+/// Check what the legs of a workflow reported, and list the artifacts to download
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Prints the IDs of the artifacts with commas between them, as the input `artifact-ids` of
+actions/download-artifact takes them. Every job of the plan must have reported one.
+
+Examples:
+  rock-matrix report legs --plan plan.json --legs-env LEGS --github-output")]
+pub(super) struct Args {
+    /// The plan of the run
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    plan: PathBuf,
+    #[command(flatten)]
+    legs: LegOptions,
+    /// List the artifact of one job: that of the workflow's matrix entry in this environment variable
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    job_env: Option<String>,
+    /// Write the list as `artifacts` to the file that GITHUB_OUTPUT names
+    #[arg(long, help_heading = "Output")]
+    github_output: bool,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+    let source = load::read_source(&args.plan, sink)?;
+    args.legs.check_plan(Some(&args.plan), Some(digest(source.text.as_bytes())), sink);
+    let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
+    let reports = match &args.job_env {
+        None => args.legs.all_reports(&jobs, shell, sink)?,
+        Some(variable) => {
+            let id = leg_id(variable, shell).map_err(|fault| {
+                sink.push(fault);
+                Exit::Fault
+            })?;
+            let job: Vec<Job> = jobs.iter().filter(|job| job.id == id).cloned().collect();
+            let reports = args.legs.reports(&jobs, shell, sink)?;
+            let reports: Vec<LegReport> = reports.into_iter().filter(|report| report.job == id).collect();
+            check_all_reported(&reports, &job, sink);
+            if reports.is_empty() {
+                return Err(Exit::Fault);
+            }
+            reports
+        }
+    };
+    let ids: Vec<String> = reports.iter().map(|report| report.artifact.to_string()).collect();
+    let ids = ids.join(",");
+    if args.github_output {
+        shell.write_outputs(&[("artifacts".to_owned(), ids)])?;
+        return Ok(Exit::Done);
+    }
+    Ok(shell.print(&format!("{ids}\n")))
+}
