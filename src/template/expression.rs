@@ -46,6 +46,7 @@ impl Expressions {
     /// When it does not parse or names something unknown.
     pub fn evaluate(&self, text: &str, context: &Value) -> Result<Value, TemplateError> {
         let fault = |error: minijinja::Error| TemplateError::new(text, &error);
+        super::limits::check(text)?;
         if let Some(expression) = single_expression(text) {
             return self
                 .environment

@@ -7,11 +7,13 @@
 
 mod expression;
 mod filters;
+mod limits;
 
 use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig};
 use serde::Serialize;
 
 pub use expression::{Expressions, TemplateError};
+pub use limits::{MOST_BLOCKS, MOST_OPERATORS};
 pub use minijinja::{
     Value,
     value::{Object, Serde},

@@ -21,6 +21,18 @@ fn a_recipe_beside_the_matrix_file_is_put_together_with_the_shipped_one_that_it_
     assert_eq!(stages(&project, &["m.yaml", "--recipes", "own"]), found);
 }
 
+/// minijinja recurses on chains of operators, which took the stack of the process.
+#[test]
+fn a_chain_of_operators_in_a_recipe_is_refused_with_a_diagnostic() {
+    for chain in ["-".repeat(20_000), "not ".repeat(50_000)] {
+        let recipe = RECIPE.replace("argv: [make]", &format!("argv: [make, \"{{{{ {chain}1 }}}}\"]"));
+        let project = Project::new().file("mine.yaml", &recipe).file("m.yaml", MATRIX);
+        let said = project.run(&["render", "recipe", "mine.yaml", "m.yaml", "--engine", "local"]).exits(1).stderr;
+        let shown: String = said.chars().take(2000).collect();
+        assert!(said.starts_with("error[B") && said.contains("an expression has more than 150 operators"), "{shown}");
+    }
+}
+
 #[test]
 fn what_a_recipe_uses_may_stand_beside_it() {
     let used = "recipe: 1\nname: rocm-sdk\nsteps:\n  - {stage: rocm, argv: [\"true\"]}\n";
