@@ -4,8 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use regex::Regex;
-
 /// The project page of torch in one ROCm index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexPage {
@@ -15,25 +13,110 @@ pub struct IndexPage {
     pub html: String,
 }
 
-/// File names of the links of a project page, decoded; links to other things are left out.
+/// Returns the file names of the links of a project page, decoded; links to other things are left out.
 pub fn linked_files(html: &str) -> Vec<String> {
-    let anchor = Regex::new(r#"<(?i-u:a)\s[^>]*?(?i-u:href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*))"#)
-        .expect("a fixed pattern");
-    let links =
-        anchor.captures_iter(html).filter_map(|found| found.iter().skip(1).flatten().next().map(|m| m.as_str()));
     let name = |link: &str| {
         let path = link.split(['#', '?']).next().unwrap_or_default();
         decoded(path.rsplit('/').next().unwrap_or_default())
     };
-    links.map(name).filter(|name| !name.is_empty()).collect()
+    links(html).map(name).filter(|name| !name.is_empty()).collect()
 }
 
-/// Names of the ROCm indexes that a root page links to: `6.2` for `rocm6.2/`.
+/// Returns the names of the ROCm indexes that a root page links to: `6.2` for `rocm6.2/`.
 pub fn linked_rocm_indexes(html: &str) -> Vec<String> {
-    let anchor = Regex::new(r#"<(?i-u:a)\s[^>]*?(?i-u:href)\s*=\s*["']?[^"'>]*?\brocm([0-9]+(?:\.[0-9]+)+)/?["'\s>]"#)
-        .expect("a fixed pattern");
-    let found: BTreeSet<String> = anchor.captures_iter(html).map(|found| found[1].to_owned()).collect();
+    let index = |link: &str| {
+        let name = link.strip_suffix('/').unwrap_or(link).rsplit('/').next()?;
+        let version = name.strip_prefix("rocm")?;
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        (version.contains('.') && version.split('.').all(is_number)).then(|| version.to_owned())
+    };
+    let found: BTreeSet<String> = links(html).filter_map(index).collect();
     found.into_iter().collect()
+}
+
+/// Returns the addresses of all links, `<a href=…>`, in one pass over the page.
+fn links(html: &str) -> impl Iterator<Item = &str> {
+    let mut reader = TagReader { html, at: 0 };
+    std::iter::from_fn(move || reader.next_link())
+}
+
+/// Walks over the tags of a page (WHATWG HTML, 13.2.5.32 to 13.2.5.40: attribute states).
+struct TagReader<'h> {
+    html: &'h str,
+    at: usize,
+}
+
+impl<'h> TagReader<'h> {
+    fn next_link(&mut self) -> Option<&'h str> {
+        loop {
+            self.at += self.html.get(self.at..)?.find('<')? + 1;
+            let rest = self.html.as_bytes().get(self.at..)?;
+            let is_link = matches!(rest, [b'a' | b'A', blank, ..] if blank.is_ascii_whitespace());
+            if !is_link {
+                continue;
+            }
+            self.at += 1;
+            let link = self.href()?;
+            if !link.is_empty() {
+                return Some(link);
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.html.as_bytes().get(self.at).copied()
+    }
+
+    /// Passes over the bytes up to the next one that fits; `None` at the end of the page.
+    fn until(&mut self, fits: impl Fn(u8) -> bool) -> Option<()> {
+        let length = self.html.as_bytes().get(self.at..)?.iter().position(|b| fits(*b));
+        self.at = length.map_or(self.html.len(), |length| self.at + length);
+        length.map(drop)
+    }
+
+    fn since(&self, begin: usize) -> &'h str {
+        self.html.get(begin..self.at).unwrap_or_default()
+    }
+
+    /// Reads the attributes of a tag, and returns its first `href`, empty where it has none; `None` at the end of the page.
+    fn href(&mut self) -> Option<&'h str> {
+        let mut found = None;
+        loop {
+            self.until(|b| !b.is_ascii_whitespace() && b != b'/')?;
+            if self.peek() == Some(b'>') {
+                return Some(found.unwrap_or_default());
+            }
+            // A sign that begins no name is passed over with it, so that every turn goes on.
+            let begin = self.at;
+            self.at += 1;
+            self.until(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>' | b'='))?;
+            let name = self.since(begin);
+            self.until(|b| !b.is_ascii_whitespace())?;
+            if self.peek() != Some(b'=') {
+                continue;
+            }
+            self.at += 1;
+            self.until(|b| !b.is_ascii_whitespace())?;
+            let value = match self.peek()? {
+                quote @ (b'"' | b'\'') => {
+                    let begin = self.at + 1;
+                    self.at = begin;
+                    self.until(|b| b == quote)?;
+                    let value = self.since(begin);
+                    self.at += 1;
+                    value
+                }
+                _ => {
+                    let begin = self.at;
+                    self.until(|b| b.is_ascii_whitespace() || b == b'>')?;
+                    self.since(begin)
+                }
+            };
+            if name.eq_ignore_ascii_case("href") && found.is_none() {
+                found = Some(value);
+            }
+        }
+    }
 }
 
 /// Percent-decoding; what is not UTF-8 after it is left as it was.
@@ -73,6 +156,22 @@ mod tests {
         assert_eq!(linked_files("<a href=\"folder/\">x</a><a href=\"\">y</a>"), Vec::<String>::new());
         assert_eq!(decoded("%2"), "%2");
         assert_eq!(decoded("%ff.whl"), "%ff.whl", "bytes that are no text stay as they were");
+    }
+
+    /// A page of `<a` without end took seconds for each megabyte when every one of them was looked at to the end.
+    #[test]
+    fn a_page_of_unclosed_links_is_read_in_one_pass() {
+        for piece in ["<a ", "<a href=\"", "<a href='", "<a href", "<a x='\" ", "<a href=\"x' <a href='y\" "] {
+            let page = piece.repeat((8 << 20) / piece.len());
+            let began = std::time::Instant::now();
+            let files = linked_files(&page).len() + linked_rocm_indexes(&page).len();
+            assert!(began.elapsed().as_secs() < 60, "{piece}: {files} in {:?}", began.elapsed());
+        }
+        assert_eq!(linked_files("<a =href=x><a/href=y><a b href=z c='>' d>").len(), 1);
+        assert_eq!(
+            linked_files("<a title='>' href='b.whl'><a\u{e9} href=x><a \u{e9}=1 href=c.whl>"),
+            ["b.whl", "c.whl"]
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Input: rows. Output: the file's text as it is kept, and a unified diff that `git apply` and `patch -p1` take.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::rows::{ActionRow, Origin, TorchRow};
@@ -57,10 +58,11 @@ impl<R> Written<R> {
     pub fn patch(&self, old: &[R], new: &[R]) -> String {
         let (key, row_lines) = (self.key, self.lines);
         let mut lines: Vec<Line> = self.head.lines().map(|line| Line::Kept(line.to_owned())).collect();
+        let of_new: HashSet<&str> = new.iter().map(key).collect();
         let mut rest = old.iter().peekable();
         for row in new {
             // Rows of the old table that the new one has no more.
-            while let Some(gone) = rest.next_if(|known| !new.iter().any(|row| key(row) == key(known))) {
+            while let Some(gone) = rest.next_if(|known| !of_new.contains(key(known))) {
                 lines.extend(row_lines(gone).into_iter().map(Line::Removed));
             }
             match rest.next_if(|known| key(known) == key(row)) {

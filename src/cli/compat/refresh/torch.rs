@@ -11,6 +11,9 @@ use crate::diagnostic::{Diagnostic, Place, registry::facts as codes};
 use crate::fetch::{self, FetchError, Proxies};
 use crate::sys;
 
+/// ROCm indexes that one root may have; each is fetched. That of PyTorch has about 30.
+const MOST_INDEXES: usize = 200;
+
 /// The output as JSON.
 #[derive(serde::Serialize)]
 struct Document<'a> {
@@ -83,7 +86,15 @@ fn fetched(compat: &Compat, root: &str, shell: &Shell) -> Result<Vec<IndexPage>,
     };
     let mut indexes: Vec<String> = compat.tables().torch.iter().flat_map(|row| row.rocm_index.clone()).collect();
     match get(&format!("{root}/")) {
-        Ok(html) => indexes.extend(pages::linked_rocm_indexes(&html)),
+        Ok(html) => {
+            let linked = pages::linked_rocm_indexes(&html);
+            if linked.len() > MOST_INDEXES {
+                let text = format!("{root}/ links to {} ROCm indexes, and {MOST_INDEXES} are the most", linked.len());
+                let fault = Diagnostic::new(&codes::CANNOT_FETCH, text).at(Place::Remote(root.to_owned()), "");
+                return Err(failed(fault.help("give the root of an index that has rocm6.2/torch/ and the like")));
+            }
+            indexes.extend(linked);
+        }
         // Some servers list no root; the indexes of the table are asked for all the same.
         Err(FetchError { status: Some(_), .. }) => {}
         Err(error) => return Err(failed(error.into())),
