@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::fault::CheckoutFault;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::registry::host;
 use crate::source::REFLOG_MARK;
 use crate::sys::process::{self, Heard, Invocation, Status, Stderr, Wish};
 use crate::sys::{Environment, Signals, StopSignal};
@@ -15,6 +17,10 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(super) const MARK: &str = "ROCK_CHECKOUT_FOLDER";
 /// How much of what a program says is kept, from its end.
 const KEPT_BYTES: usize = 64 << 10;
+/// The longest answer of a program: `ls-remote` of a repository with 700,000 refs.
+const LARGEST_OUTPUT_BYTES: usize = 64 << 20;
+/// How much of a line of progress is kept.
+const LONGEST_LINE_BYTES: usize = 64 << 10;
 /// Variables of git that say which repository is meant (`git rev-parse --local-env-vars`); it is always the one of the
 /// working folder.
 const LOCAL: [&str; 12] = [
@@ -146,6 +152,7 @@ impl<'a> Git<'a> {
         let mut is_stopped = false;
         let status = process::run(&self.invocation(call), GRACE, &mut |heard| {
             match heard {
+                Heard::Output(_) if output.len() > LARGEST_OUTPUT_BYTES => {}
                 Heard::Output(bytes) => output.extend_from_slice(bytes),
                 Heard::Talk(bytes) => {
                     talk.extend_from_slice(bytes);
@@ -154,7 +161,9 @@ impl<'a> Git<'a> {
                     }
                     for &byte in bytes {
                         if byte != b'\n' && byte != b'\r' {
-                            line.push(byte);
+                            if line.len() < LONGEST_LINE_BYTES {
+                                line.push(byte);
+                            }
                         } else if !line.is_empty() {
                             listen(Some(&String::from_utf8_lossy(&line)));
                             line.clear();
@@ -164,8 +173,14 @@ impl<'a> Git<'a> {
                 Heard::Nothing => listen(None),
             }
             is_stopped |= self.stop.wish().is_some();
-            if is_stopped { Wish::End } else { Wish::GoOn }
+            if is_stopped || output.len() > LARGEST_OUTPUT_BYTES { Wish::End } else { Wish::GoOn }
         })?;
+        if output.len() > LARGEST_OUTPUT_BYTES {
+            let command = call.argv.join(" ");
+            let message = format!("`{command}` wrote more than {} MiB", LARGEST_OUTPUT_BYTES >> 20);
+            let fault = Diagnostic::new(&host::TOO_MUCH_OUTPUT, message);
+            return Err(CheckoutFault::Refused(vec![fault.help("look at what it prints")]));
+        }
         match self.stop.wish() {
             Some(signal) => Err(CheckoutFault::Stopped(signal)),
             None => Ok(Said { status, output, talk: lines_of(&talk) }),

@@ -59,7 +59,7 @@ pub(super) fn named(shell: &Shell, compat: &Compat, words: &[String], sink: &mut
     }
     let mut read: Vec<(&String, Job)> = Vec::new();
     for path in saved {
-        let found = plan::read_json(&load::source(shell, Path::new(path))?, sink).ok_or(Exit::Fault)?;
+        let found = plan::read_json(&load::plan_source(shell, Path::new(path))?, sink).ok_or(Exit::Fault)?;
         read.extend(found.into_iter().map(|job| (path, job)));
     }
     let mut known: Vec<(String, String)> = Vec::new();
@@ -156,7 +156,7 @@ pub(super) fn leg_id(variable: &str, shell: &Shell) -> Result<String, Diagnostic
     };
     let text = shell.environment.get(variable).ok_or_else(|| fault("is not set"))?;
     let leg: serde_json::Value = serde_json::from_str(text).map_err(|_| fault("holds no JSON"))?;
-    let id = leg.get("id").and_then(serde_json::Value::as_str).filter(|id| !id.is_empty());
+    let id = leg.get("id").and_then(serde_json::Value::as_str).filter(|id| plan::is_id(id));
     id.map(str::to_owned).ok_or_else(|| fault("holds no object with an `id`"))
 }
 

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::assets::Gathered;
-use super::published::LARGEST_MANIFEST_BYTES;
 use super::{Exit, Shell, load};
 use crate::diagnostic::{Diagnostic, Sink, registry::release as codes};
 use crate::names::Digest;
-use crate::publish::{Asset, MANIFEST, Manifest, read_sums};
+use crate::publish::{Asset, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, read_sums};
 use crate::sys;
 
 /// Digests, and what the inside of wheels says, from manifests and sums that were written when the files were read.

@@ -11,28 +11,50 @@ use crate::config::{Config, Gfx, Given};
 use crate::diagnostic::registry::{build, plan as codes};
 use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
+use crate::publish::LARGEST_LISTING_BYTES;
 use crate::sys::{self, FileError};
 
-/// The largest matrix, plan or list file that is read.
-const LARGEST_FILE_BYTES: u64 = 2 << 30;
+/// The largest file that is read where its format has no limit of its own: logs, reports of machines, lists of runs and of
+/// results, sums.
+const LARGEST_FILE_BYTES: u64 = 64 << 20;
 
 /// Reads a text file under the name the user gave it.
 ///
 /// # Errors
 /// The exit of the command, after saying why.
 pub(super) fn source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
+    reported(shell, |sink| read_source(path, sink))
+}
+
+/// Reads a saved plan, of at most [`plan::LARGEST_PLAN_BYTES`].
+///
+/// # Errors
+/// The exit of the command, after saying why.
+pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
+    reported(shell, |sink| read_limited(path, plan::LARGEST_PLAN_BYTES, sink))
+}
+
+fn reported(shell: &Shell, read: impl FnOnce(&mut Sink) -> Result<Source, Exit>) -> Result<Source, Exit> {
     let mut sink = Sink::new();
-    read_source(path, &mut sink).inspect_err(|_| {
+    read(&mut sink).inspect_err(|_| {
         shell.report(&sink.finish());
     })
 }
 
-/// The same, and why not is in the sink.
+/// Reads a text file; why it cannot be read goes to the sink.
 ///
 /// # Errors
 /// The exit of the command.
 pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<Source, Exit> {
-    match text(path) {
+    read_limited(path, LARGEST_FILE_BYTES, sink)
+}
+
+/// Reads a text file of at most so many bytes; why it cannot be read goes to the sink.
+///
+/// # Errors
+/// The exit of the command.
+pub(super) fn read_limited(path: &Path, limit_bytes: u64, sink: &mut Sink) -> Result<Source, Exit> {
+    match sys::read_text(path, limit_bytes) {
         Ok(text) => Ok(Source::new(path.display().to_string(), text)),
         Err(error) => {
             sink.push(error.into());
@@ -47,6 +69,14 @@ pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<Source, Exit> 
 /// When it cannot be read.
 pub(super) fn text(path: &Path) -> Result<String, FileError> {
     sys::read_text(path, LARGEST_FILE_BYTES)
+}
+
+/// The text of a saved listing or a manifest, of at most [`LARGEST_LISTING_BYTES`].
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn listing_text(path: &Path) -> Result<String, FileError> {
+    sys::read_text(path, LARGEST_LISTING_BYTES)
 }
 
 /// Writes to a file as a whole, or streams to stdout. A closed pipe is the end of the wish for data.

@@ -200,7 +200,7 @@ fn asked_for(issue: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -> Resul
 
 fn print(args: &Args, shell: &Shell, plan: &Plan, notes: &[String], sink: &mut Sink) -> Result<Exit, Exit> {
     if let Some(old) = &args.diff {
-        let source = load::source(shell, old)?;
+        let source = load::plan_source(shell, old)?;
         let old = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
         let new: Vec<plan::Job> = plan.jobs().map(plan::JobView::to_job).collect();
         let changes = plan::diff(&old, &new);

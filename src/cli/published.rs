@@ -16,7 +16,8 @@ use crate::names::{RepoName, is_sdist, is_tree_archive};
 use crate::pick::{Offer, Offers};
 use crate::plan;
 use crate::publish::{
-    AssetState, ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest, newest_first, saved_manifests,
+    AssetState, LARGEST_MANIFEST_BYTES, ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest,
+    newest_first, saved_manifests,
 };
 use crate::report::release_of;
 use crate::sys;
@@ -25,8 +26,6 @@ use crate::sys;
 pub(super) const HELP: &str = "What is published: the repository on GitHub, a saved list of its releases, a rock-manifest.json, or a folder of releases or wheels; can be repeated";
 /// Minutes that reading may take.
 const MINUTES: u64 = 10;
-/// The largest manifest that is fetched: about 100,000 files.
-pub(in crate::cli) const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// How what is published is read from GitHub
 #[derive(Debug, Clone, clap::Args)]
@@ -357,7 +356,7 @@ fn files<M: From<Manifest> + Send>(paths: &[PathBuf], sink: &mut Sink) -> Vec<Pa
 }
 
 fn part<M: From<Manifest>>(path: &Path) -> Result<Part<M>, Diagnostic> {
-    let text = load::text(path)?;
+    let text = load::listing_text(path)?;
     let source = || Source::new(path.display().to_string(), text.as_str());
     match Manifest::from_json(&text) {
         Ok(manifest) => Ok(Part {

@@ -9,12 +9,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::assets::{self, Depth, Gathered};
 use super::known::Known;
-use super::published::LARGEST_MANIFEST_BYTES;
 use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::Digest;
-use crate::publish::{Changes, Found, Holding, MANIFEST, Manifest, Present, Release, Wanted};
+use crate::publish::{Changes, Found, Holding, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, Present, Release, Wanted};
 use crate::sys::{self, FileError, FolderSwap, Signals, Staging, StopSignal};
 
 /// The folder of a release as it is.

@@ -12,6 +12,7 @@ use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::registry::{build as codes, host};
+use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::exec::ROOT;
 use crate::recipe::container::{self, Container, Devices, Engine};
@@ -319,11 +320,12 @@ impl Maker<'_> {
             [] => String::new(),
             all => {
                 let folder = render::command(&[folder]);
-                let all = all.join(" && ");
+                let all = visible(&all.join(" && "));
                 format!("# What it builds is checked out by: (mkdir -p {folder} && cd {folder} && {all})\n")
             }
         };
-        Ok(format!("# {}\n{checkouts}# What runs in it is written by: {written}\n{command}", job.wheel))
+        let (wheel, written) = (render::comment(&job.wheel), visible(&written));
+        Ok(format!("# {wheel}\n{checkouts}# What runs in it is written by: {written}\n{command}"))
     }
 
     /// The container command; paths start where it is pasted.

@@ -14,6 +14,7 @@ mod profile;
 mod read;
 pub mod recipe;
 mod reference;
+pub mod syntax;
 
 pub use issue::{Requested, requested};
 pub use lookups::{Given, Lookups};

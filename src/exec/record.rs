@@ -5,12 +5,15 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::syntax;
+use crate::names::{Digest, is_file_name};
+use crate::recipe::container::Engine;
 use crate::sys::{self, FileError};
 
 /// The version of the form.
 const VERSION: u32 = 1;
-/// More than any record has.
-const LARGEST_BYTES: u64 = 16 << 20;
+/// The largest `build.json` that is read; real ones have a few KiB.
+const LARGEST_RECORD_BYTES: u64 = 16 << 20;
 
 /// What a build did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,9 +180,45 @@ impl Record {
     /// When it is of another form or version.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         let record: Self = serde_json::from_str(text)?;
-        match record.version {
-            VERSION => Ok(record),
-            other => Err(serde::de::Error::custom(format!("version {other} of the form is not known"))),
+        if record.version != VERSION {
+            return Err(serde::de::Error::custom(format!("version {} of the form is not known", record.version)));
+        }
+        record.check().map_err(serde::de::Error::custom)?;
+        Ok(record)
+    }
+
+    /// Refuses what would become a path, an option or a line of a script, and is none of the texts that a build writes
+    /// there. Texts that are only shown, such as `reason` and `used`, may hold anything.
+    fn check(&self) -> Result<(), String> {
+        let is_word = |text: &str| {
+            !text.starts_with('-') && syntax::unprintable(text).is_none() && !text.contains(char::is_whitespace)
+        };
+        let is_engine = self.engine.is_empty() || self.engine == "local" || Engine::from_word(&self.engine).is_some();
+        let is_image =
+            |image: &Option<String>| image.as_deref().is_none_or(|image| !image.is_empty() && is_word(image));
+        let is_stage = |stage: &StageRecord| {
+            syntax::is_label(stage.stage.trim_start_matches('_')) && is_word(&stage.hash) && is_word(&stage.answers)
+        };
+        let is_wheel = |wheel: &BuiltWheel| {
+            is_file_name(&wheel.name) && is_word(&wheel.name) && wheel.digest.parse::<Digest>().is_ok()
+        };
+        let is_file = is_file_name(&self.expected_wheel) && is_word(&self.expected_wheel);
+        let fields = [
+            ("job", syntax::is_label(&self.job)),
+            ("expected_wheel", is_file),
+            ("axes", self.axes.iter().flat_map(|(name, value)| [name, value]).all(|text| is_line(text))),
+            ("gfx", self.gfx.iter().all(|target| is_word(target))),
+            ("engine", is_engine),
+            ("image", is_image(&self.image)),
+            ("image_digest", is_image(&self.image_digest)),
+            ("stages", self.stages.iter().all(is_stage)),
+            ("wheels", self.wheels.iter().all(is_wheel)),
+            ("log", is_line(&self.log)),
+            ("generator", is_line(&self.generator)),
+        ];
+        match fields.iter().find(|(_, fits)| !fits) {
+            Some((name, _)) => Err(format!("`{name}` holds what no build writes there")),
+            None => Ok(()),
         }
     }
 
@@ -199,9 +238,13 @@ impl Record {
         if !sys::exists(path) {
             return Ok(None);
         }
-        let text = sys::read_text(path, LARGEST_BYTES).map_err(|e| e.to_string())?;
+        let text = sys::read_text(path, LARGEST_RECORD_BYTES).map_err(|e| e.to_string())?;
         Self::from_json(&text).map(Some).map_err(|e| e.to_string())
     }
+}
+
+fn is_line(text: &str) -> bool {
+    syntax::unprintable(text).is_none()
 }
 
 #[cfg(test)]
@@ -225,6 +268,48 @@ mod tests {
         assert!(text.contains("\"state\": \"done\"") && text.contains("\"outcome\": \"running\""));
         let other = Record::from_json(&text.replace("\"version\": 1", "\"version\": 9"));
         assert!(other.unwrap_err().to_string().contains("version 9"));
+    }
+
+    /// A record lies in a folder that the build's own steps can write to.
+    #[test]
+    fn a_record_that_could_become_a_path_or_an_option_is_refused() {
+        let mut record = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");
+        record.stages.push(StageRecord::new("build", "sha256:0"));
+        record.image = Some("rocm/pytorch:1".into());
+        let whole = serde_json::to_value(&record).unwrap();
+        assert_eq!(Record::from_json(&whole.to_string()).unwrap(), record);
+        for (field, value) in [
+            ("/job", "../other"),
+            ("/job", "a\nb"),
+            ("/expected_wheel", "../a.whl"),
+            ("/expected_wheel", "-a"),
+            ("/engine", "rm"),
+            ("/image", "--privileged"),
+            ("/image", "a --privileged"),
+            ("/stages/0/stage", "../../x"),
+            ("/stages/0/stage", "a b"),
+            ("/stages/0/hash", "a\nb"),
+            ("/log", "a\u{1b}[2J"),
+        ] {
+            let mut hostile = whole.clone();
+            *hostile.pointer_mut(field).unwrap() = value.into();
+            let told = Record::from_json(&hostile.to_string()).unwrap_err().to_string();
+            let name = field.split('/').nth(1).unwrap();
+            assert_eq!(told, format!("`{name}` holds what no build writes there"), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_past_its_limit_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("build.json");
+        let text = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl").to_json();
+        let most = usize::try_from(LARGEST_RECORD_BYTES).unwrap();
+        let padded = |bytes: usize| format!("{}{text}", " ".repeat(bytes - text.len()));
+        sys::write_atomic(&path, padded(most).as_bytes()).unwrap();
+        assert!(Record::load(&path).unwrap().is_some());
+        sys::write_atomic(&path, padded(most + 1).as_bytes()).unwrap();
+        assert!(Record::load(&path).unwrap_err().contains("larger than"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use label::{
     Accelerator, LabelError, LabelParts, LabelPartsError, LabelStyle, LocalLabel, ParsedLabel, cuda_version,
     is_compact_unambiguous,
 };
-pub use path::{beside, folders_above, is_absolute, is_file_name, without_dots};
+pub use path::{beside, folders_above, is_absolute, is_file_name, is_path_below, without_dots};
 pub use percent::{percent_decode, percent_encode, push_percent_encoded};
 pub use python::{PythonVersion, PythonVersionError};
 pub use repo_name::{RepoName, RepoNameError};

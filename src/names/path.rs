@@ -29,6 +29,15 @@ pub fn is_file_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\0'])
 }
 
+/// Whether a text is a path that stays below the folder it starts from, prints, and is no option of a program.
+pub fn is_path_below(text: &str) -> bool {
+    !text.is_empty()
+        && !is_absolute(text)
+        && !text.starts_with('-')
+        && !text.contains(|c: char| c.is_control() || c == '\\')
+        && text.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
 /// `/srv`, and on Windows `C:/b`, `C:\b`, `\\server\b`.
 pub fn is_absolute(path: &str) -> bool {
     let has_drive = matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
@@ -42,13 +51,21 @@ pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{folders_above, without_dots};
+    use super::{folders_above, is_path_below, without_dots};
 
     #[test]
     fn a_path_is_folded_below_its_root_and_above_it_there_is_nothing() {
         assert_eq!(without_dots("a//./b/../c").as_deref(), Some("a/c"));
         assert_eq!(without_dots("a/..").as_deref(), Some(""));
         assert_eq!(without_dots("a/../.."), None);
+    }
+
+    #[test]
+    fn a_path_below_a_folder_neither_leaves_it_nor_is_an_option() {
+        assert!(is_path_below("third_party/a b/é"));
+        for text in ["", "/a", "..", "a/../b", "a//b", "./a", "-C", "a\\b", "C:/a", "a\nb"] {
+            assert!(!is_path_below(text), "{text}");
+        }
     }
 
     #[test]

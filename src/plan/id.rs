@@ -35,6 +35,13 @@ pub(super) fn join<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     id
 }
 
+/// Whether a text could be an id.
+pub fn is_id(text: &str) -> bool {
+    let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-');
+    let begins = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    text.len() <= LONGEST && text.as_bytes().first().is_some_and(begins) && text.bytes().all(inside)
+}
+
 pub(super) fn short_digest(text: &str) -> String {
     use std::fmt::Write as _;
     Sha256::digest(text.as_bytes()).iter().take(4).fold(String::new(), |mut hex, byte| {

@@ -3,7 +3,10 @@
 //! Version 1. One job stands on one line, so that a million of them stream. What jobs share is serialised once and
 //! joined; every piece comes out of a serde struct of this file.
 
+mod check;
+mod field;
 mod matrix;
+mod piece;
 mod read;
 
 use std::io::{self, Write};
@@ -12,12 +15,16 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use self::piece::{inner, keep};
 use super::assemble::Group;
 use super::shared::Draft;
 use super::{DroppedGfx, Estimate, JobView, Plan};
 
 use matrix::matrix_document;
 pub use read::{read_json, read_saved};
+
+/// The largest plan that is read back. A job has about 640 bytes, so that this is a plan of 200,000 jobs.
+pub const LARGEST_PLAN_BYTES: u64 = 128 << 20;
 
 /// The version of the format. A reader refuses others.
 pub(super) const VERSION: u32 = 1;
@@ -533,22 +540,6 @@ impl Pieces {
         }
         text.push(b'}');
     }
-}
-
-fn keep<T>(pieces: &mut Vec<Option<T>>, number: u32, make: impl FnOnce() -> T) {
-    let number = number as usize;
-    if pieces.len() <= number {
-        pieces.resize_with(number + 1, || None);
-    }
-    pieces[number].get_or_insert_with(make);
-}
-
-/// A serialised struct without its outer braces.
-fn inner<T: Serialize>(value: &T) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec(value).expect("structs of texts and numbers always serialise");
-    bytes.pop();
-    bytes.remove(0);
-    bytes
 }
 
 impl From<&DroppedGfx> for DroppedDocument {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Manifest, ManifestFile};
-use crate::names::{Digest, WheelName, WheelNameError, is_wheel_file};
+use crate::diagnostic::render::visible;
+use crate::names::{Digest, RepoName, WheelName, WheelNameError, is_file_name, is_wheel_file};
 
 /// The releases of a repository, or a folder of them, the newest first where that is known.
 ///
@@ -114,6 +115,9 @@ pub enum AssetState {
 #[error("it is no list of releases: {0}")]
 pub struct ListingError(pub String);
 
+/// The largest saved listing that is read. GitHub writes 2 KiB of each asset, so that this is one of 60,000 files.
+pub const LARGEST_LISTING_BYTES: u64 = 128 << 20;
+
 /// The forms that a saved listing has.
 const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
 
@@ -128,7 +132,40 @@ impl Listing {
         let document: serde_json::Value = serde_json::from_str(text).map_err(fault)?;
         let mut listing = Self::default();
         listing.add(document)?;
+        listing.check()?;
         Ok(listing)
+    }
+
+    /// Refuses names that are no single file, and control characters in tags and dates. Titles, texts and addresses may
+    /// hold anything: they are escaped where they are shown.
+    fn check(&self) -> Result<(), ListingError> {
+        let is_line = |text: &str| !text.contains(char::is_control);
+        let is_word = |text: &str| is_line(text) && !text.contains(char::is_whitespace);
+        let fault = |what: &str, text: &str| Err(ListingError(format!("{what} `{}`", visible(text))));
+        if let Some(name) = self.repository.as_deref().filter(|name| name.parse::<RepoName>().is_err()) {
+            return fault("it names no repository, but", name);
+        }
+        for release in &self.releases {
+            if !is_line(&release.tag_name) {
+                return fault("it has a release with the tag", &release.tag_name);
+            }
+            let dates = [&release.published_at, &release.updated_at];
+            if let Some(text) = dates.into_iter().flatten().find(|text| !is_word(text)) {
+                return fault("it has a release of the day", text);
+            }
+            if let Some(text) = release.target_commitish.as_deref().filter(|text| !is_line(text)) {
+                return fault("it has a release of", text);
+            }
+            for asset in &release.assets {
+                if !is_file_name(&asset.name) || !is_line(&asset.name) || asset.name.contains('\\') {
+                    return fault("it has a file with the name", &asset.name);
+                }
+                if let Some(text) = asset.created_at.as_deref().filter(|text| !is_word(text)) {
+                    return fault("it has a file of the day", text);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn add(&mut self, document: serde_json::Value) -> Result<(), ListingError> {
@@ -290,6 +327,27 @@ mod tests {
         assert_eq!(Listing::from_json(&serde_json::to_string(&listing).unwrap()).unwrap(), listing);
         let manifest = Manifest::new(Some("v2".into()), None, vec![]).to_json();
         assert_eq!(Listing::from_json(&manifest).unwrap().releases[0].tag_name, "v2");
+    }
+
+    #[test]
+    fn names_that_leave_a_folder_and_lines_in_tags_are_refused() {
+        let whole: serde_json::Value = serde_json::from_str(RELEASE).unwrap();
+        for (field, value) in [
+            ("/tag_name", "v1\n::error::x"),
+            ("/published_at", "a b"),
+            ("/target_commitish", "a\u{1b}[2J"),
+            ("/assets/1/name", "../b-1-py3-none-any.whl"),
+            ("/assets/1/name", ".."),
+            ("/assets/1/name", ""),
+            ("/assets/1/created_at", "a\nb"),
+        ] {
+            let mut hostile = whole.clone();
+            let (parent, key) = field.rsplit_once('/').unwrap();
+            hostile.pointer_mut(parent).unwrap()[key] = value.into();
+            assert!(Listing::from_json(&hostile.to_string()).is_err(), "{field} {value:?}");
+        }
+        let told = Listing::from_json(r#"{"repository": "a b", "releases": []}"#).unwrap_err();
+        assert!(told.to_string().contains("it names no repository, but `a b`"), "{told}");
     }
 
     #[test]

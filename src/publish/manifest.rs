@@ -2,10 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::names::Digest;
+use crate::config::syntax::{is_label, unprintable};
+use crate::diagnostic::render::visible;
+use crate::names::{Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name};
 
 /// The name of the file.
 pub const MANIFEST: &str = "rock-manifest.json";
+
+/// The largest manifest that is read. A row has about 600 bytes, so that this is the manifest of 100,000 files.
+pub const LARGEST_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// The version of the format. A reader refuses others.
 const VERSION: u32 = 1;
@@ -90,6 +95,18 @@ pub enum ManifestError {
     /// A manifest of another version.
     #[error("it is of version {0}, this program reads {VERSION}")]
     OtherVersion(u32),
+    /// A field that holds what no release has there.
+    #[error("`{field}` of `{file}` is `{text}`, which is not {what}")]
+    BadField {
+        /// The file; empty for the manifest itself.
+        file: String,
+        /// The field.
+        field: &'static str,
+        /// What it holds.
+        text: String,
+        /// What it should hold.
+        what: &'static str,
+    },
     /// A name that would leave the release.
     #[error("it names the file `{0}`, which is no file of the release's own folder")]
     BadName(String),
@@ -117,16 +134,114 @@ impl Manifest {
         if manifest.version != VERSION {
             return Err(ManifestError::OtherVersion(manifest.version));
         }
-        match manifest.files.iter().find(|file| file.name.contains(['/', '\\', '\0']) || file.name.starts_with('.')) {
-            Some(file) => Err(ManifestError::BadName(file.name.clone())),
-            None => Ok(manifest),
-        }
+        manifest.check().map(|()| manifest)
+    }
+
+    /// Checks every field: each may become a file, a link, or words of a page.
+    fn check(&self) -> Result<(), ManifestError> {
+        let Self { version: _, tag, plan, files } = self;
+        let of_release = Fields { file: "" };
+        of_release.optional("tag", tag.as_deref(), is_word, "a tag")?;
+        of_release.optional("plan", plan.as_deref(), |text| text.parse::<Digest>().is_ok(), "a digest")?;
+        files.iter().try_for_each(ManifestFile::check)
     }
 
     /// The file of this name.
     pub fn file(&self, name: &str) -> Option<&ManifestFile> {
         self.files.iter().find(|file| file.name == name)
     }
+}
+
+impl ManifestFile {
+    fn check(&self) -> Result<(), ManifestError> {
+        let Self {
+            name,
+            sha256: _,
+            size_bytes: _,
+            distribution,
+            version,
+            label,
+            accelerator,
+            torch,
+            git,
+            backend,
+            build,
+            python,
+            abi,
+            platform,
+            covers,
+            gfx,
+            requires_python,
+            metadata_sha256: _,
+            index,
+        } = self;
+        let is_name = is_file_name(name) && is_word(name) && !name.contains('\\') && !name.starts_with('.');
+        if !is_name || name.len() > WheelName::MOST_BYTES {
+            return Err(ManifestError::BadName(visible(name)));
+        }
+        let fields = Fields { file: name };
+        let is_version = |text: &str| text.parse::<Version>().is_ok();
+        let is_tag = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let is_target = |text: &str| text.parse::<GfxTarget>().is_ok();
+        fields.needed("distribution", distribution, DistributionName::is_one, "the name of a project")?;
+        fields.needed("version", version, is_version, "a version")?;
+        fields.optional("label", label.as_deref(), |text| text.parse::<LocalLabel>().is_ok(), "a label")?;
+        if let Some(Accelerated { name, version }) = accelerator {
+            fields.needed("accelerator", name, is_tag, "an accelerator")?;
+            fields.needed("accelerator", version, is_label, "the version of an accelerator")?;
+        }
+        fields.optional("torch", torch.as_deref(), is_version, "a version")?;
+        fields.optional("git", git.as_deref(), is_label, "a commit")?;
+        fields.optional("backend", backend.as_deref(), is_label, "the name of a backend")?;
+        fields.optional("build", build.as_deref(), is_label, "a build tag")?;
+        for (field, tags) in [("python", python), ("abi", abi), ("platform", platform)] {
+            tags.iter().try_for_each(|tag| fields.needed(field, tag, is_tag, "a tag of wheels"))?;
+        }
+        covers.iter().try_for_each(|version| fields.needed("covers", version, is_label, "a version of Python"))?;
+        gfx.iter().try_for_each(|target| fields.needed("gfx", target, is_target, "a gfx target"))?;
+        fields.optional("requires_python", requires_python.as_deref(), is_line, "a text of one line")?;
+        fields.needed("index", index, |text| text.is_empty() || is_label(text), "a folder of the index")
+    }
+}
+
+/// Makes the faults of one file's fields.
+#[derive(Clone, Copy)]
+struct Fields<'a> {
+    file: &'a str,
+}
+
+impl Fields<'_> {
+    fn needed(
+        self,
+        field: &'static str,
+        text: &str,
+        fits: impl Fn(&str) -> bool,
+        what: &'static str,
+    ) -> Result<(), ManifestError> {
+        if fits(text) {
+            return Ok(());
+        }
+        let file = if self.file.is_empty() { MANIFEST } else { self.file };
+        Err(ManifestError::BadField { file: file.to_owned(), field, text: visible(text), what })
+    }
+
+    fn optional(
+        self,
+        field: &'static str,
+        text: Option<&str>,
+        fits: impl Fn(&str) -> bool,
+        what: &'static str,
+    ) -> Result<(), ManifestError> {
+        text.map_or(Ok(()), |text| self.needed(field, text, fits, what))
+    }
+}
+
+fn is_line(text: &str) -> bool {
+    unprintable(text).is_none()
+}
+
+fn is_word(text: &str) -> bool {
+    !text.starts_with('-') && is_line(text) && !text.contains(char::is_whitespace)
 }
 
 /// A digest as 64 hex digits.
@@ -229,6 +344,37 @@ mod tests {
             let text = Manifest::new(None, None, vec![file(name)]).to_json();
             assert!(matches!(Manifest::from_json(&text), Err(ManifestError::BadName(_))), "{name}");
         }
+    }
+
+    #[test]
+    fn every_field_of_a_manifest_is_checked() {
+        let whole = serde_json::to_value(Manifest::new(Some("v1".into()), None, vec![file("a.whl")])).unwrap();
+        for (field, value) in [
+            ("/tag", "v1 --force"),
+            ("/plan", "sha256:00"),
+            ("/files/0/name", "a\nb.whl"),
+            ("/files/0/name", "-x.whl"),
+            ("/files/0/distribution", "a/b"),
+            ("/files/0/version", "1;id"),
+            ("/files/0/label", "$(id)"),
+            ("/files/0/accelerator/name", "rocm](javascript:x"),
+            ("/files/0/accelerator/version", "<b>"),
+            ("/files/0/torch", "x"),
+            ("/files/0/python/0", "cp311\u{1b}[2J"),
+            ("/files/0/abi/0", ""),
+            ("/files/0/platform/0", "a b"),
+            ("/files/0/covers/0", "`id`"),
+            ("/files/0/requires_python", ">=3\n.9"),
+            ("/files/0/index", "../x"),
+        ] {
+            let mut hostile = whole.clone();
+            *hostile.pointer_mut(field).unwrap() = value.into();
+            let told = Manifest::from_json(&hostile.to_string());
+            let is_refused = matches!(told, Err(ManifestError::BadField { .. } | ManifestError::BadName(_)));
+            assert!(is_refused, "{field} {value:?}: {told:?}");
+        }
+        let told = Manifest::from_json(&whole.to_string().replace("flash-attn", "a b")).unwrap_err().to_string();
+        assert_eq!(told, "`distribution` of `a.whl` is `a b`, which is not the name of a project");
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub use handover::{
     check_strays, read_leg_reports,
 };
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
-pub use listing::{AssetState, ListedAsset, ListedRelease, Listing, ListingError};
-pub use manifest::{Accelerated, MANIFEST, Manifest, ManifestError, ManifestFile};
+pub use listing::{AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, Listing, ListingError};
+pub use manifest::{Accelerated, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, ManifestError, ManifestFile};
 pub use preflight::{
     CheckOutcome, DeploymentRules, Observation, Preflight, PreflightCheck, PreflightRequest, RepositoryFacts, preflight,
 };

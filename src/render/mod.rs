@@ -19,7 +19,7 @@ pub use docker::docker;
 pub use drift::drift;
 pub use environment::{Taker, Unwritable, environment, environment_json};
 pub use plan::{Detail, changes, plan};
-pub use script::{WindowsShell, command, quote, script, windows_script};
+pub use script::{WindowsShell, command, comment, quote, script, windows_script};
 pub use steps::{dry_run, recipe};
 pub use summary::summary;
 pub use workflow::{FIRST_WORDS, Words, for_windows, workflow};

@@ -14,8 +14,11 @@ const TEMPLATE: &str = include_str!("../../templates/docker/build.sh");
 
 #[derive(Serialize)]
 struct View<'a> {
-    id: &'a str,
-    wheel: &'a str,
+    /// As a word of the shell.
+    id: String,
+    /// As words of a comment.
+    job: String,
+    wheel: String,
     generator: &'a str,
     site: &'a str,
     folder: String,
@@ -23,7 +26,7 @@ struct View<'a> {
     wheels: String,
     uses_caller: bool,
     /// What steps copy.
-    sources: Vec<SourceView<'a>>,
+    sources: Vec<SourceView>,
     uses_jobs: bool,
     /// What steps ask for later ones.
     facts: Vec<&'a str>,
@@ -34,8 +37,8 @@ struct View<'a> {
 }
 
 #[derive(Serialize)]
-struct SourceView<'a> {
-    name: &'a str,
+struct SourceView {
+    name: String,
     path: String,
 }
 
@@ -76,19 +79,20 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
     let (word, folder, caller) = match site {
         Site::Container => ("container", quote(&site.folder()), quote(&site.caller())),
         Site::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),
-        Site::Script => ("host", format!("$PWD/.rock/{}", job.id), "$PWD".to_owned()),
+        Site::Script => ("host", format!("$PWD/.rock/{}", plain_or_quoted(&job.id)), "$PWD".to_owned()),
     };
     let sources = build.steps.iter().filter(|step| !own(step)).flat_map(Step::sources);
     let view = View {
-        id: &job.id,
-        wheel: &job.wheel,
+        id: plain_or_quoted(&job.id),
+        job: comment(&job.id),
+        wheel: comment(&job.wheel),
         generator,
         site: word,
         folder,
         caller,
         wheels: quote(&build.wheels),
         uses_caller: build.uses_caller,
-        sources: sources.map(|(name, path)| SourceView { name, path: quote(path) }).collect(),
+        sources: sources.map(|(name, path)| SourceView { name: quote(name), path: quote(path) }).collect(),
         uses_jobs: build.steps.iter().any(|step| step.jobs.as_ref().is_some_and(|jobs| jobs.count.is_none())),
         facts: build.steps.iter().flat_map(|step| &step.facts).map(String::as_str).collect(),
         has_last: build.steps.iter().any(|step| step.finally),
@@ -163,7 +167,7 @@ pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
     let words: Vec<String> = step.argv.iter().map(word).collect();
     lines.push(words.join(" "));
     StepView {
-        stage: step.stage.clone(),
+        stage: quote(&step.stage),
         seconds: step.timeout_s.unwrap_or(0),
         tries: step.retries + 1,
         clean: step.clean.iter().map(|path| quote(path)).collect(),
@@ -172,6 +176,12 @@ pub(super) fn step_view(step: &Step, programs: &mut Programs) -> StepView {
         asks: !step.facts.is_empty(),
         finally: step.finally,
     }
+}
+
+/// Returns a name as it may stand in a comment of any shell: characters that names of files and jobs do not have become
+/// `_`, so that none ends the comment or has a meaning in it.
+pub fn comment(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "._+-*".contains(c) { c } else { '_' }).collect()
 }
 
 /// Words as one line for a POSIX shell. A first word with `=` is quoted, since it would be an assignment.
@@ -221,6 +231,43 @@ mod tests {
         assert_eq!(quote("it's"), r"'it'\''s'");
         assert_eq!(quote(&format!("{}/a b", shell_variable("PWD"))), "\"$PWD\"'/a b'");
         assert_eq!(command(&["A=b".to_owned(), "A=b".to_owned()]), "'A=b' A=b");
+    }
+
+    /// Whatever a job is called, nothing of its name is evaluated: a plan that was read may come from anywhere.
+    #[test]
+    fn names_of_jobs_and_wheels_are_never_evaluated() {
+        use super::{WindowsShell, script, windows_script};
+        use crate::compat::Compat;
+        use crate::recipe::{Site, fixture};
+
+        let mut job = fixture::flash_attn("2.8.3", "6.2", "2.5.1", "triton", "");
+        job.id = "a'\n$(touch evil)`touch evil`\"; touch evil #".to_owned();
+        job.wheel = "x\r\ntouch evil\n$(touch evil).whl".to_owned();
+        let build = fixture::made_at(&job, &Site::Script).unwrap();
+        let text = script(&job, &build, &Site::Script, "g");
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains("evil")).collect();
+        // The comments, and twice the id as one quoted word, which holds a line break.
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        # x__touch_evil___touch_evil_.whl
+        # Job a____touch_evil__touch_evil____touch_evil__, by g. It runs on this machine, in the folder it is called from.
+        $(touch evil)`touch evil`"; touch evil #'}
+        $(touch evil)`touch evil`"; touch evil #' "$status" "$SECONDS" "$disk_before" "$(free_bytes)" "$bytes" >measured.json
+        "#);
+        let folder = tempfile::tempdir().unwrap();
+        // It ends at the first stage, which is not one of this name.
+        let ended = std::process::Command::new("bash")
+            .args(["-c", &text])
+            .env("ROCK_FROM", "none")
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(!folder.path().join("evil").exists());
+        let shell = windows_script(&job, &build, "py", WindowsShell::PowerShell, &Compat::embedded(), "g").unwrap();
+        let folder = shell.lines().find(|line| line.contains("/.rock/")).unwrap();
+        assert!(folder.contains("\"$PWD/.rock/\" + 'a''"), "{folder}");
+        assert!(shell.lines().skip(3).filter(|line| line.contains("touch evil")).count() <= 2, "{shell}");
+        assert!(windows_script(&job, &build, "py", WindowsShell::Cmd, &Compat::embedded(), "g").is_err());
     }
 
     proptest! {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::told::is_commit_hash;
 use super::wanted::{Hipify, Wanted};
+use crate::names::is_path_below;
 
 /// The version of the form.
 const VERSION: u32 = 1;
@@ -90,6 +92,9 @@ pub enum StateFault {
     /// Another version of the program wrote it.
     #[error("it has version {0}, and this program knows version {VERSION}")]
     OtherVersion(u64),
+    /// A field holds what no checkout writes there.
+    #[error("`{0}` holds what no checkout writes there")]
+    BadField(&'static str),
 }
 
 impl State {
@@ -139,7 +144,42 @@ impl State {
         let value: serde_json::Value = serde_json::from_str(text).map_err(unreadable)?;
         match value.get("version").and_then(serde_json::Value::as_u64) {
             Some(version) if version != u64::from(VERSION) => Err(StateFault::OtherVersion(version)),
-            _ => serde_json::from_value(value).map_err(unreadable),
+            _ => {
+                let state: Self = serde_json::from_value(value).map_err(unreadable)?;
+                state.check().map(|()| state)
+            }
+        }
+    }
+
+    /// Refuses paths that leave the checkout, options in the place of names, and commits that are none: each becomes a
+    /// folder that git works in, or an argument of git.
+    fn check(&self) -> Result<(), StateFault> {
+        let is_line = |text: &str| !text.contains(char::is_control);
+        let is_word = |text: &str| !text.starts_with('-') && is_line(text);
+        let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_commit = |text: &str| text.is_empty() || is_commit_hash(text);
+        let is_record = |record: &RepositoryRecord| {
+            (record.path.is_empty() || is_path_below(&record.path))
+                && [&record.upstream, &record.head].into_iter().chain(&record.hipified).all(|commit| is_commit(commit))
+        };
+        let is_set = |set: &PatchesRecord| {
+            is_word(&set.set)
+                && is_word(&set.folder)
+                && set.files.iter().all(|(path, sum)| is_path_below(path) && is_hex(sum))
+        };
+        let fields = [
+            ("generator", is_line(&self.generator)),
+            ("project", self.project.as_deref().is_none_or(is_word)),
+            ("name", self.name.is_empty() || is_path_below(&self.name)),
+            ("origin", is_word(&self.origin)),
+            ("ref", is_word(&self.reference)),
+            ("commit", self.commit.as_deref().is_none_or(is_commit)),
+            ("patches", self.patches.as_ref().is_none_or(is_set)),
+            ("repositories", self.repositories.iter().all(is_record)),
+        ];
+        match fields.iter().find(|(_, fits)| !fits) {
+            Some((name, _)) => Err(StateFault::BadField(name)),
+            None => Ok(()),
         }
     }
 
@@ -186,6 +226,40 @@ mod tests {
         assert_eq!(State::parse(&text.replace("\"version\": 1", "\"version\": 2")), Err(StateFault::OtherVersion(2)));
         assert!(matches!(State::parse(&text[..40]), Err(StateFault::Unreadable(_))));
         assert!(matches!(State::parse("{}"), Err(StateFault::Unreadable(_))));
+    }
+
+    /// The folder of a checkout is one that its own hooks and build steps can write to.
+    #[test]
+    fn a_state_that_leads_out_of_its_checkout_is_refused() {
+        let mut state = State::begun(&wanted(), None);
+        let head = "a".repeat(40);
+        state.repositories.push(RepositoryRecord { path: "third_party/x".into(), head, ..RepositoryRecord::default() });
+        state.patches = Some(PatchesRecord {
+            set: "main".into(),
+            folder: "patches".into(),
+            files: BTreeMap::from([("pytorch/base/0001-x.patch".into(), "0".repeat(64))]),
+        });
+        let whole = serde_json::to_value(&state).unwrap();
+        assert_eq!(State::parse(&whole.to_string()).unwrap(), state);
+        for (field, value) in [
+            ("/repositories/0/path", "../../other"),
+            ("/repositories/0/path", "/etc"),
+            ("/repositories/0/path", "--exec-path=x"),
+            ("/repositories/0/head", "--hard"),
+            ("/repositories/0/upstream", "HEAD"),
+            ("/ref", "--upload-pack=id"),
+            ("/origin", "--upload-pack=id"),
+            ("/name", "../x"),
+            ("/project", "-x"),
+            ("/patches/set", "a\nb"),
+            ("/patches/files/pytorch~1base~10001-x.patch", "x"),
+        ] {
+            let mut hostile = whole.clone();
+            *hostile.pointer_mut(field).unwrap() = value.into();
+            let name = field.split('/').nth(1).unwrap();
+            let told = State::parse(&hostile.to_string()).unwrap_err();
+            assert!(matches!(told, StateFault::BadField(field) if field == name), "{field} {value}: {told}");
+        }
     }
 
     #[test]

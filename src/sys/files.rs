@@ -49,6 +49,14 @@ impl From<FileError> for Diagnostic {
     }
 }
 
+/// The largest file of a system that is read: lists of its packages, and of the folders that its loader searches.
+pub(super) const LARGEST_SYSTEM_FILE_BYTES: u64 = 64 << 20;
+
+/// Reads a file of a system, which may be the unpacked image of another one.
+pub(super) fn system_text(path: &Path) -> Option<String> {
+    read_text(path, LARGEST_SYSTEM_FILE_BYTES).ok()
+}
+
 /// Reads a file of at most `limit_bytes`.
 ///
 /// # Errors
@@ -56,15 +64,18 @@ impl From<FileError> for Diagnostic {
 pub fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
     let fault = |e| FileError::new("read", path, e);
     let file = std::fs::File::open(path).map_err(fault)?;
-    // Of a file that tells its size the buffer need not grow.
-    let size = file.metadata().map_or(0, |found| found.len());
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit_bytes)).unwrap_or_default());
-    file.take(limit_bytes + 1).read_to_end(&mut bytes).map_err(fault)?;
-    if bytes.len() as u64 > limit_bytes {
+    let too_large = || {
         let reason = format!("it is larger than {limit_bytes} bytes");
-        return Err(FileError { action: "read", path: path.to_owned(), reason, source: None });
+        FileError { action: "read", path: path.to_owned(), reason, source: None }
+    };
+    // Of a file that tells its size nothing need be read to refuse it, and the buffer need not grow.
+    let size = file.metadata().map_or(0, |found| found.len());
+    if size > limit_bytes {
+        return Err(too_large());
     }
-    Ok(bytes)
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    file.take(limit_bytes + 1).read_to_end(&mut bytes).map_err(fault)?;
+    if bytes.len() as u64 > limit_bytes { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// Reads a UTF-8 file of at most `limit_bytes`.
@@ -109,7 +120,8 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// As [`write_atomic`].
 pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     // A pipe has no content of its own, and reading it waits for who writes into it.
-    if path.is_file() && std::fs::read(path).is_ok_and(|present| present == bytes) {
+    let is_as_long = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64);
+    if is_as_long && std::fs::read(path).is_ok_and(|present| present == bytes) {
         return Ok(false);
     }
     write_atomic(path, bytes).map(|()| true)

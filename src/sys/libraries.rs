@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::PositionalFile;
+use super::files::system_text;
 use crate::audit::{Library, MachineLibraries, MachineLibrary, SearchPath};
 use crate::elf::Elf;
 use crate::names::without_dots;
@@ -80,7 +81,7 @@ impl Sysroot {
             return None;
         }
         let own = self.matching(Path::new("/etc/x"), "ld-musl-*.path").into_iter().next();
-        let text = own.and_then(|path| std::fs::read_to_string(self.below(&self.resolve(&path)?)).ok());
+        let text = own.and_then(|path| system_text(&self.below(&self.resolve(&path)?)));
         let text = text.unwrap_or_else(|| "/lib:/usr/local/lib:/usr/lib".to_owned());
         Some(folders(&text, &[':', '\n'], None))
     }
@@ -89,7 +90,7 @@ impl Sysroot {
         if seen.len() >= MOST_FILES || !seen.insert(path.to_owned()) {
             return;
         }
-        let Some(text) = self.resolve(path).and_then(|path| std::fs::read_to_string(self.below(&path)).ok()) else {
+        let Some(text) = self.resolve(path).and_then(|path| system_text(&self.below(&path))) else {
             return;
         };
         for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {

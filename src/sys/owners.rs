@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::files::system_text;
 use crate::names::percent_encode;
 
 /// Packages below a root folder.
@@ -18,7 +19,7 @@ pub struct Owners {
 impl Owners {
     /// The packages of a system; nothing is read yet but its name.
     pub fn new(root: &Path) -> Self {
-        let release = std::fs::read_to_string(root.join("etc/os-release")).unwrap_or_default();
+        let release = system_text(&root.join("etc/os-release")).unwrap_or_default();
         let id = release.lines().find_map(|line| line.strip_prefix("ID="));
         let distribution = id.map_or("", |id| id.trim_matches('"')).to_owned();
         Self { root: root.to_owned(), distribution, versions: None, listed: None }
@@ -44,7 +45,7 @@ impl Owners {
 
     /// apk keeps one file for all: `P:` and `V:` of a package, `F:` a folder and `R:` a file in it.
     fn alpine(&self, path: &str) -> Option<String> {
-        let text = std::fs::read_to_string(self.root.join("lib/apk/db/installed")).ok()?;
+        let text = system_text(&self.root.join("lib/apk/db/installed"))?;
         let (folder, name) = path.trim_start_matches('/').rsplit_once('/')?;
         for stanza in text.split("\n\n") {
             let (mut inside, mut found) = (false, false);
@@ -92,7 +93,7 @@ fn listed(info: &Path) -> BTreeMap<String, String> {
     let mut packages = BTreeMap::new();
     for list in lists {
         let Some(package) = list.file_stem().and_then(|stem| stem.to_str()?.split(':').next()) else { continue };
-        let text = std::fs::read_to_string(&list).unwrap_or_default();
+        let text = system_text(&list).unwrap_or_default();
         for line in text.lines().filter(|line| line.contains(".so") || line.contains("/lib")) {
             packages.entry(line.to_owned()).or_insert_with(|| package.to_owned());
         }
@@ -102,7 +103,7 @@ fn listed(info: &Path) -> BTreeMap<String, String> {
 
 /// Two values of each stanza of a file of stanzas, by the first.
 fn stanzas(path: &Path, keys: [&str; 3]) -> BTreeMap<String, (String, String)> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = system_text(path).unwrap_or_default();
     let value = |stanza: &str, key: &str| {
         stanza.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": ").map(str::to_owned))
     };

@@ -21,7 +21,7 @@ fi
 <% endmacro %>
 #!/usr/bin/env bash
 # << wheel >>
-# Job << id >>, by << generator >>.<% if site == "container" %> It runs in a container that has the job's folder at << folder >>.<% else %> It runs on this machine, in the folder it is called from.<% endif %>
+# Job << job >>, by << generator >>.<% if site == "container" %> It runs in a container that has the job's folder at << folder >>.<% else %> It runs on this machine, in the folder it is called from.<% endif %>
 
 #   ROCK_FOLDER=DIR   the job's folder
 #   ROCK_FROM=STAGE   begins at that stage; those before it are taken as done

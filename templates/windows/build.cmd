@@ -18,7 +18,7 @@ call :facts
 <% endmacro %>
 @echo off
 rem << wheel >>
-rem Job << id >>, by << generator >>. It runs on a Windows machine, in the folder it is called from.
+rem Job << job >>, by << generator >>. It runs on a Windows machine, in the folder it is called from.
 rem   ROCK_FOLDER=DIR     the job's folder, absolute
 rem   ROCK_FROM=STAGE     begins at that stage; those before it are taken as done
 rem   ROCK_PYTHON=PROGRAM the Python, 3.8 or later, that runs the steps

@@ -1,5 +1,5 @@
 # << wheel >>
-# Job << id >>, by << generator >>. It runs on a Windows machine, in the folder it is called from.
+# Job << job >>, by << generator >>. It runs on a Windows machine, in the folder it is called from.
 #   ROCK_FOLDER=DIR     the job's folder, absolute
 #   ROCK_FROM=STAGE     begins at that stage; those before it are taken as done
 #   ROCK_PYTHON=PROGRAM the Python, 3.8 or later, that runs the steps
@@ -53,7 +53,7 @@ function facts {
 $begun = environment
 Push-Location
 try {
-  if (-not $env:ROCK_FOLDER) { $env:ROCK_FOLDER = "$PWD/.rock/<< id >>" }
+  if (-not $env:ROCK_FOLDER) { $env:ROCK_FOLDER = "$PWD/.rock/" + << id >> }
 <% if uses_caller %>
   if (-not $env:ROCK_CALLER) { $env:ROCK_CALLER = "$PWD" }
 <% endif %>
@@ -70,7 +70,7 @@ try {
 <% for step in steps %>
 
   # << loop.index >>/<< steps|length >>
-  step '<< step.stage >>' <% if step.variables %>{
+  step << step.stage >> <% if step.variables %>{
 <% for line in step.variables %>
     << line >>
 <% endfor %>

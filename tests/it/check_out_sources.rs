@@ -67,6 +67,23 @@ fn git_ignores_what_submodules_differ_in_and_an_empty_list_of_them_is_none() {
     assert!(done.stdout.starts_with("checked out: "));
 }
 
+/// A server may answer `ls-remote` without end.
+#[test]
+fn an_answer_of_git_without_end_is_refused_and_not_kept() {
+    use crate::support::hostile::{Bounds, bounded};
+    let sources = Sources::new();
+    let git =
+        "#!/bin/sh\ncase \" $* \" in *' ls-remote '*|*' fetch '*) exec yes 0000 ;; esac\nexec /usr/bin/git \"$@\"\n";
+    let project = sources.project.file("bin/git", git);
+    std::process::Command::new("chmod").args(["+x", "bin/git"]).current_dir(project.root()).status().unwrap();
+    let path = format!("{}:/usr/bin:/bin", project.path("bin").display());
+    let project = project.env("PATH", path);
+    let words = ["source", "checkout", "--origin", "upstream/top", "--ref", "v1", "--checkout-dir", "co"];
+    let within = Bounds { address_mib: 1024, peak_mib: 256, cpu_s: 60 };
+    let said = bounded(&project, within, &words, 1).stderr;
+    assert!(said.contains("error[H045 too-much-output]: `git") && said.contains("wrote more than 64 MiB"), "{said}");
+}
+
 /// TS15
 #[test]
 fn a_second_run_changes_nothing_and_two_clean_runs_make_one_commit() {

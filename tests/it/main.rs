@@ -40,6 +40,7 @@ mod fit_a_runner;
 mod gfx_of_a_wheel;
 mod go_on_with_a_build;
 mod hand_over_wheels;
+mod hostile_hand_offs;
 mod hostile_wheels;
 mod index_installs;
 mod index_of_known_wheels;

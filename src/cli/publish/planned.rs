@@ -25,7 +25,7 @@ pub(super) struct Planned {
 
 impl Planned {
     pub(super) fn read(path: &std::path::Path, sink: &mut Sink) -> Result<Self, Exit> {
-        let source = load::read_source(path, sink)?;
+        let source = load::read_limited(path, plan::LARGEST_PLAN_BYTES, sink)?;
         let jobs = plan::read_json(&source, sink).ok_or(Exit::Fault)?;
         let mut planned = Self { digest: Some(release_folder::digest(source.text.as_bytes())), ..Self::default() };
         for job in &jobs {

@@ -160,7 +160,7 @@ pub(super) fn expected(paths: &[PathBuf], compat: &Compat, shell: &Shell, sink: 
     let (matrices, saved): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_matrix);
     let mut plan = SavedPlan::default();
     for path in saved {
-        plan = plan.with(plan::read_saved(&load::source(shell, path)?, sink).ok_or(Exit::Fault)?);
+        plan = plan.with(plan::read_saved(&load::plan_source(shell, path)?, sink).ok_or(Exit::Fault)?);
     }
     if !matrices.is_empty() {
         let files: Vec<PathBuf> = matrices.into_iter().cloned().collect();

@@ -1,12 +1,14 @@
 //! Cells by hand: `exclude`, `include`, `rows`.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use indexmap::IndexMap;
 
 use super::axes::Naming;
 use super::fields::words;
-use super::{Reader, entries, texts};
+use super::{Reader, entries};
 use crate::config::fields::OVERRIDES;
-use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row};
+use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row, Word, syntax};
 use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
@@ -14,35 +16,64 @@ use crate::diagnostic::{
 };
 use crate::yaml::{Key, Node, Value, shape};
 
+/// Values that a wrong one is compared with, to say which may be meant.
+const MOST_COMPARED: usize = 1000;
+
 /// The axes with every value that the product or a row has, by name.
 pub(super) struct Known<'a> {
     pub(super) axes: &'a [Axis],
-    pub(super) rows: &'a [Row],
+    /// Names in the order in which they appear.
+    names: Vec<&'a str>,
+    by_name: HashMap<&'a str, KnownAxis<'a>>,
 }
 
-impl Known<'_> {
-    fn role(&self, name: &str) -> Option<AxisRole> {
-        let product = self.axes.iter().find(|axis| axis.name == name).map(|axis| axis.role);
-        product.or_else(|| self.rows.iter().find_map(|row| Some(row.axes.get(name)?.value.role(name))))
-    }
+/// One axis of the product or of rows.
+struct KnownAxis<'a> {
+    role: AxisRole,
+    /// Each value with the first spelling of it.
+    values: BTreeMap<&'a Word, &'a AxisValue>,
+    /// The values of the product.
+    product: BTreeSet<&'a Word>,
+}
 
-    fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
-        for name in self.rows.iter().flat_map(|row| row.axes.keys()) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
+impl<'a> Known<'a> {
+    pub(super) fn new(axes: &'a [Axis], rows: &'a [Row]) -> Self {
+        let mut known = Self { axes, names: Vec::new(), by_name: HashMap::new() };
+        for axis in axes {
+            let entry = known.entry(&axis.name, axis.role);
+            entry.product.extend(axis.values.iter().map(|value| &value.value));
+            for value in &axis.values {
+                entry.values.entry(&value.value).or_insert(value);
             }
         }
-        names
+        for (name, value) in rows.iter().flat_map(|row| &row.axes) {
+            known.entry(name, value.value.role(name)).values.entry(&value.value).or_insert(value);
+        }
+        known
     }
 
-    fn values<'k>(&'k self, name: &'k str) -> impl Iterator<Item = &'k AxisValue> {
-        let product = self.axes.iter().filter(move |axis| axis.name == name).flat_map(|axis| &axis.values);
-        product.chain(self.rows.iter().filter_map(move |row| row.axes.get(name)))
+    fn entry(&mut self, name: &'a str, role: AxisRole) -> &mut KnownAxis<'a> {
+        self.by_name.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            KnownAxis { role, values: BTreeMap::new(), product: BTreeSet::new() }
+        })
+    }
+
+    fn role(&self, name: &str) -> Option<AxisRole> {
+        self.by_name.get(name).map(|axis| axis.role)
+    }
+
+    /// Returns the axis's own spelling of a value, where some cell has it.
+    fn value(&self, name: &str, value: &Word) -> Option<&'a AxisValue> {
+        self.by_name.get(name)?.values.get(value).copied()
+    }
+
+    fn texts(&self, name: &str) -> impl Iterator<Item = &'a str> {
+        self.by_name.get(name).into_iter().flat_map(|axis| axis.values.values().map(|value| value.text.as_str()))
     }
 
     fn is_in_product(&self, name: &str, value: &AxisValue) -> bool {
-        self.axes.iter().any(|axis| axis.name == name && axis.values.iter().any(|v| v.value == value.value))
+        self.by_name.get(name).is_some_and(|axis| axis.product.contains(&value.value))
     }
 }
 
@@ -165,7 +196,7 @@ impl Reader<'_> {
         entry: &str,
     ) -> Option<(AxisValue, &'n Node)> {
         let Some(role) = known.role(&key.text) else {
-            let names = known.names();
+            let names = &known.names;
             let near = nearest(&key.text, names.iter().copied());
             let help = match near {
                 Some(near) => format!("write `{near}`"),
@@ -189,9 +220,8 @@ impl Reader<'_> {
         (value, node): (AxisValue, &'n Node),
         known: &Known<'_>,
     ) -> (AxisValue, &'n Node) {
-        if !known.values(&key.text).any(|other| other.value == value.value) {
-            let texts: Vec<&str> = known.values(&key.text).map(|other| other.text.as_str()).collect();
-            let help = match nearest(&value.text, texts.iter().copied()) {
+        if known.value(&key.text, &value.value).is_none() {
+            let help = match nearest(&value.text, known.texts(&key.text).take(MOST_COMPARED)) {
                 Some(near) => format!("did you mean `{near}`? Otherwise remove the entry"),
                 None => "remove the entry".into(),
             };
@@ -220,12 +250,8 @@ impl Reader<'_> {
     /// `REPOSITORY[:TAG[@sha256:DIGEST]]` in its two parts.
     pub(super) fn image_reference(&mut self, node: &Node) -> Option<(String, String)> {
         let text = node.text()?;
-        let (name, digest) = text.split_once('@').map_or((text, None), |(name, digest)| (name, Some(digest)));
-        let name_start = name.rfind('/').map_or(0, |slash| slash + 1);
-        let (repository, tag) = match name[name_start..].rfind(':') {
-            Some(colon) => (&name[..name_start + colon], &name[name_start + colon + 1..]),
-            None => (name, ""),
-        };
+        let (repository, tag, digest) = syntax::image_parts(text);
+        let tag = tag.unwrap_or_default();
         if let (Some(_), "") = (digest, tag) {
             let help = "write `REPOSITORY:TAG@sha256:…`, so that the plan can tell what is in it";
             self.fault(&codes::BAD_IMAGE, node, format!("`{text}` has a digest but no tag"), help);
@@ -239,17 +265,7 @@ impl Reader<'_> {
     /// Whether a text is the name of an image repository (distribution reference grammar: lower-case path components,
     /// an optional host with port before).
     pub(super) fn repository(&mut self, text: &str, node: &Node) -> bool {
-        let component = |part: &str| {
-            part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-'))
-                && part.starts_with(|c: char| c.is_ascii_alphanumeric())
-                && part.ends_with(|c: char| c.is_ascii_alphanumeric())
-        };
-        let host = |part: &str| match part.split_once(':') {
-            Some((name, port)) => component(name) && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()),
-            None => component(part),
-        };
-        let mut parts = text.split('/');
-        let fits = parts.next().is_some_and(host) && parts.all(component);
+        let fits = syntax::is_image_repository(text);
         if !fits {
             let message = format!("`{text}` is not the name of an image: these are lower case, such as `rocm/pytorch`");
             self.fault(&codes::BAD_IMAGE, node, message, "write the repository, or the repository and tag");
@@ -260,8 +276,8 @@ impl Reader<'_> {
     /// Whether a text is a tag, with or without a digest.
     pub(super) fn tag(&mut self, text: &str, node: &Node) -> bool {
         let (tag, digest) = text.split_once('@').map_or((text, None), |(tag, digest)| (tag, Some(digest)));
-        let fits = texts::is_label(tag.strip_prefix('_').unwrap_or(tag)) && tag.len() <= 128;
-        let digest_fits = digest.is_none_or(|digest| digest.parse::<crate::names::Digest>().is_ok());
+        let fits = syntax::is_image_tag(tag);
+        let digest_fits = digest.is_none_or(syntax::is_image_digest);
         if !fits {
             let message =
                 format!("`{tag}` is not the tag of an image: these have letters, digits, `_`, `.` and `-` only");
@@ -283,7 +299,7 @@ fn brings_back(axes: &IndexMap<String, AxisValue>, known: &Known<'_>, exclude: &
 
 /// The value as the axis spells it: `2.5` becomes `2.5.0` where that is what the axis lists.
 fn canonical(value: AxisValue, name: &str, known: &Known<'_>) -> AxisValue {
-    known.values(name).find(|other| other.value == value.value).cloned().unwrap_or(value)
+    known.value(name, &value.value).cloned().unwrap_or(value)
 }
 
 fn list(names: &[&str]) -> String {

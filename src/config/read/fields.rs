@@ -7,7 +7,7 @@ use crate::compat::rows::ReleaseTypeRow;
 use crate::config::{
     Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
     Platform, PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, Strictness, Switch, Test,
-    TestFamilies, ToolFrom, TorchFrom, Workflow,
+    TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -22,6 +22,11 @@ use crate::yaml::{Node, Value};
 const FORMAT: &str = "1";
 /// GitHub's bound on the jobs of one matrix (workflow syntax, `strategy.matrix`).
 const MOST_PARALLEL: u32 = 256;
+
+/// Entries of `rows`, of `include` and of `exclude`.
+const MOST_ENTRIES: usize = 10_000;
+/// Groups of a container.
+const MOST_GROUPS: usize = 1000;
 
 /// Whether GitHub reads it as a filter pattern: brackets hold single signs and ranges that go up, and what repeats follows
 /// a sign (docs.github.com, "Workflow syntax", filter pattern cheat sheet).
@@ -69,7 +74,9 @@ impl Reader<'_> {
         let distribution = self.distribution(node);
         let naming = Naming { distribution: text(node, "distribution"), recipe: &recipe };
         let axes = self.axes(entries(node, "axes"), &naming);
-        let (rows, row_nodes): (Vec<_>, Vec<_>) = self.rows(items(node, "rows"), &axes, &naming).into_iter().unzip();
+        let explicit = |reader: &mut Self, name| reader.bounded(items(node, name), name, MOST_ENTRIES);
+        let rows = explicit(self, "rows");
+        let (rows, row_nodes): (Vec<_>, Vec<_>) = self.rows(rows, &axes, &naming).into_iter().unzip();
         if entries(node, "axes").is_empty() && items(node, "rows").is_empty() {
             self.push(
                 Diagnostic::new(&codes::NO_CELLS, "there is nothing to build: the file has neither `axes` nor `rows`")
@@ -77,9 +84,11 @@ impl Reader<'_> {
                     .help("list versions under `axes`, such as `python: [\"3.12\"]`"),
             );
         }
-        let known = Known { axes: &axes, rows: &rows };
-        let exclude = self.excludes(items(node, "exclude"), &known);
-        let include = self.includes(items(node, "include"), &known, &exclude, &recipe);
+        let known = Known::new(&axes, &rows);
+        let exclude = explicit(self, "exclude");
+        let exclude = self.excludes(exclude, &known);
+        let include = explicit(self, "include");
+        let include = self.includes(include, &known, &exclude, &recipe);
         let (include, include_nodes): (Vec<_>, Vec<_>) = include.into_iter().unzip();
         self.twins((&rows, &row_nodes), (&include, &include_nodes));
         place_all::insert_explicit(&axes, &rows, &include, &mut places);
@@ -215,8 +224,7 @@ impl Reader<'_> {
     fn docker(&mut self, node: &Node) -> Option<Docker> {
         let size = node.get("shm-size")?;
         let shm_size = size.text()?;
-        let digits = shm_size.trim_end_matches(|c: char| "bkmgBKMG".contains(c));
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || shm_size.len() > digits.len() + 1 {
+        if !syntax::is_size(shm_size) {
             let message = format!("`{shm_size}` is not a size for shared memory");
             self.fault(
                 &codes::BAD_DOCKER_ARGUMENT,
@@ -226,9 +234,9 @@ impl Reader<'_> {
             );
         }
         let mut groups = Vec::new();
-        for node in items(node, "groups") {
+        for node in self.bounded(items(node, "groups"), "groups", MOST_GROUPS) {
             let Some(name) = node.text() else { continue };
-            if texts::is_label(name.strip_prefix('_').unwrap_or(name)) {
+            if syntax::is_group(name) {
                 groups.push(name.to_owned());
             } else {
                 let message = format!("`{name}` is not the name or number of a group");
@@ -246,7 +254,7 @@ impl Reader<'_> {
     fn repair(&mut self, node: &Node) -> Option<Repair> {
         let platform = node.get("platform")?;
         let name = platform.text()?;
-        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
+        if !syntax::is_platform_word(name) {
             let message = format!("`{name}` is not a platform tag");
             self.fault(&codes::BAD_NAME, platform, message, "write `auto`, or a tag such as `manylinux_2_28_x86_64`");
         }
@@ -348,9 +356,10 @@ impl Reader<'_> {
             }
         }
         let mut texts: Vec<String> = Vec::new();
+        let mut known = std::collections::HashSet::new();
         for node in patterns {
             let Some(text) = node.text() else { continue };
-            if texts.iter().any(|known| known == text) {
+            if !known.insert(text) {
                 let message = format!("the pattern `{text}` is listed twice");
                 self.fault(&codes::DUPLICATE_VALUE, node, message, "remove one");
             }

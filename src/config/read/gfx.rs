@@ -1,5 +1,9 @@
 //! GPU targets and families of them.
 
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
+
 use super::Reader;
 use crate::config::Gfx;
 use crate::diagnostic::{
@@ -9,6 +13,9 @@ use crate::diagnostic::{
 };
 use crate::names::GfxTarget;
 use crate::yaml::Node;
+
+/// Targets and families of one list. LLVM knows fewer than 100 processors, each with few features.
+const MOST_TARGETS: usize = 1000;
 
 impl Reader<'_> {
     /// The wanted targets, families expanded. `host` stands alone.
@@ -25,11 +32,11 @@ impl Reader<'_> {
 
     /// A list of targets without `host`.
     pub(super) fn targets(&mut self, nodes: &[Node]) -> Vec<GfxTarget> {
-        let mut found: Vec<GfxTarget> = Vec::new();
-        let mut written: Vec<(&str, &Node)> = Vec::new();
-        for node in nodes {
+        let mut found = IndexSet::new();
+        let mut written: BTreeMap<&str, &Node> = BTreeMap::new();
+        for node in self.bounded(nodes, "gfx", MOST_TARGETS) {
             let Some(text) = node.text() else { continue };
-            if let Some((_, first)) = written.iter().find(|(other, _)| *other == text) {
+            if let Some(first) = written.get(text) {
                 self.push(
                     Diagnostic::new(&codes::DUPLICATE_VALUE, format!("the gfx target `{text}` is listed twice"))
                         .at(self.source.place(node.span.clone()), "again here")
@@ -38,20 +45,21 @@ impl Reader<'_> {
                 );
                 continue;
             }
-            written.push((text, node));
+            written.insert(text, node);
             // A target may stand in two families.
-            for target in self.target_or_family(text, node) {
-                if !found.contains(&target) {
-                    found.push(target);
-                }
-            }
+            found.extend(self.target_or_family(text, node));
         }
-        found
+        found.into_iter().collect()
     }
 
     /// One value of a gfx axis: targets and families joined with `;`.
     pub(super) fn gfx_value(&mut self, text: &str, node: &Node) -> Option<Vec<GfxTarget>> {
         let mut found: Vec<GfxTarget> = Vec::new();
+        if text.split(';').nth(MOST_TARGETS).is_some() {
+            let message = format!("the value has more than {MOST_TARGETS} gfx targets");
+            self.fault(&codes::TOO_MANY_ENTRIES, node, message, "remove those that no build needs");
+            return None;
+        }
         for part in text.split(';') {
             let targets = self.target_or_family(part, node);
             if targets.is_empty() {

@@ -1,13 +1,16 @@
 //! Checks of single texts: names, labels, addresses, words of a command line.
 
+use indexmap::IndexSet;
+
 use super::Reader;
 use crate::compat::rows::ReleaseTypeRow;
+use crate::config::syntax::{has_address_breaker, index_host, is_secret_word, is_taken, unprintable};
+pub(super) use crate::config::syntax::{is_label, is_name, leaves_the_repository};
 use crate::diagnostic::{
     Diagnostic, Place, Sink, Source,
     nearest::{nearest, with_nearest},
     registry::build,
     registry::matrix as codes,
-    render,
 };
 use crate::yaml::{Node, Value};
 
@@ -15,7 +18,7 @@ use crate::yaml::{Node, Value};
 /// a name of a file.
 pub(super) fn check_characters(node: &Node, source: &Source, sink: &mut Sink) {
     let mut fault = |text: &str, span: &std::ops::Range<usize>| {
-        let Some(c) = text.chars().find(|&c| c.is_control() || render::is_invisible(c)) else { return };
+        let Some(c) = unprintable(text) else { return };
         let (name, help) = match c {
             '\n' | '\r' => ("a line break".to_owned(), "write the text on one line"),
             '\t' => ("a tab".to_owned(), "write spaces instead"),
@@ -40,30 +43,12 @@ pub(super) fn check_characters(node: &Node, source: &Source, sink: &mut Sink) {
     }
 }
 
-/// Letters, digits, `-`, `_` and `.`, beginning with a letter or digit.
-pub(super) fn is_label(text: &str) -> bool {
-    let inside = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.bytes().all(inside) && text.len() <= 256
-}
-
-/// Lower-case letters, digits and `-`, beginning with a letter or digit.
-pub(super) fn is_name(text: &str) -> bool {
-    let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    !text.is_empty() && !text.starts_with('-') && text.bytes().all(inside) && text.len() <= 64
-}
-
-/// Variables of a step that builds which are not a user's: those of the rendered workflow, of the runner (docs.github.com,
-/// "Variables reference"; a secret's own name may not begin with `GITHUB_` either), and those that decide which programs
-/// run and what they load.
-const TAKEN: [&str; 7] = ["CAP", "ENGINE", "BEGAN", "CI", "HOME", "PATH", "BASH_ENV"];
+/// Secrets of one matrix file: GitHub gives a workflow at most 100 each of the organization, the repository and the
+/// environment (docs.github.com, "Secrets reference", limits).
+const MOST_SECRETS: usize = 300;
 /// Values of a recipe variable that is one of both.
 const SWITCH: [&str; 2] = ["on", "off"];
-const TAKEN_BEGINNINGS: [&str; 6] = ["GITHUB_", "RUNNER_", "ACTIONS_", "INPUT_", "ROCK_", "LD_"];
 const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
-
-fn is_taken(name: &str) -> bool {
-    TAKEN.contains(&name) || TAKEN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-}
 
 impl Reader<'_> {
     /// A runner's label; one that no fact knows is a warning, since self-hosted runners have labels of their own.
@@ -110,12 +95,10 @@ impl Reader<'_> {
 
     /// Names of secrets, each once.
     pub(super) fn secrets(&mut self, nodes: &[Node]) -> Vec<String> {
-        let mut found: Vec<String> = Vec::new();
-        for node in nodes {
+        let mut found = IndexSet::new();
+        for node in self.bounded(nodes, "secrets", MOST_SECRETS) {
             let Some(text) = node.text() else { continue };
-            let upper = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
-            let begins = text.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
-            if !begins || !text.bytes().all(upper) {
+            if !is_secret_word(text) {
                 // The text itself is not repeated: it may be the secret.
                 let help = "list names such as `HF_TOKEN`; the values are kept by GitHub";
                 self.push(
@@ -126,13 +109,19 @@ impl Reader<'_> {
             } else if is_taken(text) {
                 let message = format!("`{text}` cannot be the name of a secret: {TAKEN_BY}");
                 self.fault(&codes::BAD_SECRET_NAME, node, message, "give the secret another name, on GitHub too");
-            } else if found.iter().any(|name| name == text) {
+            } else if !found.insert(text.to_owned()) {
                 self.fault(&codes::DUPLICATE_VALUE, node, format!("the secret `{text}` is listed twice"), "remove one");
-            } else {
-                found.push(text.to_owned());
             }
         }
-        found
+        found.into_iter().collect()
+    }
+
+    /// Returns a list's entries up to the most that it may have; a longer one is a fault.
+    pub(super) fn bounded<'n>(&mut self, entries: &'n [Node], name: &str, most: usize) -> &'n [Node] {
+        let Some(beyond) = entries.get(most) else { return entries };
+        let message = format!("`{name}` has {} entries, and {most} are the most", entries.len());
+        self.fault(&codes::TOO_MANY_ENTRIES, beyond, message, "remove those that no build needs");
+        &entries[..most]
     }
 
     /// The addresses of indexes by name, those of layouts with their base, and whether the ROCm index has extras for
@@ -173,9 +162,9 @@ impl Reader<'_> {
     /// The address of an index.
     pub(super) fn index_address(&mut self, node: &Node) -> Option<String> {
         let text = node.text()?;
-        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-        let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
-        let (message, help) = if rest.is_none() {
+        let found = index_host(text);
+        let host = found.unwrap_or_default();
+        let (message, help) = if found.is_none() {
             (format!("the address of an index must begin with `https://`, not `{text}`"), "write the whole address")
         } else if host.contains('@') {
             let message = "the address of an index cannot hold a user name or a password";
@@ -185,9 +174,7 @@ impl Reader<'_> {
                     .help("remove it, and list the secret's name under `secrets`"),
             );
             return None;
-        } else if host.is_empty()
-            || text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '`' | '<' | '>'))
-        {
+        } else if host.is_empty() || has_address_breaker(text) {
             (
                 format!("`{text}` is not the address of an index: these hold no spaces, quotes or brackets"),
                 "write a whole address, percent-encoded where needed",
@@ -278,10 +265,4 @@ pub fn docker_argument_fault(number: usize, text: &str) -> Option<(String, Strin
 fn two_words(text: &str) -> Option<(&str, &str)> {
     let (option, value) = text.split_once(char::is_whitespace)?;
     (option.starts_with('-') && !option.contains('=')).then(|| (option, value.trim()))
-}
-
-/// A relative path that goes above where it starts, or into the home folder.
-pub(super) fn leaves_the_repository(text: &str) -> bool {
-    let climbs = text.split(['/', '\\']).any(|part| part == "..");
-    (climbs && !text.contains(char::is_whitespace)) || text.starts_with("~/") || text == "~"
 }

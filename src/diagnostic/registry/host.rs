@@ -36,6 +36,7 @@ pub const ALL: &[&Code] = &[
     &NO_TARGET_NAMED,
     &OLD_BUILD_TOOL,
     &UNFIT_PATH,
+    &TOO_MUCH_OUTPUT,
 ];
 
 /// The kernel driver lists no AMD GPU.
@@ -229,4 +230,10 @@ pub const UNFIT_PATH: Code = Code::warning(
     "H032",
     "unfit-path",
     "Builds of torch from source are known to fail with such a path (table `paths`): on Windows command lines grow with the folder of the build until they are too long, and blanks in the path of Python are taken for the end of a word.\n\nMove the one or the other.",
+);
+/// A program wrote more than is kept of any.
+pub const TOO_MUCH_OUTPUT: Code = Code::error(
+    "H045",
+    "too-much-output",
+    "A program that was asked something, such as `git ls-remote`, wrote more than 64 MiB. No answer is that long, so the program was ended and nothing is taken from it.\n\nLook at what the command prints; a server that lists millions of refs does this.",
 );

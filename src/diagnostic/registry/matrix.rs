@@ -48,6 +48,8 @@ pub const ALL: &[&Code] = &[
     &CELL_TWICE,
     &BAD_ISSUE,
     &OTHER_SYSTEM,
+    &TOO_MANY_VALUES,
+    &TOO_MANY_ENTRIES,
 ];
 
 /// One key twice in one mapping.
@@ -96,7 +98,7 @@ pub const TAG: Code = Code::error(
 pub const ALIAS_BUDGET: Code = Code::error(
     "M008",
     "alias-budget",
-    "Aliases that name values full of aliases multiply: a file of a kilobyte can stand for gigabytes. A file may add 100,000 values through aliases; this one adds more.",
+    "Aliases that name values full of aliases multiply: a file of a kilobyte can stand for gigabytes. A file may add 100,000 values through aliases, and 16 MiB of memory: what its anchors keep and its aliases repeat, long texts included. This one adds more.",
 );
 /// An alias of nothing.
 pub const UNKNOWN_ANCHOR: Code = Code::error(
@@ -310,4 +312,16 @@ pub const OTHER_SYSTEM: Code = Code::error(
     "M054",
     "other-system",
     "The facts say that this runner has another system than `platform` asks for, so a job would fail there at its first step. Where no `runner` is named, it is the default, which has Linux; `platform: windows` needs one of its own.\n\n`rock-matrix compat list runners` shows the systems under `os`.",
+);
+/// More values than a file may hold.
+pub const TOO_MANY_VALUES: Code = Code::error(
+    "M070",
+    "too-many-values",
+    "A matrix or recipe file may hold 500,000 values, keys included, so that reading it takes a bounded amount of memory. Divide it into several files.",
+);
+/// A list with more entries than it may have.
+pub const TOO_MANY_ENTRIES: Code = Code::error(
+    "M071",
+    "too-many-entries",
+    "The list is longer than any build needs: `secrets` may name 300 (GitHub gives a workflow at most 100 secrets each of the organization, the repository and the environment), `gfx` and `docker.groups` 1,000, and `rows`, `include` and `exclude` 10,000 each.\n\nValues that many cells share belong on an axis.",
 );

@@ -1,6 +1,6 @@
 //! A plan read back into jobs.
 
-use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION};
+use super::{ExcludedDocument, JobDocument, MatrixDocument, PlanDocument, VERSION, check, field};
 use crate::config::{
     DigestRule, Docker, Gate, GpuPolicy, GroupIds, Image, MissingImage, Platform, PythonFrom, Repair, Switch, Test,
     TestFamilies, TorchFrom,
@@ -38,6 +38,16 @@ pub fn read_saved(source: &Source, sink: &mut Sink) -> Option<SavedPlan> {
     };
     if document.version != VERSION {
         sink.push(fault(format!("it is of version {}, this program reads {VERSION}", document.version)));
+        return None;
+    }
+    let faults = check::faults(&document);
+    if !faults.is_empty() {
+        for fault in faults.iter().take(check::MOST_FAULTS) {
+            sink.push(fault_at(fault.to_string(), field::offset(&source.text, &fault.steps)));
+        }
+        if faults.len() > check::MOST_FAULTS {
+            sink.push(fault(format!("more than {} of its fields are refused", check::MOST_FAULTS)));
+        }
         return None;
     }
     let saved = || {

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::comment;
 use crate::compat::Compat;
 use crate::plan::Job;
 use crate::recipe::{Build, Extend, SHELL_VARIABLE, Step, late_name, shell_variable};
@@ -35,21 +36,24 @@ pub enum WindowsShell {
 
 #[derive(Serialize)]
 struct View<'a> {
-    id: &'a str,
-    wheel: &'a str,
+    /// As a part of the shell's line that sets the job's folder.
+    id: String,
+    /// As words of a comment.
+    job: String,
+    wheel: String,
     generator: &'a str,
     python: String,
     unpack: String,
     look: String,
     uses_caller: bool,
     facts: String,
-    steps: Vec<StepView<'a>>,
+    steps: Vec<StepView>,
     files: Vec<File>,
 }
 
 #[derive(Serialize)]
-struct StepView<'a> {
-    stage: &'a str,
+struct StepView {
+    stage: String,
     variables: Vec<String>,
     words: String,
     asks: bool,
@@ -81,8 +85,12 @@ pub fn windows_script(
     let steps = build.steps.iter().map(|step| writer.step(step)).collect::<Result<_, _>>()?;
     let facts = build.steps.iter().flat_map(|step| &step.facts).map(String::as_str);
     let view = View {
-        id: &job.id,
-        wheel: &job.wheel,
+        id: match shell {
+            WindowsShell::PowerShell => powershell_text(&job.id),
+            WindowsShell::Cmd => cmd_text("ROCK_FOLDER", &job.id)?,
+        },
+        job: comment(&job.id),
+        wheel: comment(&job.wheel),
         generator,
         python: match shell {
             WindowsShell::PowerShell => powershell_text(python),
@@ -119,7 +127,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn step<'a>(&mut self, step: &'a Step) -> Result<StepView<'a>, Unwritable> {
+    fn step(&mut self, step: &Step) -> Result<StepView, Unwritable> {
         let mut words: Vec<String> = Vec::new();
         let mut option = |name: &str, values: &[&str]| {
             words.push(name.to_owned());
@@ -147,7 +155,7 @@ impl Writer {
         }
         let words = self.line(&step.stage, &made)?;
         let (variables, asks) = (self.variables(step)?, !step.facts.is_empty());
-        Ok(StepView { stage: &step.stage, variables, words, asks, finally: step.finally })
+        Ok(StepView { stage: self.quoted(&step.stage, &step.stage)?, variables, words, asks, finally: step.finally })
     }
 
     /// The words of what looks at the job's folder and at what steps copy.

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use crate::cli::publish::connect::Opened;
 use crate::cli::publish::{Args, Exit, Gathered, load};
-use crate::cli::published::{LARGEST_MANIFEST_BYTES, no_listing};
+use crate::cli::published::no_listing;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
 use crate::github::{GithubError, of_goal};
 use crate::publish::remote::{Goal, standing};
-use crate::publish::{ListedRelease, Listing, MANIFEST, Manifest, ManifestError, SUMS};
+use crate::publish::{
+    LARGEST_LISTING_BYTES, LARGEST_MANIFEST_BYTES, ListedRelease, Listing, MANIFEST, Manifest, ManifestError, SUMS,
+};
 
 /// What is there.
 pub(super) struct There {
@@ -22,7 +24,7 @@ pub(super) struct There {
 impl There {
     /// As it was saved in a file. What is in its files is not known.
     pub(super) fn saved(path: &Path, sink: &mut Sink) -> Result<Self, Exit> {
-        let source = load::read_source(path, sink)?;
+        let source = load::read_limited(path, LARGEST_LISTING_BYTES, sink)?;
         let listing = Listing::from_json(&source.text).map_err(|error| {
             sink.push(no_listing(&source, &error));
             Exit::Fault

@@ -1,0 +1,243 @@
+//! Files that one process leaves for another and that someone has changed meanwhile: plans, records, listings, legs of a
+//! workflow. What they hold becomes words of scripts, options of containers and names of files.
+
+use crate::support::Project;
+use crate::support::hostile::{Bounds, bounded};
+
+const MATRIX: &str = r#"version: 1
+distribution: flash-attn
+recipe: flash-attn
+axes:
+  flash-attn: ["2.8.3"]
+  python: ["3.10", "3.11"]
+  torch: ["2.5.1"]
+  rocm: ["6.2"]
+  backend: [ck, triton]
+secrets: [HF_TOKEN]
+docker: {args: ["--env=A=b"]}
+vars: {gib-per-job: "2.8"}
+indexes: {torch: "https://e.example/whl"}
+"#;
+
+/// A project with a plan as this program wrote it, and that plan.
+fn planned() -> (Project, serde_json::Value) {
+    let project = Project::new().file("m.yaml", MATRIX);
+    let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    (project, plan)
+}
+
+/// Puts a value into a field, which is made where it is not there.
+fn set(plan: &serde_json::Value, field: &str, value: serde_json::Value) -> String {
+    let mut plan = plan.clone();
+    let (parent, key) = field.rsplit_once('/').unwrap();
+    match plan.pointer_mut(parent).unwrap_or_else(|| panic!("{field}")) {
+        serde_json::Value::Array(items) => match key.parse::<usize>().unwrap() {
+            at if at < items.len() => items[at] = value,
+            _ => items.push(value),
+        },
+        parent => parent[key] = value,
+    }
+    plan.to_string()
+}
+
+/// Every field of a plan, with what it must not hold: line breaks, what a shell evaluates, options, paths that leave, words
+/// that are none.
+const FIELDS: [(&str, &str); 78] = [
+    ("/generator", "a\nb"),
+    ("/matrices/0/matrix", "m.yaml\n$(id)"),
+    ("/matrices/0/matrix", "--out"),
+    ("/matrices/0/distribution", "flash attn"),
+    ("/matrices/0/platform", "beos"),
+    ("/matrices/0/torch_from", "x"),
+    ("/matrices/0/python_from", "x"),
+    ("/matrices/0/image/repository", "--privileged"),
+    ("/matrices/0/image/repository", "Rocm"),
+    ("/matrices/0/image/tag", "a b"),
+    ("/matrices/0/image/missing", "x"),
+    ("/matrices/0/image/digest", "x"),
+    ("/matrices/0/docker/shm_size", "8G --privileged"),
+    ("/matrices/0/docker/groups/0", "video\nroot"),
+    ("/matrices/0/docker/gid", "x"),
+    ("/matrices/0/docker/args/0", "ubuntu"),
+    ("/matrices/0/docker/args/0", "--env=A\nB"),
+    ("/matrices/0/cache", "x"),
+    ("/matrices/0/vars/gib-per-job", "a\nb"),
+    ("/matrices/0/vars/gib-per-job", "../../x"),
+    ("/matrices/0/vars/a b", "x"),
+    ("/matrices/0/secrets/0", "PATH"),
+    ("/matrices/0/secrets/0", "a=b"),
+    ("/matrices/0/secrets/1", "HF_TOKEN"),
+    ("/matrices/0/indexes/torch", "file:///etc"),
+    ("/matrices/0/indexes/torch", "https://u:p@e.example/"),
+    ("/matrices/0/indexes/a b", "https://e.example/"),
+    ("/matrices/0/repair/platform", "Linux"),
+    ("/matrices/0/repair/presets/0", "a b"),
+    ("/matrices/0/test/runner", "a b"),
+    ("/matrices/0/test/gpu", "x"),
+    ("/matrices/0/test/families", "gfx942;$(id)"),
+    ("/jobs/0/id", "a\n$(id)"),
+    ("/jobs/0/id", "../../etc/x"),
+    ("/jobs/0/id", "/etc/x"),
+    ("/jobs/0/id", "-x"),
+    ("/jobs/0/id", ""),
+    ("/jobs/0/id", "A"),
+    ("/jobs/0/axes/python", "3.x"),
+    ("/jobs/0/axes/torch", "$(id)"),
+    ("/jobs/0/axes/rocm", "x"),
+    ("/jobs/0/axes/backend", "a\nb"),
+    ("/jobs/0/axes/flash-attn", "; id"),
+    ("/jobs/0/axes/a b", "x"),
+    ("/jobs/0/axes/source", "../../x"),
+    ("/jobs/0/distribution", "other"),
+    ("/jobs/0/version", "1;2"),
+    ("/jobs/0/wheel", "a-1-py3-none-any.whl\nid"),
+    ("/jobs/0/wheel", "../a-1-py3-none-any.whl"),
+    ("/jobs/0/wheel", "../x-tree"),
+    ("/jobs/0/wheel", "-x-tree.tar.gz"),
+    ("/jobs/0/wheels", "x"),
+    ("/jobs/0/label", "$(id)"),
+    ("/jobs/0/backend", "a b"),
+    ("/jobs/0/recipe", "../x"),
+    ("/jobs/0/gates/0", "x"),
+    ("/jobs/0/gfx/0", "gfx942;id"),
+    ("/jobs/0/image", "--privileged"),
+    ("/jobs/0/image", "rocm/pytorch --privileged"),
+    ("/jobs/0/image", "rocm/pytorch:a\nb"),
+    ("/jobs/0/runner/0", "a b"),
+    ("/jobs/0/gpu", "x"),
+    ("/jobs/0/estimate/verdict", "a\nb"),
+    ("/jobs/0/warnings", "x"),
+    ("/jobs/0/dropped_gfx", "x"),
+    ("/jobs/0/matrix", "x"),
+    ("/jobs/1/id", "SAME"),
+    ("/excluded", "x"),
+    ("/covered", "x"),
+    ("/published/0", "../a.whl"),
+    ("/not_failed/0", "a\nb"),
+    ("/shards/0/first", "x"),
+    ("/notes/0", "a\u{1b}[2J"),
+    ("/limits/a b", "x"),
+    ("/jobs/0/covers", "x"),
+    ("/jobs/0/vars", "x"),
+    ("/jobs/0/families", "x"),
+    ("/jobs/0/estimate", "x"),
+];
+
+#[test]
+fn every_field_of_a_plan_is_checked_when_it_is_read() {
+    let (project, mut plan) = planned();
+    plan["jobs"][0]["image"] = "rocm/pytorch:x".into();
+    plan["jobs"][0]["estimate"] =
+        serde_json::json!({"objects": 1, "hours": 1.0, "attempts": 1, "cache_mb": 1, "verdict": "x"});
+    let first = plan["jobs"][0]["id"].as_str().unwrap().to_owned();
+    let project = project.file("p.json", &plan.to_string());
+    let sound = project.run(&["render", "script", "p.json", "--out", "sound/"]).exits(0);
+    assert!(sound.stderr.contains("wrote sound/"), "{}", sound.stderr);
+    for (field, value) in FIELDS {
+        let value = if value == "SAME" { first.as_str() } else { value };
+        let project = Project::new().file("p.json", &set(&plan, field, value.into()));
+        for command in [&["render", "script", "p.json", "--out", "out/"][..], &["render", "docker", "p.json"]] {
+            let done = project.run(command).exits(1);
+            assert!(done.stderr.starts_with("error[P018 bad-plan-file]"), "{field} {value:?}: {}", done.stderr);
+            assert_eq!((done.stdout.as_str(), project.files()), ("", vec!["p.json".to_owned()]), "{field} {value:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_a_plan_must_fit_each_other() {
+    let (_, plan) = planned();
+    for (field, value) in [
+        ("/jobs/0/matrix", 7),
+        ("/shards/0/first", 1),
+        ("/shards/0/count", 0),
+        ("/shards/0/count", 4),
+        ("/shards/0/count", 1),
+        ("/shards/0/count", u64::MAX),
+    ] {
+        let project = Project::new().file("p.json", &set(&plan, field, value.into()));
+        let done = project.run(&["render", "script", "p.json"]).exits(1);
+        assert!(done.stderr.starts_with("error[P018 bad-plan-file]"), "{field} {value}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_field_that_is_refused_is_shown_where_it_stands() {
+    let (_, plan) = planned();
+    let line = set(&plan, "/jobs/1/image", "--privileged".into());
+    let text = line.replacen("\"jobs\":[", "\"jobs\":[\n", 1).replacen("},{\"id\"", "},\n{\"id\"", 1);
+    let project = Project::new().file("p.json", &text);
+    let said = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
+    let first = said.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "error[P018 bad-plan-file]: `p.json` is not a plan: `jobs[1].image` is `--privileged`, not the name of an image"
+    );
+    let place = said.lines().nth(1).unwrap();
+    assert!(place.starts_with(" --> p.json:3:"), "{place}");
+    let column: usize = place.rsplit(':').next().unwrap().parse().unwrap();
+    assert!(text.lines().nth(2).unwrap()[column - 1..].starts_with("\"--privileged\""), "{place}");
+}
+
+#[test]
+fn a_plan_with_many_bad_fields_is_refused_with_the_first_of_them() {
+    let (_, mut plan) = planned();
+    for number in 0..40 {
+        plan["matrices"][0]["vars"][format!("a b {number}")] = "x".into();
+    }
+    let project = Project::new().file("p.json", &plan.to_string());
+    let said = project.run(&["render", "docker", "p.json"]).exits(1).stderr;
+    assert_eq!(said.matches("error[P018 bad-plan-file]").count(), 17, "{said}");
+    assert!(said.contains("more than 16 of its fields are refused"), "{said}");
+}
+
+#[test]
+fn every_plan_that_this_program_writes_can_be_read_back() {
+    let project = Project::new().copy("matrices", "matrices").copy("examples", "examples");
+    for name in ["flash-attn", "aotriton", "pytorch", "pytorch-windows", "rocm-sdk"] {
+        let matrix = format!("matrices/{name}.yaml");
+        let plan = project.run(&["plan", &matrix, "--format", "json", "--out", "p.json"]);
+        let _ = plan.exits(0);
+        let same = project.run(&["plan", &matrix, "--diff", "p.json"]).exits(0);
+        assert!(!same.stderr.contains("P018"), "{name}: {}", same.stderr);
+    }
+}
+
+#[test]
+fn the_leg_of_a_workflow_names_a_job_or_is_refused() {
+    let (project, plan) = planned();
+    for id in ["../x", "a\nb", "$(id)", "A", "-x", ""] {
+        let leg = serde_json::json!({"id": id}).to_string();
+        let project = Project::new().file("p.json", &plan.to_string()).env("ROCK_JOB", leg);
+        let done = project.run(&["build", "--plan", "p.json", "--job-env", "ROCK_JOB", "--dry-run"]).exits(1);
+        assert!(done.stderr.starts_with("error[P048 bad-job-variable]"), "{id:?}: {}", done.stderr);
+    }
+    drop(project);
+}
+
+/// Files of these sizes hold zeros: below its limit one is read and found to be no document, above it is not read at all.
+#[test]
+fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
+    const SMALL: Bounds = Bounds { address_mib: 2048, peak_mib: 64, cpu_s: 60 };
+    let formats: [(&str, u64, &[&str], &str); 4] = [
+        ("p.json", 128 << 20, &["render", "docker", "p.json"], "error[P018"),
+        ("l.json", 128 << 20, &["report", "coverage", "--plan", "m.yaml", "--published", "l.json"], "error["),
+        ("m.yaml", 16 << 20, &["check", "m.yaml"], "error[M"),
+        ("run.json", 64 << 20, &["plan", "sound.yaml", "--only-failed", "run.json"], "error[P050"),
+    ];
+    for (name, limit, command, code) in formats {
+        let project = Project::new().file("sound.yaml", MATRIX).file("m.yaml", MATRIX).file(name, "");
+        let file = std::fs::File::options().write(true).open(project.path(name)).unwrap();
+        file.set_len(limit + 1).unwrap();
+        let done = bounded(&project, SMALL, command, 1);
+        let told = format!("error[H020 cannot-read-file]: cannot read `{name}`: it is larger than {limit} bytes");
+        assert!(
+            done.stderr.contains("cannot read") && done.stderr.contains("is larger than"),
+            "{told}\n{}",
+            done.stderr
+        );
+        file.set_len(limit).unwrap();
+        let done = project.run(command).exits(1);
+        assert!(done.stderr.starts_with(code) && !done.stderr.contains("larger than"), "{name}: {}", done.stderr);
+    }
+}
