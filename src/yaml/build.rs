@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::parse::{ALIAS_BUDGET, DEPTH_LIMIT};
+use super::parse::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, MOST_VALUES};
 use super::{Key, Node, Scalar, Value, fault};
 use crate::diagnostic::{Diagnostic, Sink, Source, Span, registry::matrix as codes};
 
@@ -34,8 +34,18 @@ enum Pending {
 /// A complete node that aliases may name.
 struct Anchored {
     node: Node,
+    measure: Measure,
+}
+
+/// The size of a tree.
+#[derive(Debug, Clone, Copy, Default)]
+struct Measure {
+    /// How many values it holds.
     nodes: usize,
+    /// How deep it nests.
     depth: usize,
+    /// The memory that a copy takes.
+    bytes: usize,
 }
 
 /// Collects events into a tree.
@@ -45,6 +55,10 @@ pub(super) struct Builder<'a> {
     stack: Vec<Frame>,
     anchors: HashMap<usize, Anchored>,
     alias_nodes: usize,
+    /// Memory of the copies that anchors keep and aliases are.
+    copied_bytes: usize,
+    /// Scalars, lists and mappings of the text itself.
+    values: usize,
     root: Option<Node>,
     /// Whether nothing was left out that a later check would miss.
     is_whole: bool,
@@ -52,7 +66,17 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(source: &'a Source, sink: &'a mut Sink) -> Self {
-        Self { source, sink, stack: Vec::new(), anchors: HashMap::new(), alias_nodes: 0, root: None, is_whole: true }
+        Self {
+            source,
+            sink,
+            stack: Vec::new(),
+            anchors: HashMap::new(),
+            alias_nodes: 0,
+            copied_bytes: 0,
+            values: 0,
+            root: None,
+            is_whole: true,
+        }
     }
 
     pub(super) fn push_fault(&mut self, diagnostic: Diagnostic) {
@@ -113,17 +137,24 @@ impl<'a> Builder<'a> {
             self.sink.push(fault::self_alias(self.source, span));
             return false;
         };
-        self.alias_nodes += anchored.nodes;
+        let Measure { nodes, depth, bytes } = anchored.measure;
+        self.alias_nodes += nodes;
         if self.alias_nodes > ALIAS_BUDGET {
             self.sink.push(fault::alias_budget(self.source, span));
             return false;
         }
-        if self.stack.len() + anchored.depth > DEPTH_LIMIT {
+        self.copied_bytes += bytes;
+        if self.copied_bytes > ALIAS_BUDGET_BYTES {
+            self.sink.push(fault::alias_bytes(self.source, span));
+            return false;
+        }
+        if self.stack.len() + depth > DEPTH_LIMIT {
             self.sink.push(fault::too_deep(self.source, span));
             return false;
         }
         let value = anchored.node.value.clone();
-        self.place(Node { span, value }, 0)
+        self.put(Node { span, value });
+        true
     }
 
     fn wants_key(&self) -> bool {
@@ -131,10 +162,25 @@ impl<'a> Builder<'a> {
     }
 
     fn place(&mut self, node: Node, anchor: usize) -> bool {
-        if anchor != 0 {
-            let (nodes, depth) = measure(&node);
-            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, depth });
+        self.values += 1;
+        if self.values > MOST_VALUES {
+            self.sink.push(fault::too_many_values(self.source, node.span));
+            return false;
         }
+        if anchor != 0 {
+            let measure = measure(&node);
+            self.copied_bytes += measure.bytes;
+            if self.copied_bytes > ALIAS_BUDGET_BYTES {
+                self.sink.push(fault::alias_bytes(self.source, node.span));
+                return false;
+            }
+            self.anchors.insert(anchor, Anchored { node: node.clone(), measure });
+        }
+        self.put(node);
+        true
+    }
+
+    fn put(&mut self, node: Node) {
         match self.stack.last_mut().map(|frame| &mut frame.open) {
             None => self.root = Some(node),
             Some(Open::List(items)) => items.push(node),
@@ -166,7 +212,6 @@ impl<'a> Builder<'a> {
                 };
             }
         }
-        true
     }
 }
 
@@ -178,13 +223,22 @@ fn key(node: Node, source: &Source) -> Result<Key, Diagnostic> {
     }
 }
 
-/// How many values a tree holds and how deep it nests. Trees here are at most `DEPTH_LIMIT` deep.
-fn measure(node: &Node) -> (usize, usize) {
-    let children: Box<dyn Iterator<Item = &Node>> = match &node.value {
-        Value::List(items) => Box::new(items.iter()),
-        Value::Map(entries) => Box::new(entries.iter().map(|(_, value)| value)),
-        _ => return (1, 0),
+/// Returns the size of a tree. Trees here are at most `DEPTH_LIMIT` deep.
+fn measure(node: &Node) -> Measure {
+    let own = Measure { nodes: 1, depth: 0, bytes: size_of::<Node>() };
+    let add = |whole: Measure, one: Measure| Measure {
+        nodes: whole.nodes + one.nodes,
+        depth: whole.depth.max(one.depth + 1),
+        bytes: whole.bytes + one.bytes,
     };
-    let (nodes, depth) = children.map(measure).fold((1, 0), |(n, d), (cn, cd)| (n + cn, d.max(cd)));
-    (nodes, depth + 1)
+    match &node.value {
+        Value::Null => own,
+        Value::Scalar(scalar) => Measure { bytes: own.bytes + scalar.text.len(), ..own },
+        Value::List(items) => items.iter().map(measure).fold(Measure { depth: 1, ..own }, add),
+        Value::Map(entries) => {
+            let keys: usize = entries.iter().map(|(key, _)| size_of::<Key>() + key.text.len()).sum();
+            let own = Measure { depth: 1, bytes: own.bytes + keys, ..own };
+            entries.iter().map(|(_, value)| measure(value)).fold(own, add)
+        }
+    }
 }

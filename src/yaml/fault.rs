@@ -1,7 +1,7 @@
 //! The diagnostics of YAML syntax.
 
 use super::Key;
-use super::parse::{ALIAS_BUDGET, DEPTH_LIMIT};
+use super::parse::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, MOST_VALUES};
 use crate::diagnostic::{Diagnostic, Source, Span, registry::matrix as codes};
 
 pub(super) fn duplicate_key(source: &Source, key: &Key, first: Span) -> Diagnostic {
@@ -41,6 +41,19 @@ pub(super) fn alias_budget(source: &Source, span: Span) -> Diagnostic {
     Diagnostic::new(&codes::ALIAS_BUDGET, format!("aliases add more than {ALIAS_BUDGET} values to this file"))
         .at(source.place(span), "too many with this one")
         .help("write the values out, or use fewer aliases of aliases")
+}
+
+pub(super) fn alias_bytes(source: &Source, span: Span) -> Diagnostic {
+    let most = ALIAS_BUDGET_BYTES >> 20;
+    Diagnostic::new(&codes::ALIAS_BUDGET, format!("anchors and aliases add more than {most} MiB to this file"))
+        .at(source.place(span), "too much with this one")
+        .help("write the values out, or use fewer aliases of long values")
+}
+
+pub(super) fn too_many_values(source: &Source, span: Span) -> Diagnostic {
+    Diagnostic::new(&codes::TOO_MANY_VALUES, format!("the file holds more than {MOST_VALUES} values"))
+        .at(source.place(span), "one too many")
+        .help("divide it into several files")
 }
 
 pub(super) fn too_deep(source: &Source, span: Span) -> Diagnostic {

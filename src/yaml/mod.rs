@@ -18,4 +18,4 @@ mod syntax;
 
 pub use emit::to_yaml;
 pub use node::{Key, Node, Scalar, Value};
-pub use parse::{ALIAS_BUDGET, DEPTH_LIMIT, parse};
+pub use parse::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, MOST_VALUES, parse};

@@ -2,7 +2,8 @@
 //!
 //! Input: a [`Source`]. Output: a tree whose depth and size are bounded whatever the text is, and diagnostics.
 //!
-//! **Invariant:** no recursion on the input's nesting; memory is bounded by the text's length plus the alias budget.
+//! **Invariant:** no recursion on the input's nesting; memory is bounded by the text's length, [`MOST_VALUES`] and
+//! [`ALIAS_BUDGET_BYTES`].
 
 use granit_parser::{Event, Options, Parser, ScalarStyle};
 
@@ -14,6 +15,11 @@ use crate::diagnostic::{Diagnostic, Sink, Source, registry::matrix as codes};
 pub const DEPTH_LIMIT: usize = 64;
 /// How many values aliases may add to a file.
 pub const ALIAS_BUDGET: usize = 100_000;
+/// How much memory anchors and aliases may take beside the file itself: each anchor keeps a copy of its value, and each
+/// alias is one.
+pub const ALIAS_BUDGET_BYTES: usize = 16 << 20;
+/// How many values a file may hold, keys included. One takes about 100 bytes of memory beside its text.
+pub const MOST_VALUES: usize = 500_000;
 
 /// Parses one YAML document. Faults go to the sink; `None` when nothing usable is left.
 ///
@@ -176,6 +182,34 @@ mod tests {
             text += &format!("a{i}: &a{i} [{}]\n", [before.as_str(); 10].join(","));
         }
         assert_eq!(faults(&text)[0].0, "M008");
+    }
+
+    /// The budget counts the memory of copies, so that one long text with many aliases is no way around it.
+    #[test]
+    fn aliases_of_a_long_text_are_counted_by_their_bytes() {
+        let text =
+            |aliases: usize| format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), ["*a"; 20][..aliases].join(", "));
+        assert_eq!(faults(&text(14)), []);
+        assert_eq!(faults(&text(15)), [("M008", vec!["*a".to_owned()])], "15 aliases and the anchor's own copy");
+    }
+
+    /// Anchors inside anchors keep a copy each.
+    #[test]
+    fn anchors_inside_anchors_are_counted_too() {
+        let text = |depth: usize| {
+            let opening: String = (0..depth).map(|n| format!("&a{n} [")).collect();
+            format!("a: {opening}{}{}\n", "x".repeat(1 << 20), "]".repeat(depth))
+        };
+        assert_eq!(faults(&text(15)), []);
+        assert_eq!(faults(&text(16))[0].0, "M008");
+    }
+
+    #[test]
+    fn more_values_than_a_file_may_hold_are_refused_before_they_are_kept() {
+        use super::MOST_VALUES;
+        let list = |values: usize| format!("[{}]\n", "x,".repeat(values));
+        assert_eq!(faults(&list(MOST_VALUES - 1)), []);
+        assert_eq!(faults(&list(MOST_VALUES))[0].0, "M070");
     }
 
     #[test]

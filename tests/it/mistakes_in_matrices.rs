@@ -80,6 +80,46 @@ fn files_that_are_no_text_are_refused() {
     refused(b"\0\0\0\0", "error[M038 control-character]: the control character U+0000 cannot stand in a YAML file");
 }
 
+/// One text of a megabyte with many aliases stands for gigabytes though it adds few values.
+#[test]
+fn aliases_of_a_long_text_are_refused_before_they_take_memory() {
+    use crate::support::hostile::{Bounds, bounded};
+    let long = "x".repeat(1 << 20);
+    let file = |aliases: usize| {
+        let list = vec!["*a"; aliases].join(",");
+        format!("version: 1\ndistribution: flash-attn\nvars: {{source: &a \"{long}\"}}\ndocker: {{args: [{list}]}}\n")
+    };
+    let within = Bounds { address_mib: 1024, peak_mib: 192, cpu_s: 60 };
+    for (aliases, is_over) in [(14, false), (15, true), (2000, true)] {
+        let project = Project::new().file("m.yaml", &file(aliases));
+        let said = bounded(&project, within, &["check", "m.yaml"], 1).stderr;
+        let told = "error[M008 alias-budget]: anchors and aliases add more than 16 MiB to this file";
+        assert_eq!(said.contains(told), is_over, "{aliases}: {}", &said[..said.len().min(500)]);
+    }
+}
+
+#[test]
+fn lists_that_no_build_needs_are_refused_at_the_first_entry_too_many() {
+    let head = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n";
+    let list = |name: &str, count: usize, entry: fn(usize) -> String| {
+        format!("{head}{name}: [{}]\n", (0..count).map(entry).collect::<Vec<_>>().join(", "))
+    };
+    let secret = |number: usize| format!("S{number}");
+    let target = |number: usize| format!("gfx9{number:x}");
+    let cell = |number: usize| format!("{{flash-attn: \"2.8.{number}\"}}");
+    let lists: [(&str, usize, fn(usize) -> String); 3] =
+        [("secrets", 300, secret), ("gfx", 1000, target), ("exclude", 10_000, cell)];
+    for (name, most, entry) in lists {
+        let told = format!("error[M071 too-many-entries]: `{name}` has {} entries, and {most} are the most", most + 1);
+        let said = |count: usize| {
+            let project = Project::new().file("m.yaml", &list(name, count, entry));
+            project.command(&["check", "m.yaml"]).output().map(|out| String::from_utf8_lossy(&out.stderr).into_owned())
+        };
+        assert!(said(most + 1).unwrap().contains(&told), "{name}");
+        assert!(!said(most).unwrap().contains("M071"), "{name}");
+    }
+}
+
 #[test]
 fn a_file_with_every_part_is_taken() {
     let said = Project::new().file("m.yaml", RICH).run(&["check", "m.yaml"]).exits(0).stderr;
