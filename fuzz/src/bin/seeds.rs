@@ -7,8 +7,13 @@ use libfuzzer_sys as _;
 use std::io;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
+use rock_matrix::compat::Compat;
+use rock_matrix::config::{self, Lookups, recipe::Recipes};
+use rock_matrix::diagnostic::{Sink, Source};
 use rock_matrix::elf::made_for_fuzzing;
+use rock_matrix::plan;
 use rock_matrix::wheel::ZipWriter;
 use rock_matrix::wheel::record::{Record, Row};
 use rock_matrix::wheel::zip::NewMember;
@@ -38,8 +43,54 @@ fn main() -> io::Result<()> {
     write(folder, "metadata", HEADERS.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "cmake", CMAKE.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "related_commits", RELATED.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(folder, "plan", plans())?;
+    write(folder, "page", PAGES.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "wheel_name", NAMES.iter().map(|text| text.as_bytes().to_vec()))
 }
+
+/// A matrix file with one of everything that a plan carries.
+const MATRIX: &str = r#"version: 1
+distribution: flash-attn
+recipe: flash-attn
+axes:
+  flash-attn: ["2.8.3"]
+  python: ["3.8", "3.11"]
+  torch: ["2.5.1"]
+  rocm: ["6.2"]
+  backend: [ck, triton]
+gfx: [gfx942, gfx1100]
+secrets: [HF_TOKEN]
+docker: {args: ["--env=A=b"], groups: [video]}
+vars: {gib-per-job: "2.8"}
+indexes: {torch: "https://e.example/whl/{rocm}"}
+"#;
+
+/// Plans as the program writes them.
+fn plans() -> impl Iterator<Item = Vec<u8>> {
+    let compat = Compat::embedded();
+    let recipes = Arc::new(Recipes::with_shipped([]));
+    let one_cell = MATRIX.replace("\"3.8\", ", "").replace("ck, ", "");
+    [MATRIX.to_owned(), one_cell].into_iter().map(move |text| {
+        let mut sink = Sink::new();
+        let config = config::read(&Source::new("m.yaml", text), &Lookups::new(&compat, recipes.clone()), &mut sink);
+        let config = config.expect("it is a matrix file");
+        let recipe = recipes.known(&config.recipe).expect("it is shipped");
+        let profile = recipe.profile(&config.distribution.normalized());
+        let plan = plan::plan(vec![(config, profile)], &compat, &plan::Options::default(), &mut sink);
+        let mut made = Vec::new();
+        plan::write_json(&plan.expect("it has jobs"), "seeds", &[], &mut made).expect("memory takes everything");
+        made
+    })
+}
+
+/// Pages of indexes: of torch, of a root, of JSON, and what is no page.
+const PAGES: [&str; 5] = [
+    "<a href=\"/whl/torch-2.5.1%2Brocm6.2-cp311-cp311-linux_x86_64.whl#sha256=00\">torch</a><br>\n<A data-x='>' HREF=x.whl>",
+    "<a href=\"rocm6.2/\">rocm6.2</a> <a href='/whl/rocm6.2.4/'>x</a> <a href=cu118/>y</a>",
+    r#"{"files": [{"filename": "a-1-py3-none-any.whl", "hashes": {"sha256": "00"}, "yanked": "old", "core-metadata": {"sha256": "00"}}]}"#,
+    r#"{"meta": {"api-version": "1.4"}, "name": "a", "files": [{"filename": "a.whl", "yanked": true}, {"filename": "b.whl"}]}"#,
+    "<a <a href='<a href=\"%zz%e9?x#y\\",
+];
 
 /// Writes what is the same on every machine.
 fn write(folder: &Path, target: &str, seeds: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
