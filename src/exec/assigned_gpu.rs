@@ -42,6 +42,8 @@ pub fn assigned_gpu(podinfo: &Path) -> Result<Option<AssignedGpu>, Diagnostic> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "the tests make such files")]
+
     use super::{assigned_gpu, render_nodes};
     use crate::recipe::container::AssignedGpu;
 

@@ -466,6 +466,9 @@ mod tests {
 
     #[test]
     fn attestations_depend_on_visibility_and_owner() {
+        use crate::config::Attest::{Auto, Off, On};
+        use CheckOutcome::{Failed, Passed, Unknown};
+
         let ask = |attest, visibility: &str, kind: &str| {
             let request = PreflightRequest { tag: "v1", attest, ..PreflightRequest::default() };
             let owner = Owner { kind: kind.to_owned() };
@@ -478,8 +481,6 @@ mod tests {
             };
             outcome("attestation", &request, &Observation { repository: Some(facts), ..Observation::default() }).0
         };
-        use crate::config::Attest::{Auto, Off, On};
-        use CheckOutcome::{Failed, Passed, Unknown};
         assert_eq!((ask(Auto, "public", "User"), ask(On, "public", "User")), (Passed, Passed));
         assert_eq!((ask(Auto, "private", "User"), ask(Off, "private", "User")), (Passed, Passed));
         assert_eq!((ask(On, "private", "User"), ask(On, "private", "Organization")), (Failed, Unknown));

@@ -37,7 +37,7 @@ impl Host {
         for step in self.steps.clone() {
             let is_run = match step["if"].as_str() {
                 None => !has_failed,
-                Some("runner.environment == 'github-hosted'") => false,
+                Some("runner.environment == 'github-hosted'" | "runner.environment == 'self-hosted'") => false,
                 Some("github.run_attempt != '1'") => !has_failed && attempt > 1,
                 Some("failure() && steps.build.outputs.code == '124'") => has_failed && self.output("code") == "124",
                 Some(other) if other.starts_with("failure() || cancelled()") => has_failed,

@@ -46,7 +46,7 @@ impl Run {
         for step in self.workflow["jobs"]["gpu-test"]["steps"].as_array().unwrap() {
             let is_run = match step["if"].as_str() {
                 None => !has_failed,
-                Some("runner.environment == 'github-hosted'") => false,
+                Some("runner.environment == 'github-hosted'" | "runner.environment == 'self-hosted'") => false,
                 Some("failure() || cancelled()") => has_failed,
                 Some("failure() || cancelled() || github.run_attempt != '1'") => has_failed || attempt > 1,
                 Some(other) => panic!("{other}"),

@@ -79,6 +79,7 @@ mod refused_archives;
 mod release_the_program;
 mod render_a_build;
 mod render_a_workflow;
+mod rendered_steps;
 mod repair_a_wheel;
 mod repaired_wheels_load;
 mod report_documents;
