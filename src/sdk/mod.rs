@@ -34,5 +34,5 @@ pub use layout::{Layout, Mode, Overlap, Package, PackageKind, SELECTOR, Wish, fi
 pub use place::{Content, Dropped, Origin, Placed};
 pub use search::search_path;
 pub use select::globs;
-pub use targets::{expand, words};
+pub use targets::{base_target, expand, words};
 pub use told::{Sameness, overlaps, spellings, told};

@@ -298,3 +298,24 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
         assert!(said.contains(why) && said.contains("[S001 no-artifact]"), "{why}: {said}");
     }
 }
+
+/// As upstream's own program has it, which compares base targets.
+#[test]
+fn a_target_with_features_gets_the_artifacts_of_its_base() {
+    let project = Project::new();
+    let artifacts = Artifacts::new(&project, true);
+    artifacts.file("blas_lib_gfx942/blas/stage/lib/a.co", b"x");
+    artifacts.file("blas_lib_gfx942:xnack+/blas/stage/lib/b.co", b"x");
+    artifacts.file("blas_lib_gfx90a/blas/stage/lib/c.co", b"x");
+    artifacts.publish("staging", "123-linux");
+    for asked in [
+        &["--amdgpu-targets", "gfx942:xnack+"][..],
+        &["--artifact-group", "gfx942:xnack+"],
+        &["--amdgpu-families", "gfx942:xnack-", "--expand-family-to-targets"],
+    ] {
+        let said = fetch(&project, &[&["blas", "--dry-run", "--format", "json"], asked].concat(), 0).json();
+        let names: Vec<&str> =
+            said["artifacts"].as_array().unwrap().iter().map(|one| one["artifact"].as_str().unwrap()).collect();
+        assert_eq!(names, ["blas_lib_gfx942", "blas_lib_gfx942:xnack+"], "{asked:?}");
+    }
+}

@@ -75,7 +75,7 @@ impl Args {
         let asked = |platform: Platform| {
             let (option, said) = self.said(platform);
             // What there are packages for may be of a later ROCm than the facts; of the other system nothing is here.
-            let is_known = |word: &str| platform == own || found.contains(word);
+            let is_known = |word: &str| platform == own || found.contains(sdk::base_target(word));
             let looked_up = match laid.made.mode {
                 Mode::Legacy => sdk::words(said).filter(|word| !is_known(word)).collect::<Vec<_>>().join(","),
                 Mode::Kpack => said.to_owned(),
@@ -83,7 +83,7 @@ impl Args {
             let expanded = sdk::expand(&looked_up, &families)
                 .map_err(|unknown| vec![unknown_families(&unknown, &format!("{option} {said}"), &families)])?;
             Ok::<BTreeSet<String>, Vec<Diagnostic>>(match laid.made.mode {
-                Mode::Legacy => sdk::words(said).map(str::to_owned).collect(),
+                Mode::Legacy => sdk::words(said).map(sdk::base_target).map(str::to_owned).collect(),
                 Mode::Kpack => expanded.into_iter().collect(),
             })
         };
@@ -117,7 +117,7 @@ impl Args {
 
     /// The families of the platform that packages are made for, as they were asked for.
     pub(super) fn own_families(&self) -> BTreeSet<String> {
-        sdk::words(self.said(self.wanted.platform).1).map(str::to_owned).collect()
+        sdk::words(self.said(self.wanted.platform).1).map(sdk::base_target).map(str::to_owned).collect()
     }
 
     /// The option for the families of a platform, and what it says.
