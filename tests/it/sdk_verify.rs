@@ -785,3 +785,51 @@ fn a_wheel_of_something_else_is_told_under_the_profile_of_the_sdk() {
     let said = project.run(&["wheel", "check", wheel.name(), "--profile", "sdk"]).exits(0).stderr;
     assert!(said.starts_with("warning[S030 no-sdk-packages]: it is no package of the SDK"), "{said}");
 }
+
+/// What TheRock's builder appends to its template instead (`build_tools/_therock_utils/py_packaging.py`, `Parameters`).
+fn as_of_therock(text: &str, version: &str) -> String {
+    let mut written = String::from(
+        "__version__ = \"DEFAULT\"\nPY_PACKAGE_SUFFIX_NONCE: str = \"_DEFAULT\"\nAVAILABLE_TARGET_FAMILIES: list[str] = []\n",
+    );
+    let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+    written += &format!("__version__ = '{version}'\n");
+    written +=
+        &format!("PY_PACKAGE_SUFFIX_NONCE = {}\n", line("PY_PACKAGE_SUFFIX_NONCE").unwrap_or("''").replace('"', "'"));
+    written += "ALL_PACKAGES[\"libraries\"].dist_package_template = \"rocm-sdk-libraries\"\n";
+    written += "DEFAULT_TARGET_FAMILY = 'gfx1100'\n";
+    for target in ["gfx1100", "gfx942", "gfx942:xnack+"] {
+        written += &format!("AVAILABLE_TARGET_FAMILIES.append('{target}')\n");
+    }
+    let kept = text.lines().filter(|line| line.starts_with("SCRIPTS"));
+    written + &kept.map(|line| format!("{line}\n")).collect::<String>()
+}
+
+#[test]
+fn packages_of_the_builder_of_therock_are_as_they_should_be() {
+    let set = Set::new();
+    for name in ["rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel", "rocm_profiler"] {
+        set.edit(name, |members| {
+            text(members, &format!("{name}/_dist_info.py"), |text| as_of_therock(&text, "7.10.0"));
+        });
+    }
+    // Compiled for each link to a program, without a search path (`build_tools/_therock_utils/exe_stub_gen.py`).
+    set.edit("rocm_sdk_core", |members| {
+        members.insert("_rocm_sdk_core/bin/clang".to_owned(), (crate::support::artifacts::program().to_vec(), 0o755));
+    });
+    // Texts of a build on Windows.
+    selector(&set, |name, text| match name {
+        "src/rocm_sdk/_dist_info.py" => Some(as_of_therock(&text, "7.10.0").replace('\n', "\r\n")),
+        _ => Some(text),
+    });
+    let said = set.verify(0).stderr;
+    assert_eq!(said, "");
+    // A library without a search path is still none.
+    set.edit("rocm_sdk_core", |members| {
+        members.insert(
+            "_rocm_sdk_core/lib/libx.so.1".to_owned(),
+            linked(|one| one.soname("libx.so.1").needs("libc.so.6", &[])),
+        );
+    });
+    let said = set.verify(1).stderr;
+    assert!(said.contains("error[S037 sdk-search-path]: it does not search"), "{said}");
+}

@@ -76,6 +76,11 @@ fn different<'o>(all: impl Iterator<Item = (String, &'o str)>, what: &str) -> Op
     Some(labelled.help("keep the packages of one build in a folder"))
 }
 
+/// A version in normal form, as file names have it; a text that is none as it is. Builds may write another form into texts.
+pub(super) fn normalized(version: &str) -> String {
+    version.parse::<Version>().map_or_else(|_| version.to_owned(), |version| version.normalized())
+}
+
 /// The version in the name of a source distribution, in normal form.
 pub(super) fn selector_version(path: &str) -> Option<String> {
     let file = path.rsplit('/').next()?;

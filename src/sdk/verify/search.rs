@@ -77,10 +77,22 @@ fn of_file(wheel: &OpenedWheel, path: &str, linked: &Linked, promised: &[String]
     }
     let searched = searched(path, linked);
     let lacking: Vec<&str> = promised.iter().filter(|folder| !searched.contains(*folder)).map(String::as_str).collect();
-    if !lacking.is_empty() {
+    if !lacking.is_empty() && !needs_nothing(linked) {
         found.push(fault(format!("it does not search `{}`", lacking.join("`, `"))));
     }
     found
+}
+
+/// Whether a program needs none of the packages, as the small ones that TheRock's builder compiles in the place of links to
+/// programs: they need the C library, and nobody gives them a search path (ROCm/TheRock,
+/// `build_tools/_therock_utils/exe_stub_gen.py`).
+fn needs_nothing(linked: &Linked) -> bool {
+    let is_of_libc = |needed: &String| matches!(needed.as_str(), "libc.so.6" | "libdl.so.2");
+    linked.soname.is_none()
+        && linked.rpath.is_none()
+        && linked.runpath.is_none()
+        && !linked.needed.is_empty()
+        && linked.needed.iter().all(is_of_libc)
 }
 
 /// The libraries that are installed together, and who loads which.

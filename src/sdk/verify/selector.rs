@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::names::selector_version;
+use super::names::{normalized, selector_version};
 use super::opened::{Opened, OpenedWheel, Selector, family_folder, identify};
 use super::texts::Assigned;
 use crate::compat::rows::Tables;
 use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::sdk::PackageKind;
+use crate::sdk::{PackageKind, base_target};
 use crate::wheel::Headers;
 
 /// What installers need of it.
@@ -28,17 +28,18 @@ pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> 
         return vec![fault(format!("it cannot be read: {why}"))];
     }
     let stem = selector.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".tar.gz");
-    let mut told: Vec<String> = form(selector, stem);
     let text = |name: &str| selector.files.get(&format!("{stem}/{name}")).map(Vec::as_slice).unwrap_or_default();
     let about = String::from_utf8_lossy(text(ABOUT));
+    let is_own = about.lines().any(|line| line.starts_with("LIBRARIES = "));
     let about = Assigned::read(&about);
+    let mut told: Vec<String> = form(selector, stem, is_own);
     let info = Headers::parse(text("PKG-INFO").to_vec());
     let version = selector_version(&selector.path).unwrap_or_default();
     for (what, says) in [
         ("PKG-INFO", info.get("Version").unwrap_or_default().into_owned()),
         (ABOUT, about.text("__version__").unwrap_or_default()),
     ] {
-        if says != version {
+        if normalized(&says) != version {
             told.push(format!("its name says version `{version}`, and {what} `{says}`"));
         }
     }
@@ -48,15 +49,16 @@ pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> 
     told.into_iter().map(fault).collect()
 }
 
-/// Whether it has the files that installers need, in its one folder and with LF at the end of lines.
-fn form(selector: &Selector, stem: &str) -> Vec<String> {
+/// Whether it has the files that installers need, in its one folder; and one of this program LF at the end of lines, which
+/// TheRock's builder leaves to the system that it runs on.
+fn form(selector: &Selector, stem: &str, is_own: bool) -> Vec<String> {
     let missing = NEEDED.into_iter().filter(|name| !selector.files.contains_key(&format!("{stem}/{name}")));
     let mut told: Vec<String> = missing.map(|name| format!("there is no `{name}` in it")).collect();
     for (path, content) in &selector.files {
         if !path.strip_prefix(stem).is_some_and(|rest| rest.starts_with('/')) {
             told.push(format!("`{path}` is not in its folder `{stem}`"));
         }
-        if content.contains(&b'\r') {
+        if is_own && content.contains(&b'\r') {
             told.push(format!("`{path}` has lines that end with CR, so that the same build elsewhere differs"));
         }
     }
@@ -82,7 +84,9 @@ fn targets(selector: &Selector, about: &Assigned<'_>, opened: &Opened) -> Vec<St
     if !available.is_empty() && !available.contains(&default) {
         told.push(format!("where no GPU is found it takes `{default}`, which is none of {}", available.join(", ")));
     }
-    let knows: BTreeSet<String> = if own.is_empty() { available } else { own }.into_iter().collect();
+    // Packages are for a target with all its features.
+    let knows = if own.is_empty() { available } else { own };
+    let knows: BTreeSet<String> = knows.iter().map(|target| base_target(target).to_owned()).collect();
     told.extend(knows.difference(&have).map(|target| format!("it offers `{target}`, for which there is no package")));
     told.extend(
         have.difference(&knows).map(|target| format!("it does not know `{target}`, for which there is a package")),
@@ -95,7 +99,7 @@ fn targets(selector: &Selector, about: &Assigned<'_>, opened: &Opened) -> Vec<St
 fn told_of(requirement: &str, version: &str, selector: &Selector, opened: &Opened, facts: &Tables) -> Option<String> {
     let (needed, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
     let (project, asked) = needed.trim().split_once("==")?;
-    if asked.trim() != version {
+    if normalized(asked.trim()) != version {
         return Some(format!("it requires `{}`, and is of version `{version}`", needed.trim()));
     }
     let other = match opened.wheels.first()?.platform() {

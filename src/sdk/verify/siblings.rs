@@ -1,6 +1,7 @@
 //! Folders of packages, which must lie beside each other: they find each other by where they lie.
 
 use super::MAKE_AGAIN;
+use super::names::normalized;
 use super::opened::OpenedWheel;
 use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
@@ -50,6 +51,7 @@ fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
         return Some(wheel.fault(&codes::SDK_PACKAGE_LAYOUT, message).help(MAKE_AGAIN));
     }
     let (says, version) = (wheel.assigned().text("__version__").unwrap_or_default(), wheel.name.version.normalized());
+    let says = normalized(&says);
     let message = format!("it is of version `{says}`, and the package of `{version}`");
     (says != version).then(|| wheel.fault_at(&codes::SDK_PACKAGE_NAME, &member, message).help(MAKE_AGAIN))
 }
@@ -58,7 +60,12 @@ fn about(wheel: &OpenedWheel) -> Option<Diagnostic> {
 fn requirement(wheel: &OpenedWheel, facts: &Tables) -> Option<Diagnostic> {
     let libraries = row(facts, PackageKind::Libraries).map_or("", |row| &row.distribution);
     let wanted = format!("{libraries}=={}", wheel.name.version.normalized());
-    let is_there = wheel.requires.iter().any(|one| one.replace(' ', "") == wanted);
+    let is_wanted = |one: &str| {
+        one.split_once("==").is_some_and(|(project, version)| {
+            project.trim() == libraries && normalized(version.trim()) == wheel.name.version.normalized()
+        })
+    };
+    let is_there = wheel.requires.iter().any(|one| is_wanted(one));
     let member = format!("{}/METADATA", wheel.dist_info());
     let message = format!("METADATA does not say `Requires-Dist: {wanted}`");
     (!is_there).then(|| wheel.fault_at(&codes::SDK_PACKAGE_LAYOUT, &member, message))

@@ -16,18 +16,41 @@ pub fn is_read(member: &str) -> bool {
     }
 }
 
-/// The values that a build appended to `_dist_info.py`: its last assignments of literals, which are JSON's, too.
+/// The values that a build appended to `_dist_info.py`: its last assignments of literals, and what it appended to lists.
+///
+/// This program writes JSON's literals. TheRock's builder writes those of Python's `repr`, appends targets one by one, and
+/// says in the libraries' entry of `ALL_PACKAGES` that they are for all targets (ROCm/TheRock,
+/// `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Assigned<'t>(BTreeMap<&'t str, Value>);
 
+/// How TheRock's builder says what the libraries' package is called.
+const TEMPLATE_OF_LIBRARIES: &str = "ALL_PACKAGES[\"libraries\"].dist_package_template";
+
 impl<'t> Assigned<'t> {
     pub(super) fn read(text: &'t str) -> Self {
-        let assignments = text.lines().filter_map(|line| {
-            let (name, value) = line.split_once(" = ")?;
-            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            is_name.then(|| Some((name, serde_json::from_str(value).ok()?)))?
-        });
-        Self(assignments.collect())
+        let mut values: BTreeMap<&'t str, Value> = BTreeMap::new();
+        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        for line in text.lines() {
+            if let Some((name, value)) = line.split_once(" = ")
+                && let Some(value) = literal(value)
+            {
+                if name == TEMPLATE_OF_LIBRARIES {
+                    values.insert("LIBRARIES_DIST_TEMPLATE", value);
+                } else if is_name(name) {
+                    values.insert(name, value);
+                }
+            } else if let Some((name, rest)) = line.split_once(".append(")
+                && is_name(name)
+                && let Some(value) = rest.strip_suffix(')').and_then(literal)
+            {
+                let list = values.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+                if let Value::Array(list) = list {
+                    list.push(value);
+                }
+            }
+        }
+        Self(values)
     }
 
     /// A text.
@@ -44,6 +67,15 @@ impl<'t> Assigned<'t> {
     /// The text that a map has under a key.
     pub(super) fn entry(&self, name: &str, key: &str) -> Option<&str> {
         self.0.get(name)?.get(key)?.as_str()
+    }
+}
+
+/// Reads a literal of JSON, or a text between single quotes as Python writes it; one with a backslash is none.
+fn literal(text: &str) -> Option<Value> {
+    let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    match quoted.filter(|inner| !inner.contains(['\'', '\\'])) {
+        Some(inner) => Some(Value::String(inner.to_owned())),
+        None => serde_json::from_str(text).ok(),
     }
 }
 
@@ -86,6 +118,20 @@ mod tests {
         );
         assert_eq!(assigned.text("__version__").as_deref(), Some("7.1"));
         assert_eq!((assigned.text("C"), assigned.list("L")), (None, vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn what_the_builder_of_therock_writes_is_read_too() {
+        let assigned = Assigned::read(
+            "__version__ = \"DEFAULT\"\nAVAILABLE_TARGET_FAMILIES: list[str] = []\n__version__ = '7.10.0a20251120'\n\
+             PY_PACKAGE_SUFFIX_NONCE = ''\nALL_PACKAGES[\"libraries\"].dist_package_template = \"rocm-sdk-libraries\"\n\
+             AVAILABLE_TARGET_FAMILIES.append('gfx1100')\nAVAILABLE_TARGET_FAMILIES.append('gfx942:xnack+')\n\
+             result.append(name)\n",
+        );
+        assert_eq!(assigned.text("__version__").as_deref(), Some("7.10.0a20251120"));
+        assert_eq!(assigned.text("PY_PACKAGE_SUFFIX_NONCE").as_deref(), Some(""));
+        assert_eq!(assigned.text("LIBRARIES_DIST_TEMPLATE").as_deref(), Some("rocm-sdk-libraries"));
+        assert_eq!(assigned.list("AVAILABLE_TARGET_FAMILIES"), ["gfx1100", "gfx942:xnack+"]);
     }
 
     #[test]
