@@ -31,7 +31,12 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// Reads a page of a listing (Amazon S3, `ListObjectsV2`).
+/// The deepest element of a listing; those of S3 are three deep.
+const MAX_DEPTH: usize = 32;
+/// The most files of one run. A run has some hundred.
+pub const MAX_FILES: usize = 100_000;
+
+/// Reads a page of a listing (Amazon S3, `ListObjectsV2`). The time is linear in its length.
 ///
 /// # Errors
 /// Why it is no listing.
@@ -42,6 +47,10 @@ pub fn page(xml: &str) -> Result<Page, String> {
     loop {
         match reader.read_event().map_err(|error| error.to_string())? {
             Event::Start(tag) => {
+                if path.len() == MAX_DEPTH {
+                    let at = reader.buffer_position();
+                    return Err(format!("it has more than {MAX_DEPTH} elements within each other, at byte {at}"));
+                }
                 path.push(tag.local_name().as_ref().to_owned());
                 text.clear();
             }
@@ -59,6 +68,9 @@ pub fn page(xml: &str) -> Result<Page, String> {
                     ["ListBucketResult", "Contents", "Key"] => key.clone_from(&text),
                     ["ListBucketResult", "Contents", "Size"] => {
                         size_bytes = text.parse().map_err(|_| format!("`{text}` is no size"))?;
+                    }
+                    ["ListBucketResult", "Contents"] if page.objects.len() == MAX_FILES => {
+                        return Err(format!("it has more than {MAX_FILES} files"));
                     }
                     ["ListBucketResult", "Contents"] => page.objects.push((std::mem::take(&mut key), size_bytes)),
                     ["ListBucketResult", "NextContinuationToken"] => page.next = Some(text.clone()),
@@ -176,7 +188,7 @@ impl Choice {
 mod tests {
     use regex::Regex;
 
-    use super::{Choice, Published, folder_of_run, page};
+    use super::{Choice, MAX_DEPTH, MAX_FILES, Published, folder_of_run, page};
     use crate::config::Platform;
 
     #[test]
@@ -203,6 +215,26 @@ mod tests {
         {
             assert!(page(none).is_err(), "{none}");
         }
+    }
+
+    #[test]
+    fn listings_are_read_up_to_their_limits_and_not_beyond() {
+        let nested = |depth: usize| {
+            let inner = format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
+            page(&format!("<ListBucketResult>{inner}</ListBucketResult>"))
+        };
+        assert_eq!(nested(MAX_DEPTH - 1), Ok(super::Page::default()));
+        let said = "it has more than 32 elements within each other, at byte 114";
+        assert_eq!(nested(MAX_DEPTH), Err(said.to_owned()));
+        let files = |count: usize| {
+            let all = "<Contents><Key>k</Key><Size>1</Size></Contents>".repeat(count);
+            page(&format!("<ListBucketResult>{all}</ListBucketResult>")).map(|page| page.objects.len())
+        };
+        assert_eq!(files(MAX_FILES), Ok(MAX_FILES));
+        assert_eq!(files(MAX_FILES + 1), Err("it has more than 100000 files".to_owned()));
+        // A megabyte of elements within each other took minutes.
+        let open = "<a>".repeat(1 << 20);
+        assert_eq!(page(&open).map_err(|error| error.len() > 10), Err(true));
     }
 
     #[test]

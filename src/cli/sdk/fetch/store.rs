@@ -8,7 +8,7 @@ use super::tries::{Fault, tried};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::fetch::{self, Body, FetchError, Proxies};
 use crate::names::percent_encode;
-use crate::sdk::bucket::{self, File, Page};
+use crate::sdk::bucket::{self, File, MAX_FILES, Page};
 use crate::sys::{self, EntryKind, FileError};
 
 /// A page of a listing has a thousand names.
@@ -63,16 +63,22 @@ impl Store {
                         (!name.contains('/')).then(|| (name.to_owned(), size_bytes))
                     });
                     files.extend(below);
+                    if files.len() > MAX_FILES {
+                        return Err(self.unlisted(format!("the listing has more than {MAX_FILES} files")));
+                    }
                     match page.next {
                         None => return Ok(files),
                         token => next = token,
                     }
                 }
-                let reason = format!("the listing has more than {MOST_PAGES} pages");
-                let address = format!("{address}/{folder}");
-                Err(FetchError { address, status: Some(200), reason, may_pass: false }.into())
+                Err(self.unlisted(format!("the listing has more than {MOST_PAGES} pages")))
             }
         }
+    }
+
+    /// Reports a listing that is not read.
+    fn unlisted(&self, reason: String) -> Diagnostic {
+        FetchError { address: self.to_string(), status: Some(200), reason, may_pass: false }.into()
     }
 
     /// A file of the run, to be read once; beside it what [`Self::rest`] takes, where the rest of it can be asked for.
