@@ -95,6 +95,7 @@ mod sdk_index;
 mod sdk_layout;
 mod sdk_listed;
 mod sdk_options;
+mod sdk_overwrite;
 mod sdk_packages;
 mod sdk_packages_by_recipe;
 mod sdk_verify;

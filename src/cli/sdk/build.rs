@@ -19,7 +19,7 @@ use crate::compat::Compat;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::python::Build;
-use crate::sdk::{DevelTree, Package, PackageKind};
+use crate::sdk::{self, DevelTree, Package, PackageKind};
 use crate::sys::{self, FileError, FolderSwap, Room, Signals, Staging, StopSignal};
 use crate::wheel::{DosTime, MakeOptions};
 
@@ -106,7 +106,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 
 fn build(args: &Args, shell: &Shell) -> Exit {
     let dist = args.dest_dir.join("dist");
-    if let Err(fault) = args.refuse_old(&dist) {
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return exit,
+    };
+    if let Err(fault) = args.refuse_old(&dist, compat) {
         return shell.report(&[fault]);
     }
     let room = match Room::beside(&args.dest_dir) {
@@ -116,10 +120,6 @@ fn build(args: &Args, shell: &Shell) -> Exit {
     let only = args.own_families();
     let laid = match laid::lay_out(&args.wanted, (&args.version_suffix, &only), &room, shell) {
         Ok(laid) => laid,
-        Err(exit) => return exit,
-    };
-    let compat = match load::compat(shell) {
-        Ok(compat) => compat,
         Err(exit) => return exit,
     };
     match built(args, shell, &laid, compat, room, &dist) {
@@ -189,7 +189,7 @@ fn built(
     maker.signals = Signals::listen().unwrap_or_default();
     let staging = swap.stage()?;
     // The run that was waited for may have put some there.
-    args.refuse_old(dist)?;
+    args.refuse_old(dist, compat)?;
     let made = all(&maker, &staging, shell);
     if let Some(signal) = maker.signals.pending() {
         return Err(Failed::Stopped(signal));
@@ -234,10 +234,16 @@ fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>,
 }
 
 impl Args {
-    /// Refuses to put packages beside those of another run.
-    fn refuse_old(&self, dist: &Path) -> Result<(), Diagnostic> {
-        if self.overwrite || self.no_build_packages || sys::entries(dist)?.is_empty() {
+    /// Refuses to put packages beside those of another run, and to remove anything but packages.
+    fn refuse_old(&self, dist: &Path, compat: &Compat) -> Result<(), Diagnostic> {
+        if self.no_build_packages || sys::entries(dist)?.is_empty() {
             return Ok(());
+        }
+        if self.overwrite {
+            let is_link = !sys::is_own_folder(dist);
+            let found = if is_link { Vec::new() } else { sys::walked(dist)? };
+            let found = found.into_iter().map(|one| (one.path, one.kind == sys::WalkedKind::Folder));
+            return sdk::refuse_foreign(dist, is_link, found, compat.sdk_tables()).map_or(Ok(()), Err);
         }
         Err(Diagnostic::new(&codes::SDK_OUTPUT_EXISTS, "the folder has packages already")
             .at(Place::File(dist.display().to_string().into()), "")

@@ -34,6 +34,7 @@ pub const ALL: &[&Code] = &[
     &SDK_DEVEL_TREE,
     &DEVICE_LINKS,
     &BAD_SELECTOR,
+    &FOREIGN_OUTPUT,
 ];
 
 /// An artifact is missing.
@@ -215,4 +216,10 @@ pub const BAD_SELECTOR: Code = Code::error(
     "S043",
     "bad-selector",
     "The source distribution of `rocm` chooses among the packages on the machine that it is installed on. So it must know exactly the targets or families that there are packages for, in its own version, and its texts have no CR, so that builds on Windows and on Linux give the same one.",
+);
+/// The output folder holds what is no package.
+pub const FOREIGN_OUTPUT: Code = Code::error(
+    "S051",
+    "foreign-output",
+    "`--overwrite` replaces the folder `dist` as a whole, and removes what is in it. It holds something that is no package of the SDK, or is a symbolic link to a folder elsewhere. Nothing is written, and nothing is removed.\n\nMove what is no package elsewhere, or give another folder with `--dest-dir`.",
 );
