@@ -5,6 +5,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::MtStreamBuilder;
 
+use super::error::ArchiveLimit;
+use super::limits::{MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG};
+
 /// What an archive is compressed by, as its file name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Compression {
@@ -16,8 +19,6 @@ pub enum Compression {
 
 /// What decoding by threads may hold; blocks that need more are decoded one after the other.
 const THREADS_BYTES: u64 = 160 << 20;
-/// What decoding may hold at all. `xz -9` needs 65 MiB.
-const MOST_BYTES: u64 = 256 << 20;
 /// What is asked of a file at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -38,17 +39,42 @@ impl Compression {
         Self::ALL.into_iter().find_map(|compression| Some((file_name.strip_suffix(compression.suffix())?, compression)))
     }
 
-    /// What comes out of a compressed stream. Archives of several parts one after the other are one. Damage, and an end
-    /// that comes too early, are errors when it is read.
+    /// What comes out of a compressed stream. Archives of several parts one after the other are one. Damage, an end that
+    /// comes too early, and a need of more memory than the limits allow are errors when it is read.
     ///
     /// # Errors
     /// When there is no memory for it.
     pub fn decoder<'r>(self, source: impl Read + 'r, threads: u32) -> io::Result<Box<dyn Read + 'r>> {
         let source = BufReader::with_capacity(BUFFER_BYTES, source);
         Ok(match self {
-            Self::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(source)?),
+            Self::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
+                decoder.window_log_max(MAX_ZSTD_WINDOW_LOG)?;
+                Box::new(ZstdFrames(decoder))
+            }
             Self::Xz => Box::new(XzStreams { source: Some(source), decoder: None, threads }),
         })
+    }
+}
+
+/// Frames of zstd one after the other (RFC 8878, section 3).
+struct ZstdFrames<'d, R: BufRead>(zstd::stream::read::Decoder<'d, R>);
+
+impl<R: BufRead> Read for ZstdFrames<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| {
+            // `ZSTD_error_frameParameter_windowTooLarge` (zstd, lib/common/error_private.c); only its text gets here.
+            let is_limit = error.to_string() == "Frame requires too much memory for decoding";
+            if is_limit { ArchiveLimit::Window.into() } else { error }
+        })
+    }
+}
+
+/// Returns the limit that xz's error stands for, or the error itself.
+fn xz_error(error: io::Error) -> io::Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        Some(liblzma::stream::Error::MemLimit) => ArchiveLimit::Dictionary.into(),
+        _ => error,
     }
 }
 
@@ -66,7 +92,7 @@ impl<R: BufRead> XzStreams<R> {
         let stream = MtStreamBuilder::new()
             .threads(self.threads.max(1))
             .memlimit_threading(THREADS_BYTES)
-            .memlimit_stop(MOST_BYTES)
+            .memlimit_stop(MAX_XZ_BYTES)
             .decoder()
             .map_err(io::Error::other)?;
         self.decoder = Some(XzDecoder::new_stream(source, stream));
@@ -81,7 +107,7 @@ impl<R: BufRead> Read for XzStreams<R> {
             self.next_stream(source)?;
         }
         while let Some(mut decoder) = self.decoder.take() {
-            let read = decoder.read(buffer)?;
+            let read = decoder.read(buffer).map_err(xz_error)?;
             if read > 0 || buffer.is_empty() {
                 self.decoder = Some(decoder);
                 return Ok(read);
@@ -107,6 +133,8 @@ mod tests {
     use std::io::{Read as _, Write as _};
 
     use super::Compression;
+    use crate::archive::ArchiveError;
+    use crate::archive::limits::MAX_ZSTD_WINDOW_LOG;
 
     fn compressed(compression: Compression, content: &[u8]) -> Vec<u8> {
         match compression {
@@ -140,6 +168,39 @@ mod tests {
             damaged[packed.len() / 2] ^= 1;
             assert!(!read(compression, &damaged).is_ok_and(|read| read == content), "{compression:?} damaged");
         }
+    }
+
+    /// The memory that a stream asks for is in its head, so that no large stream is needed to ask.
+    #[test]
+    fn windows_are_read_up_to_their_limit_and_not_beyond() {
+        let limit = |compression, packed: &[u8]| {
+            let error = read(compression, packed).err()?;
+            ArchiveError::of(&error).map(ToString::to_string)
+        };
+        let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+        zstd.write_all(b"content").unwrap();
+        let mut zstd = zstd.finish().unwrap();
+        // RFC 8878, section 3.1.1.1.2: the exponent, above 10, in the upper five bits.
+        let with_window = |packed: &mut Vec<u8>, log: u32| packed[5] = u8::try_from(log - 10).unwrap() << 3;
+        with_window(&mut zstd, MAX_ZSTD_WINDOW_LOG);
+        assert_eq!(read(Compression::Zstd, &zstd).unwrap(), b"content");
+        with_window(&mut zstd, MAX_ZSTD_WINDOW_LOG + 1);
+        assert_eq!(limit(Compression::Zstd, &zstd).as_deref(), Some("a zstd window of more than 128 MiB"));
+        // The .xz File Format 1.2.1, sections 3.1 and 5.3.1: a block's head has the filters, and ends with its CRC32.
+        let with_dictionary = |bits: u8| {
+            let mut packed = compressed(Compression::Xz, b"content");
+            let length = (usize::from(packed[12]) + 1) * 4;
+            let head = &mut packed[12..12 + length];
+            assert_eq!(head[2..4], [0x21, 1], "one filter, LZMA2 with one byte of properties");
+            head[4] = bits;
+            let sum = crc32fast::hash(&head[..length - 4]);
+            head[length - 4..].copy_from_slice(&sum.to_le_bytes());
+            packed
+        };
+        // 192 MiB and 256 MiB; the decoder itself needs some more.
+        assert_eq!(read(Compression::Xz, &with_dictionary(31)).unwrap(), b"content");
+        let said = "an xz dictionary that needs more than 256 MiB";
+        assert_eq!(limit(Compression::Xz, &with_dictionary(32)).as_deref(), Some(said));
     }
 
     #[test]

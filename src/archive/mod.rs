@@ -5,15 +5,19 @@
 //! the archive behind the same; or what its members are.
 //!
 //! **Invariant:** the same members give the same bytes, whoever makes them and whenever; and a stream that ends too early
-//! is an error, never a shorter archive.
+//! is an error, never a shorter archive. Whatever an archive holds, reading it takes no more memory than [`limits`] says.
 
 mod compression;
+mod error;
+mod extended;
 mod folded;
+pub mod limits;
 mod members;
 mod tar;
 mod xz;
 
 pub use compression::Compression;
+pub use error::{ArchiveError, ArchiveLimit};
 pub use folded::{Folded, Folding};
 pub use members::{Unpacked, UnpackedKind, each_member};
 pub use tar::{Member, MemberKind, Tar};

@@ -15,6 +15,7 @@ mod devel;
 mod fill;
 mod foreign;
 mod layout;
+pub mod limits;
 mod place;
 pub mod python;
 mod resolve;

@@ -7,6 +7,7 @@ mod environment;
 mod files;
 mod folders;
 mod host;
+mod leading_out;
 mod leaves;
 mod libraries;
 mod merged;
@@ -33,6 +34,7 @@ pub use folders::{
     now_s, open_log, open_to_read, own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
+pub use leading_out::link_leading_out;
 pub use leaves::leaves;
 pub use libraries::Sysroot;
 pub use merged::merge;

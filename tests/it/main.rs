@@ -91,6 +91,7 @@ mod sdk_elf;
 mod sdk_faults;
 mod sdk_fetch;
 mod sdk_fetch_again;
+mod sdk_hostile_archives;
 mod sdk_index;
 mod sdk_layout;
 mod sdk_listed;

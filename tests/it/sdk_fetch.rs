@@ -299,6 +299,39 @@ fn what_the_command_line_does_not_say_variables_do_unless_they_are_empty() {
     }
 }
 
+/// Each link stays in the artifact by its text; where one leads depends on where others do.
+#[test]
+fn links_that_lead_out_by_way_of_others_are_not_unpacked() {
+    let project = Project::new();
+    let artifacts = Artifacts::new(&project, true);
+    artifacts.archive("rand_lib_generic", Some("r/stage\n"), |tar| {
+        append(tar, "r/stage/deep/er/file", b"x");
+        append_other(tar, tar::EntryType::Symlink, "r/stage/deep/er/up", "../..");
+        append_other(tar, tar::EntryType::Symlink, "r/stage/out", "deep/er/up/../../../outside");
+    });
+    // Two artifacts that are fine each by itself, and lead out of the tree that both are unpacked into.
+    artifacts.archive("fft_lib_generic", Some("r/stage\n"), |tar| {
+        append_other(tar, tar::EntryType::Symlink, "r/stage/a/b", "..")
+    });
+    artifacts.archive("blas_lib_generic", Some("r/stage\n"), |tar| {
+        append_other(tar, tar::EntryType::Symlink, "r/stage/c", "a/b/../outside")
+    });
+    artifacts.publish("staging", "123-linux");
+    let alone = fetch(&project, &["rand", "--extract"], 1).stderr;
+    assert_eq!(names(&project.path("artifacts")), ["rand_lib_generic.tar.zst"]);
+    let together = fetch(&project, &["fft", "blas", "--flatten", "--output-dir", "tree"], 1).stderr;
+    assert!(!project.has("tree/c") && !project.has("tree/a"), "{:?}", project.files());
+    insta::assert_snapshot!(alone + &together, @r"
+    error[S002 bad-artifact]: the link `r/stage/out` leads out of the artifact, to `deep/er/up/../../../outside`, by way of other links
+    --> artifacts/rand_lib_generic.tar.zst
+    help: remove it and fetch it anew
+
+    error[S002 bad-artifact]: the link `c` leads out of the artifact, to `a/b/../outside`, by way of other links
+    --> tree
+    help: remove it and fetch it anew
+    ");
+}
+
 /// As upstream's own program has it, which compares base targets.
 #[test]
 fn a_target_with_features_gets_the_artifacts_of_its_base() {

@@ -34,6 +34,7 @@ pub const ALL: &[&Code] = &[
     &SDK_DEVEL_TREE,
     &DEVICE_LINKS,
     &BAD_SELECTOR,
+    &ARCHIVE_LIMIT,
     &FOREIGN_OUTPUT,
 ];
 
@@ -216,6 +217,12 @@ pub const BAD_SELECTOR: Code = Code::error(
     "S043",
     "bad-selector",
     "The source distribution of `rocm` chooses among the packages on the machine that it is installed on. So it must know exactly the targets or families that there are packages for, in its own version, and its texts have no CR, so that builds on Windows and on Linux give the same one.",
+);
+/// An archive goes beyond a limit.
+pub const ARCHIVE_LIMIT: Code = Code::error(
+    "S050",
+    "archive-limit",
+    "An archive of an artifact asks for more than is read of any: a path or the text of a link of more than 4096 bytes, an extended header of more than 64 KiB, more than 250,000 members, paths of more than 64 MiB together, a zstd window of more than 128 MiB, or an xz dictionary that needs more than 256 MiB. Or its manifest lists more than 1,000 folders, or all artifacts of a folder together have so many files that listing them takes more than 1 GiB. A few kB of an archive can ask for all the memory of a machine, so this is refused before it is used. A whole ROCm has about 60,000 files, and no artifact of it comes near a limit.\n\nFetch the artifact again, or take it out of the folder. Repack one of your own with shorter paths, without extended attributes, or with a smaller window (`zstd -19`, `xz -6`).",
 );
 /// The output folder holds what is no package.
 pub const FOREIGN_OUTPUT: Code = Code::error(

@@ -9,6 +9,7 @@ use crate::compat::rows::Tables;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::names::{beside, folders_above, without_dots};
+use crate::sdk::limits::MAX_FAULTS;
 use crate::sdk::resolve::{Met, Target, follow};
 use crate::sdk::{PackageKind, case};
 
@@ -37,6 +38,10 @@ pub(super) fn findings(wheel: &OpenedWheel, facts: &Tables) -> Vec<Diagnostic> {
     let init = format!("{}/__init__.py", tree.root);
     if !tree.by_path.contains_key(init.as_str()) {
         found.push(tree.fault(format!("the tree has no `{init}`, by which it is known to be whole")));
+    }
+    if found.len() > MAX_FAULTS {
+        found.truncate(MAX_FAULTS);
+        found.push(tree.fault(format!("the archive has more than {MAX_FAULTS} faults; the others are left out")));
     }
     found
 }

@@ -3,13 +3,14 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::super::read::{LARGEST_MANIFEST_BYTES, MANIFEST, roots, safe_member};
+use super::super::read::{MANIFEST, roots, safe_member};
 use super::place;
 use crate::archive::{Unpacked, UnpackedKind, each_member};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
 use crate::names::{Digest, beside};
 use crate::sdk::bucket::{LARGEST_SUM_BYTES, Published, UNPACKED_SUM, sum_in, sum_line};
+use crate::sdk::limits::{MAX_MANIFEST_BYTES, unreadable_archive};
 use crate::sys::{self, FileError, FolderLock, Staging, Unpacking};
 
 /// What becomes of archives.
@@ -38,6 +39,7 @@ impl Way {
 enum Stop {
     Read(std::io::Error),
     Write(FileError),
+    Fault(Box<Diagnostic>),
     Bad(String),
 }
 
@@ -106,6 +108,7 @@ impl Unpacker {
             Self::Apart(lock) => {
                 let staging = lock.swap(&name).stage()?;
                 members(published, archive, staging.folder(), Paths::Kept)?;
+                inside(staging.folder(), archive)?;
                 let line = sum_line(digest, &published.file());
                 sys::write_unsynced(&staging.folder().join(UNPACKED_SUM), line.as_bytes())?;
                 staging.commit_unsynced()?;
@@ -119,15 +122,23 @@ impl Unpacker {
     /// and of those that were there before.
     ///
     /// # Errors
-    /// When something is in the way.
-    pub(super) fn finish<'p>(self, all: impl Iterator<Item = &'p Published>) -> Result<(), FileError> {
+    /// When something is in the way, or links of several artifacts lead out of the tree together.
+    pub(super) fn finish<'p>(self, shown: &Path, all: impl Iterator<Item = &'p Published>) -> Result<(), Diagnostic> {
         let Self::OneTree(staging) = self else { return Ok(()) };
         let tree = staging.place(TREE)?;
         for published in all {
             sys::merge(&staging.place(&published.name.to_string())?, &tree)?;
         }
-        staging.pour(TREE)
+        inside(&tree, shown)?;
+        Ok(staging.pour(TREE)?)
     }
+}
+
+/// Refuses links that lead out of a folder by way of others; each stays in it by its text.
+fn inside(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
+    let Some((path, text)) = sys::link_leading_out(folder)? else { return Ok(()) };
+    let message = format!("the link `{path}` leads out of the artifact, to `{text}`, by way of other links");
+    Err(Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(shown), "").help("remove it and fetch it anew"))
 }
 
 /// Which paths members get.
@@ -154,7 +165,8 @@ fn members(published: &Published, archive: &Path, folder: &Path, paths: Paths) -
         Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(archive), "").help("remove it and fetch it anew")
     };
     done.map_err(|stop| match stop {
-        Stop::Read(error) => bad(format!("the archive is damaged or cut off: {error}")),
+        Stop::Read(error) => unreadable_archive(archive, &error),
+        Stop::Fault(fault) => *fault,
         Stop::Bad(message) => bad(message),
         Stop::Write(error) => error.into(),
     })?;
@@ -209,11 +221,11 @@ impl Members<'_> {
             return Err(no_manifest());
         }
         let mut text = String::new();
-        content.take(LARGEST_MANIFEST_BYTES).read_to_string(&mut text)?;
+        content.take(MAX_MANIFEST_BYTES).read_to_string(&mut text)?;
         if self.paths == Paths::Kept {
             self.into.file(MANIFEST, 0o644, &mut text.as_bytes())?;
         }
-        let (roots, faults) = roots(&text, self.archive);
+        let (roots, faults) = roots(&text, self.archive).map_err(|fault| Stop::Fault(Box::new(fault)))?;
         if let Some(fault) = faults.into_iter().next() {
             return Err(Stop::Bad(fault.message));
         }

@@ -75,7 +75,7 @@ impl Work<'_> {
             return Err(faults.into_iter().map(|(_, fault)| fault).collect());
         }
         if let Some(unpacker) = unpacker {
-            unpacker.finish(wanted.iter().map(|one| &one.published)).map_err(|error| one(error.into()))?;
+            unpacker.finish(self.folder, wanted.iter().map(|one| &one.published)).map_err(one)?;
         }
         if self.removes_archives && matches!(self.way, Way::OneTree(_)) {
             let removed = wanted.iter().filter_map(|one| download::remove(&one.archive).err());

@@ -6,27 +6,33 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::roots::{Sorter, roots};
-use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged};
+use super::{MANIFEST, bad, damaged, out_of_budget};
 use crate::diagnostic::Diagnostic;
 use crate::names::ArtifactName;
+use crate::sdk::limits::{ListingBudget, MAX_MANIFEST_BYTES};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
 use crate::sys::{self, FileError, PositionalFile, Walked, WalkedKind};
 
 /// Lists a folder.
 ///
 /// # Errors
-/// When it cannot be read.
-pub(super) fn artifact(name: &ArtifactName, folder: &Path) -> Result<(Artifact, Vec<Diagnostic>), FileError> {
+/// When it cannot be read, or goes beyond a limit.
+pub(super) fn artifact(
+    name: &ArtifactName,
+    folder: &Path,
+    budget: &ListingBudget,
+) -> Result<(Artifact, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let one = |fault: FileError| vec![Diagnostic::from(fault)];
     let manifest = folder.join(MANIFEST);
-    let text = sys::read_text(&manifest, LARGEST_MANIFEST_BYTES)?;
-    let (roots, mut findings) = roots(&text, &manifest);
+    let text = sys::read_text(&manifest, MAX_MANIFEST_BYTES).map_err(one)?;
+    let (roots, mut findings) = roots(&text, &manifest).map_err(|fault| vec![fault])?;
     let links: BTreeSet<PathBuf> = roots.iter().filter_map(|root| sys::link_among(folder, root)).collect();
     for link in &links {
         findings.push(bad(link, "the manifest lists a folder behind this link, and no link is followed".to_owned()));
     }
     let mut sorter = Sorter::new(folder, roots);
     let mut entries = Vec::new();
-    for Walked { path, kind } in sys::walked(folder)? {
+    for Walked { path, kind } in sys::walked(folder).map_err(one)? {
         let at = folder.join(&path);
         if path == MANIFEST || links.contains(&at) || is_mark(&path, &sorter.roots) {
             continue;
@@ -43,6 +49,9 @@ pub(super) fn artifact(name: &ArtifactName, folder: &Path) -> Result<(Artifact, 
                 continue;
             }
         };
+        if !places.iter().all(|(_, path)| budget.take(path.len())) {
+            return Err(vec![out_of_budget(folder)]);
+        }
         entries.extend(places.into_iter().map(|(root, path)| Entry { root, path, kind: kind.clone() }));
     }
     entries.sort_by(|one, other| (one.root, &one.path).cmp(&(other.root, &other.path)));

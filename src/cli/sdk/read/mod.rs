@@ -21,13 +21,12 @@ use crate::bytes::{Part, ReadAt};
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{ArtifactName, ArtifactNameError, without_dots};
+use crate::sdk::limits::{ListingBudget, MAX_LISTING_BYTES, beyond_limit};
 use crate::sdk::{Artifact, EntryKind, Origin};
 use crate::sys::{self, ClosedFile, EntryKind as OnDisk, FileError, PositionalFile, Room};
 
 /// The list of an artifact's folders, in the artifact itself.
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
-/// Manifests have a few kB.
-pub(super) const LARGEST_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// Artifacts with where they lie.
 #[derive(Debug, Default)]
@@ -120,6 +119,14 @@ impl Read {
     }
 }
 
+/// The room and the memory that all artifacts of a folder share.
+struct Shared<'s> {
+    room: &'s Room,
+    /// How much more is kept as it is.
+    plain_bytes: AtomicU64,
+    budget: ListingBudget,
+}
+
 /// An artifact that was found in a folder.
 struct Found {
     name: ArtifactName,
@@ -139,9 +146,9 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
     // Those that are read at once share the processors, and what decoding by several holds.
     let archives = found.iter().filter(|one| one.packed.is_some()).count();
     let threads = u32::try_from(rayon::current_num_threads() / archives.max(1)).unwrap_or(1).max(1);
-    let plain_bytes = AtomicU64::new(room.ample_bytes());
+    let shared = Shared { room, plain_bytes: AtomicU64::new(room.ample_bytes()), budget: ListingBudget::default() };
     let listed: Vec<Result<Listed, Vec<Diagnostic>>> =
-        found.into_par_iter().with_max_len(1).map(|one| listed(&one, threads, (room, &plain_bytes))).collect();
+        found.into_par_iter().with_max_len(1).map(|one| listed(&one, threads, &shared)).collect();
     let (mut all, mut faults) = (Vec::new(), Vec::new());
     for listed in listed {
         match listed {
@@ -217,16 +224,15 @@ fn several_forms(found: &[Found], folder: &Path) -> Option<Diagnostic> {
     Some(told.help("remove the forms that are not meant"))
 }
 
-fn listed(found: &Found, threads: u32, room: (&Room, &AtomicU64)) -> Result<Listed, Vec<Diagnostic>> {
+fn listed(found: &Found, threads: u32, shared: &Shared<'_>) -> Result<Listed, Vec<Diagnostic>> {
     match found.packed {
         None => {
-            let (artifact, findings) =
-                folder::artifact(&found.name, &found.path).map_err(|error| vec![error.into()])?;
+            let (artifact, findings) = folder::artifact(&found.name, &found.path, &shared.budget)?;
             Ok((artifact, Source::Folder(found.path.clone()), findings))
         }
         Some(compression) => {
             let (artifact, packed, findings) =
-                packed::artifact(&found.name, &found.path, (compression, threads), room)?;
+                packed::artifact(&found.name, &found.path, (compression, threads), shared)?;
             Ok((artifact, Source::Packed(packed), findings))
         }
     }
@@ -235,6 +241,12 @@ fn listed(found: &Found, threads: u32, room: (&Room, &AtomicU64)) -> Result<List
 /// The path of a member of an archive; `None` where it leads out of it.
 pub(super) fn safe_member(path: &str) -> Option<String> {
     without_dots(path).filter(|_| !path.starts_with('/') && path.split('/').all(|word| word != ".."))
+}
+
+/// Reports the artifact at which the memory for listing all of them was used up.
+fn out_of_budget(artifact: &Path) -> Diagnostic {
+    let most = MAX_LISTING_BYTES >> 20;
+    beyond_limit(artifact, &format!("listing this artifact and those before it takes more than {most} MiB"))
 }
 
 fn bad(path: &Path, message: String) -> Diagnostic {

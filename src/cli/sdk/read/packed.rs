@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
 use super::roots::{Sorter, roots};
-use super::{LARGEST_MANIFEST_BYTES, MANIFEST, bad, damaged, safe_member};
+use super::{MANIFEST, Shared, bad, damaged, out_of_budget, safe_member};
 use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_member};
 use crate::bytes::{Part, ReadAt as _, Section};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::is_elf;
 use crate::names::{ArtifactName, Digest, folders_above, without_dots};
 use crate::sdk::bucket::{LARGEST_SUM_BYTES, path_of_sum, sum_in};
+use crate::sdk::limits::{ListingBudget, MAX_FAULTS, MAX_MANIFEST_BYTES, beyond_limit, unreadable_archive};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
-use crate::sys::{self, PositionalFile, Room};
+use crate::sys::{self, PositionalFile};
 
 /// An archive, kept so that its files can be read.
 #[derive(Debug)]
@@ -31,23 +31,31 @@ pub(super) struct Packed {
 /// Lists an archive, and keeps what is in it.
 ///
 /// # Errors
-/// When it cannot be read or kept, is damaged, is not the one that its digest was made of, or has no manifest in front.
+/// When it cannot be read or kept, is damaged, goes beyond a limit, is not the one that its digest was made of, or has no
+/// manifest in front.
 pub(super) fn artifact(
     name: &ArtifactName,
     path: &Path,
     (compression, threads): (Compression, u32),
-    (room, plain_bytes): (&Room, &AtomicU64),
+    shared: &Shared<'_>,
 ) -> Result<(Artifact, Packed, Vec<Diagnostic>), Vec<Diagnostic>> {
     let one = |fault: Diagnostic| vec![fault];
     let file = PositionalFile::open(path).map_err(|error| one(error.into()))?;
     let said = sum_beside(path).map_err(one)?;
     let sum = said.is_some().then(Sha256::new);
     let mut summed = Summed { source: Section::new(&file, 0, file.size_bytes()), sum };
+    let room = shared.room;
     let full = |error: io::Error| one(room.fault(error).into());
-    let kept = room.scratch(u64::MAX).and_then(|scratch| Folding::new(scratch, plain_bytes)).map_err(full)?;
-    let broken = |error: &io::Error| one(bad(path, format!("the archive is damaged or cut off: {error}")));
-    let mut listing =
-        Listing { path, sorter: None, entries: BTreeMap::new(), seen: FxHashMap::default(), findings: Vec::new() };
+    let kept = room.scratch(u64::MAX).and_then(|scratch| Folding::new(scratch, &shared.plain_bytes)).map_err(full)?;
+    let broken = |error: &io::Error| one(unreadable_archive(path, error));
+    let mut listing = Listing {
+        path,
+        budget: &shared.budget,
+        sorter: None,
+        entries: BTreeMap::new(),
+        seen: FxHashMap::default(),
+        findings: Vec::new(),
+    };
     let folded = {
         let source = compression.decoder(&mut summed, threads).map_err(|error| broken(&error))?;
         let mut teed = Teed { source, kept, fault: None };
@@ -58,6 +66,7 @@ pub(super) fn artifact(
         match read {
             Ok(()) if listing.sorter.is_some() => teed.kept.finish().map_err(full)?,
             Err(Stop::Read(error)) => return Err(broken(&error)),
+            Err(Stop::Fault(fault)) => return Err(listing.faults(*fault)),
             Ok(()) | Err(Stop::NoManifest) => {
                 return Err(one(bad(path, format!("its first member is not `{MANIFEST}`, which lists what it holds"))));
             }
@@ -95,6 +104,7 @@ fn check_sum(path: &Path, is: Digest, said: Digest, beside: &Path) -> Result<(),
 enum Stop {
     Read(io::Error),
     NoManifest,
+    Fault(Box<Diagnostic>),
 }
 
 impl From<io::Error> for Stop {
@@ -144,6 +154,7 @@ type Seen = (EntryKind, u64, bool);
 /// What is known of an archive as far as it was read.
 struct Listing<'l> {
     path: &'l Path,
+    budget: &'l ListingBudget,
     /// What its manifest lists, once that was read.
     sorter: Option<Sorter>,
     /// By root and path: what it is, where its content begins, and whether that begins as an ELF file.
@@ -154,13 +165,19 @@ struct Listing<'l> {
 
 impl Listing<'_> {
     fn member(&mut self, member: Unpacked, content: &mut dyn io::Read) -> Result<(), Stop> {
+        let sorted = self.sorter.as_ref().map_or(0, |sorter| sorter.findings.len());
+        if self.findings.len() + sorted > MAX_FAULTS {
+            let fault = beyond_limit(self.path, &format!("the archive has more than {MAX_FAULTS} faults"));
+            return Err(Stop::Fault(Box::new(fault)));
+        }
         if self.sorter.is_none() {
             if member.path.as_deref().and_then(without_dots).as_deref() != Some(MANIFEST) {
                 return Err(Stop::NoManifest);
             }
             let mut text = String::new();
-            content.take(LARGEST_MANIFEST_BYTES).read_to_string(&mut text)?;
-            let (roots, findings) = roots(&text, &self.path.join(MANIFEST));
+            content.take(MAX_MANIFEST_BYTES).read_to_string(&mut text)?;
+            let read = roots(&text, &self.path.join(MANIFEST));
+            let (roots, findings) = read.map_err(|fault| Stop::Fault(Box::new(fault)))?;
             self.findings.extend(findings);
             self.sorter = Some(Sorter::new(self.path, roots));
             return Ok(());
@@ -202,7 +219,11 @@ impl Listing<'_> {
         }
         let is_folder = matches!(found.0, EntryKind::Folder);
         let places = self.sorter.as_mut().and_then(|sorter| sorter.place(&path, is_folder));
+        let text_bytes = if let EntryKind::Link(text) = &found.0 { text.len() } else { 0 };
         for (root, below) in places.unwrap_or_default() {
+            if !self.budget.take(below.len() + text_bytes) {
+                return Err(Stop::Fault(Box::new(out_of_budget(self.path))));
+            }
             self.entries.insert((root, below), found.clone());
         }
         Ok(())
@@ -231,6 +252,13 @@ impl Listing<'_> {
 
     fn bad(&mut self, path: &str, message: String) {
         self.findings.push(bad(&self.path.join(path.trim_start_matches('/')), message));
+    }
+
+    /// Everything that was found, where reading ended at a fault.
+    fn faults(mut self, last: Diagnostic) -> Vec<Diagnostic> {
+        self.findings.extend(self.sorter.take().map(|sorter| sorter.findings).unwrap_or_default());
+        self.findings.push(last);
+        self.findings
     }
 
     fn finish(mut self, name: &ArtifactName, folded: Folded) -> (Artifact, Packed, Vec<Diagnostic>) {

@@ -9,9 +9,13 @@ use std::path::{Path, PathBuf};
 use super::bad;
 use crate::diagnostic::Diagnostic;
 use crate::names::{folders_above, without_dots};
+use crate::sdk::limits::{MAX_FAULTS, MAX_ROOTS, beyond_limit};
 
 /// The folders that a manifest lists, sorted, and lines of it that name none.
-pub(in crate::cli::sdk) fn roots(text: &str, manifest: &Path) -> (Vec<String>, Vec<Diagnostic>) {
+///
+/// # Errors
+/// When it lists more folders, or has more lines that name none, than any.
+pub(in crate::cli::sdk) fn roots(text: &str, manifest: &Path) -> Result<(Vec<String>, Vec<Diagnostic>), Diagnostic> {
     let (mut roots, mut findings) = (Vec::new(), Vec::new());
     // Editors of Windows put a mark in front of texts.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -20,10 +24,19 @@ pub(in crate::cli::sdk) fn roots(text: &str, manifest: &Path) -> (Vec<String>, V
             Some(root) if !line.starts_with('/') && !root.is_empty() => roots.push(root),
             _ => findings.push(bad(manifest, format!("`{line}` is no path in the artifact"))),
         }
+        if findings.len() > MAX_FAULTS {
+            return Err(beyond_limit(manifest, &format!("the manifest has more than {MAX_FAULTS} faults")));
+        }
     }
     roots.sort();
     roots.dedup();
-    (roots, findings)
+    if roots.len() > MAX_ROOTS {
+        return Err(beyond_limit(
+            manifest,
+            &format!("the manifest lists {} folders; at most {MAX_ROOTS} are read", roots.len()),
+        ));
+    }
+    Ok((roots, findings))
 }
 
 /// Sorts the paths of an artifact into the folders of its manifest.
@@ -89,13 +102,22 @@ fn unpackable(path: &str) -> Option<(usize, &'static str)> {
 mod tests {
     use std::path::Path;
 
-    use super::{Sorter, roots};
+    use super::{MAX_FAULTS, MAX_ROOTS, Sorter, roots};
 
     #[test]
     fn a_manifest_may_begin_with_the_mark_of_an_editor() {
-        let (listed, findings) = roots("\u{feff}hip/stage\n\n./b/../a/stage\r\n", Path::new("m"));
+        let (listed, findings) = roots("\u{feff}hip/stage\n\n./b/../a/stage\r\n", Path::new("m")).unwrap();
         assert_eq!((listed, findings.len()), (vec!["a/stage".to_owned(), "hip/stage".to_owned()], 0));
-        assert_eq!(roots("/abs\n..\n", Path::new("m")).1.len(), 2);
+        assert_eq!(roots("/abs\n..\n", Path::new("m")).unwrap().1.len(), 2);
+    }
+
+    #[test]
+    fn a_manifest_lists_folders_up_to_a_limit() {
+        let listed = |count: usize| (0..count).map(|number| format!("r{number}\n")).collect::<String>();
+        assert_eq!(roots(&listed(MAX_ROOTS), Path::new("m")).unwrap().0.len(), MAX_ROOTS);
+        assert_eq!(roots(&listed(MAX_ROOTS + 1), Path::new("m")).unwrap_err().code.id, "S050");
+        assert_eq!(roots(&"..\n".repeat(MAX_FAULTS), Path::new("m")).unwrap().1.len(), MAX_FAULTS);
+        assert_eq!(roots(&"..\n".repeat(MAX_FAULTS + 1), Path::new("m")).unwrap_err().code.id, "S050");
     }
 
     #[test]
