@@ -9,11 +9,14 @@ use super::prepare;
 use super::smoke::{Elsewhere, SMOKE_TEST};
 use super::step::{Output, Step};
 use crate::compat::Compat;
-use crate::config::recipe::{EditDocument, PlaceDocument, RecipeDocument, RefuseDocument, StepDocument};
+use crate::config::recipe::{
+    ESCAPES, EditDocument, PlaceDocument, RecipeDocument, RefuseDocument, ReplacementPart, StepDocument,
+};
 use crate::config::{Leaves, Platform, PythonFrom, TorchFrom};
 use crate::diagnostic::{Code, Diagnostic, registry::build as codes};
 use crate::names::is_absolute;
 use crate::plan::Job;
+use crate::template::Span;
 
 const EDIT: &str = include_str!("../../templates/recipe/edit.py");
 const INSTALL: &str = include_str!("../../templates/recipe/install.py");
@@ -275,12 +278,29 @@ impl Maker<'_> {
         let arguments = [
             path,
             edit.find.clone(),
-            self.context.required(&edit.replace)?,
             self.context.required(&edit.unless)?,
             self.context.required(&edit.only_with)?,
             edit.count.map(|count| count.to_string()).unwrap_or_default(),
         ];
-        Ok(self.program(stage, EDIT, arguments))
+        let mut step = self.program(stage, EDIT, arguments);
+        step.argv.extend(self.replacement(&edit.replace)?);
+        Ok(step)
+    }
+
+    /// The words of a replacement, in which values of expressions are literal.
+    fn replacement(&self, text: &str) -> Result<Vec<String>, Diagnostic> {
+        let mut words = Vec::new();
+        for span in self.context.spans(text)? {
+            match span {
+                Span::Inserted(value) => words.push(ReplacementPart::Text(value).word()),
+                Span::Written(text) => {
+                    let fault = |reason: String| Diagnostic::new(&codes::BAD_REPLACEMENT, reason).help(ESCAPES);
+                    let parts = ReplacementPart::parse(&text).map_err(fault)?;
+                    words.extend(parts.iter().map(ReplacementPart::word));
+                }
+            }
+        }
+        Ok(words)
     }
 
     /// A step of the recipe with what is asked beside it, where it is wanted.

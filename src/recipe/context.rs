@@ -12,7 +12,7 @@ use crate::config::recipe::{FactDocument, RecipeDocument};
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::names::Version;
 use crate::plan::Job;
-use crate::template::{Expressions, Object, Serde, TemplateError, Value};
+use crate::template::{Expressions, Object, Serde, Span, TemplateError, Value};
 
 /// Where steps run; paths and preparation differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -304,6 +304,14 @@ impl<'d> Context<'d> {
     /// As [`Self::text`].
     pub(super) fn required(&self, text: &str) -> Result<String, Diagnostic> {
         self.text(text).map(Option::unwrap_or_default)
+    }
+
+    /// A text, with what expressions insert kept apart.
+    ///
+    /// # Errors
+    /// As [`Self::text`].
+    pub(super) fn spans(&self, text: &str) -> Result<Vec<Span>, Diagnostic> {
+        self.recipes.spans(text, &self.values).map_err(|error| self.bad(text, &error))
     }
 
     /// A condition; none given is true.

@@ -1,5 +1,7 @@
 //! Texts of recipes: plain text, text with `{{ }}` in it, or one expression that keeps its type.
 
+use std::fmt::Write as _;
+
 use minijinja::{Environment, Value};
 
 /// A template or expression that could not be evaluated.
@@ -75,6 +77,39 @@ impl Expressions {
         self.evaluate(text, context).map(|value| if value.is_none() { None } else { Some(value.to_string()) })
     }
 
+    /// Evaluates to text, and keeps apart what is written and what expressions insert.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`]; and a text with the characters that stand around insertions meanwhile.
+    pub fn spans(&self, text: &str, context: &Value) -> Result<Vec<Span>, TemplateError> {
+        let fault = |reason: &str| TemplateError { name: text.to_owned(), reason: reason.to_owned(), line: None };
+        super::limits::check(text)?;
+        if single_expression(text).is_some() {
+            return Ok(self.text(text, context)?.map(Span::Inserted).into_iter().collect());
+        }
+        let mut environment = super::environment();
+        environment.set_formatter(|out, state, value| {
+            out.write_char(OPEN)?;
+            minijinja::escape_formatter(out, state, value)?;
+            out.write_char(CLOSE)?;
+            Ok(())
+        });
+        if text.contains([OPEN, CLOSE]) {
+            return Err(fault("it has a control character"));
+        }
+        let rendered = environment.render_str(text, context).map_err(|error| TemplateError::new(text, &error))?;
+        let (mut spans, mut depth, mut rest) = (Vec::new(), 0_u32, rendered.as_str());
+        while let Some(at) = rest.find([OPEN, CLOSE]) {
+            push_span(&mut spans, &rest[..at], depth > 0);
+            let is_open = rest[at..].starts_with(OPEN);
+            let next = if is_open { depth.checked_add(1) } else { depth.checked_sub(1) };
+            depth = next.ok_or_else(|| fault("a value has a control character"))?;
+            rest = &rest[at + OPEN.len_utf8()..];
+        }
+        push_span(&mut spans, rest, depth > 0);
+        if depth == 0 { Ok(spans) } else { Err(fault("a value has a control character")) }
+    }
+
     /// Evaluates a condition; text is true unless it is empty or `false`.
     ///
     /// # Errors
@@ -87,6 +122,27 @@ impl Expressions {
     }
 }
 
+/// A part of an evaluated text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Span {
+    /// What the recipe has.
+    Written(String),
+    /// What an expression gave.
+    Inserted(String),
+}
+
+/// What stands around insertions while a text is evaluated.
+const OPEN: char = '\u{2}';
+const CLOSE: char = '\u{3}';
+
+fn push_span(spans: &mut Vec<Span>, text: &str, is_inserted: bool) {
+    match (text.is_empty(), is_inserted) {
+        (true, _) => {}
+        (false, true) => spans.push(Span::Inserted(text.to_owned())),
+        (false, false) => spans.push(Span::Written(text.to_owned())),
+    }
+}
+
 /// The inside of a text that is one expression and nothing else.
 fn single_expression(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
@@ -95,7 +151,7 @@ fn single_expression(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Expressions;
+    use super::{Expressions, Span};
     use minijinja::{Value, context};
 
     fn check(text: &str) -> Value {
@@ -108,6 +164,21 @@ mod tests {
         assert!(check("{{ none }}").is_none());
         assert_eq!(check("rocm{{ rocm }}").as_str(), Some("rocm6.2.4"));
         assert_eq!(check("plain").as_str(), Some("plain"));
+    }
+
+    #[test]
+    fn what_is_written_and_what_is_inserted_are_told_apart() {
+        let spans = |text: &str| Expressions::default().spans(text, &context! { x => r"\1\n", y => "" });
+        let written = |text: &str| Span::Written(text.to_owned());
+        let inserted = |text: &str| Span::Inserted(text.to_owned());
+        assert_eq!(spans(r"\1{{ x }}\2{{ y }}").unwrap(), [written(r"\1"), inserted(r"\1\n"), written(r"\2")]);
+        assert_eq!(spans("{{ x }}").unwrap(), [inserted(r"\1\n")]);
+        let nested = "{% set z %}a{{ x }}{% endset %}{{ z }}b";
+        assert_eq!(spans(nested).unwrap(), [inserted("a"), inserted(r"\1\n"), written("b")]);
+        assert_eq!(spans("plain").unwrap(), [written("plain")]);
+        for bad in ["{{ 'a\u{3}' }}b", "\u{2}", "{{ torhc }}x"] {
+            assert!(spans(bad).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 """Makes one edit in a source file, and says whether it was applied, was applied already, or does not apply.
 
-Arguments: file, pattern, replacement, a text that is there when the edit is made already, a text of the sources that the
-edit is for or nothing for all, and how many places must match, or nothing for any number but none. A second run changes
-nothing. Where the sources are those that the edit is for and the pattern matches otherwise, they are not what the recipe
+Arguments: file, pattern, a text that is there when the edit is made already, a text of the sources that the edit is for or
+nothing for all, how many places must match, or nothing for any number but none, and the parts of the replacement: `=TEXT`,
+`:GROUP`, and `\\n` and `\\t` for a line break and a tab. A second run changes nothing. Where the sources are those that the edit is for and the pattern matches otherwise, they are not what the recipe
 was written for, so the build ends here and not hours later.
 """
 import difflib
@@ -20,7 +20,21 @@ def inside(path):
         sys.exit(f"{path}: a link leads to {real}, out of the job's folder; the sources are not edited there")
 
 
-path, pattern, replacement, unless, only_with, wanted = sys.argv[1:]
+def expanded(match):
+    """The replacement of one match; a group that took no part is empty."""
+    found = []
+    for part in parts:
+        if part.startswith("="):
+            found.append(part[1:])
+        elif part.startswith(":"):
+            group = part[1:]
+            found.append(match.group(int(group) if group.isdigit() else group) or "")
+        else:
+            found.append({"\\n": "\n", "\\t": "\t"}[part])
+    return "".join(found)
+
+
+path, pattern, unless, only_with, wanted, *parts = sys.argv[1:]
 inside(path)
 if only_with and not os.path.exists(path):
     sys.exit(print(f"{path}: does not apply, there is no such file"))
@@ -30,7 +44,10 @@ if unless and unless in before:
     sys.exit(print(f"{path}: applied already, it has {unless!r}"))
 if only_with not in before:
     sys.exit(print(f"{path}: does not apply, nothing in it says {only_with!r}"))
-after, count = re.subn(pattern, replacement, before, flags=re.MULTILINE)
+try:
+    after, count = re.subn(pattern, expanded, before, flags=re.MULTILINE)
+except (re.error, IndexError) as error:
+    sys.exit(f"{path}: the edit by {pattern!r} cannot be made: {error}")
 if count == 0:
     sys.exit(f"{path}: nothing matches {pattern!r}; the sources are not what this edit was written for")
 if wanted and count != int(wanted):

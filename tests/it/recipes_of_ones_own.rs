@@ -94,3 +94,72 @@ fn the_example_of_a_new_package_is_two_yaml_files() {
     let rendered = project.run(&["render", "recipe", "xerv-crayon.yaml", "matrix.yaml", "--engine", "local"]).exits(0);
     assert!(rendered.stdout.contains("--offload-arch=gfx90a"), "{}", rendered.stdout);
 }
+
+/// What a value has that Python's `re` would take for a group or a character stays as it is.
+#[test]
+fn values_in_replacements_of_edits_are_literal() {
+    let recipe = "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nvars: {value: '\\1\\n\\x41\\'}\nsources: {mine: {path: tree}}\nedits:\n  \
+                  - {file: src/mine/a.txt, find: '(o)(?P<rest>l)d(x)?', replace: '\\1{{ vars.value }}0\\g<rest>\\t\\g<0>\\3\\n\\\\'}\nsteps:\n  \
+                  - {stage: build, argv: [cp, src/mine/a.txt, result]}\n";
+    let project = Project::new().file("mine.yaml", recipe).file("m.yaml", MATRIX).file("tree/a.txt", "an old\n");
+    project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(0);
+    let files = project.files();
+    let edited = files.iter().find(|file| file.ends_with("src/mine/a.txt")).unwrap();
+    assert_eq!(project.read(edited), "an o\\1\\n\\x41\\0l\told\n\\\n");
+}
+
+#[test]
+fn replacements_of_edits_with_other_escapes_are_refused() {
+    let recipe = |replace: &str| {
+        format!(
+            "recipe: 1\nname: mine\nversion-from: build\nsources: {{mine: {{path: tree}}}}\nedits:\n  - file: src/mine/a.txt\n    find: old\n    replace: '{replace}'\nsteps:\n  - {{stage: build, argv: [make]}}\n"
+        )
+    };
+    let mut told = String::new();
+    for replace in [r"\x41", r"a\d", r"\0", r"\123", r"\{{ vars.value }}"] {
+        let project = Project::new().file("mine.yaml", &recipe(replace)).file("m.yaml", MATRIX);
+        let said = project.run(&["check", "mine.yaml", "m.yaml"]).exits(1).stderr;
+        told.extend(said.split("\n\n").filter(|one| one.starts_with("error[B080")).map(|one| format!("{one}\n\n")));
+    }
+    insta::assert_snapshot!(told, @r"
+    error[B080 bad-replacement]: `\x` is no escape of a replacement
+     --> mine.yaml:8:15
+      |
+    8 |     replace: '\x41'
+      |               ^^^^
+      |
+    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+
+    error[B080 bad-replacement]: `\d` is no escape of a replacement
+     --> mine.yaml:8:15
+      |
+    8 |     replace: 'a\d'
+      |               ^^^
+      |
+    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+
+    error[B080 bad-replacement]: `\0` is no escape of a replacement
+     --> mine.yaml:8:15
+      |
+    8 |     replace: '\0'
+      |               ^^
+      |
+    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+
+    error[B080 bad-replacement]: `\1` is no escape of a replacement
+     --> mine.yaml:8:15
+      |
+    8 |     replace: '\123'
+      |               ^^^^
+      |
+    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+
+    error[B080 bad-replacement]: `\` is no escape of a replacement
+     --> mine.yaml:8:15
+      |
+    8 |     replace: '\{{ vars.value }}'
+      |               ^^^^^^^^^^^^^^^^^
+      |
+    help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
+    ");
+}

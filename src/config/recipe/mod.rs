@@ -9,6 +9,7 @@ mod document;
 mod page;
 mod read;
 mod recipes;
+mod replacement;
 mod shape;
 mod unions;
 mod uses;
@@ -20,6 +21,7 @@ pub use document::{
 pub use page::page;
 pub use read::{embedded, embedded_names, from_source};
 pub use recipes::Recipes;
+pub use replacement::{ESCAPES, ReplacementPart};
 pub use shape::RECIPE as SHAPE;
 pub use unions::{EnvValue, PATH_SEPARATOR};
 use uses::resolve;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{RecipeDocument, StepDocument, shape::RECIPE};
+use super::{ESCAPES, RecipeDocument, ReplacementPart, StepDocument, shape::RECIPE};
 use crate::config::{Leaves, VersionFrom};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as codes};
 use crate::names::{DistributionName, TagSet};
@@ -210,6 +210,12 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
         if kinds.iter().filter(|kind| **kind).count() != 1 || edit.file.is_some() != edit.remove.is_empty() {
             let message = format!("edit {} needs either `file` with `find` or `write`, or `remove`", number + 1);
             fault("edits:", message, "keep one of them");
+        }
+    }
+    for edit in &document.edits {
+        if let Err(reason) = ReplacementPart::check(&edit.replace) {
+            let place = place_of(source, &edit.replace);
+            sink.push(Diagnostic::new(&codes::BAD_REPLACEMENT, reason).at(place, "").help(ESCAPES));
         }
     }
     document.source = Some(source.clone());

@@ -163,7 +163,12 @@ const EDIT: Record = Record {
         field("when", Shape::Text, "", "When it is made."),
         field("file", Shape::Text, "", "A file to edit, relative to the job's folder."),
         field("find", Shape::Text, "\"\"", "A regular expression, Python's, by line."),
-        field("replace", Shape::Text, "\"\"", "What takes its place, with `\\1` for groups."),
+        field(
+            "replace",
+            Shape::Text,
+            "\"\"",
+            "What takes its place: `\\1` and `\\g<N>` are groups, `\\n`, `\\t` and `\\\\` a line break, a tab and a backslash; values of expressions are literal.",
+        ),
         field("unless", Shape::Text, "\"\"", "A text that is there when the edit is made already."),
         field(
             "only-with",

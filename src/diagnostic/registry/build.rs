@@ -45,6 +45,7 @@ pub const ALL: &[&Code] = &[
     &NO_RECIPES,
     &MISSING_SOURCE,
     &UNKNOWN_FACT,
+    &BAD_REPLACEMENT,
 ];
 
 /// A recipe file that does not follow the format.
@@ -289,4 +290,10 @@ pub const UNKNOWN_FACT: Code = Code::error(
     "B076",
     "unknown-fact",
     "`--fact NAME=VALUE` answers a question of the recipe, and no recipe of the jobs named here asks for this one. The value would be used nowhere.\n\nThe facts of a recipe stand under its `facts`.",
+);
+/// The replacement of an edit has an escape that is none.
+pub const BAD_REPLACEMENT: Code = Code::error(
+    "B080",
+    "bad-replacement",
+    "The replacement of an edit (`replace`) has a backslash that begins no escape. There are `\\1` to `\\99`, `\\g<N>` and `\\g<NAME>` for groups of the match, `\\n` for a line break, `\\t` for a tab, and `\\\\` for a backslash. Others would mean something else to Python's `re` than to whoever reads them. Values that expressions insert are literal.\n\nWrite `\\\\` for a backslash, or take it out.",
 );
