@@ -4,11 +4,13 @@
 //!
 //! **Invariant:** a target opens no file and asks no machine, so that an input does the same everywhere.
 
+mod archive;
 mod audit;
 mod code;
 mod elf;
 mod elf_edit;
 mod hand_offs;
+pub mod seeds;
 mod sources;
 mod text;
 mod zip;
@@ -17,6 +19,7 @@ mod zip;
 #[path = "../../tests/it/support/bundle.rs"]
 pub mod made;
 
+pub use archive::{bucket, tar};
 pub use audit::audit;
 pub use code::{bundle, ccob, kpack};
 pub use elf::elf;

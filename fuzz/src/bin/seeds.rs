@@ -18,6 +18,7 @@ use rock_matrix::wheel::ZipWriter;
 use rock_matrix::wheel::record::{Record, Row};
 use rock_matrix::wheel::zip::NewMember;
 use rock_matrix_fuzz::made::{self as code, Part};
+use rock_matrix_fuzz::seeds::{BUCKETS, tars};
 use rock_matrix_fuzz::{CHOICES, INFO, WHEEL};
 
 fn main() -> io::Result<()> {
@@ -45,6 +46,8 @@ fn main() -> io::Result<()> {
     write(folder, "related_commits", RELATED.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "plan", plans())?;
     write(folder, "page", PAGES.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(folder, "tar", tars().into_iter())?;
+    write(folder, "bucket", BUCKETS.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "wheel_name", NAMES.iter().map(|text| text.as_bytes().to_vec()))
 }
 
