@@ -38,6 +38,8 @@ pub(super) struct Sample {
     pub(super) numbers: Vec<(u64, u64)>,
     /// Empty dynamic entries, the one that ends the table among them.
     pub(super) nulls: usize,
+    /// Bytes of a word of the hash table, where they are not those that GNU ld writes.
+    pub(super) hash_word: Option<usize>,
 }
 
 /// The kinds of files that wheels are made for.
@@ -75,6 +77,7 @@ pub(super) fn library() -> Sample {
         texts: vec![(tag::SONAME, "libsample.so")],
         numbers: vec![],
         nulls: 5,
+        hash_word: None,
     }
 }
 
@@ -220,12 +223,17 @@ impl Sample {
         bytes
     }
 
+    /// Bytes of a word of the hash table.
+    fn hash_word(&self) -> usize {
+        let is_wide = self.format.is_64() && self.machine == machine::S390;
+        self.hash_word.unwrap_or(if is_wide { 8 } else { 4 })
+    }
+
     fn hash(&self) -> Vec<u8> {
-        let wide = self.format.is_64() && self.machine == machine::S390;
         let numbers = [1, 2, 1, 0, 0];
-        let mut bytes = vec![0; numbers.len() * if wide { 8 } else { 4 }];
+        let mut bytes = vec![0; numbers.len() * self.hash_word()];
         for (index, number) in numbers.into_iter().enumerate() {
-            if wide {
+            if self.hash_word() == 8 {
                 self.format.put_u64(&mut bytes, index * 8, number);
             } else {
                 self.format.put_u32(&mut bytes, index * 4, u32::try_from(number).unwrap());
@@ -254,7 +262,7 @@ impl Sample {
         texts.place("lib_of_sample");
         let name = texts.place("sample");
         let interpreter = self.is_program.then(|| out.section(".interp", 1, 2, b"/lib/ld.so\0".to_vec()));
-        let hash = out.section(".hash", 5, 2, self.hash());
+        let hash = out.section(".hash", section_type::HASH, 2, self.hash());
         let symbols = [self.symbol(0, 0, 0, 0), self.symbol(name, 0x12, 1, self.base + start)].concat();
         let symbols = out.section(".dynsym", section_type::DYNSYM, 2, symbols);
         let versym = out.section(".gnu.version", 0x6fff_ffff, 2, vec![0; 4]);
@@ -309,6 +317,7 @@ impl Sample {
         }
         out.sections[needs].info = 2;
         out.sections[versym].entry_size = 2;
+        out.sections[hash].entry_size = self.hash_word() as u64;
         out.sections[dynamic].entry_size = 2 * word as u64;
         let _ = data;
         let sections_at = out.end.next_multiple_of(8);

@@ -10,6 +10,8 @@ pub mod section_type {
     pub const SYMTAB: u32 = 2;
     /// Texts.
     pub const STRTAB: u32 = 3;
+    /// The hash table of symbols.
+    pub const HASH: u32 = 5;
     /// Dynamic entries.
     pub const DYNAMIC: u32 = 6;
     /// Takes no bytes of the file.

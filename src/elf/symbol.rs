@@ -1,6 +1,6 @@
 //! Symbols that a file offers and needs.
 
-use super::{Class, Elf, ElfError, Format, Strings, tag};
+use super::{Class, Elf, ElfError, Format, Strings, section_type, tag};
 use crate::bytes::ReadAt;
 
 /// How a symbol binds (gABI, chapter 4, `ELF32_ST_BIND`).
@@ -39,6 +39,13 @@ const IFUNC: u8 = 10;
 const MOST_SYMBOLS: u64 = 1 << 28;
 /// Linkers make about as many chains as symbols; one of so many has been made to take time.
 const MOST_LINKS: u32 = 1 << 16;
+
+/// The number of symbols by GNU's hash table.
+struct GnuSymbolCount {
+    total: u64,
+    /// Whether the table lists a symbol, so that the last of the chains ends the symbols.
+    has_chains: bool,
+}
 
 impl Symbol {
     /// Bytes of a symbol of this class.
@@ -87,28 +94,54 @@ impl Symbol {
 }
 
 impl Elf {
-    /// How many dynamic symbols there are, by the hash tables; the format says it nowhere else.
+    /// Returns how many dynamic symbols there are, by the hash tables; the format says it nowhere else.
+    ///
+    /// The words of `.hash` have 4 bytes (gABI, "Hash Table"). For 64-bit s390 GNU ld writes 8 (bfd, `elf64-s390.c`,
+    /// `elf_s390_backend_size_info`), and lld 4, as everywhere: there GNU's table, of which there is one form, is asked
+    /// first.
     ///
     /// # Errors
     /// When a hash table lies outside what is loaded or does not fit together.
     pub fn symbol_count(&self, source: &dyn ReadAt) -> Result<u64, ElfError> {
-        if let Some(hash) = self.value(tag::HASH) {
-            // s390x and alpha have entries of 8 bytes; all others of 4 (gABI, "Hash Table").
-            let wide = self.header().format.is_64() && self.header().machine == super::machine::S390;
-            let mut head = [0; 16];
-            let head = &mut head[..if wide { 16 } else { 8 }];
-            self.read_address(source, "the hash table", hash, head)?;
-            let format = self.header().format;
-            return Ok(if wide { format.u64(head, 8) } else { format.u32(head, 4).into() }.min(MOST_SYMBOLS));
+        let gnu_hash = self.value(tag::GNU_HASH);
+        let Some(hash) = self.value(tag::HASH) else {
+            return gnu_hash.map_or(Ok(0), |hash| Ok(self.gnu_symbol_count(source, hash)?.total));
+        };
+        let format = self.header().format;
+        if !(format.is_64() && self.header().machine == super::machine::S390) {
+            let mut head = [0; 8];
+            self.read_address(source, "the hash table", hash, &mut head)?;
+            return Ok(u64::from(format.u32(&head, 4)).min(MOST_SYMBOLS));
         }
-        match self.value(tag::GNU_HASH) {
-            Some(hash) => self.gnu_symbol_count(source, hash),
-            None => Ok(0),
+        if let Some(gnu_hash) = gnu_hash {
+            let count = self.gnu_symbol_count(source, gnu_hash)?;
+            // A table without a symbol does not say where those end that are undefined.
+            if count.has_chains {
+                return Ok(count.total);
+            }
         }
+        let mut head = [0; 16];
+        let words = if self.has_wide_hash(source, hash)? { 16 } else { 8 };
+        self.read_address(source, "the hash table", hash, &mut head[..words])?;
+        let count = if words == 16 { format.u64(&head, 8) } else { format.u32(&head, 4).into() };
+        Ok(count.min(MOST_SYMBOLS))
+    }
+
+    /// Returns whether the words of `.hash` have 8 bytes: by the section's `sh_entsize`, or, in a file without sections,
+    /// by the first 4 bytes, which are the high half of a small number then, and a number of buckets otherwise.
+    fn has_wide_hash(&self, source: &dyn ReadAt, hash: u64) -> Result<bool, ElfError> {
+        let sections = self.sections(source).unwrap_or_default();
+        let section = sections.iter().find(|section| section.kind == section_type::HASH && section.address == hash);
+        if let Some(section) = section.filter(|section| matches!(section.entry_size, 4 | 8)) {
+            return Ok(section.entry_size == 8);
+        }
+        let mut first = [0; 4];
+        self.read_address(source, "the hash table", hash, &mut first)?;
+        Ok(self.header().format.u32(&first, 0) == 0)
     }
 
     /// GNU's table lists only what is defined; the highest chain leads to the last symbol.
-    fn gnu_symbol_count(&self, source: &dyn ReadAt, address: u64) -> Result<u64, ElfError> {
+    fn gnu_symbol_count(&self, source: &dyn ReadAt, address: u64) -> Result<GnuSymbolCount, ElfError> {
         let (format, what) = (self.header().format, "the GNU hash table");
         let mut head = [0; 16];
         self.read_address(source, what, address, &mut head)?;
@@ -118,7 +151,7 @@ impl Elf {
         let table = self.read_table(source, what, at, buckets.saturating_mul(4))?;
         let highest = table.chunks_exact(4).map(|one| u64::from(format.u32(one, 0))).max().unwrap_or_default();
         if highest < first {
-            return Ok(first);
+            return Ok(GnuSymbolCount { total: first, has_chains: false });
         }
         let chains = at.wrapping_add(buckets.saturating_mul(4));
         let (mut index, mut block) = (highest, [0; 256]);
@@ -133,7 +166,7 @@ impl Elf {
             for one in block.chunks_exact(4) {
                 index += 1;
                 if format.u32(one, 0) & 1 == 1 {
-                    return Ok(index);
+                    return Ok(GnuSymbolCount { total: index, has_chains: true });
                 }
             }
         }

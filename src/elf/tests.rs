@@ -1,5 +1,6 @@
 //! Real files of this machine, and files that are cut off.
 
+use super::sample::{self, Sample};
 use super::{Elf, Header, machine, segment_type, tag};
 
 /// The program that runs these tests.
@@ -45,4 +46,44 @@ fn a_header_that_means_nothing_is_refused() {
     assert_eq!(message(b"\x7fELF"), "its header says class 0, which does not exist");
     assert_eq!(message(b"\x7fELF\x02\x05"), "its header says byte order 5, which does not exist");
     assert_eq!(message(b"\x7fELF\x02\x01"), "the file header at 0x0 lies outside the file");
+}
+
+/// The words of a hash table have 4 bytes or, where GNU ld made it for s390x, 8; a section says so, or the table itself.
+#[test]
+fn hash_tables_of_s390x_have_words_of_either_size() {
+    for sample in sample::all() {
+        let sizes: &[usize] = if sample.machine == machine::S390 { &[4, 8] } else { &[4] };
+        for (word, has_sections) in sizes.iter().flat_map(|word| [(*word, true), (*word, false)]) {
+            let bytes = sample::bytes(&Sample { hash_word: Some(word), has_sections, ..sample.clone() }.build());
+            let elf = Elf::read(&bytes).unwrap();
+            let counted = elf.symbol_count(&bytes).unwrap();
+            assert_eq!(counted, 2, "machine {}, words of {word} bytes, sections: {has_sections}", sample.machine);
+        }
+    }
+}
+
+/// GNU's hash table is preferred on s390x, unless it lists no symbol.
+#[test]
+fn gnu_hash_counts_the_symbols_of_s390x() {
+    let built = |first: u32, bucket: u32| {
+        let all = sample::all();
+        let of_s390 = all.iter().find(|sample| sample.machine == machine::S390).unwrap();
+        // The table of GNU's hashes lies in `.hip_fatbin`, and `.hash` has no number of symbols that could be right.
+        let with = |numbers| Sample { numbers, hash_word: Some(4), ..of_s390.clone() }.build();
+        let bytes = sample::bytes(&with(vec![(tag::GNU_HASH, 0)]));
+        let sections = Elf::read(&bytes).unwrap().sections(&bytes).unwrap();
+        let place = |name: &str| sections.iter().find(|section| section.name == name).unwrap().offset;
+        let (table, hash) = (place(".hip_fatbin"), usize::try_from(place(".hash")).unwrap());
+        let mut bytes = sample::bytes(&with(vec![(tag::GNU_HASH, table)]));
+        let numbers = [1, first, 1, 0, 0, 0, bucket, 0, 1];
+        let table = usize::try_from(table).unwrap();
+        for (at, number) in numbers.into_iter().enumerate() {
+            bytes[table + at * 4..][..4].copy_from_slice(&number.to_be_bytes());
+        }
+        bytes[hash + 4..][..4].copy_from_slice(&7_u32.to_be_bytes());
+        bytes
+    };
+    let count = |bytes: Vec<u8>| Elf::read(&bytes).unwrap().symbol_count(&bytes).unwrap();
+    assert_eq!(count(built(1, 1)), 3, "the chain of the bucket ends at symbol 2");
+    assert_eq!(count(built(1, 0)), 7, "there is no chain, so that `.hash` says it");
 }
