@@ -1,0 +1,150 @@
+"""Puts the vectors of packaging's tests to rock-matrix, and prints how many agree."""
+
+import argparse
+import base64
+import hashlib
+import importlib
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+from packaging.tags import compatible_tags, cpython_tags
+from packaging.version import InvalidVersion, Version
+
+
+def parameters(function):
+    """The rows of a test's parameters."""
+    for mark in getattr(function, "pytestmark", []):
+        if mark.name == "parametrize":
+            for row in mark.args[1]:
+                yield getattr(row, "values", row)
+
+
+def wheel(path, version):
+    """Writes an empty wheel of a version."""
+    folder = f"demo-{version}.dist-info"
+    members = {
+        f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: demo\nVersion: {version}\n",
+        f"{folder}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    digest = lambda text: base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+    record = "".join(f"{name},sha256={digest(text)},{len(text)}\n" for name, text in members.items())
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in {**members, f"{folder}/RECORD": f"{record}{folder}/RECORD,,\n"}.items():
+            archive.writestr(name, text)
+
+
+class Peers:
+    def __init__(self, arguments):
+        self.rock, self.work, self.wrong = arguments.rock, pathlib.Path(arguments.work), []
+
+    def run(self, *words):
+        return subprocess.run([self.rock, *words], capture_output=True, text=True, cwd=self.work, check=False)
+
+    def tell(self, what, right, count, skipped=0):
+        more = f", {skipped} cannot be asked here" if skipped else ""
+        print(f"    {what}: {right} of {count} agree{more}")
+
+    def yanked(self, specifier):
+        """The versions that a specifier allows, or None where it is refused."""
+        done = self.run("index", "build", "dist", "--yank", f"demo{specifier}: x")
+        if "is no rule for yanking" in done.stderr:
+            return None
+        if done.returncode not in (0, 1) or done.returncode == 1 and "no file of the index is" not in done.stderr:
+            sys.exit(f"{specifier}: {done.returncode}: {done.stderr}")
+        starts = [line for line in done.stdout.splitlines() + done.stderr.splitlines() if line.startswith("would be yanked: ")]
+        return {line.split("demo-")[1].split("-py3")[0] for line in starts}
+
+    def specifiers(self, tests):
+        rows = [row for row in parameters(tests.TestSpecifier.test_specifiers)]
+        # A label that names no accelerator is in no index, and `===` compares texts, which file names change.
+        asked = [row for row in rows if "+" not in row[0] + row[1] and "===" not in row[1]]
+        written = lambda text: str(Version(text))
+        (self.work / "dist").mkdir(exist_ok=True)
+        for version in sorted({written(version) for version, _, _ in asked}):
+            wheel(self.work / "dist" / f"demo-{version}-py3-none-any.whl", version)
+        known, right = {}, 0
+        for version, specifier, expected in asked:
+            if specifier not in known:
+                known[specifier] = self.yanked(specifier)
+            if known[specifier] is not None and (written(version) in known[specifier]) == expected:
+                right += 1
+            else:
+                self.wrong.append(f"{version} in {specifier}: packaging says {expected}")
+        self.tell("versions in specifiers", right, len(asked), len(rows) - len(asked))
+        valid = [row if isinstance(row, str) else row[0] for row in parameters(tests.TestSpecifier.test_specifiers_valid)]
+        # A text without an operator is a project's name here.
+        invalid = [row if isinstance(row, str) else row[0] for row in parameters(tests.TestSpecifier.test_specifiers_invalid)]
+        invalid = [text for text in invalid if text[0] in "<>=!~"]
+        good = [text for text in valid if self.yanked(text) is not None] + [text for text in invalid if self.yanked(text) is None]
+        self.wrong += [f"specifier {text}" for text in valid + invalid if text not in good]
+        self.tell("valid and invalid specifiers", len(good), len(valid) + len(invalid))
+
+    def versions(self, tests):
+        """Versions of wheel names, each valid or not, and their order."""
+        texts = [row if isinstance(row, str) else row[0] for row in parameters(tests.TestVersion.test_valid_versions)]
+        bad = [row if isinstance(row, str) else row[0] for row in parameters(tests.TestVersion.test_invalid_versions)]
+        usable = lambda text: "-" not in text and "/" not in text and not any(c.isspace() for c in text)
+        asked = [text for text in texts + bad if usable(text)]
+        right = 0
+        for text in asked:
+            path = self.work / f"demo-{text}-py3-none-any.whl"
+            wheel(path, "1.0")
+            done = self.run("wheel", "verify", path.name)
+            path.unlink()
+            is_refused = "bad-wheel-name" in done.stderr
+            try:
+                Version(text)
+                expected = False
+            except InvalidVersion:
+                expected = True
+            if is_refused == expected:
+                right += 1
+            else:
+                self.wrong.append(f"version {text}: {done.stderr}")
+        self.tell("valid and invalid versions", right, len(asked), len(texts) + len(bad) - len(asked))
+
+    def tags(self):
+        """Tags of a grid, against the tags that packaging lists for a machine."""
+        platforms = [f"manylinux_2_{minor}_x86_64" for minor in range(35, 4, -1)]
+        platforms += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"]
+        taken = {str(tag) for tag in cpython_tags((3, 12), ["cp312"], platforms)}
+        taken |= {str(tag) for tag in compatible_tags((3, 12), "cp312", platforms)}
+        pythons = ["cp31", "cp32", "cp39", "cp311", "cp312", "cp313", "cp3", "cp0312", "py2", "py3", "py312", "py313", "pp310", "py"]
+        abis = ["cp312", "cp311", "cp312t", "cp312m", "abi3", "none", "pypy310_pp73", "abi4"]
+        systems = ["any", "linux_x86_64", "linux_aarch64", "manylinux1_x86_64", "manylinux2014_x86_64", "manylinux_2_4_x86_64"]
+        systems += ["manylinux_2_5_x86_64", "manylinux_2_28_x86_64", "manylinux_2_35_x86_64", "manylinux_2_36_x86_64"]
+        systems += ["manylinux_02_28_x86_64", "manylinux_1_9_x86_64", "manylinux_2_28_aarch64", "musllinux_1_2_x86_64", "win_amd64"]
+        grid = ["-".join(tags) for tags in itertools.product(pythons, abis, systems)]
+        right = 0
+        for tag in grid:
+            assets = [{"name": f"demo-1.0+rocm64-{tag}.whl", "size": 1}]
+            (self.work / "listing.json").write_text(json.dumps([{"id": 1, "tag_name": "v1", "assets": assets}]))
+            machine = ["--only-given", "--python", "3.12", "--platform", "linux_x86_64", "--glibc", "2.35", "--format", "json"]
+            done = self.run("pick", "--published", "listing.json", *machine)
+            fits = json.loads(done.stdout)["wheel"] is not None
+            if fits == (tag in taken):
+                right += 1
+            else:
+                self.wrong.append(f"tag {tag}: packaging says {tag in taken}")
+        self.tell("tags for CPython 3.12 on x86_64 with glibc 2.35", right, len(grid))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("rock", "tests", "work"):
+        parser.add_argument(f"--{name}", required=True)
+    arguments = parser.parse_args()
+    sys.path.insert(0, arguments.tests)
+    peers = Peers(arguments)
+    peers.specifiers(importlib.import_module("tests.test_specifiers"))
+    peers.versions(importlib.import_module("tests.test_version"))
+    peers.tags()
+    if peers.wrong:
+        sys.exit("differs:\n" + "\n".join(peers.wrong))
+
+
+main()
