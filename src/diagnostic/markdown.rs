@@ -2,16 +2,28 @@
 //!
 //! **Invariant:** what comes out of [`text`], [`code`] and [`message`] is one line, and a cell of a table.
 
-/// A text on one line in which no character is markup, no name is a mention and no number a reference.
+/// Returns a text on one line in which no character is markup, no name is a mention, no number a reference and no address
+/// a link.
 pub fn text(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
-    for c in plain(raw).chars() {
+    let plain = plain(raw);
+    let mut before = "";
+    for (at, c) in plain.char_indices() {
+        let rest = &plain[at + c.len_utf8()..];
         match c {
             // GitHub makes mentions and references after the markup is done; nothing but a character between stops it.
             '@' | '#' => escaped.extend(['\\', c, '\u{2060}']),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' => escaped.extend(['\\', c]),
+            // What follows a bracket could be the address of a link for readers that know no escapes.
+            '(' if before.ends_with(']') => escaped.extend(['\\', c]),
+            // GitHub makes links of bare addresses (GitHub Flavored Markdown 0.29, "Autolinks (extension)").
+            ':' if rest.starts_with("//") => escaped.extend(['\\', c]),
+            '.' if before.len() >= 3 && before.as_bytes()[before.len() - 3..].eq_ignore_ascii_case(b"www") => {
+                escaped.extend(['\\', c]);
+            }
             c => escaped.push(c),
         }
+        before = &plain[..at + c.len_utf8()];
     }
     escaped.trim().to_owned()
 }
@@ -73,10 +85,15 @@ mod tests {
     #[test]
     fn no_text_is_markup_a_mention_or_a_line_of_its_own() {
         assert_eq!(text("a|b\n<script>"), "a\\|b \\<script\\>");
-        assert_eq!(text("[x](y) ![z] **b** _i_ `c` $m$"), "\\[x\\](y) !\\[z\\] \\*\\*b\\*\\* \\_i\\_ \\`c\\` \\$m\\$");
+        assert_eq!(
+            text("[x](y) ![z] **b** _i_ `c` $m$"),
+            "\\[x\\]\\(y) !\\[z\\] \\*\\*b\\*\\* \\_i\\_ \\`c\\` \\$m\\$"
+        );
         assert_eq!(text("@someone #12"), "\\@\u{2060}someone \\#\u{2060}12");
         assert_eq!(text("a\u{202e}b\u{200b}"), "a b");
         assert_eq!(text("&lt;"), "\\&lt;");
+        assert_eq!(text("gfx942](javascript:alert(1)) (x)"), "gfx942\\]\\(javascript:alert(1)) (x)");
+        assert_eq!(text("https://x.org WWW.x.org a:b"), "https\\://x.org WWW\\.x.org a:b");
     }
 
     #[test]

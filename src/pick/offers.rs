@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::names::{Digest, WheelName, is_wheel_file, percent_encode};
+use crate::names::{Digest, RepoName, WheelName, is_wheel_file, percent_encode, web_address};
 use crate::publish::{Held, Listing, Manifest, ManifestFile, Rebuilt, newest_first};
 
 /// A published wheel.
@@ -37,16 +37,19 @@ pub struct Offers {
 impl Offers {
     /// Adds the published wheels of a listing. Where two releases have a wheel of one name, that of the newest stays.
     pub fn add_listing(&mut self, listing: &Listing) {
-        self.repository = self.repository.take().or_else(|| listing.repository.clone());
+        let named = listing.repository.clone().filter(|name| name.parse::<RepoName>().is_ok());
+        self.repository = self.repository.take().or(named);
         let mut published: Vec<_> = listing.published().collect();
         newest_first(&mut published, |(release, _)| release);
         for (release, asset) in published {
             let Some(name) = read(&asset.name) else { continue };
-            let named = asset.browser_download_url.as_deref().filter(|url| !url.is_empty());
-            let url =
-                named.map_or_else(|| self.github_url(&release.tag_name, &asset.name), |url| encoded(url, &asset.name));
+            // A listing may hold anything: an option of pip, or a file of this machine.
+            let named = asset.browser_download_url.as_deref().and_then(web_address);
+            let url = named
+                .as_deref()
+                .map_or_else(|| self.github_url(&release.tag_name, &asset.name), |url| encoded(url, &asset.name));
             if self.repository.is_none() {
-                self.repository = named.and_then(repository_of);
+                self.repository = named.as_deref().and_then(repository_of);
             }
             let offer = Offer {
                 name,
@@ -197,5 +200,6 @@ fn encoded(url: &str, file: &str) -> String {
 /// `OWNER/REPO` of a download address of GitHub.
 fn repository_of(url: &str) -> Option<String> {
     let mut parts = url.strip_prefix("https://github.com/")?.split('/');
-    Some(format!("{}/{}", parts.next()?, parts.next()?))
+    let name = format!("{}/{}", parts.next()?, parts.next()?);
+    name.parse::<RepoName>().is_ok().then_some(name)
 }

@@ -44,6 +44,31 @@ fn is_told(outcome: &Outcome, code: &str, expect: bool) {
     assert_eq!(outcome.stderr.contains(&format!("[{code}")), expect, "{code}: {}", outcome.stderr);
 }
 
+/// A listing's address is taken where it is of the web; else the repository's is, or none.
+#[test]
+fn only_web_addresses_of_a_listing_are_printed() {
+    let said = |url: &str, repository: &str| {
+        let asset = json!({"name": CP312, "browser_download_url": url, "size": 7});
+        let releases = json!([{"id": 1, "tag_name": "v1", "assets": [asset]}]);
+        let listing = match repository {
+            "" => releases,
+            name => json!({"repository": name, "releases": releases}),
+        };
+        let project = Project::new().file("releases.json", &listing.to_string());
+        let told = pick(&project, &MACHINE, 0).stdout;
+        let lines: Vec<&str> = told.lines().skip(1).take_while(|line| !line.starts_with("With")).collect();
+        lines.join("\n").trim().to_owned() + "\n"
+    };
+    let nowhere = "nothing says where it can be fetched from\n";
+    assert_eq!(said("--index-url=https://x.org/a.whl", ""), nowhere);
+    assert_eq!(said("file:///etc/passwd", ""), nowhere);
+    assert_eq!(said("javascript:alert(1)", ""), nowhere);
+    let own = said("file:///etc/passwd", "o/r");
+    assert!(own.starts_with("https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-"), "{own}");
+    let encoded = said("https://x.org/a/$(touch x)\n/b.whl", "");
+    assert!(encoded.starts_with("https://x.org/a/%24%28touch%20x%29%0A/flash_attn-2.8.3%2B"), "{encoded}");
+}
+
 #[test]
 fn the_wheel_its_address_and_the_line_that_installs_it_are_printed() {
     let told = pick(&project(&[CP312, CP311]), &MACHINE, 0);

@@ -1,0 +1,166 @@
+//! The systems that platform tags are for.
+
+/// The system of a platform tag (platform compatibility tags, "Platform Tag").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PlatformSystem {
+    /// `any`: no machine code.
+    Any,
+    /// Linux with glibc or musl.
+    Linux,
+    /// A system whose wheels are not judged here, by its name.
+    Foreign(&'static str),
+    /// No system that a specification or an installer knows.
+    Unknown,
+}
+
+/// How tags of other systems begin: PEP 738 (Android), PEP 730 (iOS), PEP 783 (Emscripten), the specification (macOS and
+/// Windows), and `sysconfig.get_platform()` for the others, which `packaging.tags._generic_platforms` takes.
+const FOREIGN: &[(&str, &str)] = &[
+    ("android_", "Android"),
+    ("ios_", "iOS"),
+    ("macosx_", "macOS"),
+    ("win32", "Windows"),
+    ("win_", "Windows"),
+    ("mingw_", "Windows"),
+    ("cygwin_", "Cygwin"),
+    ("pyodide_", "WebAssembly"),
+    ("pyemscripten_", "WebAssembly"),
+    ("emscripten_", "WebAssembly"),
+    ("wasi_", "WebAssembly"),
+    ("wasm32", "WebAssembly"),
+    ("wasm64", "WebAssembly"),
+    ("freebsd_", "FreeBSD"),
+    ("openbsd_", "OpenBSD"),
+    ("netbsd_", "NetBSD"),
+    ("dragonfly_", "DragonFly BSD"),
+    ("solaris_", "Solaris"),
+    ("sunos_", "Solaris"),
+    ("aix_", "AIX"),
+    ("haiku_", "Haiku"),
+    ("gnu_", "GNU Hurd"),
+];
+
+/// The tags before PEP 600 that name a year or a number.
+const OLD_MANYLINUX: [&str; 3] = ["1", "2010", "2014"];
+
+impl PlatformSystem {
+    /// Returns the system of a platform tag in lower case.
+    pub fn of_tag(tag: &str) -> Self {
+        if tag == "any" {
+            return Self::Any;
+        }
+        if is_linux(tag) {
+            return Self::Linux;
+        }
+        let foreign = FOREIGN.iter().find(|(start, _)| tag.starts_with(start));
+        foreign.map_or(Self::Unknown, |(_, name)| Self::Foreign(name))
+    }
+
+    /// Returns the foreign system of tags that are all for such systems; `None` where one of them is not.
+    pub fn foreign_of(tags: &[String]) -> Option<&'static str> {
+        let mut names = tags.iter().map(|tag| match Self::of_tag(tag) {
+            Self::Foreign(name) => Some(name),
+            _ => None,
+        });
+        let first = names.next()??;
+        names.all(|name| name.is_some()).then_some(first)
+    }
+}
+
+/// Returns whether a tag is `linux_ARCH`, or of manylinux or musllinux with a version and an architecture (PEP 600 and the
+/// PEPs before it, PEP 656).
+fn is_linux(tag: &str) -> bool {
+    if let Some(arch) = tag.strip_prefix("linux_") {
+        return !arch.is_empty();
+    }
+    let versioned = |rest: &str| {
+        let mut parts = rest.splitn(3, '_');
+        let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
+        is_number(parts.next()) && is_number(parts.next()) && parts.next().is_some_and(|arch| !arch.is_empty())
+    };
+    match (tag.strip_prefix("manylinux"), tag.strip_prefix("musllinux_")) {
+        (Some(rest), _) => match rest.split_once('_') {
+            Some(("", rest)) => versioned(rest),
+            Some((year, arch)) => OLD_MANYLINUX.contains(&year) && !arch.is_empty(),
+            None => false,
+        },
+        (None, Some(rest)) => versioned(rest),
+        (None, None) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlatformSystem;
+
+    /// A tag is of Linux, of a system that is not judged, of none that is known, or for any.
+    #[test]
+    fn tags_name_their_systems() {
+        let tags = [
+            "any",
+            "linux_x86_64",
+            "linux_armv6l",
+            "manylinux1_i686",
+            "manylinux2014_x86_64",
+            "manylinux_2_28_x86_64",
+            "musllinux_1_2_aarch64",
+            "android_21_x86_64",
+            "ios_13_0_arm64_iphoneos",
+            "macosx_11_0_arm64",
+            "win32",
+            "win_arm64",
+            "pyemscripten_2025_0_wasm32",
+            "emscripten_4_0_9_wasm32",
+            "wasi_0_0_0_wasm32",
+            "freebsd_14_1_release_amd64",
+            "something",
+            "linux",
+            "linux_",
+            "manylinux",
+            "manylinux2015_x86_64",
+            "manylinux_2_x86_64",
+            "musllinux_1_2",
+            "windows_amd64",
+        ];
+        let shown = tags.map(|tag| format!("{tag}: {:?}\n", PlatformSystem::of_tag(tag)));
+        insta::assert_snapshot!(shown.concat(), @r#"
+        any: Any
+        linux_x86_64: Linux
+        linux_armv6l: Linux
+        manylinux1_i686: Linux
+        manylinux2014_x86_64: Linux
+        manylinux_2_28_x86_64: Linux
+        musllinux_1_2_aarch64: Linux
+        android_21_x86_64: Foreign("Android")
+        ios_13_0_arm64_iphoneos: Foreign("iOS")
+        macosx_11_0_arm64: Foreign("macOS")
+        win32: Foreign("Windows")
+        win_arm64: Foreign("Windows")
+        pyemscripten_2025_0_wasm32: Foreign("WebAssembly")
+        emscripten_4_0_9_wasm32: Foreign("WebAssembly")
+        wasi_0_0_0_wasm32: Foreign("WebAssembly")
+        freebsd_14_1_release_amd64: Foreign("FreeBSD")
+        something: Unknown
+        linux: Unknown
+        linux_: Unknown
+        manylinux: Unknown
+        manylinux2015_x86_64: Unknown
+        manylinux_2_x86_64: Unknown
+        musllinux_1_2: Unknown
+        windows_amd64: Unknown
+        "#);
+    }
+
+    /// Tags are of a foreign system where each of them is.
+    #[test]
+    fn a_set_with_a_linux_tag_is_not_foreign() {
+        let of =
+            |tags: &[&str]| PlatformSystem::foreign_of(&tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["android_21_x86_64"]), Some("Android"));
+        assert_eq!(of(&["macosx_10_9_x86_64", "macosx_11_0_arm64"]), Some("macOS"));
+        for tags in [&["android_21_x86_64", "linux_x86_64"][..], &["any"], &["something"], &["win32", "something"], &[]]
+        {
+            assert_eq!(of(tags), None, "{tags:?}");
+        }
+    }
+}
