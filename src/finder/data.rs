@@ -171,8 +171,6 @@ fn rocm(wheel: &Candidate) -> Value {
 }
 
 fn python(wheel: &Candidate) -> Value {
-    let shown: Vec<String> = wheel.pythons.iter().map(ToString::to_string).collect();
-    let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(" or ") };
     let range = |range: &PythonRange| {
         let build = match range.build {
             GilBuild::Plain => "plain",
@@ -181,7 +179,7 @@ fn python(wheel: &Candidate) -> Value {
         };
         json!([range.from.0, range.from.1, range.to, build])
     };
-    json!([shown, wheel.pythons.iter().map(range).collect::<Vec<_>>()])
+    json!([wheel.shown_pythons(), wheel.pythons.iter().map(range).collect::<Vec<_>>()])
 }
 
 fn weights(weights: &Weights) -> Value {

@@ -152,9 +152,19 @@ fn candidate(
         torch: parts.as_ref().and_then(|parts| parts.torch.as_ref()).map(TorchSeries::of),
         backend: parts.and_then(|parts| parts.backend),
         pythons: PythonRange::of(name, offer.row.as_ref().and_then(|row| row.requires_python.as_deref())),
-        platforms: PlatformNeed::of(&name.platform, tags),
+        platforms: PlatformNeed::of(name, tags),
         gfx: gfx(&offer, compat),
         offer,
+    }
+}
+
+impl Candidate {
+    /// Prints the Pythons that it is for.
+    pub fn shown_pythons(&self) -> String {
+        if self.pythons.is_empty() {
+            return "no CPython".to_owned();
+        }
+        self.pythons.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
     }
 }
 

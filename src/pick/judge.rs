@@ -286,8 +286,15 @@ fn torch(wheel: &Candidate, machine: &Machine, rules: &Rules) -> Judged {
 }
 
 fn python(wheel: &Candidate, machine: &Machine) -> Judged {
-    let shown = if wheel.pythons.is_empty() { "none".to_owned() } else { joined(&wheel.pythons, " or ") };
-    let Some(python) = machine.python else { return not_known(&shown) };
+    let shown = wheel.shown_pythons();
+    let Some(python) = machine.python else {
+        return if wheel.pythons.is_empty() {
+            let size = WEIGHTS.python + WEIGHTS.major_step;
+            Judged::Differs { size, wheel: shown, yours: "CPython".to_owned(), why: None }
+        } else {
+            not_known(&shown)
+        };
+    };
     if wheel.pythons.iter().any(|range| range.has(python)) {
         return Judged::Exact;
     }

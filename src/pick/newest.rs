@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::PythonRange;
 use super::offers::quoted;
 use crate::names::{DistributionName, LocalLabel, PythonVersion, WheelName};
 
@@ -77,12 +78,9 @@ impl LocalWheel {
     }
 }
 
+/// Returns whether installers take the tags for this Python; where none is asked for, any tags do.
 fn is_for(python: Option<PythonVersion>, name: &WheelName) -> bool {
-    let Some(python) = python else { return true };
-    let is_any = name.python.contains(&format!("py{}", python.numbers().0));
-    let is_stable = name.abi.contains("abi3") && !python.is_free_threaded();
-    let is_own = name.python.contains(&python.python_tag());
-    (is_own && (name.abi.contains(&python.abi_tag()) || name.abi.contains("none"))) || is_any || is_stable
+    python.is_none_or(|python| PythonRange::of(name, None).iter().any(|range| range.has(python)))
 }
 
 fn has(label: Option<&LocalLabel>, name: &WheelName) -> bool {
@@ -115,11 +113,13 @@ mod tests {
     #[test]
     fn pythons_take_their_own_wheels_those_for_any_and_stable_ones() {
         let fits = |tags: &str, python: &str| {
-            let wheels = [wheel(&format!("a-1-{tags}-any.whl"), 1)];
+            let wheels = [wheel(&format!("a-1-{tags}.whl"), 1)];
             !check(&wheels, &Asked { python: python.parse().ok(), ..Asked::default() }).is_empty()
         };
-        assert!(fits("cp312-cp312", "3.12") && fits("py3-none", "3.12") && fits("cp313-cp313t", "3.13t"));
-        assert!(fits("cp39-abi3", "3.12") && fits("cp312-none", "3.12"));
-        assert!(!fits("cp311-cp311", "3.12") && !fits("cp313-cp313", "3.13t") && !fits("cp39-abi3", "3.13t"));
+        let linux = |tags: &str, python: &str| fits(&format!("{tags}-linux_x86_64"), python);
+        assert!(linux("cp312-cp312", "3.12") && fits("py3-none-any", "3.12") && linux("cp313-cp313t", "3.13t"));
+        assert!(linux("cp39-abi3", "3.12") && linux("cp312-none", "3.12"));
+        assert!(!linux("cp311-cp311", "3.12") && !linux("cp313-cp313", "3.13t") && !linux("cp39-abi3", "3.13t"));
+        assert!(!linux("cp313-abi3", "3.12") && !fits("cp312-cp312-any", "3.12") && !fits("py313-none-any", "3.12"));
     }
 }

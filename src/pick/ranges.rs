@@ -4,9 +4,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::compat::policy::{Family, Policies};
-use crate::names::{Arch, PythonVersion, TagSet, Version, WheelName};
+use crate::names::{Arch, PythonVersion, Version, WheelName};
 
 use super::LibcKind;
+
+/// The first Python with a stable ABI (PEP 384; `packaging.tags._abi3_applies`).
+const FIRST_STABLE_ABI: (u8, u8) = (3, 2);
+/// The last Python whose ABI tag names its allocator, `cp37m` (`packaging.tags._cpython_abis`).
+const LAST_MARKED_ALLOCATOR: (u8, u8) = (3, 7);
+/// The first Python with a build without the global lock (PEP 703; `packaging.tags._cpython_abis`).
+const FIRST_FREE_THREADED: (u8, u8) = (3, 13);
+/// The oldest glibc that installers take a tag for, on x86 and elsewhere (`packaging._manylinux.platform_tags`).
+const OLDEST_GLIBC_X86: (u64, u64) = (2, 5);
+const OLDEST_GLIBC: (u64, u64) = (2, 17);
+/// The oldest musl that a tag can name (PEP 656).
+const OLDEST_MUSL: (u64, u64) = (1, 0);
 
 /// How many minors of a major are looked at when `Requires-Python` narrows a range.
 const MINORS: u8 = 64;
@@ -43,12 +55,15 @@ pub struct PlatformNeed {
 }
 
 impl PythonRange {
-    /// The ranges of a wheel's tags (PEP 425, and "Usage" there for what `none` and `abi3` mean), narrowed by its
-    /// `Requires-Python`.
+    /// Returns the ranges of a wheel's tags (PEP 425, and "Usage" there for what `none` and `abi3` mean), narrowed by its
+    /// `Requires-Python`. No installer takes an ABI for any platform (`packaging.tags.cpython_tags`), so that a wheel
+    /// whose platform is `any` is for the Pythons of its ABI `none` only.
     pub fn of(name: &WheelName, requires_python: Option<&str>) -> Vec<Self> {
+        let has_platform = !name.is_any_platform();
         let mut ranges: Vec<Self> = Vec::new();
         for python in name.python.tags() {
-            ranges.extend(name.abi.tags().iter().filter_map(|abi| of_tags(python, abi)));
+            let abis = name.abi.tags().iter().filter(|abi| has_platform || *abi == "none");
+            ranges.extend(abis.filter_map(|abi| of_tags(python, abi)));
         }
         ranges.sort_unstable();
         ranges.dedup();
@@ -93,19 +108,25 @@ impl PythonRange {
     }
 }
 
+/// Returns the Pythons for which installers take a Python tag with an ABI tag (`packaging.tags.cpython_tags` and
+/// `_py_interpreter_range`); `None` where there is none.
 fn of_tags(python: &str, abi: &str) -> Option<PythonRange> {
     let (implementation, digits) = python.split_at_checked(2)?;
     let (major, minor) = digits.split_at_checked(1)?;
-    let major: u8 = major.parse().ok()?;
-    let minor: Option<u8> = if minor.is_empty() { None } else { Some(minor.parse().ok()?) };
+    // Tags are compared as texts, so that `cp3011` is no Python.
+    let number = |text: &str| text.parse::<u8>().ok().filter(|number| number.to_string() == text);
+    let major = number(major)?;
+    let minor: Option<u8> = if minor.is_empty() { None } else { Some(number(minor)?) };
     let exact = |build| minor.map(|minor| PythonRange { from: (major, minor), to: Some(minor), build });
     let from = |build| PythonRange { from: (major, minor.unwrap_or(0)), to: None, build };
+    let own_abi = abi.strip_prefix(python);
     match (implementation, abi) {
         ("py", "none") => Some(from(GilBuild::Either)),
         ("cp", "none") => exact(GilBuild::Either),
-        ("cp", "abi3") => Some(from(GilBuild::Plain)),
-        ("cp", abi) if abi == python => exact(GilBuild::Plain),
-        ("cp", abi) if abi.strip_suffix('t') == Some(python) => exact(GilBuild::Free),
+        ("cp", "abi3") if (major, minor?) >= FIRST_STABLE_ABI => Some(from(GilBuild::Plain)),
+        ("cp", _) if own_abi == Some("") && (major, minor?) > LAST_MARKED_ALLOCATOR => exact(GilBuild::Plain),
+        ("cp", _) if own_abi == Some("m") && (major, minor?) <= LAST_MARKED_ALLOCATOR => exact(GilBuild::Plain),
+        ("cp", _) if own_abi == Some("t") && (major, minor?) >= FIRST_FREE_THREADED => exact(GilBuild::Free),
         _ => None,
     }
 }
@@ -123,10 +144,13 @@ impl fmt::Display for PythonRange {
 }
 
 impl PlatformNeed {
-    /// The systems of a wheel's platform tags, each once. `known` remembers tags between wheels.
-    pub fn of(tags: &TagSet, known: &mut BTreeMap<String, Self>) -> Vec<Self> {
+    /// Returns the systems of a wheel's platform tags, each once. `known` remembers tags between wheels. Beside other
+    /// tags `any` counts for nothing where the wheel has an ABI.
+    pub fn of(name: &WheelName, known: &mut BTreeMap<String, Self>) -> Vec<Self> {
         let mut of_tag = |tag: &String| known.entry(tag.clone()).or_insert_with(|| Self::of_tag(tag)).clone();
-        let mut needs: Vec<Self> = tags.tags().iter().map(&mut of_tag).collect();
+        let takes_any = name.abi.contains("none") || name.is_any_platform();
+        let tags = name.platform.tags().iter().filter(|tag| takes_any || *tag != "any");
+        let mut needs: Vec<Self> = tags.map(&mut of_tag).collect();
         needs.sort();
         needs.dedup();
         needs
@@ -139,13 +163,19 @@ impl PlatformNeed {
             Family::Manylinux => LibcKind::Glibc,
             Family::Musllinux => LibcKind::Musl,
         };
-        // `manylinux_2_28_x86_64` (PEP 600) and `musllinux_1_2_x86_64` (PEP 656) say the version.
+        // `manylinux_2_28_x86_64` (PEP 600) and `musllinux_1_2_x86_64` (PEP 656) say the version. What installers take
+        // for no system, an older C library or another spelling of the number, stays as it is.
         let rest = tag.strip_prefix(family.as_str()).unwrap_or_default();
-        let mut parts = rest.strip_prefix('_').unwrap_or_default().splitn(3, '_');
-        let spelled = (|| {
-            let (major, minor) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-            Some(Self { system: format!("linux_{}", parts.next()?), libc: Some((kind, major, minor)) })
-        })();
+        let spelled = spelled_version(rest).and_then(|(major, minor, arch)| {
+            let arch: Arch = Arch::ALL.into_iter().find(|known| known.to_string() == arch)?;
+            let oldest = match (family, arch) {
+                (Family::Musllinux, _) => OLDEST_MUSL,
+                (Family::Manylinux, Arch::X86_64 | Arch::I686) => OLDEST_GLIBC_X86,
+                (Family::Manylinux, _) => OLDEST_GLIBC,
+            };
+            let is_taken = (major, minor) >= oldest;
+            is_taken.then(|| Self { system: format!("linux_{arch}"), libc: Some((kind, major, minor)) })
+        });
         // `manylinux2014_x86_64` is an alias in the table of policies.
         let aliased = || {
             let (_, arch) = tag.split_once('_')?;
@@ -156,6 +186,13 @@ impl PlatformNeed {
         };
         spelled.or_else(aliased).unwrap_or_else(plain)
     }
+}
+
+/// Splits `_2_28_x86_64` into the numbers, written without zeros in front, and the architecture.
+fn spelled_version(text: &str) -> Option<(u64, u64, &str)> {
+    let mut parts = text.strip_prefix('_')?.splitn(3, '_');
+    let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+    Some((number(parts.next()?)?, number(parts.next()?)?, parts.next()?))
 }
 
 impl fmt::Display for PlatformNeed {

@@ -176,7 +176,7 @@ function judgeTorch(data, torch, machine) {
 
 function judgePython(weights, [shown, ranges], machine) {
   const yours = machine.python;
-  if (!yours) return notKnown(shown);
+  if (!yours) return ranges.length ? notKnown(shown) : differs(weights.python + weights.major_step, shown, "CPython");
   const [major, minor] = yours.minor;
   let away = null;
   for (const [from, low, to, build] of ranges) {
