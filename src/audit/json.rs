@@ -155,12 +155,18 @@ pub enum Readers {
 impl Document {
     /// The document of a report. `pure` tells what a wheel without libraries is: nothing is wrong with it.
     pub fn new(report: &Report<'_>, readers: Readers) -> Self {
-        let is_damaged = report.has_unjudged_libraries();
+        let has_libraries = report.files.iter().any(FileFacts::is_for_loaders);
+        let error = match report.foreign_system.filter(|_| has_libraries) {
+            Some(system) => Some(format!("libraries for {system} are not judged")),
+            None => report.has_unjudged_libraries().then(|| "no library of the wheel can be judged".to_owned()),
+        };
+        // auditwheel's schema of an error has no `pure` (`show-schema.json`).
+        let has_pure = error.is_none() || readers == Readers::Own;
         let document = Self {
             version: VERSION,
             wheel: report.name.to_string(),
-            pure: Some(report.verdict.is_none() && !is_damaged),
-            error: is_damaged.then(|| "no library of the wheel can be judged".to_owned()),
+            pure: has_pure.then_some(report.verdict.is_none() && error.is_none()),
+            error,
             rock: (readers == Readers::Own).then(|| Own::new(report)),
             ..Self::default()
         };

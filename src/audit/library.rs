@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::libc;
 use crate::bytes::ReadAt;
+use crate::compat::policy::Family;
 use crate::elf::{Binding, Elf, ElfError, Header, Strings, VersionNeed, tag};
 
 /// The facts of one ELF file that policies and findings are about.
@@ -28,7 +30,9 @@ pub struct Library {
     pub extension: Option<Extension>,
     /// Undefined symbols that were asked about.
     pub undefined: BTreeSet<String>,
-    /// Whether it uses the floating-point handler of Python 2 (PEP 513, "fpectl builds").
+    /// The first undefined symbol that may be a function of a C library, of a file whose needs name none.
+    pub libc_symbol: Option<String>,
+    /// Whether it uses the floating-point handler of `fpectl` (PEP 513, "fpectl builds vs. no fpectl builds").
     pub uses_pyfpe: bool,
     /// Whether it was built for a Python 2 with narrow Unicode (PEP 513, "UCS-2 vs UCS-4 builds").
     pub uses_ucs2: bool,
@@ -47,7 +51,7 @@ pub enum Extension {
 
 /// `STT_NOTYPE` and `STT_FUNC`: the kinds that undefined functions have (gABI, chapter 4).
 const UNDEFINED_KINDS: [u8; 2] = [0, 2];
-/// The floating-point handler of Python 2.
+/// The floating-point handler of `fpectl`.
 const PYFPE: [&str; 3] = ["PyFPE_jbuf", "PyFPE_dummy", "PyFPE_counter"];
 /// Far more than any file has. Each needed library is searched in each folder of the path.
 const MOST_NEEDED: usize = 4096;
@@ -78,6 +82,7 @@ impl Library {
             version_users: BTreeMap::new(),
             extension: extension(source, elf, &strings, file_name)?,
             undefined: BTreeSet::new(),
+            libc_symbol: None,
             uses_pyfpe: false,
             uses_ucs2: false,
             isa_level: elf.x86_isa_needed(source)?,
@@ -115,8 +120,15 @@ impl Library {
         for need in &self.versions {
             unused.extend(need.indexes.iter().copied().zip(need.versions.iter().map(String::as_str)));
         }
+        let names_libc = self.named_libc().is_some();
         for (at, symbol) in symbols.iter().enumerate().filter(|(_, symbol)| symbol.is_undefined()) {
             let name = strings.text(symbol.name.into())?;
+            if !names_libc && self.libc_symbol.is_none() && symbol.binding == Binding::Global {
+                // A version names the library that has the symbol; 0 and 1 are none (gABI, "Symbol Versions").
+                let has_version = numbers.get(at).is_some_and(|number| number & 0x7fff > 1);
+                let may_be = !has_version && libc::may_be_function(name, !self.needed.is_empty());
+                self.libc_symbol = may_be.then(|| name.to_owned());
+            }
             if let Some(version) = numbers.get(at).filter(|_| !unused.is_empty()).and_then(|at| unused.remove(at)) {
                 self.version_users.insert(version.to_owned(), name.to_owned());
             }
@@ -130,6 +142,13 @@ impl Library {
             }
         }
         Ok(())
+    }
+
+    /// Returns the C library that its needs name. A plain `libc.so` is musl's where functions of C are called.
+    pub fn named_libc(&self) -> Option<Family> {
+        let calls_plain = self.libc_symbol.is_some() && libc::needs_plain_musl(&self.needed, &self.versions);
+        let named = libc::named(self.interpreter.as_deref(), &self.needed, &self.versions);
+        named.or(calls_plain.then_some(Family::Musllinux))
     }
 
     /// Whether a loader would take this library for that program: the same class, byte order and machine, and an

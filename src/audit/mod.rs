@@ -10,6 +10,7 @@ mod embed;
 mod findings;
 mod inspect;
 mod json;
+mod libc;
 mod library;
 mod obstacles;
 mod repair;

@@ -46,11 +46,13 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
         let files: BTreeSet<&str> = super::inspect::libraries(files).filter(above).map(|(path, _)| path).collect();
         reasons.push(format!("a level of x86-64 above the first, which {} needs", some(&files)));
     }
-    if verdict.uses_pyfpe || verdict.uses_ucs2 {
-        let of_python_2 = |(_, library): &(&str, &Library)| library.uses_pyfpe || library.uses_ucs2;
-        let files = super::inspect::libraries(files).filter(of_python_2).map(|(path, _)| path).collect();
-        reasons
-            .push(format!("the floating-point handler or narrow Unicode of a Python 2, which {} needs", some(&files)));
+    if let Some(need) = verdict.python_need() {
+        let is_user = |(_, library): &(&str, &Library)| library.uses_pyfpe || library.uses_ucs2;
+        let files = super::inspect::libraries(files).filter(is_user).map(|(path, _)| path).collect();
+        reasons.push(format!("{need}, which {} needs", some(&files)));
+    }
+    if verdict.judging.is_libc_open {
+        reasons.push("a C library: nothing tells whether the wheel is for glibc or musl".to_owned());
     }
     Some(Obstacles { tag: next.tag(), reasons })
 }

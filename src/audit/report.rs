@@ -23,6 +23,8 @@ pub struct Report<'p> {
     pub arch: Option<Arch>,
     /// The verdict; none for a wheel without libraries.
     pub verdict: Option<Verdict<'p>>,
+    /// The system that the name is for, where its wheels are not judged here.
+    pub foreign_system: Option<&'static str>,
     /// The major versions of ROCm that its libraries were linked against, with the names that tell.
     pub rocm: BTreeMap<String, BTreeSet<String>>,
     /// The torch that its libraries were built against, where the symbols they need tell.
@@ -34,7 +36,7 @@ pub struct Report<'p> {
 impl Report<'_> {
     /// Whether there are libraries, and none that can be judged.
     pub fn has_unjudged_libraries(&self) -> bool {
-        self.verdict.is_none() && self.files.iter().any(FileFacts::is_for_loaders)
+        self.verdict.is_none() && self.foreign_system.is_none() && self.files.iter().any(FileFacts::is_for_loaders)
     }
 
     /// Whether there are programs or libraries for Windows, which nobody judges. They are known where code for GPUs was
@@ -90,7 +92,8 @@ pub struct Judged<'a> {
 pub fn label_findings(name: &WheelName, report: &Report<'_>, compat: &Compat) -> Vec<Diagnostic> {
     let allowed_paths = &Excludes::default();
     let (files, verdict) = (report.files.as_slice(), report.verdict.as_ref());
-    of_label(Subject { name, files, verdict, is_purelib: false, compat, allowed_paths })
+    let foreign_system = report.foreign_system;
+    of_label(Subject { name, files, verdict, foreign_system, is_purelib: false, compat, allowed_paths })
 }
 
 /// Judges a wheel by its files. Without policies, or without a library that counts, there is no verdict.
@@ -107,6 +110,7 @@ pub fn report<'p>(
         name,
         files: &files,
         verdict: verdict.as_ref(),
+        foreign_system: selected.foreign_system,
         is_purelib: judged.is_purelib,
         compat: judged.compat,
         allowed_paths: judged.allowed_paths,
@@ -115,5 +119,6 @@ pub fn report<'p>(
     all.extend(findings(subject));
     let rocm = rocm_majors(subject);
     let torch = torch_need(subject);
-    Report { name: name.clone(), arch: selected.arch, verdict, rocm, torch, findings: all, files }
+    let foreign_system = selected.foreign_system;
+    Report { name: name.clone(), arch: selected.arch, verdict, foreign_system, rocm, torch, findings: all, files }
 }

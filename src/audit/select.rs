@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::inspect::{FileFacts, FileKind};
+use super::libc;
 use super::library::Library;
 use crate::compat::policy::Family;
 use crate::diagnostic::registry::elf as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::elf::{Class, Endian, Header};
-use crate::names::{Arch, WheelName};
+use crate::names::{Arch, PlatformSystem, WheelName};
 
 /// What a wheel is for.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,10 @@ pub struct Selected {
     pub family: Option<Family>,
     /// The numbers of the files that count.
     pub considered: Vec<usize>,
+    /// The system that all tags of the name are for, where its wheels are not judged here. No file counts then.
+    pub foreign_system: Option<&'static str>,
+    /// Whether a file calls a C library, and nothing in the wheel tells which.
+    pub is_libc_open: bool,
     /// What was left out, and why.
     pub findings: Vec<Diagnostic>,
 }
@@ -31,6 +36,8 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         arch: only(tags.iter().filter_map(|tag| Arch::of_platform_tag(tag))),
         family: only(tags.iter().filter_map(|tag| Family::of_platform_tag(tag))),
         considered: Vec::new(),
+        foreign_system: PlatformSystem::foreign_of(tags),
+        is_libc_open: false,
         findings: Vec::new(),
     };
     for (number, file) in files.iter().enumerate() {
@@ -42,6 +49,9 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
         };
         if file.path.split('/').rev().skip(1).any(|part| part == "purelib") {
             selected.findings.push(finding(&codes::ELF_IN_PURELIB, "a library below `purelib`".to_owned()));
+        }
+        if selected.foreign_system.is_some() {
+            continue;
         }
         let Some(arch) = arch_of(&library.header) else {
             let message = format!("a library for machine {}, which no wheel is for", library.header.machine);
@@ -77,18 +87,34 @@ pub fn select(name: &WheelName, files: &[FileFacts]) -> Selected {
             finding.severity = Severity::Error;
         }
     }
-    let is_unknown = selected.family.is_none();
-    let extension = selected.considered.iter().find(|at| match &files[**at].kind {
-        FileKind::Library(library) => library.extension.is_some(),
-        _ => false,
-    });
-    if let Some(at) = extension.filter(|_| is_unknown) {
-        let place = Place::Member { wheel: name.to_string(), member: files[*at].path.clone() };
-        let message =
-            "an extension module, and nothing tells its C library: it was judged by that of the machine".to_owned();
-        selected.findings.push(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place, ""));
+    if selected.family.is_none() {
+        let finding = unknown_libc(name, files, &selected.considered);
+        selected.is_libc_open = finding.as_ref().is_some_and(|finding| finding.code == &codes::OPEN_LIBC);
+        selected.findings.extend(finding);
     }
     selected
+}
+
+/// Reports that nothing tells the C library of a wheel: a file that calls one could be for either, and a module that
+/// calls none is judged by that of the machine.
+fn unknown_libc(name: &WheelName, files: &[FileFacts], considered: &[usize]) -> Option<Diagnostic> {
+    let libraries = || {
+        considered.iter().filter_map(|at| match &files[*at].kind {
+            FileKind::Library(library) => Some((files[*at].path.clone(), library)),
+            _ => None,
+        })
+    };
+    let place = |member: String| Place::Member { wheel: name.to_string(), member };
+    if let Some((path, symbol)) = libraries().find_map(|(path, library)| Some((path, library.libc_symbol.as_ref()?))) {
+        let message = format!("it calls `{symbol}`, and nothing tells whether that is glibc's or musl's");
+        let finding = Diagnostic::new(&codes::OPEN_LIBC, message).at(place(path), "");
+        return Some(
+            finding.help("link it with its C library (`-lc`), or name the platform in the file name of the wheel"),
+        );
+    }
+    let (path, _) = libraries().find(|(_, library)| library.extension.is_some())?;
+    let message = "an extension module, and nothing tells its C library: it was judged by that of the machine";
+    Some(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place(path), ""))
 }
 
 /// What is said of a file of a wheel that begins as an ELF file and cannot be read as one: an error where a loader would
@@ -135,19 +161,7 @@ pub fn arch_of(header: &Header) -> Option<Arch> {
     Arch::from_elf(header.machine, class, data, header.flags)
 }
 
-/// The C library that a file is for: by its interpreter, by what it needs, and by the ending of its name, which Python
-/// gives extension modules (PEP 3149, and PEP 656 for musl).
+/// Returns the C library that a file is for: by what it needs, and by the name that Python gives modules.
 pub(super) fn family_of(library: &Library, path: &str) -> Option<Family> {
-    if let Some(interpreter) = &library.interpreter {
-        let name = interpreter.rsplit('/').next().unwrap_or_default();
-        return Some(if name.starts_with("ld-musl-") { Family::Musllinux } else { Family::Manylinux });
-    }
-    let is_glibc = |name: &String| name == "libc.so.6" || name.starts_with("ld-linux-") || name.starts_with("ld64.so.");
-    let is_musl = |name: &String| name.starts_with("libc.musl-") || name.starts_with("ld-musl-");
-    match library.needed.iter().find(|name| is_glibc(name) || is_musl(name)) {
-        Some(name) => Some(if is_musl(name) { Family::Musllinux } else { Family::Manylinux }),
-        None if path.ends_with("-linux-musl.so") || path.ends_with("-linux-musleabihf.so") => Some(Family::Musllinux),
-        None if path.ends_with("-linux-gnu.so") || path.ends_with("-linux-gnueabihf.so") => Some(Family::Manylinux),
-        None => None,
-    }
+    library.named_libc().or_else(|| libc::of_module_name(path))
 }

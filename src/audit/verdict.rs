@@ -24,6 +24,8 @@ pub struct Judging<'a> {
     pub excludes: &'a Excludes,
     /// Whether a level of x86-64 above the first rules out every policy.
     pub checks_isa: bool,
+    /// Whether the wheel calls a C library, and nothing tells which: the policies are a guess then, and none is met.
+    pub is_libc_open: bool,
 }
 
 /// What a file or a wheel needs beyond what one policy grants.
@@ -56,7 +58,7 @@ pub struct Verdict<'p> {
     pub isa: Policy<'p>,
     /// The files of the wheel that need a level above the first, by their numbers; none where nobody asks.
     pub above_baseline: BTreeSet<usize>,
-    /// Whether the floating-point handler of Python 2 is used.
+    /// Whether the floating-point handler of `fpectl` is used.
     pub uses_pyfpe: bool,
     /// Whether a Python 2 with narrow Unicode is needed.
     pub uses_ucs2: bool,
@@ -149,7 +151,8 @@ pub fn judge<'p>(files: &[FileFacts], considered: &[usize], judging: Judging<'p>
     let uses_pyfpe = chosen.iter().any(|(_, library)| library.uses_pyfpe);
     let uses_ucs2 = chosen.iter().any(|(_, library)| library.uses_ucs2);
     let python = if uses_pyfpe || uses_ucs2 { linux } else { highest };
-    let overall = [forbidden, isa, python, libraries].into_iter().fold(symbols, lower);
+    let libc = if judging.is_libc_open { linux } else { highest };
+    let overall = [forbidden, isa, python, libraries, libc].into_iter().fold(symbols, lower);
     let back = |place: usize| placed[place].1;
     Verdict {
         judging,
@@ -289,6 +292,16 @@ fn isa_policy<'p>(
     policy
 }
 
+/// Returns the build of Python that the use of `fpectl` or of narrow Unicode takes.
+pub(super) fn python_need(uses_pyfpe: bool, uses_ucs2: bool) -> Option<&'static str> {
+    match (uses_pyfpe, uses_ucs2) {
+        (false, false) => None,
+        (true, false) => Some("a Python with the floating-point handler of `--with-fpectl`"),
+        (false, true) => Some("a Python 2 with narrow Unicode"),
+        (true, true) => Some("a Python 2 with narrow Unicode and the floating-point handler of `--with-fpectl`"),
+    }
+}
+
 impl<'p> Verdict<'p> {
     /// The highest policy that bringing libraries along can reach: what stands in the way of higher ones is in the files
     /// themselves.
@@ -304,8 +317,14 @@ impl<'p> Verdict<'p> {
             (self.symbols, "symbols"),
             (self.forbidden, "symbols that it does not offer"),
             (self.isa, "a level of x86-64 above the first"),
-            (python, "Python 2"),
+            (python, self.python_need().unwrap_or("Python")),
         ]
+    }
+
+    /// Returns the build of Python that the wheel needs, where no policy has it (PEP 513, "fpectl builds vs. no fpectl
+    /// builds" and "UCS-2 vs UCS-4 builds"). Python had `--with-fpectl` up to 3.6, and narrow Unicode up to 3.2.
+    pub fn python_need(&self) -> Option<&'static str> {
+        python_need(self.uses_pyfpe, self.uses_ucs2)
     }
 
     /// Names of Python's library that extension modules need and must not.

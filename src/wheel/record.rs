@@ -1,5 +1,7 @@
 //! RECORD: the table of a wheel's files with their hashes and sizes.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
 use super::WheelError;
@@ -61,6 +63,12 @@ impl Record {
             rows.push(Row { path: line[0].to_owned(), hash: line[1].to_owned(), size: line[2].to_owned() });
         }
         Ok(Self { rows })
+    }
+
+    /// Returns whether a path has more than one row.
+    pub fn has_repeated_rows(&self) -> bool {
+        let mut paths = BTreeSet::new();
+        !self.rows.iter().all(|row| paths.insert(row.path.as_str()))
     }
 
     /// The table as text with LF endings; paths with a comma or a quote are quoted.

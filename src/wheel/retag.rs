@@ -30,12 +30,15 @@ pub enum TagChange {
 }
 
 impl TagChange {
+    /// Returns the tags with the change: sorted where they are others than before, since the set of tags in a file name
+    /// is sorted (binary distribution format, "Compressed tag sets").
     fn applied(change: Option<&Self>, tags: &TagSet) -> TagSet {
-        match change {
-            None => tags.clone(),
-            Some(Self::Replace(new)) => new.clone(),
-            Some(Self::Add(more)) => tags.with(more),
-        }
+        let new = match change {
+            None => return tags.clone(),
+            Some(Self::Replace(new)) => new.sorted(),
+            Some(Self::Add(more)) => tags.with(more).sorted(),
+        };
+        if new == tags.sorted() { tags.clone() } else { new }
     }
 }
 
@@ -75,21 +78,17 @@ impl FromStr for BuildChange {
 
 /// The wheel of this file name with other tags: file name, and `Tag`, `Build` and `Root-Is-Purelib` in WHEEL.
 ///
-/// Platform tags are written sorted where they change; the same ones in another order stay as they are. A wheel for one
-/// platform is no purelib.
+/// Tags are written sorted where they change; the same ones in another order stay as they are. A wheel for one platform
+/// is no purelib.
 ///
 /// # Errors
 /// When METADATA is about another project or version than the file name.
 pub fn retag(wheel: &Wheel<'_>, name: &WheelName, retag: &Retag) -> Result<Change<'static>, WheelError> {
     identity(wheel.metadata(), name, &wheel.dist_info_path("METADATA"), LabelRule::Agrees)?;
-    let platform = match TagChange::applied(retag.platform.as_ref(), &name.platform) {
-        same if same.sorted() == name.platform.sorted() => name.platform.clone(),
-        other => other.sorted(),
-    };
     let new = WheelName {
         python: TagChange::applied(retag.python.as_ref(), &name.python),
         abi: TagChange::applied(retag.abi.as_ref(), &name.abi),
-        platform,
+        platform: TagChange::applied(retag.platform.as_ref(), &name.platform),
         build: match &retag.build {
             None => name.build.clone(),
             Some(BuildChange::Remove) => None,

@@ -204,7 +204,7 @@ fn parts<'p>(wheel: &'p Wheel<'_>, edits: &'p Edits<'_>) -> Result<Vec<Part<'p>>
         return Err(WheelError::Missing { member: missing.clone() });
     }
     let unsigned = ["RECORD", "RECORD.jws", "RECORD.p7s"].map(|file| wheel.dist_info_path(file));
-    let rows: BTreeMap<&str, &Row> = wheel.record().rows.iter().rev().map(|row| (row.path.as_str(), row)).collect();
+    let rows = rows_by_path(wheel)?;
     let mut parts = Vec::new();
     for member in archive.members() {
         let name = member.name();
@@ -227,6 +227,21 @@ fn parts<'p>(wheel: &'p Wheel<'_>, edits: &'p Edits<'_>) -> Result<Vec<Part<'p>>
     let dist_info = edits.new_name(&wheel.dist_info_path(""));
     parts.sort_by_key(|part| part.name.starts_with(&dist_info));
     Ok(parts)
+}
+
+/// Returns the rows of RECORD by their paths. Rows that say the same of a file become one in the new RECORD.
+///
+/// # Errors
+/// When two rows of a path differ: the new RECORD would hide that.
+fn rows_by_path<'w>(wheel: &'w Wheel<'_>) -> Result<BTreeMap<&'w str, &'w Row>, WheelError> {
+    let mut rows: BTreeMap<&str, &Row> = BTreeMap::new();
+    for (line, row) in (1..).zip(&wheel.record().rows) {
+        if rows.insert(&row.path, row).is_some_and(|other| other != row) {
+            let reason = format!("another row of `{}` says otherwise", row.path);
+            return Err(WheelError::Record { member: wheel.dist_info_path("RECORD"), line, reason });
+        }
+    }
+    Ok(rows)
 }
 
 /// No name is given twice, and new ones may be unpacked.

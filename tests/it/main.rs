@@ -59,6 +59,7 @@ mod pins_and_manifests;
 mod place_a_tree;
 mod plan_a_matrix;
 mod plan_torch_builds;
+mod platforms_of_wheels;
 mod preflight_a_release;
 mod prune_releases;
 mod publish_bad_input;

@@ -40,6 +40,8 @@ pub(super) struct Subject<'a> {
     pub files: &'a [FileFacts],
     /// The verdict; none for a wheel without libraries.
     pub verdict: Option<&'a Verdict<'a>>,
+    /// The system that the name is for, where its wheels are not judged here.
+    pub foreign_system: Option<&'static str>,
     /// Whether WHEEL says `Root-Is-Purelib: true`.
     pub is_purelib: bool,
     /// The facts.

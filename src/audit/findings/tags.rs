@@ -7,27 +7,41 @@ use crate::audit::inspect::{FileFacts, FileKind, libraries};
 use crate::audit::search::{from_origin, is_data};
 use crate::audit::select::family_of;
 use crate::audit::tree::is_libpython;
-use crate::audit::verdict::Verdict;
+use crate::audit::verdict::{Verdict, python_need};
 use crate::compat::policy::{Family, Policy};
 use crate::diagnostic::registry::{elf, rocm as codes};
 use crate::diagnostic::{Code, Diagnostic, Severity, counted};
-use crate::names::Arch;
+use crate::names::{Arch, PlatformSystem};
 
 /// How many files with a version too new are named; the rest is counted.
 const SHOWN: usize = 3;
 
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    if subject.name.is_any_platform() {
+    let tags = subject.name.platform.tags();
+    if subject.name.platform.contains("any") {
         let code: Vec<&str> =
             subject.files.iter().filter(|file| file.binds_to_platform()).map(|file| file.path.as_str()).collect();
+        let claim = if subject.name.is_any_platform() { "any platform" } else { "any platform beside others" };
         if let Some(first) = code.first() {
             let message = match code.len() {
-                1 => format!("the name says any platform, and `{first}` is machine code"),
-                more => format!("the name says any platform, and {more} files are machine code, `{first}` the first"),
+                1 => format!("the name says {claim}, and `{first}` is machine code"),
+                more => format!("the name says {claim}, and {more} files are machine code, `{first}` the first"),
             };
             found.push(subject.on_wheel(&codes::CODE_IN_ANY_WHEEL, message));
         }
+    }
+    for tag in tags.iter().filter(|tag| PlatformSystem::of_tag(tag) == PlatformSystem::Unknown) {
+        let message = format!("`{tag}` is no platform that installers know");
+        found.push(subject.on_wheel(&codes::UNKNOWN_PLATFORM_TAG, message).help(
+            "name the platform that the wheel was built for, such as `linux_x86_64`, with `rock-matrix wheel retag --platform-tag`",
+        ));
+    }
+    if subject.foreign_system.is_some() {
+        found.extend(tags.iter().filter_map(|tag| Some((tag, not_for_linux(subject.files, tag)?))).map(
+            |(tag, what)| subject.on_wheel(&codes::FALSE_PLATFORM_TAG, format!("the name claims `{tag}`, and {what}")),
+        ));
+        return found;
     }
     let outside_data = subject.libraries().find(|(path, _)| !is_data(path.split('/').next().unwrap_or_default()));
     if let Some((path, _)) = outside_data.filter(|_| subject.is_purelib) {
@@ -101,9 +115,9 @@ fn of_claim(subject: Subject<'_>, verdict: &Verdict<'_>, tag: &str) -> Vec<Diagn
             );
         }
         if let FileKind::Library(library) = &file.kind
-            && (library.uses_pyfpe || library.uses_ucs2)
+            && let Some(need) = python_need(library.uses_pyfpe, library.uses_ucs2)
         {
-            found.push(claim(format!("`{path}` needs a Python 2 that not every system has")));
+            found.push(claim(format!("`{path}` needs {need}, which not every system has")));
         }
     }
     found
@@ -156,18 +170,30 @@ fn lies_at<'a>(subject: Subject<'a>, name: &str) -> Option<&'a str> {
 /// What the libraries are for, where a claimed tag is for another system, C library or processor.
 pub(in crate::audit) fn other_system(files: &[FileFacts], verdict: &Verdict<'_>, tag: &str) -> Option<String> {
     let policies = verdict.judging.policies;
-    let is_foreign = tag.starts_with("win") || tag.starts_with("macosx");
-    let is_windows = |file: &FileFacts| file.kind == FileKind::Windows;
-    if is_foreign && !files.iter().any(is_windows) {
-        return Some("its libraries are for Linux".to_owned());
+    if let Some(what) = not_for_linux(files, tag) {
+        return Some(what);
     }
     // A static program, or a library that needs no C library, is for both.
     let needs = |family| libraries(files).any(|(path, library)| family_of(library, path) == Some(family));
     if Family::of_platform_tag(tag).is_some_and(|family| family != policies.family()) && needs(policies.family()) {
         return Some(format!("its libraries are for {}", policies.family().as_str()));
     }
-    let is_other = !is_foreign && Arch::of_platform_tag(tag).is_some_and(|arch| arch != policies.arch());
+    let is_linux = PlatformSystem::of_tag(tag) == PlatformSystem::Linux;
+    let is_other = is_linux && Arch::of_platform_tag(tag).is_some_and(|arch| arch != policies.arch());
     is_other.then(|| format!("its libraries are for {}", policies.arch()))
+}
+
+/// Returns what the libraries are for, where a tag is for a system on which they cannot run: Windows and macOS have no ELF
+/// files, and other systems neither glibc nor musl.
+fn not_for_linux(files: &[FileFacts], tag: &str) -> Option<String> {
+    let PlatformSystem::Foreign(system) = PlatformSystem::of_tag(tag) else { return None };
+    let is_windows = |file: &FileFacts| file.kind == FileKind::Windows;
+    let is_false = if ["Windows", "macOS"].contains(&system) {
+        libraries(files).next().is_some() && !files.iter().any(is_windows)
+    } else {
+        libraries(files).any(|(path, library)| family_of(library, path).is_some())
+    };
+    is_false.then(|| "its libraries are for Linux".to_owned())
 }
 
 /// The newest version of a symbol that a policy does not have, and what else it does not have.

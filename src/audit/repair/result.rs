@@ -291,6 +291,7 @@ mod tests {
             version_users: BTreeMap::new(),
             extension: Some(Extension::Python3),
             undefined: BTreeSet::new(),
+            libc_symbol: None,
             uses_pyfpe: false,
             uses_ucs2: false,
             isa_level: None,
@@ -341,8 +342,14 @@ mod tests {
         let policies = Policies::builtin(Family::Manylinux, Arch::X86_64);
         let (known, excludes) = (Known::new(&Machine), Excludes::default());
         let path = Path { environment: Vec::new(), system: vec!["/opt".to_owned()] };
-        let judging =
-            Judging { policies: &policies, known: &known, path: &path, excludes: &excludes, checks_isa: true };
+        let judging = Judging {
+            policies: &policies,
+            known: &known,
+            path: &path,
+            excludes: &excludes,
+            checks_isa: true,
+            is_libc_open: false,
+        };
         let files = vec![
             file("demo/_demo.so", library(&["libhost.so.1", "libc.so.6"], None)),
             file("demo/_other.so", library(&["libbeside.so", "libc.so.6"], Some("$ORIGIN"))),
@@ -381,7 +388,16 @@ mod tests {
         writer.finish().unwrap();
         let archive = Archive::open(&bytes).unwrap();
         let (arch, rocm, findings) = (Some(Arch::X86_64), BTreeMap::new(), Vec::new());
-        let before = Report { name: old, files, arch, verdict: Some(verdict), rocm, torch: None, findings };
+        let before = Report {
+            name: old,
+            files,
+            arch,
+            verdict: Some(verdict),
+            foreign_system: None,
+            rocm,
+            torch: None,
+            findings,
+        };
         let name = &name.parse().unwrap();
         let removed = &BTreeSet::new();
         let made = Made { name, archive: &archive, files: made, removed, new_path: &str::to_owned };

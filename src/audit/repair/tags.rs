@@ -122,7 +122,7 @@ fn by_own_files(files: &[FileFacts], verdict: &Verdict<'_>, claimed: Policy<'_>)
     if let Some(number) = verdict.above_baseline.first() {
         return Some(format!("`{}` needs a level of x86-64 above the first", files[*number].path));
     }
-    (verdict.uses_pyfpe || verdict.uses_ucs2).then(|| "it needs a Python 2 that not every system has".to_owned())
+    verdict.python_need().map(|need| format!("it needs {need}, which not every system has"))
 }
 
 /// What libraries that come along need and a policy does not have.

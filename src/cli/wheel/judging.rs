@@ -199,6 +199,8 @@ impl Judge {
             path: &self.path,
             excludes: &self.excludes,
             checks_isa: self.checks_isa,
+            // Who asks for a platform names its C library.
+            is_libc_open: selected.is_libc_open && self.wanted.is_none(),
         });
         let purelib = wheel.wheel().get("Root-Is-Purelib");
         let judged = Judged {

@@ -206,8 +206,8 @@ fn unjudged(report: &Report<'_>) -> String {
     let claims = report.name.platform.tags().join(", ");
     if report.has_unjudged_libraries() {
         "none: no library of it can be judged".to_owned()
-    } else if report.has_windows_files() {
-        format!("{claims} by its name: what it holds for Windows is not judged")
+    } else if let Some(system) = report.foreign_system.or(report.has_windows_files().then_some("Windows")) {
+        format!("{claims} by its name: what it holds for {system} is not judged")
     } else {
         format!(
             "{claims}{}: it holds no libraries to judge",

@@ -25,7 +25,10 @@ fn platform(report: &Report<'_>) -> String {
     let claims = report.name.platform.tags().join(", ");
     match &report.verdict {
         None if report.has_unjudged_libraries() => format!("{claims}, of which no library can be judged"),
-        None if report.has_windows_files() => format!("{claims}, of which files for Windows are not judged"),
+        None if report.foreign_system.is_some() || report.has_windows_files() => {
+            let system = report.foreign_system.unwrap_or("Windows");
+            format!("{claims}, of which files for {system} are not judged")
+        }
         None => format!("{claims}, without libraries"),
         Some(verdict) if report.name.platform.tags().contains(&verdict.own_symbols.tag()) => claims,
         Some(verdict) => format!("{claims}, with the symbols of {}", verdict.own_symbols.tag()),

@@ -12,6 +12,7 @@ pub const ALL: &[&Code] = &[
     &NEEDS_LIBPYTHON,
     &UNEDITABLE_ELF,
     &TOO_MANY_LIBRARIES,
+    &OPEN_LIBC,
 ];
 
 /// An ELF file that cannot be read.
@@ -61,4 +62,10 @@ pub const TOO_MANY_LIBRARIES: Code = Code::error(
     "E008",
     "too-many-libraries",
     "The wheel has so many libraries, and they need so many others, that what each of them leads to cannot be held in memory: a thousand libraries that lead to a thousand are a million. No real wheel comes near. None of them was judged.",
+);
+/// A file that calls a C library, and nothing tells which.
+pub const OPEN_LIBC: Code = Code::warning(
+    "E010",
+    "open-libc",
+    "A library calls functions of the C library, and neither names one nor needs a version of a symbol: linkers for musl may leave it so, and up to Python 3.10 extension modules have the same names on glibc and on musl. It could be for either, so no manylinux or musllinux tag is known to be right: `show` says `linux`, and `repair` leaves the platform tag as it is. Link it with its C library, name the platform in the file name of the wheel, or ask for one with `--plat`.",
 );

@@ -31,6 +31,8 @@ pub const ALL: &[&Code] = &[
     &CONTENT_MISSING,
     &REQUIREMENT_MISSING,
     &CONTENT_DISAGREES,
+    &UNKNOWN_PLATFORM_TAG,
+    &FOREIGN_SYSTEM,
 ];
 
 /// A platform that the symbols do not allow.
@@ -194,4 +196,16 @@ pub const CONTENT_DISAGREES: Code = Code::error(
     "R152",
     "content-disagrees",
     "A file of the wheel names one version of what it needs, and METADATA requires another. Installers follow METADATA, and the wheel then refuses what they installed. Which two must agree is a row of `wheel-contents`.\n\nMake both from the same ROCm, and build again.",
+);
+/// A platform tag that nobody knows.
+pub const UNKNOWN_PLATFORM_TAG: Code = Code::error(
+    "R160",
+    "unknown-platform-tag",
+    "A platform tag in the file name is none that a specification names: not `any`, not Linux with an architecture, manylinux or musllinux with a version, and none of another system. No installer takes the wheel for it, and PyPI refuses it.",
+);
+/// A Linux platform for a wheel of another system.
+pub const FOREIGN_SYSTEM: Code = Code::error(
+    "R161",
+    "foreign-system",
+    "`wheel repair --plat` asks for a Linux platform, and all tags of the wheel are for another system: Android, iOS, macOS, Windows, WebAssembly or a BSD. What such a wheel needs is not judged here, and its tags and needs stay as they are. Nothing was written.",
 );

@@ -209,7 +209,7 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         }
         let mut plan = match &report.verdict {
             Some(verdict) => planning::planned(job, wheel, report, verdict)?,
-            None => planning::without_libraries(job)?,
+            None => planning::without_libraries(job, report)?,
         };
         let time = source_date(job.shell.environment.get("SOURCE_DATE_EPOCH")).map_err(|fault| vec![fault])?;
         let renamed = planning::renamed(job, wheel, report, &plan)?;
@@ -217,7 +217,9 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         let is_in_place = path == out || sys::is_same_file(path, &out);
         let trees = || report.verdict.iter().flat_map(|verdict| verdict.trees.values());
         let is_asked = args.recompress || args.strip || time.is_some();
-        let needs_nothing = plan.keeps_files() && renamed.edits.is_empty() && !is_asked;
+        // Packages of devices come with files listed twice; a new RECORD lists them once.
+        let is_sound = !wheel.record().has_repeated_rows();
+        let needs_nothing = plan.keeps_files() && renamed.edits.is_empty() && !is_asked && is_sound;
         let make_scratch = |size_bytes| job.judge.room.scratch(size_bytes);
         let making = make::Making { job, wheel, report, is_in_place, make_scratch: &make_scratch, time };
         making.settle(&mut plan)?;
@@ -227,11 +229,15 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
             saved: None,
             is_pure: report.verdict.is_none(),
             stripped: BTreeSet::new(),
-            findings: [plan.findings.clone(), damaged(report), renamed.findings].concat(),
+            findings: [plan.findings.clone(), open_libc(report), damaged(report), renamed.findings].concat(),
             excluded: trees().flat_map(|tree| tree.excluded.clone()).collect(),
             plan: Plan::of_tags(plan.platform.tags.clone()),
         };
-        if done.is_pure {
+        if let Some(system) = report.foreign_system {
+            let shown = path.display();
+            job.shell
+                .say(&format!("{shown} is for {system}, which is not judged: its tags and needs stay as they are"));
+        } else if done.is_pure {
             job.shell.say(&format!("{} holds no libraries for Linux: nothing comes along", path.display()));
         }
         if needs_nothing && is_in_place {
@@ -245,6 +251,13 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         done.plan = plan;
         Ok(done)
     })?
+}
+
+/// Returns the finding that says why the platform tag stays, where nothing tells the C library.
+fn open_libc(report: &Report<'_>) -> Vec<Diagnostic> {
+    let is_open = report.verdict.as_ref().is_some_and(|verdict| verdict.judging.is_libc_open);
+    let told = report.findings.iter().filter(|finding| is_open && finding.code == &elf_codes::OPEN_LIBC);
+    told.cloned().collect()
 }
 
 /// Layouts that loaders refuse: repairing leaves them as they are, and a wheel of them does not load, whatever its name.

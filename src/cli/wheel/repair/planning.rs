@@ -11,7 +11,7 @@ use super::Job;
 use crate::audit::{self, Fingerprint, MachineLibrary, Needless, Plan, Repair, Report, Verdict, Wanted};
 use crate::bytes::{ReadAt, each_piece};
 use crate::compat::policy::Family;
-use crate::diagnostic::registry::wheel as codes;
+use crate::diagnostic::registry::{rocm as rocm_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{Arch, Digest, TagSet};
 use crate::sys;
@@ -29,7 +29,7 @@ pub(super) fn planned(
         wanted: args.wanted().map_or(Wanted::Best, |tag| Wanted::Tag(tag.to_owned())),
         only_wanted: args.only_plat,
         keeps_claims: args.keep_claimed_tags,
-        keeps_tags: args.no_update_tags,
+        keeps_tags: args.no_update_tags || verdict.judging.is_libc_open,
         folder_ending: args.lib_sdir.clone(),
         mends_paths: args.fix_rpath,
         allowed_paths: judge.allowed_paths.clone(),
@@ -82,11 +82,19 @@ pub(super) fn sha256(source: &dyn ReadAt) -> io::Result<String> {
 /// What repairing a wheel without libraries takes: one for any platform is for the wanted one as it is, and another is
 /// named for it.
 ///
+/// One for a system that is not judged keeps its tags.
+///
 /// # Errors
-/// When there is no such platform.
-pub(super) fn without_libraries(job: &Job<'_>) -> Result<Plan, Vec<Diagnostic>> {
+/// When there is no such platform, or it is not of the wheel's system.
+pub(super) fn without_libraries(job: &Job<'_>, report: &Report<'_>) -> Result<Plan, Vec<Diagnostic>> {
     let Job { file, args, judge, .. } = *job;
     let Some(wanted) = args.wanted() else { return Ok(Plan::of_tags(file.name.platform.clone())) };
+    if let Some(system) = report.foreign_system {
+        let message = format!("the wheel is for {system}, which is not judged, and cannot be named `{wanted}`");
+        let fault = Diagnostic::new(&rocm_codes::FOREIGN_SYSTEM, message);
+        let fault = fault.at(Place::File(file.shown.as_str().into()), "");
+        return Err(vec![fault.help("leave `--plat` out: the wheel is copied as it is")]);
+    }
     let arch = Arch::of_platform_tag(wanted).or_else(|| {
         let tags = file.name.platform.tags();
         tags.iter().find_map(|tag| Arch::of_platform_tag(tag))
