@@ -71,6 +71,9 @@ pub struct Arguments {
     /// Keep the bytes of assets up to this size, so that they can be downloaded
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
     pub keep: u64,
+    /// Write every request with its answer to this file at the end, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Show no line for each request
     #[arg(long)]
     pub quiet: bool,

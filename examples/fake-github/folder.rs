@@ -35,3 +35,13 @@ pub fn save(folder: &Path, github: &Github) -> io::Result<()> {
     fs::write(&part, github.to_json())?;
     fs::rename(part, folder.join("state.json"))
 }
+
+/// Writes the exchanges that were kept, one JSON object a line.
+pub fn record(file: &Path, github: &Github) -> io::Result<()> {
+    let mut text = String::new();
+    for exchange in github.ledger.exchanges.iter().flatten() {
+        text.push_str(&serde_json::to_string(exchange)?);
+        text.push('\n');
+    }
+    fs::write(file, text)
+}

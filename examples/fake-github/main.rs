@@ -38,6 +38,7 @@ fn run(arguments: &Arguments) -> io::Result<()> {
         folder::load(folder, &mut github)?;
     }
     arguments.set_up(&mut github);
+    github.ledger.exchanges = arguments.record.is_some().then(Vec::new);
     let server = Server::start_at(github, arguments.port, machine_clock())?;
     write!(io::stdout(), "{}", arguments.greeting(&server.url()))?;
     io::stdout().flush()?;
@@ -58,6 +59,9 @@ fn run(arguments: &Arguments) -> io::Result<()> {
             }
         }
         if is_over {
+            if let Some(file) = &arguments.record {
+                folder::record(file, &server.github())?;
+            }
             return farewell(&server);
         }
         std::thread::sleep(Duration::from_millis(100));

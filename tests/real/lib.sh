@@ -111,14 +111,15 @@ serve() {
 }
 
 # `fake_github ARGUMENT...`: the stand-in for GitHub on a free loopback port until the stage ends; sets `github` to its
-# URL. Its token is `writer`.
+# URL and `github_pid` to its process. Its token is `writer`.
 fake_github() {
   local program=$target/debug/examples/fake-github
   if command -v cargo >/dev/null; then cargo build -q --locked --example fake-github; fi
   [ -x "$program" ] || fail "there is no $program"
   : >"$work/github.log"
   "$program" "$@" >>"$work/github.log" 2>&1 &
-  at_exit "kill $! 2>/dev/null"
+  github_pid=$!
+  at_exit "kill $github_pid 2>/dev/null"
   github=''
   for _ in $(seq 200); do
     github=$(grep -oEm 1 'http://127\.0\.0\.1:[0-9]+' "$work/github.log") && return 0

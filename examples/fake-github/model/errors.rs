@@ -79,6 +79,11 @@ pub fn tag_ruleset(status: u16) -> Reply {
     ])
 }
 
+/// `415` for a media type that the API does not give.
+pub fn unsupported_accept(accept: &str) -> Reply {
+    refusal(415, &format!("Unsupported 'Accept' header: '{accept}'. Must accept 'application/json'."))
+}
+
 /// `411`, which comes from what stands before the API: a page, no JSON (octocrab issue 463 shows that it cannot be parsed).
 pub fn length_required() -> Reply {
     Reply::html(411, "<h1>Length Required</h1>")

@@ -46,6 +46,14 @@ pub enum Fault {
     WrongName,
     /// An uploaded asset lacks its last byte.
     Short,
+    /// An upload is answered as it was sent, and listed with another digest.
+    LaterDigest,
+    /// An upload is answered as it was sent, and listed with a size of 1.
+    LaterSize,
+    /// An upload is answered as it was sent, and listed as `starter`.
+    LaterStarter,
+    /// An upload is answered as it was sent, and listed under another name.
+    LaterName,
     /// A refusal that tells the token, as some proxies do: the whole `Authorization` header stands in its text.
     EchoToken(u16),
     /// The answer stops after that many bytes of its body, and the connection stays.
@@ -75,6 +83,7 @@ impl Fault {
                 | Self::Stall(_)
         ) && !matches!(self, Self::EchoToken(status) if !(500..600).contains(&status))
             && !matches!(self, Self::NextElsewhere | Self::WrongName | Self::WrongDigest | Self::Short)
+            && !matches!(self, Self::LaterDigest | Self::LaterSize | Self::LaterStarter | Self::LaterName)
     }
 
     /// Whether it needs a server that waits.
@@ -106,6 +115,10 @@ impl fmt::Display for Fault {
             Self::WrongDigest => f.write_str("wrong-digest"),
             Self::WrongName => f.write_str("wrong-name"),
             Self::Short => f.write_str("short"),
+            Self::LaterDigest => f.write_str("later-digest"),
+            Self::LaterSize => f.write_str("later-size"),
+            Self::LaterStarter => f.write_str("later-starter"),
+            Self::LaterName => f.write_str("later-name"),
             Self::EchoToken(status) => write!(f, "echo-token:{status}"),
             Self::Stall(after) => write!(f, "stall:{after}"),
             Self::Garbled => f.write_str("garbled"),
@@ -145,6 +158,10 @@ impl FromStr for Fault {
                 "wrong-digest" => Self::WrongDigest,
                 "wrong-name" => Self::WrongName,
                 "short" => Self::Short,
+                "later-digest" => Self::LaterDigest,
+                "later-size" => Self::LaterSize,
+                "later-starter" => Self::LaterStarter,
+                "later-name" => Self::LaterName,
                 "echo-token" => Self::EchoToken(status(422)?),
                 "stall" => Self::Stall(number(1, 0)?),
                 "garbled" => Self::Garbled,
@@ -182,6 +199,10 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("wrong-digest", "an uploaded asset has another digest"),
     ("wrong-name", "an uploaded asset has another name"),
     ("short", "an uploaded asset lacks its last byte"),
+    ("later-digest", "an upload is answered as sent, and listed with another digest"),
+    ("later-size", "an upload is answered as sent, and listed with a size of 1"),
+    ("later-starter", "an upload is answered as sent, and listed as `starter`"),
+    ("later-name", "an upload is answered as sent, and listed under another name"),
     ("echo-token:422", "a refusal that tells the `Authorization` header"),
     ("stall:100", "the answer stops after 100 bytes, and the connection stays"),
     ("garbled", "200 with a page for people in place of JSON"),

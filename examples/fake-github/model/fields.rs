@@ -13,18 +13,25 @@ impl Fields {
     /// Reads a body.
     ///
     /// # Errors
-    /// With the answer `400 Problems parsing JSON`, when it is no object.
+    /// With the answer `400`, when it is no JSON, or no object: `Problems parsing JSON` and `Body should be a JSON object`
+    /// (GitHub Docs, "Troubleshooting the REST API", once "Client errors").
     pub fn of(request: &Request) -> Result<Self, Reply> {
         match serde_json::from_slice(&request.body) {
             Ok(Value::Object(object)) => Ok(Self(object)),
-            _ => Err(errors::refusal(400, "Problems parsing JSON")),
+            Ok(_) => Err(errors::refusal(400, "Body should be a JSON object")),
+            Err(_) => Err(errors::refusal(400, "Problems parsing JSON")),
         }
+    }
+
+    /// The keys that are none of these.
+    pub fn others(&self, documented: &[&str]) -> Vec<&str> {
+        self.0.keys().map(String::as_str).filter(|key| !documented.contains(key)).collect()
     }
 
     /// A text, where there is one; null counts as none.
     ///
     /// # Errors
-    /// With the answer `422`, when it is something else.
+    /// With the answer `422`, when it is something else (GitHub Docs, "Troubleshooting the REST API", "Validation Failed").
     pub fn text(&self, key: &str) -> Result<Option<String>, Reply> {
         self.read(key, "string", |value| value.as_str().map(str::to_owned))
     }

@@ -1,6 +1,7 @@
 //! What every request passes before anything is done: headers, token, limits, repository, rights.
 
 use super::errors;
+use super::fields::Fields;
 use super::github::Github;
 use super::ledger::Reached;
 use super::request::{Reply, Request};
@@ -22,6 +23,7 @@ const API_VERSION: &str = "2022-11-28";
 impl Github {
     /// Lets a request pass, or refuses it as GitHub does.
     pub(super) fn admit(&mut self, request: &Request, route: &Route, now_ms: u64) -> Result<Admitted, Reply> {
+        // GitHub Docs, "Getting started with the REST API", "User agent required".
         if request.get("user-agent").is_none_or(|agent| agent.trim().is_empty()) {
             let text = "Request forbidden by administrative rules. Please make sure your request has a User-Agent \
                         header.";
@@ -37,7 +39,12 @@ impl Github {
             None => None,
         };
         if let Some(version) = request.get("x-github-api-version").filter(|version| *version != API_VERSION) {
+            // GitHub Docs, "API Versions", "Supported API versions".
             return Err(errors::refusal(400, &format!("The API version {version} is not supported")));
+        }
+        if let Some(accept) = request.get("accept").filter(|_| route.operation.is_api()).filter(|text| !is_known(text))
+        {
+            return Err(errors::unsupported_accept(accept));
         }
         self.complain(request, route);
         if let Some(refused) = self.used.take(request, route.operation, &self.settings, now_ms, &mut self.ledger) {
@@ -139,6 +146,11 @@ impl Github {
         if route.operation == Operation::Upload && raw.contains(['+', ' ', '(', ')', '!', ':']) {
             missing.push("a name that is not encoded");
         }
+        let documented = documented_fields(route.operation);
+        let fields = Fields::of(request).ok().filter(|_| !documented.is_empty());
+        if fields.is_some_and(|fields| !fields.others(documented).is_empty()) {
+            missing.push("a field that the operation does not document");
+        }
         if request.method == "GET" && !request.body.is_empty() {
             missing.push("a body where none belongs");
         }
@@ -152,6 +164,45 @@ impl Github {
         if !reply.arrives() {
             self.ledger.reach(Reached::AnswerCut);
         }
+    }
+}
+
+/// Whether an `Accept` header names a media type that the API gives (GitHub Docs, "Media types"). Others were answered with 415
+/// (google/go-github issue 1291, sindresorhus/got issue 1426).
+fn is_known(accept: &str) -> bool {
+    accept.split(',').map(|kind| kind.split(';').next().unwrap_or_default().trim()).any(|kind| {
+        ["*/*", "application/*", "application/json", "application/octet-stream"].contains(&kind)
+            || kind.starts_with("application/vnd.github")
+    })
+}
+
+/// The fields of a body by the OpenAPI description of the API: `repos/create-release`, `repos/update-release` and
+/// `repos/update-release-asset`. What GitHub does with others is written nowhere.
+fn documented_fields(operation: Operation) -> &'static [&'static str] {
+    match operation {
+        Operation::CreateRelease => &[
+            "tag_name",
+            "target_commitish",
+            "name",
+            "body",
+            "draft",
+            "prerelease",
+            "discussion_category_name",
+            "generate_release_notes",
+            "make_latest",
+        ],
+        Operation::EditRelease => &[
+            "tag_name",
+            "target_commitish",
+            "name",
+            "body",
+            "draft",
+            "prerelease",
+            "make_latest",
+            "discussion_category_name",
+        ],
+        Operation::EditAsset => &["name", "label", "state"],
+        _ => &[],
     }
 }
 

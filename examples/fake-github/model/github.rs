@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::address::Address;
 use super::fault::Fault;
-use super::ledger::{Ledger, Logged, Reached};
+use super::ledger::{Exchange, Ledger, Logged, Reached};
 use super::limits::Used;
 use super::request::{Delivery, Received, Reply, Request};
 use super::route::{Operation, Route};
@@ -270,6 +270,16 @@ impl Github {
             reply.set("x-github-request-id", &format!("0400:F4CE:{number:X}:2:3"));
             self.used.tell(&mut reply, request, &self.settings, now_ms);
             self.used.ask(request, &reply, &self.settings, now_ms);
+        }
+        if let Some(exchanges) = &mut self.ledger.exchanges {
+            exchanges.push(Exchange {
+                operation: operation.word(),
+                method: request.method.clone(),
+                url: request.url.clone(),
+                request_body: serde_json::from_slice(&request.body).unwrap_or_default(),
+                status: reply.status,
+                answer_body: reply.value(),
+            });
         }
         let status = if reply.delivery == Delivery::Cut { 0 } else { reply.status };
         if let Some(logged) = self.ledger.requests.iter_mut().rev().find(|logged| logged.number == number) {

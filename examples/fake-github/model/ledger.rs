@@ -30,6 +30,23 @@ pub struct Logged {
     pub status: u16,
 }
 
+/// A request with its answer, for whoever checks both.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Exchange {
+    /// The word for the operation.
+    pub operation: &'static str,
+    /// `GET`, …
+    pub method: String,
+    /// The whole address, as sent.
+    pub url: String,
+    /// The body of the request as JSON; null for a file and for nothing.
+    pub request_body: serde_json::Value,
+    /// The status of the answer.
+    pub status: u16,
+    /// The body of the answer as JSON; null for a file and for nothing.
+    pub answer_body: serde_json::Value,
+}
+
 /// A state of releases and assets that publishing passes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reached {
@@ -70,6 +87,8 @@ pub enum Reached {
 pub struct Ledger {
     /// The requests, in the order they came.
     pub requests: Vec<Logged>,
+    /// The exchanges, where they are kept.
+    pub exchanges: Option<Vec<Exchange>>,
     /// How often each state was reached.
     pub reached: BTreeMap<Reached, u64>,
     /// What a client did that GitHub lets pass or cannot see, and that ours must not do.

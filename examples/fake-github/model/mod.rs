@@ -30,7 +30,7 @@ pub mod upload;
 
 pub use fault::{FAULTS, Fault};
 pub use github::{Begun, Github};
-pub use ledger::{Ledger, Logged, Reached};
+pub use ledger::{Exchange, Ledger, Logged, Reached};
 pub use request::{Delivery, Received, Reply, Request};
 pub use route::{OPERATIONS, Operation};
 pub use schedule::{Faults, Rule};

@@ -13,7 +13,7 @@ use super::request::Reply;
 use super::shapes::Shaper;
 use super::state::{Release, Repository};
 
-/// The longest text of a release, in characters; the refusal names it.
+/// The longest text of a release, in characters; the refusal names it (softprops/action-gh-release issue 374).
 const BODY_CHARACTERS: usize = 125_000;
 
 /// The releases, the newest first; drafts only for those who may write.
@@ -156,14 +156,28 @@ pub fn delete(call: &mut Call, repository: &mut Repository) -> Reply {
     }
 }
 
+/// Whether git takes a name for a tag (git-check-ref-format).
+fn is_tag(name: &str) -> bool {
+    let is_taken = |letter: char| !letter.is_ascii_control() && !" ~^:?*[\\".contains(letter);
+    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    let has_none = |text: &&str| !name.contains(*text);
+    name.chars().all(is_taken)
+        && name.split('/').all(is_part)
+        && ["..", "@{"].iter().all(has_none)
+        && !name.ends_with('.')
+        && name != "@"
+}
+
 /// What a release may not say, published or not.
 fn faults_of(release: &Release) -> Vec<Value> {
     let mut faults = Vec::new();
     if release.tag_name.is_empty() && !release.draft {
         faults.push(fault("Release", "missing_field", "tag_name"));
     }
-    if release.tag_name.contains([' ', '~', '^', ':', '?', '*', '[', '\\']) || release.tag_name.contains("..") {
+    // Both are said of such a name (cli/cli issue 1698).
+    if !release.tag_name.is_empty() && !is_tag(&release.tag_name) {
         faults.push(custom("Release", Some("tag_name"), "tag_name is not a valid tag"));
+        faults.push(custom("Release", Some("tag_name"), "tag_name is not well-formed"));
     }
     if release.body.as_ref().is_some_and(|body| body.chars().count() > BODY_CHARACTERS) {
         let text = format!("body is too long (maximum is {BODY_CHARACTERS} characters)");

@@ -134,7 +134,11 @@ fn lasting(chance: &mut Chance, operation: Operation) -> Fault {
         Fault::Elsewhere(307),
     ];
     match operation {
-        Operation::Upload if chance.happens(600) => chance.one(&[Fault::WrongDigest, Fault::WrongName, Fault::Short]),
+        Operation::Upload if chance.happens(600) => {
+            let stored = [Fault::WrongDigest, Fault::WrongName, Fault::Short];
+            let listed = [Fault::LaterDigest, Fault::LaterSize, Fault::LaterStarter, Fault::LaterName];
+            if chance.happens(500) { chance.one(&stored) } else { chance.one(&listed) }
+        }
         Operation::CreateRelease | Operation::EditRelease if chance.happens(400) => {
             Fault::TagRuleset(chance.one(&[403, 422]))
         }

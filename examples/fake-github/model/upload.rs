@@ -63,7 +63,7 @@ impl Call<'_> {
         }
         let mut name = rename::stored_name(&asked);
         if fault == Some(Fault::WrongName) {
-            name = if name.contains('+') { name.replace('+', ".") } else { format!("{name}.1") };
+            name = other_name(&name);
         }
         if assets::is_taken(release, &name, None) {
             self.ledger.reach(Reached::NameTaken);
@@ -143,13 +143,31 @@ impl Github {
                 asset.updated_ms = clock_ms;
             });
             self.ledger.reach(Reached::Uploaded);
-            match repository.asset(upload.asset) {
+            let reply = match repository.asset(upload.asset) {
                 Some((release, asset)) => {
                     Reply::json(201, &Shaper::new(&self.settings, repository, clock_ms).asset(release, asset))
                 }
                 None => errors::not_found(),
-            }
+            };
+            assets::change(repository, upload.asset, |asset| contradict(asset, upload.fault));
+            reply
         };
         self.send(reply, &upload.request, Operation::Upload, upload.fault, upload.number, now_ms)
     }
+}
+
+/// Makes an asset another than its upload was answered with.
+fn contradict(asset: &mut Asset, fault: Option<Fault>) {
+    match fault {
+        Some(Fault::LaterDigest) => (asset.sha256, asset.content) = (Some("0".repeat(64)), None),
+        Some(Fault::LaterSize) => (asset.size_bytes, asset.content) = (1, None),
+        Some(Fault::LaterStarter) => asset.is_uploaded = false,
+        Some(Fault::LaterName) => asset.name = other_name(&asset.name),
+        _ => {}
+    }
+}
+
+/// A name that is not the one that was asked for.
+fn other_name(name: &str) -> String {
+    if name.contains('+') { name.replace('+', ".") } else { format!("{name}.1") }
 }

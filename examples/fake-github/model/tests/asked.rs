@@ -116,3 +116,71 @@ fn what_nobody_offers_is_not_found() {
     }
     assert_eq!(lab.send(&Request::careful("GET", "http://api.test/rate_limit", "writer")).status, 200);
 }
+
+/// A body in chunks, or a write without a length, is answered with 411; uploads have an answer of their own.
+#[test]
+fn a_write_without_a_length_is_refused() {
+    let mut lab = Lab::new();
+    let id = lab.draft("v1");
+    let release = format!("{REPO}/releases/{id}");
+    for method in ["POST", "PATCH", "PUT"] {
+        assert_eq!(lab.send(&Request::careful(method, &release, "writer")).status, 411, "{method}");
+    }
+    let chunked = Request::careful("PATCH", &release, "writer").json(&json!({})).header("transfer-encoding", "chunked");
+    let reply = lab.send(&chunked);
+    assert_eq!((reply.status, reply.get("content-type")), (411, Some("text/html")));
+    assert_eq!(lab.send(&Request::careful("DELETE", &release, "writer")).status, 204, "no body, no length");
+}
+
+/// A media type that the API does not give is refused.
+#[test]
+fn an_unknown_media_type_is_refused() {
+    let mut lab = Lab::new();
+    let accepting = |kind: &str| Request::new("GET", REPO).header("user-agent", "x").header("accept", kind);
+    let text = "Unsupported 'Accept' header: 'text/html'. Must accept 'application/json'.";
+    check_refused(&lab.send(&accepting("text/html")), 415, text);
+    for kind in
+        ["application/vnd.github+json", "application/vnd.github.raw+json", "*/*", "text/html, application/json;q=1"]
+    {
+        assert_eq!(lab.send(&accepting(kind)).status, 200, "{kind}");
+    }
+}
+
+/// What is no JSON, and JSON that is no object, are refused in other words, and a wrong type by its field.
+#[test]
+fn bodies_that_are_no_objects_are_refused() {
+    let mut lab = Lab::new();
+    let post = |body: &str| Request::careful("POST", &format!("{REPO}/releases"), "writer").body(body);
+    check_refused(&lab.send(&post("{")), 400, "Problems parsing JSON");
+    check_refused(&lab.send(&post("")), 400, "Problems parsing JSON");
+    check_refused(&lab.send(&post("[]")), 400, "Body should be a JSON object");
+    let text = "Invalid request.\n\nFor 'properties/draft', \"yes\" is not a boolean.";
+    check_refused(&lab.send(&post(r#"{"tag_name": "v1", "draft": "yes"}"#)), 422, text);
+}
+
+/// A field that an operation does not document is noted.
+#[test]
+fn undocumented_fields_are_noted() {
+    let mut lab = Lab::new();
+    lab.ask("POST", "/releases", &json!({"tag_name": "v1", "draft": true, "make_latest": "false"}));
+    assert!(lab.github.ledger.complaints.is_empty());
+    lab.ask("POST", "/releases", &json!({"tag_name": "v1", "draft": true, "assets": []}));
+    let complaint = "POST create-release: a field that the operation does not document";
+    assert_eq!(lab.github.ledger.complaints, [complaint]);
+}
+
+/// A release has a tag that git takes.
+#[test]
+fn tags_that_git_does_not_take_are_refused() {
+    let mut lab = Lab::new();
+    for tag in [
+        "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a..b", "a@{b", "a.", "/a", "a/", "a//b", ".a", "a.lock",
+        "\u{7f}", "@",
+    ] {
+        let reply = lab.ask("POST", "/releases", &json!({"tag_name": tag, "draft": true}));
+        check_refused(&reply, 422, "Release custom tag_name tag_name is not a valid tag");
+    }
+    for tag in ["v2.8.3+rocm6.2", "nightly/2026-11-21", "a-b_c.d", "100%", "a#b", "a&b=c;d,e!f'g(h)i\"j<k>l|m", "ü"] {
+        lab.draft(tag);
+    }
+}

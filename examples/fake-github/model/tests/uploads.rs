@@ -198,3 +198,21 @@ fn bytes_beyond_the_limit_are_hashed_and_not_kept() {
     lab.upload(id, "b", b"1234");
     assert_eq!(lab.github.objects().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>(), [4]);
 }
+
+/// An upload that is answered as it was sent can be listed with another name, state, size or digest.
+#[test]
+fn a_listing_can_contradict_the_answer_to_an_upload() {
+    for (fault, field, listed) in [
+        ("later-digest", "digest", json!(format!("sha256:{}", "0".repeat(64)))),
+        ("later-size", "size", json!(1)),
+        ("later-starter", "state", json!("starter")),
+        ("later-name", "name", json!("a.b")),
+    ] {
+        let mut lab = Lab::new().faults(&[&format!("upload={fault}")]);
+        let id = lab.draft("v1");
+        let answered = lab.upload(id, "a%2Bb", b"bytes").value();
+        let told = (&answered["name"], &answered["state"], answered["size"].as_u64(), &answered["digest"]);
+        assert_eq!(told, (&json!("a+b"), &json!("uploaded"), Some(5), &digest(b"bytes")), "{fault}");
+        assert_eq!(lab.asset(id)[field], listed, "{fault}");
+    }
+}
