@@ -12,7 +12,7 @@ use super::client::{Client, Upload};
 use super::error::GithubError;
 use super::upload::Source;
 use crate::names::Digest;
-use crate::publish::remote::{Allowed, Description, Goal, Memory, Next, Refusal, Step, next};
+use crate::publish::remote::{Allowed, DeleteReason, Description, Goal, Memory, Next, Refusal, Step, next};
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Wanted};
 
 pub use look::of_goal;
@@ -74,6 +74,7 @@ pub fn apply(
         tries: BTreeMap::new(),
         made: BTreeMap::new(),
         failed: BTreeMap::new(),
+        replaced: BTreeMap::new(),
         steps: 0,
         open: Vec::new(),
         doing,
@@ -92,6 +93,8 @@ struct Run<'r, 'd> {
     /// Of each tag how many drafts were made.
     made: BTreeMap<String, u32>,
     failed: BTreeMap<String, GithubError>,
+    /// By name the assets that were deleted because they had other bytes.
+    replaced: BTreeMap<String, u64>,
     steps: usize,
     /// Steps of which it is not known whether they came through.
     open: Vec<Step>,
@@ -105,19 +108,29 @@ impl Run<'_, '_> {
         loop {
             self.client.glance()?;
             let seen = self.memory.over(&self.listed);
-            let mut steps = match next(self.goal, allowed, &seen) {
-                Next::Done(releases) => return Ok(End::Done(releases)),
-                Next::Refused(refused) => return Ok(End::Refused(refused)),
-                Next::Steps(steps) => steps,
-            };
             let is_last = |step: &Step| matches!(step, Step::Describe { .. } | Step::Publish { .. });
             let is_public = |step: &Step| matches!(step, Step::Publish { .. });
-            // What is seen last decides: another run may have made a draft that a listing did not have yet.
-            if steps.iter().all(is_last) && steps.iter().any(is_public) && !is_fresh {
+            let next = next(self.goal, allowed, &seen);
+            // What is seen last decides, before anything is made public and before a published file gives way to another: a
+            // listing may lack a draft of another run, and may show a file otherwise than it was answered.
+            let takes_place = |step: &Step| matches!(step, Step::Rename { .. });
+            let is_decisive = match &next {
+                Next::Done(_) => self.memory.has_assets(),
+                Next::Steps(steps) => {
+                    (steps.iter().all(is_last) && steps.iter().any(is_public)) || steps.iter().any(takes_place)
+                }
+                Next::Refused(_) => false,
+            };
+            if is_decisive && !is_fresh {
                 self.look()?;
                 is_fresh = true;
                 continue;
             }
+            let mut steps = match next {
+                Next::Done(releases) => return Ok(End::Done(releases)),
+                Next::Refused(refused) => return Ok(End::Refused(refused)),
+                Next::Steps(steps) => steps,
+            };
             let upload_names = |step: &Step| match step {
                 Step::Upload { name, .. } => Some(name.clone()),
                 _ => None,
@@ -181,7 +194,13 @@ impl Run<'_, '_> {
                 self.client.delete_release(*release)?;
                 self.memory.release_is_gone(*release);
             }
-            Step::DeleteAsset { asset, .. } => {
+            Step::DeleteAsset { asset, name, why } => {
+                if *why == DeleteReason::OtherBytes {
+                    let before = self.replaced.insert(name.clone(), *asset);
+                    if before.is_some_and(|before| before != *asset) {
+                        return Err(GithubError::ReplacedAgain { name: name.clone() });
+                    }
+                }
                 self.client.delete_asset(*asset)?;
                 self.memory.asset_is_gone(*asset);
             }
@@ -194,8 +213,17 @@ impl Run<'_, '_> {
                     self.memory.has_asset(release, &renamed);
                 }
             }
-            Step::Hash { asset, .. } => match self.client.hash(*asset) {
-                Ok(digest) => self.memory.has_hash(*asset, digest),
+            Step::Hash { asset, name } => match self.client.hash(*asset) {
+                Ok((digest, came)) => {
+                    let listed = self.release_of(*asset, name).and_then(|release| self.size_of(release, *asset));
+                    // What stands between may answer in place of the storage.
+                    if let Some(listed) = listed.filter(|listed| *listed != came) {
+                        let call = format!("GET releases/assets/{asset}");
+                        let reason = format!("`{name}` has {listed} bytes, and {came} came");
+                        return Err(GithubError::Unsure { call, reason });
+                    }
+                    self.memory.has_hash(*asset, digest);
+                }
                 Err(GithubError::Status { status: 404, .. }) => self.memory.asset_is_lost(*asset),
                 Err(error) => return Err(error),
             },
@@ -203,8 +231,10 @@ impl Run<'_, '_> {
                 let described = self.client.update(*release, &fields(lacks))?;
                 self.memory.has_release(&described);
             }
-            Step::Publish { release, make_latest, .. } => {
-                let fields = json!({ "draft": false, "make_latest": make_latest.as_str() });
+            Step::Publish { release, lacks, make_latest, .. } => {
+                let mut fields = fields(lacks);
+                fields["draft"] = json!(false);
+                fields["make_latest"] = json!(make_latest.as_str());
                 let published = self.client.update(*release, &fields)?;
                 self.memory.has_release(&published);
             }
@@ -283,6 +313,13 @@ impl Run<'_, '_> {
             wanted: bytes(wanted.size_bytes, Some(wanted.digest)),
             found: bytes(asset.size, asset.digest),
         })
+    }
+
+    /// The size of an asset as it was last seen.
+    fn size_of(&self, release: u64, asset: u64) -> Option<u64> {
+        let seen = self.memory.over(&self.listed);
+        let release = seen.iter().find(|found| found.id == release)?;
+        release.assets.iter().find(|found| found.id == asset).map(|found| found.size)
     }
 
     /// The release that holds an asset.

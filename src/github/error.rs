@@ -4,6 +4,7 @@ mod advice;
 
 use super::api::ApiError;
 use super::token::Token;
+use crate::publish::remote::Contradiction;
 
 /// The fields of an asset (REST API version 2022-11-28, "Upload a release asset": its parameters and its answer).
 const OF_ASSET: [&str; 5] = ["name", "label", "content_type", "size", "state"];
@@ -102,6 +103,15 @@ pub enum GithubError {
         /// The tag.
         tag: String,
     },
+    /// The listing shows a file otherwise than the answer to its upload did.
+    #[error("GitHub lists `{}` otherwise than it answered", .0.name)]
+    Contradicted(Contradiction),
+    /// A file that this run replaced has other bytes again.
+    #[error("`{name}` was replaced, and has other bytes again")]
+    ReplacedAgain {
+        /// The name of the file.
+        name: String,
+    },
     /// The user or the system asked to stop.
     #[error("it was stopped")]
     Stopped,
@@ -150,7 +160,7 @@ impl GithubError {
         match self {
             Self::Status { status, .. } => matches!(status, 401 | 403 | 404 | 410 | 451) || self.is_of_all(),
             Self::NoAnswer { .. } | Self::Limited { .. } | Self::Deadline { .. } | Self::Api(_) | Self::Stopped => true,
-            Self::Contested { .. } => true,
+            Self::Contested { .. } | Self::Contradicted(_) | Self::ReplacedAgain { .. } => true,
             Self::LeftOpen(cause) => cause.is_final(),
             Self::Unsure { .. } | Self::Malformed { .. } | Self::File { .. } => false,
             Self::Stored { .. } | Self::Damaged { .. } => false,
@@ -175,6 +185,9 @@ impl GithubError {
             Self::Api(ApiError::Elsewhere { api, found }) => ApiError::Elsewhere { api, found: clean(found) }.into(),
             Self::Api(ApiError::UploadsElsewhere { api, found }) => {
                 ApiError::UploadsElsewhere { api, found: clean(found) }.into()
+            }
+            Self::Contradicted(Contradiction { name, answered, listed }) => {
+                Self::Contradicted(Contradiction { name, answered: clean(answered), listed: clean(listed) })
             }
             Self::LeftOpen(cause) => Self::LeftOpen(Box::new(cause.without(Some(token)))),
             other => other,

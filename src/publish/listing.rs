@@ -122,6 +122,13 @@ pub const LARGEST_LISTING_BYTES: u64 = 128 << 20;
 const FORMS: &str = "give GitHub's list of releases, one release, its assets or their names, or a `rock-manifest.json`";
 
 impl Listing {
+    /// The release that GitHub shows first, as far as a list tells: the newest one that is neither a draft nor a
+    /// prerelease (REST API version 2022-11-28, "Get the latest release"). Which one `make_latest` chose is in no list.
+    pub fn latest(&self) -> Option<u64> {
+        let full = self.releases.iter().filter(|release| !release.draft && !release.prerelease);
+        full.max_by_key(|release| (release.published_at.as_deref(), release.id)).map(|release| release.id)
+    }
+
     /// Reads releases: a list, pages of lists, one release, the assets of one or their names, a listing that this program
     /// wrote, or a manifest.
     ///

@@ -27,6 +27,7 @@ pub fn dealt_out(release: &ListedRelease, base: &BaseUrl, most_assets: usize) ->
         prerelease: false,
         make_latest: MakeLatest::default(),
         assets: wanted.collect::<Option<_>>()?,
+        stays_draft: false,
         nonce: String::new(),
         most_assets,
     };

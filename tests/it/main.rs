@@ -64,6 +64,7 @@ mod preflight_a_release;
 mod prune_releases;
 mod publish_bad_input;
 mod publish_calls;
+mod publish_contradictions;
 mod publish_ends_under_way;
 mod publish_says;
 mod publish_survives_faults;

@@ -199,3 +199,30 @@ fn a_dry_run_is_what_it_is_anyway_and_no_tag_is_asked_for() {
     let untold = Project::new().run(&["publish", "--repo", "me/wheels", "--dist", "dist"]).exits(2).stderr;
     assert!(untold.contains("name the tag of this one with `--tag`"), "{untold}");
 }
+
+/// With a saved list nothing is asked, and no repository need be named: there is no server at the address.
+#[test]
+fn a_saved_list_is_pruned_without_asking_anybody() {
+    let release = |id: u64, tag: &str, day: &str, rest: &str| {
+        format!(r#"{{"id": {id}, "tag_name": "{tag}", "published_at": "2026-{day}T00:00:00Z", "assets": []{rest}}}"#)
+    };
+    let releases = [
+        release(1, "nightly-1", "01-01", ""),
+        release(2, "nightly-2", "02-01", ""),
+        release(3, "nightly-3", "03-01", ""),
+        release(4, "nightly-4", "04-01", r#", "prerelease": true"#),
+    ];
+    let project = Project::new().file("state.json", &format!("[{}]", releases.join(",")));
+    let words = ["publish", "--api-url", "http://127.0.0.1:9", "--prune", "--tag-glob", "nightly-*", "--keep", "1"];
+    let told = project.run(&[&words[..], &["--dry-run", "--state", "state.json"]].concat()).exits(0).stdout;
+    let told = told.lines().map(|line| line.split(", ").next().unwrap().to_owned() + "\n").collect::<String>();
+    insta::assert_snapshot!(told, @r#"
+    would delete nightly-1: 0 files
+    would delete nightly-2: 0 files
+    stays nightly-4: the newest
+    stays nightly-3: it is marked as the latest release
+    2 releases with 0 bytes would go; `--apply` deletes
+    "#);
+    let refused = project.run(&words).exits(2).stderr;
+    assert!(refused.contains("--repo") && refused.contains("--state"), "{refused}");
+}

@@ -206,7 +206,7 @@ fn writes_other_than_files_are_one_after_the_other_and_a_second_apart() {
 
 /// 4.10
 #[test]
-fn the_text_is_written_before_the_release_is_published_once_with_what_becomes_the_latest() {
+fn one_call_writes_the_text_and_publishes_with_what_becomes_the_latest() {
     for (make_latest, word) in [(MakeLatest::Yes, "true"), (MakeLatest::No, "false"), (MakeLatest::Legacy, "legacy")] {
         let play = play(Settings::default(), &[]);
         let files = Files::of(2, 1);
@@ -214,12 +214,12 @@ fn the_text_is_written_before_the_release_is_published_once_with_what_becomes_th
         assert!(matches!(play.publish(&files, &goal, Allowed::default()), End::Done(_)));
         let log = log(&play);
         let edits: Vec<&Logged> = log.iter().filter(|asked| asked.operation == Operation::EditRelease).collect();
-        let [text, public] = edits[..] else { panic!("{edits:?}") };
-        assert_eq!(text.json["body"], "what is new");
-        assert_eq!(public.json, serde_json::json!({"draft": false, "make_latest": word}));
+        let [public] = edits[..] else { panic!("{edits:?}") };
+        let json = serde_json::json!({"body": "what is new", "draft": false, "make_latest": word});
+        assert_eq!(public.json, json, "until then the text says which program made the draft");
         assert_eq!(log.iter().filter(|asked| !asked.json["make_latest"].is_null()).count(), 1);
         let last_file = log.iter().rposition(|asked| asked.operation == Operation::Upload).unwrap();
-        assert!(log[last_file].number < text.number, "all files are there by then");
+        assert!(log[last_file].number < public.number, "all files are there by then");
     }
 }
 

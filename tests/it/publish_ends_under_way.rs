@@ -45,7 +45,7 @@ fn what_was_under_way_when_a_signal_came_is_said_to_be_unknown() {
     std::thread::scope(|scope| {
         for (rule, reached, human, states) in [
             (
-                "edit-release#2=stall:0",
+                "edit-release#1=stall:0",
                 Reached::Published,
                 "it is not known whether the release v1 is public: the call for that was under way; go on with:",
                 json!([null, null, "there"]),
@@ -93,7 +93,7 @@ fn what_was_under_way_when_the_time_was_over_is_kept() {
     assert_eq!(made.open, [Step::Create { tag: "v1".to_owned() }]);
     let published = played(&["edit-release=mute:0"], 600);
     assert!(matches!(published.end, End::Failed(GithubError::NoAnswer { .. })), "{:?}", published.end);
-    assert!(matches!(published.open[..], [Step::Describe { .. }]), "{:?}", published.open);
+    assert!(matches!(published.open[..], [Step::Publish { .. }]), "{:?}", published.open);
     let sent = played(&["upload#1=mute:0", "list-releases#3=bad-credentials"], 600);
     assert!(matches!(sent.end, End::Failed(GithubError::Status { .. })), "{:?}", sent.end);
     assert!(matches!(sent.open[..], [Step::Upload { .. }]), "{:?}", sent.open);

@@ -46,6 +46,8 @@ struct Sequence {
     /// Whether files without a digest are fetched and hashed: bytes that GitHub lost are only seen so.
     is_full: bool,
     runs: u64,
+    /// Whether others made the draft that the files go to.
+    has_foreign_draft: bool,
     has_changed: bool,
     tally: Tally,
 }
@@ -99,7 +101,8 @@ impl Sequence {
         let files = Files { at_once: usize::try_from(1 + chance.below(4)).unwrap(), ..files };
         let is_full = chance.below(2) == 0;
         let play = Play::of(github, seed);
-        Self { seed, chance, play, files, lag_ms, is_full, runs: 0, has_changed: false, tally: Tally::default() }
+        let (has_foreign_draft, tally) = (is_spilling, Tally::default());
+        Self { seed, chance, play, files, lag_ms, is_full, runs: 0, has_foreign_draft, has_changed: false, tally }
     }
 
     /// All that is known, for a sequence that fails.
@@ -137,7 +140,7 @@ impl Sequence {
         let is_hidden = |asset: &Asset| {
             let end = format!("/{}", asset.id);
             let is_of = |url: &str| url.split('?').next().is_some_and(|path| path.ends_with(&end));
-            requests.iter().any(|request| request.status == 404 && is_of(&request.url))
+            requests.iter().any(|request| request.status == 404 && request.method == "GET" && is_of(&request.url))
         };
         let assets = assets.filter(|asset| self.files.bytes.contains_key(&asset.name) || !is_hidden(asset)).collect();
         (releases, assets)
@@ -193,7 +196,9 @@ impl Sequence {
             if run == 3 {
                 self.play.github().faults = Faults::none();
             }
-            let allowed = Allowed { replace: allowed.replace || is_changing || run == 3, ..allowed };
+            // Files of the drafts that runs made are replaced without a flag; in a draft of others they are not.
+            let is_in_foreign = self.has_foreign_draft && (is_changing || run == 3);
+            let allowed = Allowed { replace: allowed.replace || is_in_foreign, ..allowed };
             let end = self.run(allowed);
             check(self);
             let word: String = format!("{end:?}").chars().take_while(|letter| letter.is_alphabetic()).collect();

@@ -100,11 +100,11 @@ const STATES: [State; 40] = [
     state("all is sent and listed, unheard", Before::Nothing, &[], &["list-assets#2=hold-after"]),
     state("a digest is asked for", Before::DraftWithoutDigests, FULL, &["get-asset=hold-before"]),
     state("a file is fetched and hashed", Before::DraftWithoutDigests, FULL, &["storage=hold-after"]),
-    state("the text is to be written", Before::Nothing, &[], &["edit-release#1=hold-before"]),
-    state("the text is written, unheard", Before::Nothing, &[], &["edit-release#1=hold-after"]),
-    state("it is to be published", Before::Nothing, &[], &["edit-release#2=hold-before"]),
-    state("it is published, unheard", Before::Nothing, &[], &["edit-release#2=hold-after"]),
-    state("it is published and locked, unheard", Before::Locking, &[], &["edit-release#2=hold-after"]),
+    state("it is to be published", Before::Nothing, &[], &["edit-release#1=hold-before"]),
+    state("it is published, unheard", Before::Nothing, &[], &["edit-release#1=hold-after"]),
+    state("it is published and locked, unheard", Before::Locking, &[], &["edit-release#1=hold-after"]),
+    state("other bytes in its own draft are to be deleted", Before::DraftOfOther, &[], &["delete-asset#1=hold-before"]),
+    state("other bytes in its own draft are deleted", Before::DraftOfOther, &[], &["delete-asset#1=hold-after"]),
     state("other bytes in a draft are to be deleted", Before::DraftOfOther, REPLACE, &["delete-asset#1=hold-before"]),
     state("other bytes in a draft are deleted, unheard", Before::DraftOfOther, REPLACE, &["delete-asset#1=hold-after"]),
     state("the right bytes are to be sent to a draft", Before::DraftOfOther, REPLACE, &["upload#1=hold-before"]),
@@ -117,7 +117,7 @@ const STATES: [State; 40] = [
     state("a second release is asked for", Before::FullDraft, &[], &["create-release#1=hold-before"]),
     state("a second release is made, unheard", Before::FullDraft, &[], &["create-release#1=hold-after"]),
     state("both releases get files", Before::FullDraft, &[], &["upload=hold-after"]),
-    state("the second release is public, the first is not", Before::FullDraft, &[], &["edit-release#2=hold-after"]),
+    state("the second release is public, the first is not", Before::FullDraft, &[], &["edit-release#1=hold-after"]),
 ];
 
 /// The bytes of a wheel, or of what it was before.

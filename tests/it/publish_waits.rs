@@ -290,7 +290,7 @@ fn a_download_that_fails_begins_again_and_the_other_host_sees_no_token() {
     ] {
         let play = play(Settings { digests: Digests::Null, ..Settings::default() }, &[rule]);
         let id = with_asset(&play, b"some bytes");
-        assert_eq!(play.client().hash(id), Ok(Digest::new(Sha256::digest(b"some bytes").into())), "{rule}");
+        assert_eq!(play.client().hash(id), Ok((Digest::new(Sha256::digest(b"some bytes").into()), 10)), "{rule}");
         assert_eq!((complaints(&play).len(), play.github().ledger.leaks), (0, 0), "{rule}");
     }
     let play = play(Settings::default(), &["storage=503"]);

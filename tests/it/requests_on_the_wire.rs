@@ -97,7 +97,7 @@ fn requests_send_their_length_and_never_chunks() {
     let asset = sent[0].clone().unwrap().unwrap();
     client.releases(|_| true).unwrap();
     client.release(draft.id).unwrap();
-    assert_eq!(client.hash(asset.id), Ok(Digest::new(Sha256::digest(bytes).into())));
+    assert_eq!(client.hash(asset.id), Ok((Digest::new(Sha256::digest(bytes).into()), 20)));
     client.rename(asset.id, "b.whl").unwrap();
     client.delete_asset(asset.id).unwrap();
     client.update(draft.id, &serde_json::json!({"draft": false})).unwrap();

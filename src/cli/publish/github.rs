@@ -23,6 +23,7 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::github::{Applied, End, GithubError};
 
 pub(super) use options::Options;
+pub(super) use there::saved_listing;
 
 /// Publishes to it.
 pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {

@@ -20,11 +20,14 @@ use super::told::Told;
 use super::{Exit, Format, Shell, load, release_folder};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::{BaseUrl, Links};
-use crate::names::WheelName;
-use crate::publish::LeftOut;
+use crate::names::{RepoName, WheelName};
+use crate::publish::{GitTag, LeftOut};
 
 pub(super) use connect::{Connection, Opened};
 pub(super) use github::failed;
+
+/// GitHub's own server.
+const GITHUB: &str = "https://github.com";
 
 /// Publish wheels as a release: on GitHub, or in a folder with checksums, a manifest and an index that pip installs from
 #[derive(Debug, clap::Args)]
@@ -131,7 +134,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut sink = Sink::new();
     let made = match (&args.to, &args.repo) {
         _ if args.subjects.is_some() => subjects::write(args, shell, &mut sink),
-        (None, Some(repo)) if args.pruning.prune => prune::prune_releases(args, repo, shell, &mut sink),
+        (None, repo) if args.pruning.prune => prune::prune_releases(args, repo.as_deref(), shell, &mut sink),
         (Some(folder), _) => folder::publish(args, folder.clone(), shell, &mut sink),
         (None, Some(repo)) => github::publish(args, repo, shell, &mut sink).inspect_err(|_| {
             if args.format == Format::Json {
@@ -184,6 +187,20 @@ pub(super) fn links(base_url: Option<&str>, steps: Vec<String>, sink: &mut Sink)
 pub(super) fn address(text: Option<&str>, option: &str, sink: &mut Sink) -> Option<BaseUrl> {
     let help = "give the address of the folder, such as `https://example.org/wheels`";
     parsed(text, &codes::BAD_BASE_URL, option, help, sink)
+}
+
+/// The address below which the release of a tag is served by GitHub, or by the server of the workflow that runs this;
+/// `None` after telling what is wrong with it.
+pub(super) fn release_address(repo: &RepoName, tag: &str, shell: &Shell, sink: &mut Sink) -> Option<BaseUrl> {
+    let help = "write it like `v1` or `nightly-20261101`";
+    let tag: GitTag = parsed(Some(tag), &codes::BAD_TAG, "--tag", help, sink)?;
+    let server = shell.environment.get("GITHUB_SERVER_URL").filter(|server| !server.is_empty());
+    BaseUrl::of_release(server.unwrap_or(GITHUB), repo, &tag.to_string())
+        .map_err(|error| {
+            let place = Place::Argument("GITHUB_SERVER_URL".to_owned());
+            sink.push(Diagnostic::new(&codes::BAD_BASE_URL, error.to_string()).at(place, ""));
+        })
+        .ok()
 }
 
 fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(

@@ -140,7 +140,11 @@ impl Outcome<'_> {
         }
         if self.is_complete() == Some(true) {
             let address = self.releases().find_map(|release| release.html_url.as_deref()).unwrap_or(&self.goal.tag);
-            let did = if self.applied.steps == 0 { "is up to date, nothing written" } else { "is published" };
+            let did = match (self.applied.steps, self.is_public()) {
+                (0, _) => "is up to date, nothing written",
+                (_, Some(false)) => "is a draft, which only its owners see",
+                _ => "is published",
+            };
             let count = self.goal.assets.len();
             let there: usize = self.releases().map(|release| release.assets.len()).sum();
             let beside = match there.saturating_sub(count) {
@@ -186,6 +190,7 @@ impl Outcome<'_> {
             return String::new();
         }
         let stands = match (self.is_complete(), self.is_public()) {
+            (Some(true), Some(false)) => "a draft with every file",
             (Some(true), _) => "published",
             (_, None) => "it is not known whether it is published",
             (None, Some(true)) => "public, and it is not known whether it is complete",

@@ -4,8 +4,10 @@ use serde::Serialize;
 
 use super::{Args, Exit, Shell};
 use crate::cli::publish::connect::Opened;
+use crate::cli::publish::github::saved_listing;
 use crate::cli::wheel::size;
 use crate::cli::{Format, load, misused};
+use crate::diagnostic::render::visible_lines;
 use crate::diagnostic::{Sink, counted};
 use crate::github::GithubError;
 use crate::names::Age;
@@ -88,7 +90,7 @@ impl Deleted {
 }
 
 /// Prunes a repository, or tells what would go.
-pub(super) fn prune_releases(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
+pub(super) fn prune_releases(args: &Args, repo: Option<&str>, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let options = &args.pruning;
     let missing = |text: &str| misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
     let Some(tags) = options.tag_glob.clone() else {
@@ -100,6 +102,16 @@ pub(super) fn prune_releases(args: &Args, repo: &str, shell: &Shell, sink: &mut 
         ));
     }
     let rule = PruneRule { tags, keep: options.keep, older_than: options.older_than };
+    if let Some(path) = &args.github.state {
+        // `--state` needs `--dry-run`, which `--apply` excludes.
+        let listing = saved_listing(path, sink)?;
+        let judged = prune(&listing, &rule, listing.latest(), sys::now_s());
+        let repo = repo.or(listing.repository.as_deref()).unwrap_or_default();
+        return Ok(shell.print(&text(args, &judged, &listing, &rule, repo, &Deleted::default())));
+    }
+    let Some(repo) = repo else {
+        return Err(missing("`--prune` needs the repository: name it with `--repo`, or a saved list with `--state`"));
+    };
     let opened = args.connection.open(repo, MINUTES, load::compat(shell)?, shell, sink)?;
     if options.apply {
         opened.need_token("deleted", sink)?;
@@ -111,12 +123,24 @@ pub(super) fn prune_releases(args: &Args, repo: &str, shell: &Shell, sink: &mut 
     let judged = prune(&listing, &rule, latest, sys::now_s());
     let mut deleted = Deleted::default();
     let done = if options.apply { delete(&judged, options, &opened, shell, &mut deleted) } else { Ok(()) };
-    let text = match args.format {
-        Format::Human => told(&judged, &listing, &rule, options.apply, &deleted),
-        Format::Json => json(&document(&judged, repo, options.apply, &deleted)),
-    };
-    let printed = shell.print(&text);
+    let printed = shell.print(&text(args, &judged, &listing, &rule, repo, &deleted));
     done.map_or_else(|error| Err(failed(error, sink)), |()| Ok(printed))
+}
+
+/// Formats the verdicts as they were asked for.
+fn text(
+    args: &Args,
+    judged: &[Judged<'_>],
+    listing: &Listing,
+    rule: &PruneRule,
+    repo: &str,
+    deleted: &Deleted,
+) -> String {
+    let is_applied = args.pruning.apply;
+    match args.format {
+        Format::Human => visible_lines(&told(judged, listing, rule, is_applied, deleted)),
+        Format::Json => json(&document(judged, repo, is_applied, deleted)),
+    }
 }
 
 /// Deletes one after the other; the client leaves a second between two writes.

@@ -50,6 +50,8 @@ pub const ALL: &[&Code] = &[
     &NO_SUCH_TARGET,
     &LABEL_NOT_NORMAL,
     &ASSET_DAMAGED,
+    &LISTING_CONTRADICTS,
+    &REPLACED_AGAIN,
     &NO_WHEEL_FITS,
     &NO_SUCH_PROJECT,
     &SEVERAL_PROJECTS,
@@ -348,6 +350,18 @@ pub const ASSET_DAMAGED: Code = Code::error(
     "G117",
     "asset-damaged",
     "GitHub stored a file with another size or digest than it was sent with. What arrived was deleted, and the release stays a draft.\n\nRun the same command again: it sends the file again and leaves the others.",
+);
+/// GitHub lists a file otherwise than it answered.
+pub const LISTING_CONTRADICTS: Code = Code::error(
+    "G320",
+    "listing-contradicts",
+    "GitHub answered an upload with a name, a state, a size and a digest, and its list of the release shows the file with another of these, again and again. One of the two is wrong, so the release was not made public.\n\nRun the same command again: it goes by the list, deletes the file from the draft and sends it again.",
+);
+/// A file that was replaced has other bytes again.
+pub const REPLACED_AGAIN: Code = Code::error(
+    "G321",
+    "replaced-again",
+    "The draft held a file with other bytes than this run publishes. It was deleted and sent again, and then another file with other bytes had taken its name: another run publishes other wheels to the same release at the same time. Nothing was made public by this run.\n\nLet one run publish at a time, for example with `concurrency` in the workflow, and run the same command again.",
 );
 /// No published wheel is for this machine.
 pub const NO_WHEEL_FITS: Code = Code::error(

@@ -7,7 +7,7 @@ use super::super::error::GithubError;
 use super::super::retry::MOST_TRIES;
 use super::{Run, exists_already};
 use crate::publish::ListedRelease;
-use crate::publish::remote::{Goal, Memory, Step};
+use crate::publish::remote::{Contradiction, Goal, Memory, Step};
 
 /// How many drafts of one tag a run makes: another one where another run deleted the first.
 const MOST_DRAFTS: u32 = 2;
@@ -16,7 +16,9 @@ impl Run<'_, '_> {
     /// After calls of unknown outcome: wait, and look at what is there.
     pub(super) fn unsure(&mut self, calls: Vec<(String, GithubError)>) -> Result<(), GithubError> {
         let mut longest: Option<(u32, GithubError)> = None;
+        let mut is_taken = false;
         for (what, error) in calls {
+            is_taken |= exists_already(&error);
             let error = match error {
                 GithubError::Unsure { .. } => error,
                 error if exists_already(&error) => {
@@ -36,8 +38,11 @@ impl Run<'_, '_> {
                 longest = Some((*tries, error));
             }
         }
-        if let Some((tries, error)) = longest {
-            self.client.pause(error, tries)?;
+        match longest {
+            // What has the name is listed at last, however far the listing lags behind.
+            Some((tries, error)) if is_taken => self.client.wait(&error, Duration::from_secs(1 << tries))?,
+            Some((tries, error)) => self.client.pause(error, tries)?,
+            None => {}
         }
         self.look_once()
     }
@@ -85,21 +90,28 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Looks again at all, until the listing has what answers told of.
+    /// Looks again at all, until the listing has what answers told of, as they told it.
     pub(super) fn look(&mut self) -> Result<(), GithubError> {
         for tries in 1.. {
             self.look_once()?;
             let (mut unlisted, mut missing) = (Vec::new(), Vec::new());
             for known in self.memory.over(&[]) {
-                match self.listed.iter().find(|listed| listed.id == known.id) {
-                    Some(listed) => missing.extend(self.memory.missing_in(listed)),
-                    None => unlisted.push(known.id),
+                if self.listed.iter().all(|listed| listed.id != known.id) {
+                    unlisted.push(known.id);
                 }
             }
-            if missing.is_empty() && unlisted.is_empty() {
+            // Those of a draft that another run made, or whose making was not heard of, too.
+            for listed in &self.listed {
+                missing.extend(self.memory.missing_in(listed));
+            }
+            let contradiction = self.listed.iter().find_map(|release| self.memory.contradiction(release));
+            if missing.is_empty() && unlisted.is_empty() && contradiction.is_none() {
                 break;
             }
             if tries >= MOST_TRIES {
+                if let Some(contradiction) = contradiction {
+                    return Err(GithubError::Contradicted(contradiction));
+                }
                 // They do not come: someone deleted them. A release is asked for by its number.
                 for asset in missing {
                     self.memory.asset_is_gone(asset);
@@ -112,7 +124,10 @@ impl Run<'_, '_> {
                 break;
             }
             let call = "GET releases".to_owned();
-            let reason = "not all that was made is listed yet".to_owned();
+            let reason = match &contradiction {
+                Some(Contradiction { name, .. }) => format!("`{name}` is not listed as it was answered yet"),
+                None => "not all that was made is listed yet".to_owned(),
+            };
             self.client.wait(&GithubError::Unsure { call, reason }, Duration::from_secs(1 << tries))?;
         }
         Ok(())

@@ -59,17 +59,20 @@ impl Client {
         Ok(content)
     }
 
-    /// Fetches an asset and hashes it.
+    /// Fetches an asset and hashes it: its digest, and how many bytes came.
     ///
     /// # Errors
     /// When it cannot be fetched.
-    pub fn hash(&self, asset: u64) -> Result<Digest, GithubError> {
+    pub fn hash(&self, asset: u64) -> Result<(Digest, u64), GithubError> {
         let uri = self.address_of(asset)?;
-        let hash = self.block_on(self.caller.fetch(&uri, BYTES, Sha256::new, |hash, piece| {
-            hash.update(piece);
-            true
-        }))?;
-        Ok(Digest::new(hash.finalize().into()))
+        let begin = || (Sha256::new(), 0_u64);
+        let (hash, size_bytes) =
+            self.block_on(self.caller.fetch(&uri, BYTES, begin, |(hash, size_bytes), piece| {
+                hash.update(piece);
+                *size_bytes += piece.len() as u64;
+                true
+            }))?;
+        Ok((Digest::new(hash.finalize().into()), size_bytes))
     }
 
     fn address_of(&self, asset: u64) -> Result<Uri, GithubError> {

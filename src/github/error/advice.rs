@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::super::api::ApiError;
 use super::GithubError;
 use crate::diagnostic::{Code, Diagnostic, Place, registry::release as codes};
+use crate::publish::remote::Contradiction;
 
 /// A code, and what to do.
 type Advice = (&'static Code, Cow<'static, str>);
@@ -15,7 +16,10 @@ impl From<GithubError> for Diagnostic {
     fn from(error: GithubError) -> Self {
         let error = error.cause();
         let (code, help) = advice(&error);
-        let told = Self::new(code, error.to_string());
+        let mut told = Self::new(code, error.to_string());
+        if let GithubError::Contradicted(Contradiction { answered, listed, .. }) = &error {
+            told = told.note(format!("it answered: {answered}")).note(format!("it lists: {listed}"));
+        }
         let told = match place(&error) {
             Some(place) => told.at(Place::Remote(place.to_owned()), ""),
             None => told,
@@ -36,7 +40,9 @@ fn place(error: &GithubError) -> Option<&str> {
         GithubError::File { path: at, .. }
         | GithubError::Stored { wanted: at, .. }
         | GithubError::Damaged { name: at, .. }
-        | GithubError::Contested { tag: at } => Some(at),
+        | GithubError::Contested { tag: at }
+        | GithubError::ReplacedAgain { name: at } => Some(at),
+        GithubError::Contradicted(contradiction) => Some(&contradiction.name),
         GithubError::Api(_) | GithubError::Stopped | GithubError::LeftOpen(_) => None,
     }
 }
@@ -74,6 +80,13 @@ fn advice(error: &GithubError) -> Advice {
         GithubError::Damaged { .. } => (&codes::ASSET_DAMAGED, "run the same command again to send it again"),
         GithubError::Contested { .. } => {
             (&codes::NOT_ON_GITHUB, "let one run publish at a time: run the same command again when no other does")
+        }
+        GithubError::Contradicted(_) => (
+            &codes::LISTING_CONTRADICTS,
+            "run the same command again: it deletes the file from the draft and sends it again",
+        ),
+        GithubError::ReplacedAgain { .. } => {
+            (&codes::REPLACED_AGAIN, "let one run publish at a time: run the same command again when no other does")
         }
         GithubError::Unsure { .. } | GithubError::Stopped | GithubError::LeftOpen(_) => (&codes::NO_ANSWER, AGAIN),
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::{AssetState, ListedAsset, ListedRelease, Wanted};
-use super::{Allowed, Goal, Refusal, Share, Step};
+use super::{Allowed, DeleteReason, Goal, Refusal, Share, Step, is_own_draft};
 
 /// How a name ends under which the new bytes of a published file wait until the old ones are gone.
 const WAITING: &str = ".tmp-";
@@ -106,12 +106,18 @@ pub(super) fn lacking(
     for asset in &release.assets {
         lacking.steps.extend(left_waiting(asset, goal, share, &present));
     }
+    for asset in release.assets.iter().filter(|asset| is_renamed_waiting(asset, share)) {
+        lacking.steps.push(delete(asset, DeleteReason::Renamed));
+    }
     // What GitHub stored under another name, in an upload whose answer was lost.
     if release.draft {
-        for asset in release.assets.iter().filter(|asset| place_of(asset).is_none() && is_renamed(asset, share)) {
+        let is_left = |asset: &&ListedAsset| {
+            place_of(asset).is_none() && is_renamed(asset, share) && !is_renamed_waiting(asset, share)
+        };
+        for asset in release.assets.iter().filter(is_left) {
             lacking.steps.push(match (asset.state, asset.digest) {
                 (AssetState::Uploaded, None) => hash(asset),
-                _ => delete(asset, "GitHub gave it another name"),
+                _ => delete(asset, DeleteReason::Renamed),
             });
         }
     }
@@ -135,7 +141,7 @@ impl One<'_> {
             Some((asset, Holds::Unknown)) => return vec![hash(asset)],
             // What waits and is not whole, or not what it is called after, is of no use.
             Some((asset, Holds::Other)) => {
-                steps.push(delete(asset, UNFINISHED));
+                steps.push(delete(asset, DeleteReason::Unfinished));
                 waiting = None;
             }
             Some((_, Holds::It)) | None => {}
@@ -146,22 +152,30 @@ impl One<'_> {
             return steps;
         };
         match self.holds(present) {
-            Holds::It => steps.extend(waiting.map(|asset| delete(asset, TAKEN))),
+            Holds::It => steps.extend(waiting.map(|asset| delete(asset, DeleteReason::PlaceTaken))),
             Holds::Unknown => steps.push(hash(present)),
             Holds::Other if present.state == AssetState::Starter => {
-                steps.extend([delete(present, UNFINISHED), comes()]);
+                steps.extend([delete(present, DeleteReason::Unfinished), comes()]);
             }
-            Holds::Other if !self.allowed.replace && !self.wanted.generated => {
+            Holds::Other if !self.may_replace() => {
                 refused.push(differs(self.wanted, present));
             }
-            Holds::Other if self.release.draft => steps.extend([delete(present, OTHER_BYTES), comes()]),
+            Holds::Other if self.release.draft => steps.extend([delete(present, DeleteReason::OtherBytes), comes()]),
             // Readers miss it for no longer than two calls take.
             Holds::Other => match waiting {
                 None => steps.push(self.upload(&waiting_name)),
-                Some(asset) => steps.extend([delete(present, OTHER_BYTES), rename(asset, &self.wanted.name)]),
+                Some(asset) => {
+                    steps.extend([delete(present, DeleteReason::OtherBytes), rename(asset, &self.wanted.name)])
+                }
             },
         }
         steps
+    }
+
+    /// Whether other bytes may be replaced. In a draft that a run made they are what became of an upload whose run was
+    /// ended, or of an earlier build.
+    fn may_replace(&self) -> bool {
+        self.allowed.replace || self.wanted.generated || is_own_draft(self.release)
     }
 
     fn upload(&self, as_name: &str) -> Step {
@@ -188,11 +202,7 @@ enum Holds {
     Unknown,
 }
 
-const UNFINISHED: &str = "an upload of it did not end";
-const OTHER_BYTES: &str = "it has other bytes";
-const TAKEN: &str = "it was to take a place that another has";
-
-fn delete(asset: &ListedAsset, why: &'static str) -> Step {
+fn delete(asset: &ListedAsset, why: DeleteReason) -> Step {
     Step::DeleteAsset { asset: asset.id, name: asset.name.clone(), why }
 }
 
@@ -221,9 +231,17 @@ fn left_waiting(
         place_of(asset)?;
     }
     Some(match asset.state {
-        AssetState::Starter => delete(asset, UNFINISHED),
-        AssetState::Uploaded if is_taken || present.contains_key(place) => delete(asset, TAKEN),
+        AssetState::Starter => delete(asset, DeleteReason::Unfinished),
+        AssetState::Uploaded if is_taken || present.contains_key(place) => delete(asset, DeleteReason::PlaceTaken),
         AssetState::Uploaded => rename(asset, place),
+    })
+}
+
+/// Whether an asset has the bytes of a wanted file under a name that was made from the one under which they wait.
+fn is_renamed_waiting(asset: &ListedAsset, share: &Share<'_>) -> bool {
+    share.assets.iter().any(|wanted| {
+        let waiting = temporary(wanted);
+        asset.digest == Some(wanted.digest) && asset.name != waiting && asset.name.starts_with(&waiting)
     })
 }
 

@@ -17,6 +17,8 @@ pub struct Goal {
     pub prerelease: bool,
     /// Whether it becomes the one that `releases/latest` leads to.
     pub make_latest: MakeLatest,
+    /// Whether it stays a draft, which only those who may write see.
+    pub stays_draft: bool,
     /// Its files, each name once. Those that are made from the others lie in the first release.
     pub assets: Vec<Wanted>,
     /// Marks the drafts that this run makes, until they get their text.
@@ -51,7 +53,7 @@ impl MakeLatest {
 /// What the user allows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Allowed {
-    /// Files with other bytes may be replaced.
+    /// Files with other bytes may be replaced where others see them, and in drafts that no run of this program made.
     pub replace: bool,
     /// A release that is published may be written to.
     pub published: bool,
@@ -104,7 +106,7 @@ impl Goal {
         let body = if is_first { self.body.clone().unwrap_or_default() } else { self.body_of_continuation() };
         Description {
             title: Some(self.title_of(tag)),
-            body: Some(format!("{}\n{}\n", body.trim_end(), self.mark_of_draft())),
+            body: Some(self.marked(&body)),
             prerelease: Some(self.prerelease),
             target: self.target.clone(),
         }
@@ -115,11 +117,20 @@ impl Goal {
     pub fn lacks(&self, release: &ListedRelease) -> Description {
         let is_first = release.tag_name == self.tag;
         let present = release.body.as_deref().unwrap_or_default();
-        let is_own = release.draft && is_marked(release);
+        let is_own = is_own_draft(release);
         let body = match &self.body {
             _ if !is_first => self.body_of_continuation(),
             Some(body) => body.clone(),
             None => without_mark(present),
+        };
+        // A draft that stays one keeps its mark, so that the next run knows whose it is.
+        let keeps_mark = self.stays_draft && is_own;
+        let body = if keeps_mark && plain(&body) == plain(&without_mark(present)) {
+            present.to_owned()
+        } else if keeps_mark {
+            self.marked(&body)
+        } else {
+            body
         };
         let title =
             self.title.clone().filter(|_| is_first).or_else(|| is_own.then(|| self.title_of(&release.tag_name)));
@@ -133,6 +144,11 @@ impl Goal {
         }
     }
 
+    /// A text with the mark of this run's drafts.
+    fn marked(&self, body: &str) -> String {
+        format!("{}\n{}\n", body.trim_end(), self.mark_of_draft())
+    }
+
     fn title_of(&self, tag: &str) -> String {
         self.title.clone().filter(|_| tag == self.tag).unwrap_or_else(|| tag.to_owned())
     }
@@ -144,6 +160,11 @@ impl Goal {
 
 /// How the mark of a draft begins.
 const DRAFT: &str = "<!-- rock-matrix draft";
+
+/// Whether a release is a draft that a run of this program made, whichever run that was.
+pub fn is_own_draft(release: &ListedRelease) -> bool {
+    release.draft && is_marked(release)
+}
 
 /// Whether a run made this release and did not end.
 pub(in crate::publish) fn is_marked(release: &ListedRelease) -> bool {

@@ -3,7 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{AssetState, ListedAsset, ListedRelease};
+use crate::diagnostic::counted;
 use crate::names::Digest;
+
+/// An asset that a listing shows otherwise than the answer to its upload or renaming did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The name it was given.
+    pub name: String,
+    /// The asset as it was answered, in words.
+    pub answered: String,
+    /// The asset as it is listed, in words.
+    pub listed: String,
+}
 
 /// What this run did and was told in the answers to it. A listing may lag behind: what was made a second ago may be
 /// missing in it, and what was deleted may be there.
@@ -62,6 +74,25 @@ impl Memory {
         self.of_release(release.id).map(|asset| asset.id).filter(|id| !listed.contains(id)).collect()
     }
 
+    /// Whether answers told of assets.
+    pub fn has_assets(&self) -> bool {
+        !self.assets.is_empty()
+    }
+
+    /// The first asset of a listed release that answers told otherwise of: its name, state, size or digest.
+    pub fn contradiction(&self, release: &ListedRelease) -> Option<Contradiction> {
+        self.of_release(release.id).find_map(|answered| {
+            let listed = release.assets.iter().find(|listed| listed.id == answered.id)?;
+            let digests = listed.digest.zip(answered.digest);
+            let agrees = listed.name == answered.name
+                && listed.state == answered.state
+                && listed.size == answered.size
+                && digests.is_none_or(|(listed, answered)| listed == answered);
+            let name = answered.name.clone();
+            (!agrees).then(|| Contradiction { name, answered: in_words(answered), listed: in_words(listed) })
+        })
+    }
+
     /// The listing with what is known better.
     pub fn over(&self, listed: &[ListedRelease]) -> Vec<ListedRelease> {
         let mut seen: Vec<ListedRelease> = listed.to_vec();
@@ -75,7 +106,8 @@ impl Memory {
             }
             for asset in self.of_release(release.id) {
                 match release.assets.iter_mut().find(|listed| listed.id == asset.id) {
-                    Some(listed) => *listed = asset.clone(),
+                    // A digest may be known later than the answer came.
+                    Some(listed) => *listed = ListedAsset { digest: asset.digest.or(listed.digest), ..asset.clone() },
                     None => release.assets.push(asset.clone()),
                 }
             }
@@ -93,4 +125,14 @@ impl Memory {
     fn of_release(&self, id: u64) -> impl Iterator<Item = &ListedAsset> {
         self.assets.values().filter(move |(release, _)| *release == id).map(|(_, asset)| asset)
     }
+}
+
+/// Name, state, size and digest of an asset.
+fn in_words(asset: &ListedAsset) -> String {
+    let state = match asset.state {
+        AssetState::Uploaded => "uploaded",
+        AssetState::Starter => "not uploaded to its end",
+    };
+    let digest = asset.digest.map_or_else(|| "without a digest".to_owned(), |digest| digest.to_string());
+    format!("`{}`, {state}, {}, {digest}", asset.name, counted(asset.size, "byte"))
 }

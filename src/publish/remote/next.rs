@@ -1,6 +1,7 @@
 //! The next steps.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use super::super::{AssetState, ListedAsset, ListedRelease};
 use super::files::{is_of_wanted, lacking, place_of, within_room};
@@ -38,7 +39,7 @@ pub enum Step {
         /// Its name.
         name: String,
         /// Why.
-        why: &'static str,
+        why: DeleteReason,
     },
     /// Send a file.
     Upload {
@@ -74,15 +75,42 @@ pub enum Step {
         /// What it says otherwise.
         lacks: Description,
     },
-    /// Let everybody see a release.
+    /// Let everybody see a release, and give it its title and text in the same call: until then the text of a draft says
+    /// which program made it.
     Publish {
         /// Its number.
         release: u64,
         /// Its tag.
         tag: String,
+        /// What it says otherwise.
+        lacks: Description,
         /// Whether it becomes the latest.
         make_latest: MakeLatest,
     },
+}
+
+/// The reason for which an asset is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteReason {
+    /// An upload of it did not end.
+    Unfinished,
+    /// It has other bytes than the wanted file.
+    OtherBytes,
+    /// It was to take a place that another asset has.
+    PlaceTaken,
+    /// GitHub stored it under another name.
+    Renamed,
+}
+
+impl fmt::Display for DeleteReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unfinished => "an upload of it did not end",
+            Self::OtherBytes => "it has other bytes",
+            Self::PlaceTaken => "it was to take a place that another has",
+            Self::Renamed => "GitHub gave it another name",
+        })
+    }
 }
 
 /// The next steps from what is seen to the goal.
@@ -134,12 +162,11 @@ pub fn next(goal: &Goal, allowed: Allowed, seen: &[ListedRelease]) -> Next {
     for (at, (release, _)) in begun.iter().enumerate().rev() {
         let tag = release.tag_name.clone();
         let lacks = goal.lacks(release);
-        if !lacks.is_empty() {
-            steps.push(Step::Describe { release: release.id, tag: tag.clone(), lacks });
-        }
-        if release.draft {
+        if release.draft && !goal.stays_draft {
             let make_latest = if at == 0 { goal.make_latest } else { MakeLatest::No };
-            steps.push(Step::Publish { release: release.id, tag, make_latest });
+            steps.push(Step::Publish { release: release.id, tag, lacks, make_latest });
+        } else if !lacks.is_empty() {
+            steps.push(Step::Describe { release: release.id, tag, lacks });
         }
     }
     if steps.is_empty() {

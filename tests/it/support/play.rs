@@ -233,6 +233,7 @@ impl Files {
             prerelease: false,
             make_latest: MakeLatest::Legacy,
             assets: self.bytes.iter().map(wanted).collect(),
+            stays_draft: false,
             nonce: format!("nonce{nonce}"),
             most_assets: Compat::embedded().most("release-assets"),
         }

@@ -38,6 +38,9 @@ pub(in crate::cli::publish) struct Options {
     /// Whether it becomes the latest release
     #[arg(long, value_parser = ["true", "false", "legacy"], default_value = "legacy", value_name = "WHEN", help_heading = "GitHub")]
     pub(super) make_latest: String,
+    /// Leave the release a draft when every file is there; the same command without it publishes
+    #[arg(long, conflicts_with_all = ["allow_published", "make_latest"], help_heading = "GitHub")]
+    pub(super) draft: bool,
     /// Write to a release that is published already
     #[arg(long, help_heading = "GitHub")]
     pub(super) allow_published: bool,
@@ -58,7 +61,7 @@ pub(in crate::cli::publish) struct Options {
     pub(super) uploads_host: Vec<UploadsHost>,
     /// With --dry-run: releases saved as JSON, instead of asking GitHub
     #[arg(long, value_name = "FILE", requires = "dry_run", help_heading = "GitHub")]
-    pub(super) state: Option<PathBuf>,
+    pub(in crate::cli::publish) state: Option<PathBuf>,
 }
 
 impl Options {
@@ -75,6 +78,7 @@ impl Options {
                 "false" => MakeLatest::No,
                 _ => MakeLatest::Legacy,
             },
+            stays_draft: self.draft,
             assets: Vec::new(),
             nonce: sys::unguessable()[..16].to_owned(),
             most_assets: compat.most("release-assets"),

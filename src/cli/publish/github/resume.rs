@@ -52,6 +52,7 @@ pub(super) fn resume(args: &Args, repo: &str, reading: Reading) -> String {
     let flags = [
         (args.allow_missing, "--allow-missing"),
         (args.replace, "--replace"),
+        (args.github.draft, "--draft"),
         (args.github.allow_published, "--allow-published"),
         (args.github.clean_duplicates, "--clean-duplicates"),
         (args.github.prerelease, "--prerelease"),

@@ -11,7 +11,7 @@ use crate::cli::publish::{Args, Exit, Gathered, Shell};
 use crate::compat::Compat;
 use crate::github::{Applied, Calls, Client, Clock, Doing, Rates, Recorder, SkippingClock, Source, Wire, apply};
 use crate::publish::ListedRelease;
-use crate::publish::remote::{Allowed, Goal};
+use crate::publish::remote::{Allowed, DeleteReason, Goal, Step};
 use crate::sys;
 
 /// What would be sent may take so long.
@@ -44,7 +44,13 @@ pub(super) fn send(
     let mut doing = Doing {
         open: &|name| content.open(name),
         on_step: &mut |step| {
-            shell.detail(&line(step));
+            match step {
+                // Somebody's wheel goes: that is told, and what comes in its place.
+                Step::DeleteAsset { name, why: DeleteReason::OtherBytes, .. } => {
+                    shell.tell(&format!("the release holds {name} with other bytes: deleting it and sending it again"));
+                }
+                step => shell.detail(&line(step)),
+            }
             sending.step(step);
         },
         on_sent: Arc::new(move |name, bytes| shown.sent(name, bytes)),

@@ -8,7 +8,7 @@ use crate::cli::publish::{Args, Exit, Gathered, load};
 use crate::cli::published::no_listing;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
 use crate::github::{GithubError, of_goal};
-use crate::publish::remote::{Goal, standing};
+use crate::publish::remote::{Goal, is_own_draft, standing};
 use crate::publish::{
     LARGEST_LISTING_BYTES, LARGEST_MANIFEST_BYTES, ListedRelease, Listing, MANIFEST, Manifest, ManifestError, SUMS,
 };
@@ -24,12 +24,7 @@ pub(super) struct There {
 impl There {
     /// As it was saved in a file. What is in its files is not known.
     pub(super) fn saved(path: &Path, sink: &mut Sink) -> Result<Self, Exit> {
-        let source = load::read_limited(path, LARGEST_LISTING_BYTES, sink)?;
-        let listing = Listing::from_json(&source.text).map_err(|error| {
-            sink.push(no_listing(&source, &error));
-            Exit::Fault
-        })?;
-        Ok(Self { listed: listing.releases, manifest: None })
+        Ok(Self { listed: saved_listing(path, sink)?.releases, manifest: None })
     }
 
     /// As GitHub tells it.
@@ -48,9 +43,21 @@ impl There {
         // Of a release that is locked none can be replaced, which is told when that is tried.
         let has_it = |release: &ListedRelease| release.assets.iter().any(|asset| asset.name == MANIFEST);
         let is_locked = listed.iter().any(|release| goal.has(release) && release.is_locked() && has_it(release));
-        let manifest = if is_locked { found.and_then(Result::ok) } else { unread(found, args.replace, sink) };
+        // A draft that a run of this program made is its own to put right.
+        let is_own = listed.iter().any(|release| goal.has(release) && is_own_draft(release) && has_it(release));
+        let may_replace = args.replace || is_own;
+        let manifest = if is_locked { found.and_then(Result::ok) } else { unread(found, may_replace, sink) };
         Ok(Self { listed, manifest })
     }
+}
+
+/// The releases that were saved in a file.
+pub(in crate::cli::publish) fn saved_listing(path: &Path, sink: &mut Sink) -> Result<Listing, Exit> {
+    let source = load::read_limited(path, LARGEST_LISTING_BYTES, sink)?;
+    Listing::from_json(&source.text).map_err(|error| {
+        sink.push(no_listing(&source, &error));
+        Exit::Fault
+    })
 }
 
 /// The manifest that the release has, where it tells of files that are not offered.
