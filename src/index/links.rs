@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::names::{percent_encode, push_percent_encoded};
+use crate::names::{RepoName, percent_encode, push_percent_encoded};
 
 /// Where the files lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,16 @@ impl Links {
 }
 
 impl BaseUrl {
+    /// The address below which GitHub serves the files of a release: `SERVER/OWNER/REPO/releases/download/TAG`, with
+    /// every character of the tag encoded that an address cannot have.
+    ///
+    /// # Errors
+    /// When the server is no address.
+    pub fn of_release(server: &str, repository: &RepoName, tag: &str) -> Result<Self, BaseUrlError> {
+        let server: Self = server.parse()?;
+        Ok(Self(format!("{}/{repository}/releases/download/{}", server.0, percent_encode(tag))))
+    }
+
     /// The address of a folder below it; itself without one.
     #[must_use]
     pub fn below(&self, folder: Option<&str>) -> Self {
@@ -103,6 +113,24 @@ mod tests {
         let base: BaseUrl = "https://example.org/r/v1%2B2//".parse().unwrap();
         assert_eq!((base.below(None), base.below(Some("a+b")).to_string()), (base.clone(), format!("{base}/a%2Bb")));
         assert_eq!(Links::Absolute(base).link(2, name), "https://example.org/r/v1%2B2/a-1%2Brocm62-py3-none-any.whl");
+    }
+
+    /// Every character that git allows in a tag (git-check-ref-format).
+    #[test]
+    fn the_address_of_a_release_is_built_for_every_legal_tag() {
+        let repository = "me/wheels".parse().unwrap();
+        let of = |tag: &str| BaseUrl::of_release("https://github.com/", &repository, tag).unwrap().to_string();
+        assert_eq!(of("v2.8.3+rocm6.2"), "https://github.com/me/wheels/releases/download/v2.8.3%2Brocm6.2");
+        assert_eq!(of("nightly/1"), "https://github.com/me/wheels/releases/download/nightly%2F1");
+        let is_legal = |letter: &char| !letter.is_control() && !" ~^:?*[\\".contains(*letter);
+        for letter in ('!'..='\u{ff}').filter(is_legal) {
+            let tag = format!("v{letter}1");
+            let address = of(&tag);
+            assert!(address.parse::<BaseUrl>().is_ok(), "{tag}: {address}");
+            let last = address.rsplit('/').next().unwrap();
+            assert_eq!(crate::names::percent_decode(last).as_deref(), Some(tag.as_str()));
+        }
+        assert!(BaseUrl::of_release("github.com", &repository, "v1").is_err());
     }
 
     #[test]

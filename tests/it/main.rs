@@ -107,6 +107,7 @@ mod shipped_matrices;
 mod show_a_wheel;
 mod step_of_a_workflow;
 mod support;
+mod tags_in_addresses;
 mod torch_by_platform;
 mod torch_recipe;
 mod trees_instead_of_wheels;

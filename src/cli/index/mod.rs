@@ -17,7 +17,7 @@ use super::withdrawals::tell_of_names;
 use super::{Exit, Format, Shell, assets, load, publish};
 use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::release as codes};
 use crate::index::{IndexFile, Links, Yanked, carry_over, label_order, repository};
-use crate::names::Withdrawn;
+use crate::names::{RepoName, Withdrawn};
 use crate::publish::{INDEX, rebuilt_warning};
 use crate::sys::FolderSwap;
 
@@ -55,7 +55,7 @@ version is pinned.
 Examples:
   rock-matrix index build dist                               pages in dist/simple, links relative
   rock-matrix index build dist --out site                    pages in site, links to ../dist
-  rock-matrix index build dist --no-metadata --base-url https://github.com/O/R/releases/download/v1
+  rock-matrix index build dist --no-metadata --repo OWNER/REPO --tag v1
                                                              wheels are served from a GitHub release
   rock-matrix index build --published OWNER/REPO --out site  of all releases on GitHub
   rock-matrix index build --published releases.json --published rock-manifest.json --out site
@@ -76,6 +76,12 @@ struct BuildArgs {
     /// Address below which the files will be served; links are relative without it
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// The repository on GitHub whose release serves the files, instead of --base-url
+    #[arg(long, value_name = "OWNER/REPO", requires = "tag", conflicts_with_all = ["base_url", "published"])]
+    repo: Option<RepoName>,
+    /// The tag of that release
+    #[arg(long, value_name = "TAG", requires = "repo")]
+    tag: Option<String>,
     /// Write no .metadata files and name none, for hosts that get the wheels alone
     #[arg(long)]
     no_metadata: bool,
@@ -112,7 +118,10 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     let rules = args.withdraw.rules(compat, shell, sink)?;
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     let out = args.out.clone().unwrap_or_else(|| folder.join(INDEX));
-    let links = publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink);
+    let links = match (&args.repo, &args.tag) {
+        (Some(repo), Some(tag)) => publish::release_address(repo, tag, shell, sink).map(Links::Absolute),
+        _ => publish::links(args.base_url.as_deref(), input::steps(&out, folder), sink),
+    };
     let Input { mut files, mut rebuilt, of_folders } = match &args.folder {
         Some(folder) => {
             let files = input::of_folder(args, folder, &out, compat, shell, sink)?;

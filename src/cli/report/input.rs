@@ -41,6 +41,13 @@ pub(super) struct Read {
 }
 
 impl Listed {
+    /// The address of the release with this tag in the repository that was named, unless `--base-url` gives another;
+    /// `None` after telling what is wrong with it.
+    pub(super) fn release_address(&self, tag: &str, shell: &Shell, sink: &mut Sink) -> Option<BaseUrl> {
+        let repo = self.repo.as_ref().filter(|_| self.base_url.is_none())?;
+        publish::release_address(repo, tag, shell, sink)
+    }
+
     /// The files that are read, as given.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.published.iter().map(PathBuf::as_path)
@@ -117,11 +124,17 @@ impl Read {
 
     /// Of a release in a folder whose files will be served by GitHub: the releases that it becomes there, each with its
     /// own address. `most_assets` is how many files GitHub takes in one.
-    pub(super) fn deal_out(&mut self, tag: &str, most_assets: usize) -> Option<Vec<ListedRelease>> {
+    /// They are served below `--base-url`, else below `address`.
+    pub(super) fn deal_out(
+        &mut self,
+        tag: &str,
+        most_assets: usize,
+        address: Option<&BaseUrl>,
+    ) -> Option<Vec<ListedRelease>> {
         let of_folder =
             |release: &&ListedRelease| release.tag_name == tag && release.id == 0 && release.html_url.is_none();
         let release = self.listing.releases.iter().find(of_folder)?;
-        let dealt = crate::report::dealt_out(release, self.base.as_ref()?, most_assets)?;
+        let dealt = crate::report::dealt_out(release, self.base.as_ref().or(address)?, most_assets)?;
         self.base = None;
         Some(dealt)
     }

@@ -60,7 +60,8 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let mut read =
         args.listed.read_offered(&args.withdrawals, &args.connection, Manifests::Of(&args.tag), shell, sink)?;
     // Notes are written before the release is there: what will lie in `TAG-2` is known all the same.
-    let dealt = read.deal_out(&args.tag, compat.most("release-assets"));
+    let address = args.listed.release_address(&args.tag, shell, sink);
+    let dealt = read.deal_out(&args.tag, compat.most("release-assets"), address.as_ref());
     let releases =
         dealt.as_ref().map_or_else(|| report::release_of(&read.listing, &args.tag), |dealt| dealt.iter().collect());
     let Some(first) = releases.first() else {
