@@ -3,30 +3,52 @@
 /// Proxies as the usual variables name them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
-    http: Option<String>,
-    https: Option<String>,
+    http: Option<NamedProxy>,
+    https: Option<NamedProxy>,
     /// Hosts that are asked directly: names, domains and `*`.
     direct: Vec<String>,
+}
+
+/// The value of a variable that names a proxy.
+#[derive(Clone, PartialEq, Eq)]
+struct NamedProxy {
+    variable: &'static str,
+    text: String,
+}
+
+impl std::fmt::Debug for NamedProxy {
+    /// The text may hold a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.variable)
+    }
 }
 
 impl Proxies {
     /// Those of `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; the small spelling wins over the large one.
     pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
-        let either = |name: &str| get(name).or_else(|| get(&name.to_uppercase())).map(str::to_owned);
+        // An empty variable is one that is not set (curl's manual, "Environment").
+        let set = |name: &str| get(name).filter(|text| !text.trim().is_empty());
+        let either = |name: &str| set(name).or_else(|| set(&name.to_uppercase())).map(str::to_owned);
         let direct = either("no_proxy").unwrap_or_default();
+        let named = |variable: &'static str| either(variable).map(|text| NamedProxy { variable, text });
         Self {
-            http: either("http_proxy").or_else(|| either("all_proxy")),
-            https: either("https_proxy").or_else(|| either("all_proxy")),
+            http: named("http_proxy").or_else(|| named("all_proxy")),
+            https: named("https_proxy").or_else(|| named("all_proxy")),
             direct: direct.split(',').map(|host| host.trim().to_owned()).filter(|host| !host.is_empty()).collect(),
         }
     }
 
     /// The proxy for an address. A value that is no address is told without showing it, for it may hold a password.
     pub(super) fn of(&self, address: &str) -> Result<Option<ureq::Proxy>, String> {
-        let (text, variable) =
-            if address.starts_with("https://") { (&self.https, "https_proxy") } else { (&self.http, "http_proxy") };
-        let Some(text) = text else { return Ok(None) };
+        let named = if address.starts_with("https://") { &self.https } else { &self.http };
+        let Some(NamedProxy { variable, text }) = named else { return Ok(None) };
         let fault = |_| format!("the value of `{variable}` is not the address of a proxy");
+        // ureq is built without SOCKS, and panics where it is asked for it.
+        if let Some((scheme, _)) = text.split_once("://").filter(|(scheme, _)| is_socks(scheme)) {
+            return Err(format!(
+                "the proxy of `{variable}` is one of `{scheme}:`, and only those of `http:` are known"
+            ));
+        }
         let proxy = ureq::Proxy::new(text).map_err(fault)?;
         let mut with_exceptions = ureq::Proxy::builder(proxy.protocol()).host(proxy.host()).port(proxy.port());
         if let Some(name) = proxy.username() {
@@ -40,6 +62,11 @@ impl Proxies {
         }
         with_exceptions.build().map(Some).map_err(fault)
     }
+}
+
+/// Whether an address is that of a SOCKS proxy, as curl writes it: `socks`, `socks4`, `socks4a`, `socks5`, `socks5h`.
+fn is_socks(scheme: &str) -> bool {
+    scheme.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("socks"))
 }
 
 #[cfg(test)]
@@ -59,6 +86,20 @@ mod tests {
         assert_eq!(of(&variables, "https://x/"), Some(("c".into(), 3)));
         assert_eq!(of(&[("ALL_PROXY", "http://d:4")], "http://x/"), Some(("d".into(), 4)));
         assert_eq!(of(&[], "http://x/"), None);
+    }
+
+    #[test]
+    fn a_socks_proxy_is_refused_and_not_asked() {
+        for scheme in ["socks", "socks4", "SOCKS4A", "socks5", "socks5h"] {
+            let text = format!("{scheme}://name:secret@127.0.0.1:1080");
+            let proxies = Proxies::from_variables(|name| (name == "ALL_PROXY").then_some(text.as_str()));
+            for address in ["http://x/", "https://x/"] {
+                let told =
+                    format!("the proxy of `all_proxy` is one of `{scheme}:`, and only those of `http:` are known");
+                assert_eq!(proxies.of(address), Err(told));
+            }
+            assert!(!format!("{proxies:?}").contains("secret"));
+        }
     }
 
     #[test]
