@@ -40,6 +40,8 @@ pub(super) struct Run<'a, 'b> {
     /// Whether the script that hipifies was there and ran.
     is_hipified: bool,
     has_begun: bool,
+    /// The address that the remote had until this run.
+    origin_before: Option<String>,
 }
 
 /// Says that all is as it is wanted, and writes down what is said in other words now.
@@ -48,7 +50,8 @@ pub(super) fn confirm(git: &Git<'_>, wanted: &Wanted, facts: &Facts) -> Result<M
     let mut state = State::begun(wanted, before);
     state.outcome = Outcome::Done;
     state.commit = before.and_then(|before| before.commit.clone());
-    if before.is_some_and(|before| before.origin != wanted.origin) {
+    // Of an address with a password it is not known whether that is still the same.
+    if before.is_some_and(|before| before.origin != state.origin || state.origin != wanted.origin) {
         repoint(git, &wanted.origin)?;
     }
     write_build_environment(git, wanted)?;
@@ -94,6 +97,7 @@ impl<'a, 'b> Run<'a, 'b> {
             left_changed: BTreeSet::new(),
             is_hipified: false,
             has_begun: false,
+            origin_before: None,
         }
     }
 
@@ -210,7 +214,11 @@ impl<'a, 'b> Run<'a, 'b> {
     fn step(&mut self, step: &Step) -> Result<(), CheckoutFault> {
         match step {
             Step::Initialise { origin } => self.initialise(step, origin),
-            Step::Repoint { origin } => repoint(self.git, origin),
+            Step::Repoint { origin } => {
+                let said = self.git.run(&Call::git("", &["remote", "get-url", "origin"]), &mut |_| ())?;
+                self.origin_before = said.is_good().then(|| said.line());
+                repoint(self.git, origin)
+            }
             Step::Fetch { reference, .. } => self.fetch(step, reference),
             Step::Save { repositories } => self.save(repositories),
             Step::Tag => {
@@ -263,8 +271,10 @@ impl<'a, 'b> Run<'a, 'b> {
                     continue;
                 }
                 // What is fetched from stays what it was.
-                if let Some(before) = self.facts.state.as_ref().filter(|_| !self.has_begun) {
-                    repoint(self.git, &before.origin)?;
+                let recorded = self.facts.state.as_ref().map(|before| before.origin.as_str());
+                let before = self.origin_before.as_deref().or(recorded.filter(|origin| !origin.contains("***@")));
+                if let Some(before) = before.filter(|_| !self.has_begun) {
+                    repoint(self.git, before)?;
                 }
                 return Err(CheckoutFault::fetch(&self.wanted.origin, reference, said));
             }

@@ -19,5 +19,5 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "rock-matrix", &mut script);
-    shell.print(&String::from_utf8_lossy(&script))
+    shell.print_data(&String::from_utf8_lossy(&script))
 }

@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         },
     };
     shell.report(&told(args, &variables, compat));
-    shell.print(&text)
+    shell.print_data(&text)
 }
 
 /// Puts what the command line sets in the place of what the profile has.

@@ -22,7 +22,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let pages = pages();
     let Some(folder) = &args.out else {
-        return shell.print(pages.first().map_or("", |(_, text)| text));
+        return shell.print_data(pages.first().map_or("", |(_, text)| text));
     };
     let mut written = 0;
     for (name, text) in &pages {

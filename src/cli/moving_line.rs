@@ -5,6 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Shell;
+use crate::diagnostic::render::{redact_urls, visible};
 
 /// How often long work is said to live where there is no terminal.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -32,7 +33,7 @@ impl MovingLine {
     /// Moves on, with this text.
     pub(super) fn draw(&self, text: impl FnOnce() -> String) {
         if let Some(bar) = &self.0 {
-            bar.set_message(text());
+            bar.set_message(visible(&redact_urls(&text())));
             bar.tick();
         }
     }

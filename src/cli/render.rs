@@ -202,7 +202,7 @@ fn rendered(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     if options.format == Format::Json {
         let texts: Vec<Rendered<'_>> =
             texts.iter().map(|(job, _, text)| Rendered { job: &job.id, wheel: &job.wheel, text }).collect();
-        return Ok(shell.print(&format!("{}\n", serde_json::json!({"version": 1, "kind": kind, "jobs": texts}))));
+        return Ok(shell.print_data(&format!("{}\n", serde_json::json!({"version": 1, "kind": kind, "jobs": texts}))));
     }
     let texts: Vec<_> = texts.into_iter().map(|(job, end, text)| (format!("{}.{end}", job.id), text)).collect();
     if args.kind.is_none() {
@@ -369,7 +369,7 @@ impl Maker<'_> {
 /// that is a folder or ends with `/`.
 fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: &Shell) -> Exit {
     let Some(out) = &options.out else {
-        return shell.print(&texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n"));
+        return shell.print_data(&texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n"));
     };
     let is_folder = out.as_os_str().to_string_lossy().ends_with('/') || (sys::exists(out) && !sys::is_file(out));
     let alone = alone && !is_folder;

@@ -15,7 +15,7 @@ pub(super) struct Args {}
 
 /// Runs the command.
 pub(super) fn run(_: &Args, shell: &Shell) -> Exit {
-    shell.print(&text())
+    shell.print_data(&text())
 }
 
 /// The schema as the text that is printed and committed.

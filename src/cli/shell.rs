@@ -63,19 +63,26 @@ pub struct Shell {
 pub struct Voice(Format);
 
 impl Voice {
-    /// Says a line, or several that belong together.
+    /// Says a line, or several that belong together, without passwords and without what would steer a terminal.
     pub fn tell(self, line: &str) {
+        let line = render::redact_urls(line);
         let text = match self.0 {
-            Format::Human => format!("{line}\n"),
-            Format::Json => render::json_talk(line),
+            Format::Human => format!("{}\n", render::printable(&line)),
+            Format::Json => render::printable(&render::json_talk(&line)).into_owned(),
         };
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 }
 
 impl Shell {
-    /// Writes data to stdout. A closed pipe is the end of the wish for data, not a fault.
+    /// Writes data to stdout, without what would steer a terminal or the runner of a workflow. A closed pipe is the end of
+    /// the wish for data, not a fault.
     pub fn print(&self, text: &str) -> Exit {
+        self.print_data(&render::printable(text))
+    }
+
+    /// Writes a script or a document to stdout as it is: it escapes what it quotes by the rules of its own language.
+    pub fn print_data(&self, text: &str) -> Exit {
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => Exit::Done,
@@ -107,6 +114,22 @@ impl Shell {
     /// Says a line on stderr in any case.
     pub fn tell(&self, line: &str) {
         self.voice().tell(line);
+    }
+
+    /// Says a line that a program wrote, where no line is a command for the runner of a workflow.
+    pub fn tell_output(&self, line: &str) {
+        match self.diagnostics {
+            Format::Json => self.tell(line),
+            Format::Human => {
+                let text = render::without_controls(&render::redact_urls(line)) + "\n";
+                let _ = std::io::stderr().lock().write_all(text.as_bytes());
+            }
+        }
+    }
+
+    /// Writes commands for the runner of a workflow to stderr, which makes them of no other text.
+    pub(super) fn command(text: &str) {
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 
     /// What says lines where the shell itself cannot be lent.

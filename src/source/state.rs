@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::told::is_commit_hash;
 use super::wanted::{Hipify, Wanted};
+use crate::diagnostic::render::redact_urls;
 use crate::names::is_path_below;
 
 /// The version of the form.
@@ -24,7 +25,7 @@ pub struct State {
     pub project: Option<String>,
     /// The folder of the outer repository inside a patch set.
     pub name: String,
-    /// Where it came from.
+    /// Where it came from, without a password.
     pub origin: String,
     /// Branch, tag or commit as it was given.
     #[serde(rename = "ref")]
@@ -116,7 +117,7 @@ impl State {
             outcome: Outcome::Begun,
             project: wanted.project.clone(),
             name: wanted.name.clone(),
-            origin: wanted.origin.clone(),
+            origin: redact_urls(&wanted.origin).into_owned(),
             reference: wanted.reference.clone(),
             commit: None,
             patches,

@@ -49,7 +49,7 @@ impl<'a> Progress<'a> {
             }
             Event::Line(line) => {
                 if self.shell.verbosity == Verbosity::Verbose {
-                    self.shell.tell(&format!("    {line}"));
+                    self.shell.tell_output(&format!("    {line}"));
                 }
                 line.clone_into(&mut self.last_line);
             }
@@ -76,13 +76,13 @@ impl<'a> Progress<'a> {
         }
         let (begin, end) = actions::group(title);
         let (stop, go_on) = actions::stopped(&sys::unguessable());
-        self.shell.tell(format!("{begin}{stop}").trim_end());
+        Shell::command(&format!("{begin}{stop}"));
         self.group = Some(go_on + end);
     }
 
     fn end(&mut self) {
         if let Some(end) = self.group.take() {
-            self.shell.tell(end.trim_end());
+            Shell::command(&end);
         }
     }
 

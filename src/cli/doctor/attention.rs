@@ -44,7 +44,7 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if args.script {
-        return shell.print(attention::SCRIPT);
+        return shell.print_data(attention::SCRIPT);
     }
     let result = match &args.log {
         Some(log) => judged(log, args, shell),

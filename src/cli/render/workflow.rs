@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     };
     let rendered = render::workflow(&plan, compat, &words, sink).ok_or(Exit::Fault)?;
     if args.out.is_none() && !args.check {
-        return Ok(shell.print(&rendered));
+        return Ok(shell.print_data(&rendered));
     }
     let present = if sys::exists(&out) {
         Some(sys::read_text(&out, LARGEST_BYTES).map_err(|error| shell.report(&[error.into()]))?)
@@ -112,7 +112,12 @@ fn is_run_by_github(out: &str) -> bool {
 fn check(out: &Path, present: Option<&str>, rendered: &str, shell: &Shell) -> Exit {
     if let Some(line) = render::drift(&out.display().to_string(), present, rendered) {
         shell.tell(&line);
-        shell.print(&render::unified(&out.display().to_string(), present.unwrap_or_default(), rendered, SHOWN_LINES));
+        shell.print_data(&render::unified(
+            &out.display().to_string(),
+            present.unwrap_or_default(),
+            rendered,
+            SHOWN_LINES,
+        ));
         return Exit::Fault;
     }
     shell.say(&format!("{} is what would be rendered", out.display()));

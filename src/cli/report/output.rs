@@ -32,7 +32,7 @@ impl Output {
     /// Prints the document, writes it as a whole, or compares it with what is there.
     pub(super) fn deliver(&self, text: &str, shell: &Shell) -> Exit {
         match &self.out {
-            None => shell.print(text),
+            None => shell.print_data(text),
             Some(path) => self.file(path, text, shell),
         }
     }

@@ -8,6 +8,7 @@ use super::choices::Choices;
 use super::progress::Progress;
 use super::{Exit, Format, Shell, failed, listen, load};
 use crate::checkout::{self, Made};
+use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink, registry::sources as codes};
 use crate::source::patch_sets::{self, Choice, Chosen};
 use crate::source::{Discard, Explicit, Hipify, PatchSet, Place, Question, Reference, State, Step, Wanted, resolve};
@@ -141,7 +142,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 fn one(args: &Args, wanted: &Wanted, shell: &Shell, signals: &Signals) -> Exit {
     if args.dry_run {
         return match checkout::plan(wanted, &shell.environment, signals) {
-            Ok(steps) => shell.print(&planned(&steps, args.format)),
+            Ok(steps) => shell.print(&redact_urls(&planned(&steps, args.format))),
             Err(fault) => failed(fault, shell),
         };
     }
@@ -149,7 +150,7 @@ fn one(args: &Args, wanted: &Wanted, shell: &Shell, signals: &Signals) -> Exit {
     let made = checkout::check_out(wanted, &shell.environment, signals, &mut |event| progress.tell(event));
     progress.finish();
     match made {
-        Ok(made) => shell.print(&told(&made, wanted, args.format)),
+        Ok(made) => shell.print(&redact_urls(&told(&made, wanted, args.format))),
         Err(fault) => failed(fault, shell),
     }
 }

@@ -8,6 +8,7 @@ use super::{Exit, Shell, failed, listen, load};
 use crate::checkout::{self, STATE};
 use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
+use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{
     Diagnostic, Place, Sink,
     registry::{host, sources as codes},
@@ -230,6 +231,7 @@ fn entry(row: &ProjectRow, folder: &Path, shell: &Shell) -> Result<(Entry, Optio
             return Err(fault(format!("git names no commit or no origin of `{shown}`"), "check it out with an origin"));
         };
         let branch = asked(folder, &["symbolic-ref", "--short", "--quiet", "HEAD"], shell);
+        let repo = redact_urls(&repo).into_owned();
         return Ok((Entry { key: row.folder.clone(), repo, commit, branch, ..Entry::default() }, None));
     }
     let text = sys::read_text(&path, LARGEST_BYTES).map_err(|error| Box::new(error.into()))?;

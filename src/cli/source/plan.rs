@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::choices::Choices;
 use super::{Exit, Format, Shell, load};
+use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::patch_sets::{self, Choice, Chosen};
 use crate::source::{Explicit, Question, Reference, Resolved, resolve};
@@ -66,7 +67,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let text = planned(args, compat, shell, &mut sink);
     let exit = shell.report(&sink.finish());
     match text {
-        Some(text) if exit == Exit::Done => shell.print(&text),
+        Some(text) if exit == Exit::Done => shell.print(&redact_urls(&text)),
         _ => exit,
     }
 }

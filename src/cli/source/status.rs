@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::checkout::shown;
 use super::{Exit, Format, Shell, Tree, failed};
 use crate::checkout::{self, Seen};
+use crate::diagnostic::render::redact_urls;
 use crate::source::{Found, Outcome};
 
 /// Say what is checked out, what is changed, and which commits lie above
@@ -30,8 +31,8 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     match checkout::seen(&folder, &shell.environment, &signals) {
-        Ok(seen) if args.format == Format::Json => shell.print(&json(&seen)),
-        Ok(seen) => shell.print(&human(&seen)),
+        Ok(seen) if args.format == Format::Json => shell.print(&redact_urls(&json(&seen))),
+        Ok(seen) => shell.print(&redact_urls(&human(&seen))),
         Err(fault) => failed(fault, shell),
     }
 }

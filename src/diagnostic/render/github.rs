@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use super::redact::redact_urls;
+use super::text::{visible, visible_lines};
 use crate::diagnostic::{Diagnostic, Place, Severity, Source};
 
 /// Severities in order, and the command of each.
@@ -32,10 +34,12 @@ impl Annotated {
             all.sort_by_cached_key(|d| position(d));
             for diagnostic in all.iter().take(PER_KIND.saturating_sub(*count)) {
                 let mut properties = place_of(diagnostic, &known);
-                let message = message(diagnostic, properties.is_empty());
+                let message = visible_lines(&redact_urls(&message(diagnostic, properties.is_empty())));
                 properties.push(("title", diagnostic.code.to_string()));
-                let properties: Vec<_> =
-                    properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();
+                let properties: Vec<_> = properties
+                    .iter()
+                    .map(|(name, value)| format!("{name}={}", escape_property(&visible(value))))
+                    .collect();
                 let _ = writeln!(out, "::{command} {}::{}", properties.join(","), escape(&message));
             }
             *count += all.len();
@@ -136,6 +140,17 @@ mod tests {
         assert_eq!(
             github(&[d]),
             "::error file=a%2Cb%3Ac.yaml,line=2,endLine=2,col=1,endColumn=2,title=M001 duplicate-key::100%25 twice%0Ahere%0Ahelp: mend%0Ait\n"
+        );
+    }
+
+    /// A terminal obeys nothing of an annotation, and no password is in it.
+    #[test]
+    fn an_annotation_has_no_control_characters_and_no_passwords() {
+        let d = Diagnostic::new(&codes::BAD_SYNTAX, "a\u{1b}[31mb\r\nc https://u:secret@h");
+        let told = github(&[d.at(Place::File("a\u{9b}b.yaml".into()), "\u{202e}x")]);
+        assert_eq!(
+            told,
+            "::error file=a\\u{9b}b.yaml,title=M002 bad-syntax::a\\u{1b}[31mb\\r%0Ac https://u:***@h%0A\\u{202e}x\n"
         );
     }
 

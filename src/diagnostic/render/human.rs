@@ -2,6 +2,7 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
+use super::redact::redact_urls;
 use super::text::{visible, visible_lines};
 use crate::diagnostic::{Diagnostic, Label, Place, Severity, Source, Span};
 
@@ -23,10 +24,10 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
         let together = if has_snippet { groups.len() } else { 1 };
         let parts: Vec<String> = groups.chunks(together).map(|groups| renderer.render(groups)).collect();
         let text = parts.join("\n");
-        out.push_str(&match shift {
+        out.push_str(&redact_urls(&match shift {
             Some((wrong, right)) => text.replacen(wrong.as_str(), right, 1),
             None => text,
-        });
+        }));
         out.push_str("\n\n");
     }
     out

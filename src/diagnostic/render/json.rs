@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::redact::redact_urls;
+use super::text::printable;
 use crate::diagnostic::{Diagnostic, Label, Place};
 
 #[derive(Serialize)]
@@ -56,7 +58,7 @@ pub fn json(diagnostics: &[Diagnostic]) -> String {
             notes: &diagnostic.notes,
             help: diagnostic.help.as_deref(),
         };
-        out.push_str(&line(&row));
+        out.push_str(&printable(&redact_urls(&line(&row))));
     }
     out
 }

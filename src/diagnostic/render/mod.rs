@@ -3,9 +3,11 @@
 mod github;
 mod human;
 mod json;
+mod redact;
 mod text;
 
 pub use github::{Annotated, escape as escape_command};
 pub use human::human;
 pub use json::{json, json_talk};
-pub use text::{is_invisible, visible, visible_lines};
+pub use redact::redact_urls;
+pub use text::{is_invisible, printable, visible, visible_lines, without_controls};

@@ -1,5 +1,6 @@
 //! Texts made safe for a terminal.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A text with control characters and invisible direction marks written as escapes, line breaks too.
@@ -29,8 +30,87 @@ fn escape(text: &str, keep_lines: bool) -> String {
     out
 }
 
+/// A text as it is written to a terminal or a log: what would steer a terminal is shown as an escape, and so is what would
+/// make the runner of a workflow take a line for a command. A text without such is what it was.
+///
+/// Lines and tabs stay. In JSON, which escapes other control characters itself, what is left of them becomes an escape
+/// of JSON, so that it reads as it did.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let steers = |letter: char| !"\r\n\t".contains(letter) && (letter.is_control() || is_invisible(letter));
+    // One that does not end a line goes back to its beginning.
+    let has_return = text.match_indices('\r').any(|(at, _)| !text[at + 1..].starts_with('\n'));
+    let has_command = text.lines().any(is_command);
+    if !has_command && !has_return && !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    if is_json(text) || text.lines().all(is_json) {
+        let text = text.replace("##[", "#\\u0023[");
+        let escaped = text.chars().map(|letter| match letter {
+            letter if steers(letter) => format!("\\u{:04x}", u32::from(letter)),
+            letter => letter.to_string(),
+        });
+        return Cow::Owned(escaped.collect());
+    }
+    let lines = text.split_inclusive('\n').map(|line| {
+        let line = without_controls(line);
+        if !is_command(&line) {
+            return line;
+        }
+        line.replace("##[", "#\\u{23}[").replacen("::", "\\u{3a}:", usize::from(line.trim_start().starts_with("::")))
+    });
+    Cow::Owned(lines.collect())
+}
+
+/// A text with escapes for what would steer a terminal; lines and tabs stay.
+pub fn without_controls(text: &str) -> String {
+    let escaped = |line: &str| line.split('\t').map(|part| escape(part, true)).collect::<Vec<_>>().join("\t");
+    text.split("\r\n").map(escaped).collect::<Vec<_>>().join("\r\n")
+}
+
+/// Whether the runner of a workflow would take a line for a command (actions/runner, `ActionCommand.cs`, `TryParseV2` and
+/// `TryParse`).
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with("::") || line.contains("##[")
+}
+
 /// Characters that take no room, end a line for some readers or turn the direction of writing (Unicode UAX 9, UAX 14 and
 /// the zero-width ones).
 pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn a_plain_text_is_printed_as_it_is() {
+        for text in ["a\r\nb\r\n", "", "a\tb\n", "é 🙂\n", "a::b ::c # # [\n", "{\"a\": \"::error::\"}\n"] {
+            assert_eq!(printable(text), text);
+        }
+    }
+
+    #[test]
+    fn what_steers_a_terminal_or_a_runner_is_shown_as_an_escape() {
+        for (text, shown) in [
+            ("a\u{1b}[31mb\rc\u{9b}d\u{202e}e\n", "a\\u{1b}[31mb\\rc\\u{9b}d\\u{202e}e\n"),
+            ("::error::x is published\n", "\\u{3a}:error::x is published\n"),
+            ("a\n \t::stop-commands::x\nb ##[error]c", "a\n \t\\u{3a}:stop-commands::x\nb #\\u{23}[error]c"),
+        ] {
+            assert_eq!(printable(text), shown);
+            assert!(!shown.lines().any(super::is_command));
+        }
+    }
+
+    #[test]
+    fn json_reads_as_it_did() {
+        let value = serde_json::json!({"a": "x\u{9b}\u{200b}\u{7f}##[error]y\u{1b}"});
+        for text in [format!("{value:#}\n"), format!("{value}\n{value}\n")] {
+            let shown = printable(&text);
+            assert!(shown.is_ascii() && !shown.contains("##["), "{shown}");
+            let rows = serde_json::Deserializer::from_str(&shown).into_iter::<serde_json::Value>();
+            assert!(rows.map(Result::unwrap).all(|row| row == value), "{shown}");
+        }
+    }
 }

@@ -1,0 +1,73 @@
+//! Addresses without the passwords in them.
+
+use std::borrow::Cow;
+
+/// What stands in place of a password.
+const STARS: &str = "***";
+
+/// A text in which no address has a password any more (RFC 3986, section 3.2.1): `https://user:***@host`. What stands alone
+/// before the `@` of an `http` or `https` address is a token, as a rule, and goes as well.
+pub fn redact_urls(text: &str) -> Cow<'_, str> {
+    let mut redacted = String::new();
+    let mut done = 0;
+    for (at, _) in text.match_indices("://") {
+        let start = at + 3;
+        if start < done {
+            continue;
+        }
+        let is_end = |letter: char| letter.is_whitespace() || "/?#\"'`<>\\".contains(letter);
+        let authority = &text[start..start + text[start..].find(is_end).unwrap_or(text.len() - start)];
+        let Some((user_info, _)) = authority.rsplit_once('@') else { continue };
+        let is_http =
+            text[..at].to_ascii_lowercase().ends_with("http") || text[..at].to_ascii_lowercase().ends_with("https");
+        let kept = match user_info.split_once(':') {
+            Some((_, "")) => continue,
+            Some((user, _)) => user.len() + 1,
+            None if is_http && !user_info.is_empty() => 0,
+            None => continue,
+        };
+        redacted.push_str(&text[done..start + kept]);
+        redacted.push_str(STARS);
+        done = start + user_info.len();
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    redacted.push_str(&text[done..]);
+    Cow::Owned(redacted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redact_urls;
+
+    #[test]
+    fn passwords_in_addresses_are_not_shown() {
+        for (text, shown) in [
+            ("cannot fetch https://me:secret@example.org/x", "cannot fetch https://me:***@example.org/x"),
+            ("'https://me:se:cr@et@example.org'", "'https://me:***@example.org'"),
+            ("`HTTP://:secret@h`, git+https://a:b@c", "`HTTP://:***@h`, git+https://a:***@c"),
+            ("https://ghp_token@github.com/o/r", "https://***@github.com/o/r"),
+            ("socks5h://u:p@127.0.0.1:1 é", "socks5h://u:***@127.0.0.1:1 é"),
+            ("https://u:***@h", "https://u:***@h"),
+        ] {
+            assert_eq!(redact_urls(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_without_passwords_stay() {
+        for text in [
+            "",
+            "://",
+            "https://example.org/@scope/pkg@1.0",
+            "https://example.org:8080/a@b",
+            "ssh://git@github.com/o/r.git",
+            "git@github.com:o/r.git",
+            "https://example.org/?mail=a:b@c",
+            "https://me:@example.org",
+        ] {
+            assert_eq!(redact_urls(text), text);
+        }
+    }
+}
