@@ -3,13 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::record::Record;
+use super::zip::limits::{MAX_HEADERS_BYTES, MAX_RECORD_BYTES};
 use super::{Archive, Headers, Member, WheelError};
 use crate::bytes::ReadAt;
-
-/// What is read of METADATA and WHEEL at most.
-const HEADERS_LIMIT_BYTES: u64 = 16 << 20;
-/// What is read of RECORD at most: a third of a million rows.
-const RECORD_LIMIT_BYTES: u64 = 64 << 20;
 
 /// A wheel whose dist-info was read.
 #[derive(Debug)]
@@ -29,9 +25,12 @@ impl<'a> Wheel<'a> {
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
         let archive = Archive::open(source)?;
         let dist_info = dist_info_folder(&archive)?;
-        let headers = |file: &str| read_file(&archive, &dist_info, file, HEADERS_LIMIT_BYTES).map(Headers::parse);
+        let headers = |file: &str| {
+            let bytes = read_file(&archive, &dist_info, file, MAX_HEADERS_BYTES)?;
+            Headers::read(bytes, &format!("{dist_info}/{file}"))
+        };
         let (metadata, format_file) = (headers("METADATA")?, headers("WHEEL")?);
-        let table = read_file(&archive, &dist_info, "RECORD", RECORD_LIMIT_BYTES)?;
+        let table = read_file(&archive, &dist_info, "RECORD", MAX_RECORD_BYTES)?;
         let record = Record::parse(&table, &format!("{dist_info}/RECORD"))?;
         Ok(Self { archive, dist_info, metadata, format_file, record })
     }
@@ -70,11 +69,14 @@ impl<'a> Wheel<'a> {
 /// The METADATA of a wheel as it stands in the archive.
 ///
 /// # Errors
-/// When the archive is refused or has no METADATA.
+/// When the archive is refused by this program, an installer or PyPI, or has no METADATA.
 pub fn read_metadata(source: &dyn ReadAt) -> Result<Vec<u8>, WheelError> {
     let archive = Archive::open(source)?;
+    if let Some(violation) = archive.removable_violations().next() {
+        return Err(violation.into());
+    }
     let dist_info = dist_info_folder(&archive)?;
-    read_file(&archive, &dist_info, "METADATA", HEADERS_LIMIT_BYTES)
+    read_file(&archive, &dist_info, "METADATA", MAX_HEADERS_BYTES)
 }
 
 /// The one dist-info folder at the top of an archive.

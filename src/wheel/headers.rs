@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::WheelError;
+use super::zip::limits::MAX_HEADER_LINES;
+
 /// A document of headers with a body after the first empty line (core metadata specification; RFC 822 as Python's
 /// `email` reads it): two spaces after a colon, CRLF, a missing last newline and repeated names are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +14,20 @@ pub struct Headers {
     fields: Vec<Field>,
     /// Where the headers end: at the empty line, or at the end.
     end: usize,
+    /// The first line before that which is no header.
+    malformed: Option<MalformedLine>,
+}
+
+/// A line among headers that Python's `email` does not read as one.
+///
+/// `headerRE` of feedparser.py takes printable ASCII up to the colon; at any other line the headers end for pip, and uv
+/// reads a name that ends with a space. A line of spaces continues a header there, and CR ends a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MalformedLine {
+    /// The line, from 1.
+    pub line: usize,
+    /// The text of the line, shortened.
+    pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,13 +42,37 @@ struct Field {
 impl Headers {
     /// Reads a document. Lines that are no headers are kept and have no meaning.
     pub fn parse(bytes: Vec<u8>) -> Self {
+        Self::scan(bytes, usize::MAX).expect("there is no limit")
+    }
+
+    /// Reads a document of bounded size. `member` is its name, for errors.
+    ///
+    /// # Errors
+    /// When it has more lines of headers than any real one.
+    pub(super) fn read(bytes: Vec<u8>, member: &str) -> Result<Self, WheelError> {
+        Self::scan(bytes, MAX_HEADER_LINES).ok_or_else(|| WheelError::Header {
+            member: member.to_owned(),
+            reason: format!("there are more than {MAX_HEADER_LINES} lines of headers"),
+        })
+    }
+
+    fn scan(bytes: Vec<u8>, max_lines: usize) -> Option<Self> {
         let mut fields: Vec<Field> = Vec::new();
-        let mut at = 0;
+        let mut malformed = None;
+        let (mut at, mut number) = (0, 0);
         while at < bytes.len() {
+            number += 1;
             let next = bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |newline| at + newline + 1);
             let line = bytes[at..next].trim_ascii_end();
+            if malformed.is_none() && !is_header_line(&bytes[at..next], fields.is_empty()) {
+                let text = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+                malformed = Some(MalformedLine { line: number, text });
+            }
             if line.is_empty() {
                 break;
+            }
+            if number > max_lines {
+                return None;
             }
             let end = at + line.len();
             if matches!(bytes[at], b' ' | b'\t') {
@@ -45,7 +86,12 @@ impl Headers {
             }
             at = next;
         }
-        Self { bytes, fields, end: at }
+        Some(Self { bytes, fields, end: at, malformed })
+    }
+
+    /// The first line among the headers that is none.
+    pub fn malformed(&self) -> Option<&MalformedLine> {
+        self.malformed.as_ref()
     }
 
     /// The first value of this name, in any case, without the space around it.
@@ -91,6 +137,23 @@ impl Headers {
     /// The document.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+/// Whether a line with its ending is a header, continues one, or ends the headers, for every reader.
+fn is_header_line(line: &[u8], is_first: bool) -> bool {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        return true;
+    }
+    if line.contains(&b'\r') || line.trim_ascii().is_empty() {
+        return false;
+    }
+    match line.iter().position(|byte| *byte == b':') {
+        _ if matches!(line[0], b' ' | b'\t') => !is_first,
+        Some(colon) => colon > 0 && line[..colon].iter().all(u8::is_ascii_graphic),
+        None => false,
     }
 }
 
@@ -144,6 +207,37 @@ mod tests {
         headers.set("Version", &["2".to_owned()]);
         assert_eq!(headers.bytes(), b"Author: \xff\xfe\nVersion: 2\n\n\xff");
         assert!(headers.get("Author").is_some());
+    }
+
+    /// Spaces before the colon, no colon, spaces alone, a bare CR, a continuation of nothing, letters beyond ASCII.
+    #[test]
+    fn lines_that_python_does_not_read_as_headers_are_told() {
+        let malformed = |text: &str| {
+            let headers = Headers::parse(text.as_bytes().to_vec());
+            headers.malformed().map(|line| (line.line, line.text.clone()))
+        };
+        for text in ["A: 1\n  more\n\tand more\n\nName : body\n", "A: 1\r\nB-c_d:\r\n\r\nbody", ""] {
+            assert_eq!(malformed(text), None, "{text:?}");
+        }
+        for (text, line) in [
+            ("A: 1\nName : demo\n", 2),
+            ("A: 1\nno header\nB: 2\n", 2),
+            ("A: 1\n  \nB: 2\n", 2),
+            ("A: 1\rB: 2\n", 1),
+            (" A: 1\n", 1),
+            (": 1\n", 1),
+            ("A: 1\nNäme: x\n", 2),
+        ] {
+            assert_eq!(malformed(text).map(|(line, _)| line), Some(line), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn headers_have_at_most_65536_lines() {
+        let read = |lines| Headers::read("A: 1\n".repeat(lines).into_bytes(), "METADATA").is_ok();
+        assert!(read(1 << 16) && !read((1 << 16) + 1));
+        let body = format!("A: 1\n\n{}", "\n".repeat(1 << 17));
+        assert!(Headers::read(body.into_bytes(), "METADATA").is_ok());
     }
 
     proptest::proptest! {

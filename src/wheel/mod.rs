@@ -11,6 +11,7 @@
 mod change;
 mod dist_info;
 mod edits;
+mod entry_points;
 mod fault;
 mod headers;
 mod identity;
@@ -30,6 +31,7 @@ pub mod zip;
 pub use change::Change;
 pub use dist_info::{Wheel, read_metadata};
 pub use edits::{Added, Edits};
+pub use entry_points::{EntryPointFault, entry_point_faults};
 pub use fault::WheelError;
 pub use headers::Headers;
 pub use identity::{LabelRule, identity};

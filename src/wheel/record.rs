@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
 use super::WheelError;
+use super::zip::limits::MAX_RECORD_ROWS;
 use crate::names::Digest;
 
 /// A table of files (binary distribution format, "Signed wheel files"; recording installed projects, "The RECORD
@@ -57,6 +58,9 @@ impl Record {
                 fault(error.position().map_or(0, csv::Position::line), "it is no UTF-8 text".to_owned())
             })?;
             let number = line.position().map_or(0, csv::Position::line);
+            if rows.len() == MAX_RECORD_ROWS {
+                return Err(fault(number, format!("there are more than {MAX_RECORD_ROWS} rows")));
+            }
             if line.len() != 3 {
                 return Err(fault(number, format!("it has {} columns, not 3", line.len())));
             }
@@ -155,6 +159,16 @@ mod tests {
         let message = |bytes: &[u8]| Record::parse(bytes, "R").unwrap_err().to_string();
         assert_eq!(message(b"a,b,1\nc,d\n"), "line 2 of RECORD cannot be read: it has 2 columns, not 3");
         assert_eq!(message(b"a,b,1\n\xff,d,2\n"), "line 2 of RECORD cannot be read: it is no UTF-8 text");
+    }
+
+    #[test]
+    fn a_record_has_at_most_262145_rows() {
+        let read = |rows| Record::parse("a,,\n".repeat(rows).as_bytes(), "R").map(|record| record.rows.len());
+        assert_eq!(read((1 << 18) + 1).unwrap(), (1 << 18) + 1);
+        assert_eq!(
+            read((1 << 18) + 2).unwrap_err().to_string(),
+            "line 262146 of RECORD cannot be read: there are more than 262145 rows"
+        );
     }
 
     #[test]

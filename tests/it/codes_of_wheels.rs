@@ -2,6 +2,7 @@
 //! the fault.
 
 use crate::support::elf::Library;
+use crate::support::raw_zip::{RawMember, RawZip};
 use crate::support::{Project, Wheel, appears};
 use crate::verify_a_wheel::{CENTRAL, END, LOCAL, duplicate, overlapping, patched};
 
@@ -44,6 +45,42 @@ fn a_container_is_refused_for_what_is_wrong_with_it_alone() {
     appears("W012", &put(LOCAL, 30 + "demo/__init__.py".len(), &[0xff]), &well);
     let large = |size: usize| verified(NAME, &sound().edit("METADATA", move |text| text + &"\n".repeat(size)).bytes());
     appears("W017", &large(17 << 20), &large(1 << 20));
+}
+
+#[test]
+fn headers_and_bytes_that_installers_refuse_are_told() {
+    let well = verified(NAME, &sound().bytes());
+    let put = |edit: &dyn Fn(&mut RawZip)| {
+        let mut archive = RawZip::read(&sound().bytes());
+        edit(&mut archive);
+        verified(NAME, &archive.bytes())
+    };
+    assert_eq!(put(&|_| {}), well);
+    appears("W101", &put(&|archive| archive.members[0].local_extra = vec![0; 3]), &well);
+    appears("W102", &put(&|archive| archive.members.push(RawMember::new("demo", b""))), &well);
+    appears("W103", &put(&|archive| archive.gap = vec![0]), &well);
+    appears("W104", &put(&|archive| archive.comment = vec![6]), &put(&|archive| archive.comment = vec![b'6']));
+    appears("W105", &put(&|archive| archive.members[0].flags |= 1 << 3), &well);
+    appears("W108", &put(&|archive| archive.members[0].version = 64), &well);
+    appears("W110", &put(&|archive| archive.comment = vec![b'a'; 4097]), &put(&|archive| archive.comment = vec![b'a']));
+}
+
+#[test]
+fn what_installers_make_programs_and_folders_of_is_told() {
+    let info = "demo-1.0+rocm62torch2.5";
+    let with = |path: &str, text: &str| verified(NAME, &sound().file(path, text).bytes());
+    let entry_points =
+        |line: &str| with(&format!("{info}.dist-info/entry_points.txt"), &format!("[console_scripts]\n{line}\n"));
+    appears("W111", &entry_points("../foo = case:main"), &entry_points("foo = case:main"));
+    appears("W112", &with(&format!("{info}.data/nonsense/x"), ""), &with(&format!("{info}.data/data/x"), ""));
+}
+
+#[test]
+fn requirements_and_headers_that_installers_cannot_read_are_told() {
+    let well = verified(NAME, &sound().bytes());
+    appears("W113", &verified(NAME, &sound().requires("a>=").bytes()), &well);
+    edited("W113", "METADATA", |text| text.replacen("\n\n", "\nRequires-Python: three\n\n", 1));
+    edited("W114", "METADATA", |text| text.replace("Name: demo", "Name : demo"));
 }
 
 #[test]

@@ -19,10 +19,12 @@ const INIT: &str =
 const INSERTED: &str = "    dll_paths.insert(0, os.path.join(os.path.dirname(__file__), 'lib', 'rocm', 'bin'))\n";
 
 fn torch(name: &str, init: &str) -> Wheel {
-    Wheel::named(name)
+    let wheel = Wheel::named(name);
+    let dist_info = wheel.dist_info();
+    wheel
         .file("torch/__init__.py", init)
         .file("torch/lib/torch_hip.dll", vec![7; 50_000])
-        .file("torch-2.9.0+rocm7.10.0.data/scripts/tool", "#!python\n")
+        .file(&format!("{}/scripts/tool", dist_info.replace(".dist-info", ".data")), "#!python\n")
         .requires("filelock")
         .requires("rocm[libraries]==7.10.0")
         .requires("triton==3.5.0; platform_system == \"Linux\"")

@@ -179,6 +179,20 @@ fn text_files_of_dist_info_that_are_bombs_are_not_read() {
     }
 }
 
+/// Sixteen million rows of RECORD and five million lines of METADATA are within the sizes of these files.
+#[test]
+fn text_files_of_dist_info_with_too_many_lines_are_refused() {
+    let bounds = Bounds { peak_mib: 176, ..BOUNDS };
+    for (file, line, count, code) in [("RECORD", "a,,\n", 1 << 24, "W023"), ("METADATA", "a:\n", 5 << 20, "W055")] {
+        let bytes = sound().edit(file, move |_| line.repeat(count)).bytes();
+        let project = Project::new().bytes(NAME, &bytes);
+        for command in [&commands()[0], &commands()[3]] {
+            let said = bounded(&project, bounds, command, 1).stderr;
+            assert!(said.starts_with(&format!("error[{code} ")), "{command:?}: {said}");
+        }
+    }
+}
+
 #[test]
 fn seventy_thousand_members_are_no_matter() {
     let info = "demo-1.0.dist-info";

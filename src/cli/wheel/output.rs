@@ -91,7 +91,7 @@ pub(super) fn save(
     let folder = destination.wheel_dir.as_deref().or_else(|| path.parent()).unwrap_or(Path::new(""));
     let out = folder.join(change.name.to_string());
     if out == path || sys::is_same_file(path, &out) {
-        if change.edits.is_empty() {
+        if change.edits.is_empty() && !opened.archive().needs_rewriting() {
             return Ok((out, Saved::Same));
         }
         let message = format!("the result would replace the wheel it is made from, `{}`", path.display());

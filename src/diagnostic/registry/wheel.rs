@@ -59,6 +59,20 @@ pub const ALL: &[&Code] = &[
     &LINKS_IN_ROCM,
     &UNTRIED_EMBEDDING,
     &UNICODE_PATH,
+    &BAD_EXTRA_FIELD,
+    &FILE_AND_FOLDER,
+    &HIDDEN_BYTES,
+    &RECORDS_IN_COMMENT,
+    &FALSE_DATA_DESCRIPTOR,
+    &DATA_DESCRIPTOR,
+    &MEMBER_COMMENT,
+    &ZIP_VERSION,
+    &ZIP64_EXTENSION,
+    &ARCHIVE_TOO_LARGE,
+    &BAD_ENTRY_POINT,
+    &BAD_DATA_FOLDER,
+    &BAD_REQUIREMENT,
+    &MALFORMED_HEADER,
 ];
 
 /// Not a zip archive.
@@ -95,7 +109,7 @@ pub const UNSUPPORTED_COMPRESSION: Code = Code::error(
 pub const UNSAFE_MEMBER_NAME: Code = Code::error(
     "W006",
     "unsafe-member-name",
-    "Member names are relative paths with `/` between their parts. An absolute name, a part `..` or `.`, an empty part, a backslash, a drive letter or a NUL could write outside the folder of the installation, or mean one file here and another there.",
+    "Member names are relative paths with `/` between their parts. An absolute name, a part `..` or `.`, an empty part, a backslash, a drive letter or a NUL could write outside the folder of the installation, or mean one file here and another there.\n\nNames are UTF-8, and marked so where they are not ASCII; uv and PyPI refuse others, and names with control characters or other characters that have no shape. A name has at most 2048 bytes, and each part of it 255.",
 );
 /// Two members of one name.
 pub const DUPLICATE_MEMBER: Code = Code::error(
@@ -134,10 +148,10 @@ pub const CORRUPT_MEMBER: Code = Code::error(
     "The data of a member cannot be unpacked, or has another size or CRC-32 than its header says: the file was damaged after it was packed.\n\nBuild or download the wheel again.",
 );
 /// A ZIP64 field with more than it should hold.
-pub const INEXACT_ZIP64_FIELD: Code = Code::warning(
+pub const INEXACT_ZIP64_FIELD: Code = Code::error(
     "W013",
     "inexact-zip64-field",
-    "The ZIP64 field of a member must hold exactly those values that do not fit the ordinary header. This one holds more. pip reads it; stricter installers have refused wheels over 4 GiB for it.\n\n`rock-matrix wheel retag` or `label` writes the wheel anew with exact fields.",
+    "The ZIP64 field of a member must hold exactly those values that do not fit the ordinary header. This one holds more. pip reads it; uv refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` write the wheel anew with exact fields.",
 );
 /// No dist-info folder, several, or one of another wheel.
 pub const DIST_INFO_FOLDER: Code = Code::error(
@@ -161,7 +175,7 @@ pub const BAD_WHEEL_NAME: Code = Code::error(
 pub const MEMBER_TOO_LARGE: Code = Code::error(
     "W017",
     "member-too-large",
-    "A text file of the wheel is larger than any real one, so it is not read into memory. `METADATA` and `WHEEL` have at most 16 MiB here, `RECORD` 64 MiB.",
+    "A text file of the wheel is larger than any real one, so it is not read into memory. `METADATA` and `WHEEL` have at most 16 MiB and 65,536 lines of headers here, `RECORD` 64 MiB and 262,145 rows, `entry_points.txt` 1 MiB.",
 );
 /// A member that RECORD does not list.
 pub const MEMBER_NOT_IN_RECORD: Code = Code::error(
@@ -390,4 +404,88 @@ pub const UNICODE_PATH: Code = Code::error(
     "W100",
     "unicode-path",
     "A header of a member has an Info-ZIP Unicode Path extra field (0x7075) that is not its own name again. pip on Python 3.12 and newer and uv install the member under the name in the field, older ones under the name in the header, so what was checked is not what is installed.\n\nThe field is only for names that are not UTF-8, and a wheel has none. Pack the wheel again without it.",
+);
+/// Extra fields that installers refuse.
+pub const BAD_EXTRA_FIELD: Code = Code::error(
+    "W101",
+    "bad-extra-field",
+    "The extra fields of a header are longer than their room, one of them is there twice, or a ZIP64 field does not hold the sizes that the header leaves to it. pip, uv and PyPI refuse such an archive, each for some of these.\n\nPack the wheel again; wheels need no extra fields but ZIP64.",
+);
+/// A file and a folder of one name.
+pub const FILE_AND_FOLDER: Code = Code::error(
+    "W102",
+    "file-and-folder",
+    "A member is a file, and other members lie in a folder of the same name. No system can hold both, so what is installed depends on the order, or nothing is.",
+);
+/// Bytes that belong to no member.
+pub const HIDDEN_BYTES: Code = Code::error(
+    "W103",
+    "hidden-bytes",
+    "The archive has bytes before, between or behind its members: often a member that the table of contents does not list. Programs that read the archive from its beginning see other files than those that read its table; uv and PyPI refuse it.\n\nA member that was deleted from the table alone, or a program in front of the archive, looks like this. Pack the wheel again.",
+);
+/// Records in the comment of the archive.
+pub const RECORDS_IN_COMMENT: Code = Code::error(
+    "W104",
+    "records-in-comment",
+    "The comment at the end of the archive has control characters (0x01 to 0x08), which every record of a zip archive has and no text does. A second archive in the comment is how two programs are made to see different files; uv refuses it.\n\nPack the wheel without a comment.",
+);
+/// A data descriptor that is missing or lies.
+pub const FALSE_DATA_DESCRIPTOR: Code = Code::error(
+    "W105",
+    "false-data-descriptor",
+    "Bit 3 of a header says that a data descriptor with CRC-32 and sizes follows the data. It is not there, or says something else than the table of contents. uv and PyPI refuse the archive.\n\nPack the wheel again.",
+);
+/// A data descriptor.
+pub const DATA_DESCRIPTOR: Code = Code::error(
+    "W106",
+    "data-descriptor",
+    "The CRC-32 and sizes of a member follow its data, in a data descriptor, because the archive was written as a stream. PyPI refuses it, and uv does where the data is stored.\n\n`rock-matrix wheel repair`, `label` and `retag` write the same members without data descriptors.",
+);
+/// A comment of a member.
+pub const MEMBER_COMMENT: Code = Code::error(
+    "W107",
+    "member-comment",
+    "A member has a comment in the table of contents. PyPI refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` write the same members without comments.",
+);
+/// A newer version of the format.
+pub const ZIP_VERSION: Code = Code::error(
+    "W108",
+    "zip-version",
+    "A header says that its member needs a version of the zip format that does not exist yet; 6.3 is the newest. pip and uv refuse it.",
+);
+/// An extended ZIP64 end record.
+pub const ZIP64_EXTENSION: Code = Code::error(
+    "W109",
+    "zip64-extension",
+    "The ZIP64 end record is longer than its fields. What follows them is for encryption, and is where other records can be hidden; uv and PyPI refuse it.",
+);
+/// An archive beyond the limits.
+pub const ARCHIVE_TOO_LARGE: Code = Code::error(
+    "W110",
+    "archive-too-large",
+    "The archive says that it has more members, or a longer table of contents or comment, than any real wheel, so it is not read into memory. The limits are 262,144 members, 32 MiB and 4 KiB.",
+);
+/// An entry point that installers refuse.
+pub const BAD_ENTRY_POINT: Code = Code::error(
+    "W111",
+    "bad-entry-point",
+    "`entry_points.txt` has groups `[NAME]` with lines `NAME = MODULE:OBJECT`, each once. Entries of `console_scripts` and `gui_scripts` become programs: their names have no spaces or folders and are not those of Python itself, and their values are `MODULE:FUNCTION` without spaces around the colon. pip or uv refuses the wheel, or they install different programs.",
+);
+/// A `.data` folder that installers refuse.
+pub const BAD_DATA_FOLDER: Code = Code::error(
+    "W112",
+    "bad-data-folder",
+    "The folder `NAME-VERSION.data`, named like the dist-info folder, holds `data`, `headers`, `platlib`, `purelib` and `scripts`, and no files beside them. There are no folders in `scripts`, and no program in it has the name of Python itself. pip or uv refuses the wheel, or leaves the files where nobody looks for them.",
+);
+/// A requirement that cannot be read.
+pub const BAD_REQUIREMENT: Code = Code::error(
+    "W113",
+    "bad-requirement",
+    "`Requires-Dist` is a requirement of PEP 508, such as `torch>=2.5; python_version > \"3.8\"`, and `Requires-Python` has version specifiers of PEP 440, such as `>=3.9,<4`. Installers refuse a wheel whose requirements they cannot read, or ignore them.\n\nCorrect the dependencies of the project, and build the wheel again.",
+);
+/// A line that is no header.
+pub const MALFORMED_HEADER: Code = Code::error(
+    "W114",
+    "malformed-header",
+    "A line of `METADATA` or `WHEEL` before the first empty one is no header: it has no colon, a space before the colon, or a line break that only some programs see. pip reads what follows as the description, and uv as a header of another name.",
 );

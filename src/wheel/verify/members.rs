@@ -15,10 +15,7 @@ use crate::diagnostic::{Diagnostic, Sink};
 
 /// What is odd about the container, though it can be read.
 pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
-    for member in archive.members().iter().filter(|member| member.has_inexact_zip64()) {
-        let message = "its ZIP64 field holds more than the values that need it".to_owned();
-        sink.push(findings.member(&codes::INEXACT_ZIP64_FIELD, member.name(), message));
-    }
+    check_records(archive, findings, sink);
     let mut folded: Vec<(String, &str)> =
         archive.by_name().map(|member| (member.name().to_lowercase(), member.name())).collect();
     folded.sort();
@@ -27,6 +24,20 @@ pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: 
         sink.push(findings.member(&codes::NAMES_DIFFER_IN_CASE, pair[1].1, message));
     }
 }
+
+/// Checks headers of the archive against rules of installers and PyPI that a new archive of the same members fulfils.
+pub(super) fn check_records(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+    for violation in archive.removable_violations() {
+        sink.push(WheelError::from(violation).diagnostic(&findings.wheel).help(REWRITE));
+    }
+    for member in archive.members().iter().filter(|member| member.has_inexact_zip64()) {
+        let message = "its ZIP64 field holds more than the values that need it".to_owned();
+        sink.push(findings.member(&codes::INEXACT_ZIP64_FIELD, member.name(), message).help(REWRITE));
+    }
+}
+
+/// What writes an archive anew.
+const REWRITE: &str = "`rock-matrix wheel repair`, `label` and `retag` write the wheel without it";
 
 /// Reads every member that is not known to be what RECORD says, and compares what is read with it.
 pub(super) fn check_record(

@@ -8,7 +8,7 @@ use super::{Findings, bad_header, required};
 use crate::diagnostic::registry::rocm::TAG_MISMATCH;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Severity, Sink};
-use crate::names::{LabelParts, Version, WheelName};
+use crate::names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelName};
 
 /// Patch releases that a minor of torch has had at most; a requirement that allows none of them allows none of it.
 const PATCHES: u64 = 20;
@@ -17,6 +17,7 @@ pub(super) fn check(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, si
     check_form(wheel, findings, sink);
     check_name_and_version(wheel, name, findings, sink);
     check_folder(wheel, name, findings, sink);
+    check_requirements(wheel, findings, sink);
     check_torch(wheel, name, findings, sink);
     check_tags(wheel, name, findings, sink);
     check_purelib(wheel, name, findings, sink);
@@ -31,6 +32,10 @@ fn check_form(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
     {
         for message in form_faults(headers, once) {
             sink.push(bad_header(findings, &wheel.dist_info_path(file), message));
+        }
+        if let Some(line) = headers.malformed() {
+            let message = format!("line {} is not a header: `{}`", line.line, line.text.escape_debug());
+            sink.push(findings.member(&codes::MALFORMED_HEADER, &wheel.dist_info_path(file), message));
         }
     }
 }
@@ -81,6 +86,25 @@ fn check_folder(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: 
         let expected = format!("{}-{}.dist-info", name.distribution, name.version);
         let message = format!("the folder is named `{}`, and should be `{expected}`", wheel.dist_info());
         sink.push(findings.member(&codes::DIST_INFO_FOLDER, &format!("{}/", wheel.dist_info()), message));
+    }
+}
+
+/// Checks requirements by PEP 508 and PEP 440.
+///
+/// pip refuses to install a wheel with a requirement that it cannot read, uv mends a few, PyPI takes none.
+fn check_requirements(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+    let member = wheel.dist_info_path("METADATA");
+    for requirement in wheel.metadata().all("Requires-Dist") {
+        if let Err(error) = requirement.parse::<Requirement>() {
+            let message = format!("`Requires-Dist: {}` cannot be read: {}", error.text.escape_debug(), error.reason);
+            sink.push(findings.member(&codes::BAD_REQUIREMENT, &member, message));
+        }
+    }
+    if let Some(python) = wheel.metadata().get("Requires-Python")
+        && let Err(error) = python.parse::<VersionSpecifiers>()
+    {
+        let message = format!("`Requires-Python: {}` cannot be read: {}", error.text.escape_debug(), error.reason);
+        sink.push(findings.member(&codes::BAD_REQUIREMENT, &member, message));
     }
 }
 

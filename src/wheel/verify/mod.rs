@@ -1,6 +1,7 @@
 //! Whether a wheel is what its name and its RECORD say.
 
 mod carried;
+mod installed;
 mod members;
 mod metadata;
 
@@ -35,6 +36,7 @@ pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) 
             members::check_container(wheel.archive(), &findings, &mut sink);
             members::check_record(&wheel, &findings, &|_| false, &meter(wheel.archive(), watch), &mut sink);
             metadata::check(&wheel, name, &findings, &mut sink);
+            installed::check(&wheel, &findings, &mut sink);
         }
         Err(error) => {
             sink.push(error.diagnostic(&findings.wheel));
@@ -57,15 +59,18 @@ pub fn verify_some(
     members::check_container(wheel.archive(), &findings, &mut sink);
     members::check_record(wheel, &findings, is_known, &meter(wheel.archive(), &|_| {}), &mut sink);
     metadata::check(wheel, name, &findings, &mut sink);
+    installed::check(wheel, &findings, &mut sink);
     shortened(sink.finish(), &findings)
 }
 
-/// Checks METADATA and WHEEL against the file name, and RECORD against the names of the members; these are not read.
+/// Checks the records of the archive, METADATA and WHEEL against the file name, and RECORD against the names of the members; these are not read.
 pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
+    members::check_records(wheel.archive(), &findings, &mut sink);
     members::check_names(wheel, &findings, &mut sink);
     metadata::check(wheel, name, &findings, &mut sink);
+    installed::check(wheel, &findings, &mut sink);
     shortened(sink.finish(), &findings)
 }
 

@@ -7,7 +7,8 @@ use super::central::read_central;
 use super::data::MemberReader;
 use super::end::read_end;
 use super::local::check_local;
-use super::{Member, Observer};
+use super::policy::{check_layout, check_paths, removable_violations};
+use super::{Member, Observer, Violation};
 use crate::bytes::{PIECE_BYTES, ReadAt, beside};
 
 /// A member of this size takes much longer to read than a thread to start.
@@ -50,7 +51,8 @@ impl<'a> Archive<'a> {
         for member in &mut members {
             check_local(source, member, end.offset)?;
         }
-        check_overlaps(&members)?;
+        check_layout(source, &members, end.offset)?;
+        check_paths(by_name.iter().map(|at| &members[*at]))?;
         Ok(Self { source, members, by_name, comment: end.comment })
     }
 
@@ -73,6 +75,16 @@ impl<'a> Archive<'a> {
     /// The comment of the archive.
     pub fn comment(&self) -> &[u8] {
         &self.comment
+    }
+
+    /// Returns what installers or PyPI refuse about members, and what is put right where the archive is written again.
+    pub fn removable_violations(&self) -> impl Iterator<Item = Violation> {
+        self.members.iter().flat_map(removable_violations)
+    }
+
+    /// Returns whether it has what installers or PyPI refuse and a new archive of the same members does not have.
+    pub fn needs_rewriting(&self) -> bool {
+        self.removable_violations().next().is_some() || self.members.iter().any(Member::has_inexact_zip64)
     }
 
     /// The bytes it is read from.
@@ -110,7 +122,8 @@ impl<'a> Archive<'a> {
             let (member, size_bytes) = (member.name.clone(), member.size_bytes);
             return Err(WheelError::TooLarge { member, size_bytes, limit_bytes });
         }
-        let mut content = Vec::new();
+        // Its size is a claim, and within the limit: what is not filled is not taken.
+        let mut content = Vec::with_capacity(usize::try_from(member.size_bytes).unwrap_or_default());
         let mut reader = self.reader(member);
         reader.read_to_end(&mut content).map_err(|error| reader.fault(error))?;
         Ok(content)
@@ -121,15 +134,4 @@ impl std::fmt::Debug for Archive<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Archive({} members, {} bytes)", self.members.len(), self.source.size_bytes())
     }
-}
-
-fn check_overlaps(members: &[Member]) -> Result<(), WheelError> {
-    let mut by_offset: Vec<&Member> = members.iter().collect();
-    by_offset.sort_by_key(|member| member.header_offset);
-    for pair in by_offset.windows(2) {
-        if pair[0].data_offset + pair[0].compressed_bytes > pair[1].header_offset {
-            return Err(WheelError::Overlap { first: pair[0].name.clone(), second: pair[1].name.clone() });
-        }
-    }
-    Ok(())
 }

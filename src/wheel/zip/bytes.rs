@@ -18,11 +18,17 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 /// Extra fields as (id, content), as far as they are well formed (APPNOTE 4.5.1).
 pub(super) fn extra_fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
-        let length = usize::from(u16_at(extra.get(..4)?, 2));
-        let field = (u16_at(extra, 0), extra.get(4..4 + length)?);
-        extra = &extra[4 + length..];
-        Some(field)
+        let (id, content, rest) = split_extra_field(extra)?;
+        extra = rest;
+        Some((id, content))
     })
+}
+
+/// Splits the first extra field off: its id, its content and the fields that follow.
+pub(super) fn split_extra_field(extra: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+    let length = usize::from(u16_at(extra.get(..4)?, 2));
+    let (content, rest) = extra[4..].split_at_checked(length)?;
+    Some((u16_at(extra, 0), content, rest))
 }
 
 /// Extra fields without those of some ids, as bytes.

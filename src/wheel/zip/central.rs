@@ -5,13 +5,16 @@ use std::io::{BufReader, Read};
 use super::super::WheelError;
 use super::bytes::{extra_fields, u16_at, u32_at, u64_at, without_fields};
 use super::end::End;
+use super::limits::{MAX_CENTRAL_BYTES, MAX_MEMBERS};
 use super::name::member_name;
-use super::policy::HeaderRecord;
+use super::policy::{HeaderKind, HeaderRecord, Rule, Violation};
 use super::{DosTime, FULL_16, FULL_32, Member, Method, ZIP64_FIELD};
 use crate::bytes::{ReadAt, Section};
 
 /// The fixed part of a central header (APPNOTE 4.3.12).
 const CENTRAL_BYTES: usize = 46;
+/// How much of the table is read at once.
+const BUFFER_BYTES: usize = 64 << 10;
 const CENTRAL_SIGNATURE: u32 = 0x0201_4b50;
 /// Bits 0, 6 and 13: encrypted in one way or another (APPNOTE 4.4.4).
 const FLAGS_ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
@@ -23,9 +26,19 @@ const LINK_TYPE: u32 = 0o120_000;
 
 /// Reads the headers of all members, without their local halves.
 pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>, WheelError> {
-    let mut reader = BufReader::with_capacity(64 << 10, Section::new(source, end.offset, end.length));
+    let limits = [
+        (end.count, MAX_MEMBERS, "members"),
+        (end.length, MAX_CENTRAL_BYTES, "bytes of headers in its table of contents"),
+    ];
+    if let Some((found, limit, what)) = limits.into_iter().find(|(found, limit, _)| found > limit) {
+        let reason = format!("the archive has {found} {what}; the limit is {limit}");
+        return Err(Violation { rule: Rule::Limit, member: None, offset: end.offset, reason }.into());
+    }
+    let capacity = usize::try_from(end.length).unwrap_or(BUFFER_BYTES).clamp(1, BUFFER_BYTES);
+    let mut reader = BufReader::with_capacity(capacity, Section::new(source, end.offset, end.length));
     let mut left = end.length;
-    let mut members = Vec::new();
+    let most = (end.length / CENTRAL_BYTES as u64).min(end.count);
+    let mut members = Vec::with_capacity(usize::try_from(most).unwrap_or_default());
     for _ in 0..end.count {
         let offset = end.offset + (end.length - left);
         let cut_off = || WheelError::Damaged { offset, reason: "the table of contents is cut off here".to_owned() };
@@ -55,7 +68,6 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
     let raw_name_bytes = u16_at(fixed, 28);
     let raw_name = name;
     let name = member_name(&raw_name, flags)?;
-    HeaderRecord { kind: "central", offset, name: &name, raw_name: &raw_name, extra: &extra }.check()?;
     if flags & FLAGS_ENCRYPTED != 0 {
         return Err(WheelError::Encrypted { member: name });
     }
@@ -64,6 +76,17 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
         Ok(_) => return Err(WheelError::Compression { member: name, method: "patching".to_owned() }),
         Err(method) => return Err(WheelError::Compression { member: name, method }),
     };
+    let record = HeaderRecord {
+        kind: HeaderKind::Central,
+        offset,
+        version: u16_at(fixed, 6),
+        method,
+        sizes: [u32_at(fixed, 24), u32_at(fixed, 20)],
+        name: &name,
+        raw_name: &raw_name,
+        extra: &extra,
+    };
+    record.check()?;
     let damaged = |reason: &str| WheelError::Damaged { offset, reason: format!("{reason} of `{name}`") };
     let zip64 = extra_fields(&extra).find(|(id, _)| *id == ZIP64_FIELD).map(|(_, content)| content);
     let mut wide = Wide { rest: zip64.unwrap_or_default() };
@@ -80,7 +103,8 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
     if method == Method::Stored && compressed_bytes != size_bytes {
         return Err(damaged("two sizes for the stored data"));
     }
-    if name.ends_with('/') && size_bytes > 0 {
+    // uv's stream.rs: `BadCrc32` and `BadUncompressedSize` of a folder.
+    if name.ends_with('/') && (size_bytes > 0 || u32_at(fixed, 16) != 0) {
         return Err(damaged("there is content in the folder entry"));
     }
     let external_attributes = u32_at(fixed, 38);
@@ -103,6 +127,7 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
         extra: without_fields(&extra, &[ZIP64_FIELD]).into(),
         comment: comment.into(),
         has_inexact_zip64: !wide.rest.is_empty(),
+        has_local_zip64: false,
         name,
     })
 }

@@ -2,6 +2,7 @@
 
 use super::super::WheelError;
 use super::bytes::{u16_at, u32_at, u64_at};
+use super::policy::{Rule, Violation, check_comment};
 use super::{FULL_16, FULL_32};
 use crate::bytes::ReadAt;
 
@@ -52,6 +53,7 @@ pub(super) fn read_end(source: &dyn ReadAt) -> Result<End, WheelError> {
     let narrow = Narrow::read(end);
     let comment = end[END_BYTES..].to_vec();
     let position = tail_offset + at as u64;
+    check_comment(&comment, position + END_BYTES as u64)?;
     let locator = at.checked_sub(LOCATOR_BYTES).map(|from| &tail[from..at]);
     let (found, directory_end) = match locator.filter(|bytes| u32_at(bytes, 0) == LOCATOR_SIGNATURE) {
         None => (narrow.alone()?, position),
@@ -136,6 +138,14 @@ fn read_end64(source: &dyn ReadAt, locator: &[u8], locator_at: u64) -> Result<(E
     }
     if u64_at(&record, 4).checked_add(12).and_then(|length| at.checked_add(length)) != Some(locator_at) {
         return Err(damaged("the ZIP64 record does not end where its locator begins"));
+    }
+    // uv: `ExtensibleData`; PyPI: "ZIP64 extensible data not allowed".
+    if u64_at(&record, 4) != END64_BYTES as u64 - 12 {
+        let reason = format!(
+            "the ZIP64 end record, at byte {at}, has {} bytes of extensions",
+            locator_at - at - END64_BYTES as u64
+        );
+        return Err(Violation { rule: Rule::Zip64Extension, member: None, offset: at, reason }.into());
     }
     if u32_at(&record, 16) != 0 || u32_at(&record, 20) != 0 || u64_at(&record, 24) != u64_at(&record, 32) {
         return Err(WheelError::MultiDisk);

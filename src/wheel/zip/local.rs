@@ -3,7 +3,7 @@
 use super::super::WheelError;
 use super::bytes::{extra_fields, u16_at, u32_at, without_fields};
 use super::central::Wide;
-use super::policy::HeaderRecord;
+use super::policy::{HeaderKind, HeaderRecord};
 use super::{FLAG_DESCRIPTOR, FLAG_UTF8, Member, ZIP64_FIELD};
 use crate::bytes::ReadAt;
 
@@ -51,7 +51,17 @@ pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) ->
         0 => Vec::new(),
         _ => read_extra(source, offset + length as u64, extra_length)?,
     };
-    HeaderRecord { kind: "local", offset, name: &name, raw_name, extra: &extra }.check()?;
+    let record = HeaderRecord {
+        kind: HeaderKind::Local,
+        offset,
+        version: u16_at(&header, 4),
+        method: member.method,
+        sizes: slots,
+        name: &name,
+        raw_name,
+        extra: &extra,
+    };
+    record.check()?;
     let zip64 = extra_fields(&extra).find(|(id, _)| *id == ZIP64_FIELD).map(|(_, content)| content);
     let mut wide = Wide { rest: zip64.unwrap_or_default() };
     let [size, compressed] = slots.map(|slot| wide.value(slot));
@@ -63,6 +73,7 @@ pub(super) fn check_local(source: &dyn ReadAt, member: &mut Member, end: u64) ->
     if !fits(Some(u32_at(&header, 14).into()), member.crc32.into()) {
         return Err(differs("CRC-32"));
     }
+    member.has_local_zip64 = zip64.is_some();
     member.data_offset = data_offset;
     Ok(())
 }

@@ -12,6 +12,7 @@ mod deflate;
 mod end;
 mod entries;
 mod header;
+pub(super) mod limits;
 mod local;
 mod member;
 mod name;

@@ -1,20 +1,30 @@
 //! Names of members.
 
+use unicode_general_category::{GeneralCategory, get_general_category};
+
 use super::super::WheelError;
 use super::FLAG_UTF8;
+use super::limits::{MAX_NAME_BYTES, MAX_NAME_PART_BYTES};
+
+/// How much of a refused name is shown.
+const SHOWN_BYTES: usize = 200;
 
 /// Reads and checks the name of a member.
 pub(super) fn member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError> {
     let refuse = |reason| {
-        Err(WheelError::UnsafeName { member: String::from_utf8_lossy(bytes).escape_default().to_string(), reason })
+        let shown = &bytes[..bytes.len().min(SHOWN_BYTES)];
+        let more = if shown.len() < bytes.len() { "…" } else { "" };
+        let member = format!("{}{more}", String::from_utf8_lossy(shown).escape_default());
+        Err(WheelError::UnsafeName { member, reason })
     };
-    let name = if flags & FLAG_UTF8 != 0 || bytes.is_ascii() {
-        match std::str::from_utf8(bytes) {
-            Ok(name) => name.to_owned(),
-            Err(_) => return refuse("it is marked as UTF-8 and is none"),
-        }
-    } else {
-        bytes.iter().map(|byte| from_cp437(*byte)).collect()
+    // uv: `LocalHeaderNotUtf8`, `CentralDirectoryEntryNotUtf8`; PyPI: "Filename not in central directory", where it
+    // compares the bytes with what CPython reads as code page 437.
+    if flags & FLAG_UTF8 == 0 && !bytes.is_ascii() {
+        return refuse("it is neither ASCII nor marked as UTF-8");
+    }
+    let name = match std::str::from_utf8(bytes) {
+        Ok(name) => name.to_owned(),
+        Err(_) => return refuse("it is marked as UTF-8 and is none"),
     };
     let path = name.strip_suffix('/').unwrap_or(&name);
     if name.contains('\0') {
@@ -29,25 +39,28 @@ pub(super) fn member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError
         refuse("it leads out of its folder with `..`")
     } else if path.split('/').any(|part| part.is_empty() || part == ".") {
         refuse("it has an empty part")
+    } else if name.chars().any(is_unprintable) {
+        refuse("it contains a character that is not printable")
+    } else if name.len() > MAX_NAME_BYTES {
+        refuse("it is longer than 2048 bytes")
+    } else if path.split('/').any(|part| part.len() > MAX_NAME_PART_BYTES) {
+        refuse("a part of it is longer than 255 bytes, and no file has such a name")
     } else {
         Ok(name)
     }
 }
 
+/// Whether uv or PyPI refuses a character in names: controls, and what Unicode has no shape for (`\p{C}` in
+/// uv-extract's `validate_archive_member_name`; `UNPRINTABLE_CHARS` in PyPI's zipfiles.py).
+fn is_unprintable(character: char) -> bool {
+    use GeneralCategory::{Control, Format, PrivateUse, Surrogate, Unassigned};
+    let is_other = || matches!(get_general_category(character), Control | Format | PrivateUse | Surrogate | Unassigned);
+    character.is_ascii_control() || (!character.is_ascii() && is_other())
+}
+
 /// Checks the name of a new member.
 pub(in super::super) fn check_name(name: &str) -> Result<(), WheelError> {
     member_name(name.as_bytes(), FLAG_UTF8).map(drop)
-}
-
-/// The upper half of code page 437, the code of names without the UTF-8 mark (APPNOTE, appendix D).
-const UPPER_HALF: &str = "\
-ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
-
-fn from_cp437(byte: u8) -> char {
-    match byte.checked_sub(128) {
-        None => char::from(byte),
-        Some(place) => UPPER_HALF.chars().nth(usize::from(place)).unwrap_or(char::REPLACEMENT_CHARACTER),
-    }
 }
 
 #[cfg(test)]
@@ -65,9 +78,30 @@ mod tests {
     }
 
     #[test]
-    fn names_are_utf_8_where_marked_and_code_page_437_elsewhere() {
+    fn names_are_utf_8_and_marked_so_where_they_are_not_ascii() {
         assert_eq!(member_name("ü/é".as_bytes(), FLAG_UTF8).unwrap(), "ü/é");
-        assert_eq!(member_name(b"\x81/\xff", 0).unwrap(), "ü/\u{a0}");
+        assert!(member_name(b"\x81/\xff", 0).is_err());
+        assert!(member_name("ü".as_bytes(), 0).is_err());
         assert!(member_name(b"\x81", FLAG_UTF8).is_err());
+    }
+
+    /// Controls of ASCII and Latin-1, a direction mark, a byte order mark, private use and unassigned.
+    #[test]
+    fn characters_that_are_not_printable_are_refused() {
+        for character in ["\t", "\n", "\x08", "\x1b", "\x7f", "\u{85}", "\u{202e}", "\u{feff}", "\u{e000}", "\u{378}"] {
+            assert!(member_name(format!("a{character}b").as_bytes(), FLAG_UTF8).is_err(), "{character:?}");
+        }
+        for name in ["a b", "日本語.py", "🌈.py", "e\u{301}"] {
+            assert_eq!(member_name(name.as_bytes(), FLAG_UTF8).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn names_have_at_most_2048_bytes_and_255_in_each_part() {
+        let check = |name: String| member_name(name.as_bytes(), FLAG_UTF8).is_ok();
+        assert!(check("a".repeat(255)) && check(format!("{}/", "a".repeat(255))));
+        assert!(!check("a".repeat(256)) && !check(format!("b/{}", "ü".repeat(128))));
+        let parts = "abcdefg/".repeat(2048 / 8);
+        assert!(check(parts.clone()) && !check(parts + "a"));
     }
 }

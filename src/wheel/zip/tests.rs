@@ -373,6 +373,24 @@ fn seventy_thousand_members_need_a_zip64_count_and_are_found() {
     assert!(theirs.by_name("m65536").is_ok());
 }
 
+#[test]
+fn a_table_of_contents_is_read_within_limits() {
+    use super::limits::{MAX_CENTRAL_BYTES, MAX_MEMBERS};
+    let source = Sparse { stretches: Vec::new(), size: 64 << 20 };
+    let told = |count, length| {
+        let end = end::End { offset: 0, length, count, comment: Vec::new() };
+        central::read_central(&source, &end).unwrap_err().to_string()
+    };
+    assert_eq!(told(MAX_MEMBERS + 1, 46), "the archive has 262145 members; the limit is 262144");
+    assert_eq!(
+        told(1, MAX_CENTRAL_BYTES + 1),
+        "the archive has 33554433 bytes of headers in its table of contents; the limit is 33554432"
+    );
+    for (count, length) in [(MAX_MEMBERS, 46), (1, MAX_CENTRAL_BYTES)] {
+        assert_eq!(told(count, length), "the zip structure at byte 0 is damaged: here should be a header of a member");
+    }
+}
+
 /// An archive of one member that was begun with a size, and of one behind it; nothing of the size is written but this.
 fn begun(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
     let mut sparse = Sparse::default();
@@ -426,8 +444,15 @@ fn contents() -> impl Strategy<Value = Vec<(String, Vec<u8>, u32)>> {
         proptest::collection::vec(any::<u8>(), 0..400),
         (any::<u8>(), 0..70_000_usize).prop_map(|(byte, length)| vec![byte; length]),
     ];
-    proptest::collection::btree_map("[a-zé]{1,8}(/[a-z. ,\"]{0,6}[a-z])?", (content, 0..10_u32), 0..12)
-        .prop_map(|members| members.into_iter().map(|(name, (content, level))| (name, content, level)).collect())
+    proptest::collection::btree_map("[a-zé]{1,8}(/[a-z. ,\"]{0,6}[a-z])?", (content, 0..10_u32), 0..12).prop_map(
+        |members| {
+            let names: std::collections::BTreeSet<String> = members.keys().cloned().collect();
+            // A folder has not the name of a file.
+            let is_apart = |name: &str| name.split_once('/').is_none_or(|(folder, _)| !names.contains(folder));
+            let members = members.into_iter().filter(|(name, _)| is_apart(name));
+            members.map(|(name, (content, level))| (name, content, level)).collect()
+        },
+    )
 }
 
 proptest! {

@@ -103,7 +103,8 @@ impl<'t> ZipWriter<'t> {
         if name != member.name {
             extras = extras.map(|extra| without_fields(&extra, &[UNICODE_PATH_FIELD]));
         }
-        let copied = Member { name: name.to_owned(), time, ..member.clone() };
+        // PyPI takes no member with a comment.
+        let copied = Member { name: name.to_owned(), time, comment: Box::default(), ..member.clone() };
         let offset = self.position;
         self.write(&header::local(&copied, Sizes::of(&copied), &extras[0])?)?;
         self.target.copy_from(archive.source(), member.data_offset, member.compressed_bytes).map_err(|error| {
@@ -266,5 +267,6 @@ fn new_member(name: &str, method: Method, options: &NewMember) -> Member {
         extra: Box::default(),
         comment: Box::default(),
         has_inexact_zip64: false,
+        has_local_zip64: false,
     }
 }

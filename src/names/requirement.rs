@@ -1,0 +1,293 @@
+//! Requirements on other distributions, `torch>=2.5; python_version > "3.8"` (PEP 508).
+//!
+//! `pep508_rs` reads the name, the extras, the versions and each comparison of a marker. The marker as a whole is read
+//! here: `pep508_rs` turns it into a decision diagram, which takes memory that grows exponentially with some markers.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use pep508_rs::{MarkerTree, Pep508Error, Pep508Url};
+
+/// How deep parentheses of markers nest. `packaging` recurses for each.
+const MAX_MARKER_DEPTH: usize = 64;
+
+/// A requirement that packaging tools read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    name: String,
+}
+
+/// Not a requirement of PEP 508.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a requirement: {reason}")]
+pub struct RequirementError {
+    /// The text given.
+    pub text: String,
+    /// Why it is none.
+    pub reason: String,
+}
+
+impl Requirement {
+    /// The distribution that is required, in normal form.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl FromStr for Requirement {
+    type Err = RequirementError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (head, marker) = split_marker(text);
+        parse_head(head)
+            .and_then(|name| marker.map_or(Ok(()), check_marker).map(|()| Self { name }))
+            .map_err(|reason| RequirementError { text: text.to_owned(), reason })
+    }
+}
+
+/// Splits the marker off. A `;` may be part of a URL, behind which the marker begins after a space (PEP 508, "Grammar").
+fn split_marker(text: &str) -> (&str, Option<&str>) {
+    let end = match (text.find('@'), text.find(';')) {
+        (Some(url), Some(end)) if url < end => text.find(" ;").or_else(|| text.find("\t;")).map(|at| at + 1),
+        (_, end) => end,
+    };
+    match end {
+        None => (text, None),
+        Some(end) => (&text[..end], Some(&text[end + 1..])),
+    }
+}
+
+fn parse_head(head: &str) -> Result<String, String> {
+    if head.contains(['\n', '\r']) {
+        return Err("it is folded over several lines".to_owned());
+    }
+    check_names(head.trim())?;
+    let parsed = pep508_rs::Requirement::<AnyUrl>::from_str(head.trim());
+    parsed.map(|parsed| parsed.name.to_string()).map_err(|error| reason(&error))
+}
+
+/// Checks the name and the extras at the beginning: `pep508_rs` 0.9.2 panics where one that ends the text ends with a
+/// character that no name ends with.
+fn check_names(head: &str) -> Result<(), String> {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let (name, rest) = head.split_at(head.find(|c| !is_inner(c)).unwrap_or(head.len()));
+    let is_name = |name: &str| {
+        name.chars().all(is_inner)
+            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.ends_with(|c: char| c.is_ascii_alphanumeric())
+    };
+    if !is_name(name) {
+        return Err(format!("`{}` is not a name", shortened(if name.is_empty() { head } else { name })));
+    }
+    let Some(extras) = rest.trim_start().strip_prefix('[') else { return Ok(()) };
+    let (extras, _) = extras.split_once(']').ok_or("its extras have no end")?;
+    if extras.trim().is_empty() {
+        return Ok(());
+    }
+    match extras.split(',').map(str::trim).find(|extra| !is_name(extra)) {
+        Some(extra) => Err(format!("`{}` is not the name of an extra", shortened(extra))),
+        None => Ok(()),
+    }
+}
+
+/// A URL, which is not looked at: tools download it or refuse it later.
+#[derive(Debug)]
+struct AnyUrl(String);
+
+impl fmt::Display for AnyUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Pep508Url for AnyUrl {
+    type Err = Infallible;
+
+    /// Takes any text. The parser of `pep508_rs` puts variables of the environment into it.
+    fn parse_url(url: &str, _: Option<&Path>) -> Result<Self, Self::Err> {
+        Ok(Self(url.to_owned()))
+    }
+}
+
+/// The first line of an error; what follows draws it in an editor's way.
+fn reason<T: Pep508Url>(error: &Pep508Error<T>) -> String {
+    error.to_string().lines().next().unwrap_or_default().trim_end_matches(':').to_owned()
+}
+
+/// Checks a marker: comparisons, `and`, `or`, parentheses.
+fn check_marker(marker: &str) -> Result<(), String> {
+    let mut rest = marker.trim_start();
+    let mut depth = 0_usize;
+    loop {
+        // A comparison, after any number of opening parentheses.
+        while let Some(inner) = rest.strip_prefix('(') {
+            depth += 1;
+            if depth > MAX_MARKER_DEPTH {
+                return Err(format!("its marker nests parentheses more than {MAX_MARKER_DEPTH} deep"));
+            }
+            rest = inner.trim_start();
+        }
+        let (comparison, after) = split_comparison(rest)?;
+        MarkerTree::parse_str::<AnyUrl>(comparison).map_err(|error| reason(&error))?;
+        rest = after.trim_start();
+        // What joins it to the next, after any number of closing parentheses.
+        while let Some(outer) = rest.strip_prefix(')') {
+            depth = depth.checked_sub(1).ok_or("its marker closes a parenthesis that is not open")?;
+            rest = outer.trim_start();
+        }
+        if rest.is_empty() {
+            return if depth == 0 { Ok(()) } else { Err("its marker leaves a parenthesis open".to_owned()) };
+        }
+        let (word, after) = split_word(rest);
+        if !["and", "or"].contains(&word) {
+            return Err(format!("expected `and` or `or` in its marker, found `{}`", shortened(rest)));
+        }
+        rest = after.trim_start();
+    }
+}
+
+/// Splits a comparison off: two values with an operator between them.
+fn split_comparison(text: &str) -> Result<(&str, &str), String> {
+    let after = split_value(text)?.trim_start();
+    let operators = after.trim_start_matches(|c: char| "<>=!~".contains(c));
+    let after = if operators.len() < after.len() {
+        operators
+    } else {
+        match split_word(after) {
+            ("in", rest) => rest,
+            ("not", rest) if split_word(rest.trim_start()).0 == "in" => split_word(rest.trim_start()).1,
+            _ => return Err(format!("expected an operator in its marker, found `{}`", shortened(after))),
+        }
+    };
+    let rest = split_value(after.trim_start())?;
+    Ok((&text[..text.len() - rest.len()], rest))
+}
+
+/// Splits a quoted text or a variable off, and returns what follows.
+fn split_value(text: &str) -> Result<&str, String> {
+    let Some(quote) = text.chars().next().filter(|first| ['"', '\''].contains(first)) else {
+        let (word, rest) = split_word(text);
+        return match word {
+            "" => Err(format!("expected a quoted text or a variable in its marker, found `{}`", shortened(text))),
+            _ => Ok(rest),
+        };
+    };
+    text[1..].split_once(quote).map(|(_, rest)| rest).ok_or_else(|| "its marker leaves a quote open".to_owned())
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c))).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(20).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Requirement;
+
+    fn is_read(text: &str) -> bool {
+        text.parse::<Requirement>().is_ok()
+    }
+
+    #[test]
+    fn requirements_of_pep_508_are_read() {
+        for text in [
+            "torch",
+            "Torch [opt, all]>=2.5,<3",
+            "torch (==2.5.1)",
+            "torch==2.5.*",
+            "torch===2.5.1",
+            "torch ==2.5.1+rocm6.2 ; python_version > '3.8'",
+            "a; (python_version < '3.9' and sys_platform == \"linux\") or extra == 'x;y'",
+            "a; 'linux' in sys_platform",
+            "a; platform_machine not in 'x86_64 aarch64'",
+            "a @ https://example.invalid/a;b.whl ; os_name == 'posix'",
+            "a @ https://example.invalid/a;b.whl",
+        ] {
+            assert!(is_read(text), "{text}");
+        }
+        assert_eq!("Flash_Attn".parse::<Requirement>().unwrap().name(), "flash-attn");
+    }
+
+    #[test]
+    fn what_is_no_requirement_says_why() {
+        let refused: String = [
+            "",
+            "a>=",
+            "a>=1 <2",
+            "a>=1.*",
+            "-a",
+            "a.",
+            "a[b.]",
+            "a[b,]",
+            "a[",
+            "a[x",
+            "a (>=1",
+            "a=1",
+            "a;",
+            "a; bad",
+            "a; python_version",
+            "a; python_version > 3.8",
+            "a; banana == '1'",
+            "a; python_version > '3' and",
+            "a; (os_name == 'x'",
+            "a; os_name == 'x')",
+            "a; os_name == 'x",
+            "a; os_name == 'x' os_name == 'y'",
+            "a; os_name 'x'",
+            "a\n>=1",
+        ]
+        .iter()
+        .map(|text| format!("{text:?}: {}\n", text.parse::<Requirement>().unwrap_err().reason))
+        .collect();
+        insta::assert_snapshot!(refused, @r#"
+        "": `` is not a name
+        "a>=": Unexpected end of version specifier, expected version
+        "a>=1 <2": Trailing `<2` is not allowed
+        "a>=1.*": Operator >= cannot be used with a wildcard version specifier
+        "-a": `-a` is not a name
+        "a.": `a.` is not a name
+        "a[b.]": `b.` is not the name of an extra
+        "a[b,]": `` is not the name of an extra
+        "a[": its extras have no end
+        "a[x": its extras have no end
+        "a (>=1": Missing closing parenthesis (expected ')', found end of dependency specification)
+        "a=1": no such comparison operator "=", must be one of ~= == != <= >= < > ===
+        "a;": expected a quoted text or a variable in its marker, found ``
+        "a; bad": expected an operator in its marker, found ``
+        "a; python_version": expected an operator in its marker, found ``
+        "a; python_version > 3.8": Expected a quoted string or a valid marker name, found `3.8`
+        "a; banana == '1'": Expected a quoted string or a valid marker name, found `banana`
+        "a; python_version > '3' and": expected a quoted text or a variable in its marker, found ``
+        "a; (os_name == 'x'": its marker leaves a parenthesis open
+        "a; os_name == 'x')": its marker closes a parenthesis that is not open
+        "a; os_name == 'x": its marker leaves a quote open
+        "a; os_name == 'x' os_name == 'y'": expected `and` or `or` in its marker, found `os_name == 'y'`
+        "a; os_name 'x'": expected an operator in its marker, found `'x'`
+        "a\n>=1": it is folded over several lines
+        "#);
+    }
+
+    /// A decision diagram of this marker has 2^40 nodes.
+    #[test]
+    fn large_markers_take_no_memory_and_deep_ones_are_refused() {
+        let pairs: Vec<String> =
+            (10..50).map(|at| format!("(extra == 'a{at}' and extra == 'b{}')", 100 - at)).collect();
+        assert!(is_read(&format!("a; {}", pairs.join(" or "))));
+        let nested = |depth| format!("a; {}os_name == 'x'{}", "(".repeat(depth), ")".repeat(depth));
+        assert!(is_read(&nested(64)) && !is_read(&nested(65)));
+        assert!(!is_read(&format!("a; {}", "(".repeat(1_000_000))));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_requirement_or_an_error(text in "[a-z\\[\\]()<>=!~;@,'\" .0-9*]{0,40}") {
+            let _ = text.parse::<Requirement>();
+        }
+    }
+}

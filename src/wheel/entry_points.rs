@@ -1,0 +1,173 @@
+//! `entry_points.txt`: groups of names that stand for objects in modules.
+//!
+//! The rules are those that pip (importlib.metadata's `Sectioned`, distlib's `get_export_entry` and pip's
+//! `_raise_for_invalid_entrypoint`), uv (`uv-install-wheel/src/script.rs`, `wheel.rs`) and the specification
+//! (packaging.python.org, "Entry points specification") have in common: what one of them refuses, or reads as another
+//! name, is a fault.
+
+use std::collections::HashSet;
+
+use regex::Regex;
+
+/// How many faults are returned; further ones say nothing new.
+const MAX_FAULTS: usize = 50;
+/// Groups whose entries become programs.
+const SCRIPT_GROUPS: [&str; 2] = ["console_scripts", "gui_scripts"];
+
+/// What is wrong in a line of `entry_points.txt`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryPointFault {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, as a sentence.
+    pub reason: String,
+}
+
+/// Returns what installers refuse in the text, in the order of its lines.
+pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
+    // `\w` is that of Unicode, as in Python and uv.
+    let value =
+        Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$").expect("it is tried in a test");
+    let mut groups = HashSet::new();
+    let mut names = HashSet::new();
+    let mut group = None;
+    let mut faults = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let reason = if let Some(header) = line.strip_prefix('[') {
+            let name = header.strip_suffix(']').unwrap_or_default();
+            group = Some(name);
+            group_fault(name, line)
+                .or_else(|| (!groups.insert(name)).then(|| format!("the group `{name}` begins twice")))
+        } else if let Some(group) = group {
+            let entry = line.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+            entry_fault(group, line, entry, &value).or_else(|| {
+                let (name, _) = entry?;
+                (!names.insert((group, name))).then(|| format!("`{name}` is twice in the group `{group}`"))
+            })
+        } else {
+            Some(format!("`{}` is in no group", shortened(line)))
+        };
+        faults.extend(reason.map(|reason| EntryPointFault { line: number + 1, reason }));
+        if faults.len() >= MAX_FAULTS {
+            break;
+        }
+    }
+    faults
+}
+
+/// A group is words with dots between them ("Entry points specification", "Data model").
+fn group_fault(name: &str, line: &str) -> Option<String> {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
+    (!name.split('.').all(is_word)).then(|| format!("`{}` does not begin a group", shortened(line)))
+}
+
+fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>, values: &Regex) -> Option<String> {
+    // importlib.metadata fails on a line without `=`; configparser, and uv with it, takes `;` for a comment.
+    let Some((name, value)) = entry.filter(|(name, _)| !name.is_empty() && !name.starts_with(';')) else {
+        return Some(format!("`{}` is not `NAME = MODULE:OBJECT`", shortened(line)));
+    };
+    if value.is_empty() {
+        return Some(format!("`{}` has no value", shortened(name)));
+    }
+    if !SCRIPT_GROUPS.contains(&group) {
+        return None;
+    }
+    // pip and uv join the name to the folder of programs. distlib reads a name with a space as its last word.
+    if name.contains(['/', '\\']) || [".", ".."].contains(&name) {
+        return Some(format!("the script `{}` would not lie in the folder of scripts", shortened(name)));
+    }
+    if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Some(format!("the script `{}` has a space in its name", shortened(name)));
+    }
+    if let Some(reserved) = reserved_script(name) {
+        return Some(format!("the script `{}` replaces `{reserved}` of the environment", shortened(name)));
+    }
+    (!values.is_match(value)).then(|| {
+        format!("the script `{}` has the value `{}`, which is not `MODULE:FUNCTION`", shortened(name), shortened(value))
+    })
+}
+
+/// Returns the program of an environment that a script of this name replaces, in any case and with `.exe` or `.py`
+/// (uv: `reserved_script_name`).
+pub(super) fn reserved_script(name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let stem = lower.strip_suffix(".exe").unwrap_or(&lower);
+    let stem = stem.strip_suffix(".py").unwrap_or(stem);
+    let is_number = |text: &str| text.parse::<u8>().is_ok();
+    let is_python = |minor: &str| is_number(minor) || minor.strip_suffix('t').is_some_and(is_number);
+    let versioned = ["python3.", "pythonw3."].iter().find_map(|prefix| stem.strip_prefix(prefix));
+    let is_reserved = ["python", "pythonw", "python3", "graalpy", "pypy", "pypy2", "pypy3"].contains(&stem)
+        || versioned.is_some_and(is_python);
+    is_reserved.then(|| stem.to_owned())
+}
+
+fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(80).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::entry_point_faults;
+
+    /// Ends of lines, comments, indentation, extras, other groups.
+    #[test]
+    fn sound_entry_points_have_no_faults() {
+        let text = "# made\n\n[console_scripts]\r\ndemo = demo.cli:main\r\n  demo-gpu=demo.cli:App.run [gpu, all]\n\
+                    x86_64-linux-gnu-g++ = demo:main\n[gui_scripts]\ndemo = demo:gui\n\
+                    [demo.plugins_v-1]\nany name = demo\nother = demo.plug:Plugin.x\n";
+        assert_eq!(entry_point_faults(text), []);
+        assert_eq!(entry_point_faults(""), []);
+    }
+
+    #[test]
+    fn entry_points_that_installers_refuse_are_told_by_line() {
+        let text = "stray = a:b\n[console_scripts]\n../foo = case:main\nsub/foo = case:main\n.. = case:main\n\
+                    foo\nfoo =\n= case:main\n;foo = case:main\nmy tool = case:main\nPython3.12 = case:main\n\
+                    python.exe = case:main\na = case\nb = case:\nc = :main\nd = case:main:x\ne = case main\n\
+                    f = case : main\ng = my-case:main\nh = case:main [\ni = case:main # note\nj = case:main [a.b]\n\
+                    twice = case:main\ntwice = case:other\n[gui_scripts]\n[console_scripts]\n[bad group]\n[open\n[]\n";
+        let told: String =
+            entry_point_faults(text).iter().map(|fault| format!("{}: {}\n", fault.line, fault.reason)).collect();
+        insta::assert_snapshot!(told, @r"
+        1: `stray = a:b` is in no group
+        3: the script `../foo` would not lie in the folder of scripts
+        4: the script `sub/foo` would not lie in the folder of scripts
+        5: the script `..` would not lie in the folder of scripts
+        6: `foo` is not `NAME = MODULE:OBJECT`
+        7: `foo` has no value
+        8: `= case:main` is not `NAME = MODULE:OBJECT`
+        9: `;foo = case:main` is not `NAME = MODULE:OBJECT`
+        10: the script `my tool` has a space in its name
+        11: the script `Python3.12` replaces `python3.12` of the environment
+        12: the script `python.exe` replaces `python` of the environment
+        13: the script `a` has the value `case`, which is not `MODULE:FUNCTION`
+        14: the script `b` has the value `case:`, which is not `MODULE:FUNCTION`
+        15: the script `c` has the value `:main`, which is not `MODULE:FUNCTION`
+        16: the script `d` has the value `case:main:x`, which is not `MODULE:FUNCTION`
+        17: the script `e` has the value `case main`, which is not `MODULE:FUNCTION`
+        18: the script `f` has the value `case : main`, which is not `MODULE:FUNCTION`
+        19: the script `g` has the value `my-case:main`, which is not `MODULE:FUNCTION`
+        20: the script `h` has the value `case:main [`, which is not `MODULE:FUNCTION`
+        21: the script `i` has the value `case:main # note`, which is not `MODULE:FUNCTION`
+        22: the script `j` has the value `case:main [a.b]`, which is not `MODULE:FUNCTION`
+        24: `twice` is twice in the group `console_scripts`
+        26: the group `console_scripts` begins twice
+        27: `[bad group]` does not begin a group
+        28: `[open` does not begin a group
+        29: `[]` does not begin a group
+        ");
+    }
+
+    #[test]
+    fn faults_without_end_are_cut() {
+        assert_eq!(entry_point_faults(&"[x]\n".repeat(100_000)).len(), 50);
+    }
+}

@@ -1,0 +1,77 @@
+//! What installers make of a wheel besides its files: programs of entry points, and folders of `.data`.
+
+use super::super::entry_points::{entry_point_faults, reserved_script};
+use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
+use super::super::{Member, Wheel};
+use super::Findings;
+use crate::diagnostic::Sink;
+use crate::diagnostic::registry::wheel as codes;
+
+/// The folders of `.data` (binary distribution format, "The .data directory"; pip: `SCHEME_KEYS`).
+const SCHEMES: [&str; 5] = ["data", "headers", "platlib", "purelib", "scripts"];
+/// Where programs lie in an environment, on Unix and on Windows.
+const SCRIPT_FOLDERS: [&str; 2] = ["bin", "Scripts"];
+
+pub(super) fn check(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+    check_entry_points(wheel, findings, sink);
+    check_data(wheel, findings, sink);
+}
+
+fn check_entry_points(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+    let name = wheel.dist_info_path("entry_points.txt");
+    let Some(member) = wheel.archive().member(&name) else { return };
+    let text = match wheel.archive().read(member, MAX_ENTRY_POINTS_BYTES) {
+        Ok(bytes) => String::from_utf8(bytes),
+        Err(error) => return sink.push(error.diagnostic(&findings.wheel)),
+    };
+    let Ok(text) = text else {
+        let finding = findings.member(&codes::BAD_ENTRY_POINT, &name, "the text is not UTF-8".to_owned());
+        return sink.push(finding);
+    };
+    for fault in entry_point_faults(&text) {
+        let message = format!("line {}: {}", fault.line, fault.reason);
+        sink.push(findings.member(&codes::BAD_ENTRY_POINT, &name, message));
+    }
+}
+
+fn check_data(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+    let stem = wheel.dist_info().trim_end_matches(".dist-info");
+    for member in wheel.archive().members() {
+        if let Some(message) = data_fault(member, stem) {
+            sink.push(findings.member(&codes::BAD_DATA_FOLDER, member.name(), message));
+        }
+    }
+}
+
+/// Returns what is wrong with a member of a `.data` folder; `stem` is that of the dist-info folder.
+///
+/// pip takes any folder at the top that ends so (`is_data_scheme_path`), uv only the one of this name
+/// (`ValidatedWheel`), and both refuse what is in none of the five folders (`make_data_scheme_file`, `install_data`).
+fn data_fault(member: &Member, stem: &str) -> Option<String> {
+    let (top, rest) = member.name().split_once('/').unwrap_or((member.name(), ""));
+    let folder = top.strip_suffix(".data")?;
+    if !member.name().contains('/') {
+        return Some(format!("`{top}` is a file where installers expect a folder"));
+    }
+    if folder != stem {
+        return Some(format!("`{top}` is not the `.data` folder of this wheel, `{stem}.data`"));
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let Some((scheme, path)) = rest.split_once('/') else {
+        return Some(format!("it is in none of the folders {}", SCHEMES.join(", ")));
+    };
+    if !SCHEMES.contains(&scheme) {
+        return Some(format!("`{scheme}` is none of the folders {}", SCHEMES.join(", ")));
+    }
+    let script = match (scheme, path.split_once('/')) {
+        // uv: "invalid entry (directory)".
+        ("scripts", Some(_)) => return Some("there are no folders in `scripts`".to_owned()),
+        ("scripts", None) => path,
+        ("data", Some((folder, name))) if SCRIPT_FOLDERS.contains(&folder) => name,
+        _ => return None,
+    };
+    let reserved = reserved_script(script)?;
+    Some(format!("it replaces `{reserved}` of the environment"))
+}
