@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let mut written = 0;
     for (name, text) in &pages {
-        match sys::write_if_changed(&folder.join(name), text.as_bytes()) {
+        match sys::replace_if_changed(&folder.join(name), text.as_bytes()) {
             Ok(changed) => written += usize::from(changed),
             Err(error) => {
                 shell.report(&[Diagnostic::from(error)]);

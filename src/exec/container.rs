@@ -170,7 +170,7 @@ fn prepare(
     containment: &Containment<'_>,
     record: &mut Record,
 ) -> Result<(std::fs::File, Invocation), FileError> {
-    sys::write_atomic(&order.folder.script(), containment.script.as_bytes())?;
+    sys::replace_file(&order.folder.script(), containment.script.as_bytes())?;
     for step in &order.steps[order.from..] {
         sys::remove(&order.folder.done(&step.stage))?;
     }

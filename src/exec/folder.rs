@@ -104,7 +104,7 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
     if let Some(root) = folder.path().parent() {
         let ignore = root.join(".gitignore");
         if !sys::exists(&ignore) {
-            sys::write_atomic(&ignore, GITIGNORE.as_bytes())?;
+            sys::replace_file(&ignore, GITIGNORE.as_bytes())?;
         }
     }
     let lock = folder.lock()?;

@@ -227,7 +227,7 @@ impl Record {
     /// # Errors
     /// When it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
-        sys::write_atomic(path, self.to_json().as_bytes())
+        sys::replace_file(path, self.to_json().as_bytes())
     }
 
     /// Reads the file; `None` where there is none.

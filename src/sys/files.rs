@@ -127,6 +127,32 @@ pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     write_atomic(path, bytes).map(|()| true)
 }
 
+/// Whether a regular file is there, and no link to one.
+pub fn is_regular_file(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|present| present.is_file())
+}
+
+/// Writes a file as a whole in the place of whatever has its name: a symbolic link is replaced and not followed, since
+/// others write into the folder and could have it lead anywhere. Missing parents are made.
+///
+/// # Errors
+/// When a folder or the file cannot be written; nothing is left behind then.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_beside(path, |out| out.write_all(bytes))
+}
+
+/// Writes a file as [`replace_file`] does, only where no regular file of the same content is there; returns whether it
+/// did.
+///
+/// # Errors
+/// As [`replace_file`].
+pub fn replace_if_changed(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+    if is_regular_file(path) && std::fs::read(path).is_ok_and(|present| present == bytes) {
+        return Ok(false);
+    }
+    replace_file(path, bytes).map(|()| true)
+}
+
 /// Writes a file as a whole from a stream: a temporary one beside it, synced, then renamed. Missing parents are made.
 /// A symbolic link keeps leading where it leads, to the file that is written; a device or a pipe is written to, since
 /// a file in its place would be another thing.
@@ -142,6 +168,12 @@ pub fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io
         let mut writer = std::io::BufWriter::with_capacity(1 << 18, file);
         return write(&mut writer).and_then(|()| writer.flush()).map_err(fault);
     }
+    write_beside(path, write)
+}
+
+/// Writes a file from a stream beside the path, and puts it in the place of what has the name.
+fn write_beside(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), FileError> {
+    let fault = |e| FileError::new("write", path, e);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -151,7 +183,7 @@ pub fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io
     let mut writer = std::io::BufWriter::with_capacity(1 << 18, unfinished.file());
     write(&mut writer).and_then(|()| writer.flush()).map_err(fault)?;
     drop(writer);
-    unfinished.persist(path, super::unfinished::MODE).map_err(fault)
+    unfinished.persist(path, None).map_err(fault)
 }
 
 /// Appends to a file that others append to as well.
@@ -261,6 +293,20 @@ mod tests {
         assert!(write_if_changed(&file, b"x").unwrap());
         assert!(!write_if_changed(&file, b"x").unwrap());
         assert!(write_if_changed(&file, b"y").unwrap());
+    }
+
+    #[test]
+    fn a_link_is_replaced_where_others_write_into_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (outside, link) = (folder.path().join("outside"), folder.path().join("link"));
+        std::fs::write(&outside, "kept").unwrap();
+        for text in ["kept", "new"] {
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(&outside, &link).unwrap();
+            assert!(replace_if_changed(&link, text.as_bytes()).unwrap());
+            assert!(!link.is_symlink() && !replace_if_changed(&link, text.as_bytes()).unwrap());
+            assert_eq!((read_text(&outside, 9).unwrap(), read_text(&link, 9).unwrap()), ("kept".into(), text.into()));
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
@@ -284,15 +284,22 @@ pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Opens a file to append to; parents are made.
+/// Opens a file to append to; parents are made. A symbolic link of its name is not followed: what is built may have put it
+/// there.
 ///
 /// # Errors
-/// When the system refuses.
+/// When the system refuses, or it is a symbolic link.
 pub fn open_log(path: &Path) -> Result<File, FileError> {
     if let Some(parent) = path.parent() {
         make_folder(parent)?;
     }
-    File::options().create(true).append(true).open(path).map_err(|e| FileError::new("write", path, e))
+    let no_follow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    File::options()
+        .create(true)
+        .append(true)
+        .custom_flags(no_follow)
+        .open(path)
+        .map_err(|e| FileError::new("write", path, e))
 }
 
 /// Bytes free for this user on the disk that holds a path; `None` where the system does not say.

@@ -19,14 +19,15 @@ mod random;
 mod scratch;
 mod signals;
 mod swap;
+mod umask;
 mod unfinished;
 mod unpacking;
 mod walked;
 
 pub use environment::{Environment, own_program};
 pub use files::{
-    FileError, append, has_file, is_file, kind_beside_file, read_bytes, read_text, size_bytes, write_atomic,
-    write_if_changed, write_streamed, write_unsynced,
+    FileError, append, has_file, is_file, is_regular_file, kind_beside_file, read_bytes, read_text, replace_file,
+    replace_if_changed, size_bytes, write_atomic, write_if_changed, write_streamed, write_unsynced,
 };
 pub use folders::{
     Entry, EntryKind, Lock, can_write_into, copy_atomic, digest_of, disk_usage, entries, exists, files_with_extension,

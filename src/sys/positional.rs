@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::FileError;
 use super::files::kind_of;
-use super::unfinished::{MODE, Unfinished};
+use super::unfinished::Unfinished;
 use crate::bytes::{ReadAt, is_same};
 use crate::wheel::{Target, WriteAhead};
 
@@ -280,8 +280,8 @@ pub fn save_checked<E: From<FileError>>(
         return Ok(Saved::Kept);
     }
     let mode = match existing {
-        Existing::Edit => std::fs::metadata(path).map_err(fault)?.permissions().mode() & 0o7777,
-        Existing::Keep | Existing::Replace => MODE,
+        Existing::Edit => Some(std::fs::metadata(path).map_err(fault)?.permissions().mode() & 0o7777),
+        Existing::Keep | Existing::Replace => None,
     };
     unfinished.persist(path, mode).map_err(fault)?;
     new_folders.keep();

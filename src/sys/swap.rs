@@ -15,6 +15,7 @@ use rustix::fs::{CWD, FlockOperation, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::FileError;
+use super::umask::new_file_mode;
 
 /// The right to change what lies right in a folder. Others that ask for it wait until all copies of it are dropped, or the
 /// program ends in whatever way.
@@ -355,7 +356,7 @@ pub fn real_path(path: &Path) -> PathBuf {
 
 fn settle(file: &File, path: &Path) -> Result<(), FileError> {
     let fault = |e| FileError::new("write", path, e);
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(fault)?;
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(new_file_mode())).map_err(fault)?;
     file.sync_all().map_err(fault)
 }
 

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-/// What new files are for others once they have a name.
-pub(super) const MODE: u32 = 0o644;
+use super::umask::new_file_mode;
+
+/// Before it has a name, a file is for nobody else.
+const UNNAMED_MODE: u32 = 0o600;
 
 /// A file being written into a folder.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ impl Unfinished {
     /// Begins a file in a folder, which must be there.
     pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(MODE)) {
+        match rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(UNNAMED_MODE)) {
             Ok(file) => Ok(Self::Unnamed(file.into(), folder.to_owned())),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
                 // Opened here: an error out of the crate tells the name of the moment, which says nothing to anybody.
@@ -44,9 +46,10 @@ impl Unfinished {
         }
     }
 
-    /// Syncs it and gives it permissions and its name, in the place of what has it.
-    pub(super) fn persist(self, path: &Path, mode: u32) -> io::Result<()> {
-        self.file().set_permissions(PermissionsExt::from_mode(mode))?;
+    /// Syncs it and gives it permissions and its name, in the place of what has it. Without a mode the permissions are
+    /// those of any new file.
+    pub(super) fn persist(self, path: &Path, mode: Option<u32>) -> io::Result<()> {
+        self.file().set_permissions(PermissionsExt::from_mode(mode.unwrap_or_else(new_file_mode)))?;
         self.file().sync_all()?;
         match self {
             Self::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
@@ -79,10 +82,10 @@ mod tests {
                 let names = folder.path().read_dir().unwrap().count();
                 assert_eq!(names, usize::from(text == "two"), "nothing to leave behind");
             }
-            unfinished.persist(&path, MODE).unwrap();
+            unfinished.persist(&path, None).unwrap();
             assert_eq!(crate::sys::read_text(&path, 99).unwrap(), text);
         }
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, MODE);
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, new_file_mode());
         drop(Unfinished::new_in(folder.path()).unwrap());
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
     }

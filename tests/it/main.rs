@@ -52,6 +52,7 @@ mod keep_work_in_sources;
 mod label_a_wheel;
 mod mistakes_around_plans;
 mod mistakes_in_matrices;
+mod new_files;
 mod newer_actions;
 mod patch_sources;
 mod pick_a_wheel;

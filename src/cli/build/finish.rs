@@ -61,7 +61,7 @@ pub(super) fn measure(job: &Prepared, built: &Built, exit: Exit, shell: &Shell) 
         disk_after_bytes: record.disk_after_bytes.unwrap_or_default(),
         wheel_bytes: record.wheels.iter().map(|wheel| wheel.size_bytes).sum(),
     };
-    if let Err(error) = sys::write_atomic(&job.folder.path().join(MEASURED_FILE), measured.to_json().as_bytes()) {
+    if let Err(error) = sys::replace_file(&job.folder.path().join(MEASURED_FILE), measured.to_json().as_bytes()) {
         shell.report(&[Diagnostic::from(error).severity(Severity::Warning)]);
     }
     measured.row()

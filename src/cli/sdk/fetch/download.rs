@@ -44,14 +44,14 @@ pub(super) fn fetched(
         && sys::digest_of(path)?.1 == sum
     {
         meter.add(size_bytes);
-        sys::write_if_changed(&beside, line(sum).as_bytes())?;
+        sys::replace_if_changed(&beside, line(sum).as_bytes())?;
         return Ok(Here { digest: sum, is_new: false });
     }
     // That of another archive vouches for nothing.
     sys::remove(&beside)?;
     let digest = saved(store, published, sum, path, meter)?;
     if let Some(sum) = sum {
-        sys::write_atomic(&beside, line(sum).as_bytes())?;
+        sys::replace_file(&beside, line(sum).as_bytes())?;
     }
     Ok(Here { digest, is_new: true })
 }
