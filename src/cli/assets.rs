@@ -25,6 +25,8 @@ pub(super) enum Depth {
     Verify,
     /// Name and METADATA.
     Identify,
+    /// The same, without keeping the text of METADATA: of many wheels it would be most of what memory holds.
+    List,
 }
 
 /// An asset and where it lies.
@@ -205,7 +207,10 @@ fn asset(
         size_bytes,
         requires_python: contents.requires_python,
         requires: contents.requires,
-        metadata: Some(contents.metadata),
+        metadata: Some(match depth {
+            Depth::List => CoreMetadata { bytes: None, ..contents.metadata },
+            Depth::Verify | Depth::Identify => contents.metadata,
+        }),
         yanked: Yanked::No,
         uploaded: None,
         origin: None,

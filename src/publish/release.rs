@@ -69,13 +69,12 @@ impl Release {
         links: &Links,
     ) -> Result<Self, IndexError> {
         crate::index::sort_by_file(&mut assets, |asset| &asset.file);
+        let mut generated = taken_metadata(&mut assets);
         // What a wheel with a label that says nothing is for is not known: it is published, and in no index.
         let files = assets.iter().map(|asset| &asset.file);
         let listed: Vec<&IndexFile> = files.filter(|file| file.is_listed()).collect();
         let made = repository(&listed, links)?;
-        let mut generated: BTreeMap<String, Vec<u8>> =
-            made.pages.into_iter().map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)).collect();
-        generated.extend(made.metadata);
+        generated.extend(made.pages.into_iter().map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)));
         generated.extend(documents(&assets, &[], particulars, before));
         Ok(Self { assets, generated })
     }
@@ -206,6 +205,14 @@ pub fn superseded(offered: &[Asset], kept: &[Asset]) -> BTreeMap<String, String>
 
 fn digest(bytes: &[u8]) -> Digest {
     Digest::new(Sha256::digest(bytes).into())
+}
+
+/// Takes the texts of METADATA out of assets that are listed, as files beside their wheels: memory holds each once.
+fn taken_metadata(assets: &mut [Asset]) -> BTreeMap<String, Vec<u8>> {
+    let listed = assets.iter_mut().map(|asset| &mut asset.file).filter(|file| file.is_listed());
+    let texts =
+        listed.filter_map(|file| Some((format!("{}.metadata", file.name), file.metadata.as_mut()?.bytes.take()?)));
+    texts.collect()
 }
 
 #[cfg(test)]

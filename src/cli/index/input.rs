@@ -45,7 +45,7 @@ pub(super) fn of_folder(
             known.add(path, sink)?;
         }
     }
-    let gathered = assets::gather(&files, Depth::Identify, &known, compat, sink);
+    let gathered = assets::gather(&files, Depth::List, &known, compat, sink);
     known::tell(&gathered, shell);
     let assets: Vec<_> = gathered.into_iter().map(|gathered| gathered.asset).collect();
     as_release(&assets, sink);

@@ -156,7 +156,10 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;
-    let mut written = pages::write_metadata(&made, folder, sink)?;
+    let mut written = match &args.folder {
+        Some(folder) => pages::write_metadata(&files, folder, sink)?,
+        None => 0,
+    };
     written += pages::write(&made, &present, args.folder.as_deref(), swap, sink)?;
     let document = Document {
         version: 1,

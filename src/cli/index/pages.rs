@@ -7,10 +7,13 @@ use rayon::prelude::*;
 
 use super::input::normal;
 use super::{Diagnostic, Exit, Place, Sink, codes, in_place, machine};
+use crate::cli::assets::metadata_path;
 use crate::cli::release_folder::digest;
-use crate::index::{self, GENERATOR, Repository, metadata_in};
+use crate::diagnostic::registry::host;
+use crate::index::{self, GENERATOR, IndexFile, Repository, metadata_in};
 use crate::names::{Digest, Withdrawn};
-use crate::sys::{self, FileError, FolderSwap};
+use crate::sys::{self, FileError, FolderSwap, PositionalFile};
+use crate::wheel::read_metadata;
 
 /// A page is smaller: about 100,000 files.
 const LARGEST_PAGE_BYTES: u64 = 64 << 20;
@@ -83,11 +86,34 @@ fn is_index(out: &Path) -> bool {
     is_landing(&sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default())
 }
 
-/// `.metadata` comes before the pages, which must not name what is not there.
-pub(super) fn write_metadata(made: &Repository, folder: &Path, sink: &mut Sink) -> Result<usize, Exit> {
-    let write = |(name, bytes): (&String, &Vec<u8>)| sys::write_if_changed(&folder.join(name), bytes);
-    let written: Result<Vec<bool>, FileError> = made.metadata.par_iter().map(write).collect();
-    written.map(|all| all.into_iter().filter(|one| *one).count()).map_err(|error| as_it_was(error, sink))
+/// Writes the METADATA of each wheel of the folder beside it, where it is not there yet, and returns how many were written.
+/// It comes before the pages, which must not name what is not there.
+pub(super) fn write_metadata(files: &[IndexFile], folder: &Path, sink: &mut Sink) -> Result<usize, Exit> {
+    let expected = |file: &IndexFile| Some((folder.join(&file.name), file.metadata.as_ref()?.digest));
+    let here = files.par_iter().filter(|file| file.origin.is_none()).filter_map(expected);
+    let written: Result<Vec<bool>, Diagnostic> = here.map(|(wheel, digest)| write_beside(&wheel, digest)).collect();
+    written.map(|all| all.into_iter().filter(|one| *one).count()).map_err(|error| {
+        sink.push(error.note("the index is as it was"));
+        Exit::Machine
+    })
+}
+
+/// Writes the METADATA of a wheel beside it, unless it is there; returns whether it did. A symbolic link is replaced.
+fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
+    let path = metadata_path(wheel);
+    let is_there = sys::is_regular_file(&path)
+        && sys::read_bytes(&path, LARGEST_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == expected);
+    if is_there {
+        return Ok(false);
+    }
+    let source = PositionalFile::open(wheel)?;
+    let bytes = read_metadata(&source).map_err(|error| error.diagnostic(&wheel.display().to_string()))?;
+    if digest(&bytes) != expected {
+        let message = format!("`{}` was changed while its index was made", wheel.display());
+        return Err(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("run it again"));
+    }
+    sys::replace_file(&path, &bytes)?;
+    Ok(true)
 }
 
 /// Puts the pages in place of those that are there, unless they are the same. `folder` is where the wheels lie; METADATA of

@@ -1,8 +1,9 @@
 //! The content of a member as a stream.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::{Mutex, PoisonError};
 
-use flate2::bufread::DeflateDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 
 use super::super::WheelError;
 use super::{Member, Method};
@@ -65,7 +66,66 @@ pub struct MemberReader<'m> {
 #[derive(Debug)]
 enum Data<'m> {
     Stored(Section<'m>),
-    Deflated(Box<DeflateDecoder<BufReader<Section<'m>>>>),
+    Deflated(Inflating<'m>),
+}
+
+/// Deflated data being inflated.
+#[derive(Debug)]
+struct Inflating<'m> {
+    input: BufReader<Section<'m>>,
+    /// `None` once it is back in the pool.
+    state: Option<Decompress>,
+}
+
+/// States of inflating that are used again: each is about 48 KiB. Made anew for every member, they leave as large a hole
+/// between the small texts that stay of each wheel.
+static INFLATE_STATES: Mutex<Vec<Decompress>> = Mutex::new(Vec::new());
+/// How many states are kept.
+const MAX_KEPT_STATES: usize = 64;
+
+impl<'m> Inflating<'m> {
+    fn new(input: BufReader<Section<'m>>) -> Self {
+        let kept = INFLATE_STATES.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Self { input, state: Some(kept.unwrap_or_else(|| Decompress::new(false))) }
+    }
+
+    /// How much of the data was used.
+    fn total_in(&self) -> u64 {
+        self.state.as_ref().map_or(0, Decompress::total_in)
+    }
+}
+
+impl Read for Inflating<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(state) = &mut self.state else { return Ok(0) };
+        loop {
+            let input = self.input.fill_buf()?;
+            let is_end = input.is_empty();
+            let before = (state.total_in(), state.total_out());
+            let flush = if is_end { FlushDecompress::Finish } else { FlushDecompress::None };
+            let status = state.decompress(input, buffer, flush);
+            let length = |after: u64, before: u64| usize::try_from(after - before).unwrap_or(usize::MAX);
+            let (used, made) = (length(state.total_in(), before.0), length(state.total_out(), before.1));
+            self.input.consume(used);
+            match status {
+                Ok(Status::Ok | Status::BufError) if made == 0 && !is_end && !buffer.is_empty() => {}
+                Ok(_) => return Ok(made),
+                Err(_) => return Err(io::ErrorKind::InvalidInput.into()),
+            }
+        }
+    }
+}
+
+impl Drop for Inflating<'_> {
+    fn drop(&mut self) {
+        let mut kept = INFLATE_STATES.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MAX_KEPT_STATES {
+            kept.extend(self.state.take().map(|mut state| {
+                state.reset(false);
+                state
+            }));
+        }
+    }
 }
 
 impl<'m> MemberReader<'m> {
@@ -74,9 +134,7 @@ impl<'m> MemberReader<'m> {
         let capacity = BUFFER_BYTES.min(usize::try_from(member.compressed_bytes).unwrap_or(BUFFER_BYTES)).max(1);
         let data = match member.method {
             Method::Stored => Data::Stored(section),
-            Method::Deflated => {
-                Data::Deflated(Box::new(DeflateDecoder::new(BufReader::with_capacity(capacity, section))))
-            }
+            Method::Deflated => Data::Deflated(Inflating::new(BufReader::with_capacity(capacity, section))),
         };
         Self { member, data, crc: crc32fast::Hasher::new(), left: member.size_bytes, is_checked: false }
     }
