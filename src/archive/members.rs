@@ -13,6 +13,8 @@ use super::limits::{MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTE
 
 /// Headers are one block, and contents are filled up to whole ones.
 const BLOCK_BYTES: u64 = 512;
+/// A block in memory.
+type Block = [u8; 512];
 /// Where a GNU header, and a block that continues one, says that another such block follows it.
 const IS_EXTENDED: usize = 482;
 const CONTINUES: usize = 504;
@@ -123,7 +125,7 @@ impl<R: Read> TarReader<R> {
 
     fn member(
         &mut self,
-        block: &[u8; BLOCK_BYTES as usize],
+        block: &Block,
         size_bytes: u64,
         extended: ExtendedHeader,
         offset: u64,
@@ -191,7 +193,7 @@ impl<R: Read> TarReader<R> {
     }
 
     /// Reads a block and checks that it is a header; `None` at the end.
-    fn header(&mut self) -> io::Result<Option<[u8; BLOCK_BYTES as usize]>> {
+    fn header(&mut self) -> io::Result<Option<Block>> {
         let offset = self.position;
         let Some(block) = self.block()?.filter(|block| block.iter().any(|byte| *byte != 0)) else { return Ok(None) };
         // The sum is made with blanks in the place of the sum itself.
@@ -204,8 +206,8 @@ impl<R: Read> TarReader<R> {
     }
 
     /// Reads a block; `None` at the end of the stream.
-    fn block(&mut self) -> io::Result<Option<[u8; BLOCK_BYTES as usize]>> {
-        let mut block = [0; BLOCK_BYTES as usize];
+    fn block(&mut self) -> io::Result<Option<Block>> {
+        let mut block: Block = [0; 512];
         let mut read = 0;
         while read < block.len() {
             match self.source.read(&mut block[read..]) {

@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 
 /// The largest manifest of an artifact. Manifests have a few kB.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
-/// The most folders that a manifest lists. Manifests of TheRock list up to about 30.
+/// The most folders that a manifest lists. Manifests of `TheRock` list up to about 30.
 pub const MAX_ROOTS: usize = 1000;
 /// The most faults that are reported of one artifact; behind them nothing more is read of it.
 pub const MAX_FAULTS: usize = 1000;

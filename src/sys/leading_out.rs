@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{FileError, WalkedKind, walked};
 
-/// So many links are followed on the way to one file (path_resolution(7)); what is behind more is out of reach.
+/// So many links are followed on the way to one file (`path_resolution(7)`); what is behind more is out of reach.
 const MAX_LINKS: u32 = 40;
 
 /// Returns the first link below a folder that leads out of it, with its text. Links are followed as the system does, one

@@ -83,7 +83,7 @@ fn of_file(wheel: &OpenedWheel, path: &str, linked: &Linked, promised: &[String]
     found
 }
 
-/// Whether a program needs none of the packages, as the small ones that TheRock's builder compiles in the place of links to
+/// Whether a program needs none of the packages, as the small ones that `TheRock`'s builder compiles in the place of links to
 /// programs: they need the C library, and nobody gives them a search path (ROCm/TheRock,
 /// `build_tools/_therock_utils/exe_stub_gen.py`).
 fn needs_nothing(linked: &Linked) -> bool {

@@ -50,7 +50,7 @@ pub(super) fn findings(selector: &Selector, opened: &Opened, facts: &Tables) -> 
 }
 
 /// Whether it has the files that installers need, in its one folder; and one of this program LF at the end of lines, which
-/// TheRock's builder leaves to the system that it runs on.
+/// `TheRock`'s builder leaves to the system that it runs on.
 fn form(selector: &Selector, stem: &str, is_own: bool) -> Vec<String> {
     let missing = NEEDED.into_iter().filter(|name| !selector.files.contains_key(&format!("{stem}/{name}")));
     let mut told: Vec<String> = missing.map(|name| format!("there is no `{name}` in it")).collect();

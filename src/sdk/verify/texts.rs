@@ -18,13 +18,13 @@ pub fn is_read(member: &str) -> bool {
 
 /// The values that a build appended to `_dist_info.py`: its last assignments of literals, and what it appended to lists.
 ///
-/// This program writes JSON's literals. TheRock's builder writes those of Python's `repr`, appends targets one by one, and
+/// This program writes JSON's literals. `TheRock`'s builder writes those of Python's `repr`, appends targets one by one, and
 /// says in the libraries' entry of `ALL_PACKAGES` that they are for all targets (ROCm/TheRock,
 /// `build_tools/_therock_utils/py_packaging.py`, `Parameters`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Assigned<'t>(BTreeMap<&'t str, Value>);
 
-/// How TheRock's builder says what the libraries' package is called.
+/// How `TheRock`'s builder says what the libraries' package is called.
 const TEMPLATE_OF_LIBRARIES: &str = "ALL_PACKAGES[\"libraries\"].dist_package_template";
 
 impl<'t> Assigned<'t> {
