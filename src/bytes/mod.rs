@@ -1,6 +1,6 @@
 //! Bytes that are read by position: files on disk, members that were unpacked, and stretches of either.
 //!
-//! In: what `sys` opens, or memory. Out: any stretch of it, to several threads at once.
+//! In: what `sys` opens, streams, or memory. Out: any stretch of it, to several threads at once.
 //!
 //! **Invariant:** nothing here holds a file as a whole; [`Scratch`] is room that a caller asked for.
 
@@ -11,6 +11,7 @@ mod pages;
 mod read_at;
 mod scratch;
 mod spare;
+mod text;
 
 pub use beside::{PIECE_BYTES, Passage, beside};
 pub use budget::{Budget, Share};
@@ -18,3 +19,4 @@ pub use joined::Joined;
 pub use read_at::{Part, ReadAt, Section, each_piece, is_same};
 pub use scratch::{MakeScratch, Rooms, Scratch, in_memory};
 pub use spare::{Buffer, Spare};
+pub use text::text_within;

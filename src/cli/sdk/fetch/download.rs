@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::store::Store;
 use super::tries::{Fault, Tries, tried};
+use crate::bytes::text_within;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::facts::CANNOT_FETCH;
 use crate::diagnostic::registry::sdk as codes;
@@ -75,9 +76,8 @@ pub(super) fn sum(store: &Store, published: &Published) -> Result<Option<Digest>
     }
     let file = format!("{}{SUM}", published.file());
     tried(|| {
-        let mut text = String::new();
         let (source, _) = store.open(&file)?;
-        source.take(LARGEST_SUM_BYTES).read_to_string(&mut text).map_err(|error| broken(store, &file, 0, &error))?;
+        let text = text_within(source, LARGEST_SUM_BYTES).map_err(|error| broken(store, &file, 0, &error))?;
         let bad = |said: &str| {
             Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is no SHA-256 digest"))
                 .at(store.place_of(&file), "")

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::read::{MANIFEST, roots, safe_member};
 use super::place;
 use crate::archive::{Unpacked, UnpackedKind, each_member};
+use crate::bytes::text_within;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
 use crate::names::{Digest, beside};
@@ -220,8 +221,7 @@ impl Members<'_> {
         if path != MANIFEST {
             return Err(no_manifest());
         }
-        let mut text = String::new();
-        content.take(MAX_MANIFEST_BYTES).read_to_string(&mut text)?;
+        let text = text_within(content, MAX_MANIFEST_BYTES)?;
         if self.paths == Paths::Kept {
             self.into.file(MANIFEST, 0o644, &mut text.as_bytes())?;
         }

@@ -1,7 +1,7 @@
 //! An artifact that is an archive, read once from its start to its end.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::roots::{Sorter, roots};
 use super::{MANIFEST, Shared, bad, damaged, out_of_budget, safe_member};
 use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_member};
-use crate::bytes::{Part, ReadAt as _, Section};
+use crate::bytes::{Part, ReadAt as _, Section, text_within};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::is_elf;
 use crate::names::{ArtifactName, Digest, folders_above, without_dots};
@@ -174,8 +174,7 @@ impl Listing<'_> {
             if member.path.as_deref().and_then(without_dots).as_deref() != Some(MANIFEST) {
                 return Err(Stop::NoManifest);
             }
-            let mut text = String::new();
-            content.take(MAX_MANIFEST_BYTES).read_to_string(&mut text)?;
+            let text = text_within(content, MAX_MANIFEST_BYTES)?;
             let read = roots(&text, &self.path.join(MANIFEST));
             let (roots, findings) = read.map_err(|fault| Stop::Fault(Box::new(fault)))?;
             self.findings.extend(findings);
