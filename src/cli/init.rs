@@ -94,10 +94,13 @@ fn workflow(shell: &Shell) -> Result<String, Exit> {
 fn rendered(compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<String, Exit> {
     let source = Source::new(MATRIX_PATH, matrix());
     let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
-    let plan = load::plan(shell, &[matrix], compat, &Options::default(), sink).ok_or(Exit::Fault)?;
+    let matrices = [matrix];
+    let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;
     let text = |path: &PathBuf| path.display().to_string();
     let (facts, recipes) = (shell.folders.compat.as_ref().map(text), shell.folders.recipes.as_ref().map(text));
+    let sources = super::render::sources(&plan, &matrices, compat);
     let words = render::Words {
+        sources: &sources,
         generator: super::render::GENERATOR,
         files: &[],
         out: WORKFLOW_PATH,

@@ -20,6 +20,8 @@ use crate::recipe::{self, Build, Site, shell_variable};
 use crate::render::WindowsShell;
 use crate::{render, sys};
 
+pub(super) use workflow::sources;
+
 /// Name and version of this program, as rendered files say it.
 pub(super) const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 

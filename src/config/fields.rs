@@ -5,8 +5,8 @@
 //! **Invariant:** a default stands here and nowhere else.
 
 use super::model::{
-    Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, PythonFrom,
-    Queue, RocmPolicy, RocmPrecision, Strictness, Switch, ToolFrom, TorchFrom,
+    Attest, DigestRule, GpuPolicy, GroupIds, LabelChoice, MakeLatest, MissingImage, Platform, PrRunMode, Prerelease,
+    PythonFrom, Queue, RocmPolicy, RocmPrecision, Strictness, Switch, ToolFrom, TorchFrom,
 };
 use crate::yaml::shape::{Field, Record, Shape};
 
@@ -300,6 +300,12 @@ const WORKFLOW: Record = Record {
             "single",
             "How many runs of one tag may wait for the one that runs.",
         ),
+        optional(
+            "incremental",
+            Shape::Boolean,
+            "true",
+            "Whether runs of tags build only what no release of the repository has yet.",
+        ),
     ],
 };
 
@@ -317,6 +323,12 @@ const RELEASE: Record = Record {
             Shape::Word(Attest::WORDS),
             "auto",
             "Whether the files are attested; `auto`: where the repository is not private.",
+        ),
+        optional(
+            "prerelease",
+            Shape::Word(Prerelease::WORDS),
+            "auto",
+            "Whether releases are prereleases, which are never the latest: by the version or the `nightly` in the tag, all, or none.",
         ),
         optional(
             "pages",

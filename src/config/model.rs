@@ -311,6 +311,13 @@ words! {
         On = "on" }
 }
 words! {
+    /// Whether a release is a prerelease.
+    Prerelease { /// By its tag.
+        Auto = "auto", /// It is.
+        True = "true", /// It is not.
+        False = "false" }
+}
+words! {
     /// Which release GitHub shows as the latest.
     MakeLatest { /// By date and version.
         Legacy = "legacy", /// This one.
@@ -413,6 +420,8 @@ pub struct Workflow {
     pub cache: Switch,
     /// How many runs of one tag wait.
     pub queue: Queue,
+    /// Whether runs of tags leave out what is published.
+    pub incremental: bool,
 }
 
 /// Options of the release.
@@ -422,6 +431,8 @@ pub struct Release {
     pub make_latest: MakeLatest,
     /// Whether wheels are attested.
     pub attest: Attest,
+    /// Whether the release is a prerelease.
+    pub prerelease: Prerelease,
     /// Whether pages are deployed.
     pub pages: bool,
     /// What the index of the pages withdraws.

@@ -43,7 +43,7 @@ pub use rebuilt::{Held, Rebuilt, newest_first, rebuilt_warning};
 pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
 pub use saved::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sums};
-pub use tag::{GitTag, GitTagError, TagName, TagNameError, tag_pieces};
+pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
 pub use tag_target::{TagTarget, Target};
 
 /// Assets for tests.

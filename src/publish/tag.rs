@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::names::Version;
+
 /// A release's tag that is also a folder's name: a tag of git without `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagName(String);
@@ -91,6 +93,29 @@ pub fn tag_pieces(text: &str) -> Vec<(u8, u64, &str)> {
     pieces
 }
 
+/// Whether the tag of a release says that it is a prerelease: a word of it is `nightly`, or its first version is a
+/// prerelease by PEP 440 (`v2.9.0rc1`, `flash-attn-2.9.dev3`) or, where that does not read it, by Semantic Versioning
+/// (`v1.0.0-preview.2`).
+pub fn is_prerelease_tag(tag: &str) -> bool {
+    if tag.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case("nightly")) {
+        return true;
+    }
+    let starts = std::iter::once(0).chain(tag.match_indices(['-', '/', '_']).map(|(at, _)| at + 1));
+    starts.map(|at| &tag[at..]).find_map(is_prerelease).unwrap_or(false)
+}
+
+/// Whether a version is a prerelease; `None` for a text that is no version.
+fn is_prerelease(text: &str) -> Option<bool> {
+    let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    match text.parse::<Version>() {
+        Ok(version) => Some(version.is_pre()),
+        Err(_) => Some(!text.parse::<semver::Version>().ok()?.pre.is_empty()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{GitTag, TagName, tag_pieces};
@@ -131,5 +156,19 @@ mod tests {
         ] {
             assert!(text.parse::<GitTag>().is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_tag_tells_whether_its_release_is_a_prerelease() {
+        let of = |tags: &str| tags.split(' ').filter(|tag| super::is_prerelease_tag(tag)).collect::<Vec<_>>().join(" ");
+        let prereleases = "v2.9.0rc1 v2.9.0-rc.1 2.9.dev3 flash-attn-2.8.3b2 release/v1.0a1 v1.0.0-preview.2 \
+                           v1.0.0-alpha.beta nightly-20261101 nightly-20261101.2 flash-attn-nightly NIGHTLY v1.0rc1+rocm6.2";
+        assert_eq!(of(prereleases), prereleases);
+        assert_eq!(
+            of(
+                "v2.8.3 v2.8.3-1 v2.8.3.post2 v2.8.3+rocm6.2 flash-attn-2.8.3 wheels-2026-11-01 wheels latest v7 fortnightly x-rc1"
+            ),
+            ""
+        );
     }
 }

@@ -184,8 +184,10 @@ fn no_job_inherits_secrets_runs_for_ever_or_is_stopped_while_it_publishes() {
     for (name, project, arguments) in cases() {
         let text = rendered(&project, &arguments);
         let workflow: Value = serde_yaml::from_str(&text).unwrap();
-        // File and tag: two files of one name do not wait for each other.
-        let group = serde_json::json!({"group": "${{ github.workflow_ref }}", "cancel-in-progress": false});
+        // File and tag: two files of one name do not wait for each other. Pull requests publish nothing.
+        let skips = workflow["on"]["pull_request"] == Value::Null && workflow["on"].get("pull_request").is_none();
+        let cancels = if skips { Value::from(false) } else { "${{ github.event_name == 'pull_request' }}".into() };
+        let group = serde_json::json!({"group": "${{ github.workflow_ref }}", "cancel-in-progress": cancels});
         assert_eq!(workflow["concurrency"], group, "{name}");
         for (id, job) in workflow["jobs"].as_object().unwrap() {
             let at = format!("{name}: {id}");
@@ -642,4 +644,65 @@ fn patterns_of_tags_are_patterns() {
     for tags in ["[\"release/*\"]", "[\"v*\", \"**\"]"] {
         assert!(told(tags).starts_with("error[G013 bad-tag]"), "{tags}: {}", told(tags));
     }
+}
+
+/// Recipes may build from the checkout itself, so pull requests that change it are planned.
+#[test]
+fn pull_requests_plan_when_a_source_of_the_checkout_changes() {
+    let hip = include_str!("../../examples/quickstart/hip-extension.yaml");
+    let paths = |source: &str| {
+        let vars = format!("{hip}\nvars: {{source: {source}}}\n");
+        let project = Project::new().file("matrices/hip.yaml", if source.is_empty() { hip } else { &vars });
+        let workflow: Value = serde_yaml::from_str(&rendered(&project, &["matrices/hip.yaml"])).unwrap();
+        assert!(workflow["on"].get("merge_group").is_some());
+        workflow["on"]["pull_request"]["paths"].to_string()
+    };
+    insta::assert_snapshot!(paths("native/ext"), @r#"
+    ["matrices/hip.yaml","native/ext","native/ext/**"]
+    "#);
+    insta::assert_snapshot!(paths("."), @r#"
+    ["matrices/hip.yaml","**"]
+    "#);
+}
+
+/// Nothing runs for a merge queue but what runs for its pull requests.
+#[test]
+fn merge_queues_run_what_pull_requests_run() {
+    let of = |mode: &str| {
+        let text = rendered(&project(&format!("workflow: {{pr-run-mode: {mode}}}\n")), &[]);
+        let workflow: Value = serde_yaml::from_str(&text).unwrap();
+        (workflow["on"].get("merge_group").is_some(), workflow["jobs"]["build"]["if"].as_str().unwrap().to_owned())
+    };
+    let (listens, when) = of("plan");
+    assert!(listens && when.ends_with("&& github.event_name != 'pull_request' && github.event_name != 'merge_group'"));
+    let (listens, when) = of("build");
+    assert!(listens && !when.contains("merge_group"), "{when}");
+    assert!(!of("skip").0);
+}
+
+/// A nightly that lacks one wheel builds one wheel.
+#[test]
+fn runs_of_tags_build_only_what_is_not_published() {
+    let step = |fields: &str| {
+        let workflow: Value = serde_yaml::from_str(&rendered(&project(fields), &[])).unwrap();
+        steps(&workflow["jobs"]["plan"]).find(|step| step["id"] == "plan").unwrap().clone()
+    };
+    let by_default = step("");
+    assert_eq!(by_default["env"]["GITHUB_TOKEN"], "${{ github.token }}");
+    let script = format!("rock-matrix() {{ echo \"$*\"; }}\n{}", by_default["run"].as_str().unwrap());
+    let run = |kind: &str| {
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-euo", "pipefail", "-c", &script])
+            .env("GITHUB_REF_TYPE", kind)
+            .env("GITHUB_REPOSITORY", "me/wheels");
+        String::from_utf8(bash.output().unwrap().stdout).unwrap()
+    };
+    let rest = "--github-output --most-matrices 1 --max-legs 1 --format json --out plan.json\n";
+    assert_eq!(run("tag"), format!("plan --published me/wheels {rest}"));
+    assert_eq!(run("branch"), format!("plan {rest}"));
+    let off = step("workflow: {incremental: false}\n");
+    assert_eq!(
+        (off["run"].as_str().unwrap(), &off["env"]),
+        (format!("rock-matrix plan {rest}").trim_end(), &Value::Null)
+    );
 }

@@ -125,7 +125,7 @@ torch-from: host
 python-from: host
 vars: {python: "$work/python"}
 runner: rocm-azure
-workflow: {tool: $1, max-jobs: 1, max-parallel: 1}
+workflow: {tool: $1, max-jobs: 1, max-parallel: 1, incremental: false}
 release: {pages: true}
 YAML
 }

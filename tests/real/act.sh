@@ -68,7 +68,7 @@ commit() {
     sed "s/^  python: .*/  python: [${list%, }]/" "$hip_matrix"
     # Pods of that runner have no engine of containers: steps run in the job itself. Each wheel is tested on another
     # runner, by a job of its own that has no GPU here.
-    printf '%s\n' 'runner: rocm-azure' 'test: {runner: mi300x, gpu: none}' 'workflow: {tool: action, max-jobs: 1}' 'release: {pages: true}' 'include:'
+    printf '%s\n' 'runner: rocm-azure' 'test: {runner: mi300x, gpu: none}' 'workflow: {tool: action, max-jobs: 1, incremental: false}' 'release: {pages: true}' 'include:'
     for version in "$@"; do
       vars="python: \"${interpreters[$version]}\""
       [ "$version" != "$broken" ] || vars+=", source: examples/broken-extension"

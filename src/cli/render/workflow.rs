@@ -1,14 +1,17 @@
 //! `render workflow`: the file that GitHub runs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::GENERATOR;
 use crate::cli::load::{self, Matrix};
 use crate::cli::{Exit, Shell};
+use crate::compat::Compat;
 use crate::config::Platform;
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
-use crate::plan::Options;
-use crate::{names, render, sys};
+use crate::plan::{JobView, Options, Plan};
+use crate::recipe::container::CALLER_MOUNT;
+use crate::{names, recipe, render, sys};
 
 /// The file that is meant where none is named.
 const DEFAULT_OUT: &str = ".github/workflows/wheels.yml";
@@ -58,7 +61,9 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT));
     let (name, facts) = (text(&out), shell.folders.compat.as_deref().map(text));
     let recipes = shell.folders.recipes.as_deref().map(text);
+    let sources = sources(&plan, &matrices, compat);
     let words = render::Words {
+        sources: &sources,
         generator: GENERATOR,
         files: &files,
         out: &name,
@@ -85,6 +90,23 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     } else {
         write(&out, present, &rendered, shell)
     }
+}
+
+/// The files and folders below the working folder that the jobs copy: `path:` sources of their recipes.
+pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for (number, (group, matrix)) in plan.groups.iter().zip(matrices).enumerate() {
+        for job in group.jobs(number).map(JobView::to_job) {
+            let Ok(build) = recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &BTreeMap::new())
+            else {
+                continue;
+            };
+            let copied = build.steps.iter().flat_map(|step| step.sources());
+            let own = copied.filter_map(|(_, path)| path.strip_prefix(CALLER_MOUNT));
+            found.extend(own.map(|path| path.trim_start_matches('/').to_owned()));
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Leaves the files for Windows out of those that were found, saying so, and names the others; none where nothing was left

@@ -6,8 +6,8 @@ use super::{Reader, entries, items, place_all, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::{
     Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
-    Platform, PrRunMode, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, Strictness, Switch, Test,
-    TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
+    Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, Strictness, Switch,
+    Test, TestFamilies, ToolFrom, TorchFrom, Workflow, syntax,
 };
 use crate::diagnostic::{
     Diagnostic,
@@ -321,6 +321,7 @@ impl Reader<'_> {
         Some(Release {
             make_latest: MakeLatest::from_word(text(node, "make-latest"))?,
             attest: Attest::from_word(text(node, "attest"))?,
+            prerelease: Prerelease::from_word(text(node, "prerelease"))?,
             pages: node.get("pages")?.boolean()?,
             yank,
             yank_older_than,
@@ -396,6 +397,7 @@ impl Reader<'_> {
             tool: ToolFrom::from_word(text(node, "tool"))?,
             cache: Switch::from_word(text(node, "cache"))?,
             queue: Queue::from_word(text(node, "queue"))?,
+            incremental: node.get("incremental")?.boolean()?,
         })
     }
 }

@@ -32,6 +32,8 @@ pub struct Words<'a> {
     pub out: &'a str,
     /// `--compat`.
     pub compat: Option<&'a str>,
+    /// Files and folders of the checkout that recipes build from.
+    pub sources: &'a [String],
     /// `--recipes`.
     pub recipes: Option<&'a str>,
 }

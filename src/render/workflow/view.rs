@@ -52,6 +52,7 @@ pub(super) struct View<'a> {
     /// How many legs there are outputs for.
     max_legs: usize,
     queue: &'static str,
+    incremental: bool,
     cache: bool,
     /// Whether files are attested: `auto`, `on` or `off`.
     attest: &'static str,
@@ -124,6 +125,7 @@ struct Publish {
     timeout: u32,
     slow: &'static str,
     make_latest: &'static str,
+    prerelease: &'static str,
 }
 
 /// The job that says which legs failed.
@@ -179,6 +181,7 @@ impl<'a> View<'a> {
             legs: shards.iter().map(|shard| format!(" --legs-env LEGS_{}", shard.number)).collect(),
             max_legs: plan.job_count().max(1),
             queue: agreed.workflow.queue.word(),
+            incremental: agreed.workflow.incremental,
             cache: agreed.workflow.cache == Switch::On,
             attest: agreed.release.attest.word(),
             has_wheels: leaves(Leaves::Wheels) || leaves(Leaves::Sdist),
@@ -193,6 +196,7 @@ impl<'a> View<'a> {
                 timeout: if slow { PUBLISH_MIN.1 } else { PUBLISH_MIN.0 },
                 slow: if slow { " --slow" } else { "" },
                 make_latest: agreed.release.make_latest.word(),
+                prerelease: agreed.release.prerelease.word(),
             },
             failures: failures(&before_publish().collect::<Vec<_>>(), agreed.workflow.pr_run_mode),
             pages: agreed.release.pages,
@@ -220,6 +224,10 @@ fn plain(path: &str) -> String {
 fn changes(words: &Words<'_>) -> Vec<String> {
     let has_signs = |path: &&str| path.contains(['*', '?', '[', ']', '!', '+']);
     let folders = || words.recipes.into_iter().chain(words.compat);
+    let sources = || words.sources.iter().map(|path| plain(path)).filter(|path| !path.starts_with(".."));
+    if sources().any(|path| has_signs(&path.as_str())) {
+        return Vec::new();
+    }
     if words.files.iter().map(String::as_str).chain(folders()).any(|path| has_signs(&path)) {
         return Vec::new();
     }
@@ -230,6 +238,8 @@ fn changes(words: &Words<'_>) -> Vec<String> {
     }
     let all = |folder: &str| if folder == "." { "**".to_owned() } else { format!("{folder}/**") };
     files.extend(folders().map(|folder| all(&plain(folder))));
+    // A source may be a file, too.
+    files.extend(sources().flat_map(|path| if path == "." { vec![all(".")] } else { vec![path.clone(), all(&path)] }));
     files
 }
 
@@ -262,7 +272,8 @@ fn begins(pull_requests: PrRunMode) -> &'static str {
         PrRunMode::Build => {
             "(github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository)"
         }
-        PrRunMode::Plan | PrRunMode::Skip => "github.event_name != 'pull_request'",
+        PrRunMode::Plan => "github.event_name != 'pull_request' && github.event_name != 'merge_group'",
+        PrRunMode::Skip => "github.event_name != 'pull_request'",
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::compat::Compat;
 use crate::github::UploadsHost;
+use crate::publish::is_prerelease_tag;
 use crate::publish::remote::{Goal, MakeLatest};
 use crate::sys;
 
@@ -32,9 +33,9 @@ pub(in crate::cli::publish) struct Options {
     /// The commit, or the branch, that the tag names; it is made there if it does not exist, and must be there if it does
     #[arg(long, value_name = "COMMIT", help_heading = "GitHub")]
     pub(super) target: Option<String>,
-    /// Mark the release as not finished
-    #[arg(long, help_heading = "GitHub")]
-    pub(super) prerelease: bool,
+    /// Mark the release as a prerelease, which is never the latest; `auto` by the version or the `nightly` in its tag
+    #[arg(long, value_parser = ["auto", "true", "false"], default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "WHEN", help_heading = "GitHub")]
+    pub(super) prerelease: String,
     /// Whether it becomes the latest release
     #[arg(long, value_parser = ["true", "false", "legacy"], default_value = "legacy", value_name = "WHEN", help_heading = "GitHub")]
     pub(super) make_latest: String,
@@ -67,13 +68,18 @@ pub(in crate::cli::publish) struct Options {
 impl Options {
     /// What they say of a release.
     pub(super) fn goal(&self, tag: String, notes: Option<String>, compat: &Compat) -> Goal {
+        let prerelease = match self.prerelease.as_str() {
+            "auto" => is_prerelease_tag(&tag),
+            word => word == "true",
+        };
         Goal {
             tag,
             title: self.title.clone(),
             body: notes,
             target: self.target.clone(),
-            prerelease: self.prerelease,
+            prerelease,
             make_latest: match self.make_latest.as_str() {
+                _ if prerelease => MakeLatest::No,
                 "true" => MakeLatest::Yes,
                 "false" => MakeLatest::No,
                 _ => MakeLatest::Legacy,

@@ -42,6 +42,9 @@ pub(super) fn resume(args: &Args, repo: &str, reading: Reading) -> String {
             words.extend([flag.to_owned(), value.clone()]);
         }
     }
+    if options.prerelease != "false" {
+        words.push(format!("--prerelease={}", options.prerelease));
+    }
     let known = args.known.iter().filter(|_| reading == Reading::Same);
     words.extend(known.flat_map(|known| ["--known".to_owned(), quoted(known)]));
     if options.at_once != AT_ONCE {
@@ -55,7 +58,6 @@ pub(super) fn resume(args: &Args, repo: &str, reading: Reading) -> String {
         (args.github.draft, "--draft"),
         (args.github.allow_published, "--allow-published"),
         (args.github.clean_duplicates, "--clean-duplicates"),
-        (args.github.prerelease, "--prerelease"),
         (args.github.slow, "--slow"),
         (args.read_all || reading == Reading::All, "--read-all"),
     ];
