@@ -2,8 +2,8 @@
 //!
 //! `pep440_rs` 0.7.3 parses and orders versions correctly, but its specifiers differ from PEP 440 in four places: `<V` for
 //! a pre-release `V` rejects the earlier pre-releases of the same release, `==V.*` matches a version with fewer release
-//! numbers than `V`, `!=V.*` does not match it, and `===` compares normalised texts. The rules here follow the PyPA
-//! specification "Version specifiers" and agree with `packaging` 26.3 (`packaging/_ranges.py`).
+//! numbers than `V`, `!=V.*` does not match it, and `===` compares normalised texts. The rules here follow the
+//! specification "Version specifiers" of the Python Packaging Authority and agree with `packaging` 26.3 (`packaging/_ranges.py`).
 //!
 //! **Invariant:** no other module compares versions with the operators of a specifier.
 

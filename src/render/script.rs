@@ -255,6 +255,7 @@ mod tests {
         "#);
         let folder = tempfile::tempdir().unwrap();
         // It ends at the first stage, which is not one of this name.
+        #[expect(clippy::disallowed_methods, reason = "the shell judges how the script quotes")]
         let ended = std::process::Command::new("bash")
             .args(["-c", &text])
             .env("ROCK_FROM", "none")

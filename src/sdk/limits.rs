@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn the_memory_of_a_listing_ends_where_it_says() {
         let budget = ListingBudget::default();
-        let taken = (0..).take_while(|_| budget.take(512)).count() as u64;
+        let taken = (0..=MAX_LISTING_BYTES).take_while(|_| budget.take(512)).count() as u64;
         assert_eq!(taken, MAX_LISTING_BYTES / (ENTRY_BYTES + 1024));
     }
 }

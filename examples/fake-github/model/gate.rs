@@ -176,7 +176,7 @@ fn is_known(accept: &str) -> bool {
     })
 }
 
-/// The fields of a body by the OpenAPI description of the API: `repos/create-release`, `repos/update-release` and
+/// The fields of a body by the `OpenAPI` description of the API: `repos/create-release`, `repos/update-release` and
 /// `repos/update-release-asset`. What GitHub does with others is written nowhere.
 fn documented_fields(operation: Operation) -> &'static [&'static str] {
     match operation {

@@ -159,7 +159,7 @@ pub fn delete(call: &mut Call, repository: &mut Repository) -> Reply {
 /// Whether git takes a name for a tag (git-check-ref-format).
 fn is_tag(name: &str) -> bool {
     let is_taken = |letter: char| !letter.is_ascii_control() && !" ~^:?*[\\".contains(letter);
-    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && part.strip_suffix(".lock").is_none();
     let has_none = |text: &&str| !name.contains(*text);
     name.chars().all(is_taken)
         && name.split('/').all(is_part)

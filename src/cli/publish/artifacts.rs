@@ -90,5 +90,5 @@ impl Artifacts {
 }
 
 fn is_asset(name: &str) -> bool {
-    name.ends_with(".whl") || name.ends_with(".tar.gz")
+    [".whl", ".tar.gz"].iter().any(|suffix| name.ends_with(suffix))
 }

@@ -101,7 +101,7 @@ pub(in crate::cli) fn sources(plan: &Plan, matrices: &[Matrix], compat: &Compat)
             else {
                 continue;
             };
-            let copied = build.steps.iter().flat_map(|step| step.sources());
+            let copied = build.steps.iter().flat_map(recipe::Step::sources);
             let own = copied.filter_map(|(_, path)| path.strip_prefix(CALLER_MOUNT));
             found.extend(own.map(|path| path.trim_start_matches('/').to_owned()));
         }

@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// The folder to fill, which is empty or missing
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
-    /// Write the digest to the file that GITHUB_OUTPUT names
+    /// Write the digest to the file that `GITHUB_OUTPUT` names
     #[arg(long, help_heading = "Output")]
     github_output: bool,
 }

@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// List the artifact of one job: that of the workflow's matrix entry in this environment variable
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     job_env: Option<String>,
-    /// Write the list as `artifacts` to the file that GITHUB_OUTPUT names
+    /// Write the list as `artifacts` to the file that `GITHUB_OUTPUT` names
     #[arg(long, help_heading = "Output")]
     github_output: bool,
 }

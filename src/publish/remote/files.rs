@@ -165,7 +165,7 @@ impl One<'_> {
             Holds::Other => match waiting {
                 None => steps.push(self.upload(&waiting_name)),
                 Some(asset) => {
-                    steps.extend([delete(present, DeleteReason::OtherBytes), rename(asset, &self.wanted.name)])
+                    steps.extend([delete(present, DeleteReason::OtherBytes), rename(asset, &self.wanted.name)]);
                 }
             },
         }

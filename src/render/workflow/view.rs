@@ -93,12 +93,12 @@ impl Reported {
     /// What the job reported that built the program for the architecture of a leg.
     fn for_leg(tools: &[Tool]) -> Self {
         let output = |name: &str| {
+            let Some((last, others)) = tools.split_last() else { return String::new() };
+            let conditional =
+                |tool: &Tool| format!("matrix.arch == '{}' && needs.{}.outputs.{name}", tool.arch, tool.job);
             // The last one needs no condition: every leg has one of these architectures.
-            let of_tool = |(number, tool): (usize, &Tool)| match number + 1 == tools.len() {
-                true => format!("needs.{}.outputs.{name}", tool.job),
-                false => format!("matrix.arch == '{}' && needs.{}.outputs.{name}", tool.arch, tool.job),
-            };
-            tools.iter().enumerate().map(of_tool).collect::<Vec<_>>().join(" || ")
+            let unconditional = format!("needs.{}.outputs.{name}", last.job);
+            others.iter().map(conditional).chain([unconditional]).collect::<Vec<_>>().join(" || ")
         };
         Self { artifact: output("artifact"), digest: output("digest") }
     }

@@ -123,7 +123,7 @@ impl HeaderRecord<'_> {
         let version = self.version & 0xff;
         if version > MAX_VERSION {
             let what = format!("needs version {}.{} of the format; the newest is 6.3", version / 10, version % 10);
-            return Err(self.violation(Rule::FormatVersion, what));
+            return Err(self.violation(Rule::FormatVersion, &what));
         }
         let mut rest = self.extra;
         let mut seen = BTreeSet::new();
@@ -132,11 +132,11 @@ impl HeaderRecord<'_> {
             // bytes behind the last field.
             let Some((id, content, after)) = split_extra_field(rest) else {
                 let what = format!("ends with {} bytes of extra fields that are not a whole one", rest.len());
-                return Err(self.violation(Rule::ExtraField, what));
+                return Err(self.violation(Rule::ExtraField, &what));
             };
             // async_zip: `DuplicateExtraFieldHeader`; PyPI: `DISALLOW_DUPLICATE_EXTRA_IDS`.
             if !seen.insert(id) {
-                return Err(self.violation(Rule::ExtraField, format!("has the extra field {id:#06x} twice")));
+                return Err(self.violation(Rule::ExtraField, &format!("has the extra field {id:#06x} twice")));
             }
             match id {
                 UNICODE_PATH_FIELD => self.check_unicode_path(content)?,
@@ -155,7 +155,7 @@ impl HeaderRecord<'_> {
     /// fit they ignore the field, others do not compare it, and no packing tool writes it so.
     fn check_unicode_path(&self, content: &[u8]) -> Result<(), WheelError> {
         let violation = |what: String| {
-            self.violation(Rule::UnicodePath, format!("has an Info-ZIP Unicode Path field (0x7075) {what}"))
+            self.violation(Rule::UnicodePath, &format!("has an Info-ZIP Unicode Path field (0x7075) {what}"))
         };
         let Some((head, path)) = content.split_at_checked(UNICODE_PATH_HEAD_BYTES) else {
             return Err(violation(format!("of {} bytes, too few for one", content.len())));
@@ -190,10 +190,10 @@ impl HeaderRecord<'_> {
             return Ok(());
         }
         let what = format!("has a ZIP64 field of {} bytes that does not fit its sizes", content.len());
-        Err(self.violation(Rule::ExtraField, what))
+        Err(self.violation(Rule::ExtraField, &what))
     }
 
-    fn violation(&self, rule: Rule, what: String) -> WheelError {
+    fn violation(&self, rule: Rule, what: &str) -> WheelError {
         let kind = match self.kind {
             HeaderKind::Central => "central",
             HeaderKind::Local => "local",
