@@ -182,7 +182,8 @@ impl ManifestFile {
         let fields = Fields { file: name };
         let is_version = |text: &str| text.parse::<Version>().is_ok();
         let is_tag = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        let is_target = |text: &str| text.parse::<GfxTarget>().is_ok();
+        // A family, `gfx120X-all`, stands for the targets that it had when the wheel was built.
+        let is_target = |text: &str| text.parse::<GfxTarget>().is_ok() || is_label(text);
         fields.needed("distribution", distribution, DistributionName::is_one, "the name of a project")?;
         fields.needed("version", version, is_version, "a version")?;
         fields.optional("label", label.as_deref(), |text| text.parse::<LocalLabel>().is_ok(), "a label")?;
@@ -198,7 +199,8 @@ impl ManifestFile {
             tags.iter().try_for_each(|tag| fields.needed(field, tag, is_tag, "a tag of wheels"))?;
         }
         covers.iter().try_for_each(|version| fields.needed("covers", version, is_label, "a version of Python"))?;
-        gfx.iter().try_for_each(|target| fields.needed("gfx", target, is_target, "a gfx target"))?;
+        gfx.iter()
+            .try_for_each(|target| fields.needed("gfx", target, is_target, "a gfx target or a family of them"))?;
         fields.optional("requires_python", requires_python.as_deref(), is_line, "a text of one line")?;
         fields.needed("index", index, |text| text.is_empty() || is_label(text), "a folder of the index")
     }

@@ -179,6 +179,19 @@ fn a_full_disk_is_named_as_such() {
     assert!(stderr.contains("error[B067 disk-full]: stage `build` failed because the disk is full"), "{stderr}");
 }
 
+/// The same system error as on a full disk, but one that needs no device.
+#[test]
+fn a_log_that_cannot_be_written_ends_the_build() {
+    let toy = Toy::building("head -c 300000 /dev/zero | tr '\\0' '\\n'; sleep 60");
+    let mut bash = toy.project.program("bash");
+    bash.args(["-c", "ulimit -f 100; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rock-matrix"), "build", JOB]);
+    bash.args(["--recipes", "recipes"]).current_dir(&toy.folder).env("WHEELS", toy.path("wheels"));
+    let output = bash.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("cannot write") && stderr.contains("build.log"), "{stderr}");
+}
+
 #[test]
 fn secrets_stay_out_of_log_and_messages() {
     let toy = Toy::building("echo token $TOKEN; exit 1").matrix("secrets: [TOKEN]\n");

@@ -62,8 +62,11 @@ fn wheels() -> Vec<Candidate> {
 }
 
 fn file_row(name: &str, gfx: Option<Value>, requires: Option<&str>) -> Value {
+    let mut parts = name.split('-');
+    let (project, version) =
+        (parts.next().unwrap().replace('_', "-"), parts.next().unwrap().split('+').next().unwrap());
     let mut row = json!({
-        "name": name, "sha256": "ab".repeat(32), "size_bytes": 123_456_789, "distribution": "", "version": "",
+        "name": name, "sha256": "ab".repeat(32), "size_bytes": 123_456_789, "distribution": project, "version": version,
         "label": null, "accelerator": null, "torch": null, "git": null, "backend": null, "build": null, "python": [],
         "abi": [], "platform": [], "covers": [], "requires_python": requires, "metadata_sha256": null, "index": "",
     });

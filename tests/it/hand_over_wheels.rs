@@ -112,7 +112,7 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: there is no `build.json`
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is not done, or left no file
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is of the job `other`
-    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: `../elsewhere.whl` is not the name of a file
+    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: `wheels` holds what no build writes there
     ");
 }
 

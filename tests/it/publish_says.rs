@@ -378,7 +378,10 @@ fn the_rendered_workflow_attests_the_wheels_and_then_publishes_with_one_job() {
     let attest = steps.iter().position(|step| step["with"]["subject-checksums"] == "subjects.txt").unwrap();
     assert!(steps[attest]["uses"].as_str().unwrap().starts_with("actions/attest@"));
     let (notes, publish) = (runs(job, "report notes").unwrap(), runs(job, "publish --repo").unwrap());
-    assert!(runs(job, "publish --dist dist --subjects subjects.txt").unwrap() < attest, "of what is in the folder");
+    assert!(
+        runs(job, "publish --dist \"release/$GITHUB_REF_NAME\" --subjects subjects.txt").unwrap() < attest,
+        "of what is in the folder"
+    );
     assert!(notes < attest && attest < publish, "the text and the attestation are there when it is published");
 }
 

@@ -348,7 +348,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     let digest = |path: &str| rock_matrix::sys::digest_of(&project.path(path)).unwrap().1.to_hex();
     let report = serde_json::json!({"job": job, "artifact": "12", "digest": digest("artifacts/SHA256SUMS")});
     let plan = digest("plan.json");
-    let project = project.env("LEGS_0", &serde_json::json!({"leg_0": report.to_string()}).to_string());
+    let project = project.env("LEGS_0", serde_json::json!({"leg_0": report.to_string()}).to_string());
     let workflow = project.run(&["render", "workflow", "matrix.yaml"]).exits(0).stdout;
     let joined = workflow.replace("\\\n", " ");
     let line = |word: &str| {

@@ -311,10 +311,10 @@ fn links_that_lead_out_by_way_of_others_are_not_unpacked() {
     });
     // Two artifacts that are fine each by itself, and lead out of the tree that both are unpacked into.
     artifacts.archive("fft_lib_generic", Some("r/stage\n"), |tar| {
-        append_other(tar, tar::EntryType::Symlink, "r/stage/a/b", "..")
+        append_other(tar, tar::EntryType::Symlink, "r/stage/a/b", "..");
     });
     artifacts.archive("blas_lib_generic", Some("r/stage\n"), |tar| {
-        append_other(tar, tar::EntryType::Symlink, "r/stage/c", "a/b/../outside")
+        append_other(tar, tar::EntryType::Symlink, "r/stage/c", "a/b/../outside");
     });
     artifacts.publish("staging", "123-linux");
     let alone = fetch(&project, &["rand", "--extract"], 1).stderr;

@@ -24,7 +24,7 @@ const FORMAT: &str = "1";
 const MOST_PARALLEL: u32 = 256;
 
 /// Entries of `rows`, of `include` and of `exclude`.
-const MOST_ENTRIES: usize = 10_000;
+const MOST_ENTRIES: usize = 20_000;
 /// Groups of a container.
 const MOST_GROUPS: usize = 1000;
 

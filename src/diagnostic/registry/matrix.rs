@@ -323,5 +323,5 @@ pub const TOO_MANY_VALUES: Code = Code::error(
 pub const TOO_MANY_ENTRIES: Code = Code::error(
     "M071",
     "too-many-entries",
-    "The list is longer than any build needs: `secrets` may name 300 (GitHub gives a workflow at most 100 secrets each of the organization, the repository and the environment), `gfx` and `docker.groups` 1,000, and `rows`, `include` and `exclude` 10,000 each.\n\nValues that many cells share belong on an axis.",
+    "The list is longer than any build needs: `secrets` may name 300 (GitHub gives a workflow at most 100 secrets each of the organization, the repository and the environment), `gfx` and `docker.groups` 1,000, and `rows`, `include` and `exclude` 20,000 each.\n\nValues that many cells share belong on an axis.",
 );

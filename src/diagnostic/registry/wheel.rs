@@ -60,7 +60,7 @@ pub const ALL: &[&Code] = &[
     &UNTRIED_EMBEDDING,
     &UNICODE_PATH,
     &BAD_EXTRA_FIELD,
-    &FILE_AND_FOLDER,
+    &MEMBER_AND_FOLDER,
     &HIDDEN_BYTES,
     &RECORDS_IN_COMMENT,
     &FALSE_DATA_DESCRIPTOR,
@@ -412,9 +412,9 @@ pub const BAD_EXTRA_FIELD: Code = Code::error(
     "The extra fields of a header are longer than their room, one of them is there twice, or a ZIP64 field does not hold the sizes that the header leaves to it. pip, uv and PyPI refuse such an archive, each for some of these.\n\nPack the wheel again; wheels need no extra fields but ZIP64.",
 );
 /// A file and a folder of one name.
-pub const FILE_AND_FOLDER: Code = Code::error(
+pub const MEMBER_AND_FOLDER: Code = Code::error(
     "W102",
-    "file-and-folder",
+    "member-and-folder",
     "A member is a file, and other members lie in a folder of the same name. No system can hold both, so what is installed depends on the order, or nothing is.",
 );
 /// Bytes that belong to no member.

@@ -154,20 +154,21 @@ impl One<'_> {
         match self.holds(present) {
             Holds::It => steps.extend(waiting.map(|asset| delete(asset, DeleteReason::PlaceTaken))),
             Holds::Unknown => steps.push(hash(present)),
-            Holds::Other if present.state == AssetState::Starter => {
-                steps.extend([delete(present, DeleteReason::Unfinished), comes()]);
-            }
-            Holds::Other if !self.may_replace() => {
-                refused.push(differs(self.wanted, present));
-            }
-            Holds::Other if self.release.draft => steps.extend([delete(present, DeleteReason::OtherBytes), comes()]),
-            // Readers miss it for no longer than two calls take.
-            Holds::Other => match waiting {
-                None => steps.push(self.upload(&waiting_name)),
-                Some(asset) => {
-                    steps.extend([delete(present, DeleteReason::OtherBytes), rename(asset, &self.wanted.name)]);
+            Holds::Other => {
+                let is_unfinished = present.state == AssetState::Starter;
+                if !is_unfinished && !self.may_replace() {
+                    refused.push(differs(self.wanted, present));
+                    return steps;
                 }
-            },
+                let why = if is_unfinished { DeleteReason::Unfinished } else { DeleteReason::OtherBytes };
+                match waiting {
+                    _ if self.release.draft => steps.extend([delete(present, why), comes()]),
+                    // A file that looks unfinished may be one that could not be fetched once, so in a published release
+                    // it too stays until its replacement is there. Readers miss it for no longer than two calls take.
+                    None => steps.push(self.upload(&waiting_name)),
+                    Some(asset) => steps.extend([delete(present, why), rename(asset, &self.wanted.name)]),
+                }
+            }
         }
         steps
     }

@@ -76,7 +76,7 @@ impl Rule {
         match self {
             Self::UnicodePath => &codes::UNICODE_PATH,
             Self::ExtraField => &codes::BAD_EXTRA_FIELD,
-            Self::FileAndFolder => &codes::FILE_AND_FOLDER,
+            Self::FileAndFolder => &codes::MEMBER_AND_FOLDER,
             Self::HiddenBytes => &codes::HIDDEN_BYTES,
             Self::ArchiveComment => &codes::RECORDS_IN_COMMENT,
             Self::FalseDescriptor => &codes::FALSE_DATA_DESCRIPTOR,

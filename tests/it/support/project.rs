@@ -98,7 +98,7 @@ impl Project {
     }
 
     /// A program in the folder of the project, with nothing of this machine in its environment that the binary reads.
-    fn program(&self, name: &str) -> Command {
+    pub fn program(&self, name: &str) -> Command {
         let mut command = Command::new(name);
         command.current_dir(self.root()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
