@@ -23,6 +23,7 @@ in_repository remote add origin https://github.com/me/wheels.git
 in_repository config uploadpack.allowAnySHA1InWant true
 mkdir -p "$repository"/{matrices,recipes,project,.github/workflows} "$work/bin"
 # What the recipe takes for the Python of the job: the package is not imported.
+# shellcheck disable=SC2016 # the script expands its own argument
 printf '#!/bin/sh\n[ "$3" != used.json ] || echo "{}" >used.json\n' >"$work/python"
 chmod +x "$work/python"
 # What stands for a build of rock-matrix where a workflow builds it from the checkout.
