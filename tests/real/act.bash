@@ -70,5 +70,6 @@ run_workflow() {
 # `push TAG`: the tag of the newest commit is pushed.
 push() {
   in_repository tag "$1"
+  curl -fsS --noproxy '*' -X PUT "$github/_git/$1/$(in_repository rev-parse HEAD)" >"$work/pushed" || fail "the stand-in takes no tag"
   run_workflow "$1" push wheels.yml <<<"{\"ref\": \"refs/tags/$1\", \"after\": \"$(in_repository rev-parse HEAD)\", \"deleted\": false}"
 }

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use super::model::address::Address;
 use super::model::route::Route;
-use super::model::{Begun, Github, Operation, Request};
+use super::model::{Begun, Github, Operation, Reply, Request};
 use hold::Hold;
 pub use record::Connection;
 use record::Recorder;
@@ -188,6 +188,18 @@ async fn accept(listener: TcpListener, base: String, shared: Arc<Shared>) {
 /// Bytes of a body that is no upload, at most.
 const LARGEST_BODY: usize = 4 << 20;
 
+/// Moves `main` and a tag of the repository to a commit, as `git push` does, which is no call of the API:
+/// `PUT /_git/TAG/COMMIT`. Returns whether it was one.
+fn push_tag(shared: &Shared, method: &str, path: &str) -> bool {
+    let pushed = path.strip_prefix("/_git/").and_then(|rest| rest.rsplit_once('/'));
+    let (Some((tag, commit)), "PUT") = (pushed, method) else { return false };
+    for repository in shared.model().repositories.values_mut() {
+        repository.branches.insert("main".to_owned(), commit.to_owned());
+        repository.tags.insert(tag.to_owned(), commit.to_owned());
+    }
+    true
+}
+
 async fn answer(
     shared: Arc<Shared>,
     base: Arc<str>,
@@ -196,6 +208,9 @@ async fn answer(
 ) -> io::Result<hyper::Response<Sending>> {
     let (head, mut body) = incoming.into_parts();
     let path = head.uri.path_and_query().map_or("/", hyper::http::uri::PathAndQuery::as_str);
+    if push_tag(&shared, head.method.as_str(), path) {
+        return send::deliver(Reply::json(200, &serde_json::json!({})), &shared.hold, doom).await;
+    }
     let mut request = Request::new(head.method.as_str(), &format!("{base}{path}"));
     for (name, value) in &head.headers {
         request = request.header(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
