@@ -265,11 +265,14 @@ def dist_info():
         "requirement-with-bad-marker": "Requires-Dist: a; bad\n",
         "requirement-with-open-marker": "Requires-Dist: a; (python_version < '3'\n",
         "requirement-with-unknown-variable": "Requires-Dist: a; banana == '1'\n",
-        "requirement-with-star": "Requires-Dist: a>=1.*; python_version < '3'\n",
-        "requirement-without-comma": "Requires-Dist: a>=1<2; python_version < '3'\n",
         "requirement-of-one-equals": "Requires-Dist: a=1; python_version < '3'\n",
         "requires-python-of-words": "Requires-Python: three\n",
         "requires-python-without-version": "Requires-Python: >=\n",
+    }
+    # uv repairs these, and so does an old pip.
+    repaired = {
+        "requirement-with-star": "Requires-Dist: a>=1.*; python_version < '3'\n",
+        "requirement-without-comma": "Requires-Dist: a>=1<2; python_version < '3'\n",
     }
     return [
         *[Vector(f"script {line}", entry_points(line), True, SPECIFICATION) for line in lines],
@@ -286,6 +289,7 @@ def dist_info():
         Vector("header-without-colon", wheel(headers="no header\nRequires-Python: >=3\n"), True, ABOUT_SAFETY),
         Vector("header-with-cr", wheel(headers="Summary: x\rRequires-Python: >=9\n")),
         *[Vector(name, wheel(headers=lines)) for name, lines in headers.items()],
+        *[Vector(name, wheel(headers=lines), True, SPECIFICATION) for name, lines in repaired.items()],
     ]
 
 
