@@ -68,7 +68,9 @@ impl Headers {
                 let text = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
                 malformed = Some(MalformedLine { line: number, text });
             }
-            if line.is_empty() {
+            // A line of blanks continues a header (RFC 5322, section 2.2.3; setuptools folds licences so); an empty one ends
+            // them.
+            if line.is_empty() && !matches!(bytes[at], b' ' | b'\t') {
                 break;
             }
             if number > max_lines {
@@ -147,7 +149,7 @@ fn is_header_line(line: &[u8], is_first: bool) -> bool {
     if line.is_empty() {
         return true;
     }
-    if line.contains(&b'\r') || line.trim_ascii().is_empty() {
+    if line.contains(&b'\r') {
         return false;
     }
     match line.iter().position(|byte| *byte == b':') {
@@ -216,13 +218,13 @@ mod tests {
             let headers = Headers::parse(text.as_bytes().to_vec());
             headers.malformed().map(|line| (line.line, line.text.clone()))
         };
-        for text in ["A: 1\n  more\n\tand more\n\nName : body\n", "A: 1\r\nB-c_d:\r\n\r\nbody", ""] {
+        for text in ["A: 1\n  more\n\tand more\n\nName : body\n", "A: 1\n  \nB: 2\n", "A: 1\r\nB-c_d:\r\n\r\nbody", ""]
+        {
             assert_eq!(malformed(text), None, "{text:?}");
         }
         for (text, line) in [
             ("A: 1\nName : demo\n", 2),
             ("A: 1\nno header\nB: 2\n", 2),
-            ("A: 1\n  \nB: 2\n", 2),
             ("A: 1\rB: 2\n", 1),
             (" A: 1\n", 1),
             (": 1\n", 1),
