@@ -39,7 +39,7 @@ impl Compression {
         Self::ALL.into_iter().find_map(|compression| Some((file_name.strip_suffix(compression.suffix())?, compression)))
     }
 
-    /// What comes out of a compressed stream. Archives of several parts one after the other are one. Damage, an end that
+    /// The decompressed bytes of a stream; concatenated parts are read as one stream. Damage, an end that
     /// comes too early, and a need of more memory than the limits allow are errors when it is read.
     ///
     /// # Errors

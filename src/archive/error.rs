@@ -18,7 +18,7 @@ pub enum ArchiveError {
     /// It is no tar, or readers would not agree on what it holds.
     #[error("{reason}, at byte {offset} of the unpacked archive")]
     Malformed {
-        /// What is wrong.
+        /// The reason.
         reason: String,
         /// Where the header begins.
         offset: u64,
@@ -31,7 +31,7 @@ pub enum ArchiveLimit {
     /// A path or the text of a link is too long.
     #[error("a path of {bytes} bytes at byte {offset} of the unpacked archive; at most {MAX_PATH_BYTES} are read")]
     Path {
-        /// How long it is.
+        /// Length in bytes.
         bytes: u64,
         /// Where the header begins.
         offset: u64,
@@ -41,7 +41,7 @@ pub enum ArchiveLimit {
         "an extended header of {bytes} bytes at byte {offset} of the unpacked archive; at most {MAX_HEADER_BYTES} are read"
     )]
     Header {
-        /// How large it is.
+        /// Size in bytes.
         bytes: u64,
         /// Where the header begins.
         offset: u64,

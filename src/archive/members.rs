@@ -66,7 +66,7 @@ pub fn each_member<R: Read, E: From<io::Error>>(
 /// A tar as far as it was read.
 struct TarReader<R> {
     source: R,
-    /// How much of it was read.
+    /// Bytes read so far.
     position: u64,
     members: u64,
     name_bytes: u64,
@@ -84,7 +84,7 @@ impl<R: Read> TarReader<R> {
             self.position += size_bytes - unread;
             self.skip(unread + padding(size_bytes))?;
         }
-        // What compresses the stream says at its end whether it was whole.
+        // The trailer of the compressed stream says whether it is complete.
         io::copy(&mut self.source, &mut io::sink())?;
         Ok(())
     }
@@ -271,7 +271,7 @@ impl<R: Read> TarReader<R> {
     }
 }
 
-/// How much a content of this size is filled up by.
+/// Returns the padding in bytes after content of this size.
 fn padding(size_bytes: u64) -> u64 {
     (BLOCK_BYTES - size_bytes % BLOCK_BYTES) % BLOCK_BYTES
 }
@@ -332,7 +332,7 @@ mod tests {
         members(tar).unwrap().into_iter().map(|(member, _)| member.path.unwrap()).collect()
     }
 
-    /// What is wrong, by the text of the error.
+    /// Returns the text of the error.
     fn refused(tar: impl Read) -> String {
         let error = members(tar).unwrap_err();
         ArchiveError::of(&error).map_or_else(|| format!("{:?}", error.kind()), ToString::to_string)

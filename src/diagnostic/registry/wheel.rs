@@ -151,7 +151,7 @@ pub const CORRUPT_MEMBER: Code = Code::error(
 pub const INEXACT_ZIP64_FIELD: Code = Code::error(
     "W013",
     "inexact-zip64-field",
-    "The ZIP64 field of a member must hold exactly those values that do not fit the ordinary header. This one holds more. pip reads it; uv refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` write the wheel anew with exact fields.",
+    "The ZIP64 field of a member must hold exactly those values that do not fit the ordinary header. This one holds more. pip reads it; uv refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` rewrite the wheel with exact fields.",
 );
 /// No dist-info folder, several, or one of another wheel.
 pub const DIST_INFO_FOLDER: Code = Code::error(

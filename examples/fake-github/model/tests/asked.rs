@@ -146,7 +146,7 @@ fn an_unknown_media_type_is_refused() {
     }
 }
 
-/// What is no JSON, and JSON that is no object, are refused in other words, and a wrong type by its field.
+/// Invalid JSON, JSON that is not an object and fields of a wrong type get different errors.
 #[test]
 fn bodies_that_are_no_objects_are_refused() {
     let mut lab = Lab::new();
