@@ -51,7 +51,7 @@ impl Github {
             return Err(refused);
         }
         if route.operation == Operation::RateLimit {
-            return Err(Reply::json(200, &serde_json::json!({"resources": {}})));
+            return Err(self.used.overview(request, &self.settings, now_ms));
         }
         let Some((id, moved)) = self.find(&route.repository) else { return Err(errors::not_found()) };
         let repository = &self.repositories[&id];

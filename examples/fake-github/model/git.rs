@@ -7,7 +7,7 @@ use super::github::Call;
 use super::paging;
 use super::request::Reply;
 use super::shapes;
-use super::state::Repository;
+use super::state::{Repository, sha_of};
 
 /// Every tag with its commit, also where the tag is an object of its own; backwards by their letters, as GitHub's are.
 pub fn list_tags(call: &Call, repository: &Repository) -> Reply {
@@ -31,13 +31,27 @@ pub fn contents(call: &Call, repository: &Repository) -> Reply {
     };
     let Some(text) = repository.files.get(sha).and_then(|files| files.get(path)) else { return errors::not_found() };
     if !call.request.get("accept").is_some_and(|accept| accept.starts_with("application/vnd.github.raw")) {
-        // GitHub writes the text in base64 here; nobody reads it so.
-        let body = json!({"type": "file", "path": path, "size": text.len(), "encoding": "none", "content": ""});
-        return Reply::json(200, &body);
+        return Reply::json(200, &file(call, repository, &name, text));
     }
     let mut reply = Reply::bytes(200, text.as_bytes().into());
     reply.set("content-type", "application/vnd.github.raw+json; charset=utf-8");
     reply
+}
+
+/// What is known of a file (schema `content-file`). Of a file over 1 MB GitHub leaves the text out; nobody reads it here.
+fn file(call: &Call, repository: &Repository, name: &str, text: &str) -> Value {
+    let path = &call.route.text;
+    let url = format!("{}/repos/{}", call.settings.api_base, repository.full_name);
+    let html_url = format!("{}/{}", call.settings.web_base, repository.full_name);
+    let sha = sha_of(text);
+    let (own, blob) = (format!("{url}/contents/{path}?ref={name}"), format!("{url}/git/blobs/{sha}"));
+    let page = format!("{html_url}/blob/{name}/{path}");
+    json!({
+        "type": "file", "encoding": "none", "content": "", "size": text.len(), "sha": sha, "path": path,
+        "name": path.rsplit('/').next(), "url": own, "git_url": blob, "html_url": page,
+        "download_url": format!("{html_url}/raw/{name}/{path}"),
+        "_links": {"self": own, "git": blob, "html": page},
+    })
 }
 
 /// One tag.
@@ -72,9 +86,7 @@ pub fn delete_tag(call: &Call, repository: &mut Repository) -> Reply {
 pub fn tag_object(call: &Call, repository: &Repository) -> Reply {
     let found = repository.annotated.iter().find(|(_, object)| **object == call.route.text);
     match found.and_then(|(tag, object)| Some((tag, object, repository.tags.get(tag)?))) {
-        Some((tag, object, sha)) => {
-            Reply::json(200, &json!({"tag": tag, "sha": object, "object": {"type": "commit", "sha": sha}}))
-        }
+        Some((tag, object, sha)) => Reply::json(200, &shapes::tag_object(call.settings, repository, tag, object, sha)),
         None => errors::not_found(),
     }
 }
@@ -84,7 +96,7 @@ pub fn commit(call: &Call, repository: &Repository) -> Reply {
     let text = &call.route.text;
     let name = text.strip_prefix("tags/").or_else(|| text.strip_prefix("heads/")).unwrap_or(text);
     match repository.commit(name) {
-        Some(sha) => Reply::json(200, &json!({"sha": sha, "commit": {"message": "A commit"}, "parents": []})),
+        Some(sha) => Reply::json(200, &shapes::commit(call.settings, repository, sha)),
         None => errors::refusal(422, &format!("No commit found for SHA: {text}")),
     }
 }

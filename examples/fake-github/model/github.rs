@@ -276,8 +276,10 @@ impl Github {
                 operation: operation.word(),
                 method: request.method.clone(),
                 url: request.url.clone(),
+                accept: request.get("accept").map(str::to_owned),
                 request_body: serde_json::from_slice(&request.body).unwrap_or_default(),
                 status: reply.status,
+                content_type: reply.get("content-type").map(str::to_owned),
                 answer_body: reply.value(),
             });
         }
@@ -306,7 +308,7 @@ fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
         Operation::ImmutableReleases => {
             Reply::json(200, &serde_json::json!({"enabled": true, "enforced_by_owner": false}))
         }
-        Operation::Environment => shapes::environment(repository, &call.route.text),
+        Operation::Environment => shapes::environment(call.settings, repository, &call.route.text),
         Operation::DeploymentPolicies => shapes::deployment_policies(repository, &call.route.text),
         Operation::ListTags => git::list_tags(call, repository),
         Operation::Contents => git::contents(call, repository),

@@ -39,10 +39,14 @@ pub struct Exchange {
     pub method: String,
     /// The whole address, as sent.
     pub url: String,
+    /// The media types that the request accepts.
+    pub accept: Option<String>,
     /// The body of the request as JSON; null for a file and for nothing.
     pub request_body: serde_json::Value,
     /// The status of the answer.
     pub status: u16,
+    /// The media type of the answer.
+    pub content_type: Option<String>,
     /// The body of the answer as JSON; null for a file and for nothing.
     pub answer_body: serde_json::Value,
 }

@@ -121,6 +121,18 @@ impl Used {
         self.refused.clear();
     }
 
+    /// Answers what is left of the limits (schema `rate-limit-overview`); every resource counts as `core` here.
+    pub fn overview(&self, request: &Request, settings: &Settings, now_ms: u64) -> Reply {
+        let mut counted = Reply::empty(200);
+        self.tell(&mut counted, request, settings, now_ms);
+        let number = |name: &str| counted.get(name).and_then(|text| text.parse::<u64>().ok());
+        let core = serde_json::json!({
+            "limit": number("x-ratelimit-limit"), "remaining": number("x-ratelimit-remaining"),
+            "used": number("x-ratelimit-used"), "reset": number("x-ratelimit-reset"),
+        });
+        Reply::json(200, &serde_json::json!({"resources": {"core": core, "search": core}, "rate": core}))
+    }
+
     /// Sets the headers that count down.
     pub fn tell(&self, reply: &mut Reply, request: &Request, settings: &Settings, now_ms: u64) {
         let fresh = Usage { since_ms: now_ms, ..Usage::default() };

@@ -11,25 +11,107 @@ use super::settings::{Digests, Settings};
 use super::state::{Asset, Release, Repository, sha_of};
 use super::times::rfc3339;
 
-/// A repository, for someone who may or may not write.
+/// Addresses of a repository that nothing here answers, by field: below the address of the repository.
+const REPOSITORY_LINKS: &[(&str, &str)] = &[
+    ("archive_url", "{archive_format}{/ref}"),
+    ("assignees_url", "assignees{/user}"),
+    ("blobs_url", "git/blobs{/sha}"),
+    ("branches_url", "branches{/branch}"),
+    ("collaborators_url", "collaborators{/collaborator}"),
+    ("comments_url", "comments{/number}"),
+    ("commits_url", "commits{/sha}"),
+    ("compare_url", "compare/{base}...{head}"),
+    ("contents_url", "contents/{+path}"),
+    ("contributors_url", "contributors"),
+    ("deployments_url", "deployments"),
+    ("downloads_url", "downloads"),
+    ("events_url", "events"),
+    ("forks_url", "forks"),
+    ("git_commits_url", "git/commits{/sha}"),
+    ("git_refs_url", "git/refs{/sha}"),
+    ("git_tags_url", "git/tags{/sha}"),
+    ("hooks_url", "hooks"),
+    ("issue_comment_url", "issues/comments{/number}"),
+    ("issue_events_url", "issues/events{/number}"),
+    ("issues_url", "issues{/number}"),
+    ("keys_url", "keys{/key_id}"),
+    ("labels_url", "labels{/name}"),
+    ("languages_url", "languages"),
+    ("merges_url", "merges"),
+    ("milestones_url", "milestones{/number}"),
+    ("notifications_url", "notifications{?since,all,participating}"),
+    ("pulls_url", "pulls{/number}"),
+    ("releases_url", "releases{/id}"),
+    ("stargazers_url", "stargazers"),
+    ("statuses_url", "statuses/{sha}"),
+    ("subscribers_url", "subscribers"),
+    ("subscription_url", "subscription"),
+    ("tags_url", "tags"),
+    ("teams_url", "teams"),
+    ("trees_url", "git/trees{/sha}"),
+];
+/// What a repository counts that nobody has starred, forked or written about.
+const REPOSITORY_COUNTS: &[&str] = &[
+    "forks",
+    "forks_count",
+    "network_count",
+    "open_issues",
+    "open_issues_count",
+    "size",
+    "stargazers_count",
+    "subscribers_count",
+    "watchers",
+    "watchers_count",
+];
+
+/// A repository, for someone who may or may not write (schema `full-repository`).
 pub fn repository(settings: &Settings, repository: &Repository, may_write: bool) -> Value {
     let (owner, name) = repository.full_name.split_once('/').unwrap_or(("", &repository.full_name));
-    json!({
+    let url = format!("{}/repos/{}", settings.api_base, repository.full_name);
+    let html_url = format!("{}/{}", settings.web_base, repository.full_name);
+    let mut body = json!({
         "id": repository.id, "node_id": format!("R_{}", repository.id), "name": name,
         "full_name": repository.full_name, "private": repository.is_private, "owner": user_value(settings, owner),
-        "html_url": format!("{}/{}", settings.web_base, repository.full_name),
-        "url": format!("{}/repos/{}", settings.api_base, repository.full_name),
         "description": null, "fork": false, "archived": repository.is_archived, "disabled": false,
         "visibility": if repository.is_private { "private" } else { "public" }, "default_branch": "main",
         "permissions": {"admin": false, "maintain": false, "push": may_write, "triage": may_write, "pull": true},
-    })
+        "mirror_url": null, "homepage": null, "language": null, "license": null,
+        "created_at": rfc3339(0), "updated_at": rfc3339(0), "pushed_at": rfc3339(0),
+    });
+    for (field, path) in REPOSITORY_LINKS {
+        let slash = if path.starts_with("{?") { "" } else { "/" };
+        body[*field] = json!(format!("{url}{slash}{path}"));
+    }
+    for field in REPOSITORY_COUNTS {
+        body[*field] = json!(0);
+    }
+    for field in ["has_discussions", "has_issues", "has_pages", "has_projects", "has_wiki"] {
+        body[field] = json!(false);
+    }
+    let authority = html_url.split_once("://").map_or(html_url.as_str(), |(_, rest)| rest);
+    body["git_url"] = json!(format!("git://{authority}.git"));
+    body["ssh_url"] = json!(format!("git@{authority}.git"));
+    body["clone_url"] = json!(format!("{html_url}.git"));
+    body["svn_url"] = json!(html_url);
+    body["html_url"] = json!(html_url);
+    body["url"] = json!(url);
+    body
 }
 
 /// An environment (REST API, "Get an environment").
-pub fn environment(repository: &Repository, name: &str) -> Reply {
+pub fn environment(settings: &Settings, repository: &Repository, name: &str) -> Reply {
     let Some(tags) = repository.environments.get(name) else { return errors::not_found() };
     let policy = json!({"protected_branches": tags.is_none(), "custom_branch_policies": tags.is_some()});
-    Reply::json(200, &json!({"id": 1, "name": name, "protection_rules": [], "deployment_branch_policy": policy}))
+    let below = format!("{}/environments/{}", repository.full_name, encode(name));
+    Reply::json(
+        200,
+        &json!({
+            "id": 1, "node_id": "EN_1", "name": name, "url": format!("{}/repos/{below}", settings.api_base),
+            "html_url": format!("{}/{below}", settings.web_base), "created_at": rfc3339(0), "updated_at": rfc3339(0),
+            "protection_rules": [{"id": 1, "node_id": "GA_1", "type": "branch_policy"}],
+            "deployment_branch_policy": policy,
+        }),
+    )
 }
 
 /// The branches and tags that an environment takes (REST API, "List deployment branch policies").
@@ -205,6 +287,29 @@ pub fn tag_ref(settings: &Settings, repository: &Repository, tag: &str, sha: &st
     let object = json!({"sha": sha, "type": kind, "url": format!("{url}/{kind}s/{sha}")});
     json!({"ref": format!("refs/tags/{tag}"), "node_id": "REF_1", "url": format!("{url}/refs/tags/{tag}"),
         "object": object})
+}
+
+/// An annotated tag, which is an object with the commit (schema `git-tag`).
+pub fn tag_object(settings: &Settings, repository: &Repository, tag: &str, object: &str, sha: &str) -> Value {
+    let url = format!("{}/repos/{}/git", settings.api_base, repository.full_name);
+    let target = json!({"sha": sha, "type": "commit", "url": format!("{url}/commits/{sha}")});
+    json!({"node_id": "TA_1", "tag": tag, "sha": object, "url": format!("{url}/tags/{object}"), "message": "A tag",
+        "tagger": {"name": "A tagger", "email": "tagger@example.com", "date": rfc3339(0)}, "object": target})
+}
+
+/// A commit without parents or files (schema `commit`).
+pub fn commit(settings: &Settings, repository: &Repository, sha: &str) -> Value {
+    let url = format!("{}/repos/{}", settings.api_base, repository.full_name);
+    let author = json!({"name": "An author", "email": "author@example.com", "date": rfc3339(0)});
+    let tree = sha_of(&format!("tree of {sha}"));
+    json!({
+        "sha": sha, "node_id": "C_1", "url": format!("{url}/commits/{sha}"),
+        "html_url": format!("{}/{}/commit/{sha}", settings.web_base, repository.full_name),
+        "comments_url": format!("{url}/commits/{sha}/comments"), "author": null, "committer": null, "parents": [],
+        "commit": {"url": format!("{url}/git/commits/{sha}"), "author": author, "committer": author,
+            "message": "A commit", "comment_count": 0,
+            "tree": {"sha": tree, "url": format!("{url}/git/trees/{tree}")}},
+    })
 }
 
 fn user_value(settings: &Settings, login: &str) -> Value {
