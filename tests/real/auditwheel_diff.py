@@ -118,7 +118,7 @@ def headers(path):
 def modes(path):
     """Which libraries and programs of the wheel can be run; those that came along are all made so by us."""
     with zipfile.ZipFile(path) as archive:
-        own = [name for name, content in contents(path).items() if content[:4] == b"\x7fELF" and not name.startswith("case.libs/")]
+        own = [name for name, content in contents(path).items() if content[:4] == b"\x7fELF" and not re.match(r"[^/]+\.libs/", name)]
         return {name: bool(archive.getinfo(name).external_attr >> 16 & 0o111) for name in own}
 
 
@@ -224,6 +224,27 @@ def listed(page, start="| `"):
     return rows
 
 
+def report(outcomes, may_differ, is_complete=True):
+    """Prints the outcome of each case, and ends the program: 1 where one differs in another way than is listed."""
+    failed, differing, seen = 0, 0, set()
+    for name, found, fault in outcomes:
+        allowed = may_differ.get(name, set())
+        seen.add(name)
+        wrong = [f"{key}: ours {mine!r}, auditwheel's {other!r}" for key, (mine, other) in found.items() if key not in allowed]
+        wrong += [f"{key} is listed as different and is the same" for key in sorted(allowed - found.keys())]
+        wrong += [fault] if fault else []
+        failed += bool(wrong)
+        differing += bool(allowed)
+        print(f"{'FAIL' if wrong else 'same' if not allowed else 'differs as listed'}: {name}", flush=True)
+        for line in wrong:
+            print(f"    {line}", flush=True)
+    unknown = sorted(may_differ.keys() - seen) if is_complete else []
+    for name in unknown:
+        print(f"FAIL: {name} is listed and is no case")
+    print(f"    {len(seen)} wheels, {differing} of them listed as different, {failed + len(unknown)} failed")
+    sys.exit(1 if failed or unknown else 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rock", required=True, type=pathlib.Path)
@@ -249,24 +270,8 @@ def main():
         place.mkdir(parents=True, exist_ok=True)
         return compare(case, source if isinstance(source, pathlib.Path) else source.make(case, place), place, programs)
 
-    failed = 0
-    seen = set()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, found, fault in pool.map(one, cases):
-            allowed = may_differ.get(name, set())
-            seen.add(name)
-            wrong = [f"{key}: ours {mine!r}, auditwheel's {other!r}" for key, (mine, other) in found.items() if key not in allowed]
-            wrong += [f"{key} is listed as different and is the same" for key in sorted(allowed - found.keys())]
-            wrong += [fault] if fault else []
-            failed += bool(wrong)
-            print(f"{'FAIL' if wrong else 'same' if not allowed else 'differs as listed'}: {name}", flush=True)
-            for line in wrong:
-                print(f"    {line}", flush=True)
-    unknown = sorted(may_differ.keys() - seen) if not options.only else []
-    for name in unknown:
-        print(f"FAIL: {name} is listed and is no case")
-    print(f"{len(cases)} wheels, {failed + len(unknown)} failed")
-    sys.exit(1 if failed or unknown else 0)
+        report(pool.map(one, cases), may_differ, is_complete=not options.only)
 
 
 if __name__ == "__main__":
