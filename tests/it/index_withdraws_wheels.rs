@@ -263,6 +263,28 @@ fn a_page_that_withdraws_files_and_cannot_be_read_is_an_error() {
     assert_eq!(project.read(page), damaged);
 }
 
+/// A page past its limit is not read, and what it withdraws would be offered again.
+#[test]
+fn a_page_past_its_limit_is_an_error_and_stays() {
+    let limit = 64 << 20;
+    let project = project(&["2.8.3", "2.9.0"]);
+    build(&project, &["--yank", "flash-attn<2.9: broken", "--apply"]);
+    let page = "dist/simple/rocm6.2-torch2.5/flash-attn/index.json";
+    let file = std::fs::File::options().write(true).open(project.path(page)).unwrap();
+    file.set_len(limit + 1).unwrap();
+    let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
+    insta::assert_snapshot!(said, @"
+    error[G020 not-an-index]: what `dist/simple/rocm6.2-torch2.5/flash-attn/index.json` withdraws cannot be read: it is not a file of at most 67108864 bytes that can be read
+    --> dist/simple/rocm6.2-torch2.5/flash-attn/index.json
+    help: restore the page; or remove the index, make it again, and withdraw again
+    ");
+    assert_eq!(file.metadata().unwrap().len(), limit + 1);
+    // Zeros behind the document are no JSON.
+    file.set_len(limit).unwrap();
+    let said = project.run(&["index", "build", "dist"]).exits(1).stderr;
+    assert!(said.contains("withdraws cannot be read: it is no page of a project: trailing characters"), "{said}");
+}
+
 #[test]
 fn of_nightly_builds_that_stay_those_that_are_withdrawn_do_not_count() {
     let project = project(&["3.0.dev20200101", "3.0.dev20200102", "3.0.dev20200103"]);

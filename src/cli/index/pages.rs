@@ -41,12 +41,13 @@ pub(super) fn present(out: &Path) -> Result<Present, FileError> {
 pub(super) fn withdrawn(index: &Path, present: &Present, sink: &mut Sink) -> Result<Withdrawn, Exit> {
     let mut all = Withdrawn::default();
     for (name, bytes) in present.iter().filter(|(name, _)| name.ends_with("/index.json")) {
-        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
-        // Most pages withdraw nothing, and need no reading for that.
-        if !text.contains("\"yanked\"") {
-            continue;
-        }
-        match index::withdrawn_in(&text) {
+        let found = match bytes {
+            // Most pages withdraw nothing, and need no reading for that.
+            Some(bytes) if memchr::memmem::find(bytes, b"\"yanked\"").is_none() => continue,
+            Some(bytes) => index::withdrawn_in(&String::from_utf8_lossy(bytes)).map_err(|error| error.to_string()),
+            None => Err(format!("it is not a file of at most {LARGEST_PAGE_BYTES} bytes that can be read")),
+        };
+        match found {
             Ok(found) => all.extend(found),
             Err(error) => {
                 let page = index.join(name).display().to_string();
