@@ -10,6 +10,9 @@ import subprocess
 import sys
 
 tree, target = sys.argv[1:]
+here, above = (os.path.realpath(path) for path in (os.curdir, os.path.dirname(target)))
+if not os.path.join(above, "").startswith(os.path.join(here, "")):
+    sys.exit(f"{target}: a link leads to {above}, out of the job's folder; nothing is copied there")
 if not os.path.isdir(tree):
     sys.exit(f"{tree}: there is no such folder")
 left_behind = [".git", "build", "dist", "*.egg-info"]
@@ -20,6 +23,8 @@ def ignored(folder, names):
     return [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in here)]
 
 
+if os.path.islink(target):
+    os.remove(target)
 shutil.rmtree(target, ignore_errors=True)
 shutil.copytree(tree, target, symlinks=True, ignore=ignored)
 commit = b""

@@ -2,11 +2,13 @@
 
 The archive's top folder becomes the target. Every member is checked against what is on disk when it is written, so that
 links which the archive itself makes lead no member out of the top folder; the rules are those of tarfile's
-`filter="data"` (PEP 706), which not every Python has. Nothing is left behind of an archive that is refused.
+`filter="data"` (PEP 706), which not every Python has. Headers have the limits that this program has for other archives
+(`src/archive/limits.rs`): tarfile keeps whatever they hold in memory. Nothing is left behind of an archive that is refused.
 """
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import stat
 import sys
@@ -14,10 +16,59 @@ import tarfile
 import zlib
 
 MOST_LINKS = 40  # followed on the way to one member, as Linux does
+MOST_PATH_BYTES = 4096  # of a name and of the text of a link (PATH_MAX of Linux)
+MOST_HEADER_BYTES = 64 << 10  # of an extended header (pax)
+MOST_HEADERS = 100  # extended ones in front of one member; tarfile calls itself for each
+MOST_MEMBERS = 250000
+MOST_NAME_BYTES = 64 << 20  # of all names and texts of links
+LONG_NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+EXTENDED = LONG_NAMES + (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 
 
 class Refused(Exception):
     """A member that must not be written."""
+
+
+class Header(tarfile.TarInfo):
+    """A header that is read within the limits. TarInfo says of `_proc_member` that it can be overridden."""
+
+    @classmethod
+    def fromtarfile(cls, archive):
+        try:
+            return super().fromtarfile(archive)
+        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:
+            # TarFile takes it for the end of the archive.
+            raise tarfile.ReadError(f"{error}, at byte {archive.offset}")
+
+    def _proc_member(self, archive):
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            self._refuse_sparse()
+        if self.type not in EXTENDED:
+            archive.extended_headers = 0
+            return super()._proc_member(archive)
+        limit = MOST_PATH_BYTES + 1 if self.type in LONG_NAMES else MOST_HEADER_BYTES
+        if not 0 <= self.size <= limit:
+            raise tarfile.ReadError(f"an extended header has {self.size} bytes, more than {limit}, at byte {self.offset}")
+        archive.extended_headers = getattr(archive, "extended_headers", 0) + 1
+        if archive.extended_headers > MOST_HEADERS:
+            raise tarfile.ReadError(f"a member has more than {MOST_HEADERS} extended headers, at byte {self.offset}")
+        if self.type != tarfile.XGLTYPE:
+            return super()._proc_member(archive)
+        # One for all members, in which `git archive` names the commit; tarfile would keep it for good.
+        records = archive.fileobj.read(self._block(self.size))
+        if re.search(rb"\d (path|linkpath|size|GNU\.sparse\.[^=]*)=", records):
+            raise tarfile.ReadError("an extended header gives all members one path, link or size")
+        return self.fromtarfile(archive)
+
+    def _block(self, count):
+        if count < 0:
+            raise tarfile.ReadError("a size is less than 0")  # not every Python asks (CVE-2025-8194)
+        return super()._block(count)
+
+    def _refuse_sparse(self, *_):
+        raise tarfile.ReadError(f"a sparse file is not supported, at byte {self.offset}")
+
+    _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_sparse
 
 
 def resolved(root, name):
@@ -53,6 +104,8 @@ def resolved(root, name):
 
 def checked(name):
     """A name that means the same on every system."""
+    if len(os.fsencode(name)) > MOST_PATH_BYTES:
+        raise Refused(f"has a path of more than {MOST_PATH_BYTES} bytes")
     foreign = os.name == "nt" and set(name) & set('\\:*?"<>|')
     if name.startswith("/") or "\0" in name or foreign:
         raise Refused("has an absolute name" if name.startswith("/") else "has a name that no folder can hold")
@@ -129,17 +182,37 @@ def finish(root, links):
 
 
 def unpack(path, root):
-    links = {}
-    with tarfile.open(path) as archive:
-        for member in archive:
+    links, members, name_bytes = {}, 0, 0
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    with tarfile.open(path, "r:gz" if packed else "r:", tarinfo=Header) as archive:
+        while True:
+            member = archive.next()
+            archive.members.clear()  # each is kept otherwise
+            if member is None:
+                break
+            members += 1
+            name_bytes += len(member.name) + len(member.linkname)
+            if members > MOST_MEMBERS or name_bytes > MOST_NAME_BYTES:
+                raise tarfile.ReadError(f"more than {MOST_MEMBERS} members, or {MOST_NAME_BYTES} bytes of names")
             try:
                 write(root, archive, member, links)
             except Refused as error:
-                raise Refused(f"{member.name!r} {error}")
+                raise Refused(f"{member.name[:200]!r} {error}")
     finish(root, links)
 
 
+def remove(path):
+    """Removes a folder, or a link in its place without what it leads to."""
+    if os.path.islink(path):
+        os.remove(path)
+    shutil.rmtree(path, ignore_errors=True)
+
+
 place, wanted, target = sys.argv[1:]
+here, above = (os.path.realpath(path) for path in (os.curdir, os.path.dirname(target)))
+if not os.path.join(above, "").startswith(os.path.join(here, "")):
+    sys.exit(f"{target}: a link leads to {above}, out of the job's folder; nothing is unpacked there")
 archives = [pathlib.Path(place)] if place.endswith(".tar.gz") else sorted(pathlib.Path(place).glob("*.tar.gz"))
 if len(archives) != 1 or not archives[0].is_file():
     sys.exit(f"{place}: one archive ending in .tar.gz is expected, {sum(a.is_file() for a in archives)} are there")
@@ -151,19 +224,19 @@ digest = sha256.hexdigest()
 if wanted and digest != wanted:
     sys.exit(f"{archives[0].name}: its SHA-256 is {digest}, the facts say {wanted}")
 fresh = pathlib.Path(target + ".unpacking")
-shutil.rmtree(fresh, ignore_errors=True)
+remove(fresh)
 fresh.mkdir(parents=True)
 try:
     unpack(archives[0], str(fresh.resolve()))
     tops = list(fresh.iterdir())
     if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir():
         sys.exit(f"{archives[0].name}: one top folder is expected")
-    shutil.rmtree(target, ignore_errors=True)
+    remove(target)
     tops[0].rename(target)
 except Refused as error:
     sys.exit(f"{archives[0].name}: member {error}")
 except (tarfile.TarError, EOFError, OSError, OverflowError, ValueError, zlib.error) as error:
     sys.exit(f"{archives[0].name}: it cannot be unpacked: {error}")
 finally:
-    shutil.rmtree(fresh, ignore_errors=True)
+    remove(fresh)
 print(f"{archives[0].name}: sha256 {digest}, unpacked to {target}")

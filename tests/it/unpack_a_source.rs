@@ -12,7 +12,7 @@ use crate::support::artifacts::{append, append_other};
 
 const MATRIX: &str = "version: 1\ndistribution: mine\nrecipe: mine\naxes: {python: [\"3.12\"], rocm: [\"7.14.0\"]}\nunknown: lenient\n\
     gfx: [gfx942]\ntorch-from: host\npython-from: host\n";
-const RECIPE: &str = "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nsources:\n  mine: {artifact: a.tar.gz}\n\
+const RECIPE: &str = "recipe: 1\nname: mine\nversion-from: build\nleaves: tree\nsources:\n  mine: {artifact: a.tar.gz}\n  own: {path: tree}\n\
     edits:\n  - {file: src/mine/setup.py, find: old, replace: new}\n  - {file: src/mine/made/file, write: made}\n  \
     - {remove: [src/mine/gone/file]}\nsteps:\n  - {stage: build, argv: [\"true\"]}\n";
 /// Takes from Python what versions before 3.8.17 and 3.11.4 do not have.
@@ -66,8 +66,13 @@ impl Job {
 
     /// Runs a step in the job's folder, with a text that Python runs first.
     fn run(&self, step: usize, before: &str) -> Output {
+        self.run_program(step, &|program| format!("{before}{program}"))
+    }
+
+    /// Runs a step in the job's folder, with its program changed.
+    fn run_program(&self, step: usize, change: &dyn Fn(&str) -> String) -> Output {
         let [_, option, program, rest @ ..] = &steps()[step][..] else { panic!("{:?}", steps()) };
-        let program = format!("{before}{program}");
+        let program = change(program);
         let mut command = Command::new(python());
         let caller = self.project.root().to_str().unwrap();
         command.args([option, &program]).args(rest.iter().map(|word| word.replace("${ROCK_CALLER}", caller)));
@@ -285,6 +290,7 @@ fn a_build_ends_at_a_source_archive_that_leads_out_of_it() {
         link(tar, "mine/out", "../../../../../victim");
         append(tar, "mine/out", b"x");
     });
+    std::fs::create_dir(job.project.path("tree")).unwrap();
     let said = job.project.run(&["build", "--all", "--matrix", "m.yaml", "--matrix", "mine.yaml"]).exits(4).stderr;
     assert!(said.contains("member 'mine/out' leads out of the archive's top folder"), "{said}");
     assert_eq!(job.project.read("victim"), "old");
@@ -304,7 +310,7 @@ fn edits_do_not_follow_links_of_sources_out_of_the_job() {
     std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
     std::fs::write(&kept, "kept").unwrap();
     let mut said = String::new();
-    for step in 1..4 {
+    for step in 2..5 {
         let output = job.run(step, "");
         assert_eq!(output.status.code(), Some(1));
         said += &String::from_utf8(output.stderr).unwrap();
@@ -314,5 +320,147 @@ fn edits_do_not_follow_links_of_sources_out_of_the_job() {
     src/mine/setup.py: a link leads to [ROOT]/victim, out of the job's folder; the sources are not edited there
     src/mine/made/file: a link leads to [ROOT]/file, out of the job's folder; the sources are not written there
     src/mine/gone/file: a link leads to [ROOT]/out/file, out of the job's folder; nothing is removed there
+    ");
+}
+
+/// A header of any kind with a content and the right sum.
+fn raw(builder: &mut Builder, kind: u8, content: &[u8]) {
+    let mut header = tar::Header::new_ustar();
+    header.set_path("mine/header").unwrap();
+    header.set_entry_type(tar::EntryType::new(kind));
+    header.set_mode(0o644);
+    header.set_size(content.len() as u64);
+    header.set_cksum();
+    builder.append(&header, content).unwrap();
+}
+
+/// A pax header of this length that says nothing about a member.
+fn comment(length: usize) -> Vec<u8> {
+    let start = format!("{length} comment=");
+    format!("{start}{}\n", "c".repeat(length - start.len() - 1)).into_bytes()
+}
+
+/// tarfile reads such headers whole, whatever size they claim, and recurses for each.
+#[test]
+fn large_headers_of_source_archives_are_refused() {
+    let said = |fill: &dyn Fn(&mut Builder)| {
+        let job = Job::new(|tar| {
+            append(tar, "mine/setup.py", b"old");
+            fill(tar);
+            append(tar, "mine/last", b"x");
+        });
+        let output = job.run(0, "");
+        assert_eq!(output.status.success(), job.project.has("job/src/mine/last"));
+        let said =
+            if output.status.success() { "unpacked\n".into() } else { String::from_utf8(output.stderr).unwrap() };
+        let short = said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]");
+        short.replace(&"n".repeat(8), "")
+    };
+    let all = [
+        said(&|tar| raw(tar, b'x', &comment(64 << 10))),
+        said(&|tar| raw(tar, b'x', &comment((64 << 10) + 1))),
+        said(&|tar| raw(tar, b'X', &comment((64 << 10) + 1))),
+        said(&|tar| raw(tar, b'g', &comment(64 << 10))),
+        said(&|tar| raw(tar, b'g', &comment((64 << 10) + 1))),
+        said(&|tar| raw(tar, b'g', b"10 path=a\n")),
+        // The limit of the system is shorter by the folder's path.
+        said(&|tar| raw(tar, b'L', &[b'n'; 4096])),
+        said(&|tar| raw(tar, b'L', &[b'n'; 4097])),
+        said(&|tar| raw(tar, b'L', &[b'n'; 4098])),
+        said(&|tar| raw(tar, b'K', &[b'n'; 4098])),
+        said(&|tar| raw(tar, b'x', format!("5007 path={}\n", "n".repeat(4996)).as_bytes())),
+        said(&|tar| (0..100).for_each(|_| raw(tar, b'g', b""))),
+        said(&|tar| (0..101).for_each(|_| raw(tar, b'g', b""))),
+        said(&|tar| (0..1000).for_each(|_| raw(tar, b'x', b""))),
+        said(&|tar| raw(tar, b'x', b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n")),
+        said(&|tar| raw(tar, b'S', b"")),
+        said(&|tar| raw(tar, b'x', b"11 size=-9\n")),
+        said(&|tar| tar.get_mut().extend([7; 512])),
+    ];
+    insta::assert_snapshot!(all.concat(), @"
+    unpacked
+    a.tar.gz: it cannot be unpacked: an extended header has 65537 bytes, more than 65536, at byte 1024
+    a.tar.gz: it cannot be unpacked: an extended header has 65537 bytes, more than 65536, at byte 1024
+    unpacked
+    a.tar.gz: it cannot be unpacked: an extended header has 65537 bytes, more than 65536, at byte 1024
+    a.tar.gz: it cannot be unpacked: an extended header gives all members one path, link or size
+    a.tar.gz: member '' lies beside the archive's top folder
+    a.tar.gz: member '' has a path of more than 4096 bytes
+    a.tar.gz: it cannot be unpacked: an extended header has 4098 bytes, more than 4097, at byte 1024
+    a.tar.gz: it cannot be unpacked: an extended header has 4098 bytes, more than 4097, at byte 1024
+    a.tar.gz: member '' has a path of more than 4096 bytes
+    unpacked
+    a.tar.gz: it cannot be unpacked: a member has more than 100 extended headers, at byte 52224
+    a.tar.gz: it cannot be unpacked: a member has more than 100 extended headers, at byte 52224
+    a.tar.gz: it cannot be unpacked: a sparse file is not supported, at byte 1024
+    a.tar.gz: it cannot be unpacked: a sparse file is not supported, at byte 1024
+    a.tar.gz: it cannot be unpacked: a size is less than 0
+    a.tar.gz: it cannot be unpacked: invalid header, at byte 1024
+    ");
+}
+
+/// Members are counted with their names; here the limits are small, since those of the program take seconds to reach.
+#[test]
+fn members_and_names_of_source_archives_are_limited() {
+    let job = |count: usize| Job::new(|tar| (0..count).for_each(|at| append(tar, &format!("mine/{at}"), b"x")));
+    let refused = |limit: &str, small: &str, count: usize| {
+        let job = job(count);
+        let output = job.run_program(0, &|program| {
+            assert!(program.contains(limit), "{program}");
+            program.replace(limit, small)
+        });
+        assert_eq!(output.status.success(), job.project.has("job/src/mine"));
+        !output.status.success()
+    };
+    assert!(!refused("MOST_MEMBERS = 250000", "MOST_MEMBERS = 3", 3));
+    assert!(refused("MOST_MEMBERS = 250000", "MOST_MEMBERS = 3", 4));
+    assert!(!refused("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 18", 3));
+    assert!(refused("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 18", 4));
+}
+
+/// Steps before it may have left links in the job's folder.
+#[test]
+fn sources_are_not_unpacked_or_copied_through_links_of_the_job() {
+    let job = Job::new(|tar| append(tar, "mine/setup.py", b"new"));
+    let folder = job.project.path("job");
+    let symlink = |text: &str, name: &str| std::os::unix::fs::symlink(text, folder.join(name)).unwrap();
+    for (name, kept) in [("out/mine/setup.py", "kept"), ("out/own/file", "kept"), ("tree/file", "new")] {
+        let path = job.project.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, kept).unwrap();
+    }
+    for name in ["src/mine", "src/own"] {
+        symlink("../../out", name);
+    }
+    symlink("../../out", "src/mine.unpacking");
+    for step in [0, 1] {
+        let output = job.run(step, "");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(
+        job.left(),
+        [
+            "src/",
+            "src/mine/",
+            "src/mine/setup.py 644 new",
+            "src/other/",
+            "src/other/setup.py 644 old",
+            "src/own/",
+            "src/own/file 644 new"
+        ]
+    );
+    std::fs::remove_dir_all(folder.join("src")).unwrap();
+    symlink("../out", "src");
+    let mut said = String::new();
+    for step in [0, 1] {
+        let output = job.run(step, "");
+        assert_eq!(output.status.code(), Some(1));
+        said += &String::from_utf8(output.stderr).unwrap();
+    }
+    assert_eq!(job.project.read("out/mine/setup.py") + &job.project.read("out/own/file"), "keptkept");
+    assert!(!job.project.has("out/mine.unpacking"));
+    insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
+    src/mine: a link leads to [ROOT]/out, out of the job's folder; nothing is unpacked there
+    src/own: a link leads to [ROOT]/out, out of the job's folder; nothing is copied there
     ");
 }
