@@ -49,6 +49,7 @@ pub fn bucket(bytes: &[u8]) {
         Err(why) => return assert!(!why.is_empty()),
     };
     assert!(listed.objects.len() <= MAX_FILES);
+    assert!(listed.objects.iter().all(|(key, _)| !key.contains(char::is_control)));
     assert_eq!(page(&written(&listed)), Ok(listed));
 }
 
@@ -65,8 +66,7 @@ fn written(listed: &Page) -> String {
 
 fn escaped(text: &str) -> String {
     let each = text.chars().map(|character| match character {
-        // There is no reference to the character zero.
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '/' | '\0' => character.to_string(),
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '/' => character.to_string(),
         _ => format!("&#{};", u32::from(character)),
     });
     each.collect()

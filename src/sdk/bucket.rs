@@ -33,6 +33,8 @@ pub struct Page {
 
 /// The deepest element of a listing; those of S3 are three deep.
 const MAX_DEPTH: usize = 32;
+/// The length of `]]>`.
+const CDATA_END: u64 = 3;
 /// The most files of one run. A run has some hundred.
 pub const MAX_FILES: usize = 100_000;
 
@@ -54,7 +56,8 @@ pub fn page(xml: &str) -> Result<Page, String> {
                 path.push(tag.local_name().as_ref().to_owned());
                 text.clear();
             }
-            Event::Text(part) => text.push_str(&part),
+            Event::Text(part) => text.push_str(legal_text(&part, reader.buffer_position())?),
+            Event::CData(part) => text.push_str(legal_text(&part, reader.buffer_position() - CDATA_END)?),
             Event::GeneralRef(entity) => match entity.resolve_char_ref().map_err(|error| error.to_string())? {
                 Some(character) => text.push(character),
                 None => {
@@ -65,6 +68,10 @@ pub fn page(xml: &str) -> Result<Page, String> {
             Event::End(_) => {
                 let words: Vec<&str> = path.iter().map(String::as_str).collect();
                 match words[..] {
+                    ["ListBucketResult", "Contents", "Key"] if text.contains(char::is_control) => {
+                        let at = reader.buffer_position();
+                        return Err(format!("the key {text:?} has a control character, before byte {at}"));
+                    }
                     ["ListBucketResult", "Contents", "Key"] => key.clone_from(&text),
                     ["ListBucketResult", "Contents", "Size"] => {
                         size_bytes = text.parse().map_err(|_| format!("`{text}` is no size"))?;
@@ -84,6 +91,16 @@ pub fn page(xml: &str) -> Result<Page, String> {
         }
     }
     if is_listing { Ok(page) } else { Err("it is no listing of a bucket".to_owned()) }
+}
+
+/// Returns a text that ends before byte `end`, unless it has a control character that no XML may have, not even as a
+/// reference (XML 1.0, section 2.2, "Characters").
+fn legal_text(text: &str, end: u64) -> Result<&str, String> {
+    let is_illegal = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
+    match text.find(is_illegal) {
+        None => Ok(text),
+        Some(at) => Err(format!("it has a control character at byte {}", end - (text.len() - at) as u64)),
+    }
 }
 
 /// Which artifacts of a run are wanted.
@@ -235,6 +252,36 @@ mod tests {
         // A megabyte of elements within each other took minutes.
         let open = "<a>".repeat(1 << 20);
         assert_eq!(page(&open).map_err(|error| error.len() > 10), Err(true));
+    }
+
+    /// Keys become names of files and lines of messages.
+    #[test]
+    fn keys_with_control_characters_are_refused() {
+        let key = |key: &str| {
+            let inside = format!("<Contents><Key>{key}</Key><Size>1</Size></Contents>");
+            match page(&format!("<ListBucketResult>{inside}</ListBucketResult>")) {
+                Ok(read) => format!("{:?}\n", read.objects),
+                Err(why) => format!("{why}\n"),
+            }
+        };
+        let keys =
+            ["a&#32;\u{e9}", "<![CDATA[a&b]]>", "a\0b", "a&#0;b", "a\x1b", "a&#27;", "a\nb", "a&#10;b", "a\u{7f}"];
+        let read: String = keys.iter().chain(&["a\u{9b}", "<![CDATA[a\0]]>"]).map(|text| key(text)).collect();
+        insta::assert_snapshot!(read, @r#"
+        [("a é", 1)]
+        [("a&b", 1)]
+        it has a control character at byte 34
+        invalid character reference: 0x0 character is not permitted in XML
+        it has a control character at byte 34
+        the key "a\u{1b}" has a control character, before byte 45
+        the key "a\nb" has a control character, before byte 42
+        the key "a\nb" has a control character, before byte 46
+        the key "a\u{7f}" has a control character, before byte 41
+        the key "a\u{9b}" has a control character, before byte 42
+        it has a control character at byte 43
+        "#);
+        let token = "<ListBucketResult><NextContinuationToken>a\0</NextContinuationToken></ListBucketResult>";
+        assert!(page(token).is_err());
     }
 
     #[test]

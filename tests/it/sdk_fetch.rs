@@ -94,7 +94,7 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
 #[test]
 fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
     type Attack = fn(&mut tar::Builder<Vec<u8>>);
-    let attacks: [(&str, Attack); 5] = [
+    let attacks: [(&str, Attack); 7] = [
         ("../up", |tar| append(tar, "../up", b"x")),
         ("/absolute", |tar| append(tar, "/absolute", b"x")),
         ("leads out of the artifact, to `../../../..`", |tar| {
@@ -102,6 +102,8 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
         }),
         ("is a device", |tar| append_other(tar, tar::EntryType::Char, "r/stage/null", "")),
         ("../again", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "../again")),
+        (r"`r/stage/a\u{1b}[31m` has a control character", |tar| append(tar, "r/stage/a\u{1b}[31m", b"x")),
+        (r"`a\nb` has a control character", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "a\nb")),
     ];
     for (why, attack) in attacks {
         let project = Project::new();

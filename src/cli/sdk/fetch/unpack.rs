@@ -247,7 +247,10 @@ fn is_or_is_below(path: &str, root: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The path of a member that leads nowhere else.
+/// Returns the path of a member that leads nowhere else, and that packages can list and terminals can show.
 fn safe(path: &str) -> Result<String, Stop> {
+    if path.contains(char::is_control) {
+        return Err(Stop::Bad(format!("the member `{}` has a control character in its name", path.escape_debug())));
+    }
     safe_member(path).ok_or_else(|| Stop::Bad(format!("the member `{path}` leads out of the artifact")))
 }
