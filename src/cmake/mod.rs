@@ -8,4 +8,4 @@ mod lex;
 mod script;
 
 pub use lex::Argument;
-pub use script::{Branch, Fault, Script, Set};
+pub use script::{Fault, Script, Set};

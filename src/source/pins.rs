@@ -355,16 +355,12 @@ fn read_cmake(row: &PinRow, source: &Source) -> Read {
     let mut fields: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (field, names) in &row.fields {
         // Every commit counts, since two different ones are a doubt; of a list the first block does.
-        let sets = |name: &String| {
-            let name = name.clone();
-            script.sets.iter().filter(move |set| set.name == name)
-        };
         let values: Vec<Value> = if field == "commit" {
-            let all = names.iter().flat_map(sets);
+            let all = names.iter().flat_map(|name| script.sets.iter().filter(move |set| set.name == *name));
             all.map(|set| Value { text: set.value(), line: set.line }).collect()
         } else {
-            let counts = |set: &&crate::cmake::Set| !row.not_inside.iter().any(|variable| set.is_within(variable));
-            let first = names.iter().find_map(|name| sets(name).find(counts));
+            let first =
+                names.iter().find_map(|name| script.sets_outside(&row.not_inside).find(|set| set.name == *name));
             first
                 .into_iter()
                 .flat_map(|set| {
