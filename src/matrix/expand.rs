@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::excluded::Excluded;
+use super::partial::PartialCells;
 use super::rules::{Effect, Finding, Rule, rules};
-use super::universe::{Cell, Universe};
+use super::universe::{Cell, Column, Universe};
 use super::walk::{Asked, Walk};
 use crate::compat::Compat;
 use crate::config::{Config, Profile, Row};
@@ -44,7 +45,13 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
     if !config.enabled {
         return Some(Expansion { universe, legs: Vec::new(), excluded: Vec::new(), raw: 0 });
     }
-    let rules = rules(config, &universe, profile, compat);
+    let rules = match rules(config, &universe, profile, compat) {
+        Ok(rules) => rules,
+        Err(error) => {
+            too_many(error.to_string(), sink);
+            return None;
+        }
+    };
     let mut walk = Walk::new(&universe, &rules);
     if let Err(error) = walk.all() {
         too_many(error.to_string(), sink);
@@ -91,18 +98,20 @@ fn explicit_cells(config: &Config, universe: &Universe, rules: &[Rule], walk: &m
             idle.insert(number, (against, "the cell of this `include` entry is left out"));
         }
     }
-    let indexes = universe.indexes();
-    for (number, row) in partial {
-        let index = |axis: usize| indexes[axis].get(row.axes.get(&universe.axes()[axis].name)?.text.as_str()).copied();
-        let fixed: Vec<Option<usize>> = (0..universe.axes().len()).map(index).collect();
-        let has = |cell: &Cell| {
-            let fits = |(axis, index): (usize, &Option<usize>)| index.is_none_or(|i| universe.index(*cell, axis) == i);
-            fixed.iter().enumerate().all(fits)
-        };
-        if let Some(against) = walk.against_all(&fixed)
-            && !legs_outside.iter().any(has)
+    let fixed = |row: &Row| -> Vec<Option<usize>> {
+        let index = |column: &Column| column.index_of(&row.axes.get(&column.name)?.text);
+        universe.axes().iter().map(index).collect()
+    };
+    let fixed: Vec<(usize, Vec<Option<usize>>)> = partial.iter().map(|(number, row)| (*number, fixed(row))).collect();
+    let values =
+        |fixed: &[Option<usize>]| fixed.iter().enumerate().filter_map(|(axis, i)| Some((axis, (*i)?))).collect();
+    let cells = PartialCells::new(fixed.iter().map(|(_, fixed)| values(fixed)));
+    let changed: BTreeSet<usize> = legs_outside.iter().flat_map(|cell| cells.matching(universe, *cell)).collect();
+    for (at, (number, fixed)) in fixed.iter().enumerate() {
+        if let Some(against) = walk.against_all(fixed)
+            && !changed.contains(&at)
         {
-            idle.insert(number, (against, "no cell is left for this `include` entry to change"));
+            idle.insert(*number, (against, "no cell is left for this `include` entry to change"));
         }
     }
     for (number, ((rule, finding), message)) in idle {

@@ -12,6 +12,7 @@
 mod excluded;
 mod expand;
 mod gfx;
+mod partial;
 mod rules;
 mod universe;
 mod walk;
@@ -19,4 +20,5 @@ mod walk;
 pub use excluded::Excluded;
 pub use expand::{Expansion, expand};
 pub use gfx::{GfxChoice, choose_gfx};
+pub use partial::PartialCells;
 pub use universe::{Cell, Universe};

@@ -1,12 +1,13 @@
 //! What rules a cell out: facts, policies and the user's excludes, each over the axes it reads.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 
 use super::universe::Universe;
+use super::walk::TooLarge;
 use crate::compat::{Because, Compat, Verdict};
-use crate::config::{AxisRole, AxisValue, Config, Profile, PythonFrom, RocmPolicy, TorchFrom, Word};
+use crate::config::{AxisRole, AxisValue, Config, Exclude, Profile, PythonFrom, RocmPolicy, TorchFrom, Word};
 use crate::diagnostic::{Code, registry::plan as codes};
 use crate::names::{PackageVersion, PythonVersion, RocmVersion, Version};
 
@@ -34,6 +35,8 @@ enum Answers {
 
 /// How many numbers have a place each, whether something is said of them or not.
 const MOST_PLACES: usize = 1 << 16;
+/// Combinations of values that facts judge, each of which may have a finding: of torch and ROCm, and the like.
+pub(super) const MOST_COMBINATIONS: usize = 100_000;
 
 /// Why the cells with these values are left out, or are doubtful.
 #[derive(Debug, Clone)]
@@ -77,13 +80,16 @@ impl Rule {
     }
 
     /// Asks `judge` about every combination of values on `axes`; absent values are not asked about.
+    ///
+    /// # Errors
+    /// When there are too many.
     fn tabulate(
         universe: &Universe,
         axes: Vec<usize>,
         mut judge: impl FnMut(&[&Word]) -> Option<(&'static Code, Because, Effect)>,
-    ) -> Self {
+    ) -> Result<Self, TooLarge> {
+        let count = Self::combinations(universe, &axes)?;
         let sizes: Vec<usize> = axes.iter().map(|&axis| universe.axes()[axis].values.len()).collect();
-        let count: usize = sizes.iter().product();
         let (mut answers, mut findings) = (vec![0_u32; count], Vec::new());
         let mut indexes = vec![0; axes.len()];
         for answer in &mut answers {
@@ -105,12 +111,26 @@ impl Rule {
                 *index = 0;
             }
         }
-        Self { axes, answers: Answers::All(answers), findings, sizes }
+        Ok(Self { axes, answers: Answers::All(answers), findings, sizes })
+    }
+
+    /// Returns how many combinations of values axes have.
+    fn combinations(universe: &Universe, axes: &[usize]) -> Result<usize, TooLarge> {
+        let count = axes.iter().map(|&axis| universe.axes()[axis].values.len()).product();
+        if count > MOST_COMBINATIONS { Err(TooLarge::Facts) } else { Ok(count) }
     }
 }
 
 /// Every rule that applies to a matrix file. The order decides which reason a cell gets when several apply.
-pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, compat: &Compat) -> Vec<Rule> {
+///
+/// # Errors
+/// When facts would have to judge too many combinations.
+pub(super) fn rules(
+    config: &Config,
+    universe: &Universe,
+    profile: &Profile,
+    compat: &Compat,
+) -> Result<Vec<Rule>, TooLarge> {
     let unknown = match config.unknown {
         crate::config::Strictness::Strict => Effect::Fail,
         crate::config::Strictness::Lenient => Effect::Warn,
@@ -135,7 +155,7 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
                     verdict(&codes::TORCH_WITHOUT_ROCM, compat.torch_rocm(torch, rocm))
                 }
                 _ => None,
-            }));
+            })?);
         }
         if config.torch_from == TorchFrom::Image {
             let carries = |torch: &Version, rocm: &RocmVersion, python: Option<PythonVersion>| {
@@ -148,14 +168,15 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
                 [Word::Torch(torch), Word::Rocm(rocm)] => carries(torch, rocm, None),
                 [Word::Torch(torch), Word::Rocm(rocm), Word::Python(python)] => carries(torch, rocm, Some(*python)),
                 _ => None,
-            }));
+            })?);
         }
         if config.rocm_policy != RocmPolicy::All {
-            let kept = |torch: &Version| kept_rocm(config, universe, rocm, torch, compat);
+            Rule::combinations(universe, &[torch, rocm])?;
+            let kept = kept_rocms(config, universe, [torch, rocm], compat);
             add(Rule::tabulate(universe, vec![torch, rocm], |words| match words {
-                [Word::Torch(torch), Word::Rocm(rocm)] => policy(config.rocm_policy, torch, rocm, kept(torch).as_ref()),
+                [Word::Torch(torch), Word::Rocm(rocm)] => policy(config.rocm_policy, torch, rocm, kept.get(torch)),
                 _ => None,
-            }));
+            })?);
         }
     }
     if let (Some(torch), Some(python)) = (at(AxisRole::Torch), at(AxisRole::Python))
@@ -166,7 +187,7 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
                 verdict(&codes::TORCH_WITHOUT_PYTHON, compat.torch_python(torch, *python))
             }
             _ => None,
-        }));
+        })?);
     }
     if let Some(python) = at(AxisRole::Python)
         && !config.free_threaded
@@ -174,7 +195,7 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
         add(Rule::tabulate(universe, vec![python], |words| match words {
             [Word::Python(python)] if python.is_free_threaded() => Some(free_threaded(*python)),
             _ => None,
-        }));
+        })?);
     }
     if let Some(package) = at(AxisRole::Package) {
         let default = profile.backends.first().map(|b| b.name.as_str()).unwrap_or_default();
@@ -188,11 +209,11 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
             Some(backend) => add(Rule::tabulate(universe, vec![package, backend], |words| match words {
                 [Word::Package(version), Word::Text(backend)] => ask(version, backend),
                 _ => None,
-            })),
+            })?),
             None => add(Rule::tabulate(universe, vec![package], |words| match words {
                 [Word::Package(version)] => ask(version, default),
                 _ => None,
-            })),
+            })?),
         }
         if let Some(python) = at(AxisRole::Python) {
             add(Rule::tabulate(universe, vec![package, python], |words| match words {
@@ -201,13 +222,13 @@ pub(super) fn rules(config: &Config, universe: &Universe, profile: &Profile, com
                         .filter(|(_, _, effect)| *effect == Effect::Exclude)
                 }
                 _ => None,
-            }));
+            })?);
         }
     }
     for rule in user_excludes(config, universe) {
         add(rule);
     }
-    rules
+    Ok(rules)
 }
 
 /// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with a warning.
@@ -227,15 +248,14 @@ fn free_threaded(python: PythonVersion) -> (&'static Code, Because, Effect) {
     (&codes::FREE_THREADED_OFF, because, Effect::Exclude)
 }
 
-/// The ROCm version that the policy keeps for a torch, among those of the matrix that are legal for it.
-fn kept_rocm(
+/// Returns the ROCm version that the policy keeps for each torch, among those of the matrix that are legal for it.
+fn kept_rocms<'u>(
     config: &Config,
-    universe: &Universe,
-    rocm_axis: usize,
-    torch: &Version,
+    universe: &'u Universe,
+    [torch_axis, rocm_axis]: [usize; 2],
     compat: &Compat,
-) -> Option<RocmVersion> {
-    let legal = |rocm: &RocmVersion| match config.torch_from {
+) -> BTreeMap<&'u Version, RocmVersion> {
+    let legal = |torch: &Version, rocm: &RocmVersion| match config.torch_from {
         TorchFrom::PytorchIndex => !matches!(compat.torch_rocm(torch, rocm), Verdict::Unsupported(_)),
         TorchFrom::Image => {
             let verdict = compat.torch_in_image(&config.image.repository, torch, rocm, None);
@@ -243,28 +263,35 @@ fn kept_rocm(
         }
         TorchFrom::AmdIndex | TorchFrom::Host => true,
     };
-    // An exclude that names nothing but this pair, or one half of it, leaves none of its cells to keep.
-    let excluded = |rocm: &AxisValue| {
-        let is_of_pair = |(name, text): (&String, &String)| {
-            let column = universe.axes().iter().find(|column| column.name == *name);
-            match column.map(|column| column.role) {
-                Some(AxisRole::Rocm) => *text == rocm.text,
-                Some(AxisRole::Torch) => text.parse().is_ok_and(|excluded: Version| excluded == *torch),
-                _ => false,
-            }
-        };
-        config.exclude.iter().any(|exclude| !exclude.axes.is_empty() && exclude.axes.iter().all(is_of_pair))
+    // An exclude that names nothing but a pair, or one half of it, leaves none of its cells to keep.
+    let names = [torch_axis, rocm_axis].map(|axis| universe.axes()[axis].name.as_str());
+    let pair = |exclude: &'_ Exclude| -> Option<(Option<Version>, Option<String>)> {
+        let [torch, rocm] = names.map(|name| exclude.axes.get(name));
+        let is_pair = exclude.axes.len() == usize::from(torch.is_some()) + usize::from(rocm.is_some());
+        let torch = torch.map(|text| text.parse()).transpose().ok()?;
+        (is_pair && !exclude.axes.is_empty()).then(|| (torch, rocm.cloned()))
     };
-    let values = universe.axes()[rocm_axis].values.iter().flatten().filter(|value| !excluded(value));
-    let versions = values.filter_map(|value| match &value.value {
-        Word::Rocm(rocm) => Some(rocm),
-        _ => None,
-    });
-    let legal = versions.filter(|rocm| legal(rocm));
-    match config.rocm_policy {
-        RocmPolicy::Newest => legal.max().cloned(),
-        RocmPolicy::All | RocmPolicy::Oldest => legal.min().cloned(),
-    }
+    let excluded: BTreeSet<_> = config.exclude.iter().filter_map(pair).collect();
+    let is_excluded = |torch: &Version, rocm: &str| {
+        if excluded.is_empty() {
+            return false;
+        }
+        let (torch, rocm) = (Some(torch.clone()), Some(rocm.to_owned()));
+        [(torch.clone(), None), (None, rocm.clone()), (torch, rocm)].iter().any(|pair| excluded.contains(pair))
+    };
+    let kept = |value: &'u AxisValue| {
+        let Word::Torch(torch) = &value.value else { return None };
+        let versions = universe.axes()[rocm_axis].values.iter().flatten().filter_map(|value| match &value.value {
+            Word::Rocm(rocm) => (!is_excluded(torch, &value.text) && legal(torch, rocm)).then_some(rocm),
+            _ => None,
+        });
+        let kept = match config.rocm_policy {
+            RocmPolicy::Newest => versions.max(),
+            RocmPolicy::All | RocmPolicy::Oldest => versions.min(),
+        };
+        Some((torch, kept?.clone()))
+    };
+    universe.axes()[torch_axis].values.iter().flatten().filter_map(kept).collect()
 }
 
 fn policy(
@@ -284,12 +311,14 @@ fn policy(
 
 /// One rule for all excludes that name the same axes, in the order of the file.
 fn user_excludes(config: &Config, universe: &Universe) -> Vec<Rule> {
-    let indexes = universe.indexes();
     let mut by_axes: IndexMap<Vec<usize>, Vec<Vec<usize>>> = IndexMap::new();
     for exclude in config.exclude.iter().filter(|exclude| !exclude.axes.is_empty()) {
         let axes: Vec<usize> =
             (0..universe.axes().len()).filter(|&a| exclude.axes.contains_key(&universe.axes()[a].name)).collect();
-        let index = |&axis: &usize| indexes[axis].get(exclude.axes[&universe.axes()[axis].name].as_str()).copied();
+        let index = |&axis: &usize| {
+            let column = &universe.axes()[axis];
+            column.index_of(&exclude.axes[&column.name])
+        };
         let values: Option<Vec<usize>> = axes.iter().map(index).collect();
         if let Some(values) = values.filter(|values| !values.is_empty()) {
             by_axes.entry(axes).or_default().push(values);

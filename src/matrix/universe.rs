@@ -1,6 +1,6 @@
 //! Axes with all their values, and cells as numbers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
@@ -28,6 +28,8 @@ pub struct Column {
     pub product: usize,
     /// How many consecutive ranks one step of this axis spans.
     stride: u64,
+    /// Text of a value → its index.
+    by_text: HashMap<String, usize>,
 }
 
 /// A cell's rank.
@@ -44,21 +46,16 @@ impl Universe {
     ///
     /// # Errors
     /// When the number of cells does not fit 64 bits.
-    pub fn new<'a>(config: &'a Config) -> Result<Self, TooManyCells> {
+    pub fn new(config: &Config) -> Result<Self, TooManyCells> {
         let explicit = || config.rows.iter().chain(&config.include);
         let mut axes: Vec<Column> = config.axes.iter().map(Column::of_axis).collect();
-        let texts = |axis: &'a Axis| axis.values.iter().map(|value| value.text.as_str()).collect();
-        let mut present: Vec<HashSet<&str>> = config.axes.iter().map(texts).collect();
         for row in explicit() {
             for (name, value) in &row.axes {
                 let at = axes.iter().position(|column| column.name == *name).unwrap_or_else(|| {
                     axes.push(Column::of_explicit(name, value));
-                    present.push(HashSet::new());
                     axes.len() - 1
                 });
-                if present[at].insert(&value.text) {
-                    axes[at].values.push(Some(value.clone()));
-                }
+                axes[at].add(value);
             }
         }
         for column in &mut axes {
@@ -122,7 +119,7 @@ impl Universe {
     /// The cell that a row names; axes it leaves out are absent.
     pub fn cell_of(&self, row: &Row) -> Cell {
         let index = |column: &Column| match row.axes.get(&column.name) {
-            Some(value) => column.values.iter().position(|v| v.as_ref().is_some_and(|v| v.text == value.text)),
+            Some(value) => column.index_of(&value.text),
             None => column.absent(),
         };
         Cell(self.axes.iter().map(|column| column.stride * index(column).unwrap_or(0) as u64).sum())
@@ -132,8 +129,7 @@ impl Universe {
     pub fn has_value_beyond_product(&self, row: &Row) -> bool {
         row.axes.iter().any(|(name, value)| {
             let column = self.axes.iter().find(|column| column.name == *name);
-            let product = column.map_or(&[][..], |column| &column.values[..column.product]);
-            !product.iter().flatten().any(|present| present.text == value.text)
+            column.is_none_or(|column| column.index_of(&value.text).is_none_or(|index| index >= column.product))
         })
     }
 
@@ -147,22 +143,32 @@ impl Universe {
         let text = |axis: usize| Some((self.axes[axis].name.clone(), self.value(cell, axis)?.text.clone()));
         (0..self.axes.len()).filter_map(text).collect()
     }
-
-    /// Where each value stands: by axis, text → index.
-    pub fn indexes(&self) -> Vec<HashMap<&str, usize>> {
-        let mut indexes = vec![HashMap::new(); self.axes.len()];
-        for (column, indexes) in self.axes.iter().zip(&mut indexes) {
-            let texts = column.values.iter().enumerate();
-            indexes.extend(texts.filter_map(|(index, value)| Some((value.as_ref()?.text.as_str(), index))));
-        }
-        indexes
-    }
 }
 
 impl Column {
     fn of_axis(axis: &Axis) -> Self {
-        let values: Vec<_> = axis.values.iter().cloned().map(Some).collect();
-        Self { name: axis.name.clone(), role: axis.role, product: values.len(), values, stride: 0 }
+        let mut column = Self::new(&axis.name, axis.role);
+        for value in &axis.values {
+            column.add(value);
+        }
+        Self { product: column.values.len(), ..column }
+    }
+
+    fn new(name: &str, role: AxisRole) -> Self {
+        Self { name: name.to_owned(), role, values: Vec::new(), product: 0, stride: 0, by_text: HashMap::new() }
+    }
+
+    /// Adds a value, unless it is there.
+    fn add(&mut self, value: &AxisValue) {
+        if !self.by_text.contains_key(&value.text) {
+            self.by_text.insert(value.text.clone(), self.values.len());
+            self.values.push(Some(value.clone()));
+        }
+    }
+
+    /// Returns the index of the value with this text.
+    pub fn index_of(&self, text: &str) -> Option<usize> {
+        self.by_text.get(text).copied()
     }
 
     fn of_explicit(name: &str, value: &AxisValue) -> Self {
@@ -175,11 +181,12 @@ impl Column {
             Word::Text(_) if name == "backend" => AxisRole::Backend,
             Word::Text(_) => AxisRole::Field,
         };
-        Self { name: name.to_owned(), role, values: Vec::new(), product: 0, stride: 0 }
+        Self::new(name, role)
     }
 
+    /// Returns the index of the absent value, which is the last one.
     fn absent(&self) -> Option<usize> {
-        self.values.iter().position(Option::is_none)
+        self.values.last().is_some_and(Option::is_none).then(|| self.values.len() - 1)
     }
 
     /// Whether a value index belongs to the product; an axis that only explicit cells name is absent there.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::{Effect, Rule};
+use super::rules::{Effect, MOST_COMBINATIONS, Rule};
 use super::universe::{Cell, Universe};
 use crate::config::AxisRole;
 use crate::diagnostic::registry::plan as codes;
@@ -33,6 +33,9 @@ pub(super) enum TooLarge {
     /// Too many jobs.
     #[error("more than {MOST_LEGS} cells are legal")]
     Legs,
+    /// Too many values of axes that facts relate.
+    #[error("facts would have to judge more than {MOST_COMBINATIONS} combinations of the values of two or three axes")]
+    Facts,
     /// Few legal cells, found too slowly.
     #[error("more than {MOST_STEPS} questions about combinations have to be asked one by one")]
     Steps,

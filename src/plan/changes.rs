@@ -1,26 +1,19 @@
 //! What `rows` and `include` change for the cells they match.
 
-use std::collections::HashMap;
-
 use crate::config::{Config, Overrides, Row};
-use crate::matrix::{Cell, Universe};
+use crate::matrix::{Cell, PartialCells, Universe};
 
-/// The rows that change something, found by the value of one axis, so that many rows are not asked of every cell.
+/// The rows that change something.
 #[derive(Debug)]
 pub(super) struct Changes<'a> {
     rows: Vec<Changing<'a>>,
-    /// The axis that tells the rows apart best.
-    axis: usize,
-    /// Rows by their value on that axis.
-    by_value: HashMap<usize, Vec<usize>>,
-    /// Rows that do not name that axis.
-    elsewhere: Vec<usize>,
+    /// The cells that they are about, by the number of the row.
+    cells: PartialCells,
 }
 
-/// A row with the values it asks for as numbers.
+/// A row that changes something.
 #[derive(Debug)]
 struct Changing<'a> {
-    values: Vec<(usize, usize)>,
     set: &'a Overrides,
     /// Where it stands in the file: `rows[3]`, `include[0].set`.
     path: String,
@@ -28,45 +21,25 @@ struct Changing<'a> {
 
 impl<'a> Changes<'a> {
     pub(super) fn new(config: &'a Config, universe: &Universe) -> Self {
-        let indexes = universe.indexes();
         let position = |name: &str| universe.axes().iter().position(|column| column.name == name);
         let changing = |(path, row): (String, &'a Row)| {
             let value = |(name, value): (&String, &crate::config::AxisValue)| {
                 let axis = position(name)?;
-                Some((axis, *indexes[axis].get(value.text.as_str())?))
+                Some((axis, universe.axes()[axis].index_of(&value.text)?))
             };
-            Some(Changing { values: row.axes.iter().map(value).collect::<Option<_>>()?, set: &row.set, path })
+            let cell: Vec<(usize, usize)> = row.axes.iter().map(value).collect::<Option<_>>()?;
+            Some((cell, Changing { set: &row.set, path }))
         };
         let rows = config.rows.iter().enumerate().map(|(number, row)| (format!("rows[{number}]"), row));
         let include = config.include.iter().enumerate().map(|(number, row)| (format!("include[{number}].set"), row));
         let all = rows.chain(include).filter(|(_, row)| row.set != Overrides::default());
-        let rows: Vec<_> = all.filter_map(changing).collect();
-        let by_value = |axis: usize| {
-            let (mut by_value, mut elsewhere) = (HashMap::<usize, Vec<usize>>::new(), Vec::new());
-            for (number, row) in rows.iter().enumerate() {
-                match row.values.iter().find(|(named, _)| *named == axis) {
-                    Some((_, index)) => by_value.entry(*index).or_default().push(number),
-                    None => elsewhere.push(number),
-                }
-            }
-            (axis, by_value, elsewhere)
-        };
-        let groups = (0..universe.axes().len()).map(by_value);
-        let (axis, by_value, elsewhere) = groups.max_by_key(|(_, values, _)| values.len()).unwrap_or_default();
-        Self { rows, axis, by_value, elsewhere }
+        let (cells, rows): (Vec<_>, Vec<_>) = all.filter_map(changing).unzip();
+        Self { rows, cells: PartialCells::new(cells.into_iter()) }
     }
 
     /// The rows that match this cell, in the order of the file.
     pub(super) fn matching(&self, universe: &Universe, cell: Cell) -> Vec<usize> {
-        if self.rows.is_empty() {
-            return Vec::new();
-        }
-        let here = self.by_value.get(&universe.index(cell, self.axis)).into_iter().flatten();
-        let asked = here.chain(&self.elsewhere).copied();
-        let has = |&(axis, index): &(usize, usize)| universe.index(cell, axis) == index;
-        let mut matching: Vec<usize> = asked.filter(|&row| self.rows[row].values.iter().all(has)).collect();
-        matching.sort_unstable();
-        matching
+        self.cells.matching(universe, cell)
     }
 
     /// Where the gfx targets of a job stand in the file, when one of these rows gives them.

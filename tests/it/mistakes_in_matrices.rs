@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use rock_matrix::diagnostic::{Sink, Source};
 
-use crate::support::{Project, assert_file};
+use crate::support::{Project, appears, assert_file};
 
 const FOLDER: &str = "tests/it/mistakes_in_matrices";
 
@@ -180,6 +180,29 @@ fn more_jobs_than_anyone_runs_are_refused_while_they_are_counted() {
     let said = project.run(&["plan", "m.yaml"]).exits(1).stderr;
     assert!(said.contains("\nhelp: list fewer values, or split the matrix into several files\n"), "{said}");
     assert!(said.contains(" --> m.yaml:6:1\n"), "{said}");
+}
+
+/// Each pair of a torch and a ROCm may have a finding: 9 million of them took minutes and gigabytes.
+#[test]
+fn more_pairs_of_versions_than_facts_judge_are_refused() {
+    let said = |torches: u32| {
+        let versions = |first: u32, count: u32| {
+            (0..count).map(|minor| format!("\"{first}.{minor}\"")).collect::<Vec<_>>().join(",")
+        };
+        let text = format!(
+            "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\nrocm-policy: newest\n\
+             torch-from: host\npython-from: host\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  \
+             torch: [{}]\n  rocm: [{}]\ngfx: [gfx942]\n",
+            versions(2, torches),
+            versions(6, 200)
+        );
+        Project::new().file("m.yaml", &text).said(&["check", "m.yaml"])
+    };
+    let first = "error[P011 too-many-cells]: facts would have to judge more than 100000 combinations of the values of two or \
+                 three axes\n";
+    let refused = said(501);
+    assert!(refused.starts_with(first), "{refused}");
+    appears("P011", &refused, &said(500));
 }
 
 #[test]

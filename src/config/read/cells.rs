@@ -1,6 +1,6 @@
 //! Cells by hand: `exclude`, `include`, `rows`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use indexmap::IndexMap;
 
@@ -109,6 +109,7 @@ impl Reader<'_> {
         exclude: &[Exclude],
         recipe: &str,
     ) -> Vec<(Row, &'n Node)> {
+        let excluded = ExcludedCells::new(exclude);
         let mut found = Vec::new();
         for node in nodes {
             let given = entries(node, "axes");
@@ -130,7 +131,7 @@ impl Reader<'_> {
             }
             if !inside {
                 self.must_name_all_axes(node, &axes, known);
-            } else if entries(node, "set").is_empty() && !brings_back(&axes, known, exclude) {
+            } else if entries(node, "set").is_empty() && !brings_back(&axes, known, &excluded) {
                 let message = "this `include` entry changes nothing: its cells are in the product, and `set` is empty";
                 self.fault(&codes::IDLE_ENTRY, node, message, "add `set`, or remove the entry");
             }
@@ -291,10 +292,32 @@ impl Reader<'_> {
 }
 
 /// Whether an include names every axis of a cell that an exclude takes away.
-fn brings_back(axes: &IndexMap<String, AxisValue>, known: &Known<'_>, exclude: &[Exclude]) -> bool {
-    let has = |(name, text): (&String, &String)| axes.get(name).is_some_and(|value| value.text == *text);
-    known.axes.iter().all(|axis| axes.contains_key(&axis.name))
-        && exclude.iter().any(|exclude| exclude.axes.iter().all(has))
+fn brings_back(axes: &IndexMap<String, AxisValue>, known: &Known<'_>, excluded: &ExcludedCells<'_>) -> bool {
+    known.axes.iter().all(|axis| axes.contains_key(&axis.name)) && excluded.contain(axes)
+}
+
+/// The values that excludes name, by the names of their axes, so that an include is not compared with each.
+struct ExcludedCells<'e>(HashMap<Vec<&'e str>, HashSet<Vec<&'e str>>>);
+
+impl<'e> ExcludedCells<'e> {
+    fn new(exclude: &'e [Exclude]) -> Self {
+        let mut by_names = HashMap::<_, HashSet<_>>::new();
+        for exclude in exclude {
+            let mut named: Vec<_> = exclude.axes.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            named.sort_unstable();
+            let (names, texts) = named.into_iter().unzip();
+            by_names.entry(names).or_default().insert(texts);
+        }
+        Self(by_names)
+    }
+
+    /// Returns whether an exclude takes away the cell with these values.
+    fn contain(&self, axes: &IndexMap<String, AxisValue>) -> bool {
+        self.0.iter().any(|(names, cells)| {
+            let texts: Option<Vec<&str>> = names.iter().map(|name| Some(axes.get(*name)?.text.as_str())).collect();
+            texts.is_some_and(|texts| cells.contains(&texts))
+        })
+    }
 }
 
 /// The value as the axis spells it: `2.5` becomes `2.5.0` where that is what the axis lists.

@@ -113,7 +113,7 @@ pub const NO_GFX_LEFT: Code = Code::error(
 pub const TOO_MANY_CELLS: Code = Code::error(
     "P011",
     "too-many-cells",
-    "One matrix file may have 10 million legal cells, and those that are not legal must be ruled out with a thousand million questions to the rules; the product of its axes must fit 64 bits. GitHub runs 256 jobs of one matrix, so this is far above what anyone builds, and usually one axis too many.\n\nList fewer values, or split the matrix into several files.",
+    "One matrix file may have 10 million legal cells, and those that are not legal must be ruled out with a thousand million questions to the rules; facts judge 100,000 combinations of two or three axes, such as torch and ROCm; the product of all axes must fit 64 bits. GitHub runs 256 jobs of one matrix, so this is far above what anyone builds, and usually one axis too many.\n\nList fewer values, or split the matrix into several files.",
 );
 /// Two jobs would produce the same wheel.
 pub const COLLIDING_WHEELS: Code = Code::error(

@@ -1,0 +1,47 @@
+//! Partial cells: values of some axes, which all cells with these values match.
+
+use std::collections::HashMap;
+
+use super::universe::{Cell, Universe};
+
+/// Partial cells by the axes that they name, so that many of them are not compared with every cell.
+#[derive(Debug, Default)]
+pub struct PartialCells {
+    groups: Vec<Group>,
+}
+
+/// Partial cells that name the same axes.
+#[derive(Debug)]
+struct Group {
+    axes: Vec<usize>,
+    /// Value indexes on `axes` → the numbers of the partial cells with these values.
+    by_values: HashMap<Vec<usize>, Vec<usize>>,
+}
+
+impl PartialCells {
+    /// Collects partial cells, each a list of axis positions and value indexes. They are numbered in this order.
+    pub fn new(cells: impl Iterator<Item = Vec<(usize, usize)>>) -> Self {
+        let (mut groups, mut positions) = (Vec::<Group>::new(), HashMap::new());
+        for (number, mut cell) in cells.enumerate() {
+            cell.sort_unstable();
+            let (axes, values): (Vec<usize>, Vec<usize>) = cell.into_iter().unzip();
+            let position = *positions.entry(axes.clone()).or_insert_with(|| {
+                groups.push(Group { axes, by_values: HashMap::new() });
+                groups.len() - 1
+            });
+            groups[position].by_values.entry(values).or_default().push(number);
+        }
+        Self { groups }
+    }
+
+    /// Returns the numbers of the partial cells that a cell matches, in their order.
+    pub fn matching(&self, universe: &Universe, cell: Cell) -> Vec<usize> {
+        let in_group = |group: &Group| {
+            let values: Vec<usize> = group.axes.iter().map(|axis| universe.index(cell, *axis)).collect();
+            group.by_values.get(&values).cloned().unwrap_or_default()
+        };
+        let mut numbers: Vec<usize> = self.groups.iter().flat_map(in_group).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
