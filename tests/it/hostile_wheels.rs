@@ -193,6 +193,22 @@ fn text_files_of_dist_info_with_too_many_lines_are_refused() {
     }
 }
 
+/// A parser that calls itself for each parenthesis would overflow the stack.
+#[test]
+fn requirements_of_100000_parentheses_are_refused() {
+    let (open, close) = ("(".repeat(100_000), ")".repeat(100_000));
+    let markers =
+        [format!("a; {open}os_name == 'x'{close}"), format!("a; {open}"), format!("a; os_name == 'x'{close}")];
+    let heads = [format!("a {open}"), format!("a {open}>=1{close}"), "a[".repeat(100_000)];
+    for requirement in markers.iter().chain(&heads) {
+        let project = Project::new().bytes(NAME, &sound().requires(requirement).bytes());
+        for command in [&commands()[1], &commands()[3]] {
+            let said = bounded(&project, BOUNDS, command, 1).stderr;
+            assert!(said.starts_with("error[W113 bad-requirement]"), "{command:?}: {said:.200}");
+        }
+    }
+}
+
 #[test]
 fn seventy_thousand_members_are_no_matter() {
     let info = "demo-1.0.dist-info";
