@@ -220,9 +220,24 @@ impl MachineLibraries for Sysroot {
 
 #[cfg(test)]
 mod tests {
+    use super::super::files::LARGEST_SYSTEM_FILE_BYTES;
     use super::{Sysroot, folders};
     use crate::audit::MachineLibraries;
     use std::path::Path;
+
+    #[test]
+    fn a_loader_configuration_past_its_limit_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("etc")).unwrap();
+        let path = folder.path().join("etc/ld.so.conf");
+        std::fs::write(&path, "/opt/lib\n").unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        let trusted = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
+        for (size, first) in [(LARGEST_SYSTEM_FILE_BYTES, &["/opt/lib"][..]), (LARGEST_SYSTEM_FILE_BYTES + 1, &[])] {
+            file.set_len(size).unwrap();
+            assert_eq!(Sysroot::new(folder.path()).system_folders(), [first, &trusted].concat());
+        }
+    }
 
     #[test]
     fn links_are_followed_below_the_root_and_never_out_of_it() {

@@ -43,8 +43,18 @@ fn a_container_is_refused_for_what_is_wrong_with_it_alone() {
     appears("W009", &verified(NAME, &overlapping()), &well);
     appears("W010", &put(CENTRAL, 40, &[0xff, 0xa1]), &well);
     appears("W012", &put(LOCAL, 30 + "demo/__init__.py".len(), &[0xff]), &well);
-    let large = |size: usize| verified(NAME, &sound().edit("METADATA", move |text| text + &"\n".repeat(size)).bytes());
-    appears("W017", &large(17 << 20), &large(1 << 20));
+    // The limits are 16 MiB for METADATA and WHEEL, and 64 MiB for RECORD, which has blank lines here.
+    for (file, limit) in [("METADATA", 16 << 20), ("WHEEL", 16 << 20), ("RECORD", 64 << 20)] {
+        let large = |size: usize| {
+            let filled = move |text: String| {
+                let blank = "\n".repeat(size - text.len());
+                text + &blank
+            };
+            let bytes = sound().edit(file, filled).bytes();
+            verified(NAME, &bytes)
+        };
+        appears("W017", &large(limit + 1), &large(limit));
+    }
 }
 
 #[test]
