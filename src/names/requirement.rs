@@ -74,7 +74,8 @@ fn parse_head(head: &str) -> Result<String, String> {
 
 /// Checks the name and the extras at the beginning, and returns what is around the extras where there are any.
 ///
-/// `pep508_rs` 0.9.2 panics where a name that ends the text ends with a character that no name ends with.
+/// `pep508_rs` 0.9.2 panics where a name that ends the text ends with a character that no name ends with, and where an extra
+/// ends with one before a space.
 fn split_extras(head: &str) -> Result<Option<(&str, &str)>, String> {
     let is_inner = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let (name, rest) = head.split_at(head.find(|c| !is_inner(c)).unwrap_or(head.len()));
@@ -90,6 +91,7 @@ fn split_extras(head: &str) -> Result<Option<(&str, &str)>, String> {
     let (extras, rest) = extras.split_once(']').ok_or("its extras have no end")?;
     match extras.split(',').map(str::trim).find(|extra| !is_name(extra)) {
         Some(extra) if !extras.trim().is_empty() => Err(format!("`{}` is not the name of an extra", shortened(extra))),
+        _ if rest.trim_start().starts_with('[') => Err("it has a second list of extras".to_owned()),
         _ => Ok(Some((name, rest))),
     }
 }
@@ -293,6 +295,14 @@ mod tests {
         assert!(is_read(&format!("a[{}x]>=1", "x,".repeat(1_000_000))));
         assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
         assert!(is_read("a [x] @ https://example.invalid/a") && is_read("a[] (>=1)") && !is_read("a[x]b"));
+    }
+
+    #[test]
+    fn a_second_list_of_extras_is_refused() {
+        for head in ["a[x][y]", "a [x] [y]", "a[][y]>=1", "a[x] [y. ]", "a[x]["] {
+            let reason = head.parse::<Requirement>().unwrap_err().reason;
+            assert_eq!(reason, "it has a second list of extras", "{head}");
+        }
     }
 
     proptest::proptest! {
