@@ -6,6 +6,7 @@
 //! name, is a fault.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -13,6 +14,10 @@ use regex::Regex;
 const MAX_FAULTS: usize = 50;
 /// Groups whose entries become programs.
 const SCRIPT_GROUPS: [&str; 2] = ["console_scripts", "gui_scripts"];
+/// Values of scripts, `MODULE:FUNCTION [EXTRAS]`. `\w` is that of Unicode, as in Python and uv.
+static SCRIPT_VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$").expect("it is tried in a test")
+});
 
 /// What is wrong in a line of `entry_points.txt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +30,6 @@ pub struct EntryPointFault {
 
 /// Returns what installers refuse in the text, in the order of its lines.
 pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
-    // `\w` is that of Unicode, as in Python and uv.
-    let value =
-        Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$").expect("it is tried in a test");
     let mut groups = HashSet::new();
     let mut names = HashSet::new();
     let mut group = None;
@@ -44,7 +46,7 @@ pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
                 .or_else(|| (!groups.insert(name)).then(|| format!("the group `{name}` begins twice")))
         } else if let Some(group) = group {
             let entry = line.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
-            entry_fault(group, line, entry, &value).or_else(|| {
+            entry_fault(group, line, entry).or_else(|| {
                 let (name, _) = entry?;
                 (!names.insert((group, name))).then(|| format!("`{name}` is twice in the group `{group}`"))
             })
@@ -65,7 +67,7 @@ fn group_fault(name: &str, line: &str) -> Option<String> {
     (!name.split('.').all(is_word)).then(|| format!("`{}` does not begin a group", shortened(line)))
 }
 
-fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>, values: &Regex) -> Option<String> {
+fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<String> {
     // importlib.metadata fails on a line without `=`; configparser, and uv with it, takes `;` for a comment.
     let Some((name, value)) = entry.filter(|(name, _)| !name.is_empty() && !name.starts_with(';')) else {
         return Some(format!("`{}` is not `NAME = MODULE:OBJECT`", shortened(line)));
@@ -86,7 +88,7 @@ fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>, values: &Re
     if let Some(reserved) = reserved_script(name) {
         return Some(format!("the script `{}` replaces `{reserved}` of the environment", shortened(name)));
     }
-    (!values.is_match(value)).then(|| {
+    (!SCRIPT_VALUE.is_match(value)).then(|| {
         format!("the script `{}` has the value `{}`, which is not `MODULE:FUNCTION`", shortened(name), shortened(value))
     })
 }
