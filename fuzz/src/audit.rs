@@ -42,6 +42,7 @@ pub fn audit(bytes: &[u8]) {
         path: &path,
         excludes: &excludes,
         checks_isa: true,
+        is_libc_open: selected.is_libc_open,
     });
     let judged = Judged { compat: compat(), allowed_paths: &excludes, is_purelib: false };
     let report = report(&name, files, selected, judging, judged);

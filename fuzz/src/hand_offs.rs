@@ -31,6 +31,7 @@ pub fn plan(bytes: &[u8]) {
             devices: Devices::Present,
             folder: "/srv/.rock/job",
             caller: None,
+            assigned: None,
             device_gids: &[],
             pass_env: &job.settings.secrets,
             extra: &[],
