@@ -14,6 +14,7 @@ pub mod seeds;
 mod sources;
 mod text;
 mod zip;
+mod zip_fields;
 
 /// Makes code for GPUs, as the tests do.
 #[path = "../../tests/it/support/bundle.rs"]
@@ -26,8 +27,9 @@ pub use elf::elf;
 pub use elf_edit::{CHOICES, elf_edit};
 pub use hand_offs::{page, plan};
 pub use sources::{cmake, related_commits};
-pub use text::{metadata, record, wheel_name};
+pub use text::{entry_points, metadata, record, requirement, wheel_name};
 pub use zip::zip;
+pub use zip_fields::{CONTENT, zip_fields};
 
 /// The name of the wheel that inputs are the contents of.
 pub const WHEEL: &str = "demo-1.0+rocm62torch2.5-cp312-cp312-manylinux_2_28_x86_64.whl";

@@ -1,7 +1,7 @@
 //! The text files of wheels, and their names.
 
-use rock_matrix::names::WheelName;
-use rock_matrix::wheel::Headers;
+use rock_matrix::names::{Requirement, WheelName};
+use rock_matrix::wheel::{Headers, entry_point_faults};
 use rock_matrix::wheel::record::Record;
 
 /// RECORD: what was read reads the same when it was written.
@@ -48,4 +48,29 @@ pub fn wheel_name(bytes: &[u8]) {
     }
     assert_eq!(name.label().is_some(), normal.label().is_some());
     assert!(name.expanded_tags().iter().all(|tag| tag.matches('-').count() == 2));
+}
+
+/// `entry_points.txt`: faults come in the order of lines, and a text without faults has only groups and entries, each
+/// group once.
+pub fn entry_points(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let faults = entry_point_faults(text);
+    assert!(faults.windows(2).all(|pair| pair[0].line < pair[1].line));
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    assert!(faults.len() <= lines.len() && faults.iter().all(|fault| !fault.reason.is_empty()));
+    if faults.is_empty() {
+        assert!(lines.iter().all(|line| line.starts_with('[') == line.ends_with(']') || line.contains('=')));
+        let groups = lines.iter().filter(|line| line.starts_with('['));
+        let distinct: std::collections::BTreeSet<&&str> = groups.clone().collect();
+        assert_eq!(distinct.len(), groups.count());
+    }
+}
+
+/// Requirements: the name of one that parses is a requirement itself.
+pub fn requirement(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match text.parse::<Requirement>() {
+        Ok(requirement) => assert!(requirement.name().parse::<Requirement>().is_ok()),
+        Err(error) => assert!(!error.reason.is_empty()),
+    }
 }

@@ -19,7 +19,7 @@ use rock_matrix::wheel::record::{Record, Row};
 use rock_matrix::wheel::zip::NewMember;
 use rock_matrix_fuzz::made::{self as code, Part};
 use rock_matrix_fuzz::seeds::{BUCKETS, tars};
-use rock_matrix_fuzz::{CHOICES, INFO, WHEEL};
+use rock_matrix_fuzz::{CHOICES, CONTENT, INFO, WHEEL};
 
 fn main() -> io::Result<()> {
     let folder = std::env::args_os().nth(1).ok_or(io::ErrorKind::InvalidInput)?;
@@ -37,6 +37,9 @@ fn main() -> io::Result<()> {
     write(folder, "audit", made.windows(2).step_by(3).map(|two| pair(&two[0], &two[1])))?;
     write_linked(folder, "audit", [pair(&library, &with_code[0]), pair(&with_code[1], &program)])?;
     write(folder, "zip", wheels(&made[1]))?;
+    write(folder, "zip_fields", zip_fields())?;
+    write(folder, "entry_points", ENTRY_POINTS.iter().map(|text| text.as_bytes().to_vec()))?;
+    write(folder, "requirement", REQUIREMENTS.iter().map(|text| text.as_bytes().to_vec()))?;
     write(folder, "bundle", bundles())?;
     write(folder, "ccob", compressed())?;
     write(folder, "kpack", archives())?;
@@ -171,6 +174,51 @@ fn edits_of(file: &[u8]) -> Vec<u8> {
     assert_eq!(seed.len(), CHOICES + file.len());
     seed
 }
+
+/// Choices and parts of archives: plain, with extra fields, with a data descriptor, with comments.
+fn zip_fields() -> impl Iterator<Item = Vec<u8>> {
+    let crc32 = crc32fast::hash(CONTENT).to_le_bytes();
+    let size = u32::try_from(CONTENT.len()).expect("it is small").to_le_bytes();
+    let descriptor = [b"PK\x07\x08", &crc32[..], &size, &size].concat();
+    let name = "demo/ü.py".as_bytes();
+    let path = [&[1], &crc32fast::hash(name).to_le_bytes()[..], name].concat();
+    let field = |id: u16, content: &[u8]| {
+        let length = u16::try_from(content.len()).expect("it is small");
+        [&id.to_le_bytes()[..], &length.to_le_bytes(), content].concat()
+    };
+    let path = field(0x7075, &path);
+    let time = field(0x5455, &[1, 0, 0, 0, 0]);
+    let wide = field(1, &[[7, 0, 0, 0, 0, 0, 0, 0]; 2].concat());
+    let seeds: [(u8, [&[u8]; 6]); 6] = [
+        (0, [b"demo.py", b"", b"", b"", b"", b""]),
+        (4, [name, &path, &path, b"", b"", b""]),
+        (0, [b"demo.py", &time, &time, b"note", b"", b"comment"]),
+        (3, [b"demo.py", b"", b"", b"", &descriptor, b""]),
+        (0, [b"demo.py", &wide, b"", b"", b"", b""]),
+        (0, [b"demo/", b"", b"", b"", b"", b""]),
+    ];
+    seeds.map(|(choices, parts)| {
+        let length = |part: &[u8]| u8::try_from(part.len()).expect("it is small");
+        let parts: Vec<u8> = parts.iter().flat_map(|part| [&[length(part)], *part].concat()).collect();
+        [&[choices][..], &parts].concat()
+    })
+    .into_iter()
+}
+
+const ENTRY_POINTS: [&str; 4] = [
+    "[console_scripts]\ndemo = demo.cli:main\ndemo-gpu=demo.cli:App.run [gpu, all]\n",
+    "# made\r\n[gui_scripts]\r\n  demo = demo:gui\r\n[demo.plugins]\r\nany name = demo\r\n",
+    "[console_scripts]\n../demo = case:main\npython = case:main\ndemo =\n;demo = a\n",
+    "demo = a:b\n[x\n[]\n[x]\n[x]\na = b\na = c\n",
+];
+
+const REQUIREMENTS: [&str; 5] = [
+    "torch",
+    "torch [opt, all] (>=2.5,<3) ; python_version > '3.8' and extra == \"x\"",
+    "a @ https://example.invalid/a;b.whl ; os_name not in 'posix'",
+    "a==1.*,!=1.2+rocm6.2; (sys_platform == 'linux' or ('x' in platform_machine))",
+    "a>=; bad",
+];
 
 const TARGETS: [(&str, u32); 3] = [("gfx942", 0x54c), ("gfx90a:sramecc+:xnack-", 0xe3f), ("gfx1100", 0x41)];
 
