@@ -1,8 +1,8 @@
 //! The text files of wheels, and their names.
 
 use rock_matrix::names::{Requirement, WheelName};
-use rock_matrix::wheel::{Headers, entry_point_faults};
 use rock_matrix::wheel::record::Record;
+use rock_matrix::wheel::{Headers, entry_point_faults};
 
 /// RECORD: what was read reads the same when it was written.
 pub fn record(bytes: &[u8]) {
@@ -56,7 +56,8 @@ pub fn entry_points(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let faults = entry_point_faults(text);
     assert!(faults.windows(2).all(|pair| pair[0].line < pair[1].line));
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let lines: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     assert!(faults.len() <= lines.len() && faults.iter().all(|fault| !fault.reason.is_empty()));
     if faults.is_empty() {
         assert!(lines.iter().all(|line| line.starts_with('[') == line.ends_with(']') || line.contains('=')));

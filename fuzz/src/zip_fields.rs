@@ -31,9 +31,9 @@ pub fn zip_fields(bytes: &[u8]) {
     writer.finish().expect("memory takes everything");
     let again = Archive::open(&copy).map(|copied| copied.removable_violations().count());
     // A new name may be the old one, or a folder in it.
-    let is_other = !["another name", "third"].iter().any(|name| {
-        member.name().strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    });
+    let is_other = !["another name", "third"]
+        .iter()
+        .any(|name| member.name().strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
     assert!(!is_other || again.is_ok_and(|count| count == 0));
 }
 
@@ -60,7 +60,8 @@ fn archive(choices: u8, parts: &[&[u8]; PARTS]) -> Vec<u8> {
     let offset = u32::try_from(bytes.len()).expect("it is small").to_le_bytes();
     let lengths = [name, central_extra, comment].map(|part| length(part)).concat();
     let attributes = [0_u32, 0o100_644 << 16].map(u32::to_le_bytes).concat();
-    let central = [b"PK\x01\x02\x14\x03", &common(false)[..], &lengths, &attributes, &[0; 4], name, central_extra, comment];
+    let central =
+        [b"PK\x01\x02\x14\x03", &common(false)[..], &lengths, &attributes, &[0; 4], name, central_extra, comment];
     let central = central.concat();
     bytes.extend(&central);
     bytes.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");

@@ -197,12 +197,13 @@ fn zip_fields() -> impl Iterator<Item = Vec<u8>> {
         (0, [b"demo.py", &wide, b"", b"", b"", b""]),
         (0, [b"demo/", b"", b"", b"", b"", b""]),
     ];
-    seeds.map(|(choices, parts)| {
-        let length = |part: &[u8]| u8::try_from(part.len()).expect("it is small");
-        let parts: Vec<u8> = parts.iter().flat_map(|part| [&[length(part)], *part].concat()).collect();
-        [&[choices][..], &parts].concat()
-    })
-    .into_iter()
+    seeds
+        .map(|(choices, parts)| {
+            let length = |part: &[u8]| u8::try_from(part.len()).expect("it is small");
+            let parts: Vec<u8> = parts.iter().flat_map(|part| [&[length(part)], *part].concat()).collect();
+            [&[choices][..], &parts].concat()
+        })
+        .into_iter()
 }
 
 const ENTRY_POINTS: [&str; 4] = [
