@@ -294,6 +294,29 @@ fn a_header_that_stands_twice_or_text_of_another_encoding_is_told() {
     assert!(told.contains("the text is not UTF-8"), "{told}");
 }
 
+/// Tools must fail for a greater major version (core metadata specification, "Metadata-Version").
+#[test]
+fn metadata_of_an_unknown_major_version_is_refused() {
+    let of = |version: &str| {
+        let line = format!("Metadata-Version: {version}\n");
+        sound().edit("METADATA", move |text| text.replacen("Metadata-Version: 2.1\n", &line, 1))
+    };
+    insta::assert_snapshot!(["3.0", "2", "two.one"].map(|version| said(&of(version))).concat(), @r"
+    error[W055 bad-wheel-header]: `Metadata-Version: 3.0` is not 1.x or 2.x
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
+
+    error[W055 bad-wheel-header]: `Metadata-Version: 2` is not 1.x or 2.x
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
+
+    error[W055 bad-wheel-header]: `Metadata-Version: two.one` is not 1.x or 2.x
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.dist-info/METADATA
+    ");
+    // wheel before 0.31 wrote 2.0, which was never accepted.
+    for version in ["1.0", "2.0", "2.6", "2.10"] {
+        Project::new().bytes(NAME, &of(version).bytes()).run(&["wheel", "verify", NAME]).exits(0);
+    }
+}
+
 #[test]
 fn a_library_that_no_loader_reads_fails_and_data_that_begins_like_one_is_a_remark() {
     let library = Library::extension("_demo").build();

@@ -259,7 +259,7 @@ pub const PURELIB_MISMATCH: Code = Code::error(
 pub const BAD_WHEEL_HEADER: Code = Code::error(
     "W055",
     "bad-wheel-header",
-    "`METADATA` needs `Metadata-Version`, `Name` and `Version`; `WHEEL` needs `Wheel-Version: 1.x`, `Root-Is-Purelib` and `Tag`. One of them is missing or cannot be read.",
+    "`METADATA` needs `Metadata-Version: 1.x` or `2.x`, `Name` and `Version`; `WHEEL` needs `Wheel-Version: 1.x`, `Root-Is-Purelib` and `Tag`. One of them is missing or cannot be read.",
 );
 /// A version in the code that differs.
 pub const OTHER_VERSION_STRING: Code = Code::warning(

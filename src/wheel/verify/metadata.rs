@@ -47,6 +47,12 @@ fn check_name_and_version(wheel: &Wheel<'_>, name: &WheelName, findings: &Findin
             sink.push(bad_header(findings, &member, message));
         }
     }
+    if let Ok(written) = required(wheel.metadata(), "Metadata-Version")
+        && !is_known_metadata_version(&written)
+    {
+        let message = format!("`Metadata-Version: {}` is not 1.x or 2.x", written.escape_debug());
+        sink.push(bad_header(findings, &member, message));
+    }
     if let Ok(written) = required(wheel.metadata(), "Name")
         && !is_same_distribution(&written, &name.distribution)
     {
@@ -74,6 +80,13 @@ fn check_name_and_version(wheel: &Wheel<'_>, name: &WheelName, findings: &Findin
         }
         Err(error) => sink.push(bad_header(findings, &member, error.to_string())),
     }
+}
+
+/// Whether a version of METADATA has a known major version. Tools must fail for a greater one (core metadata
+/// specification, "Metadata-Version").
+fn is_known_metadata_version(text: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once('.').is_some_and(|(major, minor)| ["1", "2"].contains(&major) && is_number(minor))
 }
 
 fn check_folder(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {

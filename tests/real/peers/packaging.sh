@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Versions, specifiers and wheel tags are judged as the tests of PyPA's packaging judge them: its source distribution from
-# PyPI has these tests, whose vectors are put to the program.
+# Versions, specifiers, wheel tags and METADATA are judged as the tests of PyPA's packaging judge them: its source
+# distribution from PyPI has these tests, whose vectors are put to the program.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

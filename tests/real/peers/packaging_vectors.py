@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 
+import metadata_vectors
 from packaging.tags import compatible_tags, cpython_tags
 from packaging.version import InvalidVersion, Version
 
@@ -23,18 +24,18 @@ def parameters(function):
                 yield getattr(row, "values", row)
 
 
-def wheel(path, version):
-    """Writes an empty wheel of a version."""
-    folder = f"demo-{version}.dist-info"
+def wheel(path, project, version, metadata=None):
+    """Writes a wheel without a module, with this METADATA or the least there is."""
+    folder = f"{project}-{version}.dist-info"
     members = {
-        f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: demo\nVersion: {version}\n",
-        f"{folder}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n".encode() if metadata is None else metadata,
+        f"{folder}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
-    digest = lambda text: base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-    record = "".join(f"{name},sha256={digest(text)},{len(text)}\n" for name, text in members.items())
+    digest = lambda content: base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    record = "".join(f"{name},sha256={digest(content)},{len(content)}\n" for name, content in members.items())
     with zipfile.ZipFile(path, "w") as archive:
-        for name, text in {**members, f"{folder}/RECORD": f"{record}{folder}/RECORD,,\n"}.items():
-            archive.writestr(name, text)
+        for name, content in {**members, f"{folder}/RECORD": f"{record}{folder}/RECORD,,\n".encode()}.items():
+            archive.writestr(name, content)
 
 
 class Peers:
@@ -65,7 +66,7 @@ class Peers:
         written = lambda text: str(Version(text))
         (self.work / "dist").mkdir(exist_ok=True)
         for version in sorted({written(version) for version, _, _ in asked}):
-            wheel(self.work / "dist" / f"demo-{version}-py3-none-any.whl", version)
+            wheel(self.work / "dist" / f"demo-{version}-py3-none-any.whl", "demo", version)
         known, right = {}, 0
         for version, specifier, expected in asked:
             if specifier not in known:
@@ -92,7 +93,7 @@ class Peers:
         right = 0
         for text in asked:
             path = self.work / f"demo-{text}-py3-none-any.whl"
-            wheel(path, "1.0")
+            wheel(path, "demo", "1.0")
             done = self.run("wheel", "verify", path.name)
             path.unlink()
             is_refused = "bad-wheel-name" in done.stderr
@@ -132,6 +133,28 @@ class Peers:
                 self.wrong.append(f"tag {tag}: packaging says {tag in taken}")
         self.tell("tags for CPython 3.12 on x86_64 with glibc 2.35", right, len(grid))
 
+    def metadata(self, tests):
+        """METADATA of packaging's tests, in a wheel that `wheel verify` reads."""
+        documents, agreeing, explained, occurring = metadata_vectors.recorded(pathlib.Path(tests)), 0, 0, set()
+        for content in documents:
+            fields = metadata_vectors.invalid_fields(content)
+            project, version = metadata_vectors.wheel_name(content)
+            path = self.work / f"{project}-{version}-py3-none-any.whl"
+            wheel(path, project, version, content)
+            done = self.run("wheel", "verify", path.name)
+            path.unlink()
+            is_refused = done.returncode == 1 and "error[" in done.stderr
+            if is_refused == bool(fields):
+                agreeing += 1
+            elif not is_refused and done.returncode == 0 and all(field in metadata_vectors.UNREAD for field in fields):
+                explained += 1
+                occurring.update(fields)
+            else:
+                self.wrong.append(f"METADATA {content!r}: packaging finds {fields or 'nothing'} invalid; ours: {done.stderr}")
+        gone = metadata_vectors.UNREAD.keys() - occurring
+        self.wrong += [f"METADATA: `{field}` is listed as different and is not" for field in sorted(gone)]
+        print(f"    METADATA: {agreeing} of {len(documents)} agree, {explained} are refused by packaging alone for a listed reason")
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -143,6 +166,7 @@ def main():
     peers.specifiers(importlib.import_module("tests.test_specifiers"))
     peers.versions(importlib.import_module("tests.test_version"))
     peers.tags()
+    peers.metadata(arguments.tests)
     if peers.wrong:
         sys.exit("differs:\n" + "\n".join(peers.wrong))
 
