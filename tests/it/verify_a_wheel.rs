@@ -317,6 +317,45 @@ fn metadata_of_an_unknown_major_version_is_refused() {
     }
 }
 
+/// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that it lists last.
+#[test]
+fn files_that_are_installed_at_one_path_are_refused() {
+    let with = |paths: &[&str]| {
+        paths
+            .iter()
+            .fold(sound(), |wheel, path| wheel.file(&path.replace("DATA", "flash_attn-2.8.3+rocm62torch2.5.data"), "x"))
+    };
+    let refused = [
+        with(&["DATA/purelib/flash_attn_2_cuda.so"]),
+        with(&["DATA/purelib/flash_attn/a.py", "DATA/platlib/flash_attn/a.py"]),
+        with(&["DATA/scripts/run", "DATA/data/bin/run"]),
+        with(&["DATA/platlib/flash_attn_2_cuda.so/a.py"]),
+        with(&["flash_attn/__init__.py", "DATA/purelib/flash_attn"]),
+    ];
+    insta::assert_snapshot!(refused.map(|wheel| said(&wheel)).concat(), @r"
+    error[W112 bad-data-folder]: `flash_attn_2_cuda.so` is installed at the same path
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.data/purelib/flash_attn_2_cuda.so
+
+    error[W112 bad-data-folder]: `flash_attn-2.8.3+rocm62torch2.5.data/purelib/flash_attn/a.py` is installed at the same path
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.data/platlib/flash_attn/a.py
+
+    error[W112 bad-data-folder]: `flash_attn-2.8.3+rocm62torch2.5.data/scripts/run` is installed at the same path
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.data/data/bin/run
+
+    error[W112 bad-data-folder]: `flash_attn_2_cuda.so` is installed as a file where this needs a folder
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn-2.8.3+rocm62torch2.5.data/platlib/flash_attn_2_cuda.so/a.py
+
+    error[W112 bad-data-folder]: `flash_attn-2.8.3+rocm62torch2.5.data/purelib/flash_attn` is installed as a file where this needs a folder
+    --> flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl: flash_attn/__init__.py
+    ");
+    for paths in [
+        &["DATA/purelib/flash_attn/a.py", "DATA/platlib/flash_attn/b.py", "flash_attn/c.py"][..],
+        &["DATA/scripts/run", "DATA/data/run", "run", "DATA/headers/run"],
+    ] {
+        Project::new().bytes(NAME, &with(paths).bytes()).run(&["wheel", "verify", NAME]).exits(0);
+    }
+}
+
 #[test]
 fn a_library_that_no_loader_reads_fails_and_data_that_begins_like_one_is_a_remark() {
     let library = Library::extension("_demo").build();

@@ -475,7 +475,7 @@ pub const BAD_ENTRY_POINT: Code = Code::error(
 pub const BAD_DATA_FOLDER: Code = Code::error(
     "W112",
     "bad-data-folder",
-    "The folder `NAME-VERSION.data`, named like the dist-info folder, holds `data`, `headers`, `platlib`, `purelib` and `scripts`, and no files beside them. There are no folders in `scripts`, and no program in it has the name of Python itself. pip or uv refuses the wheel, or leaves the files where nobody looks for them.",
+    "The folder `NAME-VERSION.data`, named like the dist-info folder, holds `data`, `headers`, `platlib`, `purelib` and `scripts`, and no files beside them. There are no folders in `scripts`, and no program in it has the name of Python itself. No file is installed at the path of another file of the wheel. pip or uv refuses the wheel, leaves the files where nobody looks for them, or they install different files.",
 );
 /// A requirement that cannot be read.
 pub const BAD_REQUIREMENT: Code = Code::error(

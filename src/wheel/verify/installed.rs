@@ -1,5 +1,7 @@
 //! What installers make of a wheel besides its files: programs of entry points, and folders of `.data`.
 
+use std::collections::HashMap;
+
 use super::super::entry_points::{entry_point_faults, reserved_script};
 use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
 use super::super::{Member, Wheel};
@@ -41,6 +43,60 @@ fn check_data(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
             sink.push(findings.member(&codes::BAD_DATA_FOLDER, member.name(), message));
         }
     }
+    for (member, message) in collisions(wheel.archive().members(), &format!("{stem}.data/")) {
+        sink.push(findings.member(&codes::BAD_DATA_FOLDER, member, message));
+    }
+}
+
+/// A folder of an environment that several parts of a wheel are installed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum InstallRoot {
+    SitePackages,
+    Scripts,
+}
+
+/// Returns where a member is installed; `data` is the `.data` folder with a slash. `None` for headers and for data
+/// outside of the folder of programs: no other part of a wheel is installed there.
+fn installed_path<'n>(name: &'n str, data: &str) -> Option<(InstallRoot, &'n str)> {
+    let Some(rest) = name.strip_prefix(data) else { return Some((InstallRoot::SitePackages, name)) };
+    let (scheme, path) = rest.split_once('/')?;
+    match (scheme, path.split_once('/')) {
+        ("platlib" | "purelib", _) => Some((InstallRoot::SitePackages, path)),
+        ("scripts", _) => Some((InstallRoot::Scripts, path)),
+        ("data", Some((folder, name))) if SCRIPT_FOLDERS.contains(&folder) => Some((InstallRoot::Scripts, name)),
+        _ => None,
+    }
+}
+
+/// Returns members of the `.data` folder that are installed where another member is, or above or below it.
+///
+/// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that its file system lists
+/// last (`install_data`); both fail where one is a folder.
+fn collisions<'m>(members: &'m [Member], data: &str) -> Vec<(&'m str, String)> {
+    let is_data = |name: &str| name.starts_with(data);
+    if !members.iter().any(|member| is_data(member.name())) {
+        return Vec::new();
+    }
+    let mut installed: HashMap<(InstallRoot, &str), &str> = HashMap::new();
+    let mut found = Vec::new();
+    for member in members.iter().filter(|member| !member.is_folder()) {
+        let name = member.name();
+        let Some(place) = installed_path(name, data) else { continue };
+        let other = *installed.entry(place).or_insert(name);
+        // A name that is there twice is reported as such.
+        if other != name {
+            let (of_data, another) = if is_data(name) { (name, other) } else { (other, name) };
+            found.push((of_data, format!("`{another}` is installed at the same path")));
+        }
+    }
+    for (&(root, path), &name) in &installed {
+        let above = path.match_indices('/').find_map(|(at, _)| installed.get(&(root, &path[..at])).copied());
+        if let Some(above) = above.filter(|above| is_data(above) || is_data(name)) {
+            found.push((name, format!("`{above}` is installed as a file where this needs a folder")));
+        }
+    }
+    found.sort();
+    found
 }
 
 /// Returns what is wrong with a member of a `.data` folder; `stem` is that of the dist-info folder.

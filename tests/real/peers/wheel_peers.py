@@ -1,20 +1,48 @@
-"""Holds the verdict of `wheel verify` on each vector against those of pip and uv, and what they install."""
+"""Compares the verdict of `wheel verify` on each vector with those of pip and uv, and the files that these install."""
 
+import contextlib
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+# pip starts a process of its own for every wheel otherwise, which takes most of the time.
+from pip._internal.cli.main import main as pip_main
+from pip._internal.commands import install  # noqa: F401
 from wheel_vectors import vectors
 
 rock, python, uv, work, served = sys.argv[1:]
 NAME = "demo-1.0-py3-none-any.whl"
+MOST_SECONDS = 60
 work = Path(work)
 
 
-def run(*command, **variables):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env={**os.environ, **variables}, cwd=work)
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=work, check=False)
     return done.returncode, done.stdout + done.stderr
+
+
+def run_pip(*arguments):
+    """Runs pip in a copy of this process, and returns its exit code and what it prints."""
+    with tempfile.TemporaryFile() as output:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(MOST_SECONDS)
+            os.chdir(work)
+            for descriptor in (1, 2):
+                os.dup2(output.fileno(), descriptor)
+            code = 2
+            with contextlib.suppress(BaseException):
+                code = pip_main(list(arguments))
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        _, status = os.waitpid(child, 0)
+        output.seek(0)
+        return os.waitstatus_to_exitcode(status), output.read().decode(errors="replace")
 
 
 def installed(folder):
@@ -30,8 +58,10 @@ def library(folder):
     return {name.split("site-packages/")[-1]: content for name, content in found.items()}
 
 
-problems, only_here, counts = [], [], {"taken": 0, "refused": 0}
-for number, vector in enumerate(vectors()):
+def judge(job):
+    """Returns a line about a vector, whether it is refused here, whether an installer refuses it, and problems."""
+    number, vector = job
+    problems = []
     folder = work / "served" / f"{number:03}"
     folder.mkdir()
     wheel = folder / NAME
@@ -41,10 +71,10 @@ for number, vector in enumerate(vectors()):
     if code not in (0, 1):
         problems.append(f"{vector.name}: wheel verify exits with {code}: {said}")
     targets = {peer: work / "installed" / f"{number:03}-{peer}" for peer in ("pip", "uv", "uv-streamed")}
-    pip = [python, "-m", "pip", "install", "-q", "--no-index", "--no-cache-dir", "--disable-pip-version-check", "--ignore-installed"]
+    pip = ["install", "-q", "--no-index", "--no-cache-dir", "--disable-pip-version-check", "--ignore-installed"]
     fast = [uv, "pip", "install", "-q", "--no-config", "--no-cache", "--python", python]
     answers = {
-        "pip": run(*pip, "--prefix", str(targets["pip"]), str(wheel)),
+        "pip": run_pip(*pip, "--prefix", str(targets["pip"]), str(wheel)),
         "uv": run(*fast, "--no-index", "--prefix", str(targets["uv"]), str(wheel)),
         "uv-streamed": run(*fast, "--no-index", "--prefix", str(targets["uv-streamed"]), f"demo @ {served}/{number:03}/{NAME}"),
     }
@@ -53,19 +83,30 @@ for number, vector in enumerate(vectors()):
         problems.append(f"{vector.name}: {', '.join(refusing)} refuses it, and wheel verify does not: {answers[refusing[0]][1]}")
     if refused != vector.refused:
         problems.append(f"{vector.name}: wheel verify {'refuses' if refused else 'takes'} it: {said}")
-    if refused and not refusing:
-        only_here.append(f"{vector.name} ({vector.why})")
-        if not vector.why:
-            problems.append(f"{vector.name}: only wheel verify refuses it, without a reason")
+    if refused and not refusing and not vector.why:
+        problems.append(f"{vector.name}: only wheel verify refuses it, without a reason")
     if not refused and not refusing:
         trees = [library(target) for target in targets.values()]
         if any(tree != trees[0] for tree in trees):
             problems.append(f"{vector.name}: pip and uv install {[sorted(tree) for tree in trees]}")
-    counts["refused" if refused else "taken"] += 1
-    print(f"{vector.name}: {'refused' if refused else 'taken'} here; {', '.join(refusing) or 'none'} of the installers")
+    line = f"{vector.name}: {'refused' if refused else 'taken'} here; {', '.join(refusing) or 'none'} of the installers"
+    return line, refused, bool(refusing), problems
 
-print(f"  - {counts['taken']} wheels are taken and {counts['refused']} refused")
-print(f"  - no installer refuses: {'; '.join(only_here)}")
-for problem in problems:
-    print(f"FAIL: {problem}")
-sys.exit(bool(problems))
+
+def main():
+    all_vectors, problems, only_here, refusals = vectors(), [], [], 0
+    with multiprocessing.get_context("fork").Pool() as pool:
+        for vector, (line, refused, has_refusing, found) in zip(all_vectors, pool.imap(judge, enumerate(all_vectors))):
+            print(line)
+            refusals += refused
+            problems += found
+            if refused and not has_refusing:
+                only_here.append(f"{vector.name} ({vector.why})")
+    print(f"    {len(all_vectors)} wheels: {len(all_vectors) - refusals} are taken and {refusals} refused")
+    print(f"    {len(only_here)} that no installer refuses: {'; '.join(only_here)}")
+    for problem in problems:
+        print(f"FAIL: {problem}")
+    sys.exit(bool(problems))
+
+
+main()
