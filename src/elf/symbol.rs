@@ -105,7 +105,12 @@ impl Elf {
     pub fn symbol_count(&self, source: &dyn ReadAt) -> Result<u64, ElfError> {
         let gnu_hash = self.value(tag::GNU_HASH);
         let Some(hash) = self.value(tag::HASH) else {
-            return gnu_hash.map_or(Ok(0), |hash| Ok(self.gnu_symbol_count(source, hash)?.total));
+            let listed = gnu_hash.map(|gnu_hash| self.gnu_symbol_count(source, gnu_hash)).transpose()?;
+            return Ok(match listed {
+                Some(count) if count.has_chains => count.total,
+                Some(count) => count.total.max(self.unlisted_symbol_count(source)),
+                None => self.unlisted_symbol_count(source),
+            });
         };
         let format = self.header().format;
         if !(format.is_64() && self.header().machine == super::machine::S390) {
@@ -125,6 +130,23 @@ impl Elf {
         self.read_address(source, "the hash table", hash, &mut head[..words])?;
         let count = if words == 16 { format.u64(&head, 8) } else { format.u32(&head, 4).into() };
         Ok(count.min(MOST_SYMBOLS))
+    }
+
+    /// Returns how many dynamic symbols there are where no hash table says it: by the section, or, in a file without
+    /// sections, by the room up to the next table.
+    ///
+    /// A library or program may define nothing for others, and needs no hash table then. GNU ld writes 1 for the first
+    /// symbol that its table lists, however many are undefined (bfd, `elflink.c`, `bfd_elf_size_dynsym_hash_dynstr`); lld
+    /// writes the right number.
+    fn unlisted_symbol_count(&self, source: &dyn ReadAt) -> u64 {
+        let Some(start) = self.value(tag::SYMTAB) else { return 0 };
+        let sections = self.sections(source).unwrap_or_default();
+        let section = sections.iter().find(|section| section.kind == section_type::DYNSYM && section.address == start);
+        let behind =
+            [tag::STRTAB, tag::GNU_HASH, tag::VERSYM, tag::VERNEED, tag::VERDEF, tag::RELA, tag::REL, tag::JMPREL];
+        let next = || behind.into_iter().filter_map(|tag| self.value(tag)).filter(|address| *address > start).min();
+        let bytes = section.map_or_else(|| next().map_or(0, |next| next - start), |section| section.size);
+        (bytes.min(self.readable(start)) / Symbol::bytes(self.header().format.class) as u64).min(MOST_SYMBOLS)
     }
 
     /// Returns whether the words of `.hash` have 8 bytes: by the section's `sh_entsize`, or, in a file without sections,

@@ -87,3 +87,37 @@ fn gnu_hash_counts_the_symbols_of_s390x() {
     assert_eq!(count(built(1, 1)), 3, "the chain of the bucket ends at symbol 2");
     assert_eq!(count(built(1, 0)), 7, "there is no chain, so that `.hash` says it");
 }
+
+/// GNU ld writes 1 for the first symbol that its hash table lists, where it lists none.
+#[test]
+fn symbols_that_no_hash_table_lists_are_counted() {
+    for sample in sample::all() {
+        for has_sections in [true, false] {
+            let with =
+                |numbers, has_sections| sample::bytes(&Sample { has_sections, numbers, ..sample.clone() }.build());
+            let bytes = with(vec![(tag::GNU_HASH, 0)], true);
+            let elf = Elf::read(&bytes).unwrap();
+            let sections = elf.sections(&bytes).unwrap();
+            let place = |name: &str| sections.iter().find(|section| section.name == name).unwrap();
+            // The table of GNU's hashes lies in `.hip_fatbin`: one bucket without a chain.
+            let mut bytes = with(vec![(tag::GNU_HASH, place(".hip_fatbin").address)], has_sections);
+            let (format, table) = (elf.header().format, usize::try_from(place(".hip_fatbin").offset).unwrap());
+            for (at, number) in [1, 1, 1, 0, 0, 0, 0].into_iter().enumerate() {
+                format.put_u32(&mut bytes, table + at * 4, number);
+            }
+            assert_eq!(Elf::read(&bytes).unwrap().symbol_count(&bytes).unwrap(), 2, "`.hash` says it");
+            let (from, size) = (place(".dynamic").offset, place(".dynamic").size);
+            let dynamic = usize::try_from(from).unwrap()..usize::try_from(from + size).unwrap();
+            let word = format.word_bytes();
+            for without in [tag::HASH, tag::GNU_HASH] {
+                let entry = dynamic.clone().step_by(2 * word).find(|at| format.word(&bytes, *at) == without).unwrap();
+                format.put_word(&mut bytes, entry, UNKNOWN_TAG);
+                let counted = Elf::read(&bytes).unwrap().symbol_count(&bytes).unwrap();
+                assert_eq!(counted, 2, "machine {}, sections: {has_sections}, without {without:#x}", sample.machine);
+            }
+        }
+    }
+}
+
+/// A tag that means nothing (gABI, "Dynamic Section", `DT_LOOS`).
+const UNKNOWN_TAG: u64 = 0x6000_0000;

@@ -142,6 +142,10 @@ def system_libraries():
     for name, symbol, how in [("zlib-private", "_tr_align", ""), ("zlib-weak", "_tr_align", "__attribute__((weak))"), ("zlib-public", "inflate", "")]:
         part = module("ext", f"{symbol}()", f"extern int {symbol}(void) {how};", ["-L{outside}", "-l:libz.so.1"])
         yield simple(name, part, outside={"libz.so.1": private}, works=())
+    # GNU ld's hash table does not say how many symbols there are where none is exported.
+    start = "extern int _tr_align(void); static int x; __attribute__((constructor)) static void start(void) { x = _tr_align(); }"
+    part = Part(start, ("-fvisibility=hidden", "-Wl,--hash-style=gnu", "-L{outside}", "-l:libz.so.1"))
+    yield Case("zlib-private-without-exports", {**INIT, "case/plugin.so": part}, outside={"libz.so.1": private})
     for name, how in [("blacklisted", ""), ("blacklisted-weak", "__attribute__((weak))")]:
         symbol = "__cxa_thread_atexit_impl"
         stub = library("libc.so.6", f"int {symbol}(void) {{ return 42; }}", "-nostdlib")
