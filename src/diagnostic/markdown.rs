@@ -28,9 +28,15 @@ pub fn text(raw: &str) -> String {
     escaped.trim().to_owned()
 }
 
-/// A text on one line as code, for a cell of a table or a heading: `|` would end the cell even there.
+/// Returns a text on one line as code, for a cell of a table or a heading: `|` would end the cell even there.
+///
+/// A text with `\|` is escaped, and not marked as code: of `\\|` in a cell cmark-gfm takes the second backslash for an
+/// escape, and marked takes the first one (`src/helpers.ts`, `splitCells`), so that its cell and its code end there.
 pub fn code(raw: &str) -> String {
     let text = plain(raw);
+    if text.contains("\\|") {
+        return self::text(raw);
+    }
     let fence = "`".repeat(longest_run(&text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() { " " } else { "" };
     format!("{fence}{pad}{}{pad}{fence}", text.replace('|', "\\|"))
@@ -102,6 +108,7 @@ mod tests {
         assert_eq!(code("a``b"), "```a``b```");
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(code("<b>\n"), "`<b> `");
+        assert_eq!(code("a\\|[b](https://c.org)|`"), "a\\\\\\|\\[b\\]\\(https\\://c.org)\\|\\`");
         assert_eq!(fenced("sh", "x\n```\ny"), "````sh\nx\n```\ny\n````\n");
     }
 

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 pub(super) use crate::diagnostic::markdown::{code, fenced, message, text};
 
-/// A link. `label` is Markdown; `address` comes from [`super::addresses`].
+/// Returns a link. `label` is Markdown; `address` comes from [`super::addresses`].
+///
+/// `&lt;` in an address is `<` (GitHub Flavored Markdown 0.29, "Entity and numeric character references").
 pub(super) fn link(label: &str, address: &str) -> String {
-    format!("[{label}]({address})")
+    format!("[{label}]({})", address.replace('&', "&amp;"))
 }
 
 /// Takes a column out of a table that has this head and these rows.
@@ -51,7 +53,12 @@ impl Anchors {
 
 #[cfg(test)]
 mod tests {
-    use super::{Anchors, table};
+    use super::{Anchors, link, table};
+
+    #[test]
+    fn an_entity_in_an_address_is_not_decoded() {
+        assert_eq!(link("a", "https://x.org/?a&lt=b"), "[a](https://x.org/?a&amp;lt=b)");
+    }
 
     #[test]
     fn a_table_has_a_line_a_row() {

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# No text of a listing, a plan, a result or an index is markup in a document: cmark-gfm, which is GitHub's renderer, and
+# marked make the same elements of each document for hostile texts as for a plain word.
+set -euo pipefail
+# shellcheck source=tests/real/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+packages=(python3-venv)
+command -v node >/dev/null || packages+=(nodejs)
+command -v npm >/dev/null || packages+=(npm)
+needs "${packages[@]}"
+needs_pypi cmarkgfm
+
+needs_npm marked@18.2.1
+
+step "render documents of hostile texts with cmarkgfm $("$tools/bin/pip" show cmarkgfm | sed -n 's/^Version: //p') and marked"
+NODE_PATH=$npm_modules "$tools/bin/python" tests/real/peers/markdown.py --rock "$ROCK_MATRIX_BIN" --work "$work"
