@@ -82,7 +82,7 @@ pub(super) struct Args {
     /// Fail when the plan needs more matrices than this, as many as the workflow has jobs for
     #[arg(long, value_name = "N", requires = "github_output", value_parser = clap::value_parser!(u16).range(1..))]
     most_matrices: Option<u16>,
-    /// Fail when the plan has more jobs than this, as many as the workflow has outputs for
+    /// Fail if the plan has more jobs than this, the number of leg outputs of the rendered workflow
     #[arg(long, value_name = "N", requires = "github_output", value_parser = clap::value_parser!(u16).range(1..))]
     max_legs: Option<u16>,
     /// Fail when there are no jobs
@@ -166,6 +166,10 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     }
     if let Some(path) = &args.only_failed {
         failed::keep(&mut plan, path, shell, sink)?;
+    }
+    plan::check_fit(&plan, compat, sink);
+    if sink.has_errors() {
+        return Err(Exit::Fault);
     }
     if plan.job_count() == 0 {
         let run = args.only_failed.as_deref().filter(|_| !plan.not_failed().is_empty());

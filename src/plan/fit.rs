@@ -31,7 +31,7 @@ pub fn check_fit(plan: &Plan, compat: &Compat, sink: &mut Sink) {
                 Diagnostic::new(&codes::JOB_DOES_NOT_FIT, message)
                     .at(group.config.places.of("runner"), "")
                     .note(need.origin.r#ref.clone())
-                    .help("name a runner that has as much, `runner: self-hosted` or a label of your own"),
+                    .help("set `runner` to a larger one, such as `self-hosted` or your own label"),
             );
         }
     }
@@ -44,16 +44,16 @@ fn lacks(job: JobView<'_>, need: &BuildNeedRow) -> Vec<String> {
     if let (Some(needed), Some(has)) = (need.disk_gib, place.disk_gib)
         && needed > has
     {
-        reasons.push(format!("the recipe `{}` needs {needed} GiB of disk, and {has} GiB are free there", need.recipe));
+        reasons.push(format!("a build of `{}` needs {needed} GiB of disk, and the runner has {has} GiB", need.recipe));
     }
     if let (Some(needed), Some(threads), Some(limit_min)) = (need.thread_hours, place.threads, place.limit_min) {
         let useful_min = u64::from(limit_min.saturating_sub(IDLE_MIN));
         if u64::from(needed) * 60 > useful_min * u64::from(threads) {
+            let hours = limit_min / 60;
+            let threads = counted(u64::from(threads), "thread");
             reasons.push(format!(
-                "the recipe `{}` needs {needed} hours of one thread, and {} have {} h there",
-                need.recipe,
-                counted(u64::from(threads), "thread"),
-                limit_min / 60
+                "a build of `{}` needs {needed} thread-hours, and the runner has {threads} for {hours} h",
+                need.recipe
             ));
         }
     }

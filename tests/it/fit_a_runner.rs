@@ -18,50 +18,74 @@ fn jobs_that_do_not_fit_their_runner_are_refused() {
         said.stderr
     };
     insta::assert_snapshot!(refused("pytorch.yaml"), @r"
-    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: the recipe `torch` needs 36 hours of one thread, and 4 threads have 6 h there
+    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 36 thread-hours, and the runner has 4 threads for 6 h
      --> m.yaml:7:9
       |
     7 | runner: ubuntu-22.04
       |         ^^^^^^^^^^^^
       |
       = note: pytorch/pytorch pull request 120913: 3 hours on 12 cores; issue 183301: builds for ROCm run out of 420 minutes on larger machines
-    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+    help: set `runner` to a larger one, such as `self-hosted` or your own label
 
-    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: the recipe `torch` needs 60 GiB of disk, and 34 GiB are free there
+    error[P065 job-does-not-fit]: 20 jobs do not fit on `ubuntu-22.04`: a build of `torch` needs 60 GiB of disk, and the runner has 34 GiB
      --> m.yaml:7:9
       |
     7 | runner: ubuntu-22.04
       |         ^^^^^^^^^^^^
       |
       = note: pytorch/pytorch pull request 120913: 3 hours on 12 cores; issue 183301: builds for ROCm run out of 420 minutes on larger machines
-    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+    help: set `runner` to a larger one, such as `self-hosted` or your own label
     ");
     insta::assert_snapshot!(refused("rocm-sdk.yaml"), @r"
-    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: the recipe `rocm-sdk-packages` needs 60 GiB of disk, and 34 GiB are free there
+    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `rocm-sdk-packages` needs 60 GiB of disk, and the runner has 34 GiB
      --> m.yaml:7:9
       |
     7 | runner: ubuntu-22.04
       |         ^^^^^^^^^^^^
       |
       = note: workflows that make the packages: hosted runners run out of disk
-    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+    help: set `runner` to a larger one, such as `self-hosted` or your own label
     ");
     insta::assert_snapshot!(refused("aotriton.yaml"), @r"
-    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: the recipe `aotriton` needs 27 hours of one thread, and 4 threads have 6 h there
+    error[P065 job-does-not-fit]: 1 job does not fit on `ubuntu-22.04`: a build of `aotriton` needs 27 thread-hours, and the runner has 4 threads for 6 h
      --> m.yaml:6:9
       |
     6 | runner: ubuntu-22.04
       |         ^^^^^^^^^^^^
       |
       = note: build of AOTriton for gfx1151: 27 processor hours
-    help: name a runner that has as much, `runner: self-hosted` or a label of your own
+    help: set `runner` to a larger one, such as `self-hosted` or your own label
     ");
     // Whoever names a runner of their own knows what it has.
     for runner in ["self-hosted", "our-large-machine", "rocm-azure"] {
         on("rocm-sdk.yaml", runner).run(&["render", "workflow", "m.yaml"]).exits(0);
     }
-    // A plan for this machine asks no runner.
-    on("pytorch.yaml", "ubuntu-22.04").run(&["plan", "m.yaml"]).exits(0);
+    // A build on this machine asks no runner.
+    let builds = ["render", "script", "m.yaml", "--out", "scripts/"];
+    on("pytorch.yaml", "ubuntu-22.04").run(&builds).exits(0);
+}
+
+/// `check` and `plan` report it first, and in the same words; a plan without these jobs fits.
+#[test]
+fn check_and_plan_report_jobs_that_do_not_fit() {
+    let project = on("pytorch.yaml", "ubuntu-22.04");
+    let rendered = project.run(&["render", "workflow", "m.yaml"]).exits(1).stderr;
+    let planned = project.run(&["plan", "m.yaml", "--format", "json", "--out", "plan.json"]).exits(1);
+    assert_eq!((planned.stdout.as_str(), planned.stderr.as_str()), ("", rendered.as_str()));
+    assert!(!project.has("plan.json"));
+    let checked = project.run(&["check", "m.yaml"]).exits(1).stderr;
+    assert!(checked.starts_with(&rendered), "{checked}");
+    let rows = project.run(&["check", "m.yaml", "--format", "json"]).exits(1).stdout;
+    let places: Vec<String> = rows
+        .lines()
+        .map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap())
+        .filter(|row| row["code"].is_string())
+        .map(|row| format!("{} {} {}:{}", row["severity"], row["code"], row["file"], row["line"]).replace('"', ""))
+        .collect();
+    assert_eq!(places, ["error P065 m.yaml:7"; 2]);
+    // A plan that keeps no job has nothing to fit.
+    project.run(&["plan", "m.yaml", "--only", "python=2.7"]).exits(1);
+    on("rocm-sdk.yaml", "our-large-machine").run(&["check", "m.yaml"]).exits(0);
 }
 
 /// GitHub keeps 10 GB of caches and deletes what was used least lately, so that a capped build would begin anew.
@@ -80,8 +104,8 @@ fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
     11 | workflow: {cache: on}
        |                   ^^
        |
-       = note: each build keeps at most its share of 138 MB
-    help: give each workflow fewer builds or gfx targets, or name a larger runner
+       = note: each build is limited to 138 MB
+    help: split the builds among several workflows, or choose a larger runner
     ");
     let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
     let jobs = plan["jobs"].as_array().unwrap().len() as u64;

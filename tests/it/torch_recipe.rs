@@ -212,7 +212,7 @@ fn attention(recipe: &str, version: &str, gfx: &str, vars: &str) -> Project {
     let axis = if recipe == "aotriton" { format!("aotriton: [\"{version}\"], ") } else { String::new() };
     let distribution = if recipe == "ck" { "composable-kernel" } else { recipe };
     let matrix = format!(
-        "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{{axis}rocm: [\"7.14.0\"]}}\nunknown: lenient\n\
+        "version: 1\ndistribution: {distribution}\nrecipe: {recipe}\naxes: {{{axis}rocm: [\"7.14.0\"]}}\nrunner: self-hosted\nunknown: lenient\n\
          torch-from: host\npython-from: host\ngfx: [{gfx}]\nvars: {{{vars}}}\n"
     );
     Project::new().file("m.yaml", &matrix)

@@ -5,7 +5,7 @@ use crate::support::Project;
 /// A matrix of AOTriton with these lines.
 fn matrix(more: &str) -> String {
     format!(
-        "version: 1\ndistribution: aotriton\nrecipe: aotriton\nunknown: lenient\ntorch-from: host\npython-from: host\n{more}"
+        "version: 1\ndistribution: aotriton\nrecipe: aotriton\nrunner: self-hosted\nunknown: lenient\ntorch-from: host\npython-from: host\n{more}"
     )
 }
 
@@ -124,7 +124,7 @@ fn archives_count_in_coverage_and_notes_and_are_told_where_they_failed() {
 
 #[test]
 fn jobs_that_share_a_place_of_the_grid_count_each() {
-    let wheels = "version: 1\ndistribution: torch\nrecipe: torch\nunknown: lenient\ntorch-from: host\npython-from: host\n\
+    let wheels = "version: 1\ndistribution: torch\nrecipe: torch\nrunner: self-hosted\nunknown: lenient\ntorch-from: host\npython-from: host\n\
         axes: {torch-ref: [release/2.12, release/2.13], python: [\"3.12\"]}\ngfx: [gfx942]\n";
     let project = Project::new().file("m.yaml", wheels).file("dist/build.log", "");
     project.run(&["plan", "m.yaml", "--format", "json", "--out", "plan.json"]).exits(0);
@@ -138,10 +138,8 @@ fn jobs_that_share_a_place_of_the_grid_count_each() {
 
 #[test]
 fn a_workflow_keeps_archives_and_checks_no_wheels() {
-    let project = Project::new().file(
-        "m.yaml",
-        &matrix(BY_TARGET).replace("torch-from: host\npython-from: host\n", "python-from: uv\nrunner: self-hosted\n"),
-    );
+    let project = Project::new()
+        .file("m.yaml", &matrix(BY_TARGET).replace("torch-from: host\npython-from: host\n", "python-from: uv\n"));
     let said = project.run(&["render", "workflow", "m.yaml"]).exits(0).stdout;
     // `report leg` takes what the build reported, whatever its form.
     assert!(said.contains("report leg --job-env ROCK_JOB --dist dist --out kept"), "{said}");

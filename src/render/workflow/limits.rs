@@ -63,8 +63,8 @@ pub(super) fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
     let place = plan.groups.iter().find(|group| group.config.workflow.cache == Switch::On);
     let message = format!("the compiler caches of all builds take about {total} MB, and GitHub keeps {limit} MB");
     let warning = Diagnostic::new(&codes::CACHES_EXCEED_LIMIT, message)
-        .note(format!("each build keeps at most its share of {share} MB"))
-        .help("give each workflow fewer builds or gfx targets, or name a larger runner");
+        .note(format!("each build is limited to {share} MB"))
+        .help("split the builds among several workflows, or choose a larger runner");
     sink.push(match place {
         Some(group) => warning.at(group.config.places.of("workflow.cache"), ""),
         None => warning,
