@@ -36,6 +36,8 @@ pub struct Notes<'a> {
     pub repository: Option<&'a RepoName>,
     /// Whether a manifest tells of the release: then `SHA256SUMS` lies beside it.
     pub has_manifest: bool,
+    /// Whether the files are attested; `None` where that is unknown.
+    pub attested: Option<bool>,
     /// Bytes that the text of a release may have.
     pub most_bytes: u64,
 }
@@ -76,6 +78,7 @@ struct View {
     has_index: bool,
     has_sums: bool,
     check_sums: String,
+    is_attested: bool,
     check_attestation: String,
     is_immutable: bool,
     check_release: String,
@@ -172,8 +175,10 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         has_index: notes.index.is_some(),
         has_sums: notes.has_manifest || files.any(is_sums),
         check_sums: block(&format!("sha256sum --check --ignore-missing {SUMS}")),
+        is_attested: notes.attested == Some(true),
         check_attestation: notes
             .repository
+            .filter(|_| notes.attested != Some(false))
             .map(|_| block(&format!("gh attestation verify FILE{repository}")))
             .unwrap_or_default(),
         is_immutable,

@@ -50,6 +50,7 @@ fn documents(listing: &Listing) -> Vec<String> {
         index: None,
         repository: None,
         has_manifest: false,
+        attested: None,
         most_bytes: 125_000,
     };
     let counted = coverage(&expected, &found, &matched_archives(&expected, &wheels));

@@ -354,6 +354,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     let line = |word: &str| {
         let line = joined.lines().map(str::trim).find(|line| line.starts_with("rock-matrix ") && line.contains(word));
         let line = line.unwrap().replace("$GITHUB_SERVER_URL", "https://github.com").replace("$PLAN", &plan);
+        let line = line.replace("$ATTEST", "on");
         shlex::split(&line.replace("$GITHUB_REPOSITORY", "o/r").replace("$GITHUB_REF_NAME", "v1")).unwrap()
     };
     for line in [line(" publish --to "), line(" report notes ")] {
@@ -363,7 +364,7 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
     let notes = project.read("notes.md");
     for wanted in [
         "sha256sum --check --ignore-missing SHA256SUMS\n",
-        "gh attestation verify FILE --repo o/r\n",
+        "The workflow that built these wheels attested them:\n\n```sh\ngh attestation verify FILE --repo o/r\n",
         "Where the release is immutable, ",
         "gh release verify v1 --repo o/r\ngh release verify-asset v1 FILE --repo o/r\n",
     ] {

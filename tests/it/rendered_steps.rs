@@ -103,6 +103,23 @@ fn files_are_attested_where_the_matrix_file_says_so() {
     assert_eq!(published("release: {attest: off}\n"), (vec!["contents".to_owned()], None, false));
 }
 
+/// Notes say how to verify attestations exactly where the step before the publish makes some.
+#[test]
+fn notes_follow_the_attestations_of_the_workflow() {
+    let noted = |fields: &str| {
+        let workflow = workflow(fields);
+        let (_, notes) = step(&workflow, "publish", "Write notes").unwrap();
+        let (_, options) = notes["run"].as_str().unwrap().split_once("\\\n").unwrap();
+        let options = options.lines().next().unwrap();
+        (options.trim().to_owned(), notes["env"]["ATTEST"].clone())
+    };
+    let options = |when: &str| format!("--repo \"$GITHUB_REPOSITORY\" --attest {when} --out notes.md");
+    let visible = Value::from("${{ github.event.repository.visibility == 'private' && 'off' || 'on' }}");
+    assert_eq!(noted(""), (options("\"$ATTEST\""), visible));
+    assert_eq!(noted("release: {attest: on}\n"), (options("on"), Value::Null));
+    assert_eq!(noted("release: {attest: off}\n"), (options("off"), Value::Null));
+}
+
 /// Containers write as root, so that the checkout of the next leg could not remove what one left.
 #[test]
 fn leftovers_of_a_killed_leg_are_removed_before_the_checkout() {

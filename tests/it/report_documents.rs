@@ -113,6 +113,27 @@ fn notes_without_a_plan_or_an_index_install_from_the_files_themselves() {
     assert!(draft.contains("1 wheel."), "notes are written before a draft is published");
 }
 
+/// Whether there are attestations is known to the workflow alone, which passes it on.
+#[test]
+fn notes_name_attestations_only_where_there_are_some() {
+    let project = project();
+    let part = |more: &[&str]| {
+        let notes = report(&project, "notes", &[&["--tag", "v1"], more].concat(), 0).stdout;
+        let (_, part) = notes.split_once("## Verify\n\n").unwrap();
+        part.split("<details>").next().unwrap().to_owned()
+    };
+    let unknown = part(&[]);
+    insta::assert_snapshot!(unknown, @r"
+    If the workflow that built these wheels attested them:
+
+    ```sh
+    gh attestation verify FILE --repo o/r
+    ```
+    ");
+    assert_eq!(part(&["--attest", "on"]), unknown.replacen("If the", "The", 1));
+    assert_eq!(part(&["--attest", "off"]), "");
+}
+
 #[test]
 fn a_wheel_has_one_backend_in_all_documents() {
     let project = project();

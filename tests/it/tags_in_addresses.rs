@@ -32,6 +32,35 @@ fn every_tag_that_git_allows_can_be_published_and_indexed() {
     }
 }
 
+/// A workflow passes repository and tag, and the program encodes them: the links of the notes are GitHub's own.
+#[test]
+fn rendered_workflows_write_notes_for_tags_with_a_plus() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\ngfx: [gfx942]\n";
+    let project = Project::new()
+        .env("GITHUB_SERVER_URL", "https://github.com")
+        .file("matrix.yaml", matrix)
+        .bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).bytes());
+    let workflow = project.run(&["render", "workflow", "matrix.yaml"]).exits(0).stdout;
+    assert!(
+        !workflow.contains("--base-url") && !workflow.contains("/releases/download/"),
+        "no address is put together"
+    );
+    let line = workflow.replace("\\\n", " ").lines().find(|line| line.contains(" report notes ")).unwrap().to_owned();
+    let line = line.replace("$GITHUB_REPOSITORY", "me/wheels").replace("$ATTEST", "on");
+    for tag in TAGS.iter().filter(|tag| !tag.contains('/')) {
+        project.run(&["publish", "--to", "release", "--tag", tag, "dist"]).exits(0);
+        let words: Vec<String> = shlex::split(&line).unwrap();
+        let words = words.iter().skip(1).map(|word| if word == "$GITHUB_REF_NAME" { *tag } else { word.as_str() });
+        let words: Vec<&str> = words.filter(|word| !["--plan", "plan.json"].contains(word)).collect();
+        project.run(&words).exits(0);
+        let address = rock_matrix::index::BaseUrl::of_release("https://github.com", &"me/wheels".parse().unwrap(), tag);
+        let notes = project.read("notes.md");
+        assert!(notes.contains(&format!("({}/flash_attn-2.8.3%2Brocm62", address.unwrap())), "{tag}: {notes}");
+        std::fs::remove_dir_all(project.path("release")).unwrap();
+    }
+}
+
 /// Repository and tag go together, and what git does not allow is no tag.
 #[test]
 fn an_address_needs_a_repository_and_a_legal_tag() {

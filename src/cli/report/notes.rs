@@ -43,6 +43,9 @@ pub(super) struct Args {
     /// Address of the folder that has the package indexes, for the install lines
     #[arg(long, value_name = "URL", help_heading = "Input")]
     index_url: Option<String>,
+    /// Whether the workflow attests the files; without this option the notes say "if"
+    #[arg(long, value_name = "WHEN", value_parser = ["on", "off"], help_heading = "Input")]
+    attest: Option<String>,
     #[command(flatten)]
     output: Output,
     /// Put the section of this release below `## History` of this document
@@ -87,6 +90,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         index: index.as_ref(),
         repository: read.repository.as_ref().or(own.as_ref()).or(of_base.as_ref()),
         has_manifest: read.has_manifest_of(&args.tag),
+        attested: args.attest.as_deref().map(|when| when == "on"),
         most_bytes: compat.most("release-text") as u64,
     };
     let mut exit = Exit::Done;
