@@ -72,7 +72,7 @@ pub(super) struct Args {
         requires = "legs_env",
         conflicts_with_all = ["files", "dist"],
         help_heading = "What",
-        help = "A folder with the downloaded artifacts of a workflow's legs, each in its own folder wheel-JOB; they are checked against the reports of the legs, and linked instead of copied"
+        help = "Folder with the downloaded artifacts of a workflow's legs, each in its own folder wheel-JOB; they are checked against the leg reports, and hard-linked instead of copied"
     )]
     artifacts: Option<PathBuf>,
     #[command(flatten)]
@@ -130,6 +130,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     if args.repo.is_some() && args.tag.is_none() && !args.pruning.prune {
         let text = "`--repo` has many releases: name the tag of this one with `--tag`";
         return super::misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
+    }
+    if let Some(when) = args.github.stray_prerelease(&args.files) {
+        let text = format!("`--prerelease` takes its value after a `=`: write `--prerelease={when}`");
+        return super::misused("publish", clap::error::ErrorKind::InvalidValue, &text);
     }
     let mut sink = Sink::new();
     let made = match (&args.to, &args.repo) {

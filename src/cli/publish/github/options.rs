@@ -33,13 +33,13 @@ pub(in crate::cli::publish) struct Options {
     /// The commit, or the branch, that the tag names; it is made there if it does not exist, and must be there if it does
     #[arg(long, value_name = "COMMIT", help_heading = "GitHub")]
     pub(super) target: Option<String>,
-    /// Mark the release as a prerelease, which is never the latest; `auto` by the version or the `nightly` in its tag
+    /// Mark the release as a prerelease, which is never the latest; `auto` decides by the version or the word `nightly` in the tag
     #[arg(long, value_parser = ["auto", "true", "false"], default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "WHEN", help_heading = "GitHub")]
     pub(super) prerelease: String,
     /// Whether it becomes the latest release
     #[arg(long, value_parser = ["true", "false", "legacy"], default_value = "legacy", value_name = "WHEN", help_heading = "GitHub")]
     pub(super) make_latest: String,
-    /// Leave the release a draft when every file is there; the same command without it publishes
+    /// Upload every file but leave the release a draft; run again without this option to publish
     #[arg(long, conflicts_with_all = ["allow_published", "make_latest"], help_heading = "GitHub")]
     pub(super) draft: bool,
     /// Write to a release that is published already
@@ -60,12 +60,18 @@ pub(in crate::cli::publish) struct Options {
     /// A host that files may be sent to beside the API's own; can be repeated
     #[arg(long, value_name = "HOST", help_heading = "GitHub")]
     pub(super) uploads_host: Vec<UploadsHost>,
-    /// With --dry-run: releases saved as JSON, instead of asking GitHub
+    /// With --dry-run: read releases from this JSON file (`report listing`, `gh api`) instead of asking GitHub
     #[arg(long, value_name = "FILE", requires = "dry_run", help_heading = "GitHub")]
     pub(in crate::cli::publish) state: Option<PathBuf>,
 }
 
 impl Options {
+    /// The value of `--prerelease` that was written without a `=`, and taken for a file.
+    pub(in crate::cli::publish) fn stray_prerelease<'f>(&self, files: &'f [PathBuf]) -> Option<&'f str> {
+        let mut words = files.iter().filter(|file| !sys::exists(file)).filter_map(|file| file.to_str());
+        words.find(|word| self.prerelease == "true" && ["auto", "true", "false"].contains(word))
+    }
+
     /// What they say of a release.
     pub(super) fn goal(&self, tag: String, notes: Option<String>, compat: &Compat) -> Goal {
         let prerelease = match self.prerelease.as_str() {
