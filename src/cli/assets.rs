@@ -14,6 +14,7 @@ use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is
 use crate::publish::Asset;
 use crate::sdk;
 use crate::sys::{self, Entry, EntryKind};
+use crate::wheel::Headers;
 
 /// A larger METADATA is read from the wheel, where the limits of wheels hold.
 const LARGEST_METADATA_BYTES: u64 = 64 << 20;
@@ -25,7 +26,8 @@ pub(super) enum Depth {
     Verify,
     /// Name and METADATA.
     Identify,
-    /// The same, without keeping the text of METADATA: of many wheels it would be most of what memory holds.
+    /// Everything but RECORD and the contents of members. The text of METADATA is not kept: of many wheels it would be
+    /// most of what memory holds.
     List,
 }
 
@@ -250,7 +252,7 @@ fn known_contents(path: &Path, wheel: &WheelName, told: &Told, texts: Texts) -> 
     let sidecar = sys::read_bytes(&metadata_path(path), LARGEST_METADATA_BYTES).ok();
     let contents = sidecar
         .filter(|bytes| digest(bytes) == expected)
-        .and_then(|bytes| wheel_file::contents(bytes, wheel, &mut sink))
+        .and_then(|bytes| wheel_file::contents(Headers::parse(bytes), wheel, &mut sink))
         .or_else(|| wheel_file::read(path, wheel, Depth::Identify, &mut sink))?;
     (contents.metadata.digest == expected).then_some((contents, told.asset.digest))
 }

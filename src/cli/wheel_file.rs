@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as 
 use crate::index::CoreMetadata;
 use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelName};
 use crate::sys::PositionalFile;
-use crate::wheel::{self, Headers, LabelRule, WheelError};
+use crate::wheel::{self, Headers, LabelRule, WheelError, WheelHeaders};
 
 /// What the index says of a wheel from its inside.
 #[derive(Debug)]
@@ -67,25 +67,28 @@ pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink)
         }
     }
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
+    if depth == Depth::List {
+        let headers = WheelHeaders::open(&source).map_err(|error| sink.push(fault(error))).ok()?;
+        let faults = wheel::verify_headers(&headers, name).into_iter().filter(Diagnostic::is_error);
+        let count = sink.error_count();
+        sink.extend(faults);
+        return if sink.error_count() == count { contents(headers.into_metadata(), name, sink) } else { None };
+    }
     let bytes = wheel::read_metadata(&source).map_err(|error| sink.push(fault(error))).ok()?;
-    contents(bytes, name, sink)
+    contents(Headers::parse(bytes), name, sink)
 }
 
 /// What the METADATA of the wheel says; it must be that of a wheel of this name.
-pub(super) fn contents(bytes: Vec<u8>, name: &WheelName, sink: &mut Sink) -> Option<Contents> {
+pub(super) fn contents(headers: Headers, name: &WheelName, sink: &mut Sink) -> Option<Contents> {
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
-    let headers = Headers::parse(bytes.clone());
-    let metadata = CoreMetadata { digest: digest(&bytes), bytes: Some(bytes) };
     let member = format!("{}-{}.dist-info/METADATA", name.distribution, name.version);
     wheel::identity(&headers, name, &member, LabelRule::Agrees).map_err(|error| sink.push(fault(error))).ok()?;
     let project = headers.get("Name").and_then(|name| name.parse().ok());
     let needed = headers.all("Requires-Dist").filter(|requirement| !is_extra(requirement));
-    Some(Contents {
-        project: project.or_else(|| name.distribution.parse().ok())?,
-        requires_python: headers.get("Requires-Python").map(std::borrow::Cow::into_owned),
-        requires: needed.map(std::borrow::Cow::into_owned).collect(),
-        metadata,
-    })
+    let requires = needed.map(std::borrow::Cow::into_owned).collect();
+    let requires_python = headers.get("Requires-Python").map(std::borrow::Cow::into_owned);
+    let metadata = CoreMetadata { digest: digest(headers.bytes()), bytes: Some(headers.into_bytes()) };
+    Some(Contents { project: project.or_else(|| name.distribution.parse().ok())?, requires_python, requires, metadata })
 }
 
 /// Whether a requirement holds only with an extra: `pytest; extra == "test"`.

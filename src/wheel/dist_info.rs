@@ -7,21 +7,20 @@ use super::zip::limits::{MAX_HEADERS_BYTES, MAX_RECORD_BYTES};
 use super::{Archive, Headers, Member, WheelError};
 use crate::bytes::ReadAt;
 
-/// A wheel whose dist-info was read.
+/// The archive of a wheel with METADATA and WHEEL, without RECORD.
 #[derive(Debug)]
-pub struct Wheel<'a> {
+pub struct WheelHeaders<'a> {
     archive: Archive<'a>,
     dist_info: String,
     metadata: Headers,
     format_file: Headers,
-    record: Record,
 }
 
-impl<'a> Wheel<'a> {
-    /// Opens the archive and reads METADATA, WHEEL and RECORD.
+impl<'a> WheelHeaders<'a> {
+    /// Opens the archive and reads METADATA and WHEEL.
     ///
     /// # Errors
-    /// When the archive is refused, or one of the three is missing or cannot be read.
+    /// When the archive is refused, or one of the two is missing or cannot be read.
     pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
         let archive = Archive::open(source)?;
         let dist_info = dist_info_folder(&archive)?;
@@ -30,9 +29,7 @@ impl<'a> Wheel<'a> {
             Headers::read(bytes, &format!("{dist_info}/{file}"))
         };
         let (metadata, format_file) = (headers("METADATA")?, headers("WHEEL")?);
-        let table = read_file(&archive, &dist_info, "RECORD", MAX_RECORD_BYTES)?;
-        let record = Record::parse(&table, &format!("{dist_info}/RECORD"))?;
-        Ok(Self { archive, dist_info, metadata, format_file, record })
+        Ok(Self { archive, dist_info, metadata, format_file })
     }
 
     /// The archive.
@@ -55,9 +52,64 @@ impl<'a> Wheel<'a> {
         &self.metadata
     }
 
+    /// Takes METADATA out, as the archive has it.
+    pub fn into_metadata(self) -> Headers {
+        self.metadata
+    }
+
     /// WHEEL.
     pub fn wheel(&self) -> &Headers {
         &self.format_file
+    }
+}
+
+/// A wheel whose dist-info was read.
+#[derive(Debug)]
+pub struct Wheel<'a> {
+    headers: WheelHeaders<'a>,
+    record: Record,
+}
+
+impl<'a> Wheel<'a> {
+    /// Opens the archive and reads METADATA, WHEEL and RECORD.
+    ///
+    /// # Errors
+    /// When the archive is refused, or one of the three is missing or cannot be read.
+    pub fn open(source: &'a dyn ReadAt) -> Result<Self, WheelError> {
+        let headers = WheelHeaders::open(source)?;
+        let table = read_file(headers.archive(), headers.dist_info(), "RECORD", MAX_RECORD_BYTES)?;
+        let record = Record::parse(&table, &headers.dist_info_path("RECORD"))?;
+        Ok(Self { headers, record })
+    }
+
+    /// The wheel without its RECORD.
+    pub fn headers(&self) -> &WheelHeaders<'a> {
+        &self.headers
+    }
+
+    /// The archive.
+    pub fn archive(&self) -> &Archive<'a> {
+        self.headers.archive()
+    }
+
+    /// The name of the dist-info folder, `flash_attn-2.8.3.dist-info`.
+    pub fn dist_info(&self) -> &str {
+        self.headers.dist_info()
+    }
+
+    /// The path of a file of dist-info.
+    pub fn dist_info_path(&self, file: &str) -> String {
+        self.headers.dist_info_path(file)
+    }
+
+    /// METADATA.
+    pub fn metadata(&self) -> &Headers {
+        self.headers.metadata()
+    }
+
+    /// WHEEL.
+    pub fn wheel(&self) -> &Headers {
+        self.headers.wheel()
     }
 
     /// RECORD.

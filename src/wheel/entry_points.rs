@@ -14,7 +14,8 @@ use regex::Regex;
 const MAX_FAULTS: usize = 50;
 /// Groups whose entries become programs.
 const SCRIPT_GROUPS: [&str; 2] = ["console_scripts", "gui_scripts"];
-/// Values of scripts, `MODULE:FUNCTION [EXTRAS]`. `\w` is that of Unicode, as in Python and uv.
+
+/// The value of a script, `MODULE:FUNCTION` with extras. `\w` is that of Unicode, as in Python and uv.
 static SCRIPT_VALUE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$").expect("it is tried in a test")
 });

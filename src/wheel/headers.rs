@@ -136,6 +136,11 @@ impl Headers {
         *self = Self::parse(bytes);
     }
 
+    /// Takes the document out.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// The document.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -29,7 +29,7 @@ mod vouch;
 pub mod zip;
 
 pub use change::Change;
-pub use dist_info::{Wheel, read_metadata};
+pub use dist_info::{Wheel, WheelHeaders, read_metadata};
 pub use edits::{Added, Edits};
 pub use entry_points::{EntryPointFault, entry_point_faults};
 pub use fault::WheelError;
@@ -41,7 +41,7 @@ pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use target::{Target, WriteAhead};
-pub use verify::{Carried, check_dist_info, verify, verify_some, verify_watched};
+pub use verify::{Carried, check_dist_info, verify, verify_headers, verify_some, verify_watched};
 pub use vouch::Vouching;
 pub use zip::{
     Archive, Changed, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember, Observer, ZipWriter,

@@ -93,6 +93,22 @@ fn requirements_and_headers_that_installers_cannot_read_are_told() {
     edited("W114", "METADATA", |text| text.replace("Name: demo", "Name : demo"));
 }
 
+/// PyPI's limit is 50 times; a wheel of other bytes, or of fewer, unpacks to less.
+#[test]
+fn wheels_that_pypi_takes_for_bombs_are_warned_of() {
+    let zeros = |mib: usize| sound().file("demo/zeros", vec![0; mib << 20]).bytes();
+    let (bomb, small) = (zeros(65), zeros(63));
+    assert!(bomb.len() < 1 << 20);
+    let said = verified(NAME, &bomb);
+    assert!(said.starts_with("warning[W115 compression-ratio]: the wheel has "), "{said}");
+    appears("W115", &said, &verified(NAME, &small));
+    let publish = |bytes: &[u8]| {
+        let project = Project::new().bytes(&format!("dist/{NAME}"), bytes);
+        project.run(&["publish", "--to", "release", "dist"]).exits(0).stderr
+    };
+    appears("W115", &publish(&bomb), &publish(&small));
+}
+
 #[test]
 fn names_that_only_differ_in_case_and_fields_that_hold_too_much_are_remarks() {
     let both = |second: &str| verified(NAME, &sound().file("demo/a.py", "").file(second, "").bytes());

@@ -73,6 +73,7 @@ pub const ALL: &[&Code] = &[
     &BAD_DATA_FOLDER,
     &BAD_REQUIREMENT,
     &MALFORMED_HEADER,
+    &COMPRESSION_RATIO,
 ];
 
 /// Not a zip archive.
@@ -109,7 +110,7 @@ pub const UNSUPPORTED_COMPRESSION: Code = Code::error(
 pub const UNSAFE_MEMBER_NAME: Code = Code::error(
     "W006",
     "unsafe-member-name",
-    "Member names are relative paths with `/` between their parts. An absolute name, a part `..` or `.`, an empty part, a backslash, a drive letter or a NUL could write outside the folder of the installation, or mean one file here and another there.\n\nNames are UTF-8, and marked so where they are not ASCII; uv and PyPI refuse others, and names with control characters or other characters that have no shape. A name has at most 2048 bytes, and each part of it 255.",
+    "Member names are relative paths with `/` between their parts. An absolute name, a part `..` or `.`, an empty part, a backslash, a drive letter or a NUL could write outside the folder of the installation, or mean one file here and another there.\n\nNames must be UTF-8, with the UTF-8 flag if they are not ASCII, and have no control or invisible characters; uv and PyPI refuse others. A name may have at most 2,048 bytes, and each component 255.",
 );
 /// Two members of one name.
 pub const DUPLICATE_MEMBER: Code = Code::error(
@@ -151,7 +152,7 @@ pub const CORRUPT_MEMBER: Code = Code::error(
 pub const INEXACT_ZIP64_FIELD: Code = Code::error(
     "W013",
     "inexact-zip64-field",
-    "The ZIP64 field of a member must hold exactly those values that do not fit the ordinary header. This one holds more. pip reads it; uv refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` rewrite the wheel with exact fields.",
+    "The ZIP64 field of a member must hold exactly the values that do not fit the header, and this one holds more. pip reads it; uv refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` rewrite the wheel with exact fields.",
 );
 /// No dist-info folder, several, or one of another wheel.
 pub const DIST_INFO_FOLDER: Code = Code::error(
@@ -175,7 +176,7 @@ pub const BAD_WHEEL_NAME: Code = Code::error(
 pub const MEMBER_TOO_LARGE: Code = Code::error(
     "W017",
     "member-too-large",
-    "A text file of the wheel is larger than any real one, so it is not read into memory. `METADATA` and `WHEEL` have at most 16 MiB and 65,536 lines of headers here, `RECORD` 64 MiB and 262,145 rows, `entry_points.txt` 1 MiB.",
+    "A text file of the wheel exceeds its limit, so it is not read into memory. The limits are 16 MiB and 65,536 header lines for `METADATA` and for `WHEEL`, 64 MiB and 262,145 rows for `RECORD`, and 1 MiB for `entry_points.txt`.",
 );
 /// A member that RECORD does not list.
 pub const MEMBER_NOT_IN_RECORD: Code = Code::error(
@@ -403,89 +404,95 @@ pub const UNTRIED_EMBEDDING: Code = Code::warning(
 pub const UNICODE_PATH: Code = Code::error(
     "W100",
     "unicode-path",
-    "A header of a member has an Info-ZIP Unicode Path extra field (0x7075) that is not its own name again. pip on Python 3.12 and newer and uv install the member under the name in the field, older ones under the name in the header, so what was checked is not what is installed.\n\nThe field is only for names that are not UTF-8, and a wheel has none. Pack the wheel again without it.",
+    "A member has an Info-ZIP Unicode Path extra field (0x7075) that differs from the name in its header. uv, and pip on Python 3.12 and later, install the member under the name in the field, older Pythons under the name in the header, so different files are installed.\n\nWheels do not need the field. Build the wheel again without it.",
 );
 /// Extra fields that installers refuse.
 pub const BAD_EXTRA_FIELD: Code = Code::error(
     "W101",
     "bad-extra-field",
-    "The extra fields of a header are longer than their room, one of them is there twice, or a ZIP64 field does not hold the sizes that the header leaves to it. pip, uv and PyPI refuse such an archive, each for some of these.\n\nPack the wheel again; wheels need no extra fields but ZIP64.",
+    "The extra fields of a header are truncated or duplicate, or a ZIP64 field lacks sizes that the header leaves to it. pip, uv and PyPI each refuse some of these archives.\n\nBuild the wheel again; wheels need no extra fields except ZIP64.",
 );
 /// A file and a folder of one name.
 pub const MEMBER_AND_FOLDER: Code = Code::error(
     "W102",
     "member-and-folder",
-    "A member is a file, and other members lie in a folder of the same name. No system can hold both, so what is installed depends on the order, or nothing is.",
+    "A member is a file, and other members are in a folder of the same name. No file system can have both, so the installation fails or depends on the order of the members.",
 );
 /// Bytes that belong to no member.
 pub const HIDDEN_BYTES: Code = Code::error(
     "W103",
     "hidden-bytes",
-    "The archive has bytes before, between or behind its members: often a member that the table of contents does not list. Programs that read the archive from its beginning see other files than those that read its table; uv and PyPI refuse it.\n\nA member that was deleted from the table alone, or a program in front of the archive, looks like this. Pack the wheel again.",
+    "The archive has bytes before, between or after its members, often a member that the central directory does not list. Programs that read the archive from its start see other files than those that read the central directory; uv and PyPI refuse it.\n\nTypical causes are a member deleted only from the central directory and a program prepended to the archive. Build the wheel again.",
 );
 /// Records in the comment of the archive.
 pub const RECORDS_IN_COMMENT: Code = Code::error(
     "W104",
     "records-in-comment",
-    "The comment at the end of the archive has control characters (0x01 to 0x08), which every record of a zip archive has and no text does. A second archive in the comment is how two programs are made to see different files; uv refuses it.\n\nPack the wheel without a comment.",
+    "The comment of the archive has control characters (0x01 to 0x08), as the records of a zip archive do. Another archive hidden in the comment can make two programs see different files; uv refuses it.\n\nBuild the wheel without a comment.",
 );
-/// A data descriptor that is missing or lies.
+/// A missing or contradictory data descriptor.
 pub const FALSE_DATA_DESCRIPTOR: Code = Code::error(
     "W105",
     "false-data-descriptor",
-    "Bit 3 of a header says that a data descriptor with CRC-32 and sizes follows the data. It is not there, or says something else than the table of contents. uv and PyPI refuse the archive.\n\nPack the wheel again.",
+    "Bit 3 of a header announces a data descriptor (CRC-32 and sizes) after the data. It is missing or contradicts the central directory. uv and PyPI refuse the archive.\n\nBuild the wheel again.",
 );
 /// A data descriptor.
 pub const DATA_DESCRIPTOR: Code = Code::error(
     "W106",
     "data-descriptor",
-    "The CRC-32 and sizes of a member follow its data, in a data descriptor, because the archive was written as a stream. PyPI refuses it, and uv does where the data is stored.\n\n`rock-matrix wheel repair`, `label` and `retag` write the same members without data descriptors.",
+    "The CRC-32 and sizes of a member are in a data descriptor after its data, because the archive was written as a stream. PyPI refuses it, and so does uv if the data is stored uncompressed.\n\n`rock-matrix wheel repair`, `label` and `retag` remove data descriptors.",
 );
 /// A comment of a member.
 pub const MEMBER_COMMENT: Code = Code::error(
     "W107",
     "member-comment",
-    "A member has a comment in the table of contents. PyPI refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` write the same members without comments.",
+    "A member has a comment in the central directory. PyPI refuses it.\n\n`rock-matrix wheel repair`, `label` and `retag` remove comments of members.",
 );
 /// A newer version of the format.
 pub const ZIP_VERSION: Code = Code::error(
     "W108",
     "zip-version",
-    "A header says that its member needs a version of the zip format that does not exist yet; 6.3 is the newest. pip and uv refuse it.",
+    "A header requires a newer version of the zip format than 6.3, the newest that exists. pip and uv refuse it.",
 );
 /// An extended ZIP64 end record.
 pub const ZIP64_EXTENSION: Code = Code::error(
     "W109",
     "zip64-extension",
-    "The ZIP64 end record is longer than its fields. What follows them is for encryption, and is where other records can be hidden; uv and PyPI refuse it.",
+    "The ZIP64 end record is longer than its fields. The extra bytes are meant for encryption and can hide other records; uv and PyPI refuse them.",
 );
 /// An archive beyond the limits.
 pub const ARCHIVE_TOO_LARGE: Code = Code::error(
     "W110",
     "archive-too-large",
-    "The archive says that it has more members, or a longer table of contents or comment, than any real wheel, so it is not read into memory. The limits are 262,144 members, 32 MiB and 4 KiB.",
+    "The archive exceeds a limit that bounds the memory of reading it: 262,144 members, 32 MiB of central directory, or 4 KiB of comment.",
 );
 /// An entry point that installers refuse.
 pub const BAD_ENTRY_POINT: Code = Code::error(
     "W111",
     "bad-entry-point",
-    "`entry_points.txt` has groups `[NAME]` with lines `NAME = MODULE:OBJECT`, each once. Entries of `console_scripts` and `gui_scripts` become programs: their names have no spaces or folders and are not those of Python itself, and their values are `MODULE:FUNCTION` without spaces around the colon. pip or uv refuses the wheel, or they install different programs.",
+    "`entry_points.txt` consists of groups `[NAME]` with lines `NAME = MODULE:OBJECT`, without duplicates. Entries of `console_scripts` and `gui_scripts` become programs: a name must not contain spaces or path separators or replace Python itself, and a value must be `MODULE:FUNCTION` without spaces around the colon. Otherwise pip or uv refuses the wheel, or they install different programs.",
 );
 /// A `.data` folder that installers refuse.
 pub const BAD_DATA_FOLDER: Code = Code::error(
     "W112",
     "bad-data-folder",
-    "The folder `NAME-VERSION.data`, named like the dist-info folder, holds `data`, `headers`, `platlib`, `purelib` and `scripts`, and no files beside them. There are no folders in `scripts`, and no program in it has the name of Python itself. No file is installed at the path of another file of the wheel. pip or uv refuses the wheel, leaves the files where nobody looks for them, or they install different files.",
+    "The folder `NAME-VERSION.data` must have the same name and version as the dist-info folder and may only contain the folders `data`, `headers`, `platlib`, `purelib` and `scripts`. `scripts` must not contain folders or a program that replaces Python itself. No file may be installed at the path of another file of the wheel. Otherwise pip or uv refuses the wheel, installs the files where they are not found, or they install different files.",
 );
 /// A requirement that cannot be read.
 pub const BAD_REQUIREMENT: Code = Code::error(
     "W113",
     "bad-requirement",
-    "`Requires-Dist` is a requirement of PEP 508, such as `torch>=2.5; python_version > \"3.8\"`, and `Requires-Python` has version specifiers of PEP 440, such as `>=3.9,<4`. Installers refuse a wheel whose requirements they cannot read, or ignore them.\n\nCorrect the dependencies of the project, and build the wheel again.",
+    "`Requires-Dist` must be a PEP 508 requirement, such as `torch>=2.5; python_version > \"3.8\"`, and `Requires-Python` PEP 440 version specifiers, such as `>=3.9,<4`. Installers refuse or ignore requirements that they cannot parse.\n\nCorrect the dependencies of the project, and build the wheel again.",
 );
-/// A line that is no header.
+/// An invalid header line.
 pub const MALFORMED_HEADER: Code = Code::error(
     "W114",
     "malformed-header",
-    "A line of `METADATA` or `WHEEL` before the first empty one is no header: it has no colon, a space before the colon, or a line break that only some programs see. pip reads what follows as the description, and uv as a header of another name.",
+    "A line of `METADATA` or `WHEEL` before the first empty line is not a valid header: it has no colon, a space before the colon, or a line break that only some programs recognize. pip treats the rest as the description, uv as a header with another name.",
+);
+/// A wheel that unpacks to far more than its size.
+pub const COMPRESSION_RATIO: Code = Code::warning(
+    "W115",
+    "compression-ratio",
+    "The wheel unpacks to more than 64 MiB and to more than 50 times its own size. PyPI takes such a file for a decompression bomb and refuses it; pip and uv install it.\n\nLeave out the data that compresses so well, or create it when it is first needed.",
 );

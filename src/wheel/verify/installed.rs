@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::entry_points::{entry_point_faults, reserved_script};
 use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
-use super::super::{Member, Wheel};
+use super::super::{Member, WheelHeaders};
 use super::Findings;
 use crate::diagnostic::Sink;
 use crate::diagnostic::registry::wheel as codes;
@@ -14,12 +14,12 @@ const SCHEMES: [&str; 5] = ["data", "headers", "platlib", "purelib", "scripts"];
 /// Where programs lie in an environment, on Unix and on Windows.
 const SCRIPT_FOLDERS: [&str; 2] = ["bin", "Scripts"];
 
-pub(super) fn check(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+pub(super) fn check(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
     check_entry_points(wheel, findings, sink);
     check_data(wheel, findings, sink);
 }
 
-fn check_entry_points(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
     let name = wheel.dist_info_path("entry_points.txt");
     let Some(member) = wheel.archive().member(&name) else { return };
     let text = match wheel.archive().read(member, MAX_ENTRY_POINTS_BYTES) {
@@ -36,7 +36,7 @@ fn check_entry_points(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
     }
 }
 
-fn check_data(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+fn check_data(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
     let stem = wheel.dist_info().trim_end_matches(".dist-info");
     for member in wheel.archive().members() {
         if let Some(message) = data_fault(member, stem) {

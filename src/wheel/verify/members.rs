@@ -11,7 +11,7 @@ use super::super::vouch::{Doubt, doubt};
 use super::super::{Archive, Member, Wheel, WheelError};
 use super::Findings;
 use crate::diagnostic::registry::wheel as codes;
-use crate::diagnostic::{Diagnostic, Sink};
+use crate::diagnostic::{Diagnostic, Place, Sink};
 
 /// What is odd about the container, though it can be read.
 pub(super) fn check_container(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
@@ -34,6 +34,28 @@ pub(super) fn check_records(archive: &Archive<'_>, findings: &Findings, sink: &m
         let message = "its ZIP64 field holds more than the values that need it".to_owned();
         sink.push(findings.member(&codes::INEXACT_ZIP64_FIELD, member.name(), message).help(REWRITE));
     }
+}
+
+/// PyPI refuses wheels that unpack to more bytes than this and to more than [`PYPI_MAX_RATIO`] times their own size
+/// (`warehouse/forklift/legacy.py`: `COMPRESSION_RATIO_MIN_SIZE`, `COMPRESSION_RATIO_THRESHOLD`).
+const PYPI_RATIO_MIN_BYTES: u64 = 64 << 20;
+const PYPI_MAX_RATIO: u64 = 50;
+
+/// Warns of a wheel that PyPI takes for a decompression bomb. Sizes are claims until the members are read.
+pub(super) fn check_ratio(archive: &Archive<'_>, findings: &Findings, sink: &mut Sink) {
+    let packed = archive.source().size_bytes();
+    let unpacked = archive.members().iter().map(Member::size_bytes).fold(0, u64::saturating_add);
+    if is_taken_for_a_bomb(unpacked, packed) {
+        let message =
+            format!("the wheel has {packed} bytes and unpacks to {unpacked}, more than {PYPI_MAX_RATIO} times as many");
+        sink.push(
+            Diagnostic::new(&codes::COMPRESSION_RATIO, message).at(Place::File(findings.wheel.as_str().into()), ""),
+        );
+    }
+}
+
+fn is_taken_for_a_bomb(unpacked: u64, packed: u64) -> bool {
+    unpacked > PYPI_RATIO_MIN_BYTES && unpacked > packed.saturating_mul(PYPI_MAX_RATIO)
 }
 
 /// What writes an archive anew.
@@ -113,4 +135,20 @@ fn check_member(wheel: &Wheel<'_>, member: &Member, row: Option<&Row>, meter: &M
             Some((&codes::RECORD_MISMATCH, format!("RECORD says `{listed}` bytes, and it has {actual}")))
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_taken_for_a_bomb;
+
+    /// Above 64 MiB and above 50 times the size, each just above and not below.
+    #[test]
+    fn compression_ratios_are_compared_with_pypis_limits() {
+        let mib = 1 << 20;
+        assert!(is_taken_for_a_bomb(64 * mib + 1, mib));
+        assert!(!is_taken_for_a_bomb(64 * mib, mib), "PyPI compares no smaller ones");
+        assert!(is_taken_for_a_bomb(100 * mib + 1, 2 * mib));
+        assert!(!is_taken_for_a_bomb(100 * mib, 2 * mib));
+        assert!(!is_taken_for_a_bomb(u64::MAX, u64::MAX / 2));
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
-use super::super::{Member, Wheel};
+use super::super::{Member, WheelHeaders};
 use super::{Findings, bad_header, required};
 use crate::diagnostic::registry::rocm::TAG_MISMATCH;
 use crate::diagnostic::registry::wheel as codes;
@@ -13,7 +13,7 @@ use crate::names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelNam
 /// Patch releases that a minor of torch has had at most; a requirement that allows none of them allows none of it.
 const PATCHES: u64 = 20;
 
-pub(super) fn check(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+pub(super) fn check(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     check_form(wheel, findings, sink);
     check_name_and_version(wheel, name, findings, sink);
     check_folder(wheel, name, findings, sink);
@@ -26,7 +26,7 @@ pub(super) fn check(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, si
 /// Headers that WHEEL has once (binary distribution format).
 const ONCE_IN_WHEEL: &[&str] = &["Wheel-Version", "Root-Is-Purelib", "Build"];
 
-fn check_form(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+fn check_form(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
     for (file, headers, once) in
         [("METADATA", wheel.metadata(), ONCE_IN_METADATA), ("WHEEL", wheel.wheel(), ONCE_IN_WHEEL)]
     {
@@ -40,7 +40,7 @@ fn check_form(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
     }
 }
 
-fn check_name_and_version(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_name_and_version(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     let member = wheel.dist_info_path("METADATA");
     for header in ["Metadata-Version", "Name", "Version"] {
         if let Err(message) = required(wheel.metadata(), header) {
@@ -89,7 +89,7 @@ fn is_known_metadata_version(text: &str) -> bool {
     text.split_once('.').is_some_and(|(major, minor)| ["1", "2"].contains(&major) && is_number(minor))
 }
 
-fn check_folder(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_folder(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     let stem = wheel.dist_info().trim_end_matches(".dist-info");
     let is_same = stem.rsplit_once('-').is_some_and(|(distribution, version)| {
         is_same_distribution(distribution, &name.distribution)
@@ -105,7 +105,7 @@ fn check_folder(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: 
 /// Checks requirements by PEP 508 and PEP 440.
 ///
 /// pip refuses to install a wheel with a requirement that it cannot read, uv mends a few, PyPI takes none.
-fn check_requirements(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
+fn check_requirements(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
     let member = wheel.dist_info_path("METADATA");
     for requirement in wheel.metadata().all("Requires-Dist") {
         if let Err(error) = requirement.parse::<Requirement>() {
@@ -121,7 +121,7 @@ fn check_requirements(wheel: &Wheel<'_>, findings: &Findings, sink: &mut Sink) {
     }
 }
 
-fn check_torch(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     let parsed = name.label().and_then(|label| LabelParts::parse(&label, &[]).ok());
     let torch = parsed.and_then(|parsed| parsed.parts.torch);
     for requirement in wheel.metadata().all("Requires-Dist") {
@@ -193,7 +193,7 @@ fn allows(specifiers: &str, torch: &Version) -> bool {
         .any(|version| version.satisfies(&joined).unwrap_or(false))
 }
 
-fn check_tags(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     let member = wheel.dist_info_path("WHEEL");
     match required(wheel.wheel(), "Wheel-Version") {
         Ok(version) if version.starts_with("1.") => {}
@@ -244,7 +244,7 @@ fn listed(tags: &BTreeSet<String>) -> String {
     }
 }
 
-fn check_purelib(wheel: &Wheel<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
+fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     let member = wheel.dist_info_path("WHEEL");
     let written = match required(wheel.wheel(), "Root-Is-Purelib") {
         Ok(written) => written,

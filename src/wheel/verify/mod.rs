@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::dist_info::dist_info_folder;
 use super::progress::{Meter, Watch};
-use super::{Archive, Headers, Member, Wheel, WheelError};
+use super::{Archive, Headers, Member, Wheel, WheelError, WheelHeaders};
 use crate::bytes::ReadAt;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
@@ -35,8 +35,11 @@ pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) 
         Ok(wheel) => {
             members::check_container(wheel.archive(), &findings, &mut sink);
             members::check_record(&wheel, &findings, &|_| false, &meter(wheel.archive(), watch), &mut sink);
-            metadata::check(&wheel, name, &findings, &mut sink);
-            installed::check(&wheel, &findings, &mut sink);
+            metadata::check(wheel.headers(), name, &findings, &mut sink);
+            installed::check(wheel.headers(), &findings, &mut sink);
+            if !sink.has_errors() {
+                members::check_ratio(wheel.archive(), &findings, &mut sink);
+            }
         }
         Err(error) => {
             sink.push(error.diagnostic(&findings.wheel));
@@ -58,8 +61,11 @@ pub fn verify_some(
     let mut sink = Sink::new();
     members::check_container(wheel.archive(), &findings, &mut sink);
     members::check_record(wheel, &findings, is_known, &meter(wheel.archive(), &|_| {}), &mut sink);
-    metadata::check(wheel, name, &findings, &mut sink);
-    installed::check(wheel, &findings, &mut sink);
+    metadata::check(wheel.headers(), name, &findings, &mut sink);
+    installed::check(wheel.headers(), &findings, &mut sink);
+    if !sink.has_errors() {
+        members::check_ratio(wheel.archive(), &findings, &mut sink);
+    }
     shortened(sink.finish(), &findings)
 }
 
@@ -69,8 +75,23 @@ pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let mut sink = Sink::new();
     members::check_records(wheel.archive(), &findings, &mut sink);
     members::check_names(wheel, &findings, &mut sink);
+    metadata::check(wheel.headers(), name, &findings, &mut sink);
+    installed::check(wheel.headers(), &findings, &mut sink);
+    shortened(sink.finish(), &findings)
+}
+
+/// Checks what can be checked without RECORD and the contents of members: the records of the archive, METADATA and WHEEL
+/// against the file name, entry points, and the `.data` folder.
+pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnostic> {
+    let findings = Findings { wheel: name.to_string() };
+    let mut sink = Sink::new();
+    members::check_records(wheel.archive(), &findings, &mut sink);
     metadata::check(wheel, name, &findings, &mut sink);
     installed::check(wheel, &findings, &mut sink);
+    let member = wheel.dist_info_path("RECORD");
+    if wheel.archive().member(&member).is_none() {
+        sink.push(WheelError::Missing { member }.diagnostic(&findings.wheel));
+    }
     shortened(sink.finish(), &findings)
 }
 
