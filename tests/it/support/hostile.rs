@@ -92,6 +92,17 @@ sys.exit(code if code >= 0 else 128 - code)
 /// Runs the binary within bounds.
 #[track_caller]
 pub fn bounded(project: &Project, bounds: Bounds, arguments: &[&str], code: i32) -> Outcome {
+    measured(project, bounds, arguments, code).0
+}
+
+/// Runs the binary, which succeeds, within bounds; returns the memory that it had at its largest, in KiB.
+#[track_caller]
+pub fn peak_kib(project: &Project, bounds: Bounds, arguments: &[&str]) -> u64 {
+    measured(project, bounds, arguments, 0).1
+}
+
+#[track_caller]
+fn measured(project: &Project, bounds: Bounds, arguments: &[&str], code: i32) -> (Outcome, u64) {
     let inner = project.command(arguments);
     let peak = tempfile::NamedTempFile::new().unwrap();
     let mut command = Command::new("python3");
@@ -113,5 +124,5 @@ pub fn bounded(project: &Project, bounds: Bounds, arguments: &[&str], code: i32)
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {:?}\n{told}", output.status);
     let peak_kib: u64 = std::fs::read_to_string(peak.path()).unwrap().parse().unwrap();
     assert!(peak_kib <= bounds.peak_mib << 10, "{arguments:?} had {} MiB at its largest", peak_kib >> 10);
-    outcome
+    (outcome, peak_kib)
 }
