@@ -33,15 +33,15 @@ fn a_socks_proxy_is_an_error_with_a_code() {
     }
     assert!(!told.contains("passw0rd"), "{told}");
     insta::assert_snapshot!(told, @r#"
-    error[K004 cannot-fetch]: cannot fetch https://index.example.com/: the proxy of `all_proxy` is one of `socks5:`, and only those of `http:` are known
+    error[K004 cannot-fetch]: cannot fetch https://index.example.com/: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://index.example.com/
     help: check the address and the network; saved pages work as well: give their folder
 
-    error[K004 cannot-fetch]: cannot fetch https://bucket.example.com/?list-type=2&prefix=123-linux%2F: the proxy of `all_proxy` is one of `socks5:`, and only those of `http:` are known
+    error[K004 cannot-fetch]: cannot fetch https://bucket.example.com/?list-type=2&prefix=123-linux%2F: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://bucket.example.com/?list-type=2&prefix=123-linux%2F
     help: see whether this machine reaches the bucket, or give a folder that is laid out as one (`--local-staging`)
 
-    error[K004 cannot-fetch]: cannot fetch https://example.com/m.json: the proxy of `all_proxy` is one of `socks5:`, and only those of `http:` are known
+    error[K004 cannot-fetch]: cannot fetch https://example.com/m.json: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> https://example.com/m.json
     help: check the address and the network; saved pages work as well: give their folder
     "#);
@@ -94,4 +94,120 @@ fn names_with_control_characters_are_shown_with_escapes() {
     );
     let json = project.run(&["sdk", "rpath", name, "--format", "json"]).exits(0);
     assert!(json.stdout.is_ascii() && json.json().to_string().contains("a\\u001b[31m\u{9b}b.so"), "{}", json.stdout);
+}
+
+/// Steers a terminal, and is two commands for the runner of a workflow.
+const HOSTILE: &str = "\u{1b}[31mred\n::error::from-outside\n##[warning]x\u{9b}2J";
+
+/// Asserts that nothing steers a terminal.
+#[track_caller]
+fn leaves_the_terminal_alone(text: &str) {
+    assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{text:?}");
+}
+
+/// Asserts the same, and that no line is a command for the runner. On stderr these are switched off around diagnostics.
+#[track_caller]
+fn is_inert(text: &str) {
+    leaves_the_terminal_alone(text);
+    assert!(!text.lines().any(|line| line.trim_start().starts_with("::") || line.contains("##[")), "{text:?}");
+}
+
+/// Names of a listing and reasons of an index come from others.
+#[test]
+fn pick_escapes_what_listings_and_indexes_say() {
+    const NEWER: &str = "flash_attn-2.8.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
+    let asset = |name: &str| {
+        let url = format!("https://github.com/o/r/releases/download/v1/{name}");
+        serde_json::json!({"name": name, "browser_download_url": url, "size": 7, "digest": format!("sha256:{}", "ab".repeat(32))})
+    };
+    let listing = |names: &[&str]| {
+        let assets: Vec<_> = names.iter().map(|name| asset(name)).collect();
+        serde_json::json!([{"id": 1, "tag_name": "v1", "assets": assets}]).to_string()
+    };
+    let project = Project::new()
+        .file("releases.json", &listing(&[WHEEL, NEWER, "::error::x-1.0-py3-none-any.whl", "##[error]\u{202e}x.whl"]))
+        .file("hostile.json", &listing(&[WHEEL, HOSTILE]));
+    let yank = "flash-attn==2.8.4:made-up";
+    project
+        .run(&["index", "build", "--published", "releases.json", "--out", "site/simple", "--yank", yank, "--apply"])
+        .exits(0);
+    for file in project.files() {
+        let text = project.read(&file);
+        let reason = if file.ends_with(".json") {
+            serde_json::to_string(HOSTILE).unwrap().trim_matches('"').to_owned()
+        } else {
+            HOSTILE.replace('\n', "&#10;")
+        };
+        std::fs::write(project.path(&file), text.replace("made-up", &reason)).unwrap();
+    }
+    let words = ["pick", "--withdrawn-in", "site/simple", "--only-given", "--python", "3.11", "--torch", "2.5.1"];
+    let machine = ["--rocm", "6.2", "--platform", "linux_x86_64", "--glibc", "2.35", "--published"];
+    let pick = |more: &[&str], code| project.run(&[&words[..], &machine, more].concat()).exits(code);
+    let found = pick(&["releases.json"], 0);
+    let lines: Vec<&str> = found.stdout.lines().filter(|line| line.starts_with(['n', '\\', '#'])).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    note: system: the tag linux_x86_64 does not say which C library the wheel needs
+    note: GPU: nothing says which GPUs the wheel has code for
+    note: flash_attn-2.8.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl fits and is withdrawn: \u{1b}[31mred
+    \u{3a}:error::from-outside
+    #\u{23}[warning]x\u{9b}2J
+    ");
+    is_inert(&found.stdout);
+    leaves_the_terminal_alone(&found.stderr);
+    assert!(found.stderr.contains("`::error::x-1.0-py3-none-any.whl`"), "{}", found.stderr);
+    let json = pick(&["releases.json", "--format", "json"], 0);
+    is_inert(&json.stdout.replace("\\n::", ""));
+    assert_eq!(json.json()["withdrawn"][0]["reason"], HOSTILE);
+    let refused = pick(&["hostile.json"], 1).stderr;
+    leaves_the_terminal_alone(&refused);
+    assert!(refused.contains("error[G114 ") && refused.contains("\\u{1b}[31mred\\n::error::from-outside"), "{refused}");
+}
+
+/// Words of a recipe and of a plan may be those of a pull request.
+#[test]
+fn a_dry_run_escapes_what_recipes_and_plans_say() {
+    let argv = "[bash, -c, \"echo \\e[31mred\\n::error::from-recipe\\n##[error]x\"]";
+    let recipe = format!(
+        "recipe: 1\nname: toy\ndistribution: toy\nvars: {{python: python3}}\nsteps:\n  - stage: prepare\n    argv: {argv}\n    \
+         env: {{NOTE: \"\\x9b2J\\n::warning::y\"}}\ncollect: {{wheels: \"dist/*.whl\", record: {{torch: [unused]}}}}\n"
+    );
+    let matrix = "version: 1\ndistribution: toy\nrecipe: toy\naxes: {toy: [\"1.0\"], python: [\"3.11\"], rocm: [\"6.2\"]}\n\
+                  gfx: [gfx90a]\ntorch-from: host\npython-from: host\n";
+    let project = Project::new().file("recipes/toy.yaml", &recipe).file("matrices/toy.yaml", matrix);
+    let run = |words: &[&str], code| project.run(&[&["--recipes", "recipes"], words].concat()).exits(code);
+    let dry = run(&["build", "--all", "--dry-run"], 0);
+    is_inert(&dry.stdout);
+    is_inert(&dry.stderr);
+    insta::assert_snapshot!(dry.stdout, @r#"
+    == toy-1.0-rocm6.2-py3.11
+       wheel    toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl
+       gfx      gfx90a
+       runner   ubuntu-22.04
+       image    none: it builds on this machine
+       1/3 prepare
+           env NOTE='\u{9b}2J
+    \u{3a}:warning::y'
+           bash -c "$prepare_program"
+       2/3 record
+           python3 -c "$record_program" used.json torch unused
+       3/3 smoke-test
+           python3 -c "$smoke_test_program" 'dist/*.whl' toy 1.0+rocm62 '' '' gfx90a program
+    "#);
+    run(&["plan", "--format", "json", "--out", "plan.json"], 0);
+    let plan = project.read("plan.json");
+    for (field, value) in [("warnings", serde_json::json!([HOSTILE])), ("runner", serde_json::json!([HOSTILE]))] {
+        let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+        plan["jobs"][0][field] = value;
+        std::fs::write(project.path("plan.json"), plan.to_string()).unwrap();
+        let refused = run(&["build", "--all", "--plan", "plan.json", "--dry-run"], 1);
+        assert!(refused.stdout.is_empty() && refused.stderr.contains("error[P018 "), "{}", refused.stderr);
+        leaves_the_terminal_alone(&refused.stderr);
+    }
+    // A note that prints may still look like a command.
+    let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    plan["jobs"][0]["warnings"] = serde_json::json!(["::error::x ##[error]y"]);
+    std::fs::write(project.path("plan.json"), plan.to_string()).unwrap();
+    let shown = run(&["build", "--all", "--plan", "plan.json", "--dry-run"], 0).stdout;
+    is_inert(&shown);
+    assert!(shown.contains("   note     ::error::x #\\u{23}[error]y\n"), "{shown}");
 }

@@ -3,7 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 use super::redact::redact_urls;
-use super::text::{visible, visible_lines};
+use super::text::{visible, visible_lines, without_late_controls};
 use crate::diagnostic::{Diagnostic, Label, Place, Severity, Source, Span};
 
 /// Bytes of a source line that are laid out whole; of a longer one only what is around the carets.
@@ -23,7 +23,8 @@ pub fn human(diagnostics: &[Diagnostic], color: bool) -> String {
         // Without a snippet there is no margin for the help to hang on.
         let together = if has_snippet { groups.len() } else { 1 };
         let parts: Vec<String> = groups.chunks(together).map(|groups| renderer.render(groups)).collect();
-        let text = parts.join("\n");
+        // Excerpts show a source as it is, except for what the renderer itself replaces, and that is not all.
+        let text = without_late_controls(parts.join("\n"));
         out.push_str(&redact_urls(&match shift {
             Some((wrong, right)) => text.replacen(wrong.as_str(), right, 1),
             None => text,

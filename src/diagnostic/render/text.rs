@@ -68,6 +68,15 @@ pub fn without_controls(text: &str) -> String {
     text.split("\r\n").map(escaped).collect::<Vec<_>>().join("\r\n")
 }
 
+/// Escapes the control characters after ASCII, which some terminals obey as they obey ESC, and characters without a shape.
+pub(super) fn without_late_controls(text: String) -> String {
+    let steers = |c: char| matches!(c, '\u{7f}'..='\u{9f}') || is_invisible(c);
+    if !text.contains(steers) {
+        return text;
+    }
+    text.chars().map(|c| if steers(c) { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() }).collect()
+}
+
 /// Whether the runner of a workflow would take a line for a command (actions/runner, `ActionCommand.cs`, `TryParseV2` and
 /// `TryParse`).
 fn is_command(line: &str) -> bool {
@@ -112,5 +121,11 @@ mod tests {
             let rows = serde_json::Deserializer::from_str(&shown).into_iter::<serde_json::Value>();
             assert!(rows.map(Result::unwrap).all(|row| row == value), "{shown}");
         }
+    }
+
+    #[test]
+    fn controls_after_ascii_are_shown_as_escapes() {
+        let text = super::without_late_controls("é\u{1b}[1ma\u{9b}b\u{85}\u{200b}\n".to_owned());
+        assert_eq!(text, "é\u{1b}[1ma\\u{9b}b\\u{85}\\u{200b}\n");
     }
 }
