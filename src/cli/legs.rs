@@ -14,10 +14,10 @@ pub(super) const LARGEST_SUMS_BYTES: u64 = 1 << 20;
 /// What the legs of a workflow reported
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct LegOptions {
-    /// Read the reports of a workflow's legs from this environment variable, `${{ toJSON(needs.build.outputs) }}`; can be repeated
+    /// Read leg reports from this environment variable, set to `${{ toJSON(needs.build.outputs) }}`; can be repeated
     #[arg(long, value_name = "NAME", requires = "plan", help_heading = "Workflow")]
     legs_env: Vec<String>,
-    /// Refuse the plan unless its SHA-256 is this one, which the job that made it reported
+    /// Refuse the plan unless it has this SHA-256, as reported by the job that made it
     #[arg(long, value_name = "SHA256", requires = "plan", help_heading = "Workflow")]
     plan_sha256: Option<Digest>,
 }
@@ -44,7 +44,7 @@ impl LegOptions {
             match read {
                 Ok(read) => reports.extend(read),
                 Err(reason) => {
-                    let message = format!("the variable `{variable}` does not hold the reports of legs: {reason}");
+                    let message = format!("the variable `{variable}` does not hold leg reports: {reason}");
                     let place = Place::Argument(format!("--legs-env {variable}"));
                     let fault = Diagnostic::new(&codes::BAD_LEG_REPORT, message).at(place, "");
                     sink.push(fault.help(format!(

@@ -28,7 +28,7 @@ pub struct LegReport {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LegReportError {
     /// Another form than a job's outputs.
-    #[error("it is not an object of texts: {0}")]
+    #[error("it is not a JSON object of strings: {0}")]
     NotOutputs(String),
     /// An output that no leg has.
     #[error("`{0}` is not an output of a leg, `leg_NUMBER`")]
@@ -106,7 +106,7 @@ pub fn check_all_reported(reports: &[LegReport], jobs: &[Job], sink: &mut Sink) 
     for job in jobs.iter().filter(|job| !reported.contains(job.id.as_str())) {
         sink.push(
             Diagnostic::new(&codes::LEG_NOT_REPORTED, format!("no leg reports the job `{}`", job.id))
-                .help("run the failed jobs again; where each succeeded, run all jobs of the run again"),
+                .help("re-run the failed jobs; if none failed, re-run all jobs"),
         );
     }
 }
@@ -253,8 +253,8 @@ mod tests {
         ];
         let errors: Vec<String> = texts.iter().map(|text| read_leg_reports(text).unwrap_err().to_string()).collect();
         insta::assert_snapshot!(errors.join("\n"), @r"
-        it is not an object of texts: invalid type: sequence, expected a map at line 1 column 0
-        it is not an object of texts: invalid type: map, expected a string at line 1 column 10
+        it is not a JSON object of strings: invalid type: sequence, expected a map at line 1 column 0
+        it is not a JSON object of strings: invalid type: map, expected a string at line 1 column 10
         `matrix_0` is not an output of a leg, `leg_NUMBER`
         the output `leg_3` is not a report: expected ident at line 1 column 2
         the output `leg_3` is not a report: missing field `digest` at line 1 column 27

@@ -40,6 +40,8 @@ pub struct PreflightRequest<'a> {
 /// The state of a repository before a publish. What could not be read is `None`.
 #[derive(Debug, Clone, Default)]
 pub struct Observation {
+    /// Whether it comes from a saved listing, without asking GitHub.
+    pub is_offline: bool,
     /// The releases of the tag, drafts among them where the token may see them.
     pub releases: Option<Vec<ListedRelease>>,
     /// Where the tag and its target are.
@@ -155,6 +157,9 @@ enum Finding {
     Failed(Vec<Diagnostic>),
 }
 
+/// Checks that only GitHub can answer.
+const ONLINE_CHECKS: [&str; 5] = ["tag-commit", "repository", "rights", "immutable-releases", "attestation"];
+
 /// Checks everything that publishing needs and that is known before a build.
 pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Preflight {
     let findings = [
@@ -174,6 +179,9 @@ pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Pref
     for (name, finding) in findings {
         let (outcome, detail, faults) = match finding {
             Finding::Passed(detail) => (CheckOutcome::Passed, detail, Vec::new()),
+            Finding::Unknown(_) if observed.is_offline && ONLINE_CHECKS.contains(&name) => {
+                (CheckOutcome::Unknown, "GitHub was not asked".to_owned(), Vec::new())
+            }
             Finding::Unknown(detail) => (CheckOutcome::Unknown, detail, Vec::new()),
             Finding::Failed(faults) => {
                 let detail = faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; ");
@@ -238,7 +246,7 @@ fn tag_name(request: &PreflightRequest<'_>) -> Finding {
 }
 
 fn tag_commit(observed: &Observation) -> Finding {
-    let Some(tag) = &observed.tag else { return unknown("GitHub was not asked where the tag is") };
+    let Some(tag) = &observed.tag else { return unknown("the tag was not read") };
     match (tag.fault(), &tag.commit) {
         (Some(fault), _) => failed(fault),
         (None, Some(commit)) => passed(format!("at {commit}")),

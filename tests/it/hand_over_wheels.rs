@@ -109,7 +109,7 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
     ];
     insta::assert_snapshot!(found.join("\n"), @r"
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl` has the digest sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855, and the build left sha256:[BUILT]
-    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: there is no `build.json`
+    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: there is no `.rock/toy-1.0-rocm6.2-py3.11/build.json`
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is not done, or left no file
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is of the job `other`
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: `wheels` holds what no build writes there
@@ -331,10 +331,10 @@ fn every_job_has_one_report_and_one_artifact() {
     ];
     insta::assert_snapshot!(found.join("\n"), @r#"
     error[G346 leg-not-reported]: no leg reports the job `toy-1.0-rocm6.2-py3.12`
-    help: run the failed jobs again; where each succeeded, run all jobs of the run again
+    help: re-run the failed jobs; if none failed, re-run all jobs
 
 
-    error[G341 bad-leg-report]: the variable `LEGS_0` does not hold the reports of legs: it is not an object of texts: invalid type: sequence, expected a map at line 1 column 0
+    error[G341 bad-leg-report]: the variable `LEGS_0` does not hold leg reports: it is not a JSON object of strings: invalid type: sequence, expected a map at line 1 column 0
     --> argument `--legs-env LEGS_0`
     help: set it with `env: {LEGS_0: "${{ toJSON(needs.build.outputs) }}"}`
 
@@ -419,4 +419,11 @@ fn max_parallel_is_divided_among_the_matrices_of_a_workflow() {
     gpu-test-1 1 needs [plan,build-1]
     gpu-test-2 1 needs [plan,build-2,gpu-test-0]
     ");
+}
+
+/// Without a variable there are no reports, which is a mistake of the command line and not of the legs.
+#[test]
+fn report_legs_asks_for_the_variable_with_the_reports() {
+    let said = crate::support::Project::new().run(&["report", "legs", "--plan", "plan.json"]).exits(2).stderr;
+    assert!(said.contains("required arguments were not provided:\n  <--legs-env <NAME>>"), "{said}");
 }

@@ -184,7 +184,7 @@ fn a_saved_listing_is_checked_without_asking_github() {
         {
           "name": "tag-commit",
           "outcome": "unknown",
-          "detail": "GitHub was not asked where the tag is",
+          "detail": "GitHub was not asked",
           "codes": []
         },
         {
@@ -210,25 +210,25 @@ fn a_saved_listing_is_checked_without_asking_github() {
         {
           "name": "repository",
           "outcome": "unknown",
-          "detail": "the repository was not read",
+          "detail": "GitHub was not asked",
           "codes": []
         },
         {
           "name": "rights",
           "outcome": "unknown",
-          "detail": "GitHub does not say what the token may do",
+          "detail": "GitHub was not asked",
           "codes": []
         },
         {
           "name": "immutable-releases",
           "outcome": "unknown",
-          "detail": "not enabled, or not visible to this token",
+          "detail": "GitHub was not asked",
           "codes": []
         },
         {
           "name": "attestation",
           "outcome": "unknown",
-          "detail": "the repository was not read",
+          "detail": "GitHub was not asked",
           "codes": []
         },
         {
@@ -339,5 +339,16 @@ fn every_legal_tag_character_can_be_published() {
     }
     for c in "~^:?*[\\ \u{7f}".chars() {
         project.run(&["release", "preflight", "--state", "state.json", "--tag", &format!("v1{c}2")]).exits(1);
+    }
+}
+
+/// A name that is none is refused also where GitHub is not asked.
+#[test]
+fn preflight_refuses_names_that_are_no_repository() {
+    let project = Project::new().file("state.json", "[]");
+    let words = ["release", "preflight", "--tag", "v1", "--repo", "wheels"];
+    for more in [&[][..], &["--state", "state.json"]] {
+        let said = project.run(&[&words[..], more].concat()).exits(2).stderr;
+        assert!(said.contains("`wheels` is not a repository: write OWNER/REPO"), "{said}");
     }
 }

@@ -4,11 +4,11 @@ mod preflight;
 
 use super::{Exit, Shell};
 
-/// Look after releases on GitHub
+/// Check releases on GitHub
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  rock-matrix release preflight --repo OWNER/REPO --tag v1    before anything is built")]
+  rock-matrix release preflight --repo OWNER/REPO --tag v1    check the tag before building")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: ReleaseCommand,

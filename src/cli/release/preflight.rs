@@ -11,6 +11,7 @@ use crate::config::Attest;
 use crate::diagnostic::render::{json, visible_lines};
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::github::GithubError;
+use crate::names::RepoName;
 use crate::plan;
 use crate::publish::{CheckOutcome, Listing, Observation, Preflight, PreflightCheck, PreflightRequest, preflight};
 
@@ -20,32 +21,30 @@ const MINUTES: u64 = 5;
 /// Check everything that publishing a tag needs, before anything is built
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Checks the tag (its characters, that it exists, its commit), the release (published, immutable),
-drafts of the same tag, the names of the planned files, and the repository (archived, rights,
-immutable releases, attestations, rules of the environment). All problems are reported in one run;
-what this token may not see is `unknown` and no problem. Nothing is written.
+Checks the tag (valid, exists, at the right commit), its release (published, immutable), drafts of
+the tag, the file names of the plan, and the repository (archived, rights, immutable releases,
+attestations, rules of the environment). Reports all problems in one run and writes nothing. A check
+is `unknown`, which is not an error, if the token may not see what it needs or an option is missing.
 
-Whether an immutable release had the tag before and was deleted is known to GitHub alone, which says
-so when the release is published.
+GitHub reveals only on publishing that an immutable release once had the tag and was deleted.
 
-Exit code: 0 nothing keeps the tag from being published, 1 something does, 3 GitHub could not be
-asked.
+Exit code: 0 no check failed, 1 a check failed, 3 GitHub could not be reached.
 
 Examples:
   rock-matrix release preflight --repo OWNER/REPO --tag v1
   rock-matrix release preflight --repo OWNER/REPO --tag v1 --target COMMIT --plan plan.json
-  rock-matrix release preflight --tag v1 --state releases.json     without asking GitHub")]
+  rock-matrix release preflight --tag v1 --state releases.json     offline, from a saved listing")]
 pub(super) struct Args {
-    /// Repository whose release it will be
+    /// Repository of the release; required without --state
     #[arg(long, value_name = "OWNER/REPO", required_unless_present = "state")]
-    repo: Option<String>,
+    repo: Option<RepoName>,
     /// Tag of the release
     #[arg(long, value_name = "TAG")]
     tag: String,
-    /// Commit or branch that the tag must be at, or will be made at
+    /// Commit or branch that the tag must point to, or will be created at
     #[arg(long, value_name = "COMMIT")]
     target: Option<String>,
-    /// Check the names of the files that a plan expects, saved with `plan --format json`
+    /// Plan saved with `plan --format json`, whose file names are checked
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// Accept a published release that is not immutable, as `publish --allow-published` does
@@ -54,16 +53,16 @@ pub(super) struct Args {
     /// Accept empty drafts of the tag, as `publish --clean-duplicates` does
     #[arg(long)]
     clean_duplicates: bool,
-    /// Whether files are attested: `release.attest` of the matrix file
+    /// Whether files are attested, as `release.attest` of the matrix file says
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "on", "off"])]
     attest: String,
-    /// Environment of the job that publishes, whose rules must take the tag
+    /// Environment of the publishing job, whose rules must allow the tag
     #[arg(long, value_name = "NAME")]
     environment: Option<String>,
-    /// Accept a token that only reads: another job publishes
+    /// Accept a read-only token, because another job publishes
     #[arg(long)]
     read_only: bool,
-    /// Releases saved as JSON (`report listing`, `gh api`), instead of asking GitHub
+    /// Read releases from this JSON file (`report listing`, `gh api`) instead of asking GitHub
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     #[command(flatten)]
@@ -76,7 +75,7 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct Document<'a> {
     version: u32,
-    repository: Option<&'a str>,
+    repository: Option<String>,
     tag: &'a str,
     /// Whether no check failed.
     publishable: bool,
@@ -126,7 +125,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         (Some(path), _) => (saved(path, sink)?, Ok(())),
         (None, Some(repo)) => {
             let compat = load::compat(shell)?;
-            let opened = args.connection.open(repo, MINUTES, compat, shell, sink)?;
+            let opened = args.connection.open(&repo.to_string(), MINUTES, compat, shell, sink)?;
             let (observed, fault) = observe(args, &opened);
             let asked = match fault {
                 None => Ok(()),
@@ -163,7 +162,7 @@ fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<Observation, Exit> {
         sink.push(no_listing(&source, &error));
         Exit::Fault
     })?;
-    Ok(Observation { releases: Some(listing.releases), ..Observation::default() })
+    Ok(Observation { is_offline: true, releases: Some(listing.releases), ..Observation::default() })
 }
 
 /// Asks GitHub for all that is checked. What a failed call would have said stays unknown.
@@ -204,7 +203,7 @@ fn document(args: &Args, found: &Preflight) -> String {
     });
     let document = Document {
         version: 1,
-        repository: args.repo.as_deref(),
+        repository: args.repo.as_ref().map(ToString::to_string),
         tag: &args.tag,
         publishable: found.checks.iter().all(|check| check.outcome != CheckOutcome::Failed),
         checks: rows.collect(),

@@ -9,12 +9,12 @@ use crate::exec::{HandoverError, JobFolder, Record, hand_over};
 use crate::publish::{SUMS, sums};
 use crate::sys;
 
-/// Collect the files that the build of a workflow's leg reported, with their SHA256SUMS
+/// Collect the files that a build reported into an artifact folder with a SHA256SUMS
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Files are taken by the build.json of the job, never by a pattern: a wheel that something else put
-into the folder is an error. The output `digest` is the SHA-256 of SHA256SUMS, by which the job that
-publishes checks the artifact that it downloads.
+Copies exactly the files that the build.json of the job lists; any other wheel in the folder is an
+error. Run `rock-matrix build` for the job first, in the same working folder. The output `digest` is
+the SHA-256 of SHA256SUMS, with which the publishing job verifies the artifact.
 
 Examples:
   rock-matrix report leg --job-env ROCK_JOB --dist dist --out kept --github-output")]
@@ -22,10 +22,10 @@ pub(super) struct Args {
     /// Read the job (the workflow's matrix entry as JSON) from this environment variable
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     job_env: String,
-    /// The folder that the build copied its files to
+    /// Folder that the build copied its files to
     #[arg(long, value_name = "DIR", default_value = "dist", help_heading = "Input")]
     dist: PathBuf,
-    /// The folder to fill, which is empty or missing
+    /// Folder to create; it must be empty or missing
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
     /// Write the digest to the file that `GITHUB_OUTPUT` names
@@ -58,12 +58,17 @@ fn record(job: &str, shell: &Shell) -> Result<Record, Diagnostic> {
     let nothing = |reason: String| nothing(&reason, job);
     let folder = JobFolder::new(&shell.environment.current_dir, job).map_err(|error| nothing(error.to_string()))?;
     let record = Record::load(&folder.record()).map_err(nothing)?;
-    record.ok_or_else(|| nothing("there is no `build.json`".to_owned()))
+    record.ok_or_else(|| {
+        let path = folder.record();
+        let shown = path.strip_prefix(&shell.environment.current_dir).unwrap_or(&path);
+        nothing(format!("there is no `{}`", shown.display()))
+    })
 }
 
 fn nothing(reason: &str, job: &str) -> Diagnostic {
     let message = format!("the job `{job}` has nothing to hand over: {reason}");
-    Diagnostic::new(&codes::NOTHING_TO_HAND_OVER, message).help("build it first, in the same folder")
+    Diagnostic::new(&codes::NOTHING_TO_HAND_OVER, message)
+        .help("run `rock-matrix build` for this job first, in the same working folder")
 }
 
 fn is_of_machine(error: &HandoverError) -> bool {

@@ -10,21 +10,21 @@ use crate::diagnostic::Sink;
 use crate::plan::{self, Job};
 use crate::publish::{LegReport, check_all_reported};
 
-/// Check what the legs of a workflow reported, and list the artifacts to download
+/// Check the reports of a workflow's legs, and list the artifacts to download
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Prints the IDs of the artifacts with commas between them, as the input `artifact-ids` of
-actions/download-artifact takes them. Every job of the plan must have reported one.
+#[command(group(clap::ArgGroup::new("reports").args(["legs_env"]).required(true)), after_help = "\
+Prints the artifact IDs, separated by commas, for the input `artifact-ids` of
+actions/download-artifact. Every job of the plan must have reported an artifact.
 
 Examples:
   rock-matrix report legs --plan plan.json --legs-env LEGS --github-output")]
 pub(super) struct Args {
-    /// The plan of the run
+    /// Plan of the run, saved with `plan --format json`
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     plan: PathBuf,
     #[command(flatten)]
     legs: LegOptions,
-    /// List the artifact of one job: that of the workflow's matrix entry in this environment variable
+    /// List the artifact of one job only: the workflow's matrix entry (JSON) in this environment variable
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     job_env: Option<String>,
     /// Write the list as `artifacts` to the file that `GITHUB_OUTPUT` names
