@@ -52,7 +52,7 @@ pub fn obstacles(files: &[FileFacts], verdict: &Verdict<'_>) -> Option<Obstacles
         reasons.push(format!("{need}, which {} needs", some(&files)));
     }
     if verdict.judging.is_libc_open {
-        reasons.push("a C library: nothing tells whether the wheel is for glibc or musl".to_owned());
+        reasons.push("a C library, but whether glibc or musl is unknown".to_owned());
     }
     Some(Obstacles { tag: next.tag(), reasons })
 }

@@ -106,14 +106,14 @@ fn unknown_libc(name: &WheelName, files: &[FileFacts], considered: &[usize]) -> 
     };
     let place = |member: String| Place::Member { wheel: name.to_string(), member };
     if let Some((path, symbol)) = libraries().find_map(|(path, library)| Some((path, library.libc_symbol.as_ref()?))) {
-        let message = format!("it calls `{symbol}`, and nothing tells whether that is glibc's or musl's");
+        let message = format!("it calls `{symbol}`, but whether from glibc or musl is unknown");
         let finding = Diagnostic::new(&codes::OPEN_LIBC, message).at(place(path), "");
         return Some(
             finding.help("link it with its C library (`-lc`), or name the platform in the file name of the wheel"),
         );
     }
     let (path, _) = libraries().find(|(_, library)| library.extension.is_some())?;
-    let message = "an extension module, and nothing tells its C library: it was judged by that of the machine";
+    let message = "the C library of this extension module is unknown; it was audited against that of the machine";
     Some(Diagnostic::new(&codes::UNKNOWN_LIBC, message).at(place(path), ""))
 }
 

@@ -45,9 +45,7 @@ impl Proxies {
         let fault = |_| format!("the value of `{variable}` is not the address of a proxy");
         // ureq is built without SOCKS, and panics where it is asked for it.
         if let Some((scheme, _)) = text.split_once("://").filter(|(scheme, _)| is_socks(scheme)) {
-            return Err(format!(
-                "the proxy of `{variable}` is one of `{scheme}:`, and only those of `http:` are known"
-            ));
+            return Err(format!("`{variable}` is a `{scheme}:` proxy, but only `http:` proxies are supported"));
         }
         let proxy = ureq::Proxy::new(text).map_err(fault)?;
         let mut with_exceptions = ureq::Proxy::builder(proxy.protocol()).host(proxy.host()).port(proxy.port());
@@ -94,8 +92,7 @@ mod tests {
             let text = format!("{scheme}://name:secret@127.0.0.1:1080");
             let proxies = Proxies::from_variables(|name| (name == "ALL_PROXY").then_some(text.as_str()));
             for address in ["http://x/", "https://x/"] {
-                let told =
-                    format!("the proxy of `all_proxy` is one of `{scheme}:`, and only those of `http:` are known");
+                let told = format!("`all_proxy` is a `{scheme}:` proxy, but only `http:` proxies are supported");
                 assert_eq!(proxies.of(address), Err(told));
             }
             assert!(!format!("{proxies:?}").contains("secret"));

@@ -162,7 +162,8 @@ fn connector() -> HttpConnector {
 fn tunnel(proxy: &Intercept) -> Result<Tunnel<HttpConnector>, WireError> {
     let scheme = proxy.uri().scheme_str().unwrap_or_default();
     if scheme != "http" {
-        let reason = format!("the proxy {} is one of `{scheme}:`, and only those of `http:` are known", name_of(proxy));
+        let reason =
+            format!("the proxy {} is one of `{scheme}:`, but only `http:` proxies are supported", name_of(proxy));
         return Err(WireError { reason, is_lasting: true });
     }
     let tunnel = Tunnel::new(proxy.uri().clone(), connector());

@@ -135,8 +135,8 @@ fn a_module_with_an_open_libc_keeps_its_tag() {
       claims    linux_x86_64
       platform  linux_x86_64
       symbols   manylinux_2_5_x86_64
-      next      manylinux_2_41_x86_64 lacks a C library: nothing tells whether the wheel is for glibc or musl
-    warning[E010 open-libc]: it calls `malloc`, and nothing tells whether that is glibc's or musl's
+      next      manylinux_2_41_x86_64 lacks a C library, but whether glibc or musl is unknown
+    warning[E010 open-libc]: it calls `malloc`, but whether from glibc or musl is unknown
     --> demo-1.0-cp310-cp310-linux_x86_64.whl: _demo.cpython-310-x86_64-linux-gnu.so
     help: link it with its C library (`-lc`), or name the platform in the file name of the wheel
 
@@ -170,7 +170,7 @@ fn a_module_is_for_the_libc_that_its_needs_name() {
         verdict("310", &Library::extension("_demo").needs("libc.musl-x86_64.so.1", &[])),
     ];
     insta::assert_snapshot!(verdicts.concat(), @r"
-    310: platform  manylinux_2_5_x86_64; warning[E005 unknown-libc]: an extension module, and nothing tells its C library: it was judged by that of the machine
+    310: platform  manylinux_2_5_x86_64; warning[E005 unknown-libc]: the C library of this extension module is unknown; it was audited against that of the machine
     312: platform  manylinux_2_5_x86_64; 
     310: platform  manylinux_2_17_x86_64; 
     310: platform  musllinux_1_2_x86_64; 

@@ -122,7 +122,7 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
         told.extend(said.split("\n\n").filter(|one| one.starts_with("error[B080")).map(|one| format!("{one}\n\n")));
     }
     insta::assert_snapshot!(told, @r"
-    error[B080 bad-replacement]: `\x` is no escape of a replacement
+    error[B080 bad-replacement]: `\x` is not an escape of a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\x41'
@@ -130,7 +130,7 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
       |
     help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\d` is no escape of a replacement
+    error[B080 bad-replacement]: `\d` is not an escape of a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: 'a\d'
@@ -138,7 +138,7 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
       |
     help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\0` is no escape of a replacement
+    error[B080 bad-replacement]: `\0` is not an escape of a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\0'
@@ -146,7 +146,7 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
       |
     help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\1` is no escape of a replacement
+    error[B080 bad-replacement]: `\1` is not an escape of a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\123'
@@ -154,7 +154,7 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
       |
     help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
 
-    error[B080 bad-replacement]: `\` is no escape of a replacement
+    error[B080 bad-replacement]: `\` is not an escape of a replacement
      --> mine.yaml:8:15
       |
     8 |     replace: '\{{ vars.value }}'

@@ -324,13 +324,13 @@ fn links_that_lead_out_by_way_of_others_are_not_unpacked() {
     let together = fetch(&project, &["fft", "blas", "--flatten", "--output-dir", "tree"], 1).stderr;
     assert!(!project.has("tree/c") && !project.has("tree/a"), "{:?}", project.files());
     insta::assert_snapshot!(alone + &together, @r"
-    error[S002 bad-artifact]: the link `r/stage/out` leads out of the artifact, to `deep/er/up/../../../outside`, by way of other links
+    error[S002 bad-artifact]: the link `r/stage/out` leads out of the artifact, to `deep/er/up/../../../outside`, through other links
     --> artifacts/rand_lib_generic.tar.zst
-    help: remove it and fetch it anew
+    help: remove it and fetch it again
 
-    error[S002 bad-artifact]: the link `c` leads out of the artifact, to `a/b/../outside`, by way of other links
+    error[S002 bad-artifact]: the link `c` leads out of the artifact, to `a/b/../outside`, through other links
     --> tree
-    help: remove it and fetch it anew
+    help: remove it and fetch it again
     ");
 }
 

@@ -244,6 +244,6 @@ fn archives_with_sparse_files_are_refused_and_global_headers_accepted() {
 
     error[S002 bad-artifact]: the member `r/stage/sparse` is a sparse file
     --> artifacts/fft_lib_generic.tar.zst
-    help: remove it and fetch it anew
+    help: remove it and fetch it again
     ");
 }

@@ -29,7 +29,7 @@ impl ReplacementPart {
             push_text(&mut parts, &rest[..at]);
             let after = &rest[at + 1..];
             let (part, length) = escape(after).ok_or_else(|| {
-                format!("`\\{}` is no escape of a replacement", after.chars().take(1).collect::<String>())
+                format!("`\\{}` is not an escape of a replacement", after.chars().take(1).collect::<String>())
             })?;
             match part {
                 Self::Text(text) => push_text(&mut parts, &text),

@@ -295,5 +295,5 @@ pub const UNKNOWN_FACT: Code = Code::error(
 pub const BAD_REPLACEMENT: Code = Code::error(
     "B080",
     "bad-replacement",
-    "The replacement of an edit (`replace`) has a backslash that begins no escape. There are `\\1` to `\\99`, `\\g<N>` and `\\g<NAME>` for groups of the match, `\\n` for a line break, `\\t` for a tab, and `\\\\` for a backslash. Others would mean something else to Python's `re` than to whoever reads them. Values that expressions insert are literal.\n\nWrite `\\\\` for a backslash, or take it out.",
+    "The replacement of an edit (`replace`) has an unknown escape. `\\1` to `\\99`, `\\g<N>` and `\\g<NAME>` insert groups of the match, `\\n` a line break, `\\t` a tab, and `\\\\` a backslash. Other escapes of Python's `re` are not supported. Values of expressions are inserted literally.\n\nWrite `\\\\` for a backslash, or remove it.",
 );

@@ -67,5 +67,5 @@ pub const TOO_MANY_LIBRARIES: Code = Code::error(
 pub const OPEN_LIBC: Code = Code::warning(
     "E010",
     "open-libc",
-    "A library calls functions of the C library, and neither names one nor needs a version of a symbol: linkers for musl may leave it so, and up to Python 3.10 extension modules have the same names on glibc and on musl. It could be for either, so no manylinux or musllinux tag is known to be right: `show` says `linux`, and `repair` leaves the platform tag as it is. Link it with its C library, name the platform in the file name of the wheel, or ask for one with `--plat`.",
+    "A library calls functions of the C library, but neither links one nor needs versioned symbols. Linkers for musl may produce such files, and up to Python 3.10 extension modules have the same suffix on glibc and musl. The library could be for either, so no manylinux or musllinux tag is certain: `show` reports `linux`, and `repair` keeps the platform tag.\n\nLink the library with its C library, name the platform in the file name of the wheel, or choose one with `--plat`.",
 );

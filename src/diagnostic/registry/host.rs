@@ -235,5 +235,5 @@ pub const UNFIT_PATH: Code = Code::warning(
 pub const TOO_MUCH_OUTPUT: Code = Code::error(
     "H045",
     "too-much-output",
-    "A program that was asked something, such as `git ls-remote`, wrote more than 64 MiB. No answer is that long, so the program was ended and nothing is taken from it.\n\nLook at what the command prints; a server that lists millions of refs does this.",
+    "A program whose output is parsed, such as `git ls-remote`, wrote more than 64 MiB. It was stopped and its output was discarded.\n\nRun the command to see what it prints; a server that lists millions of refs can cause this.",
 );

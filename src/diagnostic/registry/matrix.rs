@@ -98,7 +98,7 @@ pub const TAG: Code = Code::error(
 pub const ALIAS_BUDGET: Code = Code::error(
     "M008",
     "alias-budget",
-    "Aliases that name values full of aliases multiply: a file of a kilobyte can stand for gigabytes. A file may add 100,000 values through aliases, and 16 MiB of memory: what its anchors keep and its aliases repeat, long texts included. This one adds more.",
+    "Nested aliases multiply: a file of one kilobyte can expand to gigabytes. The aliases of a file may add at most 100,000 values and 16 MiB, including the strings that anchors keep and aliases repeat. This file exceeds one of these limits.",
 );
 /// An alias of nothing.
 pub const UNKNOWN_ANCHOR: Code = Code::error(
@@ -305,7 +305,7 @@ pub const CELL_TWICE: Code = Code::error(
 pub const BAD_ISSUE: Code = Code::error(
     "M053",
     "bad-issue",
-    "`plan --from-issue` takes the body that an issue form makes: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nWhoever writes the issue chooses values of axes and nothing else, so a value is one word of letters, digits and `.:+-_`. A commit (`fa2:COMMIT`) is named by all 40 digits: GitHub serves the commits of every fork under the address of the project, so whoever plans from issues must check that a branch or tag of the project has it, and a short hash can come to mean another one. `examples/workflows/one-cell.yml` does so.",
+    "`plan --from-issue` takes the body that an issue form makes: for each axis of the matrix file a line `### AXIS`, and below it one version or name. An axis that has one value in the file needs no answer.\n\nAn issue may only choose values of axes, so a value is one word of letters, digits and `.:+-_`. A commit (`fa2:COMMIT`) must have all 40 digits, because a short hash can become ambiguous. GitHub serves the commits of every fork under the project's URL, so check that a branch or tag of the project contains the commit, as `examples/workflows/one-cell.yml` does.",
 );
 /// A runner of another system than the wheels.
 pub const OTHER_SYSTEM: Code = Code::error(
@@ -317,11 +317,11 @@ pub const OTHER_SYSTEM: Code = Code::error(
 pub const TOO_MANY_VALUES: Code = Code::error(
     "M070",
     "too-many-values",
-    "A matrix or recipe file may hold 500,000 values, keys included, so that reading it takes a bounded amount of memory. Divide it into several files.",
+    "A matrix or recipe file may have at most 500,000 values, including keys, to bound the memory of reading it.\n\nSplit it into several files.",
 );
 /// A list with more entries than it may have.
 pub const TOO_MANY_ENTRIES: Code = Code::error(
     "M071",
     "too-many-entries",
-    "The list is longer than any build needs: `secrets` may name 300 (GitHub gives a workflow at most 100 secrets each of the organization, the repository and the environment), `gfx` and `docker.groups` 1,000, and `rows`, `include` and `exclude` 20,000 each.\n\nValues that many cells share belong on an axis.",
+    "A list exceeds its limit: 300 entries of `secrets` (GitHub gives a workflow at most 100 secrets each of the organization, the repository and the environment), 1,000 of `gfx` and `docker.groups`, and 20,000 each of `rows`, `include` and `exclude`.\n\nPut values that many cells share on an axis.",
 );

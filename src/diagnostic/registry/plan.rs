@@ -248,7 +248,7 @@ pub const NOT_RENDERED: Code = Code::error(
 pub const MORE_MATRICES: Code = Code::error(
     "P047",
     "more-matrices",
-    "A workflow has one job for each matrix of 256 legs that the plan had when it was rendered. The plan has more of them, so some jobs would never run. It also has one output for each leg, through which the leg hands its wheel to the job that publishes; legs beyond these could not.\n\nRender the workflow again with `rock-matrix render workflow`.",
+    "A rendered workflow has one job per matrix and one output per leg of the plan that it was rendered for. The current plan has more matrices or legs, so some legs would not run or could not report their wheels.\n\nRender the workflow again with `rock-matrix render workflow`.",
 );
 /// `--job-env` names a variable that holds no leg.
 pub const BAD_JOB_VARIABLE: Code = Code::error(
@@ -296,11 +296,11 @@ pub const TREE_ON_A_RUNNER: Code = Code::error(
 pub const JOB_DOES_NOT_FIT: Code = Code::error(
     "P065",
     "job-does-not-fit",
-    "The table `build-needs` says how much disk and how many hours of one hardware thread the builds of a recipe take at the least, and the table `runners` what a runner has. A job that needs more would end without a wheel: the disk is full, or the runner stops it. No compiler cache helps such a recipe over several attempts.\n\nName a runner that has as much under `runner`: `self-hosted`, a label of your own, or one of `rock-matrix compat list runners`. A runner whose disk and threads are not in the facts is taken as it is.",
+    "The table `build-needs` has the minimum disk space and hours of one hardware thread for builds of a recipe, the table `runners` what a runner has. A job that needs more would fail after hours: the disk fills up, or the runner stops the job.\n\nSet `runner` to a larger one: `self-hosted`, your own label, or one of `rock-matrix compat list runners`. Runners without known disk or threads are not checked, and neither are builds on this machine with `rock-matrix build`.",
 );
 /// More caches than GitHub keeps.
 pub const CACHES_EXCEED_LIMIT: Code = Code::warning(
     "P066",
     "caches-exceed-limit",
-    "With `workflow: {cache: on}` each capped build keeps its compiler cache for the next attempt. All of them are estimated to be larger than GitHub keeps of one repository, which deletes those that were used least lately: such a build begins anew, and may never end. Each build therefore keeps no more than its share of the limit (`CCACHE_MAXSIZE`), and older entries of a build are deleted.\n\nGive each workflow fewer builds or gfx targets, or name a larger runner, on which no build is capped.",
+    "With `workflow: {cache: on}` a build that reaches its cap saves its compiler cache for the next attempt. The estimated total exceeds GitHub's limit per repository, beyond which the least recently used caches are evicted; a build that loses its cache starts over and may never finish. Each build is therefore limited to its share (`CCACHE_MAXSIZE`), and its older caches are deleted.\n\nSplit the builds or gfx targets among several workflows, or choose a runner that is large enough to build without a cap.",
 );

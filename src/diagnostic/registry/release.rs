@@ -151,7 +151,7 @@ pub const NAME_NOT_KEPT: Code = Code::warning(
 pub const BAD_TAG: Code = Code::error(
     "G013",
     "bad-tag",
-    "The tag of a local release is the name of its folder, so it may hold whatever git takes in a tag except `/`. A rendered workflow makes such a folder of each tag that starts it, so a pattern of `workflow.tags` may not mean tags with `/`.\n\nA release on GitHub (`--repo`) may have any tag that git takes.",
+    "The tag of a local release is the name of its folder, so it may be any tag that is valid in git and has no `/`. A rendered workflow creates such a folder for each tag that starts it, so a pattern in `workflow.tags` must not match tags with `/`.\n\nA release on GitHub (`--repo`) may have any tag that is valid in git.",
 );
 /// Two files of one name.
 pub const SAME_NAME_TWICE: Code = Code::error(
@@ -355,13 +355,13 @@ pub const ASSET_DAMAGED: Code = Code::error(
 pub const LISTING_CONTRADICTS: Code = Code::error(
     "G320",
     "listing-contradicts",
-    "GitHub answered an upload with a name, a state, a size and a digest, and its list of the release shows the file with another of these, again and again. One of the two is wrong, so the release was not made public.\n\nRun the same command again: it goes by the list, deletes the file from the draft and sends it again.",
+    "GitHub's listing of the release contradicts its answer to an upload: the name, state, size or digest of a file differs, even after several tries. The release was not made public.\n\nRun the same command again. It trusts the listing, deletes the file from the draft and uploads it again.",
 );
 /// A file that was replaced has other bytes again.
 pub const REPLACED_AGAIN: Code = Code::error(
     "G321",
     "replaced-again",
-    "The draft held a file with other bytes than this run publishes. It was deleted and sent again, and then another file with other bytes had taken its name: another run publishes other wheels to the same release at the same time. Nothing was made public by this run.\n\nLet one run publish at a time, for example with `concurrency` in the workflow, and run the same command again.",
+    "This run replaced a file in the draft, and then the file changed again: another run is publishing different wheels to the same release. This run made nothing public.\n\nLet one run publish at a time, for example with `concurrency` in the workflow, and run the same command again.",
 );
 /// No published wheel is for this machine.
 pub const NO_WHEEL_FITS: Code = Code::error(
@@ -463,29 +463,29 @@ pub const LABELS_MISORDERED: Code = Code::warning(
 pub const REPOSITORY_TAKES_NO_RELEASE: Code = Code::error(
     "G360",
     "repository-takes-no-release",
-    "The repository is archived or disabled, so that nobody can make a release in it. `release preflight` reports this before anything is built.\n\nUnarchive it in its settings, or publish in another repository.",
+    "The repository is archived or disabled, so no release can be created in it.\n\nUnarchive it in its settings, or publish to another repository.",
 );
 /// A server that rendered workflows do not run on.
 pub const ENTERPRISE_SERVER: Code = Code::error(
     "G361",
     "enterprise-server",
-    "Rendered workflows pass wheels between jobs by actions/upload-artifact and actions/download-artifact of version 4 and later, and sign them by actions/attest. GitHub Enterprise Server has neither; github.com and servers with data residency (`*.ghe.com`) have both.\n\nOn an Enterprise Server, write a workflow that calls `rock-matrix plan`, `rock-matrix build` and `rock-matrix publish --api-url`, or publish into a folder with `publish --to`.",
+    "Rendered workflows need actions/upload-artifact and actions/download-artifact of version 4 or later, and actions/attest. GitHub Enterprise Server supports neither; github.com and GitHub Enterprise Cloud with data residency (`*.ghe.com`) support both.\n\nOn Enterprise Server, write your own workflow that calls `rock-matrix plan`, `rock-matrix build` and `rock-matrix publish --api-url`, or publish into a folder with `publish --to`.",
 );
 /// Attestations that the repository cannot have.
 pub const ATTESTATION_NOT_AVAILABLE: Code = Code::error(
     "G362",
     "attestation-not-available",
-    "`release.attest: on` asks for attestations, which private repositories have only with GitHub Enterprise Cloud. A private repository of a person never has them, and the step that attests would fail after all builds.\n\nWrite `attest: auto`, which attests where the repository is not private, or `attest: off`.",
+    "`release.attest: on` needs attestations, which private repositories have only with GitHub Enterprise Cloud. Private repositories of user accounts never have them, so attesting would fail after all builds.\n\nSet `attest: auto`, which attests unless the repository is private, or `attest: off`.",
 );
 /// An environment whose rules keep the publishing job from starting.
 pub const ENVIRONMENT_REFUSES_TAG: Code = Code::error(
     "G363",
     "environment-refuses-tag",
-    "The job that publishes uses an environment. The rules of this environment, \"Deployment branches and tags\", do not take the tag, so GitHub would refuse to start the job after all builds.\n\nAdd a rule for the tag in the settings of the environment, such as `v*`.",
+    "The environment of the job that publishes does not allow deployments from the tag (\"Deployment branches and tags\"), so GitHub would refuse to start that job after all builds.\n\nAdd a rule for the tag, such as `v*`, in the settings of the environment.",
 );
-/// A runner assigns something that is no render device.
+/// A runner assigns a path that is not a render device.
 pub const STRANGE_DEVICE: Code = Code::error(
     "G364",
     "strange-device",
-    "Runners of AMD say in `/etc/podinfo/gha-render-devices` which render nodes a job may use, as options for docker: `--device /dev/dri/renderD128`. Containers that get a GPU get these nodes instead of all. Other words would become options of the engine, so nothing is started.\n\nAsk who runs the machine to correct the file.",
+    "AMD's runners list the render nodes that a job may use in `/etc/podinfo/gha-render-devices`, as docker options such as `--device /dev/dri/renderD128`. The file has another word, which would become an option of the container engine, so nothing is started.\n\nAsk the operator of the machine to correct the file.",
 );

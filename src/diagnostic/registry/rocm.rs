@@ -201,11 +201,11 @@ pub const CONTENT_DISAGREES: Code = Code::error(
 pub const UNKNOWN_PLATFORM_TAG: Code = Code::error(
     "R160",
     "unknown-platform-tag",
-    "A platform tag in the file name is none that a specification names: not `any`, not Linux with an architecture, manylinux or musllinux with a version, and none of another system. No installer takes the wheel for it, and PyPI refuses it.",
+    "A platform tag in the file name is in no specification: it is neither `any`, nor a Linux, manylinux or musllinux tag, nor one of another system. No installer selects the wheel for it, and PyPI refuses the wheel.",
 );
 /// A Linux platform for a wheel of another system.
 pub const FOREIGN_SYSTEM: Code = Code::error(
     "R161",
     "foreign-system",
-    "`wheel repair --plat` asks for a Linux platform, and all tags of the wheel are for another system: Android, iOS, macOS, Windows, WebAssembly or a BSD. What such a wheel needs is not judged here, and its tags and needs stay as they are. Nothing was written.",
+    "`wheel repair --plat` names a Linux platform, but all tags of the wheel are for another system: Android, iOS, macOS, Windows, WebAssembly or a BSD. Wheels for other systems are not audited or changed. Nothing was written.",
 );

@@ -222,11 +222,11 @@ pub const BAD_SELECTOR: Code = Code::error(
 pub const ARCHIVE_LIMIT: Code = Code::error(
     "S050",
     "archive-limit",
-    "An archive of an artifact asks for more than is read of any: a path or the text of a link of more than 4096 bytes, an extended header of more than 64 KiB, more than 250,000 members, paths of more than 64 MiB together, a zstd window of more than 128 MiB, or an xz dictionary that needs more than 256 MiB. Or its manifest lists more than 1,000 folders, or all artifacts of a folder together have so many files that listing them takes more than 1 GiB. A few kB of an archive can ask for all the memory of a machine, so this is refused before it is used. A whole ROCm has about 60,000 files, and no artifact of it comes near a limit.\n\nFetch the artifact again, or take it out of the folder. Repack one of your own with shorter paths, without extended attributes, or with a smaller window (`zstd -19`, `xz -6`).",
+    "An artifact exceeds a limit that bounds the memory of reading it: 4,096 bytes per path or link target, 64 KiB per extended header, 250,000 members, 64 MiB of paths, a zstd window of 128 MiB, 256 MiB for an xz dictionary, 1,000 folders in its manifest, or 1 GiB for listing all artifacts of a folder. A whole ROCm has about 60,000 files, and none of its artifacts comes near a limit.\n\nFetch the artifact again, or remove it from the folder. Repack your own with shorter paths, without extended attributes, or with a smaller window (`zstd -19`, `xz -6`).",
 );
-/// The output folder holds what is no package.
+/// An output folder with files that are not packages.
 pub const FOREIGN_OUTPUT: Code = Code::error(
     "S051",
     "foreign-output",
-    "`--overwrite` replaces the folder `dist` as a whole, and removes what is in it. It holds something that is no package of the SDK, or is a symbolic link to a folder elsewhere. Nothing is written, and nothing is removed.\n\nMove what is no package elsewhere, or give another folder with `--dest-dir`.",
+    "`--overwrite` replaces the whole folder `dist`. The folder contains something that is not an SDK package, or it is a symbolic link. Nothing was written or removed.\n\nMove the other files elsewhere, or choose another folder with `--dest-dir`.",
 );

@@ -125,7 +125,9 @@ impl Run<'_, '_> {
             }
             let call = "GET releases".to_owned();
             let reason = match &contradiction {
-                Some(Contradiction { name, .. }) => format!("`{name}` is not listed as it was answered yet"),
+                Some(Contradiction { name, .. }) => {
+                    format!("`{name}` is listed differently than the upload was answered")
+                }
                 None => "not all that was made is listed yet".to_owned(),
             };
             self.client.wait(&GithubError::Unsure { call, reason }, Duration::from_secs(1 << tries))?;

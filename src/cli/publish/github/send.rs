@@ -47,7 +47,7 @@ pub(super) fn send(
             match step {
                 // Somebody's wheel goes: that is told, and what comes in its place.
                 Step::DeleteAsset { name, why: DeleteReason::OtherBytes, .. } => {
-                    shell.tell(&format!("the release holds {name} with other bytes: deleting it and sending it again"));
+                    shell.tell(&format!("replacing {name}: the draft has a file with other bytes"));
                 }
                 step => shell.detail(&line(step)),
             }

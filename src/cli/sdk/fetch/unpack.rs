@@ -138,8 +138,8 @@ impl Unpacker {
 /// Refuses links that lead out of a folder by way of others; each stays in it by its text.
 fn inside(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
     let Some((path, text)) = sys::link_leading_out(folder)? else { return Ok(()) };
-    let message = format!("the link `{path}` leads out of the artifact, to `{text}`, by way of other links");
-    Err(Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(shown), "").help("remove it and fetch it anew"))
+    let message = format!("the link `{path}` leads out of the artifact, to `{text}`, through other links");
+    Err(Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(shown), "").help("remove it and fetch it again"))
 }
 
 /// Which paths members get.
@@ -163,7 +163,7 @@ fn members(published: &Published, archive: &Path, folder: &Path, paths: Paths) -
         .and_then(|source| each_member(source, |member, content| unpacked.member(member, content)))
         .and_then(|()| unpacked.roots.map(drop).ok_or_else(no_manifest));
     let bad = |message: String| {
-        Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(archive), "").help("remove it and fetch it anew")
+        Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(archive), "").help("remove it and fetch it again")
     };
     done.map_err(|stop| match stop {
         Stop::Read(error) => unreadable_archive(archive, &error),
