@@ -3,10 +3,11 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use liblzma::bufread::XzDecoder;
-use liblzma::stream::MtStreamBuilder;
+use liblzma::stream::{MtStreamBuilder, Stream};
 
 use super::error::ArchiveLimit;
 use super::limits::{MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG};
+use crate::bytes::can_start_threads;
 
 /// What an archive is compressed by, as its file name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,7 +53,11 @@ impl Compression {
                 decoder.window_log_max(MAX_ZSTD_WINDOW_LOG)?;
                 Box::new(ZstdFrames(decoder))
             }
-            Self::Xz => Box::new(XzStreams { source: Some(source), decoder: None, threads }),
+            Self::Xz => {
+                // liblzma's decoder with threads fails where one of them cannot be started.
+                let threads = Some(threads.max(1)).filter(|threads| can_start_threads(*threads));
+                Box::new(XzStreams { source: Some(source), decoder: None, threads })
+            }
         })
     }
 }
@@ -84,17 +89,21 @@ struct XzStreams<R: BufRead> {
     /// What was not read yet, between streams.
     source: Option<R>,
     decoder: Option<XzDecoder<R>>,
-    threads: u32,
+    /// `None` where the calling thread decodes.
+    threads: Option<u32>,
 }
 
 impl<R: BufRead> XzStreams<R> {
     fn next_stream(&mut self, source: R) -> io::Result<()> {
-        let stream = MtStreamBuilder::new()
-            .threads(self.threads.max(1))
-            .memlimit_threading(THREADS_BYTES)
-            .memlimit_stop(MAX_XZ_BYTES)
-            .decoder()
-            .map_err(io::Error::other)?;
+        let stream = match self.threads {
+            Some(threads) => MtStreamBuilder::new()
+                .threads(threads)
+                .memlimit_threading(THREADS_BYTES)
+                .memlimit_stop(MAX_XZ_BYTES)
+                .decoder(),
+            None => Stream::new_stream_decoder(MAX_XZ_BYTES, 0),
+        };
+        let stream = stream.map_err(io::Error::other)?;
         self.decoder = Some(XzDecoder::new_stream(source, stream));
         Ok(())
     }

@@ -15,6 +15,7 @@ pub mod limits;
 mod members;
 mod tar;
 mod xz;
+mod xz_blocks;
 
 pub use compression::Compression;
 pub use error::{ArchiveError, ArchiveLimit};

@@ -13,6 +13,7 @@ use super::inspect::{FileFacts, FileKind};
 use super::library::Library;
 use super::search::{installed, is_data};
 use super::tree::Excludes;
+use crate::bytes::start_threads;
 use crate::wheel::{Archive, Member, Meter, Watch, WheelError};
 
 /// A copy that may be left out.
@@ -92,6 +93,7 @@ fn same<'f>(archive: &Archive<'_>, groups: Vec<Vec<&'f FileFacts>>) -> Result<Ve
         archive.stream(member, &mut |bytes| hasher.update(bytes))?;
         Ok(Some((<[u8; 32]>::from(hasher.finalize()), *file)))
     };
+    start_threads();
     let mut apart = Vec::new();
     for group in groups {
         let digests: Vec<_> = group.par_iter().map(digest).collect::<Result<_, WheelError>>()?;
@@ -141,6 +143,7 @@ fn named<'n>(
         })?;
         Ok(search.finish())
     };
+    start_threads();
     let found: Vec<BTreeSet<&[u8]>> =
         members.par_iter().with_max_len(1).map(search).collect::<Result<_, WheelError>>()?;
     Ok(found.into_iter().flatten().collect())

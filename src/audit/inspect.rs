@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::library::Library;
-use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, Rooms, Spare, beside};
+use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, Rooms, Spare, beside, start_threads};
 use crate::codeobj::{
     self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference, Scanner, SourceKind,
 };
@@ -180,6 +180,7 @@ pub fn inspect_some(
     let read: Vec<Result<Option<FileFacts>, WheelError>> = if others_bytes <= SOON_READ_BYTES {
         members.iter().map(inspect).collect()
     } else {
+        start_threads();
         members.par_iter().with_max_len(1).map(inspect).collect()
     };
     let (mut files, mut faults) = (Vec::new(), Vec::new());
@@ -242,7 +243,7 @@ enum Watching<'w, 's> {
     /// The thread that reads them.
     Here(&'w mut (dyn FnMut(&[u8]) + Send + 's)),
     /// Another one.
-    Beside(&'w mut Passage),
+    Beside(&'w mut Passage<'s>),
 }
 
 /// What reading a member is watched with.

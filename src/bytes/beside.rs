@@ -9,7 +9,7 @@ pub const PIECE_BYTES: usize = 256 << 10;
 const PIECES: usize = 4;
 
 /// Calls `make` here, and `see` in another thread with each piece that is passed on, in the same order. All of them were
-/// seen when this returns.
+/// seen when this returns. Where no thread can be started, `see` is called in the calling thread.
 ///
 /// ```
 /// use rock_matrix::bytes::beside;
@@ -20,12 +20,20 @@ const PIECES: usize = 4;
 /// });
 /// assert_eq!(sum, 6);
 /// ```
-pub fn beside<R>(see: &mut (dyn FnMut(&[u8]) + Send), make: impl FnOnce(&mut Passage) -> R) -> R {
+pub fn beside<R>(see: &mut (dyn FnMut(&[u8]) + Send), make: impl FnOnce(&mut Passage<'_>) -> R) -> R {
     let (full, pieces) = sync_channel::<(Vec<u8>, usize)>(PIECES);
     let (back, free) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(move || look(see, &pieces, &back));
-        make(&mut Passage { full, free, spare: Vec::new(), made: 0 })
+    let seen_there = &mut *see;
+    let made = std::thread::scope(move |scope| {
+        match std::thread::Builder::new().spawn_scoped(scope, move || look(seen_there, &pieces, &back)) {
+            // The thread ends when the passage is dropped.
+            Ok(_) => Ok(make(&mut Passage { full: Some(full), free, spare: Vec::new(), made: 0, see: None })),
+            Err(_) => Err(make),
+        }
+    });
+    made.unwrap_or_else(|make| {
+        let (_, free) = channel();
+        make(&mut Passage { full: None, free, spare: Vec::new(), made: 0, see: Some(see) })
     })
 }
 
@@ -38,15 +46,22 @@ fn look(see: &mut (dyn FnMut(&[u8]) + Send), pieces: &Receiver<(Vec<u8>, usize)>
 }
 
 /// The way of pieces to the thread that looks at them.
-#[derive(Debug)]
-pub struct Passage {
-    full: SyncSender<(Vec<u8>, usize)>,
+pub struct Passage<'s> {
+    full: Option<SyncSender<(Vec<u8>, usize)>>,
     free: Receiver<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     made: usize,
+    /// Called with each piece where there is no other thread.
+    see: Option<&'s mut (dyn FnMut(&[u8]) + Send)>,
 }
 
-impl Passage {
+impl std::fmt::Debug for Passage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Passage")
+    }
+}
+
+impl Passage<'_> {
     /// A piece of [`PIECE_BYTES`] to fill, with whatever it held before; waits until one is free.
     pub fn piece(&mut self) -> Vec<u8> {
         if let Some(piece) = self.spare.pop().or_else(|| self.free.try_recv().ok()) {
@@ -63,7 +78,12 @@ impl Passage {
     /// Passes on the first `length` bytes of a piece.
     pub fn pass(&mut self, piece: Vec<u8>, length: usize) {
         let length = length.min(piece.len());
-        let _ = self.full.send((piece, length));
+        if let Some(see) = &mut self.see {
+            see(&piece[..length]);
+            self.spare.push(piece);
+        } else if let Some(full) = &self.full {
+            let _ = full.send((piece, length));
+        }
     }
 
     /// Waits until all that was passed on was seen.
@@ -87,7 +107,9 @@ impl Passage {
 
 #[cfg(test)]
 mod tests {
-    use super::{PIECE_BYTES, beside};
+    use std::sync::mpsc::channel;
+
+    use super::{PIECE_BYTES, Passage, beside};
 
     #[test]
     fn all_is_seen_once_in_order_and_before_the_end() {
@@ -119,6 +141,21 @@ mod tests {
                 assert_eq!(seen.load(std::sync::atomic::Ordering::SeqCst), round * (PIECE_BYTES * 2 + 1));
             }
         });
+    }
+
+    #[test]
+    fn pieces_are_seen_at_once_without_a_thread() {
+        let (mut seen, (_, free)) = (Vec::new(), channel());
+        let mut see = |bytes: &[u8]| seen.extend_from_slice(bytes);
+        let mut passage = Passage { full: None, free, spare: Vec::new(), made: 0, see: Some(&mut see) };
+        for round in 1..=9 {
+            passage.copy(&vec![round; PIECE_BYTES + 1]);
+            passage.settle();
+        }
+        assert_eq!(passage.made, 1, "the piece is used again");
+        drop(passage);
+        let expected: Vec<u8> = (1..=9).flat_map(|round| vec![round; PIECE_BYTES + 1]).collect();
+        assert!(seen == expected);
     }
 
     #[test]

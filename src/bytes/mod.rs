@@ -12,6 +12,7 @@ mod read_at;
 mod scratch;
 mod spare;
 mod text;
+mod threads;
 
 pub use beside::{PIECE_BYTES, Passage, beside};
 pub use budget::{Budget, Share};
@@ -20,3 +21,4 @@ pub use read_at::{Part, ReadAt, Section, each_piece, is_same};
 pub use scratch::{MakeScratch, Rooms, Scratch, in_memory};
 pub use spare::{Buffer, Spare};
 pub use text::text_within;
+pub use threads::{can_start_threads, start_threads};

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::fault::CheckoutFault;
 use super::git::{Call, Git, Said};
 use super::{Event, HIPIFIED_INDEX, Listener, Made, STATE, repository};
+use crate::bytes::start_threads;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::checkout as codes;
 use crate::source::{
@@ -203,6 +204,7 @@ impl<'a, 'b> Run<'a, 'b> {
     /// Runs what a step says, each order in all its repositories at once.
     fn run_all(&self, step: &Step) -> Result<(), CheckoutFault> {
         for order in step.orders() {
+            start_threads();
             let done: Vec<_> = self.calls(&order).par_iter().map(|call| self.succeed(call)).collect();
             for said in done {
                 said?;
@@ -377,6 +379,7 @@ impl<'a, 'b> Run<'a, 'b> {
         }
         self.is_hipified = true;
         if self.wanted.hipify == Hipify::Leave {
+            start_threads();
             let changed: Result<Vec<_>, CheckoutFault> =
                 self.repositories().into_par_iter().map(|path| Ok((self.leave_changed(&path)?, path))).collect();
             self.left_changed =
@@ -404,6 +407,7 @@ impl<'a, 'b> Run<'a, 'b> {
     }
 
     fn commit_hipify(&mut self, identity: &[String]) -> Result<(), CheckoutFault> {
+        start_threads();
         let made: Result<Vec<_>, CheckoutFault> = self
             .repositories()
             .into_par_iter()

@@ -6,6 +6,7 @@ use super::fault::CheckoutFault;
 use super::git::{Call, Git};
 use super::repository;
 use super::{HIPIFIED_INDEX, STATE};
+use crate::bytes::start_threads;
 use crate::source::{
     Above, Facts, FolderKind, Found, Outcome, RepositoryRecord, State, Status, Wanted, commit_of, is_up_to_date,
     known_commit, made_by_us,
@@ -41,6 +42,7 @@ pub(super) fn look(git: &Git<'_>, wanted: &Wanted) -> Result<Looked, CheckoutFau
     if let Some(state) = facts.state.as_ref().filter(|state| state.outcome == Outcome::Done) {
         let is_same = State::begun(wanted, None).makes_the_same_as(state);
         let ask = || if is_same && facts.remote.is_none() { remote(git, wanted).map(Some) } else { Ok(None) };
+        start_threads();
         let (found, asked) = rayon::join(|| recorded(git, state), ask);
         facts.repositories = found?;
         facts.remote = asked?.or(facts.remote);
@@ -84,6 +86,7 @@ fn remote(git: &Git<'_>, wanted: &Wanted) -> Result<String, CheckoutFault> {
 
 /// The repositories that the last checkout recorded, as far as they are there.
 fn recorded(git: &Git<'_>, state: &State) -> Result<Vec<Found>, CheckoutFault> {
+    start_threads();
     let found: Vec<_> = state.repositories.par_iter().map(|record| status(git, record)).collect();
     in_order(found)
 }
@@ -131,6 +134,7 @@ pub(super) fn everything(git: &Git<'_>, state: Option<&State>, known: &[Found]) 
     paths.extend(records.iter().map(|record| record.path.clone()));
     paths.sort();
     paths.dedup();
+    start_threads();
     let found = paths.into_par_iter().map(|path| {
         let record = records.iter().find(|record| record.path == path).cloned();
         let record = record.unwrap_or_else(|| RepositoryRecord { path, ..RepositoryRecord::default() });

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use crate::bytes::start_threads;
 use crate::source::{Patch, PatchSet};
 use crate::sys::{self, FileError};
 
@@ -14,6 +15,7 @@ use crate::sys::{self, FileError};
 pub fn read_set(name: &str, folder: &Path) -> Result<PatchSet, FileError> {
     let paths = sys::tree(folder)?.unwrap_or_default().into_iter().map(|(path, _)| path);
     let paths: Vec<String> = paths.filter(|path| PatchSet::is_patch(path)).collect();
+    start_threads();
     let patches: Result<Vec<Patch>, FileError> = paths
         .into_par_iter()
         .map(|path| sys::digest_of(&folder.join(&path)).map(|(_, digest)| Patch { path, digest }))

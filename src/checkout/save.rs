@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::fault::CheckoutFault;
 use super::git::{Call, Git};
 use super::{LOCK, look, repository};
+use crate::bytes::start_threads;
 use crate::diagnostic::registry::checkout as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity, counted};
 use crate::source::{HIPIFY_TAG, Line, Outcome, PatchSet, RepositoryRecord, Stage, State, UPSTREAM_TAG, named, shown};
@@ -122,6 +123,7 @@ pub fn patches(
     }
     let scratch = folder.join(MADE);
     sys::remove(&scratch)?;
+    start_threads();
     let made: Vec<_> = repositories
         .par_iter()
         .enumerate()

@@ -7,6 +7,7 @@ use super::apply::Run;
 use super::fault::CheckoutFault;
 use super::git::Call;
 use super::repository;
+use crate::bytes::start_threads;
 use crate::diagnostic::{Diagnostic, Place as Spot, registry::checkout as codes};
 use crate::source::{PatchSet, Place, Stage, Step};
 use crate::sys;
@@ -43,6 +44,7 @@ impl Run<'_, '_> {
                 ));
             }
         }
+        start_threads();
         let done: Vec<_> = calls.par_iter().map(|(call, patches)| self.apply(call, patches, set)).collect();
         done.into_iter().collect()
     }

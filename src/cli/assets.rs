@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::known::{Known, Row, Texts, Told};
 use super::release_folder::digest;
 use super::wheel_file::{self, Contents};
+use crate::bytes::start_threads;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::release as codes};
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
@@ -91,6 +92,7 @@ pub(super) fn gather(
     sink: &mut Sink,
 ) -> Vec<Gathered> {
     let versions = compat.rocm_versions();
+    start_threads();
     let read: Vec<_> = files
         .par_iter()
         .map(|path| {

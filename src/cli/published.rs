@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::publish::{Connection, Opened};
 use super::told::file_url;
 use super::{Exit, Shell, load};
+use crate::bytes::start_threads;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, counted, registry::release as codes};
 use crate::github::GithubError;
@@ -351,6 +352,7 @@ fn unread(error: GithubError, repo: &RepoName, opened: &Opened) -> Diagnostic {
 
 /// Saved answers of GitHub, and manifests.
 fn files<M: From<Manifest> + Send>(paths: &[PathBuf], sink: &mut Sink) -> Vec<Part<M>> {
+    start_threads();
     let read: Vec<Result<Part<M>, Diagnostic>> = paths.par_iter().map(|path| part(path)).collect();
     read.into_iter().filter_map(|read| read.map_err(|error| sink.push(error)).ok()).collect()
 }

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::assets::{self, Depth, Gathered};
 use super::known::Known;
 use super::{Exit, Shell};
+use crate::bytes::start_threads;
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::Digest;
@@ -58,6 +59,7 @@ pub(super) fn open(
     let mut found: Vec<Found> = listing.into_iter().map(found).collect();
     let holding = Holding::of(manifest.as_ref(), &found);
     let foreign: BTreeSet<&String> = holding.foreign.iter().collect();
+    start_threads();
     let ours = found.par_iter_mut().filter(|file| !foreign.contains(&file.name));
     ours.for_each(|file| file.digest = sys::digest_of(&folder.join(&file.name)).ok().map(|(_, digest)| digest));
     let actual = |name: &str| found.iter().find(|file| file.name == name).and_then(|file| file.digest);
@@ -160,6 +162,7 @@ impl Opened {
         };
         // What tells of the assets is written after them, so that it is never older than they are.
         let (made, given): (Vec<_>, Vec<_>) = release.wanted().into_iter().partition(|file| file.generated);
+        start_threads();
         let staged = given.par_iter().try_for_each(stage).and_then(|()| made.par_iter().try_for_each(stage));
         staged.map_err(|error| machine(error, sink))?;
         if let Some(signal) = stopped.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {

@@ -11,6 +11,7 @@ mod proxy;
 use std::io::Read;
 use std::time::Duration;
 
+use crate::bytes::can_start_threads;
 use crate::diagnostic::{Diagnostic, Place, registry::facts as codes};
 
 pub use proxy::Proxies;
@@ -152,8 +153,10 @@ fn ok(address: &str, response: Response) -> Result<Response, FetchError> {
 fn ask(address: &str, headers: &[(&str, &str)], patience: Patience, proxies: &Proxies) -> Result<Response, FetchError> {
     let proxy = proxies.of(address).map_err(|reason| fault(address, None, reason))?;
     let (whole, silence) = match patience {
-        Patience::Whole(limit) => (Some(limit), None),
-        Patience::Silence(limit) => (None, Some(limit)),
+        // To limit the whole, ureq resolves the name in a thread, and panics where that cannot be started (ureq,
+        // `resolver.rs`, `resolve_async`).
+        Patience::Whole(limit) if can_start_threads(1) => (Some(limit), None),
+        Patience::Whole(limit) | Patience::Silence(limit) => (None, Some(limit)),
     };
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(whole)

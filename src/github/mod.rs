@@ -18,6 +18,7 @@ mod net;
 mod octo;
 mod pace;
 mod record;
+mod resolver;
 mod retry;
 mod token;
 mod upload;

@@ -21,6 +21,7 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::api::is_loopback;
+use super::resolver::Resolver;
 use super::wire::{Answering, Body, SILENCE, Wire, WireError};
 
 /// How long a connection may take to come about.
@@ -29,9 +30,9 @@ const CONNECT: Duration = Duration::from_secs(15);
 /// Requests over TLS, and without it where the address says so; through a proxy where one is named.
 pub struct Net {
     proxies: Matcher,
-    plain: Client<HttpConnector, Body>,
+    plain: Client<HttpConnector<Resolver>, Body>,
     /// Made when the first address needs it: the machine's certificates are many.
-    secure: OnceLock<Result<Client<HttpsConnector<HttpConnector>, Body>, WireError>>,
+    secure: OnceLock<Result<Client<HttpsConnector<HttpConnector<Resolver>>, Body>, WireError>>,
 }
 
 /// Proxies as the usual variables name them.
@@ -150,8 +151,8 @@ impl fmt::Debug for Net {
     }
 }
 
-fn connector() -> HttpConnector {
-    let mut connector = HttpConnector::new();
+fn connector() -> HttpConnector<Resolver> {
+    let mut connector = HttpConnector::new_with_resolver(Resolver);
     connector.enforce_http(false);
     connector.set_connect_timeout(Some(CONNECT));
     connector.set_nodelay(true);
@@ -159,7 +160,7 @@ fn connector() -> HttpConnector {
 }
 
 /// A connection through a proxy that is asked in plain text, as nearly all are.
-fn tunnel(proxy: &Intercept) -> Result<Tunnel<HttpConnector>, WireError> {
+fn tunnel(proxy: &Intercept) -> Result<Tunnel<HttpConnector<Resolver>>, WireError> {
     let scheme = proxy.uri().scheme_str().unwrap_or_default();
     if scheme != "http" {
         let reason =

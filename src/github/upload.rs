@@ -27,81 +27,131 @@ pub enum Source {
     Text(Bytes),
 }
 
-/// A body of these bytes, which must have this size and digest: the last piece is only sent when they do, so that
-/// nothing else can arrive as a whole. `on_sent` is told of each piece, and `fault` why it could not be read to its end.
+/// Returns a body of these bytes, which must have this size and digest: the last piece is only sent when they do, so that
+/// nothing else can arrive as a whole. `on_sent` is called with the size of each piece, and `fault` is set where the file
+/// cannot be read to its end.
+///
+/// A thread reads and hashes the file while it is sent. Where none can be started, it is read between sending.
 pub(super) fn body(
     source: Source,
     size_bytes: u64,
     digest: Digest,
     fault: Arc<OnceLock<String>>,
     on_sent: impl Fn(u64) + Send + 'static,
-) -> io::Result<Body> {
-    let mut file = match source {
+) -> Body {
+    let file = match source {
         Source::Text(bytes) => {
             on_sent(bytes.len() as u64);
-            return Ok(whole(bytes));
+            return whole(bytes);
         }
         Source::File(file) => file,
     };
+    let file = CheckedFile::new(file, size_bytes, digest, fault, on_sent);
+    let (hand_over, handed_over) = std::sync::mpsc::channel::<CheckedFile>();
     let (give, pieces) = mpsc::channel(WAITING);
-    // Read and hashed beside the sending.
-    std::thread::Builder::new().name("upload".to_owned()).spawn(move || {
-        let read = pieces_of(&mut file, size_bytes, digest, |piece| {
-            on_sent(piece.len() as u64);
-            give.blocking_send(Ok(piece)).is_ok()
-        });
-        if let Err(error) = read {
-            let _ = fault.set(error.to_string());
-            let _ = give.blocking_send(Err(error));
+    let read_ahead = move || {
+        let Ok(mut file) = handed_over.recv() else { return };
+        while let Some(piece) = file.next() {
+            if give.blocking_send(piece).is_err() {
+                return;
+            }
         }
-    })?;
-    Ok(Pieces { pieces, left: size_bytes }.boxed_unsync())
+    };
+    let unsent = match std::thread::Builder::new().name("upload".to_owned()).spawn(read_ahead) {
+        Ok(_) => hand_over.send(file).err().map(|unsent| unsent.0),
+        Err(_) => Some(file),
+    };
+    let pieces = unsent.map_or(Pieces::ReadAhead(pieces), Pieces::ReadHere);
+    FileBody { pieces, left: size_bytes }.boxed_unsync()
 }
 
-/// Reads a file in pieces; `give` says whether to go on.
-fn pieces_of(
-    file: &mut impl Read,
-    size_bytes: u64,
+/// A file in pieces. The last one comes only when the size and the digest are as expected.
+struct CheckedFile {
+    file: Box<dyn Read + Send>,
     digest: Digest,
-    mut give: impl FnMut(Bytes) -> bool,
-) -> io::Result<()> {
-    let changed = || io::Error::new(io::ErrorKind::InvalidData, "it was changed while it was sent");
-    let (mut hash, mut left) = (Sha256::new(), size_bytes);
-    let mut held: Option<Bytes> = None;
-    while left > 0 {
-        let mut piece = BytesMut::zeroed(PIECE_BYTES.min(usize::try_from(left).unwrap_or(PIECE_BYTES)));
-        file.read_exact(&mut piece).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => changed(),
-            _ => error,
-        })?;
-        hash.update(&piece);
-        left -= piece.len() as u64;
-        if let Some(before) = held.replace(piece.freeze())
-            && !give(before)
-        {
-            return Ok(());
-        }
-    }
-    if file.read(&mut [0])? != 0 || Digest::new(hash.finalize().into()) != digest {
-        return Err(changed());
-    }
-    if let Some(last) = held {
-        give(last);
-    }
-    Ok(())
+    hash: Sha256,
+    left: u64,
+    held: Option<Bytes>,
+    is_over: bool,
+    fault: Arc<OnceLock<String>>,
+    on_sent: Box<dyn Fn(u64) + Send>,
 }
 
-struct Pieces {
-    pieces: mpsc::Receiver<io::Result<Bytes>>,
+impl CheckedFile {
+    fn new(
+        file: Box<dyn Read + Send>,
+        size_bytes: u64,
+        digest: Digest,
+        fault: Arc<OnceLock<String>>,
+        on_sent: impl Fn(u64) + Send + 'static,
+    ) -> Self {
+        let on_sent = Box::new(on_sent);
+        Self { file, digest, hash: Sha256::new(), left: size_bytes, held: None, is_over: false, fault, on_sent }
+    }
+
+    fn read(&mut self) -> io::Result<Option<Bytes>> {
+        let changed = || io::Error::new(io::ErrorKind::InvalidData, "it was changed while it was sent");
+        while self.left > 0 {
+            let mut piece = BytesMut::zeroed(PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES)));
+            self.file.read_exact(&mut piece).map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => changed(),
+                _ => error,
+            })?;
+            self.hash.update(&piece);
+            self.left -= piece.len() as u64;
+            if let Some(before) = self.held.replace(piece.freeze()) {
+                return Ok(Some(before));
+            }
+        }
+        if std::mem::replace(&mut self.is_over, true) {
+            return Ok(None);
+        }
+        if self.file.read(&mut [0])? != 0 || Digest::new(self.hash.finalize_reset().into()) != self.digest {
+            return Err(changed());
+        }
+        Ok(self.held.take())
+    }
+}
+
+impl Iterator for CheckedFile {
+    type Item = io::Result<Bytes>;
+
+    /// Returns the next piece; an error is the last item.
+    fn next(&mut self) -> Option<io::Result<Bytes>> {
+        let read = self.read().transpose()?;
+        match &read {
+            Ok(piece) => (self.on_sent)(piece.len() as u64),
+            Err(error) => {
+                (self.left, self.is_over) = (0, true);
+                let _ = self.fault.set(error.to_string());
+            }
+        }
+        Some(read)
+    }
+}
+
+/// Where the pieces of a file come from.
+enum Pieces {
+    /// From a thread.
+    ReadAhead(mpsc::Receiver<io::Result<Bytes>>),
+    /// From the file, which is read when a piece is asked for.
+    ReadHere(CheckedFile),
+}
+
+struct FileBody {
+    pieces: Pieces,
     left: u64,
 }
 
-impl http_body::Body for Pieces {
+impl http_body::Body for FileBody {
     type Data = Bytes;
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let piece = std::task::ready!(self.pieces.poll_recv(cx));
+        let piece = match &mut self.pieces {
+            Pieces::ReadAhead(pieces) => std::task::ready!(pieces.poll_recv(cx)),
+            Pieces::ReadHere(file) => file.next(),
+        };
         if let Some(Ok(piece)) = &piece {
             self.left = self.left.saturating_sub(piece.len() as u64);
         }
@@ -115,7 +165,7 @@ impl http_body::Body for Pieces {
 
 #[cfg(test)]
 mod tests {
-    use super::{PIECE_BYTES, Source, WAITING, body, pieces_of};
+    use super::{CheckedFile, FileBody, PIECE_BYTES, Pieces, Source, WAITING, body};
     use crate::names::Digest;
     use http_body_util::BodyExt;
     use sha2::{Digest as _, Sha256};
@@ -124,12 +174,16 @@ mod tests {
 
     fn sent(bytes: &[u8], size_bytes: u64, digest_of: &[u8]) -> (usize, bool) {
         let digest = Digest::new(Sha256::digest(digest_of).into());
-        let mut sent = 0;
-        let done = pieces_of(&mut &bytes[..], size_bytes, digest, |piece| {
-            sent += piece.len();
-            true
-        });
-        (sent, done.is_ok())
+        let file = Box::new(std::io::Cursor::new(bytes.to_vec()));
+        let file = CheckedFile::new(file, size_bytes, digest, Arc::default(), |_| ());
+        let (mut sent, mut is_whole) = (0, true);
+        for piece in file {
+            match piece {
+                Ok(piece) => sent += piece.len(),
+                Err(_) => is_whole = false,
+            }
+        }
+        (sent, is_whole)
     }
 
     /// 4.5: bounded memory, however slow the server and however large the file.
@@ -142,8 +196,7 @@ mod tests {
         let source = Source::File(Box::new(std::io::Cursor::new(bytes)));
         let mut body = body(source, size, digest, Arc::default(), move |piece| {
             counted.fetch_add(piece, Ordering::SeqCst);
-        })
-        .unwrap();
+        });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut taken = 0;
         while let Some(frame) = runtime.block_on(body.frame()) {
@@ -153,6 +206,27 @@ mod tests {
             assert!(ahead <= (WAITING as u64 + 2) * PIECE_BYTES as u64, "{ahead} bytes ahead");
         }
         assert_eq!(taken, size);
+    }
+
+    /// Where no thread can be started, the body reads the file itself, and reports the same faults.
+    #[tokio::test]
+    async fn a_file_without_a_thread_is_read_between_sending() {
+        let bytes = vec![7; 2 * PIECE_BYTES + 9];
+        for (content, is_whole) in [(&bytes[..], true), (b"other", false)] {
+            let digest = Digest::new(Sha256::digest(content).into());
+            let (read, fault) = (Arc::new(AtomicU64::new(0)), Arc::default());
+            let counted = Arc::clone(&read);
+            let on_sent = move |piece| {
+                counted.fetch_add(piece, Ordering::SeqCst);
+            };
+            let file = Box::new(std::io::Cursor::new(bytes.clone()));
+            let file = CheckedFile::new(file, bytes.len() as u64, digest, Arc::clone(&fault), on_sent);
+            let body = FileBody { pieces: Pieces::ReadHere(file), left: bytes.len() as u64 };
+            let collected = body.collect().await;
+            assert_eq!(collected.is_ok_and(|collected| collected.to_bytes() == bytes), is_whole);
+            assert_eq!(fault.get().is_none(), is_whole);
+            assert_eq!(read.load(Ordering::SeqCst) == bytes.len() as u64, is_whole);
+        }
     }
 
     /// 4.5

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::{FileKind, Folder, IndexFile};
+use crate::bytes::start_threads;
 use crate::names::{TagSet, Version};
 
 /// A file after the normal form of its project's name.
@@ -11,6 +12,7 @@ pub type Named<'f> = (String, &'f IndexFile);
 /// Sorts files by folder, project, version, Python, and last by name. Fields are compared as what they are: `cp39`
 /// stands before `cp310`, and torch 2.9 before 2.10.
 pub fn sorted<'f>(files: &[&'f IndexFile]) -> Vec<Named<'f>> {
+    start_threads();
     let mut keyed: Vec<(Key<'f>, &IndexFile)> = files.par_iter().map(|file| (Key::of(file), *file)).collect();
     keyed.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     keyed.into_iter().map(|(key, file)| (key.project, file)).collect()

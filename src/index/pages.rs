@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use rayon::prelude::*;
 
 use super::{IndexFile, Links, Named, html, json, landing, sorted};
+use crate::bytes::start_threads;
 use crate::template::TemplateError;
 
 /// A static simple repository.
@@ -39,6 +40,7 @@ pub fn repository(files: &[&IndexFile], links: &Links) -> Result<Repository, Ind
     let named = sorted(files);
     let folders: Vec<&[Named<'_>]> = named.chunk_by(|(_, a), (_, b)| a.folder == b.folder).collect();
     let pages = || folders.par_iter().flat_map(|files| folder(files, links)).collect();
+    start_threads();
     let (landing, pages) = rayon::join(|| landing::page(&named), pages);
     let mut made = Repository { pages, ..Repository::default() };
     made.pages.insert("index.html".to_owned(), landing?.into_bytes());

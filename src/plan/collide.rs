@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::assemble::Group;
 use super::pool::Pool;
 use super::{JobView, Plan};
+use crate::bytes::start_threads;
 use crate::config::AxisRole;
 use crate::diagnostic::{Diagnostic, Sink, registry::plan as codes};
 use crate::matrix::Cell;
@@ -52,6 +53,7 @@ fn wheels(plan: &Plan, sink: &mut Sink) {
     }
     // Starting threads costs more than sorting a few thousand keys.
     if keys.len() > SORTED_BY_ONE {
+        start_threads();
         keys.par_sort_unstable();
     } else {
         keys.sort_unstable();
@@ -133,6 +135,7 @@ fn ids(plan: &Plan, sink: &mut Sink) {
     let mut ids: Vec<(String, &str)> =
         plan.jobs().map(|job| (job.id(), job.group.config.places.source().path.as_ref())).collect();
     if ids.len() > SORTED_BY_ONE {
+        start_threads();
         ids.par_sort_unstable();
     } else {
         ids.sort_unstable();

@@ -19,6 +19,7 @@ use self::piece::{inner, keep};
 use super::assemble::Group;
 use super::shared::Draft;
 use super::{DroppedGfx, Estimate, JobView, Plan};
+use crate::bytes::start_threads;
 
 use matrix::matrix_document;
 pub use read::{read_json, read_saved};
@@ -328,6 +329,7 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
             }
             continue;
         }
+        start_threads();
         for batch in group.drafts.chunks(CHUNK * rayon::current_num_threads()) {
             let rendered = |drafts: &[Draft]| {
                 let mut text = Vec::with_capacity(drafts.len() * 640);

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::{
     Asset, AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt, newest_first,
 };
+use crate::bytes::start_threads;
 use crate::diagnostic::{Diagnostic, Place as Spot, Sink, registry::release as codes};
 use crate::index::{BaseUrl, CoreMetadata, FileKind, Folder, IndexFile, Links, Origin};
 use crate::names::{Digest, DistributionName, LabelParts, RocmVersion, WheelName, is_wheel_file};
@@ -70,6 +71,7 @@ pub fn index_files(mut places: Vec<PublishedAt<'_>>, known: &[RocmVersion], sink
     drop(rows);
     // What one asset alone needs is then its own, and is not copied.
     drop(told);
+    start_threads();
     let read: Vec<Result<Option<IndexFile>, Diagnostic>> = assets
         .into_par_iter()
         .zip(found)

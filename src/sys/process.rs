@@ -266,15 +266,17 @@ fn start(invocation: &Invocation) -> Result<(Group, Receiver<Piece>), ProcessErr
     }
     command.stdin(Stdio::null()).stdout(writer).stderr(stderr);
     let mut command = CommandWrap::from(command);
-    let child = command.wrap(ProcessSession).spawn().map_err(refused)?;
-    // The command holds the writing ends; the pipe closes only when they are gone as well.
-    drop(command);
+    // Started before the program: without them nothing reads its output. A thread ends with its pipe, which closes when
+    // the command and the program are gone.
     let (sender, receiver) = sync_channel(16);
     if let Some(talk) = talk {
         let sender = sender.clone();
-        std::thread::spawn(move || copy(talk, &sender, Piece::Talk));
+        std::thread::Builder::new().spawn(move || copy(talk, &sender, Piece::Talk)).map_err(refused)?;
     }
-    std::thread::spawn(move || copy(reader, &sender, Piece::Output));
+    std::thread::Builder::new().spawn(move || copy(reader, &sender, Piece::Output)).map_err(refused)?;
+    let child = command.wrap(ProcessSession).spawn().map_err(refused)?;
+    // The command holds the writing ends; the pipe closes only when they are gone as well.
+    drop(command);
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(ProcessError::Empty)?;
     Ok((Group { leader, child, mark: invocation.mark.clone(), reaped: None }, receiver))
 }

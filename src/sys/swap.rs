@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use super::FileError;
 use super::umask::new_file_mode;
+use crate::bytes::start_threads;
 
 /// The right to change what lies right in a folder. Others that ask for it wait until all copies of it are dropped, or the
 /// program ends in whatever way.
@@ -383,6 +384,7 @@ fn sync_folders(folder: &Path) -> Result<(), FileError> {
             inner.push(entry.path());
         }
     }
+    start_threads();
     inner.par_iter().try_for_each(|folder| sync_folders(folder))?;
     sync_folder(folder)
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use rayon::Yield;
 
-use crate::bytes::{Budget, Share};
+use crate::bytes::{Budget, Share, start_threads};
 
 /// How many results wait for one before them at most, whatever their size.
 const WAITING: usize = 4096;
@@ -46,6 +46,7 @@ pub(super) fn in_order<T: Send, R: Send, E>(
             None => return Ok(()),
         }
     };
+    start_threads();
     let threads = rayon::current_num_threads() as u64;
     let budget = &Budget::new(room.thread_bytes.saturating_mul(threads).min(room.all_bytes));
     rayon::in_place_scope_fifo(|scope| {

@@ -11,6 +11,7 @@ use super::record::{Hasher, Record, Row};
 use super::vouch::{Doubt, doubt, other_size};
 use super::zip::{Entry, NewMember, Told, check_name, write_entries};
 use super::{Archive, Content, DosTime, Member, Method, Target, Wheel, WheelError, ZipWriter};
+use crate::bytes::start_threads;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 
@@ -127,6 +128,7 @@ pub fn rewrite_watched(
     let (mended, made) = if read_bytes < SMALL_BYTES {
         (checking.all(&doubted).map_err(weak)?, write(&parts, archive, options, &mut writer, &meter)?)
     } else {
+        start_threads();
         let mut mended = Ok(BTreeMap::new());
         let made = rayon::in_place_scope(|scope| {
             scope.spawn(|_| mended = checking.all_in_parallel(&doubted));

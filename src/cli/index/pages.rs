@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::input::normal;
 use super::{Diagnostic, Exit, Place, Sink, codes, in_place, machine};
+use crate::bytes::start_threads;
 use crate::cli::assets::metadata_path;
 use crate::cli::release_folder::digest;
 use crate::diagnostic::registry::host;
@@ -27,6 +28,7 @@ pub(super) type Present = BTreeMap<String, Option<Vec<u8>>>;
 /// When it cannot be read.
 pub(super) fn present(out: &Path) -> Result<Present, FileError> {
     let listed = sys::tree(out)?.unwrap_or_default();
+    start_threads();
     let read = listed.into_par_iter().map(|(name, size)| {
         let bytes = size.and_then(|_| sys::read_bytes(&out.join(&name), LARGEST_PAGE_BYTES).ok());
         (name, bytes)
@@ -91,6 +93,7 @@ fn is_index(out: &Path) -> bool {
 /// It comes before the pages, which must not name what is not there.
 pub(super) fn write_metadata(files: &[IndexFile], folder: &Path, sink: &mut Sink) -> Result<usize, Exit> {
     let expected = |file: &IndexFile| Some((folder.join(&file.name), file.metadata.as_ref()?.digest));
+    start_threads();
     let here = files.par_iter().filter(|file| file.origin.is_none()).filter_map(expected);
     let written: Result<Vec<bool>, Diagnostic> = here.map(|(wheel, digest)| write_beside(&wheel, digest)).collect();
     written.map(|all| all.into_iter().filter(|one| *one).count()).map_err(|error| {
@@ -135,6 +138,7 @@ pub(super) fn write(
     let stage = |(name, bytes): (&String, &Vec<u8>)| {
         if same(name, bytes) { staging.keep(name).map(drop) } else { staging.write(name, bytes) }
     };
+    start_threads();
     let staged: Result<(), FileError> = made.pages.par_iter().try_for_each(stage);
     staged.map_err(|error| as_it_was(error, sink))?;
     if let Some(folder) = folder {

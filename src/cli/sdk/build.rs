@@ -12,6 +12,7 @@ use super::make::{Made, Maker};
 use super::targets::FamiliesFrom;
 use super::wanted::Wanted;
 use super::{Exit, Format, Shell};
+use crate::bytes::start_threads;
 use crate::cli::load;
 use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Watchers, report, source_date_s};
@@ -215,6 +216,7 @@ fn all(maker: &Maker<'_>, staging: &Staging, shell: &Shell) -> Result<Vec<Made>,
         shell.detail(&format!("making {}", package.distribution));
         maker.package(package, staging)
     };
+    start_threads();
     let (trees, packages) = rayon::join(
         || laid.devel.iter().map(tree).collect::<Result<Vec<Made>, _>>(),
         || laid.layout.packages.iter().map(package).collect::<Result<Vec<Made>, _>>(),

@@ -5,7 +5,7 @@ use std::io;
 use rayon::prelude::*;
 
 use super::read::Read;
-use crate::bytes::ReadAt;
+use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::{Diagnostic, registry::elf as codes};
 use crate::elf::{self, ElfEdits, Patch, Patched, SearchPath};
 use crate::sdk::{Content, Origin, stub};
@@ -34,6 +34,7 @@ pub(super) type Bytes<'r> = Box<dyn ReadAt + Send + 'r>;
 /// # Errors
 /// A library that cannot be changed safely, and a file that cannot be read.
 pub(super) fn open_all<'r>(read: &'r Read, contents: &[&Content]) -> Result<Vec<Bytes<'r>>, Vec<Diagnostic>> {
+    start_threads();
     let opened: Vec<Result<Bytes<'_>, Diagnostic>> = contents.par_iter().map(|content| open(read, content)).collect();
     let mut faults = Vec::new();
     let bytes = opened.into_iter().filter_map(|one| one.map_err(|fault| faults.push(fault)).ok()).collect();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::mixed;
 use super::read::{self, Read};
 use super::wanted::{Made, Wanted};
-use crate::bytes::is_same;
+use crate::bytes::{is_same, start_threads};
 use crate::cli::wheel::report;
 use crate::cli::{Exit, Shell, load};
 use crate::compat::Compat;
@@ -106,6 +106,7 @@ fn overlaps(read: &Read, overlaps: &BTreeSet<Overlap>, is_strict: bool) -> Resul
         Ok(is_other.then(|| overlap.told(&read.artifacts, is_strict)))
     };
     let all: Vec<&Overlap> = overlaps.iter().collect();
+    start_threads();
     let told: Result<Vec<Option<Diagnostic>>, FileError> = all.into_par_iter().map(told).collect();
     Ok(told?.into_iter().flatten().collect())
 }

@@ -6,7 +6,7 @@ use super::contents;
 use super::laid::Laid;
 use super::stopping::Stoppable;
 use crate::archive::{self, MemberKind, Tar};
-use crate::bytes::{Joined, ReadAt, Scratch, Section};
+use crate::bytes::{Joined, ReadAt, Scratch, Section, start_threads};
 use crate::cli::wheel::{Bar, Watchers};
 use crate::compat::rows::Tables;
 use crate::diagnostic::Diagnostic;
@@ -165,6 +165,7 @@ impl Maker<'_> {
     /// What xz makes of a source, in a file without a name beside the packages: its size must be known before it is
     /// packed.
     fn compressed(&self, source: &dyn ReadAt) -> Result<Box<dyn ReadAt>, Vec<Diagnostic>> {
+        start_threads();
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
         let made = self.room.scratch(u64::MAX).and_then(|mut scratch| {
             let mut target = Stoppable { target: Appended(scratch.as_mut()), signals: &self.signals };

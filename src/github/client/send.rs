@@ -94,8 +94,7 @@ async fn try_to_send(
     let source = (upload.open)().map_err(unreadable)?;
     let on_sent = Arc::clone(&upload.on_sent);
     let fault = Arc::new(OnceLock::new());
-    let content = body(source, upload.size_bytes, upload.digest, Arc::clone(&fault), move |bytes| on_sent(bytes))
-        .map_err(unreadable)?;
+    let content = body(source, upload.size_bytes, upload.digest, Arc::clone(&fault), move |bytes| on_sent(bytes));
     let mut request = caller.request(&Method::POST, uri, "application/vnd.github+json");
     if let Some(headers) = request.headers_mut() {
         headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type(&upload.name)));

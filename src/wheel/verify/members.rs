@@ -10,6 +10,7 @@ use super::super::record::Row;
 use super::super::vouch::{Doubt, doubt};
 use super::super::{Archive, Member, Wheel, WheelError};
 use super::Findings;
+use crate::bytes::start_threads;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Sink};
 
@@ -80,6 +81,7 @@ pub(super) fn check_record(
         }),
         Err(error) => Some(error.diagnostic(&findings.wheel)),
     };
+    start_threads();
     sink.extend(members.into_iter().par_bridge().filter_map(check).collect::<Vec<Diagnostic>>());
 }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::dist_info::dist_info_folder;
 use super::progress::{Meter, Watch};
 use super::{Archive, Headers, Member, Wheel, WheelError, WheelHeaders};
-use crate::bytes::ReadAt;
+use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use crate::names::WheelName;
@@ -129,6 +129,7 @@ fn without_dist_info(
         WheelError::Corrupt { member, .. } => member.as_str(),
         _ => "",
     };
+    start_threads();
     let faults: Vec<Diagnostic> = archive
         .members()
         .par_iter()

@@ -166,7 +166,7 @@ impl<'m> MemberReader<'m> {
     }
 
     /// Passes the content on to another thread.
-    pub(super) fn pass(mut self, passage: &mut Passage) -> Result<(), WheelError> {
+    pub(super) fn pass(mut self, passage: &mut Passage<'_>) -> Result<(), WheelError> {
         loop {
             let mut piece = passage.piece();
             let read = loop {

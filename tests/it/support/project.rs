@@ -1,6 +1,7 @@
 //! A project folder to run the binary in.
 
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -120,6 +121,24 @@ impl Project {
         let mut command = self.program("bash");
         let script = format!("ulimit -f {kib}; exec \"$0\" \"$@\"");
         command.args(["-c", &script, env!("CARGO_BIN_EXE_rock-matrix")]).args(arguments);
+        self.ran(command, arguments)
+    }
+
+    /// Runs the binary where its user may have this many threads and processes: 1 permits the first thread alone.
+    ///
+    /// The system does not limit root, so that the binary then runs as a user without other processes who may write
+    /// root's files (setrlimit(2), `RLIMIT_NPROC`).
+    pub fn run_in_threads(&self, limit: u32, arguments: &[&str]) -> Ran {
+        let mut command = if std::fs::metadata("/proc/self").unwrap().uid() == 0 {
+            let user = (1_000_000 + std::process::id()).to_string();
+            let mut command = self.program("setpriv");
+            command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
+            command.args(["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "prlimit"]);
+            command
+        } else {
+            self.program("prlimit")
+        };
+        command.arg(format!("--nproc={limit}")).arg(env!("CARGO_BIN_EXE_rock-matrix")).args(arguments);
         self.ran(command, arguments)
     }
 

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::store::Store;
 use super::unpack::{Unpacker, Way};
 use super::{Fetched, download};
+use crate::bytes::start_threads;
 use crate::cli::Shell;
 use crate::cli::threads::on_threads;
 use crate::cli::wheel::{Bar, Watchers};
@@ -51,6 +52,7 @@ impl Work<'_> {
         };
         let (meter, note, unpacker_of_all) = (&meter, &note, unpacker.as_ref());
         on_threads(self.unpacked_at_once, || {
+            start_threads();
             rayon::scope(|unpacking| {
                 let fetch = move |(place, one): (usize, &'_ Fetched)| match (
                     self.fetch(store, one, unpacker_of_all, meter, shell),
@@ -65,6 +67,7 @@ impl Work<'_> {
                     }),
                 };
                 on_threads(Some(self.fetched_at_once), || {
+                    start_threads();
                     wanted.par_iter().enumerate().with_max_len(1).for_each(fetch);
                 });
             });

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::roots::{Sorter, roots};
 use super::{MANIFEST, bad, damaged, out_of_budget};
+use crate::bytes::start_threads;
 use crate::diagnostic::Diagnostic;
 use crate::names::ArtifactName;
 use crate::sdk::limits::{ListingBudget, MAX_MANIFEST_BYTES};
@@ -57,6 +58,7 @@ pub(super) fn artifact(
     entries.sort_by(|one, other| (one.root, &one.path).cmp(&(other.root, &other.path)));
     let Sorter { roots, findings: told, .. } = sorter;
     findings.extend(told);
+    start_threads();
     let read: Vec<Result<(), Diagnostic>> = entries
         .par_iter_mut()
         .map(|entry| {

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use self::packed::Packed;
 use crate::archive::Compression;
-use crate::bytes::{Part, ReadAt};
+use crate::bytes::{Part, ReadAt, start_threads};
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::{ArtifactName, ArtifactNameError, without_dots};
@@ -145,6 +145,7 @@ pub(super) fn read(folder: &Path, room: &Room) -> Result<Read, Vec<Diagnostic>> 
     found.sort_by_cached_key(|one| std::cmp::Reverse(one.packed.map_or(0, |_| sys::size_bytes(&one.path))));
     // Those that are read at once share the processors, and what decoding by several holds.
     let archives = found.iter().filter(|one| one.packed.is_some()).count();
+    start_threads();
     let threads = u32::try_from(rayon::current_num_threads() / archives.max(1)).unwrap_or(1).max(1);
     let shared = Shared { room, plain_bytes: AtomicU64::new(room.ample_bytes()), budget: ListingBudget::default() };
     let listed: Vec<Result<Listed, Vec<Diagnostic>>> =

@@ -8,7 +8,7 @@ use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
 use crate::archive::{Compression, Unpacked, UnpackedKind, each_member};
 use crate::audit::Library;
-use crate::bytes::ReadAt;
+use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::registry::rocm;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{self, Elf, is_elf};
@@ -40,6 +40,7 @@ pub(super) fn payload(wheel: &Wheel<'_>, shown: &str, member: &Member, found: &m
     };
     let reader = wheel.archive().reader(member);
     let read = if Path::new(member.name()).extension().is_some_and(|ending| ending == "xz") {
+        start_threads();
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
         Compression::Xz.decoder(reader, threads).and_then(|reader| each_member(reader, &mut see).map(drop))
     } else {
