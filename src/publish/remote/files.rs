@@ -20,6 +20,19 @@ pub(super) fn temporary(wanted: &Wanted) -> String {
     format!("{}{WAITING}{}", wanted.name, &wanted.digest.to_hex()[..HEX])
 }
 
+/// Returns what follows [`temporary`] of a wanted file in a name that begins with it.
+///
+/// Each asset is compared with each wanted file, so no name is made for that.
+fn after_temporary<'n>(name: &'n str, wanted: &Wanted) -> Option<&'n str> {
+    let rest = name.strip_prefix(wanted.name.as_str())?.strip_prefix(WAITING)?;
+    rest.strip_prefix(&wanted.digest.to_hex()[..HEX])
+}
+
+/// Returns whether a name is that under which the new bytes of a wanted file wait.
+fn is_temporary(name: &str, wanted: &Wanted) -> bool {
+    after_temporary(name, wanted).is_some_and(str::is_empty)
+}
+
 /// The name whose place an asset waits to take, as its own name says.
 fn awaited(asset: &ListedAsset) -> Option<(&str, &str)> {
     let (name, hex) = asset.name.rsplit_once(WAITING)?;
@@ -37,7 +50,7 @@ pub(super) fn place_of(asset: &ListedAsset) -> Option<&str> {
 pub(super) fn is_of_wanted(asset: &ListedAsset, goal: &Goal) -> bool {
     let is_it = |wanted: &Wanted| {
         let has_bytes = asset.state != AssetState::Uploaded || asset.digest.is_none_or(|d| d == wanted.digest);
-        (wanted.name == asset.name && (has_bytes || wanted.generated)) || temporary(wanted) == asset.name
+        (wanted.name == asset.name && (has_bytes || wanted.generated)) || is_temporary(&asset.name, wanted)
     };
     goal.assets.iter().any(is_it)
 }
@@ -224,7 +237,7 @@ fn left_waiting(
     present: &BTreeMap<&str, &ListedAsset>,
 ) -> Option<Step> {
     let (place, _) = awaited(asset)?;
-    if share.assets.iter().any(|wanted| temporary(wanted) == asset.name) {
+    if share.assets.iter().any(|wanted| is_temporary(&asset.name, wanted)) {
         return None;
     }
     let is_taken = goal.assets.iter().any(|wanted| wanted.name == place);
@@ -240,9 +253,9 @@ fn left_waiting(
 
 /// Whether an asset has the bytes of a wanted file under a name that was made from the one under which they wait.
 fn is_renamed_waiting(asset: &ListedAsset, share: &Share<'_>) -> bool {
+    let is_renamed = |rest: &str| !rest.is_empty();
     share.assets.iter().any(|wanted| {
-        let waiting = temporary(wanted);
-        asset.digest == Some(wanted.digest) && asset.name != waiting && asset.name.starts_with(&waiting)
+        asset.digest == Some(wanted.digest) && after_temporary(&asset.name, wanted).is_some_and(is_renamed)
     })
 }
 
