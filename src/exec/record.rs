@@ -200,7 +200,9 @@ impl Record {
             syntax::is_label(stage.stage.trim_start_matches('_')) && is_word(&stage.hash) && is_word(&stage.answers)
         };
         let is_wheel = |wheel: &BuiltWheel| {
-            is_file_name(&wheel.name) && is_word(&wheel.name) && wheel.digest.parse::<Digest>().is_ok()
+            // `actions/upload-artifact` leaves out files whose name starts with a dot.
+            let is_name = is_file_name(&wheel.name) && is_word(&wheel.name) && !wheel.name.starts_with('.');
+            is_name && wheel.digest.parse::<Digest>().is_ok()
         };
         let is_file = is_file_name(&self.expected_wheel) && is_word(&self.expected_wheel);
         let fields = [
@@ -276,6 +278,9 @@ mod tests {
         let mut record = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl");
         record.stages.push(StageRecord::new("build", "sha256:0"));
         record.image = Some("rocm/pytorch:1".into());
+        let digest = format!("sha256:{}", "07".repeat(32));
+        let (name, path) = ("a-1-py3-none-any.whl".to_owned(), "dist/a-1-py3-none-any.whl".to_owned());
+        record.wheels.push(BuiltWheel { name, path, digest, size_bytes: 1 });
         let whole = serde_json::to_value(&record).unwrap();
         assert_eq!(Record::from_json(&whole.to_string()).unwrap(), record);
         for (field, value) in [
@@ -289,6 +294,7 @@ mod tests {
             ("/stages/0/stage", "../../x"),
             ("/stages/0/stage", "a b"),
             ("/stages/0/hash", "a\nb"),
+            ("/wheels/0/name", ".a-1-py3-none-any.whl"),
             ("/log", "a\u{1b}[2J"),
         ] {
             let mut hostile = whole.clone();
