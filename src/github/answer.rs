@@ -48,8 +48,11 @@ impl Reply {
         }
     }
 
-    /// GitHub's words.
+    /// Returns GitHub's reason for a refusal; empty where it refused nothing.
     pub(super) fn message(&self) -> String {
+        if (200..300).contains(&self.status) {
+            return String::new();
+        }
         #[derive(serde::Deserialize)]
         struct Said {
             message: String,

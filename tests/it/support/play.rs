@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io::Read;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
 use http_body_util::BodyExt;
@@ -23,6 +23,9 @@ use crate::fake_github::model::chance::Chance;
 use crate::fake_github::model::{Asset, Delivery, Github, Release, Request};
 
 const BEGIN_MS: u64 = 1_790_000_000_000;
+
+/// Decoded once for thousands of plays.
+static COMPAT: LazyLock<Compat> = LazyLock::new(Compat::embedded);
 
 /// A GitHub and the time there.
 pub struct Play {
@@ -132,7 +135,7 @@ impl Play {
             token: Token::new("writer"),
             wire,
             clock: Arc::new(Handle(Arc::clone(self))),
-            rates: Rates::of(&Compat::embedded()),
+            rates: Rates::of(&COMPAT),
             time: self.time,
             stop: Box::new(|| false),
             on_wait: Box::new(move |call, why, wait| {
@@ -235,7 +238,7 @@ impl Files {
             assets: self.bytes.iter().map(wanted).collect(),
             stays_draft: false,
             nonce: format!("nonce{nonce}"),
-            most_assets: Compat::embedded().most("release-assets"),
+            most_assets: COMPAT.most("release-assets"),
         }
     }
 
