@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::config::{Given, Places};
-use crate::diagnostic::{Diagnostic, Place, Sink, counted, registry::plan as codes, render};
+use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render};
 use crate::plan::{Group, JobView, Options, check_fit};
 use crate::recipe;
 
@@ -60,7 +60,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     let read = documents(shell, compat, &args.files, &Given::default(), sink)?;
     // What is wrong between cells and files is told for the files that are sound in themselves.
     if let Some(plan) = load::plan(shell, &read.matrices, compat, &Options::default(), sink) {
-        check_fit(&plan, compat, sink);
+        check_fit(&plan, compat, Severity::Warning, sink);
         plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {
             sink.push(no_jobs(group));
         });

@@ -12,7 +12,7 @@ use super::published::{self, Manifests};
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::config::{self, Requested};
-use crate::diagnostic::{Diagnostic, Sink, counted, registry::plan as codes};
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
 use crate::plan::{self, Options, Plan, RunnerShape};
 use crate::{recipe, render};
 
@@ -167,7 +167,11 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     if let Some(path) = &args.only_failed {
         failed::keep(&mut plan, path, shell, sink)?;
     }
-    plan::check_fit(&plan, compat, sink);
+    // The jobs of a workflow go to their runners; others may be built on any machine, such as one of the shape `--runner`.
+    if args.runner.is_none() {
+        let severity = if args.github_output { Severity::Error } else { Severity::Warning };
+        plan::check_fit(&plan, compat, severity, sink);
+    }
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
@@ -178,7 +182,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
             None => Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs")
                 .help("see the reasons with `rock-matrix plan --explain`"),
         };
-        sink.push(if args.fail_empty { empty.severity(crate::diagnostic::Severity::Error) } else { empty });
+        sink.push(if args.fail_empty { empty.severity(Severity::Error) } else { empty });
     }
     let mut notes = notes(&plan, compat);
     if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {

@@ -2,19 +2,23 @@
 //!
 //! Input: a plan and the table `build-needs`. Output: one fault a matrix file and reason.
 //!
-//! **Invariant:** a runner whose disk, threads or limit nobody knows fits every job: whoever names it knows better.
+//! **Invariant:** a runner whose disk, threads or limit nobody knows fits every job: whoever names it knows better. So
+//! does the runner of Windows jobs, which no workflow runs.
 
 use std::collections::BTreeMap;
 
 use super::estimate::IDLE_MIN;
-use super::{JobView, Plan};
+use super::{Group, JobView, Plan};
 use crate::compat::Compat;
 use crate::compat::rows::BuildNeedRow;
-use crate::diagnostic::{Diagnostic, Sink, counted, registry::plan as codes};
+use crate::config::Platform;
+use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
 
-/// Reports jobs that need more disk or time than their runner has.
-pub fn check_fit(plan: &Plan, compat: &Compat, sink: &mut Sink) {
-    for (number, group) in plan.groups.iter().enumerate() {
+/// Reports jobs that need more disk or time than their runner has: an error where they go to that runner, and a warning
+/// where they may be built elsewhere.
+pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Sink) {
+    let on_linux = |group: &Group| group.config.platform == Platform::Linux;
+    for (number, group) in plan.groups.iter().enumerate().filter(|(_, group)| on_linux(group)) {
         let Some(need) = compat.tables().build_needs.iter().find(|row| row.recipe == group.profile.name) else {
             continue;
         };
@@ -29,6 +33,7 @@ pub fn check_fit(plan: &Plan, compat: &Compat, sink: &mut Sink) {
             let message = format!("{} {verb} not fit on `{labels}`: {why}", counted(count as u64, "job"));
             sink.push(
                 Diagnostic::new(&codes::JOB_DOES_NOT_FIT, message)
+                    .severity(severity)
                     .at(group.config.places.of("runner"), "")
                     .note(need.origin.r#ref.clone())
                     .help("set `runner` to a larger one, such as `self-hosted` or your own label"),

@@ -296,7 +296,7 @@ pub const TREE_ON_A_RUNNER: Code = Code::error(
 pub const JOB_DOES_NOT_FIT: Code = Code::error(
     "P065",
     "job-does-not-fit",
-    "The table `build-needs` has the minimum disk space and hours of one hardware thread for builds of a recipe, the table `runners` what a runner has. A job that needs more would fail after hours: the disk fills up, or the runner stops the job.\n\nSet `runner` to a larger one: `self-hosted`, your own label, or one of `rock-matrix compat list runners`. Runners without known disk or threads are not checked, and neither are builds on this machine with `rock-matrix build`.",
+    "The table `build-needs` has the minimum disk space and hours of one hardware thread for builds of a recipe, the table `runners` what a runner has. A job that needs more would fail after hours: the disk fills up, or the runner stops the job.\n\nSet `runner` to a larger one: `self-hosted`, your own label, or one of `rock-matrix compat list runners`. Runners without known disk or threads are not checked, and neither are builds on this machine with `rock-matrix build`. `check` and `plan` only warn, unless `plan` writes the matrices of a workflow with `--github-output`.",
 );
 /// More caches than GitHub keeps.
 pub const CACHES_EXCEED_LIMIT: Code = Code::warning(

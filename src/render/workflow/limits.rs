@@ -25,7 +25,7 @@ pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
         let fault = Diagnostic::new(&codes::TREE_ON_A_RUNNER, message).at(group.config.places.of("recipe"), "");
         sink.push(fault.help("leave this file out of the workflow, and build it where the tree is wanted"));
     }
-    plan::check_fit(plan, compat, sink);
+    plan::check_fit(plan, compat, Severity::Error, sink);
     plan::github(plan, sink);
     if jobs == 0 {
         let empty = Diagnostic::new(&codes::EMPTY_PLAN, "the plan has no jobs, so the workflow would build nothing");
