@@ -20,7 +20,7 @@ const PIECES: usize = 4;
 /// });
 /// assert_eq!(sum, 6);
 /// ```
-pub fn beside<R>(see: &mut (dyn FnMut(&[u8]) + Send), make: impl FnOnce(&mut Passage<'_>) -> R) -> R {
+pub fn beside<R>(see: &mut See<'_>, make: impl FnOnce(&mut Passage<'_>) -> R) -> R {
     let (full, pieces) = sync_channel::<(Vec<u8>, usize)>(PIECES);
     let (back, free) = channel();
     let seen_there = &mut *see;
@@ -37,13 +37,16 @@ pub fn beside<R>(see: &mut (dyn FnMut(&[u8]) + Send), make: impl FnOnce(&mut Pas
     })
 }
 
-fn look(see: &mut (dyn FnMut(&[u8]) + Send), pieces: &Receiver<(Vec<u8>, usize)>, back: &Sender<Vec<u8>>) {
+fn look(see: &mut See<'_>, pieces: &Receiver<(Vec<u8>, usize)>, back: &Sender<Vec<u8>>) {
     for (piece, length) in pieces {
         see(&piece[..length]);
         // Nobody takes it back when the last piece was made.
         let _ = back.send(piece);
     }
 }
+
+/// What looks at each piece.
+type See<'s> = dyn FnMut(&[u8]) + Send + 's;
 
 /// The way of pieces to the thread that looks at them.
 pub struct Passage<'s> {
@@ -52,7 +55,7 @@ pub struct Passage<'s> {
     spare: Vec<Vec<u8>>,
     made: usize,
     /// Called with each piece where there is no other thread.
-    see: Option<&'s mut (dyn FnMut(&[u8]) + Send)>,
+    see: Option<&'s mut See<'s>>,
 }
 
 impl std::fmt::Debug for Passage<'_> {

@@ -50,12 +50,12 @@ impl Reply {
 
     /// Returns GitHub's reason for a refusal; empty where it refused nothing.
     pub(super) fn message(&self) -> String {
-        if (200..300).contains(&self.status) {
-            return String::new();
-        }
         #[derive(serde::Deserialize)]
         struct Said {
             message: String,
+        }
+        if (200..300).contains(&self.status) {
+            return String::new();
         }
         match serde_json::from_slice::<Said>(&self.body) {
             Ok(said) => plain(&said.message),

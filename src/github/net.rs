@@ -27,12 +27,15 @@ use super::wire::{Answering, Body, SILENCE, Wire, WireError};
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(15);
 
+type PlainClient = Client<HttpConnector<Resolver>, Body>;
+type SecureClient = Client<HttpsConnector<HttpConnector<Resolver>>, Body>;
+
 /// Requests over TLS, and without it where the address says so; through a proxy where one is named.
 pub struct Net {
     proxies: Matcher,
-    plain: Client<HttpConnector<Resolver>, Body>,
+    plain: PlainClient,
     /// Made when the first address needs it: the machine's certificates are many.
-    secure: OnceLock<Result<Client<HttpsConnector<HttpConnector<Resolver>>, Body>, WireError>>,
+    secure: OnceLock<Result<SecureClient, WireError>>,
 }
 
 /// Proxies as the usual variables name them.

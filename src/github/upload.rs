@@ -50,8 +50,8 @@ pub(super) fn body(
     let (hand_over, handed_over) = std::sync::mpsc::channel::<CheckedFile>();
     let (give, pieces) = mpsc::channel(WAITING);
     let read_ahead = move || {
-        let Ok(mut file) = handed_over.recv() else { return };
-        while let Some(piece) = file.next() {
+        let Ok(file) = handed_over.recv() else { return };
+        for piece in file {
             if give.blocking_send(piece).is_err() {
                 return;
             }
@@ -61,7 +61,7 @@ pub(super) fn body(
         Ok(_) => hand_over.send(file).err().map(|unsent| unsent.0),
         Err(_) => Some(file),
     };
-    let pieces = unsent.map_or(Pieces::ReadAhead(pieces), Pieces::ReadHere);
+    let pieces = unsent.map_or(Pieces::ReadAhead(pieces), |file| Pieces::ReadHere(Box::new(file)));
     FileBody { pieces, left: size_bytes }.boxed_unsync()
 }
 
@@ -135,7 +135,7 @@ enum Pieces {
     /// From a thread.
     ReadAhead(mpsc::Receiver<io::Result<Bytes>>),
     /// From the file, which is read when a piece is asked for.
-    ReadHere(CheckedFile),
+    ReadHere(Box<CheckedFile>),
 }
 
 struct FileBody {
@@ -221,7 +221,7 @@ mod tests {
             };
             let file = Box::new(std::io::Cursor::new(bytes.clone()));
             let file = CheckedFile::new(file, bytes.len() as u64, digest, Arc::clone(&fault), on_sent);
-            let body = FileBody { pieces: Pieces::ReadHere(file), left: bytes.len() as u64 };
+            let body = FileBody { pieces: Pieces::ReadHere(Box::new(file)), left: bytes.len() as u64 };
             let collected = body.collect().await;
             assert_eq!(collected.is_ok_and(|collected| collected.to_bytes() == bytes), is_whole);
             assert_eq!(fault.get().is_none(), is_whole);

@@ -23,7 +23,7 @@ fn published(tag: &str, more: &[&str]) -> (Vec<Value>, Value) {
     let writes = |operation| matches!(operation, Operation::CreateRelease | Operation::EditRelease);
     let sent = github.ledger.requests.iter().filter(|request| writes(request.operation)).map(|request| {
         let fields = ["draft", "prerelease", "make_latest"].map(|name| (name, request.json[name].clone()));
-        Value::from_iter(fields.into_iter().filter(|(_, value)| !value.is_null()))
+        fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Value>()
     });
     let repository = github.repository("me/wheels");
     let release = repository.releases.values().next().unwrap();

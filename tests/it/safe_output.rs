@@ -133,7 +133,8 @@ fn pick_escapes_what_listings_and_indexes_say() {
         .exits(0);
     for file in project.files() {
         let text = project.read(&file);
-        let reason = if file.ends_with(".json") {
+        let is_json = std::path::Path::new(&file).extension().is_some_and(|extension| extension == "json");
+        let reason = if is_json {
             serde_json::to_string(HOSTILE).unwrap().trim_matches('"').to_owned()
         } else {
             HOSTILE.replace('\n', "&#10;")
