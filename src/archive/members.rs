@@ -373,7 +373,7 @@ mod tests {
 
     /// Each of the four forms: old GNU, and 0.0, 0.1 and 1.0 of pax (GNU tar manual, "Storing Sparse Files").
     #[test]
-    fn sparse_files_of_every_form_are_told_from_others_and_skipped() {
+    fn sparse_files_of_every_form_are_skipped() {
         let pax = |records: &[Vec<u8>]| {
             let mut all = member(b'x', "PaxHeaders/sparse", &records.concat());
             all.extend(member(b'0', "GNUSparseFile/sparse", b"1\n0\n4\ndata"));

@@ -217,7 +217,7 @@ mod tests {
 
     /// Names of Python and C++ are never functions of C; beside other libraries only the usual ones are.
     #[test]
-    fn functions_of_c_are_told_from_others() {
+    fn c_functions_are_recognized() {
         assert!(FUNCTIONS.is_sorted());
         assert!(may_be_function("malloc", true) && may_be_function("getrandom", false));
         assert!(!may_be_function("hipMalloc", true) && !may_be_function("PyModule_Create2", false));

@@ -82,7 +82,7 @@ pub(super) fn listing_text(path: &Path) -> Result<String, FileError> {
 /// Writes to a file as a whole, or streams to stdout. A closed pipe is the end of the wish for data.
 pub(super) fn deliver(shell: &Shell, out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Exit {
     let Some(path) = out else {
-        // A person, or the runner of a workflow, reads it: that is told as text.
+        // People and the runner of a workflow read this as text.
         if shell.environment.stdout_is_terminal || shell.is_in_actions() {
             let mut text = Vec::new();
             return match write(&mut text) {

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_sizes_and_texts_of_one_line_are_told_from_others() {
+    fn urls_sizes_and_single_lines_are_recognized() {
         assert!(is_index_address("https://a.example/whl/{family}?x=1"));
         for text in ["https://u:p@a.example/", "https:///x", "ftp://a", "https://a/'x", "https://a/ b", "file:///a"] {
             assert!(!is_index_address(text), "{text}");

@@ -25,7 +25,8 @@ pub fn link_leading_out(folder: &Path) -> Result<Option<(String, String)>, FileE
     Ok(None)
 }
 
-/// Returns whether a path below a folder leads out of it. What is not there is taken as a folder, since it may be one later.
+/// Returns whether a path below a folder leads out of it. A missing component counts as a folder, since it may become
+/// one.
 fn leads_out(folder: &Path, path: &str) -> io::Result<bool> {
     let mut real: Vec<String> = Vec::new();
     let mut waiting: Vec<String> = path.split('/').rev().map(str::to_owned).collect();

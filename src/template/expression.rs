@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_and_what_is_inserted_are_told_apart() {
+    fn literal_text_and_groups_of_replacements_are_kept_apart() {
         let spans = |text: &str| Expressions::default().spans(text, &context! { x => r"\1\n", y => "" });
         let written = |text: &str| Span::Written(text.to_owned());
         let inserted = |text: &str| Span::Inserted(text.to_owned());

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn entry_points_that_installers_refuse_are_told_by_line() {
+    fn refused_entry_points_are_reported_by_line() {
         let text = "stray = a:b\n[console_scripts]\n../foo = case:main\nsub/foo = case:main\n.. = case:main\n\
                     foo\nfoo =\n= case:main\n;foo = case:main\nmy tool = case:main\nPython3.12 = case:main\n\
                     python.exe = case:main\na = case\nb = case:\nc = :main\nd = case:main:x\ne = case main\n\

@@ -218,7 +218,7 @@ mod tests {
 
     /// Spaces before the colon, no colon, spaces alone, a bare CR, a continuation of nothing, letters beyond ASCII.
     #[test]
-    fn lines_that_python_does_not_read_as_headers_are_told() {
+    fn lines_that_are_no_headers_are_reported() {
         let malformed = |text: &str| {
             let headers = Headers::parse(text.as_bytes().to_vec());
             headers.malformed().map(|line| (line.line, line.text.clone()))

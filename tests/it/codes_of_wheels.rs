@@ -58,7 +58,7 @@ fn a_container_is_refused_for_what_is_wrong_with_it_alone() {
 }
 
 #[test]
-fn headers_and_bytes_that_installers_refuse_are_told() {
+fn headers_and_bytes_that_installers_refuse_are_reported() {
     let well = verified(NAME, &sound().bytes());
     let put = |edit: &dyn Fn(&mut RawZip)| {
         let mut archive = RawZip::read(&sound().bytes());
@@ -76,7 +76,7 @@ fn headers_and_bytes_that_installers_refuse_are_told() {
 }
 
 #[test]
-fn what_installers_make_programs_and_folders_of_is_told() {
+fn refused_entry_points_and_data_folders_are_reported() {
     let info = "demo-1.0+rocm62torch2.5";
     let with = |path: &str, text: &str| verified(NAME, &sound().file(path, text).bytes());
     let entry_points =
@@ -86,7 +86,7 @@ fn what_installers_make_programs_and_folders_of_is_told() {
 }
 
 #[test]
-fn requirements_and_headers_that_installers_cannot_read_are_told() {
+fn unreadable_requirements_and_headers_are_reported() {
     let well = verified(NAME, &sound().bytes());
     appears("W113", &verified(NAME, &sound().requires("a>=").bytes()), &well);
     edited("W113", "METADATA", |text| text.replacen("\n\n", "\nRequires-Python: three\n\n", 1));

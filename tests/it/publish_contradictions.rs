@@ -43,7 +43,7 @@ fn a_listing_that_contradicts_an_upload_stops_before_publishing() {
 
 /// The refusal tells what was answered and what is listed.
 #[test]
-fn a_contradiction_is_told_with_both_sides() {
+fn a_contradiction_shows_both_sides() {
     let play = play(Settings::default(), &["upload#1=later-size"]);
     let files = Files { at_once: 1, ..Files::of(1, 1) };
     let error = error_of(play.publish(&files, &files.goal(1), Allowed::default()));

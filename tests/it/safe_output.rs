@@ -49,7 +49,7 @@ fn a_socks_proxy_is_an_error_with_a_code() {
 
 /// The password of an address is neither told nor kept beside the sources.
 #[test]
-fn a_password_in_an_address_is_not_told_and_not_stored() {
+fn a_password_in_a_url_is_neither_printed_nor_stored() {
     let project = Project::new();
     let origin = "http://somebody:passw0rd@127.0.0.1:9/x.git";
     let words = ["source", "checkout", "--origin", origin, "--ref", "v1", "--checkout-dir", "x", "--repo-name", "x"];

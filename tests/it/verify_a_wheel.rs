@@ -232,7 +232,7 @@ pub fn overlapping() -> Vec<u8> {
 }
 
 #[test]
-fn a_zip64_field_that_holds_too_much_is_told() {
+fn a_zip64_field_with_extra_data_is_reported() {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
     let bytes = writer.finish().unwrap().into_inner();

@@ -178,7 +178,7 @@ fn fill(args: &Args, opened: &Opened, observed: &mut Observation) -> Result<(), 
     let releases = client.releases(|release| release.tag_name == args.tag)?;
     let is_published = releases.iter().any(|release| release.tag_name == args.tag && !release.draft);
     observed.releases = Some(releases);
-    // What is no tag of git is in no address.
+    // A text that is no Git tag is not part of a URL.
     if args.tag.parse::<crate::publish::GitTag>().is_ok() {
         observed.tag = Some(client.tag_target(&args.tag, args.target.as_deref(), is_published)?);
     }

@@ -90,7 +90,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Looks again at all, until the listing has what answers told of, as they told it.
+    /// Lists the releases again until the listing agrees with earlier answers.
     pub(super) fn look(&mut self) -> Result<(), GithubError> {
         for tries in 1.. {
             self.look_once()?;

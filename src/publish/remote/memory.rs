@@ -74,7 +74,7 @@ impl Memory {
         self.of_release(release.id).map(|asset| asset.id).filter(|id| !listed.contains(id)).collect()
     }
 
-    /// Whether answers told of assets.
+    /// Returns whether any answer described an asset.
     pub fn has_assets(&self) -> bool {
         !self.assets.is_empty()
     }

@@ -59,7 +59,7 @@ fn is_taken_for_a_bomb(unpacked: u64, packed: u64) -> bool {
     unpacked > PYPI_RATIO_MIN_BYTES && unpacked > packed.saturating_mul(PYPI_MAX_RATIO)
 }
 
-/// What writes an archive anew.
+/// Writes the members of an archive to a new one.
 const REWRITE: &str = "`rock-matrix wheel repair`, `label` and `retag` write the wheel without it";
 
 /// Reads every member that is not known to be what RECORD says, and compares what is read with it.

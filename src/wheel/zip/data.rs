@@ -77,7 +77,7 @@ struct Inflating<'m> {
     state: Option<Decompress>,
 }
 
-/// States of inflating that are used again: each is about 48 KiB. Made anew for every member, they leave as large a hole
+/// Inflate states for reuse: each is about 48 KiB. Allocated for every member, they leave as large a hole
 /// between the small texts that stay of each wheel.
 static INFLATE_STATES: Mutex<Vec<Decompress>> = Mutex::new(Vec::new());
 /// How many states are kept.

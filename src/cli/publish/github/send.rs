@@ -45,7 +45,7 @@ pub(super) fn send(
         open: &|name| content.open(name),
         on_step: &mut |step| {
             match step {
-                // Somebody's wheel goes: that is told, and what comes in its place.
+                // Reports a wheel that is deleted, and its replacement.
                 Step::DeleteAsset { name, why: DeleteReason::OtherBytes, .. } => {
                     shell.tell(&format!("replacing {name}: the draft has a file with other bytes"));
                 }
