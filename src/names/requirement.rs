@@ -40,60 +40,86 @@ impl FromStr for Requirement {
     type Err = RequirementError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (head, marker) = split_marker(text);
-        parse_head(head)
-            .and_then(|name| marker.map_or(Ok(()), check_marker).map(|()| Self { name }))
-            .map_err(|reason| RequirementError { text: text.to_owned(), reason })
+        let read = || {
+            let Parts { head, marker } = split(text)?;
+            // For each extra `pep508_rs` copies the whole text, so that the head is without them.
+            let parsed = pep508_rs::Requirement::<AnyUrl>::from_str(&head).map_err(|error| reason(&error))?;
+            marker.map_or(Ok(()), check_marker)?;
+            Ok(Self { name: parsed.name.to_string() })
+        };
+        read().map_err(|reason| RequirementError { text: text.to_owned(), reason })
     }
 }
 
-/// Splits the marker off. A `;` may be part of a URL, behind which the marker begins after a space (PEP 508, "Grammar").
-fn split_marker(text: &str) -> (&str, Option<&str>) {
-    let end = match (text.find('@'), text.find(';')) {
-        (Some(url), Some(end)) if url < end => text.find(" ;").or_else(|| text.find("\t;")).map(|at| at + 1),
-        (_, end) => end,
+/// A requirement in parts that are read each by itself.
+struct Parts<'t> {
+    /// The name with the versions or the URL.
+    head: String,
+    /// What follows `;`.
+    marker: Option<&'t str>,
+}
+
+/// Splits a requirement (PEP 508, "Grammar"), and checks its name, its extras and the form of its URL.
+///
+/// `pep508_rs` 0.9.2 panics where a name that ends the text ends with a character that no name ends with, where an extra ends
+/// with one before a space, and where text that is not ASCII follows a comparison of a marker.
+fn split(text: &str) -> Result<Parts<'_>, String> {
+    let text = text.trim();
+    let (name, rest) = text.split_at(text.find(|c| !is_inner(c)).unwrap_or(text.len()));
+    if !is_name(name) {
+        return Err(format!("`{}` is not a name", shortened(if name.is_empty() { text } else { name })));
+    }
+    let rest = after_extras(rest)?;
+    let (detail, marker) = match rest.strip_prefix('@') {
+        // A `;` may be part of a URL, which ends at a blank.
+        Some(url) => {
+            let url = url.trim_start_matches(BLANKS);
+            let (url, after) = url.split_at(url.find(BLANKS).unwrap_or(url.len()));
+            if url.is_empty() || url.contains(char::is_whitespace) {
+                return Err(format!("`{}` is not a URL", shortened(url)));
+            }
+            let after = after.trim_start_matches(BLANKS);
+            let marker = after.strip_prefix(';');
+            if marker.is_none() && !after.is_empty() {
+                return Err(format!("expected `;` after its URL, found `{}`", shortened(after)));
+            }
+            (format!("@ {url}"), marker)
+        }
+        None => match rest.split_once(';') {
+            Some((versions, marker)) => (versions.to_owned(), Some(marker)),
+            None => (rest.to_owned(), None),
+        },
     };
-    match end {
-        None => (text, None),
-        Some(end) => (&text[..end], Some(&text[end + 1..])),
-    }
-}
-
-fn parse_head(head: &str) -> Result<String, String> {
-    if head.contains(['\n', '\r']) {
+    if text[..text.len() - marker.map_or(0, str::len)].contains(['\n', '\r']) {
         return Err("it is folded over several lines".to_owned());
     }
-    let head = head.trim();
-    let parsed = match split_extras(head)? {
-        // Extras are checked here; for each of them `pep508_rs` copies the whole text.
-        Some((name, rest)) => pep508_rs::Requirement::<AnyUrl>::from_str(&format!("{name} {rest}")),
-        None => pep508_rs::Requirement::<AnyUrl>::from_str(head),
-    };
-    parsed.map(|parsed| parsed.name.to_string()).map_err(|error| reason(&error))
+    Ok(Parts { head: format!("{name} {detail}").trim_end().to_owned(), marker })
 }
 
-/// Checks the name and the extras at the beginning, and returns what is around the extras where there are any.
-///
-/// `pep508_rs` 0.9.2 panics where a name that ends the text ends with a character that no name ends with, and where an extra
-/// ends with one before a space.
-fn split_extras(head: &str) -> Result<Option<(&str, &str)>, String> {
-    let is_inner = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let (name, rest) = head.split_at(head.find(|c| !is_inner(c)).unwrap_or(head.len()));
-    let is_name = |name: &str| {
-        name.chars().all(is_inner)
-            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && name.ends_with(|c: char| c.is_ascii_alphanumeric())
-    };
-    if !is_name(name) {
-        return Err(format!("`{}` is not a name", shortened(if name.is_empty() { head } else { name })));
-    }
-    let Some(extras) = rest.trim_start().strip_prefix('[') else { return Ok(None) };
+/// Checks the extras that follow a name, and returns what follows them.
+fn after_extras(text: &str) -> Result<&str, String> {
+    let text = text.trim_start();
+    let Some(extras) = text.strip_prefix('[') else { return Ok(text) };
     let (extras, rest) = extras.split_once(']').ok_or("its extras have no end")?;
+    let rest = rest.trim_start();
     match extras.split(',').map(str::trim).find(|extra| !is_name(extra)) {
         Some(extra) if !extras.trim().is_empty() => Err(format!("`{}` is not the name of an extra", shortened(extra))),
-        _ if rest.trim_start().starts_with('[') => Err("it has a second list of extras".to_owned()),
-        _ => Ok(Some((name, rest))),
+        _ if rest.starts_with('[') => Err("it has a second list of extras".to_owned()),
+        _ => Ok(rest),
     }
+}
+
+/// What separates the parts of a requirement.
+const BLANKS: [char; 2] = [' ', '\t'];
+
+fn is_inner(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-".contains(c)
+}
+
+fn is_name(name: &str) -> bool {
+    name.chars().all(is_inner)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.ends_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// A URL, which is not looked at: tools download it or refuse it later.
@@ -186,8 +212,10 @@ fn split_word(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
+/// Returns the first characters of a text, with control characters as escapes.
 fn shortened(text: &str) -> String {
-    text.chars().take(20).collect()
+    let visible = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().take(20).map(visible).collect()
 }
 
 #[cfg(test)]
@@ -245,6 +273,10 @@ mod tests {
             "a; os_name == 'x' os_name == 'y'",
             "a; os_name 'x'",
             "a\n>=1",
+            "a @",
+            "a @ b c",
+            "a @ b\u{c}; os_name == 'x'",
+            "a @ b\u{c} ; os_name == 'x' \u{20f2}",
         ]
         .iter()
         .map(|text| format!("{text:?}: {}\n", text.parse::<Requirement>().unwrap_err().reason))
@@ -274,6 +306,10 @@ mod tests {
         "a; os_name == 'x' os_name == 'y'": expected `and` or `or` in its marker, found `os_name == 'y'`
         "a; os_name 'x'": expected an operator in its marker, found `'x'`
         "a\n>=1": it is folded over several lines
+        "a @": `` is not a URL
+        "a @ b c": expected `;` after its URL, found `c`
+        "a @ b\u{c}; os_name == 'x'": `b\u{c};` is not a URL
+        "a @ b\u{c} ; os_name == 'x' \u{20f2}": `b\u{c}` is not a URL
         "#);
     }
 
@@ -307,7 +343,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_a_requirement_or_an_error(text in "[a-z\\[\\]()<>=!~;@,'\" .0-9*]{0,40}") {
+        fn any_text_is_a_requirement_or_an_error(text in "[a-z\\[\\]()<>=!~;@,'\" .0-9*\u{c}\u{20f2}]{0,40}") {
             let _ = text.parse::<Requirement>();
         }
     }
