@@ -190,6 +190,21 @@ impl Handed {
 }
 
 #[test]
+fn reports_without_artifacts_and_a_missing_folder_are_refused() {
+    let handed = Handed::new();
+    let (code, _, stderr) = handed.run(&["publish", "--to", "release", "artifacts"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("`--legs-env` is for artifacts: name their folder with `--artifacts`"), "{stderr}");
+    let (code, _, stderr) = handed.run(&["publish", "--to", "release", "--artifacts", "nope"]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(stderr, @r"
+    error[H020 cannot-read-file]: the folder `nope` does not exist
+    help: check the value of `--artifacts`
+    ");
+    assert!(!handed.toy.path("release").exists());
+}
+
+#[test]
 fn wheels_are_taken_by_the_reports_of_their_legs() {
     let handed = Handed::new();
     let (code, stdout, stderr) = handed.run(&["report", "legs"]);
@@ -239,6 +254,10 @@ fn a_replaced_plan_is_refused() {
      = note: the job `plan` reported sha256:[DIGEST]
     help: find out which job of the run wrote the artifact `plan`; publish nothing of this run
     ");
+    let words = ["publish", "--repo", "me/wheels", "--tag", "v1", "--plan", "plan.json", "--dry-run"];
+    let reported = ["--plan-sha256", &handed.plan_digest, "artifacts"];
+    let (code, _, to_github) = run(&handed.toy, &[&words[..], &reported].concat(), &[]);
+    assert!(code == 1 && to_github.contains("error[G340 plan-replaced]"), "{to_github}");
 }
 
 #[test]

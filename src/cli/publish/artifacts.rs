@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{Exit, Gathered};
 use crate::cli::legs::LARGEST_SUMS_BYTES;
 use crate::cli::release_folder::digest;
-use crate::diagnostic::Sink;
+use crate::diagnostic::registry::host;
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::Digest;
 use crate::plan::Job;
 use crate::publish::{Artifact, Asset, LegReport, SUMS, check_artifact, check_strays};
@@ -28,7 +29,11 @@ impl Artifacts {
             sink.push(error.into());
             Exit::Machine
         };
-        let mut files = sys::tree(folder).map_err(|error| machine(error, sink))?.unwrap_or_default();
+        let Some(mut files) = sys::tree(folder).map_err(|error| machine(error, sink))? else {
+            let message = format!("the folder `{}` does not exist", folder.display());
+            sink.push(Diagnostic::new(&host::CANNOT_READ_FILE, message).help("check the value of `--artifacts`"));
+            return Err(Exit::Fault);
+        };
         let mut legs = Vec::new();
         let is_only_one = reports.len() == 1;
         for report in reports {

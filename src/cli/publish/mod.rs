@@ -131,6 +131,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         let text = "`--repo` has many releases: name the tag of this one with `--tag`";
         return super::misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
     }
+    if args.legs.is_given() && args.artifacts.is_none() {
+        let text = "`--legs-env` is for artifacts: name their folder with `--artifacts`";
+        return super::misused("publish", clap::error::ErrorKind::MissingRequiredArgument, text);
+    }
     if let Some(when) = args.github.stray_prerelease(&args.files) {
         let text = format!("`--prerelease` takes its value after a `=`: write `--prerelease={when}`");
         return super::misused("publish", clap::error::ErrorKind::InvalidValue, &text);

@@ -34,6 +34,7 @@ impl Offer {
             Some(path) => Planned::read(path, sink)?,
             None => Planned::default(),
         };
+        args.legs.check_plan(args.plan.as_deref(), planned.digest, sink);
         let given = assets::files(&named(args), sink);
         // Before anything is read: the largest are those that are refused.
         let largest = compat.most("asset") as u64;

@@ -47,7 +47,7 @@ pub(super) fn send(
             match step {
                 // Reports a wheel that is deleted, and its replacement.
                 Step::DeleteAsset { name, why: DeleteReason::OtherBytes, .. } => {
-                    shell.tell(&format!("replacing {name}: the draft has a file with other bytes"));
+                    shell.tell(&format!("replacing {name}: the release has a file with other bytes"));
                 }
                 step => shell.detail(&line(step)),
             }
