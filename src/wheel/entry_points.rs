@@ -15,6 +15,12 @@ const MAX_FAULTS: usize = 50;
 /// Groups whose entries become programs.
 const SCRIPT_GROUPS: [&str; 2] = ["console_scripts", "gui_scripts"];
 
+/// Characters besides line feeds at which Python's `str.splitlines` ends a line (Python library reference, "Built-in
+/// Types"). importlib.metadata, and pip with it, reads a further entry or group behind each of them; uv only behind a
+/// carriage return.
+const OTHER_LINE_ENDS: [char; 9] =
+    ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// The value of a script, `MODULE:FUNCTION` with extras. `\w` is that of Unicode, as in Python and uv.
 static SCRIPT_VALUE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\w+(\.\w+)*:\w+(\.\w+)*(\s*\[\s*[\w-]+(,\s*\w+)*\s*\])?$").expect("it is tried in a test")
@@ -29,6 +35,17 @@ pub struct EntryPointFault {
     pub reason: String,
 }
 
+/// Returns the groups and entries of the text without the spaces around them, as importlib.metadata reads them: comments
+/// and empty lines are left out.
+pub fn entry_point_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(parts)
+}
+
+/// Returns the groups and entries of a line that ends with a line feed.
+fn parts(line: &str) -> impl Iterator<Item = &str> {
+    line.split(OTHER_LINE_ENDS).map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#'))
+}
+
 /// Returns what installers refuse in the text, in the order of its lines.
 pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
     let mut groups = HashSet::new();
@@ -36,30 +53,39 @@ pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
     let mut group = None;
     let mut faults = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
+        faults.extend(line_end_fault(line).map(|reason| EntryPointFault { line: number + 1, reason }));
+        for line in parts(line).take(MAX_FAULTS) {
+            let reason = if let Some(header) = line.strip_prefix('[') {
+                let name = header.strip_suffix(']').unwrap_or_default();
+                group = Some(name);
+                group_fault(name, line)
+                    .or_else(|| (!groups.insert(name)).then(|| format!("the group `{name}` begins twice")))
+            } else if let Some(group) = group {
+                let entry = line.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+                entry_fault(group, line, entry).or_else(|| {
+                    let (name, _) = entry?;
+                    (!names.insert((group, name))).then(|| format!("`{name}` is twice in the group `{group}`"))
+                })
+            } else {
+                Some(format!("`{}` is in no group", shortened(line)))
+            };
+            faults.extend(reason.map(|reason| EntryPointFault { line: number + 1, reason }));
         }
-        let reason = if let Some(header) = line.strip_prefix('[') {
-            let name = header.strip_suffix(']').unwrap_or_default();
-            group = Some(name);
-            group_fault(name, line)
-                .or_else(|| (!groups.insert(name)).then(|| format!("the group `{name}` begins twice")))
-        } else if let Some(group) = group {
-            let entry = line.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
-            entry_fault(group, line, entry).or_else(|| {
-                let (name, _) = entry?;
-                (!names.insert((group, name))).then(|| format!("`{name}` is twice in the group `{group}`"))
-            })
-        } else {
-            Some(format!("`{}` is in no group", shortened(line)))
-        };
-        faults.extend(reason.map(|reason| EntryPointFault { line: number + 1, reason }));
         if faults.len() >= MAX_FAULTS {
             break;
         }
     }
+    faults.truncate(MAX_FAULTS);
     faults
+}
+
+/// A line with another end of a line in it is several lines for some readers.
+fn line_end_fault(line: &str) -> Option<String> {
+    let end = line.chars().find(|c| OTHER_LINE_ENDS.contains(c))?;
+    Some(format!(
+        "it has the character U+{:04X}, which only some installers take for the end of a line",
+        u32::from(end)
+    ))
 }
 
 /// A group is words with dots between them ("Entry points specification", "Data model").
@@ -118,7 +144,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::entry_point_faults;
+    use super::{entry_point_faults, entry_point_lines};
 
     /// Ends of lines, comments, indentation, extras, other groups.
     #[test]
@@ -169,8 +195,27 @@ mod tests {
         ");
     }
 
+    /// Each character at which `str.splitlines` of Python 3 ends a line, found by trying all; other spaces are none.
+    #[test]
+    fn line_ends_that_only_some_installers_take_are_refused() {
+        let ends = "\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}";
+        for end in ends.chars() {
+            let text = format!("[x]\na = b{end}[console_scripts]{end}../evil = m:f\n");
+            let faults = entry_point_faults(&text);
+            let character = format!("U+{:04X}", u32::from(end));
+            assert!(faults[0].line == 2 && faults[0].reason.contains(&character), "{character}: {faults:?}");
+            assert!(faults[1].reason.contains("`../evil` would not lie"), "{character}: {faults:?}");
+            let lines: Vec<&str> = entry_point_lines(&text).collect();
+            assert_eq!(lines, ["[x]", "a = b", "[console_scripts]", "../evil = m:f"], "{character}");
+        }
+        assert_eq!(entry_point_faults("[x]\r\na\u{1f}\u{a0}\u{2003}= b\r\n"), []);
+        assert_eq!(entry_point_faults("[x]\na = b\r").len(), 1);
+    }
+
     #[test]
     fn faults_without_end_are_cut() {
+        let one_line = format!("[x]{}", "\rstray".repeat(100_000));
+        assert_eq!(entry_point_faults(&one_line).len(), 50);
         assert_eq!(entry_point_faults(&"[x]\n".repeat(100_000)).len(), 50);
     }
 }

@@ -31,7 +31,7 @@ pub mod zip;
 pub use change::Change;
 pub use dist_info::{Wheel, WheelHeaders, read_metadata};
 pub use edits::{Added, Edits};
-pub use entry_points::{EntryPointFault, entry_point_faults};
+pub use entry_points::{EntryPointFault, entry_point_faults, entry_point_lines};
 pub use fault::WheelError;
 pub use headers::Headers;
 pub use identity::{LabelRule, identity};

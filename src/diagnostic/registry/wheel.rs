@@ -470,7 +470,7 @@ pub const ARCHIVE_TOO_LARGE: Code = Code::error(
 pub const BAD_ENTRY_POINT: Code = Code::error(
     "W111",
     "bad-entry-point",
-    "`entry_points.txt` consists of groups `[NAME]` with lines `NAME = MODULE:OBJECT`, without duplicates. Entries of `console_scripts` and `gui_scripts` become programs: a name must not contain spaces or path separators or replace Python itself, and a value must be `MODULE:FUNCTION` without spaces around the colon. Otherwise pip or uv refuses the wheel, or they install different programs.",
+    "`entry_points.txt` consists of groups `[NAME]` with lines `NAME = MODULE:OBJECT`, without duplicates. Lines end with a line feed; characters that only some installers take for the end of a line, such as a lone carriage return or U+2028, could hide entries. Entries of `console_scripts` and `gui_scripts` become programs: a name must not contain spaces or path separators or replace Python itself, and a value must be `MODULE:FUNCTION` without spaces around the colon. Otherwise pip or uv refuses the wheel, or they install different programs.",
 );
 /// A `.data` folder that installers refuse.
 pub const BAD_DATA_FOLDER: Code = Code::error(

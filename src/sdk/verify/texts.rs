@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::wheel::entry_point_lines;
+
 /// Whether a member of a wheel is a short text that checks ask for: modules beside the folder of files, console scripts,
 /// and the list of a device package's files.
 pub fn is_read(member: &str) -> bool {
@@ -94,7 +96,7 @@ pub(super) struct Script<'t> {
 pub(super) fn scripts(text: &str) -> Vec<Script<'_>> {
     let mut is_of_console = false;
     let mut scripts = Vec::new();
-    for line in text.lines().map(str::trim) {
+    for line in entry_point_lines(text) {
         if line.starts_with('[') {
             is_of_console = line == "[console_scripts]";
         } else if let Some((name, (module, function))) =
@@ -138,6 +140,8 @@ mod tests {
     fn scripts_of_other_groups_are_none_of_the_console() {
         let found = scripts("[console_scripts]\na++ = m._cli:app\n\n[other]\nb = m:b\n");
         assert_eq!(found, [Script { name: "a++", module: "m._cli", function: "app" }]);
+        let found = scripts("[other]\nb = m:b\r[console_scripts]\u{2028}# c = m:c\u{b}d = m:d\n");
+        assert_eq!(found, [Script { name: "d", module: "m", function: "d" }]);
     }
 
     #[test]

@@ -282,6 +282,10 @@ def dist_info():
         "gui-script-without-a-function": "[gui_scripts]\nfoo = case\n",
         "plugin-without-a-value": "[demo.plugins]\nfoo\n",
     }
+    # pip reads `splitlines()`; uv ends lines at carriage returns and line feeds only.
+    ends = [end for end in map(chr, range(0x10000)) if end != "\n" and len(f"a{end}b".splitlines()) == 2]
+    groups |= {f"script-behind-u+{ord(end):04x}": f"[x]\na = b{end}[console_scripts]{end}demo = demo:main\n" for end in ends}
+    groups["script-outside-behind-a-carriage-return"] = "[x]\na = b\r[console_scripts]\r../evil = demo:main\n"
     data = {
         "data-upper-case": f"{DATA}/Scripts/x",
         "data-include": f"{DATA}/include/x",
