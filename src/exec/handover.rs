@@ -1,8 +1,9 @@
 //! The files that a build reported, in a folder of their own for the artifact of a workflow's leg.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::record::{Outcome, Record};
+use super::record::{BuiltWheel, Outcome, Record};
 use crate::names::{Digest, is_wheel_file};
 use crate::sys::{self, FileError};
 
@@ -15,6 +16,9 @@ pub enum HandoverError {
     /// It is not done, or made nothing.
     #[error("the build is not done, or left no file")]
     NotDone,
+    /// A file that the build left is missing.
+    #[error("`{}` is missing", .0.display())]
+    Missing(PathBuf),
     /// A file with other bytes than the build left.
     #[error("`{name}` has the digest {found}, and the build left {reported}")]
     Changed {
@@ -37,11 +41,15 @@ pub enum HandoverError {
 }
 
 /// Links the files that the build of a job left in `dist`, each with a copy of the record, into the folder `out`, which is
-/// empty or missing. Returns their names and digests, sorted.
+/// empty or missing. Returns their names and digests, sorted. All files are compared with the record before the first is
+/// linked, and `out` stays empty on an error.
+///
+/// The links take no further disk, but a process of the build that still runs can change both names of a file. That is found
+/// later: whoever takes the files over compares them with the digests that are returned here.
 ///
 /// # Errors
-/// When the record is not of a finished build of this job, a file is not as it says, or `dist` holds another wheel or
-/// source distribution.
+/// When the record is not of a finished build of this job, a file is missing or not as the record says, `dist` holds
+/// another wheel or source distribution, or `out` is not empty.
 pub fn hand_over(record: &Record, job: &str, dist: &Path, out: &Path) -> Result<Vec<(String, Digest)>, HandoverError> {
     if record.job != job {
         return Err(HandoverError::OtherJob(record.job.clone()));
@@ -49,29 +57,61 @@ pub fn hand_over(record: &Record, job: &str, dist: &Path, out: &Path) -> Result<
     if record.outcome != Outcome::Done || record.wheels.is_empty() {
         return Err(HandoverError::NotDone);
     }
-    let is_reported = |name: &str| record.wheels.iter().any(|wheel| wheel.name == name);
-    for (name, size) in sys::tree(dist)?.unwrap_or_default() {
-        let is_publishable = !name.contains('/') && (is_wheel_file(&name) || name.ends_with(".tar.gz"));
-        if is_publishable && (size.is_none() || !is_reported(&name)) {
-            return Err(HandoverError::Unreported(dist.join(name)));
-        }
-    }
     if !sys::names_in(out)?.is_empty() {
         return Err(HandoverError::NotEmpty(out.to_owned()));
     }
-    let mut handed = Vec::new();
-    for wheel in &record.wheels {
-        let target = out.join(&wheel.name);
-        sys::link_or_copy(&dist.join(&wheel.name), &target)?;
-        let (_, found) = sys::digest_of(&target)?;
-        if wheel.digest.parse() != Ok(found) {
-            let (name, reported) = (wheel.name.clone(), wheel.digest.clone());
-            return Err(HandoverError::Changed { name, found, reported });
+    let files: BTreeMap<String, Option<u64>> = sys::tree(dist)?.unwrap_or_default().into_iter().collect();
+    let is_reported = |name: &str| record.wheels.iter().any(|wheel| wheel.name == name);
+    for (name, size) in &files {
+        let is_publishable = !name.contains('/') && (is_wheel_file(name) || name.ends_with(".tar.gz"));
+        let is_unreported = if is_reported(name) { size.is_none() } else { is_publishable };
+        if is_unreported {
+            return Err(HandoverError::Unreported(dist.join(name)));
         }
+    }
+    let digests = record.wheels.iter().map(|wheel| left_digest(wheel, dist, &files)).collect::<Result<Vec<_>, _>>()?;
+    let linked = link_all(record, &digests, dist, out);
+    if linked.is_err() {
+        for name in record.wheels.iter().flat_map(|wheel| [wheel.name.clone(), record_name(&wheel.name)]) {
+            // The first error says more than one of clearing up after it.
+            let _ = sys::remove(&out.join(name));
+        }
+    }
+    linked
+}
+
+/// Returns the digest of a file in `dist`, which is the one that the build left.
+fn left_digest(
+    wheel: &BuiltWheel,
+    dist: &Path,
+    files: &BTreeMap<String, Option<u64>>,
+) -> Result<Digest, HandoverError> {
+    let path = dist.join(&wheel.name);
+    if !files.contains_key(&wheel.name) {
+        return Err(HandoverError::Missing(path));
+    }
+    let (_, found) = sys::digest_of(&path)?;
+    if wheel.digest.parse() == Ok(found) {
+        return Ok(found);
+    }
+    let (name, reported) = (wheel.name.clone(), wheel.digest.clone());
+    Err(HandoverError::Changed { name, found, reported })
+}
+
+/// Links files of `dist` with these digests into `out`, each with a copy of the record.
+fn link_all(
+    record: &Record,
+    digests: &[Digest],
+    dist: &Path,
+    out: &Path,
+) -> Result<Vec<(String, Digest)>, HandoverError> {
+    let mut handed = Vec::new();
+    for (wheel, digest) in record.wheels.iter().zip(digests) {
+        sys::link_or_copy(&dist.join(&wheel.name), &out.join(&wheel.name))?;
         let beside = record_name(&wheel.name);
         record.save(&out.join(&beside))?;
         handed.push((beside.clone(), sys::digest_of(&out.join(beside))?.1));
-        handed.push((wheel.name.clone(), found));
+        handed.push((wheel.name.clone(), *digest));
     }
     handed.sort();
     Ok(handed)

@@ -60,7 +60,55 @@ fn a_leg_hands_over_what_its_build_reported() {
     // It takes no further disk.
     assert_eq!(inode(&toy.path("kept").join(WHEEL)), inode(&toy.path("dist").join(WHEEL)));
     let (code, _, stderr) = leg(&toy);
-    assert!(code == 1 && stderr.contains("the folder `kept` is not empty"), "{stderr}");
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(stderr, @r"
+    error[G349 output-not-empty]: the folder `kept` is not empty
+    --> kept
+    help: name another folder for `--out`, or remove this one
+    ");
+}
+
+/// The files before the changed one are not collected, either.
+#[test]
+fn a_leg_with_a_changed_file_collects_nothing() {
+    let toy = built();
+    let mut record: Value = serde_json::from_str(&toy.text("build.json")).unwrap();
+    let mut other = record["wheels"][0].clone();
+    other["name"] = "zzz.tar.gz".into();
+    record["wheels"].as_array_mut().unwrap().push(other);
+    std::fs::write(toy.job("build.json"), record.to_string()).unwrap();
+    toy.write("dist/zzz.tar.gz", b"changed");
+    let (code, stdout, stderr) = leg(&toy);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    insta::assert_snapshot!(stderr.replace(&digest(&toy.path("dist").join(WHEEL)).to_hex(), "[BUILT]"), @r"
+    error[G348 built-file-changed]: `zzz.tar.gz` is not the file that the build of `toy-1.0-rocm6.2-py3.11` left
+    --> dist/zzz.tar.gz
+     = note: its digest is sha256:d67e2e944994496c8d8ec76eed0cf9f09679448d584b532bebf941852a37f5ed
+     = note: the build left sha256:[BUILT]
+    help: find out what changed it since the build; publish nothing of this job until then
+    ");
+    assert!(!toy.path("kept").exists());
+    std::fs::remove_file(toy.path("dist/zzz.tar.gz")).unwrap();
+    let (code, _, stderr) = leg(&toy);
+    assert!(code == 1 && stderr.contains("has nothing to hand over: `dist/zzz.tar.gz` is missing"), "{stderr}");
+    assert!(!toy.path("kept").exists());
+}
+
+/// What is linked and cannot be completed goes away again.
+#[test]
+fn a_leg_that_cannot_write_leaves_its_folder_empty() {
+    let toy = built();
+    let mut record: Value = serde_json::from_str(&toy.text("build.json")).unwrap();
+    let mut other = record["wheels"][0].clone();
+    // Its record has a name of more than 255 bytes.
+    let name = format!("{}.tar.gz", "z".repeat(246));
+    std::fs::copy(toy.path("dist").join(WHEEL), toy.path("dist").join(&name)).unwrap();
+    other["name"] = name.into();
+    record["wheels"].as_array_mut().unwrap().push(other);
+    std::fs::write(toy.job("build.json"), record.to_string()).unwrap();
+    let (code, _, stderr) = leg(&toy);
+    assert!(code == 3 && stderr.starts_with("error[H0"), "{stderr}");
+    assert_eq!(names(&toy.path("kept")), [""; 0]);
 }
 
 fn inode(path: &Path) -> u64 {
@@ -88,8 +136,8 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
         change(&toy);
         let (code, _, stderr) = leg(&toy);
         assert_eq!(code, 1, "{stderr}");
-        assert!(!toy.path("kept/SHA256SUMS").exists());
-        stderr.lines().next().unwrap().replace(&digest(&toy.path("wheels").join(WHEEL)).to_hex(), "[BUILT]")
+        assert!(!toy.path("kept").exists());
+        stderr.lines().next().unwrap().to_owned()
     };
     let record = |toy: &Toy, from: &str, to: &str| {
         let text = toy.text("build.json");
@@ -108,7 +156,7 @@ fn a_leg_hands_over_nothing_that_differs_from_its_build() {
         }),
     ];
     insta::assert_snapshot!(found.join("\n"), @r"
-    error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl` has the digest sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855, and the build left sha256:[BUILT]
+    error[G348 built-file-changed]: `toy-1.0+rocm62-cp311-cp311-linux_x86_64.whl` is not the file that the build of `toy-1.0-rocm6.2-py3.11` left
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: there is no `.rock/toy-1.0-rocm6.2-py3.11/build.json`
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is not done, or left no file
     error[G347 nothing-to-hand-over]: the job `toy-1.0-rocm6.2-py3.11` has nothing to hand over: the build is of the job `other`

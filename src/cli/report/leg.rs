@@ -1,6 +1,6 @@
 //! `report leg`: the files that the build of a workflow's leg reported, and their digest.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::cli::release_folder::digest;
 use crate::cli::{Exit, Shell, jobs};
@@ -12,9 +12,11 @@ use crate::sys;
 /// Collect the files that a build reported into an artifact folder with a SHA256SUMS
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Copies exactly the files that the build.json of the job lists; any other wheel in the folder is an
-error. Run `rock-matrix build` for the job first, in the same working folder. The output `digest` is
-the SHA-256 of SHA256SUMS, with which the publishing job verifies the artifact.
+Links exactly the files that the build.json of the job lists, or copies them where the file system
+has no hard links; any other wheel in the folder is an error, and so is a changed one. Run
+`rock-matrix build` for the job first, in the same working folder. The output `digest` is the
+SHA-256 of SHA256SUMS. The publishing job verifies the artifact with it, so it refuses a file that
+is changed after this command.
 
 Examples:
   rock-matrix report leg --job-env ROCK_JOB --dist dist --out kept --github-output")]
@@ -42,7 +44,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let job = jobs::leg_id(&args.job_env, shell).map_err(|told| fault(told, Exit::Fault, sink))?;
     let record = record(&job, shell).map_err(|told| fault(told, Exit::Fault, sink))?;
     let handed = hand_over(&record, &job, &args.dist, &args.out)
-        .map_err(|error| (is_of_machine(&error), diagnostic(error, &job)))
+        .map_err(|error| (is_of_machine(&error), diagnostic(error, &job, &args.dist)))
         .map_err(|(is_of_machine, told)| fault(told, if is_of_machine { Exit::Machine } else { Exit::Fault }, sink))?;
     let text = sums(handed.iter().map(|(name, digest)| (name.as_str(), *digest)));
     let written = sys::write_atomic(&args.out.join(SUMS), text.as_bytes());
@@ -75,7 +77,7 @@ fn is_of_machine(error: &HandoverError) -> bool {
     matches!(error, HandoverError::File(_))
 }
 
-fn diagnostic(error: HandoverError, job: &str) -> Diagnostic {
+fn diagnostic(error: HandoverError, job: &str, dist: &Path) -> Diagnostic {
     match error {
         HandoverError::File(error) => error.into(),
         HandoverError::Unreported(path) => {
@@ -84,6 +86,19 @@ fn diagnostic(error: HandoverError, job: &str) -> Diagnostic {
                 .at(Place::File(shown.into()), "")
                 .help("find out what wrote it: only the build may leave wheels in this folder")
         }
-        error => nothing(&error.to_string(), job),
+        HandoverError::Changed { ref name, found, ref reported } => {
+            let message = format!("`{name}` is not the file that the build of `{job}` left");
+            Diagnostic::new(&codes::BUILT_FILE_CHANGED, message)
+                .at(Place::File(dist.join(name).display().to_string().into()), "")
+                .note(format!("its digest is {found}"))
+                .note(format!("the build left {reported}"))
+                .help("find out what changed it since the build; publish nothing of this job until then")
+        }
+        HandoverError::NotEmpty(ref out) => Diagnostic::new(&codes::OUTPUT_NOT_EMPTY, error.to_string())
+            .at(Place::File(out.display().to_string().into()), "")
+            .help("name another folder for `--out`, or remove this one"),
+        HandoverError::OtherJob(_) | HandoverError::NotDone | HandoverError::Missing(_) => {
+            nothing(&error.to_string(), job)
+        }
     }
 }

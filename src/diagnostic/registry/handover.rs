@@ -12,6 +12,8 @@ pub const ALL: &[&Code] = &[
     &PROGRAM_REPLACED,
     &LEG_NOT_REPORTED,
     &NOTHING_TO_HAND_OVER,
+    &BUILT_FILE_CHANGED,
+    &OUTPUT_NOT_EMPTY,
 ];
 
 /// The plan is not the one of the job `plan`.
@@ -60,5 +62,17 @@ pub const LEG_NOT_REPORTED: Code = Code::error(
 pub const NOTHING_TO_HAND_OVER: Code = Code::error(
     "G347",
     "nothing-to-hand-over",
-    "`report leg` collects the files listed in the `build.json` of a job from the folder that the build copied them to. The build is incomplete or of another job, or a file is missing or differs from what the build reported.\n\nRun `rock-matrix build` for this job first, and let nothing else write into the folder.",
+    "`report leg` collects the files listed in the `build.json` of a job from the folder that the build copied them to. The build is incomplete or of another job, or a file is missing.\n\nRun `rock-matrix build` for this job first, in the same working folder.",
+);
+/// A file that is not as the build left it.
+pub const BUILT_FILE_CHANGED: Code = Code::error(
+    "G348",
+    "built-file-changed",
+    "`report leg` compares the files in the output folder of a build with the digests in the `build.json` of its job. This file has another digest: something changed it after the build, for example a process that the built code started and that still runs. Nothing is collected.\n\nFind out what changed it before publishing anything of this job.",
+);
+/// A folder to fill that holds something.
+pub const OUTPUT_NOT_EMPTY: Code = Code::error(
+    "G349",
+    "output-not-empty",
+    "`report leg --out DIR` fills a folder that is uploaded as the artifact of a leg. The folder must be empty or missing, because files of an earlier run would be uploaded, too.\n\nName another folder, or remove this one.",
 );
