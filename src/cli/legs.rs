@@ -8,9 +8,6 @@ use crate::names::Digest;
 use crate::plan::Job;
 use crate::publish::{LegReport, check_all_reported, check_leg_reports, check_plan_digest, read_leg_reports};
 
-/// The largest `SHA256SUMS` of an artifact that is read: a leg has a handful of files.
-pub(super) const LARGEST_SUMS_BYTES: u64 = 1 << 20;
-
 /// What the legs of a workflow reported
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct LegOptions {

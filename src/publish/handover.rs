@@ -13,6 +13,9 @@ use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::handover as
 use crate::names::{Digest, ExpectedWheel, is_tree_archive};
 use crate::plan::Job;
 
+/// The largest `SHA256SUMS` of an artifact that is read: a leg has a handful of files.
+pub const LARGEST_SUMS_BYTES: u64 = 1 << 20;
+
 /// The report of one leg of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegReport {
@@ -64,18 +67,22 @@ pub fn read_leg_reports(text: &str) -> Result<Vec<LegReport>, LegReportError> {
 }
 
 fn leg_report(output: &str, text: &str) -> Result<LegReport, LegReportError> {
-    let number = output.strip_prefix("leg_").and_then(|number| number.parse::<u16>().ok());
-    if number.is_none() {
+    if output.strip_prefix("leg_").and_then(number::<u16>).is_none() {
         return Err(LegReportError::OtherOutput(output.to_owned()));
     }
     let fault = |reason: String| LegReportError::NotAReport { output: output.to_owned(), reason };
     let document: ReportDocument = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
-    let artifact = document.artifact.parse().ok().filter(|id| *id > 0);
+    let artifact = number(&document.artifact).filter(|id| *id > 0);
     Ok(LegReport {
         artifact: artifact.ok_or_else(|| fault(format!("`{}` is not the ID of an artifact", document.artifact)))?,
         digest: document.digest.parse().map_err(|error| fault(format!("{error}")))?,
         job: document.job,
     })
+}
+
+/// Reads a number of digits only; `str::parse` takes a sign, too.
+fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 /// Reports legs that contradict each other or the plan.
@@ -131,12 +138,37 @@ pub fn check_plan_digest(shown: &str, found: Digest, reported: Digest) -> Result
 pub struct Artifact {
     /// Its folder as the user knows it.
     pub shown: String,
-    /// Its `SHA256SUMS` with the digest of that file; `None` where there is none.
-    pub sums: Option<(String, Digest)>,
+    /// Its `SHA256SUMS`; `None` where there is none.
+    pub sums: Option<ArtifactSums>,
     /// The other files by name, below the folder; the digest is `None` where another fault of the file is reported.
     pub files: BTreeMap<String, Option<Digest>>,
     /// Names of what is neither a file nor a folder.
     pub others: Vec<String>,
+}
+
+/// The `SHA256SUMS` of an artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactSums {
+    /// The digest of the file.
+    pub digest: Digest,
+    /// Its bytes; empty where it has more than [`LARGEST_SUMS_BYTES`].
+    pub bytes: Vec<u8>,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+impl ArtifactSums {
+    /// Returns the files that it lists, or the reason why it lists none.
+    fn files(&self) -> Result<BTreeMap<String, Digest>, String> {
+        if self.size_bytes > LARGEST_SUMS_BYTES {
+            return Err(format!("it has {} bytes, more than {LARGEST_SUMS_BYTES}", self.size_bytes));
+        }
+        let text = std::str::from_utf8(&self.bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
+        if text.trim().is_empty() {
+            return Err("it lists no file".to_owned());
+        }
+        read_sums(text).map_err(|error| error.to_string())
+    }
 }
 
 impl Artifact {
@@ -163,13 +195,19 @@ pub fn check_artifact(
             let message = format!("the artifact `{name}` has no `{SUMS}`");
             return sink.push(artifact.fault(&codes::ARTIFACT_REPLACED, message, None));
         }
-        Some((_, found)) if *found != report.digest => {
+        Some(sums) if sums.digest != report.digest => {
             let message = format!("the `{SUMS}` of the artifact `{name}` is not the one that its leg reported");
             let fault = artifact.fault(&codes::ARTIFACT_REPLACED, message, Some(SUMS));
-            let fault = fault.note(format!("its digest is {found}"));
+            let fault = fault.note(format!("its digest is {}", sums.digest));
             return sink.push(fault.note(format!("the leg reported {}", report.digest)));
         }
-        Some((text, _)) => read_sums(text).unwrap_or_default(),
+        Some(sums) => match sums.files() {
+            Ok(listed) => listed,
+            Err(reason) => {
+                let message = format!("the `{SUMS}` of the artifact `{name}` cannot be used: {reason}");
+                return sink.push(artifact.fault(&codes::ARTIFACT_REPLACED, message, Some(SUMS)));
+            }
+        },
     };
     for file in artifact.others.iter().chain(artifact.files.keys().filter(|file| !listed.contains_key(*file))) {
         let message = format!("the artifact `{name}` holds `{file}`, which its leg did not report");
@@ -243,12 +281,15 @@ mod tests {
             "[]".to_owned(),
             r#"{"leg_0": {}}"#.to_owned(),
             r#"{"matrix_0": "x"}"#.to_owned(),
+            serde_json::json!({"leg_+7": "x"}).to_string(),
+            serde_json::json!({"leg_": "x"}).to_string(),
             value("nonsense"),
             value(r#"{"job":"a","artifact":"12"}"#),
             value(r#"{"job":"a","artifact":"12","digest":"HEX","more":"1"}"#),
             value(r#"{"job":"a","artifact":"","digest":"HEX"}"#),
             value(r#"{"job":"a","artifact":"0","digest":"HEX"}"#),
             value(r#"{"job":"a","artifact":"12,13","digest":"HEX"}"#),
+            value(r#"{"job":"a","artifact":"+12","digest":"HEX"}"#),
             value(r#"{"job":"a","artifact":"12","digest":"07"}"#),
         ];
         let errors: Vec<String> = texts.iter().map(|text| read_leg_reports(text).unwrap_err().to_string()).collect();
@@ -256,12 +297,15 @@ mod tests {
         it is not a JSON object of strings: invalid type: sequence, expected a map at line 1 column 0
         it is not a JSON object of strings: invalid type: map, expected a string at line 1 column 10
         `matrix_0` is not an output of a leg, `leg_NUMBER`
+        `leg_+7` is not an output of a leg, `leg_NUMBER`
+        `leg_` is not an output of a leg, `leg_NUMBER`
         the output `leg_3` is not a report: expected ident at line 1 column 2
         the output `leg_3` is not a report: missing field `digest` at line 1 column 27
         the output `leg_3` is not a report: unknown field `more`, expected one of `job`, `artifact`, `digest` at line 1 column 109
         the output `leg_3` is not a report: `` is not the ID of an artifact
         the output `leg_3` is not a report: `0` is not the ID of an artifact
         the output `leg_3` is not a report: `12,13` is not the ID of an artifact
+        the output `leg_3` is not a report: `+12` is not the ID of an artifact
         the output `leg_3` is not a report: `07` is not a digest: `sha256:` with 64 hex digits
         ");
     }

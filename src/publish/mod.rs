@@ -29,8 +29,8 @@ pub use cell::Cell;
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release, as_release};
 pub use handover::{
-    Artifact, LegReport, LegReportError, check_all_reported, check_artifact, check_leg_reports, check_plan_digest,
-    check_strays, read_leg_reports,
+    Artifact, ArtifactSums, LARGEST_SUMS_BYTES, LegReport, LegReportError, check_all_reported, check_artifact,
+    check_leg_reports, check_plan_digest, check_strays, read_leg_reports,
 };
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
 pub use listing::{AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, Listing, ListingError};

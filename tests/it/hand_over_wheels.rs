@@ -343,6 +343,49 @@ fn replaced_sums_are_refused() {
     );
 }
 
+/// Their digest is the one that the leg reported, but they list no files.
+#[test]
+fn sums_that_list_no_files_are_refused() {
+    let texts: [&[u8]; 5] = [b"", b"\n", b"x  y\n", b"\xff\n", &vec![b'\n'; (1 << 20) + 1]];
+    let faults = texts.map(|text| {
+        let mut handed = Handed::new();
+        handed.keep(0, JOB, &[]);
+        for name in names(&handed.folder(JOB)) {
+            std::fs::remove_file(handed.folder(JOB).join(name)).unwrap();
+        }
+        std::fs::write(handed.folder(JOB).join("SHA256SUMS"), text).unwrap();
+        let report = handed.outputs["leg_0"].as_str().unwrap();
+        let mut report: Value = serde_json::from_str(report).unwrap();
+        report["digest"] = digest(&handed.folder(JOB).join("SHA256SUMS")).to_hex().into();
+        handed.outputs["leg_0"] = report.to_string().into();
+        let fault = handed.refused();
+        assert_eq!(fault.matches("error[").count(), 1, "{fault}");
+        fault.lines().next().unwrap().to_owned()
+    });
+    insta::assert_snapshot!(faults.join("\n"), @r"
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no file
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no file
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: line 1 is no digest with a name: `x  y`
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it is not UTF-8: invalid utf-8 sequence of 1 bytes from index 0
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it has 1048577 bytes, more than 1048576
+    ");
+}
+
+/// Code that holds the token of the run can put anything there; the machine is not at fault.
+#[test]
+fn replaced_sums_that_are_no_text_are_refused() {
+    for text in [b"\xff\n".to_vec(), vec![b'x'; (1 << 20) + 1]] {
+        let handed = Handed::new();
+        std::fs::write(handed.folder(JOB).join("SHA256SUMS"), text).unwrap();
+        let first = handed.refused().lines().next().unwrap().to_owned();
+        assert_eq!(
+            first,
+            "error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` is not the one that \
+             its leg reported"
+        );
+    }
+}
+
 #[test]
 fn files_that_no_leg_reported_are_refused() {
     let handed = Handed::new();

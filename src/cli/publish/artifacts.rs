@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{Exit, Gathered};
-use crate::cli::legs::LARGEST_SUMS_BYTES;
 use crate::cli::release_folder::digest;
 use crate::diagnostic::registry::host;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::Digest;
 use crate::plan::Job;
-use crate::publish::{Artifact, Asset, LegReport, SUMS, check_artifact, check_strays};
+use crate::publish::{
+    Artifact, ArtifactSums, Asset, LARGEST_SUMS_BYTES, LegReport, SUMS, check_artifact, check_strays,
+};
 use crate::sys;
 
 /// The artifacts, each with the report of its leg.
@@ -49,9 +50,7 @@ impl Artifacts {
                 match size {
                     None => artifact.others.push(name),
                     Some(_) if name == SUMS => {
-                        let text = sys::read_text(&path, LARGEST_SUMS_BYTES).map_err(|error| machine(error, sink))?;
-                        let found = digest(text.as_bytes());
-                        artifact.sums = Some((text, found));
+                        artifact.sums = Some(sums(&path).map_err(|error| machine(error, sink))?);
                     }
                     Some(_) if is_asset(&name) => drop(artifact.files.insert(name, None)),
                     Some(_) => {
@@ -92,6 +91,16 @@ impl Artifacts {
             check_artifact(report, job, &artifact, &assets, sink);
         }
     }
+}
+
+/// Reads the `SHA256SUMS` of an artifact; of one that is too large only the digest.
+fn sums(path: &Path) -> Result<ArtifactSums, sys::FileError> {
+    let (size_bytes, found) = sys::digest_of(path)?;
+    if size_bytes > LARGEST_SUMS_BYTES {
+        return Ok(ArtifactSums { digest: found, bytes: Vec::new(), size_bytes });
+    }
+    let bytes = sys::read_bytes(path, LARGEST_SUMS_BYTES)?;
+    Ok(ArtifactSums { digest: digest(&bytes), bytes, size_bytes })
 }
 
 fn is_asset(name: &str) -> bool {
