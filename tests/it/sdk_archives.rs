@@ -155,6 +155,23 @@ fn members_that_no_package_can_hold_are_all_told() {
     assert!(!project.has("out"));
 }
 
+/// Both lead to the file in front of them where `..` and the first slash are taken out of the text.
+#[test]
+fn another_name_of_a_path_that_leads_out_is_refused() {
+    for other in ["/rand/stage/lib/data", "rand/../rand/stage/lib/data"] {
+        let project = Project::new();
+        let artifacts = Artifacts::split(&project);
+        artifacts.archive("rand_lib_generic", Some("rand/stage\n"), |tar| {
+            append(tar, "rand/stage/lib/data", b"one content");
+            append_other(tar, tar::EntryType::Link, "rand/stage/lib/same", other);
+        });
+        let said = build(&project, 1).stderr;
+        assert!(said.contains("[S002 bad-artifact]"), "{said}");
+        assert!(said.contains(&format!("it is another name of `{other}`, which leads out of the artifact")), "{said}");
+        assert!(!project.has("out"));
+    }
+}
+
 #[test]
 fn another_name_of_a_file_holds_what_the_file_holds() {
     let project = Project::new();

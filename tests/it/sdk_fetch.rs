@@ -94,7 +94,7 @@ fn an_archive_that_its_digest_does_not_vouch_for_is_not_kept() {
 #[test]
 fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
     type Attack = fn(&mut tar::Builder<Vec<u8>>);
-    let attacks: [(&str, Attack); 7] = [
+    let attacks: [(&str, Attack); 9] = [
         ("../up", |tar| append(tar, "../up", b"x")),
         ("/absolute", |tar| append(tar, "/absolute", b"x")),
         ("leads out of the artifact, to `../../../..`", |tar| {
@@ -102,6 +102,12 @@ fn an_archive_that_leads_out_of_its_folder_is_not_unpacked() {
         }),
         ("is a device", |tar| append_other(tar, tar::EntryType::Char, "r/stage/null", "")),
         ("../again", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "../again")),
+        ("the member `/r/stage/good` leads out", |tar| {
+            append_other(tar, tar::EntryType::Link, "r/stage/h", "/r/stage/good");
+        }),
+        ("the member `r/../r/stage/good` leads out", |tar| {
+            append_other(tar, tar::EntryType::Link, "r/stage/h", "r/../r/stage/good");
+        }),
         (r"`r/stage/a\u{1b}[31m` has a control character", |tar| append(tar, "r/stage/a\u{1b}[31m", b"x")),
         (r"`a\nb` has a control character", |tar| append_other(tar, tar::EntryType::Link, "r/stage/h", "a\nb")),
     ];

@@ -13,7 +13,7 @@ use crate::archive::{Compression, Folded, Folding, Unpacked, UnpackedKind, each_
 use crate::bytes::{Part, ReadAt as _, Section, text_within};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::is_elf;
-use crate::names::{ArtifactName, Digest, folders_above, without_dots};
+use crate::names::{ArtifactName, Digest, folders_above};
 use crate::sdk::bucket::{LARGEST_SUM_BYTES, path_of_sum, sum_in};
 use crate::sdk::limits::{ListingBudget, MAX_FAULTS, MAX_MANIFEST_BYTES, beyond_limit, unreadable_archive};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
@@ -171,7 +171,7 @@ impl Listing<'_> {
             return Err(Stop::Fault(Box::new(fault)));
         }
         if self.sorter.is_none() {
-            if member.path.as_deref().and_then(without_dots).as_deref() != Some(MANIFEST) {
+            if member.path.as_deref().and_then(safe_member).as_deref() != Some(MANIFEST) {
                 return Err(Stop::NoManifest);
             }
             let text = text_within(content, MAX_MANIFEST_BYTES)?;
@@ -201,10 +201,14 @@ impl Listing<'_> {
                 let facts = FileFacts { size_bytes, mode, shape: Shape::Data };
                 (EntryKind::File(facts), member.start, has_head && is_elf(&head))
             }
-            UnpackedKind::Again(other) => match without_dots(&other).and_then(|other| self.seen.get(&other)) {
-                Some(found) => found.clone(),
-                None => {
+            UnpackedKind::Again(other) => match safe_member(&other).map(|path| self.seen.get(&path)) {
+                Some(Some(found)) => found.clone(),
+                Some(None) => {
                     self.bad(shown, format!("it is another name of `{other}`, which is not in front of it"));
+                    return Ok(());
+                }
+                None => {
+                    self.bad(shown, format!("it is another name of `{other}`, which leads out of the artifact"));
                     return Ok(());
                 }
             },
