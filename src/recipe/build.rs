@@ -18,12 +18,15 @@ use crate::names::is_absolute;
 use crate::plan::Job;
 use crate::template::Span;
 
-const EDIT: &str = include_str!("../../templates/recipe/edit.py");
+const EDIT: &str =
+    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/edit.py"));
 const INSTALL: &str = include_str!("../../templates/recipe/install.py");
 const PLACE: &str = include_str!("../../templates/recipe/place.py");
 const RECORD: &str = include_str!("../../templates/recipe/record.py");
-const REMOVE: &str = include_str!("../../templates/recipe/remove.py");
-const WRITE: &str = include_str!("../../templates/recipe/write.py");
+const REMOVE: &str =
+    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/remove.py"));
+const WRITE: &str =
+    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/write.py"));
 
 /// What a command of this program begins with.
 pub(super) const THIS_PROGRAM: &str = "rock-matrix";

@@ -7,8 +7,10 @@ use crate::config::recipe::SourceDocument;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::names::is_absolute;
 
-const COPY: &str = include_str!("../../templates/recipe/copy.py");
-const UNPACK: &str = include_str!("../../templates/recipe/unpack.py");
+const COPY: &str =
+    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/copy.py"));
+const UNPACK: &str =
+    concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/unpack.py"));
 
 impl Maker<'_> {
     /// The steps that fetch a source.

@@ -10,9 +10,7 @@ import subprocess
 import sys
 
 tree, target = sys.argv[1:]
-here, above = (os.path.realpath(path) for path in (os.curdir, os.path.dirname(target)))
-if not os.path.join(above, "").startswith(os.path.join(here, "")):
-    sys.exit(f"{target}: a link leads to {above}, out of the job's folder; nothing is copied there")
+place = inside(target, "nothing is copied there", follow=False)
 if not os.path.isdir(tree):
     sys.exit(f"{tree}: there is no such folder")
 left_behind = [".git", "build", "dist", "*.egg-info"]
@@ -23,10 +21,10 @@ def ignored(folder, names):
     return [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in here)]
 
 
-if os.path.islink(target):
-    os.remove(target)
-shutil.rmtree(target, ignore_errors=True)
-shutil.copytree(tree, target, symlinks=True, ignore=ignored)
+if os.path.islink(place):
+    os.remove(place)
+shutil.rmtree(place, ignore_errors=True)
+shutil.copytree(tree, place, symlinks=True, ignore=ignored)
 commit = b""
 if os.path.exists(os.path.join(tree, ".git")):
     # In a container the tree is another user's, which git would refuse to read.
@@ -35,9 +33,9 @@ if os.path.exists(os.path.join(tree, ".git")):
         commit = subprocess.run(git, stdout=subprocess.PIPE).stdout
     except OSError as error:
         print(f"its commit is not known: {error}")
-if os.path.lexists(f"{target}.commit"):
-    os.remove(f"{target}.commit")  # also a link, which is not written through
+if os.path.lexists(f"{place}.commit"):
+    os.remove(f"{place}.commit")  # also a link, which is not written through
 if commit:
-    with open(f"{target}.commit", "wb") as file:
+    with open(f"{place}.commit", "wb") as file:
         file.write(commit)
 print(f"{tree} copied to {target}")

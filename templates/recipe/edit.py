@@ -11,15 +11,6 @@ import re
 import sys
 
 
-def inside(path):
-    """Refuses a path that links of the sources lead out of the job's folder."""
-    here = os.path.realpath(os.curdir)
-    named = os.path.normpath(os.path.join(here, path))
-    real = os.path.realpath(named)
-    if named.startswith(os.path.join(here, "")) and not real.startswith(os.path.join(here, "")):
-        sys.exit(f"{path}: a link leads to {real}, out of the job's folder; the sources are not edited there")
-
-
 def expanded(match):
     """The replacement of one match; a group that took no part is empty."""
     found = []
@@ -35,10 +26,10 @@ def expanded(match):
 
 
 path, pattern, unless, only_with, wanted, *parts = sys.argv[1:]
-inside(path)
-if only_with and not os.path.exists(path):
+place = inside(path, "the sources are not edited there")
+if only_with and not os.path.exists(place):
     sys.exit(print(f"{path}: does not apply, there is no such file"))
-with open(path, encoding="utf-8", newline="") as file:
+with open(place, encoding="utf-8", newline="") as file:
     before = file.read()
 if unless and unless in before:
     sys.exit(print(f"{path}: applied already, it has {unless!r}"))
@@ -52,7 +43,7 @@ if count == 0:
     sys.exit(f"{path}: nothing matches {pattern!r}; the sources are not what this edit was written for")
 if wanted and count != int(wanted):
     sys.exit(f"{path}: {count} places match {pattern!r}, not {wanted}; the sources are not what this edit was written for")
-with open(path, "w", encoding="utf-8", newline="") as file:
+with open(place, "w", encoding="utf-8", newline="") as file:
     file.write(after)
 lines = [text.splitlines(keepends=True) for text in (before, after)]
 sys.stdout.writelines(line if line.endswith("\n") else line + "\n" for line in difflib.unified_diff(*lines, path, path))

@@ -210,9 +210,7 @@ def remove(path):
 
 
 place, wanted, target = sys.argv[1:]
-here, above = (os.path.realpath(path) for path in (os.curdir, os.path.dirname(target)))
-if not os.path.join(above, "").startswith(os.path.join(here, "")):
-    sys.exit(f"{target}: a link leads to {above}, out of the job's folder; nothing is unpacked there")
+shown, target = target, inside(target, "nothing is unpacked there", follow=False)
 archives = [pathlib.Path(place)] if place.endswith(".tar.gz") else sorted(pathlib.Path(place).glob("*.tar.gz"))
 if len(archives) != 1 or not archives[0].is_file():
     sys.exit(f"{place}: one archive ending in .tar.gz is expected, {sum(a.is_file() for a in archives)} are there")
@@ -239,4 +237,4 @@ except (tarfile.TarError, EOFError, OSError, OverflowError, ValueError, zlib.err
     sys.exit(f"{archives[0].name}: it cannot be unpacked: {error}")
 finally:
     remove(fresh)
-print(f"{archives[0].name}: sha256 {digest}, unpacked to {target}")
+print(f"{archives[0].name}: sha256 {digest}, unpacked to {shown}")

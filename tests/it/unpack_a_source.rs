@@ -323,6 +323,34 @@ fn edits_do_not_follow_links_of_sources_out_of_the_job() {
     ");
 }
 
+/// A name that only a step can find out may hold `..`: behind a link it leads elsewhere than its text.
+#[test]
+fn edits_use_the_path_that_was_checked() {
+    let job = Job::new(|tar| append(tar, "mine/x", b""));
+    std::os::unix::fs::symlink("../../out/below", job.project.path("job/src/link")).unwrap();
+    std::fs::create_dir_all(job.project.path("out/below")).unwrap();
+    for name in ["job/src/file", "out/file"] {
+        std::fs::write(job.project.path(name), "old").unwrap();
+    }
+    let with = |path: &str| format!("import sys\nsys.argv[1] = {path:?}\n");
+    let mut said = String::new();
+    for step in 2..5 {
+        let output = job.run(step, &with("src/link/../file"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        said += &String::from_utf8(output.stderr).unwrap();
+    }
+    assert_eq!([job.project.read("job/src/file"), job.project.read("out/file")], ["old", "old"]);
+    insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
+    src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; the sources are not edited there
+    src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; the sources are not written there
+    src/link/../file: a link leads to [ROOT]/out/file, out of the job's folder; nothing is removed there
+    ");
+    // Of a link with a slash behind it, the link is removed.
+    let output = job.run(4, &with("src/link/"));
+    assert!(output.status.success(), "{output:?}");
+    assert!(!job.project.path("job/src/link").is_symlink() && job.project.path("out/below").is_dir());
+}
+
 /// A header of any kind with a content and the right sum.
 fn raw(builder: &mut Builder, kind: u8, content: &[u8]) {
     let mut header = tar::Header::new_ustar();
@@ -460,7 +488,7 @@ fn sources_are_not_unpacked_or_copied_through_links_of_the_job() {
     assert_eq!(job.project.read("out/mine/setup.py") + &job.project.read("out/own/file"), "keptkept");
     assert!(!job.project.has("out/mine.unpacking"));
     insta::assert_snapshot!(said.replace(job.project.root().canonicalize().unwrap().to_str().unwrap(), "[ROOT]"), @r"
-    src/mine: a link leads to [ROOT]/out, out of the job's folder; nothing is unpacked there
-    src/own: a link leads to [ROOT]/out, out of the job's folder; nothing is copied there
+    src/mine: a link leads to [ROOT]/out/mine, out of the job's folder; nothing is unpacked there
+    src/own: a link leads to [ROOT]/out/own, out of the job's folder; nothing is copied there
     ");
 }
