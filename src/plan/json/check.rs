@@ -338,6 +338,9 @@ impl Checker {
 
     fn covers(&mut self, at: Path<'_>, axes: &IndexMap<String, Vec<String>>, of: Option<&MatrixDocument>) {
         for (name, values) in axes {
+            if values.is_empty() {
+                self.axis_name(at, name);
+            }
             for value in values {
                 self.axis(at, name, value, of);
             }
