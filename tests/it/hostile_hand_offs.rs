@@ -156,7 +156,7 @@ fn shown(field: &str) -> String {
 }
 
 /// Asserts that both readers of a plan refuse this field by name, and write nothing.
-fn assert_refused(plan: &serde_json::Value, field: &str, value: serde_json::Value, name: &str) {
+fn assert_refused(plan: &serde_json::Value, field: &str, value: &serde_json::Value, name: &str) {
     let project = Project::new().file("p.json", &set(plan, field, value.clone()));
     for command in [&["render", "script", "p.json", "--out", "out/"][..], &["render", "docker", "p.json"]] {
         let done = project.run(command).exits(1);
@@ -175,15 +175,15 @@ fn every_field_of_a_plan_is_checked_when_it_is_read() {
     assert!(sound.stderr.contains("wrote sound/"), "{}", sound.stderr);
     for (field, value) in FIELDS {
         let value = if value == "SAME" { plan["jobs"][0]["id"].as_str().unwrap() } else { value };
-        assert_refused(&plan, field, value.into(), &shown(field));
+        assert_refused(&plan, field, &value.into(), &shown(field));
     }
     for field in ["/jobs/0/covers/a b", "/covered/0/axes/a b"] {
         for values in [json!([]), json!(["x"])] {
-            assert_refused(&plan, field, values, &shown(field));
+            assert_refused(&plan, field, &values, &shown(field));
         }
     }
     for field in ["/jobs/0/covers/python", "/covered/0/axes/python"] {
-        assert_refused(&plan, field, json!(["3.9", "3.x"]), &shown(field));
+        assert_refused(&plan, field, &json!(["3.9", "3.x"]), &shown(field));
     }
 }
 
@@ -201,7 +201,7 @@ fn numbers_of_a_plan_must_fit_each_other() {
         ("/shards/0/count", json!(1), "shards"),
         ("/shards/0/count", json!(u64::MAX), "shards[0].count"),
     ] {
-        assert_refused(&plan, field, value, name);
+        assert_refused(&plan, field, &value, name);
     }
 }
 
