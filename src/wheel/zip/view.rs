@@ -1,5 +1,6 @@
 //! The content of a member, read by position while it streams by.
 
+use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,8 @@ const OWN_BYTES: u64 = 1 << 20;
 
 /// How much is kept before and behind a piece in which the names of sections were seen.
 const BESIDE_BYTES: usize = 64 << 10;
+/// The most bytes that are kept of pieces with the names of sections: five of them. A library has one such table.
+const MAX_NAMES_BYTES: usize = 2 << 20;
 /// A name that stands among the names of sections, and hardly anywhere else. Their table lies behind what is loaded and
 /// may lie before tables that are larger than all else (lld puts it there), while what leads to it comes last.
 const SECTION_NAME: &[u8] = b".shstrtab\0";
@@ -70,15 +73,11 @@ struct State<'m, 'o> {
     beginning: Vec<u8>,
     piece: Option<Buffer<'m>>,
     piece_length: usize,
-    /// The end of the piece before this one.
-    before: Vec<u8>,
     stretches: Vec<(u64, Vec<u8>)>,
     /// What was announced, and of each as much as has streamed by.
     announced: Vec<(Range<u64>, Vec<u8>)>,
-    /// Whether names of sections are looked for.
-    keeps_names: bool,
-    /// Whether the last stretch is one that the next piece continues.
-    is_continued: bool,
+    /// Pieces with the names of sections, where they are looked for.
+    names: Option<NamePieces>,
     whole: Option<Box<dyn Scratch>>,
 }
 
@@ -98,11 +97,9 @@ impl<'m, 'o> MemberView<'m, 'o> {
             beginning: Vec::new(),
             piece: None,
             piece_length: 0,
-            before: Vec::new(),
             stretches: Vec::new(),
             announced: Vec::new(),
-            keeps_names: false,
-            is_continued: false,
+            names: None,
             whole: None,
         };
         let keeping = Keeping::Tables;
@@ -125,10 +122,12 @@ impl<'m, 'o> MemberView<'m, 'o> {
         Self { keeping: Keeping::LastPiece, ..Self::new(archive, member, make_scratch, None) }
     }
 
-    /// How many bytes a view of a member holds at most, unless it is read out of order.
+    /// Returns how many bytes a view of a member holds at most besides what its reader asks for behind the beginning,
+    /// unless it is read out of order.
     pub fn held_bytes(member: &Member) -> u64 {
         let compressed_bytes = if is_inflated_at_once(member) { member.compressed_bytes() } else { 0 };
-        member.size_bytes().min(KEPT_BYTES) + compressed_bytes + OWN_BYTES
+        let names_bytes = if member.size_bytes() > KEPT_BYTES { MAX_NAMES_BYTES as u64 } else { 0 };
+        member.size_bytes().min(KEPT_BYTES) + compressed_bytes + names_bytes + OWN_BYTES
     }
 
     /// Lets all bytes before a position stream by.
@@ -144,7 +143,7 @@ impl<'m, 'o> MemberView<'m, 'o> {
     /// Keeps the names of sections when they stream by from here on. Asked for behind what is loaded: code objects for
     /// GPUs are ELF files too, and have such names of their own.
     pub fn keep_section_names(&self) {
-        self.state().keeps_names = true;
+        self.state().names.get_or_insert_default();
     }
 
     /// Lets all of it stream by, and checks size and CRC-32.
@@ -237,8 +236,9 @@ impl<'m> State<'m, '_> {
         let piece = self.piece.as_deref().map(|bytes| (piece_start, &bytes[..self.piece_length]));
         let kept = all.into_iter().chain([(0, self.beginning.as_slice())]).chain(piece);
         let stretches = self.stretches.iter().map(|(start, bytes)| (*start, bytes.as_slice()));
+        let names = self.names.iter().flat_map(|names| &names.kept).map(|(start, bytes)| (*start, bytes.as_slice()));
         let announced = self.announced.iter().map(|(range, bytes)| (range.start, bytes.as_slice()));
-        for (start, bytes) in kept.chain(stretches).chain(announced) {
+        for (start, bytes) in kept.chain(stretches).chain(names).chain(announced) {
             let Some(from) = offset.checked_sub(start).and_then(|from| usize::try_from(from).ok()) else { continue };
             if let Some(found) = from.checked_add(buffer.len()).and_then(|to| bytes.get(from..to)) {
                 buffer.copy_from_slice(found);
@@ -284,8 +284,8 @@ impl<'m> State<'m, '_> {
             if is_kept(self.position) {
                 self.beginning.extend_from_slice(piece);
             }
-            if self.keeps_names {
-                keep_names(piece, self.position, &mut self.before, &mut self.stretches, &mut self.is_continued);
+            if let Some(names) = &mut self.names {
+                names.add(piece, self.position);
             }
             for (range, bytes) in &mut self.announced {
                 let next = range.start + bytes.len() as u64;
@@ -319,25 +319,41 @@ impl<'m> State<'m, '_> {
     }
 }
 
-/// Keeps a piece with the names of sections, and what lies beside it.
-fn keep_names(
-    piece: &[u8],
-    position: u64,
-    before: &mut Vec<u8>,
-    stretches: &mut Vec<(u64, Vec<u8>)>,
-    is_continued: &mut bool,
-) {
-    if *is_continued && let Some((_, last)) = stretches.last_mut() {
-        last.extend_from_slice(&piece[..piece.len().min(BESIDE_BYTES)]);
-        *is_continued = false;
+/// The newest pieces with the names of sections, each with what lies before and behind it.
+#[derive(Default)]
+struct NamePieces {
+    kept: VecDeque<(u64, Vec<u8>)>,
+    /// The end of the last piece.
+    before: Vec<u8>,
+    /// Whether the next piece continues the last one that is kept.
+    is_continued: bool,
+}
+
+impl NamePieces {
+    /// Keeps a piece that has such names, and the beginning of one that follows such a piece.
+    fn add(&mut self, piece: &[u8], position: u64) {
+        if self.is_continued
+            && let Some((_, last)) = self.kept.back_mut()
+        {
+            last.extend_from_slice(&piece[..piece.len().min(BESIDE_BYTES)]);
+        }
+        self.is_continued = memchr::memmem::find(piece, SECTION_NAME).is_some();
+        if self.is_continued {
+            let length = self.before.len() + piece.len() + BESIDE_BYTES;
+            // Where names that are read were dropped, the member is inflated again.
+            while self.kept_bytes() + length > MAX_NAMES_BYTES && self.kept.pop_front().is_some() {}
+            let mut bytes = Vec::with_capacity(length);
+            bytes.extend_from_slice(&self.before);
+            bytes.extend_from_slice(piece);
+            self.kept.push_back((position - self.before.len() as u64, bytes));
+        }
+        self.before.clear();
+        self.before.extend_from_slice(&piece[piece.len().saturating_sub(BESIDE_BYTES)..]);
     }
-    if memchr::memmem::find(piece, SECTION_NAME).is_some() {
-        let start = position - before.len() as u64;
-        stretches.push((start, [before.as_slice(), piece].concat()));
-        *is_continued = true;
+
+    fn kept_bytes(&self) -> usize {
+        self.kept.iter().map(|(_, bytes)| bytes.len()).sum()
     }
-    before.clear();
-    before.extend_from_slice(&piece[piece.len().saturating_sub(BESIDE_BYTES)..]);
 }
 
 impl std::fmt::Debug for MemberView<'_, '_> {
@@ -387,6 +403,23 @@ mod tests {
         view.read_exact_at(&mut buffer, 35_000_000).unwrap();
         assert!(buffer == content[35_000_000..35_700_000]);
         assert!(view.read_exact_at(&mut buffer, 36_000_000).is_err(), "this would be read anew");
+    }
+
+    #[test]
+    fn names_of_sections_are_kept_up_to_their_limit() {
+        let mut names = NamePieces::default();
+        let mut piece = SECTION_NAME.to_vec();
+        piece.resize(PIECE_BYTES, 7);
+        for at in 0..20_u64 {
+            names.add(&piece, at * piece.len() as u64);
+            assert!(names.kept_bytes() <= MAX_NAMES_BYTES, "{}", names.kept_bytes());
+        }
+        let content = piece.repeat(20);
+        assert_eq!(names.kept.len(), 5);
+        for (start, bytes) in &names.kept {
+            let start = usize::try_from(*start).unwrap();
+            assert!(*bytes == content[start..start + bytes.len()], "at {start}");
+        }
     }
 
     #[test]
