@@ -8,6 +8,7 @@ use zip::write::SimpleFileOptions;
 use crate::support::bundle::{self, part};
 use crate::support::elf::Library;
 use crate::support::hostile::{Bounds, RawElf, bounded};
+use crate::support::raw_zip::{RawMember, RawZip, extra_field};
 use crate::support::{Project, Wheel, appears};
 
 const NAME: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
@@ -121,7 +122,8 @@ fn sizes_that_lie_are_told_and_make_no_room() {
         let readers: Vec<Vec<&str>> = commands()[1..5].iter().filter(|one| one[1] != "gfx").cloned().collect();
         refused_by(&readers, &lying, "W012 corrupt-member");
     }
-    let bytes = sound().bytes();
+    // As much as the size of its data allows.
+    let bytes = Wheel::named(NAME).executable("demo/_demo.so", with_noise(RawElf::default().build())).bytes();
     let (local, central) = (headers(&bytes, LOCAL)[1], headers(&bytes, CENTRAL)[1]);
     for said in [100, 0x00ff_ffff, 0xffff_fffe] {
         let mut lying = bytes.clone();
@@ -141,12 +143,44 @@ fn sizes_that_lie_are_told_and_make_no_room() {
     }
 }
 
+/// Appends 5 MiB that do not compress, so that the headers of a deflated file may claim up to 4 GiB.
+fn with_noise(mut library: Vec<u8>) -> Vec<u8> {
+    let mut state = 1_u32;
+    library.extend((0..5 << 20).map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    }));
+    library
+}
+
+/// Deflated data inflates to at most 1032 times its size, so that the sizes of all members have a sum.
+#[test]
+fn sizes_that_no_data_of_an_archive_has_are_refused() {
+    for (method, code) in [(8, "W012 corrupt-member"), (0, "W002 damaged-zip")] {
+        let archive = RawZip::read(&sound().bytes()).with(|archive| {
+            for name in ["demo/a.so", "demo/b.so"] {
+                let sizes = [u64::MAX, if method == 0 { u64::MAX } else { 2 }].map(u64::to_le_bytes);
+                let extra = extra_field(1, &sizes.concat());
+                // An empty last block.
+                archive.members.push(RawMember {
+                    method,
+                    sizes: Some([u32::MAX; 2]),
+                    local_extra: extra.clone(),
+                    central_extra: extra,
+                    ..RawMember::new(name, b"\x03\0")
+                });
+            }
+        });
+        refused(&archive.bytes(), code);
+    }
+}
+
 /// The headers of a small member say 4 GiB, and the library in it that its tables have 3 GiB of it.
 #[test]
 fn a_library_that_claims_gigabytes_makes_no_room_for_them() {
     let large = 3 << 30;
     let elf = RawElf { said_loaded: Some(large), said_strings: Some(large - 4096), ..RawElf::default() };
-    let mut bytes = Wheel::named(NAME).executable("demo/_demo.so", elf.build()).bytes();
+    let mut bytes = Wheel::named(NAME).executable("demo/_demo.so", with_noise(elf.build())).bytes();
     let at = (headers(&bytes, LOCAL)[1], headers(&bytes, CENTRAL)[1]);
     put(&mut bytes, at.0 + 22, 0xffff_fff0);
     put(&mut bytes, at.1 + 24, 0xffff_fff0);
@@ -162,6 +196,22 @@ fn bombs_stream_through_little_memory() {
     let mut library = RawElf::default().build();
     library.resize(300 << 20, 0);
     let bytes = Wheel::named(NAME).executable("demo/_demo.so", library).file("demo/zeros", vec![0; 50 << 20]).bytes();
+    assert!(bytes.len() < 1 << 20);
+    let project = Project::new().bytes(NAME, &bytes);
+    for command in commands() {
+        bounded(&project, BOUNDS, &command, 0);
+    }
+}
+
+/// Behind what is loaded every piece has the name of the table of section names.
+#[test]
+fn names_of_sections_without_end_fill_no_memory() {
+    let mut library = RawElf::default().build();
+    library.resize(40 << 20, 0);
+    let mut piece = b".shstrtab\0".to_vec();
+    piece.resize(64 << 10, 0);
+    library.extend(piece.repeat((260 << 20) / piece.len()));
+    let bytes = Wheel::named(NAME).executable("demo/_demo.so", library).bytes();
     assert!(bytes.len() < 1 << 20);
     let project = Project::new().bytes(NAME, &bytes);
     for command in commands() {

@@ -20,6 +20,10 @@ const CENTRAL_SIGNATURE: u32 = 0x0201_4b50;
 const FLAGS_ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 /// Bit 5: compressed patched data (APPNOTE 4.4.4).
 const FLAG_PATCH: u16 = 1 << 5;
+/// The most bytes that a byte of deflated data inflates to: a match of 258 bytes takes two bits at least (RFC 1951, section
+/// 3.2.5; zlib's technical details, "Maximum Compression Factor": 1032:1). No byte is added: the header of a block and its
+/// end take bits as well.
+const MAX_DEFLATE_RATIO: u64 = 1032;
 /// Type bits of a Unix mode, and those of a link (`S_IFMT`, `S_IFLNK`).
 const TYPE_BITS: u32 = 0o170_000;
 const LINK_TYPE: u32 = 0o120_000;
@@ -46,7 +50,7 @@ pub(super) fn read_central(source: &dyn ReadAt, end: &End) -> Result<Vec<Member>
         let mut fixed = [0; CENTRAL_BYTES];
         reader.read_exact(&mut fixed).map_err(WheelError::Read)?;
         if u32_at(&fixed, 0) != CENTRAL_SIGNATURE {
-            return Err(WheelError::Damaged { offset, reason: "here should be a header of a member".to_owned() });
+            return Err(WheelError::Damaged { offset, reason: "expected a member header".to_owned() });
         }
         let lengths = [28, 30, 32].map(|at| usize::from(u16_at(&fixed, at)));
         left = left.checked_sub(lengths.iter().sum::<usize>() as u64).ok_or_else(cut_off)?;
@@ -102,6 +106,15 @@ fn member(fixed: &[u8], [name, extra, comment]: [Vec<u8>; 3], offset: u64) -> Re
     }
     if method == Method::Stored && compressed_bytes != size_bytes {
         return Err(damaged("two sizes for the stored data"));
+    }
+    // The data of members lies in the archive and does not overlap (`check_local`, `check_layout`). So all sizes together
+    // are at most 1032 times the archive, and sums of them fit in a u64 for every archive of less than 8 PiB, also those
+    // that count each member as read and as written.
+    if method == Method::Deflated && size_bytes > compressed_bytes.saturating_mul(MAX_DEFLATE_RATIO) {
+        let reason = format!(
+            "its header at byte {offset} claims {size_bytes} bytes, more than {compressed_bytes} bytes of deflated data hold"
+        );
+        return Err(WheelError::Corrupt { member: name, reason });
     }
     // uv's stream.rs: `BadCrc32` and `BadUncompressedSize` of a folder.
     if name.ends_with('/') && (size_bytes > 0 || u32_at(fixed, 16) != 0) {

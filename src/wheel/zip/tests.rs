@@ -197,6 +197,27 @@ fn data_that_inflates_to_more_than_its_header_says_stops_there() {
     assert_eq!(fault(&bytes), "the data of `bomb` is damaged: there is more of it than its header says");
 }
 
+/// RFC 1951, section 3.2.5: 258 bytes in two bits.
+#[test]
+fn deflated_members_claim_at_most_1032_times_their_data() {
+    let content = vec![0; 5000];
+    let bytes = written(&[("zeros", &content, 9)]);
+    let compressed_bytes = Archive::open(&bytes).unwrap().members()[0].compressed_bytes();
+    let claiming = |size_bytes: u64| {
+        let mut bytes = bytes.clone();
+        for (kind, at) in [(LOCAL, 22), (CENTRAL, 24)] {
+            let start = nth(&bytes, kind, 0) + at;
+            bytes[start..start + 4].copy_from_slice(&u32::try_from(size_bytes).unwrap().to_le_bytes());
+        }
+        bytes
+    };
+    let limit = compressed_bytes * 1032;
+    assert_eq!(Archive::open(&claiming(limit)).unwrap().members()[0].size_bytes(), limit);
+    let refused = Archive::open(&claiming(limit + 1)).unwrap_err().to_string();
+    let expected = format!("{} bytes, more than {compressed_bytes} bytes of deflated data hold", limit + 1);
+    assert!(refused.ends_with(&expected), "{refused}");
+}
+
 #[test]
 fn a_count_or_size_beyond_the_file_allocates_nothing() {
     for (at, with) in [(8, [0xff_u8; 4].as_slice()), (12, &[0xff; 4]), (16, &[0xff; 4])] {
@@ -387,7 +408,7 @@ fn a_table_of_contents_is_read_within_limits() {
         "the archive has 33554433 bytes of headers in its table of contents; the limit is 33554432"
     );
     for (count, length) in [(MAX_MEMBERS, 46), (1, MAX_CENTRAL_BYTES)] {
-        assert_eq!(told(count, length), "the zip structure at byte 0 is damaged: here should be a header of a member");
+        assert_eq!(told(count, length), "the zip structure at byte 0 is damaged: expected a member header");
     }
 }
 
@@ -410,12 +431,12 @@ fn begun(size_bytes: u64, level: u32, data_bytes: u64) -> Sparse {
 #[test]
 fn a_member_of_unknown_compressed_size_has_zip64_only_where_a_size_needs_it() {
     for (size, level, data) in [
-        (9 << 20, 6, 3),
-        (LARGE, 6, 3),
+        (9 << 20, 6, 10 << 10),
+        (LARGE, 6, LARGE / 1000),
         (LARGE, 0, LARGE),
         (LARGE, 6, LARGE + 99),
         // It might have grown beyond 4 GiB, and did not; or did.
-        ((4 << 30) - 2, 6, 3),
+        ((4 << 30) - 2, 6, 5 << 20),
         ((4 << 30) - 2, 6, (4 << 30) + 7),
     ] {
         let sparse = begun(size, level, data);

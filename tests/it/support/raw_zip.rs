@@ -20,8 +20,12 @@ pub struct RawZip {
 pub struct RawMember {
     /// The name in both headers.
     pub name: Vec<u8>,
-    /// The content, which is stored.
+    /// The data, which is the content where the method is 0.
     pub content: Vec<u8>,
+    /// The compression method of both headers.
+    pub method: u16,
+    /// The slots of the compressed size and the size in both headers, where they are not those of the data.
+    pub sizes: Option<[u32; 2]>,
     /// General purpose flags of both headers.
     pub flags: u16,
     /// The Unix mode.
@@ -61,10 +65,11 @@ impl RawMember {
     fn common(&self, is_local: bool) -> Vec<u8> {
         let zero = is_local && self.is_streamed;
         let size = u32::try_from(self.content.len()).unwrap();
-        let [crc32, size] = [self.crc32(), size].map(|value| if zero { 0 } else { value });
+        let [compressed, size] = self.sizes.unwrap_or([size, size]);
+        let sums = [self.crc32(), compressed, size].map(|value| if zero { 0 } else { value });
         let date = 1_u16 << 5 | 1;
-        let mut fields = [self.version, self.flags, 0, 0, date].map(u16::to_le_bytes).concat();
-        fields.extend([crc32, size, size].map(u32::to_le_bytes).concat());
+        let mut fields = [self.version, self.flags, self.method, 0, date].map(u16::to_le_bytes).concat();
+        fields.extend(sums.map(u32::to_le_bytes).concat());
         fields
     }
 
