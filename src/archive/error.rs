@@ -28,9 +28,11 @@ pub enum ArchiveError {
 /// A limit that an archive goes beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveLimit {
-    /// A path or the text of a link is too long.
-    #[error("a path of {bytes} bytes at byte {offset} of the unpacked archive; at most {MAX_PATH_BYTES} are read")]
+    /// A path or link target is too long.
+    #[error("a {what} of {bytes} bytes at byte {offset} of the unpacked archive; at most {MAX_PATH_BYTES} are read")]
     Path {
+        /// "path" or "link target".
+        what: &'static str,
         /// Length in bytes.
         bytes: u64,
         /// Where the header begins.
@@ -58,6 +60,12 @@ pub enum ArchiveLimit {
     /// The dictionary of xz is too large.
     #[error("an xz dictionary that needs more than {} MiB", MAX_XZ_BYTES >> 20)]
     Dictionary,
+}
+
+/// Returns whether an error of reading is about the bytes of an archive, and not about the machine.
+pub fn is_damage(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    error.raw_os_error().is_none() && matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
 impl ArchiveError {

@@ -21,7 +21,7 @@ impl ExtendedHeader {
         let mut header = Self::default();
         let mut sparse_path = None;
         while !bytes.is_empty() {
-            let (key, value, rest) = record(bytes).ok_or("a record of an extended header is none")?;
+            let (key, value, rest) = record(bytes).ok_or("malformed pax record")?;
             let text = || (!value.is_empty()).then(|| value.to_vec());
             match key {
                 b"path" => header.path = text(),
@@ -60,7 +60,7 @@ fn size(value: &[u8]) -> Result<Option<u64>, String> {
     if value.is_empty() {
         return Ok(None);
     }
-    decimal(value).map(Some).ok_or_else(|| "a size in an extended header is no number".to_owned())
+    decimal(value).map(Some).ok_or_else(|| "a size in an extended header is not a number".to_owned())
 }
 
 /// A number of digits alone; [`str::parse`] would take a `+`.

@@ -15,6 +15,10 @@ use super::limits::{MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTE
 const BLOCK_BYTES: u64 = 512;
 /// A block in memory.
 type Block = [u8; 512];
+/// The fields of a header that are read here (POSIX.1-2017, pax, "ustar Interchange Format").
+const NAME_BYTES: usize = 100;
+const SIZE: std::ops::Range<usize> = 124..136;
+const TYPE: usize = 156;
 /// Where a GNU header, and a block that continues one, says that another such block follows it.
 const IS_EXTENDED: usize = 482;
 const CONTINUES: usize = 504;
@@ -102,10 +106,12 @@ impl<R: Read> TarReader<R> {
             };
             let header = Header::from_byte_slice(&block);
             let kind = header.entry_type();
-            let size_bytes = header.entry_size().map_err(|_| malformed("the size of a member is no number", offset))?;
+            let size_bytes = member_size(&block).map_err(|reason| malformed(reason, offset))?;
             let is_second = match kind {
-                EntryType::GNULongName => long_path.replace(self.long_name(size_bytes, offset)?).is_some(),
-                EntryType::GNULongLink => long_link.replace(self.long_name(size_bytes, offset)?).is_some(),
+                EntryType::GNULongName => long_path.replace(self.long_name("path", size_bytes, offset)?).is_some(),
+                EntryType::GNULongLink => {
+                    long_link.replace(self.long_name("link target", size_bytes, offset)?).is_some()
+                }
                 EntryType::XHeader => pax.replace(self.pax(size_bytes, offset)?).is_some(),
                 EntryType::XGlobalHeader => {
                     self.global(size_bytes, offset)?;
@@ -139,28 +145,38 @@ impl<R: Read> TarReader<R> {
         let path = extended.path.unwrap_or_else(|| header.path_bytes().into_owned());
         let link = extended.link.or_else(|| header.link_name_bytes().map(std::borrow::Cow::into_owned));
         self.count_member()?;
-        self.count_name(&path, offset)?;
-        let text = |kind: fn(String) -> UnpackedKind| {
-            let text = link.clone().and_then(|text| String::from_utf8(text).ok());
-            text.map_or(UnpackedKind::Other("a link whose text is no UTF-8"), kind)
+        self.count_name("path", &path, offset)?;
+        let linked = |kind: fn(String) -> UnpackedKind| match link.as_deref().unwrap_or_default() {
+            b"" => UnpackedKind::Other("a link without a target"),
+            target => std::str::from_utf8(target)
+                .map_or(UnpackedKind::Other("a link whose target is not UTF-8"), |target| kind(target.to_owned())),
         };
         let unpacked = match kind {
             EntryType::Regular | EntryType::Continuous if extended.is_sparse => UnpackedKind::Other("a sparse file"),
             EntryType::Regular | EntryType::Continuous => {
-                let mode = header.mode().map_err(|_| malformed("the mode of a member is no number", offset))?;
+                let mode = header.mode().map_err(|_| malformed("the mode of a member is not a number", offset))?;
                 UnpackedKind::File { size_bytes, mode: mode & 0o7777 }
             }
             EntryType::Directory => UnpackedKind::Folder,
-            EntryType::Symlink => text(UnpackedKind::Link),
-            EntryType::Link => text(UnpackedKind::Again),
+            EntryType::Symlink => linked(UnpackedKind::Link),
+            EntryType::Link => linked(UnpackedKind::Again),
             EntryType::Char | EntryType::Block => UnpackedKind::Other("a device"),
             EntryType::Fifo => UnpackedKind::Other("a pipe"),
             EntryType::GNUSparse => UnpackedKind::Other("a sparse file"),
             _ => UnpackedKind::Other("of a kind that is not known"),
         };
         match &unpacked {
-            UnpackedKind::Link(text) | UnpackedKind::Again(text) => self.count_name(text.as_bytes(), offset)?,
+            UnpackedKind::Link(target) | UnpackedKind::Again(target) => {
+                self.count_name("link target", target.as_bytes(), offset)?;
+            }
             UnpackedKind::Folder | UnpackedKind::File { .. } | UnpackedKind::Other(_) => {}
+        }
+        // Python's tarfile takes such a file for a folder where its type is a zero byte and the slash is in the header
+        // itself (`TarInfo.frombuf`), GNU tar for every type and name (`prepare_to_extract`).
+        let is_file = matches!(kind, EntryType::Regular | EntryType::Continuous);
+        let has_old_type = block[TYPE] == 0 && until_zero(&block[..NAME_BYTES]).ends_with(b"/");
+        if is_file && (path.ends_with(b"/") || has_old_type) {
+            return Err(malformed("a file has a path that ends with a slash, as those of folders do", offset));
         }
         // Some readers skip what comes after such a header, and others take it for the next one.
         if size_bytes > 0 && matches!(kind, EntryType::Directory | EntryType::Symlink | EntryType::Link) {
@@ -178,11 +194,11 @@ impl<R: Read> TarReader<R> {
         if self.members > MAX_MEMBERS { Err(ArchiveLimit::Members.into()) } else { Ok(()) }
     }
 
-    /// Counts a path or the text of a link against the limits.
-    fn count_name(&mut self, name: &[u8], offset: u64) -> io::Result<()> {
+    /// Counts a path or link target against the limits.
+    fn count_name(&mut self, what: &'static str, name: &[u8], offset: u64) -> io::Result<()> {
         let bytes = name.len() as u64;
         if name.len() > MAX_PATH_BYTES {
-            return Err(ArchiveLimit::Path { bytes, offset }.into());
+            return Err(ArchiveLimit::Path { what, bytes, offset }.into());
         }
         // Some readers take such a name up to the zero, and others as a whole.
         if name.contains(&0) {
@@ -192,10 +208,17 @@ impl<R: Read> TarReader<R> {
         if self.name_bytes > MAX_NAME_BYTES { Err(ArchiveLimit::Names.into()) } else { Ok(()) }
     }
 
-    /// Reads a block and checks that it is a header; `None` at the end.
+    /// Reads a block and checks that it is a header; `None` for the block of zeros that ends the archive.
+    ///
+    /// GNU tar, Python's tarfile, libarchive and the `tar` crate write two of them, and most readers take one. Without it,
+    /// an archive that is cut off between two members would be a shorter one.
     fn header(&mut self) -> io::Result<Option<Block>> {
         let offset = self.position;
-        let Some(block) = self.block()?.filter(|block| block.iter().any(|byte| *byte != 0)) else { return Ok(None) };
+        let block =
+            self.block()?.ok_or_else(|| malformed("it is cut off: the end-of-archive block is missing", offset))?;
+        if block.iter().all(|byte| *byte == 0) {
+            return Ok(None);
+        }
         // The sum is made with blanks in the place of the sum itself.
         let sum = |bytes: &[u8]| bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>();
         let sum = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
@@ -232,9 +255,9 @@ impl<R: Read> TarReader<R> {
     }
 
     /// Reads a long name of GNU tar, which a zero byte ends.
-    fn long_name(&mut self, size_bytes: u64, offset: u64) -> io::Result<Vec<u8>> {
+    fn long_name(&mut self, what: &'static str, size_bytes: u64, offset: u64) -> io::Result<Vec<u8>> {
         if size_bytes > MAX_PATH_BYTES as u64 + 1 {
-            return Err(ArchiveLimit::Path { bytes: size_bytes, offset }.into());
+            return Err(ArchiveLimit::Path { what, bytes: size_bytes, offset }.into());
         }
         let mut name = self.extension(size_bytes)?;
         if name.last() == Some(&0) {
@@ -271,6 +294,29 @@ impl<R: Read> TarReader<R> {
     }
 }
 
+/// Returns the size in a header, or why there is none (GNU tar manual, "Basic Tar Format": octal digits, or from a byte
+/// with the highest bit on a binary number of the other bits). The `tar` crate reads only the last eight bytes of the latter.
+fn member_size(block: &Block) -> Result<u64, &'static str> {
+    let field = &block[SIZE];
+    if field[0] & 0x80 == 0 {
+        let digits = until_zero(field).trim_ascii();
+        let is_octal = !digits.is_empty() && digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));
+        // Twelve digits of three bits.
+        let size = digits.iter().fold(0, |size, digit| size << 3 | u64::from(*digit & 7));
+        return is_octal.then_some(size).ok_or("the size of a member is not a number");
+    }
+    // The next bit is the sign.
+    if field[0] != 0x80 || field[1..4] != [0; 3] {
+        return Err("the size of a member is negative or has more than 64 bits");
+    }
+    Ok(field[4..].iter().fold(0, |size, byte| size << 8 | u64::from(*byte)))
+}
+
+/// Returns a field up to its first zero byte.
+fn until_zero(field: &[u8]) -> &[u8] {
+    field.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
 /// Returns the padding in bytes after content of this size.
 fn padding(size_bytes: u64) -> u64 {
     (BLOCK_BYTES - size_bytes % BLOCK_BYTES) % BLOCK_BYTES
@@ -292,7 +338,7 @@ fn malformed(reason: &str, offset: u64) -> io::Error {
 mod tests {
     use std::io::{self, Read};
 
-    use super::{BLOCK_BYTES, TarReader, Unpacked, UnpackedKind, each_member};
+    use super::{BLOCK_BYTES, SIZE, TYPE, TarReader, Unpacked, UnpackedKind, each_member};
     use crate::archive::ArchiveError;
     use crate::archive::limits::{MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTES};
 
@@ -300,13 +346,23 @@ mod tests {
     fn member(kind: u8, path: &str, content: &[u8]) -> Vec<u8> {
         let mut header = tar::Header::new_ustar();
         header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
-        header.set_entry_type(tar::EntryType::new(kind));
+        // The crate would write another byte for 0.
+        header.as_mut_bytes()[TYPE] = kind;
         header.set_mode(0o644);
         header.set_size(content.len() as u64);
         header.set_cksum();
         let mut bytes = header.as_bytes().to_vec();
         bytes.extend_from_slice(content);
         bytes.resize(bytes.len().next_multiple_of(512), 0);
+        bytes
+    }
+
+    /// A file of whose header these bytes are the size.
+    fn sized(size: &[u8; 12]) -> Vec<u8> {
+        let mut bytes = member(b'0', "x", b"");
+        bytes[SIZE].copy_from_slice(size);
+        let sum: u32 = bytes[..148].iter().chain(&bytes[156..]).map(|byte| u32::from(*byte)).sum::<u32>() + 256;
+        bytes[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
         bytes
     }
 
@@ -317,7 +373,15 @@ mod tests {
         format!("{}{rest}", length.unwrap()).into_bytes()
     }
 
+    /// The blocks that end an archive.
+    const END: [u8; 1024] = [0; 1024];
+
+    /// Reads members with an end behind them.
     fn members(tar: impl Read) -> io::Result<Vec<(Unpacked, String)>> {
+        whole(tar.chain(&END[..]))
+    }
+
+    fn whole(tar: impl Read) -> io::Result<Vec<(Unpacked, String)>> {
         let mut found = Vec::new();
         each_member(tar, |member, content: &mut dyn Read| {
             let mut text = String::new();
@@ -334,7 +398,11 @@ mod tests {
 
     /// Returns the text of the error.
     fn refused(tar: impl Read) -> String {
-        let error = members(tar).unwrap_err();
+        reason(members(tar))
+    }
+
+    fn reason(read: io::Result<Vec<(Unpacked, String)>>) -> String {
+        let error = read.unwrap_err();
         ArchiveError::of(&error).map_or_else(|| format!("{:?}", error.kind()), ToString::to_string)
     }
 
@@ -448,7 +516,7 @@ mod tests {
         let global = member(b'g', "pax_global_header", &record("comment", "x"));
         for (one, handed_on) in [(one, 3), (global, 0)] {
             for copies in [3, 4] {
-                let tar = one.repeat(copies);
+                let tar = [one.repeat(copies), END.to_vec()].concat();
                 // As if all before these had been read.
                 let reader = TarReader { source: &*tar, position: 0, members: MAX_MEMBERS - 3, name_bytes: 0 };
                 let mut count = 0;
@@ -465,7 +533,7 @@ mod tests {
 
     #[test]
     fn names_are_read_up_to_their_limit_and_not_beyond() {
-        let tar = [member(b'L', "long", b"12345\0"), member(b'2', "x", b"")].concat();
+        let tar = [member(b'L', "long", b"12345\0"), member(b'2', "x", b""), END.to_vec()].concat();
         for (left, expected) in [(5, None), (4, Some("members whose paths take more than 64 MiB together"))] {
             let reader = TarReader { source: &*tar, position: 0, members: 0, name_bytes: MAX_NAME_BYTES - left };
             let read = reader.each_member(|_, _: &mut dyn Read| Ok::<(), io::Error>(()));
@@ -493,8 +561,15 @@ mod tests {
             [member(b'5', "folder", b"content"), file()].concat(),
             [member(b'x', "PaxHeaders/x", &record("size", &u64::MAX.to_string())), file()].concat(),
             sum,
-            file()[..500].to_vec(),
-            member(b'0', "x", b"content")[..600].to_vec(),
+            member(b'0', "folder/", b""),
+            member(0, "folder/", b""),
+            [member(b'L', "long", b"file\0"), member(0, "folder/", b"")].concat(),
+            sized(b"0000000008 \0"),
+            sized(b"+0000000007\0"),
+            sized(b"            "),
+            sized(b"\x80\0\0\x01\0\0\0\0\0\0\0\0"),
+            sized(b"\x81\0\0\0\0\0\0\0\0\0\0\0"),
+            sized(&[0xff; 12]),
         ];
         insta::assert_snapshot!(cases.map(|tar| refused(&*tar)).join("\n"), @r"
         two extended headers of one kind describe one member, at byte 1024 of the unpacked archive
@@ -503,15 +578,53 @@ mod tests {
         a name has a zero byte, at byte 1024 of the unpacked archive
         a name has a zero byte, at byte 1024 of the unpacked archive
         an extended header describes a member that is not there, at byte 1024 of the unpacked archive
-        a record of an extended header is none, at byte 0 of the unpacked archive
+        malformed pax record, at byte 0 of the unpacked archive
         an extended header gives all members one path, link or size, at byte 0 of the unpacked archive
         an extended header gives all members one path, link or size, at byte 0 of the unpacked archive
         a folder or link has a content, at byte 0 of the unpacked archive
         a folder or link has a content, at byte 0 of the unpacked archive
         a member is larger than any file, at byte 1024 of the unpacked archive
         a header does not have the sum that it names, at byte 0 of the unpacked archive
-        UnexpectedEof
-        UnexpectedEof
+        a file has a path that ends with a slash, as those of folders do, at byte 0 of the unpacked archive
+        a file has a path that ends with a slash, as those of folders do, at byte 0 of the unpacked archive
+        a file has a path that ends with a slash, as those of folders do, at byte 1024 of the unpacked archive
+        the size of a member is not a number, at byte 0 of the unpacked archive
+        the size of a member is not a number, at byte 0 of the unpacked archive
+        the size of a member is not a number, at byte 0 of the unpacked archive
+        the size of a member is negative or has more than 64 bits, at byte 0 of the unpacked archive
+        the size of a member is negative or has more than 64 bits, at byte 0 of the unpacked archive
+        the size of a member is negative or has more than 64 bits, at byte 0 of the unpacked archive
         ");
+        let binary = [sized(b"\x80\0\0\0\0\0\0\0\0\0\0\x07"), b"content".to_vec(), vec![0; 505]].concat();
+        assert_eq!(members(&*binary).unwrap()[0].1, "content");
+    }
+
+    /// Wherever an archive ends early, it is not taken for a shorter one.
+    #[test]
+    fn archives_that_are_cut_off_are_refused() {
+        let all = [member(b'0', "x", b"content"), member(b'0', "y", b""), END[..512].to_vec()].concat();
+        assert_eq!(whole(&*all).unwrap().len(), 2);
+        let cuts = [0, 1, 511, 512, 519, 1023, 1024, 1536, 2047];
+        let reasons = cuts.map(|cut| format!("{cut}: {}", reason(whole(&all[..cut]))));
+        insta::assert_snapshot!(reasons.join("\n"), @r"
+        0: it is cut off: the end-of-archive block is missing, at byte 0 of the unpacked archive
+        1: UnexpectedEof
+        511: UnexpectedEof
+        512: UnexpectedEof
+        519: UnexpectedEof
+        1023: UnexpectedEof
+        1024: it is cut off: the end-of-archive block is missing, at byte 1024 of the unpacked archive
+        1536: it is cut off: the end-of-archive block is missing, at byte 1536 of the unpacked archive
+        2047: UnexpectedEof
+        ");
+    }
+
+    #[test]
+    fn links_without_a_readable_target_are_reported_as_such() {
+        let latin = [member(b'K', "long", b"\xe4\0"), member(b'2', "x", b"")].concat();
+        let found = members(&*[member(b'2', "x", b""), member(b'1', "x", b""), latin].concat()).unwrap();
+        let kinds: Vec<&UnpackedKind> = found.iter().map(|(member, _)| &member.kind).collect();
+        let empty = UnpackedKind::Other("a link without a target");
+        assert_eq!(kinds, [&empty, &empty, &UnpackedKind::Other("a link whose target is not UTF-8")]);
     }
 }

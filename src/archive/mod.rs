@@ -18,7 +18,7 @@ mod xz;
 mod xz_blocks;
 
 pub use compression::Compression;
-pub use error::{ArchiveError, ArchiveLimit};
+pub use error::{ArchiveError, ArchiveLimit, is_damage};
 pub use folded::{Folded, Folding};
 pub use members::{Unpacked, UnpackedKind, each_member};
 pub use tar::{Member, MemberKind, Tar};

@@ -89,7 +89,7 @@ fn archives_that_ask_for_all_memory_are_refused() {
     --> artifacts/rand_lib_generic.tar.zst
     help: fetch the artifact again, or take it out of the folder
 
-    error[S050 archive-limit]: the archive has a path of 67108864 bytes at byte 1024 of the unpacked archive; at most 4096 are read
+    error[S050 archive-limit]: the archive has a link target of 67108864 bytes at byte 1024 of the unpacked archive; at most 4096 are read
     --> artifacts/rand_lib_generic.tar.zst
     help: fetch the artifact again, or take it out of the folder
 
@@ -128,6 +128,7 @@ fn manifests_and_faults_without_end_are_refused() {
         for number in 0..2000 {
             let path = "a/".repeat(1900) + &number.to_string();
             let mut header = tar::Header::new_gnu();
+            header.set_entry_type(tar::EntryType::Regular);
             header.set_size(0);
             header.set_mode(0o644);
             tar.append_data(&mut header, path, std::io::empty()).unwrap();
