@@ -41,7 +41,8 @@ impl Compression {
     }
 
     /// The decompressed bytes of a stream; concatenated parts are read as one stream. Damage, an end that
-    /// comes too early, and a need of more memory than the limits allow are errors when it is read.
+    /// comes too early, and a need of more memory than the limits allow are errors when it is read, and whenever it is
+    /// read after that.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -51,14 +52,38 @@ impl Compression {
             Self::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
                 decoder.window_log_max(MAX_ZSTD_WINDOW_LOG)?;
-                Box::new(ZstdFrames(decoder))
+                Box::new(Latched::new(ZstdFrames(decoder)))
             }
             Self::Xz => {
                 // liblzma's decoder with threads fails where one of them cannot be started.
                 let threads = Some(threads.max(1)).filter(|threads| can_start_threads(*threads));
-                Box::new(XzStreams { source: Some(source), decoder: None, threads })
+                Box::new(Latched::new(XzStreams { source: Some(source), decoder: None, is_first: true, threads }))
             }
         })
+    }
+}
+
+/// A decoder that fails again once it has failed: none continues after an error, and an end instead would make a shorter
+/// content of one that is damaged.
+struct Latched<D> {
+    decoder: D,
+    failed: Option<io::ErrorKind>,
+}
+
+impl<D> Latched<D> {
+    fn new(decoder: D) -> Self {
+        Self { decoder, failed: None }
+    }
+}
+
+impl<D: Read> Read for Latched<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(kind) = self.failed {
+            return Err(kind.into());
+        }
+        let read = self.decoder.read(buffer);
+        self.failed = read.as_ref().err().map(io::Error::kind).filter(|kind| *kind != io::ErrorKind::Interrupted);
+        read
     }
 }
 
@@ -68,17 +93,26 @@ struct ZstdFrames<'d, R: BufRead>(zstd::stream::read::Decoder<'d, R>);
 impl<R: BufRead> Read for ZstdFrames<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| {
-            // `ZSTD_error_frameParameter_windowTooLarge` (zstd, lib/common/error_private.c); only its text gets here.
-            let is_limit = error.to_string() == "Frame requires too much memory for decoding";
-            if is_limit { ArchiveLimit::Window.into() } else { error }
+            if error.kind() != io::ErrorKind::Other || error.raw_os_error().is_some() {
+                return error;
+            }
+            // `ZSTD_getErrorString` (zstd, lib/common/error_private.c); only the texts get here.
+            match error.to_string().as_str() {
+                "Frame requires too much memory for decoding" => ArchiveLimit::Window.into(),
+                "Allocation error : not enough memory" => io::ErrorKind::OutOfMemory.into(),
+                _ => io::Error::new(io::ErrorKind::InvalidData, error),
+            }
         })
     }
 }
 
 /// Returns the limit that xz's error stands for, or the error itself.
 fn xz_error(error: io::Error) -> io::Error {
+    use liblzma::stream::Error::{Mem, MemLimit, UnsupportedCheck};
     match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-        Some(liblzma::stream::Error::MemLimit) => ArchiveLimit::Dictionary.into(),
+        Some(MemLimit) => ArchiveLimit::Dictionary.into(),
+        Some(Mem) => io::ErrorKind::OutOfMemory.into(),
+        Some(UnsupportedCheck) => io::Error::new(io::ErrorKind::InvalidData, error),
         _ => error,
     }
 }
@@ -89,12 +123,15 @@ struct XzStreams<R: BufRead> {
     /// What was not read yet, between streams.
     source: Option<R>,
     decoder: Option<XzDecoder<R>>,
+    /// Whether no stream has ended yet.
+    is_first: bool,
     /// `None` where the calling thread decodes.
     threads: Option<u32>,
 }
 
 impl<R: BufRead> XzStreams<R> {
-    fn next_stream(&mut self, source: R) -> io::Result<()> {
+    /// Returns a decoder of one stream.
+    fn stream(&self) -> io::Result<Stream> {
         let stream = match self.threads {
             Some(threads) => MtStreamBuilder::new()
                 .threads(threads)
@@ -103,47 +140,49 @@ impl<R: BufRead> XzStreams<R> {
                 .decoder(),
             None => Stream::new_stream_decoder(MAX_XZ_BYTES, 0),
         };
-        let stream = stream.map_err(io::Error::other)?;
-        self.decoder = Some(XzDecoder::new_stream(source, stream));
-        Ok(())
+        stream.map_err(|error| xz_error(error.into()))
     }
 }
 
 impl<R: BufRead> Read for XzStreams<R> {
+    /// Neither the decoder nor the source is lost where reading is interrupted.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // A file of no bytes at all has not even one stream: the decoder says so.
-        if let Some(source) = self.source.take() {
-            self.next_stream(source)?;
+        loop {
+            if let Some(decoder) = &mut self.decoder {
+                let read = decoder.read(buffer).map_err(xz_error)?;
+                if read > 0 || buffer.is_empty() {
+                    return Ok(read);
+                }
+                if decoder.total_in() == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                self.source = self.decoder.take().map(XzDecoder::into_inner);
+                self.is_first = false;
+            }
+            let Some(source) = &mut self.source else { return Ok(0) };
+            // A file of no bytes at all has not even one stream: the decoder says so.
+            if !self.is_first {
+                // Streams may be filled up with zeros, four at a time (section 2.2).
+                while source.fill_buf()?.first() == Some(&0) {
+                    source.consume(1);
+                }
+                if source.fill_buf()?.is_empty() {
+                    return Ok(0);
+                }
+            }
+            let stream = self.stream()?;
+            self.decoder = self.source.take().map(|source| XzDecoder::new_stream(source, stream));
         }
-        while let Some(mut decoder) = self.decoder.take() {
-            let read = decoder.read(buffer).map_err(xz_error)?;
-            if read > 0 || buffer.is_empty() {
-                self.decoder = Some(decoder);
-                return Ok(read);
-            }
-            if decoder.total_in() == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            let mut source = decoder.into_inner();
-            // Streams may be filled up with zeros, four at a time (section 2.2).
-            while source.fill_buf()?.first() == Some(&0) {
-                source.consume(1);
-            }
-            if !source.fill_buf()?.is_empty() {
-                self.next_stream(source)?;
-            }
-        }
-        Ok(0)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Write as _};
+    use std::io::{ErrorKind, Read, Write as _};
 
     use super::Compression;
-    use crate::archive::ArchiveError;
     use crate::archive::limits::MAX_ZSTD_WINDOW_LOG;
+    use crate::archive::{ArchiveError, is_damage};
 
     fn compressed(compression: Compression, content: &[u8]) -> Vec<u8> {
         match compression {
@@ -177,6 +216,63 @@ mod tests {
             damaged[packed.len() / 2] ^= 1;
             assert!(!read(compression, &damaged).is_ok_and(|read| read == content), "{compression:?} damaged");
         }
+    }
+
+    /// A source that fails once, after this many bytes.
+    struct Faulty<'s> {
+        packed: &'s [u8],
+        left: usize,
+        fault: Option<ErrorKind>,
+    }
+
+    impl Read for Faulty<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            if self.left == 0
+                && let Some(fault) = self.fault.take()
+            {
+                return Err(fault.into());
+            }
+            let most = if self.fault.is_some() { self.left.min(buffer.len()) } else { buffer.len() };
+            let read = self.packed.read(&mut buffer[..most])?;
+            self.left = self.left.saturating_sub(read);
+            Ok(read)
+        }
+    }
+
+    /// Neither makes a shorter content.
+    #[test]
+    fn interruptions_are_retried_and_errors_stay() {
+        for compression in Compression::ALL {
+            let one = compressed(compression, b"some content");
+            let packed = [one.clone(), one].concat();
+            for left in 0..packed.len() {
+                let decoder =
+                    |fault| compression.decoder(Faulty { packed: &packed, left, fault: Some(fault) }, 2).unwrap();
+                let mut content = String::new();
+                decoder(ErrorKind::Interrupted).read_to_string(&mut content).unwrap();
+                assert_eq!(content, "some contentsome content", "{compression:?} interrupted at {left}");
+                let mut decoder = decoder(ErrorKind::TimedOut);
+                for _ in 0..2 {
+                    let kind = decoder.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
+                    assert_eq!(kind, Err(ErrorKind::TimedOut), "{compression:?} failed at {left}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_not_an_error_of_the_machine() {
+        for compression in Compression::ALL {
+            let packed = compressed(compression, &b"some content".repeat(100));
+            let mut damaged = packed.clone();
+            damaged[0] ^= 1;
+            for damaged in [&damaged[..], &packed[..packed.len() - 1]] {
+                let error = read(compression, damaged).unwrap_err();
+                assert!(is_damage(&error), "{compression:?}: {error:?}");
+            }
+        }
+        assert!(!is_damage(&std::io::Error::from_raw_os_error(5)));
+        assert!(!is_damage(&ErrorKind::StorageFull.into()));
     }
 
     /// The memory that a stream asks for is in its head, so that no large stream is needed to ask.
