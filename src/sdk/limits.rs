@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::archive::ArchiveError;
-use crate::diagnostic::registry::sdk as codes;
+use crate::archive::{ArchiveError, is_damage};
+use crate::diagnostic::registry::{host, sdk as codes};
 use crate::diagnostic::{Diagnostic, Place};
 
 /// The largest manifest of an artifact. Manifests have a few kB.
@@ -37,10 +37,15 @@ impl ListingBudget {
     }
 }
 
-/// Reports an archive that cannot be read.
+/// Reports an archive that is refused or damaged, or that the machine cannot read.
 pub fn unreadable_archive(archive: &Path, error: &io::Error) -> Diagnostic {
     match ArchiveError::of(error) {
         Some(ArchiveError::Limit { limit }) => beyond_limit(archive, &format!("the archive has {limit}")),
+        // As `MemberReader::fault`: what the machine cannot do is no reason to fetch the archive again.
+        None if !is_damage(error) => {
+            let message = format!("cannot read `{}`: {error}", archive.display());
+            Diagnostic::new(&host::CANNOT_READ_FILE, message)
+        }
         Some(ArchiveError::Malformed { .. }) | None => {
             let message = format!("the archive is damaged or cut off: {error}");
             fault(&codes::BAD_ARTIFACT, archive, &message)
@@ -61,7 +66,25 @@ fn fault(code: &'static crate::diagnostic::Code, path: &Path, message: &str) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY_BYTES, ListingBudget, MAX_LISTING_BYTES};
+    use std::io;
+    use std::path::Path;
+
+    use super::{ENTRY_BYTES, ListingBudget, MAX_LISTING_BYTES, unreadable_archive};
+
+    #[test]
+    fn only_damage_is_blamed_on_an_archive() {
+        let errors = [
+            io::Error::new(io::ErrorKind::InvalidData, "Data corruption detected"),
+            io::ErrorKind::UnexpectedEof.into(),
+            io::Error::new(io::ErrorKind::StorageFull, "no space left"),
+            io::ErrorKind::OutOfMemory.into(),
+            // EIO.
+            io::Error::from_raw_os_error(5),
+        ];
+        let codes = errors.map(|error| unreadable_archive(Path::new("a.tar.zst"), &error).code.name);
+        let (damage, machine) = ("bad-artifact", "cannot-read-file");
+        assert_eq!(codes, [damage, damage, machine, machine, machine]);
+    }
 
     #[test]
     fn the_memory_of_a_listing_ends_where_it_says() {

@@ -10,7 +10,7 @@ use crate::compat::Compat;
 use crate::diagnostic::registry::{rocm, sdk as codes};
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::sdk::verify::{ON_PURPOSE, Opened};
-use crate::sys::{self, EntryKind, PositionalFile};
+use crate::sys::{self, EntryKind, FileError, PositionalFile};
 
 /// What is asked of all packages together, and told by that: where libraries search those that they need.
 const OF_ALL: [&Code; 3] = [&rocm::LIBRARY_FROM_ELSEWHERE, &rocm::RPATH_LEAVES_WHEEL, &rocm::ABSOLUTE_RPATH];
@@ -64,7 +64,8 @@ pub(super) fn read(folder: &Path, compat: &'static Compat, watchers: Watchers) -
             add_wheel(&mut read, &shown, &path, compat, watchers);
         } else {
             let file = PositionalFile::open(&path)?;
-            let selector = payload::selector(&shown, Section::new(&file, 0, file.size_bytes()));
+            let selector = payload::selector(&shown, Section::new(&file, 0, file.size_bytes()))
+                .map_err(|error| FileError::new("read", &path, error))?;
             let unpacked = selector.files.values().map(|content| content.len() as u64).sum();
             let unpacked = selector.fault.is_none().then_some((selector.files.len(), unpacked));
             read.packages.push(Package { path: shown, size_bytes: file.size_bytes(), unpacked });

@@ -55,7 +55,7 @@ pub(super) fn opened(
             opened.texts.insert(member_name.to_owned(), String::from_utf8_lossy(&text).into_owned());
         }
         if kind == PackageKind::Devel && is_payload(member_name) {
-            opened.payloads.push(payload(wheel, path, member, &mut found));
+            opened.payloads.push(payload(wheel, path, member, &mut found)?);
         }
     }
     Ok(Some((opened, found)))

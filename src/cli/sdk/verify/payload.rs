@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
-use crate::archive::{Compression, Unpacked, UnpackedKind, each_member};
+use crate::archive::{Compression, Unpacked, UnpackedKind, each_member, is_damage};
 use crate::audit::Library;
 use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::registry::rocm;
@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{self, Elf, is_elf};
 use crate::sdk::verify::{Held, Payload, PayloadEntry, Selector};
 use crate::sys;
-use crate::wheel::{Member, Wheel};
+use crate::wheel::{Member, Wheel, WheelError};
 
 /// The sources of `rocm` have a tenth of this.
 const MOST_SOURCE_BYTES: u64 = 16 << 20;
@@ -26,7 +26,15 @@ pub(super) fn is_payload(member: &str) -> bool {
 }
 
 /// Lists a tree; what is wrong with its libraries goes to `found`.
-pub(super) fn payload(wheel: &Wheel<'_>, shown: &str, member: &Member, found: &mut Vec<Diagnostic>) -> Payload {
+///
+/// # Errors
+/// When the machine cannot read or unpack it; damage is a fault of the tree.
+pub(super) fn payload(
+    wheel: &Wheel<'_>,
+    shown: &str,
+    member: &Member,
+    found: &mut Vec<Diagnostic>,
+) -> Result<Payload, WheelError> {
     let mut payload = Payload { member: member.name().to_owned(), ..Payload::default() };
     let place = Place::Member { wheel: shown.to_owned(), member: member.name().to_owned() };
     let mut see = |met: Unpacked, content: &mut dyn Read| {
@@ -46,8 +54,17 @@ pub(super) fn payload(wheel: &Wheel<'_>, shown: &str, member: &Member, found: &m
     } else {
         each_member(reader, &mut see).map(drop)
     };
-    payload.fault = read.err().map(|error| error.to_string());
-    payload
+    payload.fault = damage(read).map_err(WheelError::Read)?;
+    Ok(payload)
+}
+
+/// Returns what is wrong with an archive that was read, unless the machine is at fault.
+fn damage(read: io::Result<()>) -> io::Result<Option<String>> {
+    match read {
+        Ok(()) => Ok(None),
+        Err(error) if is_damage(&error) => Ok(Some(error.to_string())),
+        Err(error) => Err(error),
+    }
 }
 
 /// What a loader would make of a file that streams by. Files that begin otherwise than libraries are not read on.
@@ -93,7 +110,10 @@ fn linked(
 }
 
 /// Reads a source distribution.
-pub(super) fn selector(shown: &str, file: impl Read) -> Selector {
+///
+/// # Errors
+/// When the machine cannot read it; damage is a fault of the source distribution.
+pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
     let mut files = BTreeMap::new();
     let mut left = MOST_SOURCE_BYTES;
     let read = each_member(flate2::read::GzDecoder::new(file), |met: Unpacked, content: &mut dyn Read| {
@@ -105,7 +125,7 @@ pub(super) fn selector(shown: &str, file: impl Read) -> Selector {
         files.insert(path_of(&met)?, bytes);
         Ok(())
     });
-    Selector { path: shown.to_owned(), files, fault: read.err().map(|error: io::Error| error.to_string()) }
+    Ok(Selector { path: shown.to_owned(), files, fault: damage(read)? })
 }
 
 /// The path of a member; folders may end with a slash.
@@ -116,4 +136,32 @@ fn path_of(met: &Unpacked) -> io::Result<String> {
 
 fn damaged(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read};
+
+    use super::selector;
+
+    struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            // EIO.
+            Err(io::Error::from_raw_os_error(5))
+        }
+    }
+
+    #[test]
+    fn a_fault_of_the_machine_is_not_one_of_the_source_distribution() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        io::Write::write_all(&mut packed, &[0; 1024]).unwrap();
+        let packed = packed.finish().unwrap();
+        assert_eq!(selector("rocm.tar.gz", &*packed).unwrap().fault, None);
+        let cut_off = selector("rocm.tar.gz", &packed[..packed.len() - 1]).unwrap();
+        assert!(cut_off.fault.is_some());
+        let error = selector("rocm.tar.gz", packed[..20].chain(Failing)).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(5));
+    }
 }
