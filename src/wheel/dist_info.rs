@@ -42,6 +42,11 @@ impl<'a> WheelHeaders<'a> {
         &self.dist_info
     }
 
+    /// The name of the dist-info folder without its ending, `flash_attn-2.8.3`.
+    pub fn dist_info_stem(&self) -> &str {
+        self.dist_info.strip_suffix(".dist-info").unwrap_or(&self.dist_info)
+    }
+
     /// The path of a file of dist-info.
     pub fn dist_info_path(&self, file: &str) -> String {
         format!("{}/{file}", self.dist_info)
@@ -95,6 +100,11 @@ impl<'a> Wheel<'a> {
     /// The name of the dist-info folder, `flash_attn-2.8.3.dist-info`.
     pub fn dist_info(&self) -> &str {
         self.headers.dist_info()
+    }
+
+    /// The name of the dist-info folder without its ending, `flash_attn-2.8.3`.
+    pub fn dist_info_stem(&self) -> &str {
+        self.headers.dist_info_stem()
     }
 
     /// The path of a file of dist-info.

@@ -50,7 +50,7 @@ pub fn relabel(
     if metadata != *wheel.metadata() {
         edits.replaced.insert(wheel.dist_info_path("METADATA"), metadata.bytes().to_vec().into());
     }
-    let old = wheel.dist_info().trim_end_matches(".dist-info");
+    let old = wheel.dist_info_stem();
     let new = format!("{}-{version}", old.rsplit_once('-').map_or(old, |(stem, _)| stem));
     if new != old {
         for ending in [".dist-info", ".data"] {

@@ -1,6 +1,7 @@
 //! Checking wheels against their names and RECORDs.
 
 use crate::support::elf::Library;
+use crate::support::raw_zip::RawZip;
 use crate::support::{Project, Wheel};
 
 const NAME: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
@@ -130,6 +131,20 @@ fn two_dist_info_folders_none_or_a_misnamed_one_are_told() {
     writer.start_file("a.py", zip::write::SimpleFileOptions::default()).unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     codes(&said_of(NAME, &bytes), &["W014 dist-info-folder"]);
+}
+
+#[test]
+fn a_folder_that_ends_twice_in_dist_info_is_misnamed() {
+    let archive = RawZip::read(&sound().bytes()).with(|archive| {
+        let twice = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(".dist-info", ".dist-info.dist-info").into();
+        for member in &mut archive.members {
+            member.name = twice(&member.name);
+            if member.name.ends_with(b"RECORD") {
+                member.content = twice(&member.content);
+            }
+        }
+    });
+    codes(&said_of(NAME, &archive.bytes()), &["W014 dist-info-folder"]);
 }
 
 #[test]

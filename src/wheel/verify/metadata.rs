@@ -90,7 +90,7 @@ fn is_known_metadata_version(text: &str) -> bool {
 }
 
 fn check_folder(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
-    let stem = wheel.dist_info().trim_end_matches(".dist-info");
+    let stem = wheel.dist_info_stem();
     let is_same = stem.rsplit_once('-').is_some_and(|(distribution, version)| {
         is_same_distribution(distribution, &name.distribution)
             && version.parse::<Version>().is_ok_and(|version| version == name.version)
