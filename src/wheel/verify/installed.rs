@@ -1,7 +1,5 @@
 //! What installers make of a wheel besides its files: programs of entry points, and folders of `.data`.
 
-use std::collections::HashMap;
-
 use super::super::entry_points::{entry_point_faults, reserved_script};
 use super::super::zip::limits::MAX_ENTRY_POINTS_BYTES;
 use super::super::{Member, WheelHeaders};
@@ -37,19 +35,19 @@ fn check_entry_points(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut 
 }
 
 fn check_data(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
-    let stem = wheel.dist_info().trim_end_matches(".dist-info");
+    let stem = wheel.dist_info_stem();
     for member in wheel.archive().members() {
         if let Some(message) = data_fault(member, stem) {
             sink.push(findings.member(&codes::BAD_DATA_FOLDER, member.name(), message));
         }
     }
-    for (member, message) in collisions(wheel.archive().members(), &format!("{stem}.data/")) {
+    for (member, message) in collisions(wheel.archive().members().iter().map(Member::name), &format!("{stem}.data/")) {
         sink.push(findings.member(&codes::BAD_DATA_FOLDER, member, message));
     }
 }
 
 /// A folder of an environment that several parts of a wheel are installed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum InstallRoot {
     SitePackages,
     Scripts,
@@ -72,28 +70,34 @@ fn installed_path<'n>(name: &'n str, data: &str) -> Option<(InstallRoot, &'n str
 ///
 /// Of two files of one path, pip leaves the last of the archive, and uv the one of the scheme that its file system lists
 /// last (`install_data`); both fail where one is a folder.
-fn collisions<'m>(members: &'m [Member], data: &str) -> Vec<(&'m str, String)> {
+fn collisions<'m>(names: impl Iterator<Item = &'m str> + Clone, data: &str) -> Vec<(&'m str, String)> {
     let is_data = |name: &str| name.starts_with(data);
-    if !members.iter().any(|member| is_data(member.name())) {
+    if !names.clone().any(is_data) {
         return Vec::new();
     }
-    let mut installed: HashMap<(InstallRoot, &str), &str> = HashMap::new();
+    let files = names.filter(|name| !name.ends_with('/'));
+    let mut installed: Vec<(InstallRoot, &str, &str)> =
+        files.filter_map(|name| installed_path(name, data).map(|(root, path)| (root, path, name))).collect();
+    // Stable: of several members with one path the first of the archive comes first.
+    installed.sort_by_key(|(root, path, _)| (*root, *path));
+    // Files whose paths the current one begins with, the shortest first.
+    let mut prefixes: Vec<(InstallRoot, &str, &str)> = Vec::new();
     let mut found = Vec::new();
-    for member in members.iter().filter(|member| !member.is_folder()) {
-        let name = member.name();
-        let Some(place) = installed_path(name, data) else { continue };
-        let other = *installed.entry(place).or_insert(name);
-        // A name that is there twice is reported as such.
-        if other != name {
-            let (of_data, another) = if is_data(name) { (name, other) } else { (other, name) };
-            found.push((of_data, format!("`{another}` is installed at the same path")));
+    for (root, path, name) in installed {
+        while prefixes.pop_if(|(other_root, other, _)| *other_root != root || !path.starts_with(*other)).is_some() {}
+        if let Some((.., other)) = prefixes.last().filter(|(_, other, _)| *other == path) {
+            let (of_data, another) = if is_data(name) { (name, *other) } else { (*other, name) };
+            // A name that is there twice is reported as such.
+            if *other != name {
+                found.push((of_data, format!("`{another}` is installed at the same path")));
+            }
+            continue;
         }
-    }
-    for (&(root, path), &name) in &installed {
-        let above = path.match_indices('/').find_map(|(at, _)| installed.get(&(root, &path[..at])).copied());
-        if let Some(above) = above.filter(|above| is_data(above) || is_data(name)) {
+        let above = prefixes.iter().find(|(_, other, _)| path.as_bytes().get(other.len()) == Some(&b'/'));
+        if let Some((.., above)) = above.filter(|(.., above)| is_data(above) || is_data(name)) {
             found.push((name, format!("`{above}` is installed as a file where this needs a folder")));
         }
+        prefixes.push((root, path, name));
     }
     found.sort();
     found
@@ -130,4 +134,48 @@ fn data_fault(member: &Member, stem: &str) -> Option<String> {
     };
     let reserved = reserved_script(script)?;
     Some(format!("it replaces `{reserved}` of the environment"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::collisions;
+
+    #[test]
+    fn members_are_compared_by_where_they_are_installed() {
+        let names = [
+            "demo/x.py",
+            "demo-1.0.data/purelib/demo/x.py",
+            "demo-1.0.data/platlib/demo/x.py",
+            "demo-1.0.data/purelib/demo/x.py/y.py",
+            "demo-1.0.data/scripts/run",
+            "demo-1.0.data/data/bin/run",
+            "demo-1.0.data/data/bin/run/deep",
+            "demo-1.0.data/headers/demo/x.py",
+            "demo/x.pyi",
+            "run/x.py",
+            "demo/x.py-not/y.py",
+        ];
+        let found = collisions(names.into_iter(), "demo-1.0.data/");
+        let shown: Vec<String> = found.iter().map(|(member, message)| format!("{member}: {message}")).collect();
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        demo-1.0.data/data/bin/run: `demo-1.0.data/scripts/run` is installed at the same path
+        demo-1.0.data/data/bin/run/deep: `demo-1.0.data/scripts/run` is installed as a file where this needs a folder
+        demo-1.0.data/platlib/demo/x.py: `demo/x.py` is installed at the same path
+        demo-1.0.data/purelib/demo/x.py: `demo/x.py` is installed at the same path
+        demo-1.0.data/purelib/demo/x.py/y.py: `demo/x.py` is installed as a file where this needs a folder
+        ");
+        assert_eq!(collisions(names[..1].iter().copied(), "demo-1.0.data/"), []);
+    }
+
+    /// The most headers that an archive may have, all of names of the most bytes with a thousand folders each.
+    #[test]
+    fn paths_of_a_thousand_folders_take_linear_time() {
+        let deep = "a/".repeat(1000);
+        let names: Vec<String> = (0..16_000).map(|at| format!("demo-1.0.data/purelib/{deep}{at}")).collect();
+        let start = Instant::now();
+        assert_eq!(collisions(names.iter().map(String::as_str), "demo-1.0.data/"), []);
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
 }
