@@ -45,7 +45,7 @@ pub const MAX_FILES: usize = 100_000;
 pub fn page(xml: &str) -> Result<Page, String> {
     let mut reader = Reader::from_str(xml);
     let (mut page, mut path, mut text) = (Page::default(), Vec::<String>::new(), String::new());
-    let (mut key, mut size_bytes, mut is_listing) = (String::new(), 0, false);
+    let (mut key, mut size_bytes, mut is_listing) = (None, None, false);
     loop {
         match reader.read_event().map_err(|error| error.to_string())? {
             Event::Start(tag) => {
@@ -55,6 +55,9 @@ pub fn page(xml: &str) -> Result<Page, String> {
                 }
                 path.push(tag.local_name().as_ref().to_owned());
                 text.clear();
+                if is_object(&path) {
+                    (key, size_bytes) = (None, None);
+                }
             }
             Event::Text(part) => text.push_str(legal_text(&part, reader.buffer_position())?),
             Event::CData(part) => text.push_str(legal_text(&part, reader.buffer_position() - CDATA_END)?),
@@ -72,14 +75,20 @@ pub fn page(xml: &str) -> Result<Page, String> {
                         let at = reader.buffer_position();
                         return Err(format!("the key {text:?} has a control character, before byte {at}"));
                     }
-                    ["ListBucketResult", "Contents", "Key"] => key.clone_from(&text),
+                    ["ListBucketResult", "Contents", "Key"] => key = Some(text.clone()).filter(|key| !key.is_empty()),
                     ["ListBucketResult", "Contents", "Size"] => {
-                        size_bytes = text.parse().map_err(|_| format!("`{text}` is no size"))?;
+                        size_bytes = Some(text.parse().map_err(|_| format!("`{text}` is not a size"))?);
                     }
                     ["ListBucketResult", "Contents"] if page.objects.len() == MAX_FILES => {
                         return Err(format!("it has more than {MAX_FILES} files"));
                     }
-                    ["ListBucketResult", "Contents"] => page.objects.push((std::mem::take(&mut key), size_bytes)),
+                    ["ListBucketResult", "Contents"] => {
+                        let (Some(key), Some(size_bytes)) = (key.take(), size_bytes.take()) else {
+                            let at = reader.buffer_position();
+                            return Err(format!("it has a file without a key or size, before byte {at}"));
+                        };
+                        page.objects.push((key, size_bytes));
+                    }
                     ["ListBucketResult", "NextContinuationToken"] => page.next = Some(text.clone()),
                     ["ListBucketResult"] => is_listing = true,
                     _ => {}
@@ -91,6 +100,11 @@ pub fn page(xml: &str) -> Result<Page, String> {
         }
     }
     if is_listing { Ok(page) } else { Err("it is no listing of a bucket".to_owned()) }
+}
+
+/// Returns whether an element is a file of a listing.
+fn is_object(path: &[String]) -> bool {
+    path.iter().eq(["ListBucketResult", "Contents"])
 }
 
 /// Returns a text that ends before byte `end`, unless it has a control character that no XML may have, not even as a
@@ -252,6 +266,27 @@ mod tests {
         // A megabyte of elements within each other took minutes.
         let open = "<a>".repeat(1 << 20);
         assert_eq!(page(&open).map_err(|error| error.len() > 10), Err(true));
+    }
+
+    /// An object has nothing of the one before it.
+    #[test]
+    fn objects_without_key_or_size_are_refused() {
+        let whole = "<Contents><Key>a</Key><Size>1</Size></Contents>";
+        let parts = [
+            "<Key>b</Key>",
+            "<Size>2</Size>",
+            "<Key></Key><Size>2</Size>",
+            "<Size>2</Size><Owner><Key>b</Key></Owner>",
+        ];
+        let reasons = parts.map(|part| {
+            page(&format!("<ListBucketResult>{whole}<Contents>{part}</Contents></ListBucketResult>")).unwrap_err()
+        });
+        insta::assert_snapshot!(reasons.join("\n"), @r"
+        it has a file without a key or size, before byte 98
+        it has a file without a key or size, before byte 100
+        it has a file without a key or size, before byte 111
+        it has a file without a key or size, before byte 127
+        ");
     }
 
     /// Keys become names of files and lines of messages.
