@@ -23,6 +23,12 @@ MOST_MEMBERS = 250000
 MOST_NAME_BYTES = 64 << 20  # of all names and texts of links
 LONG_NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 EXTENDED = LONG_NAMES + (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+# What is overridden below is no part of tarfile's interface: without it the limits would not hold.
+OVERRIDDEN = ("_block", "_proc_member", "_proc_gnusparse_00", "_proc_gnusparse_01", "_proc_gnusparse_10")
+for overridden in OVERRIDDEN:
+    if not callable(getattr(tarfile.TarInfo, overridden, None)):
+        version = ".".join(str(part) for part in sys.version_info[:3])
+        sys.exit(f"tarfile of Python {version} has no TarInfo.{overridden}, which limits what it reads; use another Python")
 
 
 class Refused(Exception):
@@ -44,7 +50,7 @@ class Header(tarfile.TarInfo):
         if self.type == tarfile.GNUTYPE_SPARSE:
             self._refuse_sparse()
         if self.type not in EXTENDED:
-            archive.extended_headers = 0
+            archive.extended_headers, archive.long_names = 0, set()
             return super()._proc_member(archive)
         limit = MOST_PATH_BYTES + 1 if self.type in LONG_NAMES else MOST_HEADER_BYTES
         if not 0 <= self.size <= limit:
@@ -52,6 +58,11 @@ class Header(tarfile.TarInfo):
         archive.extended_headers = getattr(archive, "extended_headers", 0) + 1
         if archive.extended_headers > MOST_HEADERS:
             raise tarfile.ReadError(f"a member has more than {MOST_HEADERS} extended headers, at byte {self.offset}")
+        if self.type in LONG_NAMES:
+            long_names = getattr(archive, "long_names", set())
+            if self.type in long_names:
+                raise tarfile.ReadError(f"two extended headers of one kind describe one member, at byte {self.offset}")
+            archive.long_names = long_names | {self.type}
         if self.type != tarfile.XGLTYPE:
             return super()._proc_member(archive)
         # One for all members, in which `git archive` names the commit; tarfile would keep it for good.
@@ -192,7 +203,7 @@ def unpack(path, root):
             if member is None:
                 break
             members += 1
-            name_bytes += len(member.name) + len(member.linkname)
+            name_bytes += len(os.fsencode(member.name)) + len(os.fsencode(member.linkname))
             if members > MOST_MEMBERS or name_bytes > MOST_NAME_BYTES:
                 raise tarfile.ReadError(f"more than {MOST_MEMBERS} members, or {MOST_NAME_BYTES} bytes of names")
             try:

@@ -404,6 +404,9 @@ fn large_headers_of_source_archives_are_refused() {
         said(&|tar| raw(tar, b'S', b"")),
         said(&|tar| raw(tar, b'x', b"11 size=-9\n")),
         said(&|tar| tar.get_mut().extend([7; 512])),
+        said(&|tar| [b'L', b'K'].iter().for_each(|kind| raw(tar, *kind, b"mine/last\0"))),
+        said(&|tar| (0..2).for_each(|_| raw(tar, b'L', b"mine/long\0"))),
+        said(&|tar| (0..2).for_each(|_| raw(tar, b'K', b"mine/long\0"))),
     ];
     insta::assert_snapshot!(all.concat(), @"
     unpacked
@@ -424,15 +427,20 @@ fn large_headers_of_source_archives_are_refused() {
     a.tar.gz: it cannot be unpacked: a sparse file is not supported, at byte 1024
     a.tar.gz: it cannot be unpacked: a size is less than 0
     a.tar.gz: it cannot be unpacked: invalid header, at byte 1024
+    unpacked
+    a.tar.gz: it cannot be unpacked: two extended headers of one kind describe one member, at byte 2048
+    a.tar.gz: it cannot be unpacked: two extended headers of one kind describe one member, at byte 2048
     ");
 }
 
 /// Members are counted with their names; here the limits are small, since those of the program take seconds to reach.
 #[test]
 fn members_and_names_of_source_archives_are_limited() {
-    let job = |count: usize| Job::new(|tar| (0..count).for_each(|at| append(tar, &format!("mine/{at}"), b"x")));
-    let refused = |limit: &str, small: &str, count: usize| {
-        let job = job(count);
+    let job = |count: usize, name: &str| {
+        Job::new(|tar| (0..count).for_each(|at| append(tar, &format!("mine{name}{at}"), b"x")))
+    };
+    let refused_with = |limit: &str, small: &str, count: usize, name: &str| {
+        let job = job(count, name);
         let output = job.run_program(0, &|program| {
             assert!(program.contains(limit), "{program}");
             program.replace(limit, small)
@@ -440,10 +448,25 @@ fn members_and_names_of_source_archives_are_limited() {
         assert_eq!(output.status.success(), job.project.has("job/src/mine"));
         !output.status.success()
     };
+    let refused = |limit: &str, small: &str, count| refused_with(limit, small, count, "/");
     assert!(!refused("MOST_MEMBERS = 250000", "MOST_MEMBERS = 3", 3));
     assert!(refused("MOST_MEMBERS = 250000", "MOST_MEMBERS = 3", 4));
     assert!(!refused("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 18", 3));
     assert!(refused("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 18", 4));
+    // Bytes, not characters.
+    assert!(!refused_with("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 24", 3, "/\u{e4}"));
+    assert!(refused_with("MOST_NAME_BYTES = 64 << 20", "MOST_NAME_BYTES = 23", 3, "/\u{e4}"));
+}
+
+/// The limits are methods that tarfile calls: a Python that has none of that name would not call them.
+#[test]
+fn a_python_without_the_overridden_methods_is_refused() {
+    let job = Job::new(|tar| append(tar, "mine/setup.py", b"new"));
+    let before = "import tarfile\ndel tarfile.TarInfo._proc_member\n";
+    let said = job.refused(before);
+    let version = said.split("Python ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().to_owned();
+    assert!(version.starts_with("3."), "{said}");
+    insta::assert_snapshot!(said.replace(&version, "3.x"), @"tarfile of Python 3.x has no TarInfo._proc_member, which limits what it reads; use another Python");
 }
 
 /// Steps before it may have left links in the job's folder.
