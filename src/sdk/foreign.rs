@@ -40,8 +40,8 @@ pub fn refuse_foreign(
     foreign.sort_unstable();
     let first = foreign.first()?;
     let message = match foreign.len() {
-        1 => format!("`{first}` is no package of the SDK, and would be removed"),
-        more => format!("{more} files are no packages of the SDK, and would be removed"),
+        1 => format!("`{first}` is not a package of the SDK and would be removed"),
+        more => format!("{more} files are not packages of the SDK and would be removed"),
     };
     let mut fault = Diagnostic::new(&codes::FOREIGN_OUTPUT, message).at(place, "");
     if foreign.len() > 1 {

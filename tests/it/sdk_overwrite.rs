@@ -29,7 +29,7 @@ fn packages_are_replaced_and_files_of_others_are_not() {
     let said = project.run(BUILD).exits(1).stderr;
     assert_eq!(project.files(), before);
     insta::assert_snapshot!(said, @r"
-    error[S051 foreign-output]: 5 files are no packages of the SDK, and would be removed
+    error[S051 foreign-output]: 5 files are not packages of the SDK and would be removed
     --> out/dist
      = note: they are `empty`, `mine/deep/rocm_sdk_core-7.9.0-py3-none-linux_x86_64.whl`, `notes.txt`, `rocm-notes.md`, `torch-2.9.0-cp312-cp312-linux_x86_64.whl`
     help: move them elsewhere, or give another folder with `--dest-dir`

@@ -24,7 +24,7 @@ pub(super) fn member_name(bytes: &[u8], flags: u16) -> Result<String, WheelError
     }
     let name = match std::str::from_utf8(bytes) {
         Ok(name) => name.to_owned(),
-        Err(_) => return refuse("it is marked as UTF-8 and is none"),
+        Err(_) => return refuse("it is marked as UTF-8 but is not"),
     };
     let path = name.strip_suffix('/').unwrap_or(&name);
     if name.contains('\0') {
