@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::uri::Authority;
 use http::{HeaderValue, Method, Request, Response, Uri};
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -33,6 +34,8 @@ type SecureClient = Client<HttpsConnector<HttpConnector<Resolver>>, Body>;
 /// Requests over TLS, and without it where the address says so; through a proxy where one is named.
 pub struct Net {
     proxies: Matcher,
+    /// What is wrong with the address of the proxy.
+    fault: Option<String>,
     plain: PlainClient,
     /// Made when the first address needs it: the machine's certificates are many.
     secure: OnceLock<Result<SecureClient, WireError>>,
@@ -41,8 +44,10 @@ pub struct Net {
 /// Proxies as the usual variables name them.
 #[derive(Debug, Clone, Default)]
 pub struct Through {
-    /// For `https:` addresses. Others are on this machine.
+    /// For `https:` addresses. Others are on this machine. Empty where there is none.
     pub https: String,
+    /// The variable that names it.
+    pub variable: &'static str,
     /// Hosts that are asked directly, with commas between.
     pub direct: String,
 }
@@ -50,8 +55,12 @@ pub struct Through {
 impl Net {
     /// The network as seen through these proxies.
     pub fn new(through: &Through) -> Self {
+        let fault = through.fault();
+        // A matcher ignores an address that is none; hosts without a proxy are the same for any.
+        let https = if fault.is_some() { "http://unusable.invalid".to_owned() } else { through.https.clone() };
         Self {
-            proxies: Matcher::builder().https(through.https.clone()).no(through.direct.clone()).build(),
+            proxies: Matcher::builder().https(https).no(through.direct.clone()).build(),
+            fault,
             plain: client(connector()),
             secure: OnceLock::new(),
         }
@@ -69,12 +78,15 @@ impl Net {
         let counter = Arc::clone(&moved);
         let request = request.map(|inner| CountedBody { inner, frames: counter }.boxed_unsync());
         let proxy = self.proxy_of(request.uri());
+        if let (Some(_), Some(reason)) = (&proxy, &self.fault) {
+            return Err(WireError { reason: reason.clone(), is_lasting: true });
+        }
         let through = proxy.as_ref().map(name_of);
         let answer = match (request.uri().scheme_str(), proxy) {
             (Some("http"), _) => self.plain.request(request),
             (_, None) => self.secure.get_or_init(|| Ok(client(secured(connector())?))).clone()?.request(request),
             // One connection a request: only few requests go through a proxy.
-            (_, Some(proxy)) => client(secured(tunnel(&proxy)?)?).request(request),
+            (_, Some(proxy)) => client(secured(tunnel(&proxy))?).request(request),
         };
         tokio::pin!(answer);
         let mut before = 0;
@@ -163,18 +175,12 @@ fn connector() -> HttpConnector<Resolver> {
 }
 
 /// A connection through a proxy that is asked in plain text, as nearly all are.
-fn tunnel(proxy: &Intercept) -> Result<Tunnel<HttpConnector<Resolver>>, WireError> {
-    let scheme = proxy.uri().scheme_str().unwrap_or_default();
-    if scheme != "http" {
-        let reason =
-            format!("the proxy {} is one of `{scheme}:`, but only `http:` proxies are supported", name_of(proxy));
-        return Err(WireError { reason, is_lasting: true });
-    }
+fn tunnel(proxy: &Intercept) -> Tunnel<HttpConnector<Resolver>> {
     let tunnel = Tunnel::new(proxy.uri().clone(), connector());
-    Ok(match proxy.basic_auth() {
+    match proxy.basic_auth() {
         Some(value) => tunnel.with_auth(value.clone()),
         None => tunnel,
-    })
+    }
 }
 
 /// Host and port of a proxy, without who asks it.
@@ -234,11 +240,35 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// The proxies that variables name; `get` gives a variable's value.
 impl Through {
-    /// Those of `https_proxy`, `all_proxy` and `no_proxy`; the small spelling wins over the large one.
+    /// Those of `https_proxy`, `all_proxy` and `no_proxy`; the small spelling wins over the large one. An empty variable is
+    /// one that is not set (curl's manual, "Environment").
     pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
-        let either = |name: &str| get(name).or_else(|| get(&name.to_uppercase())).map(str::to_owned);
-        let https = either("https_proxy").or_else(|| either("all_proxy")).unwrap_or_default();
-        Self { https, direct: either("no_proxy").unwrap_or_default() }
+        let set = |name: &str| get(name).filter(|text| !text.trim().is_empty());
+        let either = |name: &str| set(name).or_else(|| set(&name.to_uppercase())).map(str::to_owned);
+        let named = ["https_proxy", "all_proxy"].into_iter().find_map(|variable| Some((variable, either(variable)?)));
+        let (variable, https) = named.unwrap_or_default();
+        Self { https, variable, direct: either("no_proxy").unwrap_or_default() }
+    }
+
+    /// Returns what is wrong with the address of the proxy, without the address: it may hold a password.
+    fn fault(&self) -> Option<String> {
+        if self.https.is_empty() {
+            return None;
+        }
+        let variable = self.variable;
+        let (scheme, rest) = self.https.split_once("://").unwrap_or(("http", &self.https));
+        if !scheme.eq_ignore_ascii_case("http") {
+            return Some(format!("`{variable}` is a `{scheme}:` proxy, but only `http:` proxies are supported"));
+        }
+        let is_address = format!("http://{rest}").parse::<Uri>().is_ok_and(|uri| {
+            let authority = uri.authority().map_or("", Authority::as_str);
+            let address = authority.rsplit_once('@').map_or(authority, |(_, address)| address);
+            let host = uri.host().unwrap_or_default();
+            // An impossible port is none to `Uri`.
+            let is_port = |port: &str| port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+            !host.is_empty() && address.strip_prefix(host).is_some_and(|port| port.is_empty() || is_port(port))
+        });
+        (!is_address).then(|| format!("the value of `{variable}` is not the address of a proxy"))
     }
 }
 

@@ -404,7 +404,6 @@ fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
         (format!("http://somebody:passw0rd@{closed}"), "refused"),
         (format!("http://somebody:passw0rd@{refusing}"), "unsuccessful"),
         (format!("http://somebody:passw0rd@{asking}"), "authorization"),
-        (format!("socks5://somebody:passw0rd@{closed}"), "socks5"),
     ] {
         let project = project().env("HTTPS_PROXY", &proxy);
         let told = fails(&project, "https://github.example.com/api/v3", &[], 3, "G107");
@@ -412,4 +411,27 @@ fn a_proxy_that_refuses_is_named_at_once_and_without_its_password() {
         let address = proxy.rsplit('@').next().unwrap();
         assert!(told.contains(&format!("proxy {address}")) || told.contains(&format!("proxy `{address}`")), "{told}");
     }
+}
+
+#[test]
+fn a_proxy_that_cannot_be_used_is_an_error() {
+    let fault = |variable: &str, proxy: &str| {
+        let project = project().env(variable, proxy);
+        fails(&project, "https://github.example.com/api/v3", &[], 3, "G107")
+    };
+    let of_socks = fault("ALL_PROXY", "socks5://somebody:passw0rd@127.0.0.1:9");
+    insta::assert_snapshot!(of_socks, @r"
+    1 files read, 0 known by their digest
+    error[G107 no-answer]: GET /api/v3/repos/me/wheels/releases: no answer: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
+    --> GET /api/v3/repos/me/wheels/releases
+    help: set the variable to an address like `http://HOST:PORT`, or unset it
+    ");
+    for proxy in ["nonsense proxy", ":::", "http://", "http://h:99999", "http://somebody:passw0rd@"] {
+        let said = fault("HTTPS_PROXY", proxy);
+        assert!(said.contains("the value of `https_proxy` is not the address of a proxy"), "{proxy}: {said}");
+        assert!(!said.contains("passw0rd"), "{said}");
+    }
+    // A host without a proxy needs none that works.
+    let project = project().env("HTTPS_PROXY", ":::").env("NO_PROXY", "localhost");
+    publish(&project, &server(&[]).url(), &[], 0);
 }
