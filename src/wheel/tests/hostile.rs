@@ -121,10 +121,14 @@ fn lying(size: u64, level: u32) -> Vec<u8> {
 #[test]
 fn a_size_that_is_a_lie_is_found_without_room_for_it() {
     assert_eq!(codes(&lying(100_000, 6)), [""; 0]);
-    for size in [0, 1, 99_999, 100_001, 4_000_000_000] {
+    for size in [0, 1, 99_999, 100_001, 110_000, 4_000_000_000] {
         let bytes = lying(size, 6);
         assert_eq!(codes(&bytes), ["W012"], "{size}");
-        let archive = Archive::open(&bytes).unwrap();
+        // More than any deflated data of its length hold is refused before a member is read.
+        let Ok(archive) = Archive::open(&bytes) else {
+            assert_eq!(size, 4_000_000_000);
+            continue;
+        };
         assert!(archive.read(&archive.members()[0], u64::MAX).is_err());
         let mut seen = 0;
         assert!(archive.stream(&archive.members()[0], &mut |piece| seen += piece.len()).is_err());
