@@ -1,5 +1,7 @@
 //! Which proxy an address is fetched through.
 
+use crate::sys::{NamedProxy, variable_text};
+
 /// Proxies as the usual variables name them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
@@ -9,45 +11,27 @@ pub struct Proxies {
     direct: Vec<String>,
 }
 
-/// The value of a variable that names a proxy.
-#[derive(Clone, PartialEq, Eq)]
-struct NamedProxy {
-    variable: &'static str,
-    text: String,
-}
-
-impl std::fmt::Debug for NamedProxy {
-    /// The text may hold a password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.variable)
-    }
-}
-
 impl Proxies {
-    /// Those of `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; the small spelling wins over the large one.
-    pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
-        // An empty variable is one that is not set (curl's manual, "Environment").
-        let set = |name: &str| get(name).filter(|text| !text.trim().is_empty());
-        let either = |name: &str| set(name).or_else(|| set(&name.to_uppercase())).map(str::to_owned);
-        let direct = either("no_proxy").unwrap_or_default();
-        let named = |variable: &'static str| either(variable).map(|text| NamedProxy { variable, text });
+    /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence over upper case.
+    pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str> + Copy) -> Self {
+        let direct = variable_text("no_proxy", get).unwrap_or_default();
         Self {
-            http: named("http_proxy").or_else(|| named("all_proxy")),
-            https: named("https_proxy").or_else(|| named("all_proxy")),
+            http: NamedProxy::from_variables(["http_proxy", "all_proxy"], get),
+            https: NamedProxy::from_variables(["https_proxy", "all_proxy"], get),
             direct: direct.split(',').map(|host| host.trim().to_owned()).filter(|host| !host.is_empty()).collect(),
         }
     }
 
-    /// The proxy for an address. A value that is no address is told without showing it, for it may hold a password.
+    /// Returns the proxy for an address.
     pub(super) fn of(&self, address: &str) -> Result<Option<ureq::Proxy>, String> {
         let named = if address.starts_with("https://") { &self.https } else { &self.http };
-        let Some(NamedProxy { variable, text }) = named else { return Ok(None) };
-        let fault = |_| format!("the value of `{variable}` is not the address of a proxy");
+        let Some(named) = named else { return Ok(None) };
+        let fault = |_| named.malformed();
         // ureq is built without SOCKS, and panics where it is asked for it.
-        if let Some((scheme, _)) = text.split_once("://").filter(|(scheme, _)| is_socks(scheme)) {
-            return Err(format!("`{variable}` is a `{scheme}:` proxy, but only `http:` proxies are supported"));
+        if let Some(scheme) = named.scheme().filter(|scheme| is_socks(scheme)) {
+            return Err(named.unsupported(scheme));
         }
-        let proxy = ureq::Proxy::new(text).map_err(fault)?;
+        let proxy = ureq::Proxy::new(named.address()).map_err(fault)?;
         let mut with_exceptions = ureq::Proxy::builder(proxy.protocol()).host(proxy.host()).port(proxy.port());
         if let Some(name) = proxy.username() {
             with_exceptions = with_exceptions.username(name);

@@ -24,6 +24,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::api::is_loopback;
 use super::resolver::Resolver;
 use super::wire::{Answering, Body, SILENCE, Wire, WireError};
+use crate::sys::{NamedProxy, variable_text};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(15);
@@ -34,7 +35,7 @@ type SecureClient = Client<HttpsConnector<HttpConnector<Resolver>>, Body>;
 /// Requests over TLS, and without it where the address says so; through a proxy where one is named.
 pub struct Net {
     proxies: Matcher,
-    /// What is wrong with the address of the proxy.
+    /// Why the proxy cannot be used.
     fault: Option<String>,
     plain: PlainClient,
     /// Made when the first address needs it: the machine's certificates are many.
@@ -44,22 +45,27 @@ pub struct Net {
 /// Proxies as the usual variables name them.
 #[derive(Debug, Clone, Default)]
 pub struct Through {
-    /// For `https:` addresses. Others are on this machine. Empty where there is none.
-    pub https: String,
-    /// The variable that names it.
-    pub variable: &'static str,
+    /// For `https:` addresses. Others are on this machine.
+    https: Option<NamedProxy>,
     /// Hosts that are asked directly, with commas between.
-    pub direct: String,
+    direct: String,
 }
 
 impl Net {
     /// The network as seen through these proxies.
     pub fn new(through: &Through) -> Self {
         let fault = through.fault();
-        // A matcher ignores an address that is none; hosts without a proxy are the same for any.
-        let https = if fault.is_some() { "http://unusable.invalid".to_owned() } else { through.https.clone() };
+        // The matcher ignores an invalid address, and would connect directly.
+        let address = if fault.is_some() {
+            Some("http://unusable.invalid")
+        } else {
+            through.https.as_ref().map(NamedProxy::address)
+        };
         Self {
-            proxies: Matcher::builder().https(https).no(through.direct.clone()).build(),
+            proxies: Matcher::builder()
+                .https(address.unwrap_or_default().to_owned())
+                .no(through.direct.clone())
+                .build(),
             fault,
             plain: client(connector()),
             secure: OnceLock::new(),
@@ -240,35 +246,28 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// The proxies that variables name; `get` gives a variable's value.
 impl Through {
-    /// Those of `https_proxy`, `all_proxy` and `no_proxy`; the small spelling wins over the large one. An empty variable is
-    /// one that is not set (curl's manual, "Environment").
-    pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
-        let set = |name: &str| get(name).filter(|text| !text.trim().is_empty());
-        let either = |name: &str| set(name).or_else(|| set(&name.to_uppercase())).map(str::to_owned);
-        let named = ["https_proxy", "all_proxy"].into_iter().find_map(|variable| Some((variable, either(variable)?)));
-        let (variable, https) = named.unwrap_or_default();
-        Self { https, variable, direct: either("no_proxy").unwrap_or_default() }
+    /// Reads `https_proxy`, `all_proxy` and `no_proxy`. Lower case takes precedence over upper case.
+    pub fn from_variables<'a>(get: impl Fn(&str) -> Option<&'a str> + Copy) -> Self {
+        let https = NamedProxy::from_variables(["https_proxy", "all_proxy"], get);
+        Self { https, direct: variable_text("no_proxy", get).unwrap_or_default() }
     }
 
-    /// Returns what is wrong with the address of the proxy, without the address: it may hold a password.
+    /// Returns why the proxy cannot be used, if so.
     fn fault(&self) -> Option<String> {
-        if self.https.is_empty() {
-            return None;
+        let named = self.https.as_ref()?;
+        if let Some(scheme) = named.scheme().filter(|scheme| !scheme.eq_ignore_ascii_case("http")) {
+            return Some(named.unsupported(scheme));
         }
-        let variable = self.variable;
-        let (scheme, rest) = self.https.split_once("://").unwrap_or(("http", &self.https));
-        if !scheme.eq_ignore_ascii_case("http") {
-            return Some(format!("`{variable}` is a `{scheme}:` proxy, but only `http:` proxies are supported"));
-        }
+        let rest = named.address().split_once("://").map_or(named.address(), |(_, rest)| rest);
         let is_address = format!("http://{rest}").parse::<Uri>().is_ok_and(|uri| {
             let authority = uri.authority().map_or("", Authority::as_str);
             let address = authority.rsplit_once('@').map_or(authority, |(_, address)| address);
             let host = uri.host().unwrap_or_default();
-            // An impossible port is none to `Uri`.
+            // `Uri` accepts a port above 65535, and then returns none.
             let is_port = |port: &str| port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
             !host.is_empty() && address.strip_prefix(host).is_some_and(|port| port.is_empty() || is_port(port))
         });
-        (!is_address).then(|| format!("the value of `{variable}` is not the address of a proxy"))
+        (!is_address).then(|| named.malformed())
     }
 }
 

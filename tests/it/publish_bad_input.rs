@@ -424,7 +424,7 @@ fn a_proxy_that_cannot_be_used_is_an_error() {
     1 files read, 0 known by their digest
     error[G107 no-answer]: GET /api/v3/repos/me/wheels/releases: no answer: `all_proxy` is a `socks5:` proxy, but only `http:` proxies are supported
     --> GET /api/v3/repos/me/wheels/releases
-    help: set the variable to an address like `http://HOST:PORT`, or unset it
+    help: check the network, and the proxy that `https_proxy` or `all_proxy` names, if any
     ");
     for proxy in ["nonsense proxy", ":::", "http://", "http://h:99999", "http://somebody:passw0rd@"] {
         let said = fault("HTTPS_PROXY", proxy);

@@ -56,10 +56,8 @@ fn advice(error: &GithubError) -> Advice {
         GithubError::NoAnswer { reason, .. } if reason.contains("certificate") => {
             (&codes::NO_ANSWER, "where an authority of your own signs, name its certificates in `SSL_CERT_FILE`")
         }
-        GithubError::NoAnswer { reason, .. }
-            if reason.contains(" proxies are supported") || reason.contains("address of a proxy") =>
-        {
-            (&codes::NO_ANSWER, "set the variable to an address like `http://HOST:PORT`, or unset it")
+        GithubError::NoAnswer { is_lasting: true, .. } => {
+            (&codes::NO_ANSWER, "check the network, and the proxy that `https_proxy` or `all_proxy` names, if any")
         }
         GithubError::NoAnswer { .. } => {
             (&codes::NO_ANSWER, "check the network and the proxy; run the same command again to go on")
