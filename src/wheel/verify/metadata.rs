@@ -82,7 +82,7 @@ fn check_name_and_version(wheel: &WheelHeaders<'_>, name: &WheelName, findings: 
     }
 }
 
-/// Whether a version of METADATA has a known major version. Tools must fail for a greater one (core metadata
+/// Returns whether a `Metadata-Version` has a known major version. Tools must fail for a greater one (core metadata
 /// specification, "Metadata-Version").
 fn is_known_metadata_version(text: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -32,15 +32,7 @@ pub fn verify_watched(source: &dyn ReadAt, name: &WheelName, watch: &Watch<'_>) 
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
     match Wheel::open(source) {
-        Ok(wheel) => {
-            members::check_container(wheel.archive(), &findings, &mut sink);
-            members::check_record(&wheel, &findings, &|_| false, &meter(wheel.archive(), watch), &mut sink);
-            metadata::check(wheel.headers(), name, &findings, &mut sink);
-            installed::check(wheel.headers(), &findings, &mut sink);
-            if !sink.has_errors() {
-                members::check_ratio(wheel.archive(), &findings, &mut sink);
-            }
-        }
+        Ok(wheel) => check(&wheel, name, &|_| false, &findings, watch, &mut sink),
         Err(error) => {
             sink.push(error.diagnostic(&findings.wheel));
             if let Ok(archive) = Archive::open(source) {
@@ -59,17 +51,30 @@ pub fn verify_some(
 ) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
-    members::check_container(wheel.archive(), &findings, &mut sink);
-    members::check_record(wheel, &findings, is_known, &meter(wheel.archive(), &|_| {}), &mut sink);
-    metadata::check(wheel.headers(), name, &findings, &mut sink);
-    installed::check(wheel.headers(), &findings, &mut sink);
-    if !sink.has_errors() {
-        members::check_ratio(wheel.archive(), &findings, &mut sink);
-    }
+    check(wheel, name, is_known, &findings, &|_| {}, &mut sink);
     shortened(sink.finish(), &findings)
 }
 
-/// Checks the records of the archive, METADATA and WHEEL against the file name, and RECORD against the names of the members; these are not read.
+/// Checks the archive, RECORD and the members that are not known to match it, METADATA, WHEEL, entry points and `.data`.
+fn check(
+    wheel: &Wheel<'_>,
+    name: &WheelName,
+    is_known: &(dyn Fn(&Member) -> bool + Sync),
+    findings: &Findings,
+    watch: &Watch<'_>,
+    sink: &mut Sink,
+) {
+    members::check_container(wheel.archive(), findings, sink);
+    members::check_record(wheel, findings, is_known, &meter(wheel.archive(), watch), sink);
+    metadata::check(wheel.headers(), name, findings, sink);
+    installed::check(wheel.headers(), findings, sink);
+    if !sink.has_errors() {
+        members::check_ratio(wheel.archive(), findings, sink);
+    }
+}
+
+/// Checks the records of the archive, METADATA and WHEEL against the file name, and RECORD against the names of the
+/// members; their contents are not read.
 pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
