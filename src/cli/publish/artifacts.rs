@@ -49,8 +49,8 @@ impl Artifacts {
                 let (path, name) = (folder.join(&name), name[prefix.len()..].to_owned());
                 match size {
                     None => artifact.others.push(name),
-                    Some(_) if name == SUMS => {
-                        artifact.sums = Some(sums(&path).map_err(|error| machine(error, sink))?);
+                    Some(size_bytes) if name == SUMS => {
+                        artifact.sums = Some(sums(&path, size_bytes).map_err(|error| machine(error, sink))?);
                     }
                     Some(_) if is_asset(&name) => drop(artifact.files.insert(name, None)),
                     Some(_) => {
@@ -94,10 +94,9 @@ impl Artifacts {
 }
 
 /// Reads the `SHA256SUMS` of an artifact; of one that is too large only the digest.
-fn sums(path: &Path) -> Result<ArtifactSums, sys::FileError> {
-    let (size_bytes, found) = sys::digest_of(path)?;
+fn sums(path: &Path, size_bytes: u64) -> Result<ArtifactSums, sys::FileError> {
     if size_bytes > LARGEST_SUMS_BYTES {
-        return Ok(ArtifactSums { digest: found, bytes: Vec::new(), size_bytes });
+        return Ok(ArtifactSums { digest: sys::digest_of(path)?.1, bytes: Vec::new(), size_bytes });
     }
     let bytes = sys::read_bytes(path, LARGEST_SUMS_BYTES)?;
     Ok(ArtifactSums { digest: digest(&bytes), bytes, size_bytes })
