@@ -3,6 +3,8 @@
     index_wheels.py FOLDER
 """
 
+import base64
+import hashlib
 import io
 import pathlib
 import sys
@@ -26,10 +28,20 @@ def wheel(name, more):
     project, version = name.split("-")[:2]
     info = f"{project}-{version}.dist-info"
     tag = "-".join(name[: -len(".whl")].split("-")[-3:])
+    members = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n{more}".rstrip() + "\n",
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
+    }
+    members[f"{info}/RECORD"] = "".join(row(*member) for member in members.items()) + f"{info}/RECORD,,\n"
     with zipfile.ZipFile(FOLDER / name, "w") as archive:
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n{more}".rstrip() + "\n")
-        archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n")
-        archive.writestr(f"{info}/RECORD", "")
+        for member, text in members.items():
+            archive.writestr(member, text)
+
+
+def row(member, text):
+    content = text.encode()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+    return f"{member},sha256={digest},{len(content)}\n"
 
 
 def sdist(project, version):
