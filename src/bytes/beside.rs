@@ -45,7 +45,7 @@ fn look(see: &mut See<'_>, pieces: &Receiver<(Vec<u8>, usize)>, back: &Sender<Ve
     }
 }
 
-/// What looks at each piece.
+/// A function that is called with each piece.
 type See<'s> = dyn FnMut(&[u8]) + Send + 's;
 
 /// The way of pieces to the thread that looks at them.

@@ -55,7 +55,7 @@ impl FromStr for Requirement {
 struct Parts<'t> {
     /// The name with the versions or the URL.
     head: String,
-    /// What follows `;`.
+    /// The marker, without its `;`.
     marker: Option<&'t str>,
 }
 
@@ -109,7 +109,7 @@ fn after_extras(text: &str) -> Result<&str, String> {
     }
 }
 
-/// What separates the parts of a requirement.
+/// Whitespace of the grammar (PEP 508, `wsp`).
 const BLANKS: [char; 2] = [' ', '\t'];
 
 fn is_inner(c: char) -> bool {

@@ -94,7 +94,7 @@ fn a_leg_with_a_changed_file_collects_nothing() {
     assert!(!toy.path("kept").exists());
 }
 
-/// What is linked and cannot be completed goes away again.
+/// Links are removed again if a later file cannot be written.
 #[test]
 fn a_leg_that_cannot_write_leaves_its_folder_empty() {
     let toy = built();

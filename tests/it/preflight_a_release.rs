@@ -342,7 +342,7 @@ fn every_legal_tag_character_can_be_published() {
     }
 }
 
-/// A name that is none is refused also where GitHub is not asked.
+/// Malformed repository names are refused in offline runs, too.
 #[test]
 fn preflight_refuses_names_that_are_no_repository() {
     let project = Project::new().file("state.json", "[]");

@@ -66,7 +66,7 @@ pub(in crate::cli::publish) struct Options {
 }
 
 impl Options {
-    /// The value of `--prerelease` that was written without a `=`, and taken for a file.
+    /// Returns the value of `--prerelease` that was written without `=`, and so was parsed as a file.
     pub(in crate::cli::publish) fn stray_prerelease<'f>(&self, files: &'f [PathBuf]) -> Option<&'f str> {
         let mut words = files.iter().filter(|file| !sys::exists(file)).filter_map(|file| file.to_str());
         words.find(|word| self.prerelease == "true" && ["auto", "true", "false"].contains(word))

@@ -45,7 +45,7 @@ pub(super) fn send(
         open: &|name| content.open(name),
         on_step: &mut |step| {
             match step {
-                // Reports a wheel that is deleted, and its replacement.
+                // A published wheel is deleted here.
                 Step::DeleteAsset { name, why: DeleteReason::OtherBytes, .. } => {
                     shell.tell(&format!("replacing {name}: the release has a file with other bytes"));
                 }
