@@ -50,8 +50,19 @@ needs() {
   export ROCK_MATRIX_BIN
 }
 
+# `one_at_a_time NAME COMMAND...`: stages that run at the same time take turns with what they share.
+one_at_a_time() {
+  local turn
+  mkdir -p "$cache/locks"
+  exec {turn}>"$cache/locks/$1"
+  flock "$turn"
+  "${@:2}"
+  exec {turn}>&-
+}
+
 # `needs_pypi PROJECT...`: into one virtual environment that is kept between runs, or the stage is skipped.
-needs_pypi() {
+needs_pypi() { one_at_a_time pypi install_from_pypi "$@"; }
+install_from_pypi() {
   local project log=$real/$stage.pypi.log
   [ -x "$tools/bin/pip" ] || "$host_python" -m venv "$tools" >"$log" 2>&1 || skip "python3-venv makes no environment; see $log"
   for project in "$@"; do
@@ -63,7 +74,8 @@ needs_pypi() {
 }
 
 # `needs_npm PACKAGE@VERSION...`: into one folder that is kept between runs, or the stage is skipped. Sets `npm_modules`.
-needs_npm() {
+needs_npm() { one_at_a_time npm install_from_npm "$@"; }
+install_from_npm() {
   local package log=$real/$stage.npm.log
   npm_modules=$cache/npm/node_modules
   mkdir -p "$cache/npm"
@@ -148,7 +160,8 @@ hip_wheel_name='rmx_vecadd-0.1.0+rocm52-cp311-cp311-linux_x86_64.whl'
 hip_matrix=examples/quickstart/hip-extension.yaml
 
 # `built MATRIX WHEEL`: sets `wheel` to the path of that wheel, built once a run of the stages and then reused.
-built() {
+built() { one_at_a_time built build_once "$@"; }
+build_once() {
   local dist=$real/dist
   wheel=$dist/$2
   if [ ! -f "$wheel" ] || [ "$ROCK_MATRIX_BIN" -nt "$wheel" ]; then
