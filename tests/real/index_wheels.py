@@ -27,10 +27,12 @@ WHEELS = [
 def wheel(name, more):
     project, version = name.split("-")[:2]
     info = f"{project}-{version}.dist-info"
-    tag = "-".join(name[: -len(".whl")].split("-")[-3:])
+    *build, python, abi, platforms = name[: -len(".whl")].split("-")[2:]
+    tags = "".join(f"Build: {number}\n" for number in build)
+    tags += "".join(f"Tag: {python}-{abi}-{platform}\n" for platform in platforms.split("."))
     members = {
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n{more}".rstrip() + "\n",
-        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\n{tags}",
     }
     members[f"{info}/RECORD"] = "".join(row(*member) for member in members.items()) + f"{info}/RECORD,,\n"
     with zipfile.ZipFile(FOLDER / name, "w") as archive:
