@@ -1,4 +1,4 @@
-//! What archives are compressed by.
+//! Compression formats of archives.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -9,7 +9,7 @@ use super::error::ArchiveLimit;
 use super::limits::{MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG};
 use crate::bytes::can_start_threads;
 
-/// What an archive is compressed by, as its file name says.
+/// The compression format that the name of an archive says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Compression {
     /// Zstandard (RFC 8878), which is read several times faster.
@@ -52,12 +52,12 @@ impl Compression {
             Self::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
                 decoder.window_log_max(MAX_ZSTD_WINDOW_LOG)?;
-                Box::new(Latched::new(ZstdFrames(decoder)))
+                Box::new(StickyErrorReader::new(ZstdFrames(decoder)))
             }
             Self::Xz => {
                 // liblzma's decoder with threads fails where one of them cannot be started.
                 let threads = Some(threads.max(1)).filter(|threads| can_start_threads(*threads));
-                Box::new(Latched::new(XzStreams { source: Some(source), decoder: None, is_first: true, threads }))
+                Box::new(StickyErrorReader::new(XzStreams { source: Some(source), decoder: None, is_first: true, threads }))
             }
         })
     }
@@ -65,18 +65,18 @@ impl Compression {
 
 /// A decoder that fails again once it has failed: none continues after an error, and an end instead would make a shorter
 /// content of one that is damaged.
-struct Latched<D> {
+struct StickyErrorReader<D> {
     decoder: D,
     failed: Option<io::ErrorKind>,
 }
 
-impl<D> Latched<D> {
+impl<D> StickyErrorReader<D> {
     fn new(decoder: D) -> Self {
         Self { decoder, failed: None }
     }
 }
 
-impl<D: Read> Read for Latched<D> {
+impl<D: Read> Read for StickyErrorReader<D> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(kind) = self.failed {
             return Err(kind.into());

@@ -12,11 +12,10 @@ pub(super) struct ExtendedHeader {
 }
 
 impl ExtendedHeader {
-    /// Reads the records of a pax header. Of several with one keyword the last counts, and an empty value takes back what
-    /// stands in the header otherwise.
+    /// Parses the records of a pax header. The last record of a keyword wins; an empty value restores the header's.
     ///
     /// # Errors
-    /// Why it is no such header.
+    /// The reason why the records are malformed.
     pub(super) fn pax(mut bytes: &[u8]) -> Result<Self, String> {
         let mut header = Self::default();
         let mut sparse_path = None;

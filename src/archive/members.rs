@@ -19,6 +19,8 @@ type Block = [u8; 512];
 const NAME_BYTES: usize = 100;
 const SIZE: std::ops::Range<usize> = 124..136;
 const TYPE: usize = 156;
+/// The type of an extended header of Solaris' tar.
+const SOLARIS_EXTENDED: u8 = b'X';
 /// Where a GNU header, and a block that continues one, says that another such block follows it.
 const IS_EXTENDED: usize = 482;
 const CONTINUES: usize = 504;
@@ -107,6 +109,10 @@ impl<R: Read> TarReader<R> {
             let header = Header::from_byte_slice(&block);
             let kind = header.entry_type();
             let size_bytes = member_size(&block).map_err(|reason| malformed(reason, offset))?;
+            // Python's tarfile applies its path to the next member (`SOLARIS_XHDTYPE`), GNU tar does not.
+            if block[TYPE] == SOLARIS_EXTENDED {
+                return Err(malformed("extended headers of Solaris are not supported", offset));
+            }
             let is_second = match kind {
                 EntryType::GNULongName => long_path.replace(self.long_name("path", size_bytes, offset)?).is_some(),
                 EntryType::GNULongLink => {
@@ -179,8 +185,17 @@ impl<R: Read> TarReader<R> {
             return Err(malformed("a file has a path that ends with a slash, as those of folders do", offset));
         }
         // Some readers skip what comes after such a header, and others take it for the next one.
-        if size_bytes > 0 && matches!(kind, EntryType::Directory | EntryType::Symlink | EntryType::Link) {
-            return Err(malformed("a folder or link has a content", offset));
+        let has_no_content = matches!(
+            kind,
+            EntryType::Directory
+                | EntryType::Symlink
+                | EntryType::Link
+                | EntryType::Char
+                | EntryType::Block
+                | EntryType::Fifo
+        );
+        if size_bytes > 0 && has_no_content {
+            return Err(malformed("a member that is not a file has content", offset));
         }
         if size_bytes.checked_next_multiple_of(BLOCK_BYTES).and_then(|size| self.position.checked_add(size)).is_none() {
             return Err(malformed("a member is larger than any file", offset));
@@ -245,7 +260,7 @@ impl<R: Read> TarReader<R> {
         Ok(Some(block))
     }
 
-    /// Reads the content of a header that is small enough.
+    /// Reads the content of an extended header, whose size is already checked.
     fn extension(&mut self, size_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(size_bytes).map_err(io::Error::other)?];
         self.source.read_exact(&mut bytes)?;
@@ -322,7 +337,7 @@ fn padding(size_bytes: u64) -> u64 {
     (BLOCK_BYTES - size_bytes % BLOCK_BYTES) % BLOCK_BYTES
 }
 
-/// Joins what extended headers of both kinds say; `None` where both name the same.
+/// Merges extended headers of pax and GNU tar, or returns `None` if both give one field.
 fn merged(pax: ExtendedHeader, path: Option<Vec<u8>>, link: Option<Vec<u8>>) -> Option<ExtendedHeader> {
     if pax.path.is_some() && path.is_some() || pax.link.is_some() && link.is_some() {
         return None;
@@ -559,6 +574,9 @@ mod tests {
             [member(b'g', "pax_global_header", &record("size", "0")), file()].concat(),
             [member(b'2', "link", b"content"), file()].concat(),
             [member(b'5', "folder", b"content"), file()].concat(),
+            [member(b'6', "pipe", &file()), file()].concat(),
+            [member(b'3', "device", &file()), file()].concat(),
+            [member(b'X', "PaxHeaders/x", &record("path", "setup.py")), file()].concat(),
             [member(b'x', "PaxHeaders/x", &record("size", &u64::MAX.to_string())), file()].concat(),
             sum,
             member(b'0', "folder/", b""),
@@ -581,8 +599,11 @@ mod tests {
         malformed pax record, at byte 0 of the unpacked archive
         an extended header gives all members one path, link or size, at byte 0 of the unpacked archive
         an extended header gives all members one path, link or size, at byte 0 of the unpacked archive
-        a folder or link has a content, at byte 0 of the unpacked archive
-        a folder or link has a content, at byte 0 of the unpacked archive
+        a member that is not a file has content, at byte 0 of the unpacked archive
+        a member that is not a file has content, at byte 0 of the unpacked archive
+        a member that is not a file has content, at byte 0 of the unpacked archive
+        a member that is not a file has content, at byte 0 of the unpacked archive
+        extended headers of Solaris are not supported, at byte 0 of the unpacked archive
         a member is larger than any file, at byte 1024 of the unpacked archive
         a header does not have the sum that it names, at byte 0 of the unpacked archive
         a file has a path that ends with a slash, as those of folders do, at byte 0 of the unpacked archive
