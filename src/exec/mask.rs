@@ -125,22 +125,31 @@ fn hexadecimal(text: &str) -> [String; 2] {
     [small, large]
 }
 
-/// The inside of JSON strings: with as few escapes as there may be, with `/` escaped, and in ASCII alone (RFC 8259,
-/// section 7).
+/// Returns the inside of JSON strings as encoders write them: with as few escapes as possible, in ASCII with hexadecimal
+/// digits of either case (RFC 8259, section 7), with `/` escaped, and with `&`, `<` and `>` escaped as Go's `encoding/json`
+/// does.
 fn json_escaped(text: &str) -> Vec<String> {
     let quoted = serde_json::Value::from(text).to_string();
     let plain = quoted.trim_start_matches('"');
     let plain = plain.strip_suffix('"').unwrap_or(plain).to_owned();
-    let mut ascii = String::new();
-    for letter in plain.chars() {
+    let for_html = plain.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
+    let (lower, upper) = (unicode_escaped(&plain, false), unicode_escaped(&plain, true));
+    [plain, for_html, lower, upper].into_iter().flat_map(|text| [text.replace('/', "\\/"), text]).collect()
+}
+
+/// Replaces each character outside ASCII by its `\u` escapes.
+fn unicode_escaped(text: &str, is_upper_case: bool) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
         if letter.is_ascii() {
-            ascii.push(letter);
+            escaped.push(letter);
             continue;
         }
-        let mut units = [0; 2];
-        ascii.extend(letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            escaped += &if is_upper_case { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
+        }
     }
-    vec![plain.replace('/', "\\/"), ascii.replace('/', "\\/"), ascii, plain]
+    escaped
 }
 
 /// Whole base64 texts of these bytes, in both alphabets (RFC 4648), with and without padding, and in lines.
@@ -207,6 +216,13 @@ mod tests {
         assert_eq!(Masks::default().longest(), 0);
     }
 
+    /// Go's `encoding/json` escapes three characters for HTML.
+    #[test]
+    fn secrets_in_json_of_go_are_hidden() {
+        let masks = Masks::new(["s3cret<&>value"]);
+        assert_eq!(masks.hide(r#"{"x":"s3cret\u003c\u0026\u003evalue"}"#), r#"{"x":"***"}"#);
+    }
+
     /// What `base64`, `od`, `jq`, Python's `urllib` and `json`, and git's `Basic` header make of a secret.
     #[test]
     fn encoded_forms_of_a_secret_are_hidden() {
@@ -222,6 +238,7 @@ mod tests {
             ("73336372E282AC742F2B202276616C7565227E31", "***"),
             (r#"{"x": "s3cr€t/+ \"value\"~1"}"#, r#"{"x": "***"}"#),
             (r#"{"x": "s3cr\u20act/+ \"value\"~1"}"#, r#"{"x": "***"}"#),
+            (r#"{"x": "s3cr\u20ACt/+ \"value\"~1"}"#, r#"{"x": "***"}"#),
             (r#"{"x": "s3cr€t\/+ \"value\"~1"}"#, r#"{"x": "***"}"#),
         ] {
             assert_eq!(masks.hide(form), left, "{form}");
