@@ -30,9 +30,19 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns whether a text is a hash, or the beginning of one.
-    pub fn is_commit(text: &str) -> bool {
+    /// Returns whether a text may be a hash or the beginning of one. A branch may have such a name, too, such as `20261101`.
+    pub fn may_be_hash(text: &str) -> bool {
         text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
+    /// The target that a text names, which may be the beginning of a hash.
+    pub fn of_hash(text: &str, found: Option<String>) -> Self {
+        match found {
+            Some(found) if !found.starts_with(&text.to_ascii_lowercase()) => {
+                Self::Name { name: text.to_owned(), commit: Some(found) }
+            }
+            _ => Self::Commit(text.to_owned()),
+        }
     }
 }
 
@@ -48,7 +58,7 @@ impl TagTarget {
             (Some(found), Some(Target::Commit(target))) if !found.starts_with(&target.to_ascii_lowercase()) => {
                 Some(self.moved(found, &format!("the wheels are from {target}")))
             }
-            // A branch goes on after a release was published from it.
+            // A branch may advance after a release.
             (Some(_), Some(Target::Name { .. })) if self.is_published => None,
             (_, Some(Target::Name { name, commit: None })) => Some(no_such_target(name)),
             (Some(found), Some(Target::Name { name, commit: Some(commit) })) if commit != found => {

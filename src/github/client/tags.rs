@@ -108,7 +108,13 @@ impl Client {
         };
         let target = match target {
             None => None,
-            Some(text) if Target::is_commit(text) && commit.is_some() => Some(Target::Commit(text.to_owned())),
+            // GitHub refuses branches that are named like a whole hash.
+            Some(text) if Target::may_be_hash(text) && text.len() == 40 && commit.is_some() => {
+                Some(Target::Commit(text.to_owned()))
+            }
+            Some(text) if Target::may_be_hash(text) && commit.is_some() => {
+                Some(Target::of_hash(text, self.commit(text)?))
+            }
             Some(name) if is_published && commit.is_some() => {
                 Some(Target::Name { name: name.to_owned(), commit: None })
             }
