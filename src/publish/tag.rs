@@ -45,10 +45,10 @@ impl fmt::Display for TagName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitTag(String);
 
-/// Not a tag of git.
+/// The error for a text that is not a valid tag.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no tag of git: no spaces, `~`, `^`, `:`, `?`, `*`, `[`, `\\`, `..` or `@{{`, and no part that begins with `.` or ends with `.` or `.lock`"
+    "`{0}` is not a valid tag: it has at most 200 bytes, does not start with `-`, is not `@`, contains no spaces, control characters, `~`, `^`, `:`, `?`, `*`, `[`, `\\`, `..` or `@{{`, and no part between slashes is empty, starts with `.`, or ends with `.` or `.lock`"
 )]
 pub struct GitTagError(pub String);
 

@@ -398,7 +398,7 @@ fn a_tag_may_have_parts() {
     project.run(&words).exits(0);
     assert_eq!(releases(&server)[0].tag_name, "flash/v1");
     let told = project.run(&["publish", "--dist", "dist", "--repo", "me/wheels", "--tag", "a b", "--api-url", &url]);
-    assert!(told.exits(1).stderr.contains("is no tag of git"));
+    assert!(told.exits(1).stderr.contains("is not a valid tag"));
 }
 
 #[test]
