@@ -60,7 +60,8 @@ pub struct MemberReader<'m> {
     data: Data<'m>,
     crc: crc32fast::Hasher,
     left: u64,
-    is_checked: bool,
+    /// The result of the checks at the end, so that reads after an error fail again.
+    checked: Option<Result<(), &'static str>>,
 }
 
 #[derive(Debug)]
@@ -136,7 +137,7 @@ impl<'m> MemberReader<'m> {
             Method::Stored => Data::Stored(section),
             Method::Deflated => Data::Deflated(Inflating::new(BufReader::with_capacity(capacity, section))),
         };
-        Self { member, data, crc: crc32fast::Hasher::new(), left: member.size_bytes, is_checked: false }
+        Self { member, data, crc: crc32fast::Hasher::new(), left: member.size_bytes, checked: None }
     }
 
     /// What an error of reading means: damage where the bytes are at fault, else the machine.
@@ -191,20 +192,24 @@ impl<'m> MemberReader<'m> {
     }
 
     fn check_end(&mut self) -> io::Result<()> {
-        self.is_checked = true;
-        let damaged = |reason: &str| Err(io::Error::new(io::ErrorKind::InvalidData, reason.to_owned()));
+        let checked = match self.checked {
+            Some(checked) => checked,
+            None => *self.checked.insert(self.end_fault()?.map_or(Ok(()), Err)),
+        };
+        checked.map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))
+    }
+
+    /// Returns why the data that was read is not the member's.
+    fn end_fault(&mut self) -> io::Result<Option<&'static str>> {
         if self.raw(&mut [0])? > 0 {
-            return damaged(MORE);
+            return Ok(Some(MORE));
         }
         if let Data::Deflated(decoder) = &self.data
             && decoder.total_in() != self.member.compressed_bytes
         {
-            return damaged("bytes follow its compressed data");
+            return Ok(Some("bytes follow its compressed data"));
         }
-        if self.crc.clone().finalize() != self.member.crc32 {
-            return damaged(OTHER_CRC);
-        }
-        Ok(())
+        Ok((self.crc.clone().finalize() != self.member.crc32).then_some(OTHER_CRC))
     }
 }
 
@@ -214,10 +219,7 @@ impl Read for MemberReader<'_> {
             return Ok(0);
         }
         if self.left == 0 {
-            if !self.is_checked {
-                self.check_end()?;
-            }
-            return Ok(0);
+            return self.check_end().map(|()| 0);
         }
         let length = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         match self.raw(&mut buffer[..length])? {

@@ -202,9 +202,11 @@ impl ReadAt for MemberView<'_, '_> {
             let mut reader = self.archive.reader(self.member);
             let mut piece = vec![0; PIECE_BYTES];
             loop {
-                match io::Read::read(&mut reader, &mut piece)? {
-                    0 => break,
-                    read => whole.append(&piece[..read])?,
+                match io::Read::read(&mut reader, &mut piece) {
+                    Ok(0) => break,
+                    Ok(read) => whole.append(&piece[..read])?,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
                 }
             }
             whole.read_exact_at(buffer, offset)?;
