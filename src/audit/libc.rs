@@ -25,7 +25,7 @@ const PLAIN_LIBC: &str = "libc.so";
 
 /// The last Python whose modules are named `-linux-gnu` on musl, too; later ones are named `-linux-musl` there
 /// (<https://github.com/python/cpython/issues/87278>).
-const LAST_UNTOLD_PYTHON: (u32, u32) = (3, 10);
+const LAST_PYTHON_WITHOUT_MUSL_SUFFIX: (u32, u32) = (3, 10);
 
 /// Functions of C and POSIX that nearly every module with a C library calls some of.
 const FUNCTIONS: &[&str] = &[
@@ -163,7 +163,7 @@ fn is_of_untold_python(name: &str) -> bool {
     let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
     let Some((major, minor)) = digits.split_at_checked(1) else { return false };
     let numbers = major.parse().ok().zip(minor.parse().ok());
-    numbers.is_some_and(|python: (u32, u32)| python <= LAST_UNTOLD_PYTHON)
+    numbers.is_some_and(|python: (u32, u32)| python <= LAST_PYTHON_WITHOUT_MUSL_SUFFIX)
 }
 
 /// Returns whether an undefined symbol without a version may be a function of the C library.

@@ -104,7 +104,7 @@ fn check_folder(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings,
 
 /// Checks requirements by PEP 508 and PEP 440.
 ///
-/// pip refuses to install a wheel with a requirement that it cannot read, uv mends a few, PyPI takes none.
+/// pip refuses to install a wheel with a requirement that it cannot read, uv repairs a few, PyPI accepts none.
 fn check_requirements(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
     let member = wheel.dist_info_path("METADATA");
     for requirement in wheel.metadata().all("Requires-Dist") {

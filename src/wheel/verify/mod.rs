@@ -22,7 +22,7 @@ pub use carried::Carried;
 /// Checks a wheel of this file name: the container, every member against its CRC-32 and RECORD, METADATA and WHEEL
 /// against the name. Members are read in parallel, a little of each at a time.
 ///
-/// Everything found is told, except that a container that cannot be read hides all else.
+/// Reports every finding, unless the container is unreadable.
 pub fn verify(source: &dyn ReadAt, name: &WheelName) -> Vec<Diagnostic> {
     verify_watched(source, name, &|_| {})
 }
@@ -100,7 +100,7 @@ pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnos
     shortened(sink.finish(), &findings)
 }
 
-/// How many findings of one code are told; the rest is counted.
+/// Maximum findings reported per code; the others are counted.
 const SHOWN: usize = 50;
 
 fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
