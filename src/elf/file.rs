@@ -1,5 +1,9 @@
 //! A file as its loader sees it.
 
+use super::limits::{
+    MAX_ANNOUNCED_BYTES, MAX_DYNAMIC_BYTES, MAX_INTERPRETER_BYTES, MAX_PROGRAM_HEADERS_BYTES, MAX_READ_STEP_BYTES,
+    MAX_TABLE_BYTES,
+};
 use super::{DynamicEntry, ElfError, Header, Section, Segment, Strings, segment_flag, segment_type, tag};
 use crate::bytes::ReadAt;
 
@@ -13,17 +17,6 @@ pub struct Elf {
     size: u64,
 }
 
-/// No table of dynamic entries is as large; the largest known has a few hundred.
-const MOST_DYNAMIC_BYTES: u64 = 1 << 24;
-/// Linux runs no file with more bytes of program headers (`fs/binfmt_elf.c`, `load_elf_phdrs`); linkers write about ten.
-const MOST_SEGMENT_BYTES: usize = 1 << 16;
-/// A segment up to this size may be one of those that `patchelf` adds for tables, one for each.
-const MOST_TABLES_BYTES: u64 = 4 << 20;
-/// No table is as large: libtorch has 15 MB of names.
-const MOST_TABLE_BYTES: u64 = 256 << 20;
-/// So much room is made at once. A file that says that it is larger than it is ends before more is made.
-const PIECE_BYTES: usize = 16 << 20;
-
 impl Elf {
     /// Reads what a loader reads first. The tables that dynamic entries lead to are read when asked for.
     ///
@@ -33,14 +26,14 @@ impl Elf {
         let header = Header::read(source)?;
         let size = Segment::bytes(header.format.class);
         let mut table = vec![0; size * usize::from(header.segment_count)];
-        if table.len() > MOST_SEGMENT_BYTES {
+        if table.len() > MAX_PROGRAM_HEADERS_BYTES {
             let what = format!("it has {} program headers, more than any loader takes", header.segment_count);
             return Err(ElfError::Damaged { what });
         }
         let at = header.segments_offset;
         source.read_exact_at(&mut table, at).map_err(ElfError::reading("the table of program headers", at))?;
         let segments: Vec<Segment> = table.chunks_exact(size).map(|one| Segment::parse(header.format, one)).collect();
-        for segment in segments.iter().filter(|segment| segment.is_load() && segment.file_size <= MOST_TABLES_BYTES) {
+        for segment in segments.iter().filter(|segment| segment.is_load() && segment.file_size <= MAX_ANNOUNCED_BYTES) {
             source.will_read(segment.offset..segment.file_end());
         }
         let (dynamic, dynamic_slots) = read_dynamic(source, &header, &segments)?;
@@ -186,8 +179,7 @@ impl Elf {
     /// When it lies outside the file or is no text.
     pub fn interpreter(&self, source: &dyn ReadAt) -> Result<Option<String>, ElfError> {
         let Some(segment) = self.segment(segment_type::INTERP) else { return Ok(None) };
-        // Paths have at most 4,096 bytes (Linux, PATH_MAX).
-        let mut bytes = vec![0; usize::try_from(segment.file_size.min(4096)).unwrap_or(0)];
+        let mut bytes = vec![0; usize::try_from(segment.file_size.min(MAX_INTERPRETER_BYTES)).unwrap_or(0)];
         let at = segment.offset;
         source.read_exact_at(&mut bytes, at).map_err(ElfError::reading("the program interpreter", at))?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -233,17 +225,21 @@ impl Elf {
 
 /// Bytes of the file from an offset on. Room is made as they come.
 fn read_bytes(source: &dyn ReadAt, what: &'static str, offset: u64, size: u64) -> Result<Vec<u8>, ElfError> {
-    let length = usize::try_from(size).ok().filter(|_| size <= MOST_TABLE_BYTES);
-    let too_large = || ElfError::Damaged { what: format!("{what} would have {size} bytes, more than any file has") };
-    let length = length.ok_or_else(too_large)?;
+    let length = checked(what, size, MAX_TABLE_BYTES)?;
     let mut bytes = Vec::new();
     while bytes.len() < length {
         let start = bytes.len();
-        bytes.resize(length.min(start + PIECE_BYTES), 0);
+        bytes.resize(length.min(start + MAX_READ_STEP_BYTES), 0);
         let at = offset + start as u64;
         source.read_exact_at(&mut bytes[start..], at).map_err(ElfError::reading(what, at))?;
     }
     Ok(bytes)
+}
+
+/// The size of a table that is not larger than any file has it.
+fn checked(what: &'static str, size: u64, limit: u64) -> Result<usize, ElfError> {
+    let too_large = || ElfError::Damaged { what: format!("{what} would have {size} bytes, more than any file has") };
+    usize::try_from(size).ok().filter(|_| size <= limit).ok_or_else(too_large)
 }
 
 fn read_dynamic(
@@ -257,11 +253,11 @@ fn read_dynamic(
         return Ok((Vec::new(), 0));
     };
     let what = "the dynamic table";
-    if segment.file_size > MOST_DYNAMIC_BYTES || segment.file_end() > source.size_bytes() {
+    if segment.file_end() > source.size_bytes() {
         return Err(ElfError::Outside { what, offset: segment.offset, of: "the file" });
     }
     let (format, word) = (header.format, header.format.word_bytes());
-    let mut table = vec![0; usize::try_from(segment.file_size).unwrap_or(0)];
+    let mut table = vec![0; checked(what, segment.file_size, MAX_DYNAMIC_BYTES)?];
     source.read_exact_at(&mut table, segment.offset).map_err(ElfError::reading(what, segment.offset))?;
     let entries = table.chunks_exact(2 * word);
     let slots = entries.len() as u64;

@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod format;
 mod header;
+mod limits;
 mod note;
 mod patch;
 mod section;

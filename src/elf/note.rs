@@ -1,5 +1,6 @@
 //! Notes: the level of the x86-64 instruction set that a file needs.
 
+use super::limits::MAX_NOTES_BYTES;
 use super::{Elf, ElfError, segment_type};
 use crate::bytes::ReadAt;
 
@@ -10,8 +11,6 @@ pub const X86_ISA_LEVELS: [&str; 4] = ["x86-64-baseline", "x86-64-v2", "x86-64-v
 const GNU_PROPERTY: u32 = 5;
 /// `GNU_PROPERTY_X86_ISA_1_NEEDED` (x86-64 psABI, "Program Property").
 const X86_ISA_NEEDED: u32 = 0xc000_8002;
-/// Notes take a few hundred bytes; more is not looked at.
-const MOST_BYTES: u64 = 1 << 20;
 
 impl Elf {
     /// The highest level of x86-64 that the file says it needs, as an index into [`X86_ISA_LEVELS`].
@@ -21,7 +20,7 @@ impl Elf {
     pub fn x86_isa_needed(&self, source: &dyn ReadAt) -> Result<Option<usize>, ElfError> {
         let mut level = None;
         for segment in self.segments().iter().filter(|segment| segment.kind == segment_type::NOTE) {
-            let mut bytes = vec![0; usize::try_from(segment.file_size.min(MOST_BYTES)).unwrap_or(0)];
+            let mut bytes = vec![0; usize::try_from(segment.file_size.min(MAX_NOTES_BYTES)).unwrap_or(0)];
             source.read_exact_at(&mut bytes, segment.offset).map_err(ElfError::reading("a note", segment.offset))?;
             // Notes are aligned to 4, but property notes of 64-bit files to 8.
             level = level.max(self.isa_in(&bytes, if segment.align == 8 { 8 } else { 4 }));

@@ -125,6 +125,43 @@ impl Pieces {
     }
 }
 
+#[cfg(test)]
+impl Pieces {
+    /// Where `.hip_fatbin` begins, which is all zeros and loaded.
+    pub(super) fn blank(&self) -> u64 {
+        let sections = super::Elf::read(self).unwrap().sections(self).unwrap();
+        sections.iter().find(|section| section.name == ".hip_fatbin").unwrap().offset
+    }
+
+    /// The same with other bytes from an offset on.
+    pub(super) fn with(mut self, offset: u64, bytes: Vec<u8>) -> Self {
+        self.put(offset, bytes);
+        self
+    }
+
+    /// The same with other program headers.
+    pub(super) fn with_segments(self, mut change: impl FnMut(&mut Segment)) -> Self {
+        let elf = super::Elf::read(&self).unwrap();
+        let mut segments = elf.segments().to_vec();
+        segments.iter_mut().for_each(&mut change);
+        let table = segments.iter().flat_map(|segment| segment.to_bytes(elf.header().format)).collect();
+        self.with(elf.header().segments_offset, table)
+    }
+
+    /// The same with other dynamic entries.
+    pub(super) fn with_entries(self, mut change: impl FnMut(&mut super::DynamicEntry)) -> Self {
+        let elf = super::Elf::read(&self).unwrap();
+        let (format, word) = (elf.header().format, elf.header().format.word_bytes());
+        let mut table = vec![0; elf.dynamic().len() * 2 * word];
+        for (index, mut entry) in elf.dynamic().iter().copied().enumerate() {
+            change(&mut entry);
+            format.put_word(&mut table, index * 2 * word, entry.tag);
+            format.put_word(&mut table, index * 2 * word + word, entry.value);
+        }
+        self.with(elf.segment(segment_type::DYNAMIC).unwrap().offset, table)
+    }
+}
+
 impl ReadAt for Pieces {
     fn size_bytes(&self) -> u64 {
         self.size

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::ElfError;
+use super::limits::{MAX_MORE_NAME_BYTES, MAX_NAME_READS};
 
 /// Texts that end with a zero byte.
 ///
@@ -18,14 +19,10 @@ pub struct Strings {
     left: Cell<usize>,
 }
 
-/// How many times all bytes of a table are read, and how many more, so that no small table is ever too small.
-const MOST_READS: usize = 8;
-const MORE_BYTES: usize = 1 << 20;
-
 impl Strings {
     /// The texts of a table.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        let left = Cell::new(bytes.len().saturating_mul(MOST_READS).saturating_add(MORE_BYTES));
+        let left = Cell::new(bytes.len().saturating_mul(MAX_NAME_READS).saturating_add(MAX_MORE_NAME_BYTES));
         Self { last_end: bytes.iter().rposition(|byte| *byte == 0), left, bytes }
     }
 

@@ -3,6 +3,7 @@
 //! In: a file behind [`ReadAt`]. Out: a [`Patch`] that cuts the file behind what is loaded and appends section headers
 //! for what is left. It comes before [`edit`](super::edit): what an edit appends keeps everything before it.
 
+use super::limits::MAX_STRIP_PADDING_BYTES;
 use super::{Elf, ElfError, Header, Patch, Patched, Section, Segment, machine, section_type};
 use crate::bytes::ReadAt;
 
@@ -10,8 +11,6 @@ use crate::bytes::ReadAt;
 /// `ClangOffloadBundler`; ROCm's kpack).
 const KEPT: [&str; 3] = [".hip_fatbin", ".hipFatBinSegment", ".rocm_kpack_ref"];
 const NAMES: &str = ".shstrtab";
-/// Bytes that may lie at the end of a file without belonging to anything: padding to a page.
-const MOST_PADDING_BYTES: u64 = 4096;
 /// The first number that does not fit into the 16 bits for numbers of sections (gABI, `SHN_LORESERVE`).
 const FIRST_RESERVED: usize = 0xff00;
 /// `ET_REL`: an object for linking (gABI, chapter 4, `e_type`).
@@ -84,7 +83,7 @@ fn check_end(elf: &Elf, sections: &[Section]) -> Result<(), ElfError> {
     let table = header.sections_offset + (Section::bytes(header.format.class) * sections.len()) as u64;
     let known = sections.iter().map(section_end).chain([table, ends_of_loader(elf)]).max().unwrap_or_default();
     match elf.size_bytes().checked_sub(known) {
-        Some(more) if more > MOST_PADDING_BYTES => {
+        Some(more) if more > MAX_STRIP_PADDING_BYTES => {
             Err(ElfError::refused(format!("{more} bytes follow its end, which stripping would lose")))
         }
         _ => Ok(()),
@@ -158,7 +157,7 @@ fn append(
 mod tests {
     use super::super::sample::{self, Headers, Sample, library, program};
     use super::super::{Elf, ElfEdits, Patched, SearchPath, edit, machine, verify};
-    use super::strip;
+    use super::{MAX_STRIP_PADDING_BYTES, strip};
     use crate::bytes::ReadAt;
 
     fn names(source: &dyn ReadAt) -> Vec<String> {
@@ -286,11 +285,11 @@ mod tests {
     #[test]
     fn another_file_behind_the_end_is_not_lost() {
         let mut bytes = sample::bytes(&library().build());
-        bytes.extend([0; 4096]);
+        bytes.extend(vec![0; usize::try_from(MAX_STRIP_PADDING_BYTES).unwrap()]);
         assert!(!strip(&bytes).unwrap().is_empty());
-        bytes.extend(b"PK");
+        bytes.push(b'P');
         let message = strip(&bytes).unwrap_err().to_string();
-        assert_eq!(message, "it cannot be edited: 4098 bytes follow its end, which stripping would lose");
+        assert_eq!(message, "it cannot be edited: 4097 bytes follow its end, which stripping would lose");
     }
 
     #[test]

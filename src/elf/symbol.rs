@@ -1,5 +1,6 @@
 //! Symbols that a file offers and needs.
 
+use super::limits::{MAX_HASH_LINKS, MAX_SYMBOLS};
 use super::{Class, Elf, ElfError, Format, Strings, section_type, tag};
 use crate::bytes::ReadAt;
 
@@ -35,10 +36,6 @@ pub struct Symbol {
 const FUNCTION: u8 = 2;
 /// GNU's function that picks an implementation when it is loaded (`STT_GNU_IFUNC`).
 const IFUNC: u8 = 10;
-/// No more symbols are looked at than fit into what a table of this many takes.
-const MOST_SYMBOLS: u64 = 1 << 28;
-/// Linkers make about as many chains as symbols; one of so many has been made to take time.
-const MOST_LINKS: u32 = 1 << 16;
 
 /// The number of symbols by GNU's hash table.
 struct GnuSymbolCount {
@@ -116,7 +113,7 @@ impl Elf {
         if !(format.is_64() && self.header().machine == super::machine::S390) {
             let mut head = [0; 8];
             self.read_address(source, "the hash table", hash, &mut head)?;
-            return Ok(u64::from(format.u32(&head, 4)).min(MOST_SYMBOLS));
+            return Ok(u64::from(format.u32(&head, 4)).min(MAX_SYMBOLS));
         }
         if let Some(gnu_hash) = gnu_hash {
             let count = self.gnu_symbol_count(source, gnu_hash)?;
@@ -129,7 +126,7 @@ impl Elf {
         let words = if self.has_wide_hash(source, hash)? { 16 } else { 8 };
         self.read_address(source, "the hash table", hash, &mut head[..words])?;
         let count = if words == 16 { format.u64(&head, 8) } else { format.u32(&head, 4).into() };
-        Ok(count.min(MOST_SYMBOLS))
+        Ok(count.min(MAX_SYMBOLS))
     }
 
     /// Returns how many dynamic symbols there are where no hash table says it: by the section, or, in a file without
@@ -146,7 +143,7 @@ impl Elf {
             [tag::STRTAB, tag::GNU_HASH, tag::VERSYM, tag::VERNEED, tag::VERDEF, tag::RELA, tag::REL, tag::JMPREL];
         let next = || behind.into_iter().filter_map(|tag| self.value(tag)).filter(|address| *address > start).min();
         let bytes = section.map_or_else(|| next().map_or(0, |next| next - start), |section| section.size);
-        (bytes.min(self.readable(start)) / Symbol::bytes(self.header().format.class) as u64).min(MOST_SYMBOLS)
+        (bytes.min(self.readable(start)) / Symbol::bytes(self.header().format.class) as u64).min(MAX_SYMBOLS)
     }
 
     /// Returns whether the words of `.hash` have 8 bytes: by the section's `sh_entsize`, or, in a file without sections,
@@ -177,9 +174,9 @@ impl Elf {
         }
         let chains = at.wrapping_add(buckets.saturating_mul(4));
         let (mut index, mut block) = (highest, [0; 256]);
-        while index < MOST_SYMBOLS {
+        while index < MAX_SYMBOLS {
             let from = chains.wrapping_add((index - first).saturating_mul(4));
-            let there = self.readable(from).min(block.len() as u64) / 4 * 4;
+            let there = self.readable(from).min(block.len() as u64).min((MAX_SYMBOLS - index) * 4) / 4 * 4;
             if there == 0 {
                 return Err(ElfError::Outside { what, offset: from, of: "what is loaded" });
             }
@@ -260,7 +257,7 @@ impl Elf {
         let chains = table.wrapping_add(u64::from(buckets) * 4);
         let size = Symbol::bytes(format.class);
         let symbols = self.value(tag::SYMTAB).unwrap_or_default();
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_HASH_LINKS {
             self.read_address(source, what, chains.wrapping_add(u64::from(index - first) * 4), &mut word)?;
             let chain = format.u32(&word, 0);
             if chain | 1 == hash | 1 {
@@ -277,7 +274,7 @@ impl Elf {
             }
             index = index.checked_add(1).ok_or(ElfError::Outside { what, offset: chains, of: "what is loaded" })?;
         }
-        Err(ElfError::Damaged { what: format!("a chain of the GNU hash table has more than {MOST_LINKS} links") })
+        Err(ElfError::Damaged { what: format!("a chain of the GNU hash table has more than {MAX_HASH_LINKS} links") })
     }
 }
 

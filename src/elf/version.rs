@@ -1,5 +1,6 @@
 //! Versions of symbols that a file needs (LSB Core 10.7, "Symbol Versioning").
 
+use super::limits::{MAX_NEEDED_VERSIONS, MAX_VERSION_LIBRARIES};
 use super::{Elf, ElfError, Strings, tag};
 use crate::bytes::ReadAt;
 
@@ -24,9 +25,9 @@ impl Elf {
     /// When the table or a name lies outside what is loaded, or the table leads round in circles.
     pub fn version_needs(&self, source: &dyn ReadAt, strings: &Strings) -> Result<Vec<VersionNeed>, ElfError> {
         let Some(start) = self.value(tag::VERNEED) else { return Ok(Vec::new()) };
-        let count = self.value(tag::VERNEEDNUM).unwrap_or(u64::from(u16::MAX)).min(u64::from(u16::MAX));
+        let count = self.value(tag::VERNEEDNUM).unwrap_or(u64::MAX).min(MAX_VERSION_LIBRARIES);
         let mut needs = Vec::new();
-        let (mut at, mut left) = (start, MOST_ENTRIES);
+        let (mut at, mut left) = (start, MAX_NEEDED_VERSIONS);
         for _ in 0..count {
             let entry = self.version_entry(source, at)?;
             let format = self.header().format;
@@ -40,7 +41,7 @@ impl Elf {
             let mut inner = at.wrapping_add(first.into());
             for index in 0..versions {
                 left = left.checked_sub(1).ok_or_else(|| ElfError::Damaged {
-                    what: format!("more than {MOST_ENTRIES} symbol versions are needed"),
+                    what: format!("more than {MAX_NEEDED_VERSIONS} symbol versions are needed"),
                 })?;
                 let one = self.version_entry(source, inner)?;
                 need.versions.push(strings.text(format.u32(&one, 8).into())?.to_owned());
@@ -83,5 +84,3 @@ impl Elf {
 
 /// The bit of a version that is not the default one (LSB Core 10.7.2).
 const HIDDEN: u16 = 0x8000;
-/// Far more than any library needs: libtorch needs fewer than a hundred.
-const MOST_ENTRIES: u32 = 100_000;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::limits::MAX_GUARDED_VERSIONS;
 use super::super::{Elf, ElfError, Symbol, tag};
 use crate::bytes::ReadAt;
 use crate::elf::Patch;
@@ -48,8 +49,8 @@ pub(super) fn check(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> Result<(),
 pub(super) fn check_versions(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> Result<(), ElfError> {
     let (Some(mut at), count) = (elf.value(tag::VERNEED), elf.value(tag::VERNEEDNUM)) else { return Ok(()) };
     let format = elf.header().format;
-    let (mut found, mut left) = (Vec::new(), MOST_ENTRIES);
-    for _ in 0..count.unwrap_or(u64::MAX).min(MOST_ENTRIES) {
+    let (mut found, mut left) = (Vec::new(), MAX_GUARDED_VERSIONS);
+    for _ in 0..count.unwrap_or(u64::MAX).min(MAX_GUARDED_VERSIONS) {
         let Ok(entry) = elf.version_entry(source, at) else { break };
         found.push(at);
         let mut inner = at.wrapping_add(format.u32(&entry, 8).into());
@@ -69,9 +70,6 @@ pub(super) fn check_versions(elf: &Elf, source: &dyn ReadAt, patch: &Patch) -> R
     let starts = found.into_iter().filter_map(|at| elf.file_offset(at));
     refuse(patch, starts.map(|start| start..start.saturating_add(ENTRY_BYTES as u64)))
 }
-
-/// How many entries of versions are looked at.
-const MOST_ENTRIES: u64 = 1 << 14;
 
 fn refuse(patch: &Patch, mut tables: impl Iterator<Item = Range<u64>>) -> Result<(), ElfError> {
     let is_over = |table: &Range<u64>| {

@@ -1,5 +1,6 @@
 //! Where changed tables find room.
 
+use super::super::limits::MAX_EDIT_PADDING_BYTES;
 use super::super::{DynamicEntry, Elf, ElfError, Segment, segment_flag, segment_type, tag};
 use super::change::{Change, is_program};
 use super::{Names, apart, marker, pointers, room};
@@ -14,8 +15,6 @@ const SPARE_HEADERS: usize = 4;
 const ALIGN: u64 = 16;
 /// Pages are at least as large on all machines that wheels are made for, and exactly as large on x86.
 const LEAST_PAGE: u64 = 4096;
-/// Programs whose memory is so much larger than their file are refused, as zeros would have to fill the difference.
-const MOST_PADDING_BYTES: u64 = 1 << 30;
 
 /// A stretch of a file and of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +207,7 @@ impl Layout {
             added.push(cursor.segment(place, segment_flag::READ));
             self.tail_offset = self.dynamic.map_or(place.offset, |dynamic| dynamic.offset);
             let padding = self.tail_offset.saturating_sub(elf.size_bytes()).max(place.offset - self.tail_offset);
-            if padding > MOST_PADDING_BYTES {
+            if padding > MAX_EDIT_PADDING_BYTES {
                 return Err(ElfError::refused(format!("{padding} bytes of zeros would have to be added")));
             }
             self.fill(place.offset, &marker::bytes(format, u32::try_from(capacity).unwrap_or_default()));

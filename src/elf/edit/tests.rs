@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::super::limits::{MAX_EDIT_PADDING_BYTES, MAX_GUARDED_VERSIONS};
 use super::super::sample::{self, Headers, Sample, library, program};
 use super::super::{DynamicEntry, Elf, ElfError, Patch, Patched, Segment, machine, section_type, segment_flag};
 use super::super::{segment_type, tag, verify};
-use super::{ElfEdits, SearchPath, edit, marker};
+use super::{ElfEdits, SearchPath, apart, edit, marker};
 use crate::bytes::ReadAt;
 
 /// Everything at once, with texts that no file has.
@@ -417,5 +418,53 @@ fn a_table_over_the_program_headers_is_not_overwritten_with_them() {
         let edits = ElfEdits { soname: Some("libsample-0123abcd.so".to_owned()), ..ElfEdits::default() };
         let message = edit(&bytes, &edits).unwrap_err().to_string();
         assert_eq!(message, "it cannot be edited: its tables overlap", "{tag:#x} at {address:#x}");
+    }
+}
+
+/// A program whose memory is larger than its file by the limit is edited, and one with a page more is refused.
+#[test]
+fn zeros_are_added_up_to_the_limit() {
+    let page = program().page;
+    let source = program().build();
+    let size = source.size_bytes().next_multiple_of(page);
+    let source = source.with(size - 1, vec![0]);
+    let edited = |padding: u64| {
+        let source = source.clone().with_segments(|segment| {
+            if segment.is_load() && segment.flags & segment_flag::WRITE != 0 {
+                segment.memory_size = size + padding - segment.address;
+            }
+        });
+        edit(&source, &rpath("$ORIGIN/a/long/way")).map(|patch| patch.tail().0 - size)
+    };
+    assert_eq!(edited(MAX_EDIT_PADDING_BYTES).unwrap(), MAX_EDIT_PADDING_BYTES);
+    let message = edited(MAX_EDIT_PADDING_BYTES + page).unwrap_err().to_string();
+    assert_eq!(message, "it cannot be edited: 1073745920 bytes of zeros would have to be added");
+}
+
+/// The last library and the last version within the limit are kept apart from what is overwritten; those behind are not.
+#[test]
+fn versions_are_guarded_up_to_the_limit() {
+    let source = Sample { fat: 1 << 20, ..library() }.build();
+    let blank = source.blank();
+    let limit = usize::try_from(MAX_GUARDED_VERSIONS).unwrap();
+    let number = |number: u16| number.to_le_bytes().to_vec();
+    let library = [number(1), number(0), vec![0; 4], vec![16, 0, 0, 0, 16, 0, 0, 0]].concat();
+    let many = number(u16::try_from(limit + 1).unwrap());
+    let one = [number(1), many, vec![0; 4], vec![16, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let version = [vec![0; 12], vec![16, 0, 0, 0]].concat();
+    for (table, last) in [(library.repeat(limit + 1), limit - 1), ([one, version.repeat(limit + 1)].concat(), limit)] {
+        let bytes = sample::bytes(&source.clone().with(blank, table).with_entries(|entry| match entry.tag {
+            tag::VERNEED => entry.value = blank,
+            tag::VERNEEDNUM => entry.value = u64::MAX,
+            _ => {}
+        }));
+        let elf = Elf::read(&bytes).unwrap();
+        let check = |entry: usize| {
+            let mut patch = Patch::unchanged(elf.size_bytes());
+            patch.replace(blank + entry as u64 * 16, &[0], &[1]);
+            apart::check_versions(&elf, &bytes, &patch)
+        };
+        assert_eq!(check(last).unwrap_err().to_string(), "it cannot be edited: its tables overlap");
+        assert!(check(last + 1).is_ok());
     }
 }

@@ -1,5 +1,6 @@
 //! The names of libraries in the table of needed symbol versions (LSB Core 10.7, `vn_file`).
 
+use super::super::limits::MAX_VERSION_LIBRARIES;
 use super::super::{Elf, ElfError, tag};
 use super::{ElfEdits, Names};
 use crate::bytes::ReadAt;
@@ -29,7 +30,7 @@ pub(super) fn renamed(
         removed.extend(edits.remove_needed.get(&name).cloned());
     }
     let mut found = Vec::new();
-    for _ in 0..count.min(u64::from(u16::MAX)) {
+    for _ in 0..count.min(MAX_VERSION_LIBRARIES) {
         let mut entry = [0; 16];
         elf.read_address(source, what, at, &mut entry)?;
         let name = String::from_utf8_lossy(names.text(format.u32(&entry, 4).into())?).into_owned();
