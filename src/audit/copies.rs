@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::inspect::{FileFacts, FileKind};
 use super::library::Library;
+use super::limits::MAX_FILE_NAME_BYTES;
 use super::search::{installed, is_data};
 use super::tree::Excludes;
 use crate::bytes::start_threads;
@@ -118,12 +119,9 @@ fn must_stay(file: &FileFacts, loaded: &Excludes) -> bool {
     };
     let name = file_name(&file.path);
     let is_elsewhere = is_data(file.path.split('/').next().unwrap_or_default()) && installed(&file.path) == file.path;
-    let is_plain = name.len() <= MOST_NAME_BYTES && name.contains(".so") && name.bytes().all(is_of_name);
+    let is_plain = name.len() <= MAX_FILE_NAME_BYTES && name.contains(".so") && name.bytes().all(is_of_name);
     !is_plain || is_elsewhere || name == soname || loaded.has(name) || loaded.has(&file.path)
 }
-
-/// What file systems allow (POSIX, `NAME_MAX` of Linux).
-const MOST_NAME_BYTES: usize = 255;
 
 /// The names that stand in some member. Those of the dist-info do not count: RECORD lists every file.
 fn named<'n>(
@@ -179,7 +177,7 @@ impl<'a, 'n> Search<'a, 'n> {
         self.held.extend_from_slice(bytes);
         self.look(false);
         // A name, and the byte after it, may go on in the next piece.
-        let gone = self.held.len().saturating_sub(2 * MOST_NAME_BYTES + 2);
+        let gone = self.held.len().saturating_sub(2 * MAX_FILE_NAME_BYTES + 2);
         self.held.drain(..gone);
     }
 
@@ -192,9 +190,9 @@ impl<'a, 'n> Search<'a, 'n> {
         let bytes = self.held.as_slice();
         for at in memchr::memmem::find_iter(bytes, ENDING) {
             let rest = &bytes[at + ENDING.len()..];
-            let more = rest.iter().take(MOST_NAME_BYTES).take_while(|byte| is_of_name(**byte)).count();
+            let more = rest.iter().take(MAX_FILE_NAME_BYTES).take_while(|byte| is_of_name(**byte)).count();
             let is_cut = more == rest.len() && !is_end;
-            if is_cut || more == MOST_NAME_BYTES {
+            if is_cut || more == MAX_FILE_NAME_BYTES {
                 continue;
             }
             // A full stop after a name ends a sentence.
@@ -212,7 +210,7 @@ impl<'a, 'n> Search<'a, 'n> {
 
 #[cfg(test)]
 mod tests {
-    use super::Search;
+    use super::{MAX_FILE_NAME_BYTES, Search};
     use std::collections::BTreeSet;
 
     #[track_caller]
@@ -236,5 +234,21 @@ mod tests {
         check("libx.so.1.2 libx.sof libx.so_", &[]);
         check(&format!("{}libx.so.1{}", "y".repeat(5000), "\0".repeat(5000)), &["libx.so.1"]);
         check(&format!("libx.so{}", ".so".repeat(300)), &[]);
+    }
+
+    /// A name as long as the limit is found in pieces of any size; of a longer one the end is no name.
+    #[test]
+    fn names_are_found_up_to_the_limit() {
+        let longest = format!("x.so{}", "y".repeat(MAX_FILE_NAME_BYTES - 4));
+        for (text, expect) in [(longest.clone(), vec![longest.as_str()]), (format!("{longest}y"), vec![])] {
+            let asked: BTreeSet<&[u8]> = [longest.as_bytes()].into();
+            for piece in [1, 7, 4096] {
+                let mut search = Search::new(&asked);
+                text.as_bytes().chunks(piece).for_each(|bytes| search.feed(bytes));
+                let found: Vec<_> =
+                    search.finish().into_iter().map(|name| std::str::from_utf8(name).unwrap()).collect();
+                assert_eq!(found, expect, "{} bytes in pieces of {piece}", text.len());
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::library::Library;
+use super::limits::{MAX_BESIDE_BYTES, MAX_HELD_BYTES, MAX_SPARE_BYTES};
 use crate::bytes::{Budget, MakeScratch, Passage, ReadAt, Rooms, Spare, beside, start_threads};
 use crate::codeobj::{
     self, Damage, DataFile, Depth, FileLayout, Inventory, Kpack, KpackError, KpackReference, Scanner, SourceKind,
@@ -133,14 +134,8 @@ impl Look {
 /// What the first bytes of a file are looked at for.
 const HEAD_BYTES: usize = 64;
 
-/// What all others may hold beside as much as the largest member has.
-const BESIDE_BYTES: u64 = 32 << 20;
-/// What the largest member may hold, if it must be read out of order.
-const MOST_BYTES: u64 = 512 << 20;
 /// What lies beside the largest member is read before the threads of the pool would have begun.
 const SOON_READ_BYTES: u64 = 2 << 20;
-/// What may wait to be used again.
-const SPARE_BYTES: usize = 12 << 20;
 
 /// The facts of every file of the wheel that holds machine code, by path. Members are read in parallel, the largest
 /// first, each only as far as its tables need.
@@ -164,9 +159,8 @@ pub fn inspect_some(
     let mut members: Vec<&Member> = archive.members().iter().filter(is_read).collect();
     members.sort_by_key(|member| std::cmp::Reverse(member.size_bytes()));
     let meter = Meter::new(members.iter().map(|member| member.size_bytes()).sum(), reading.watch);
-    let largest = members.first().map_or(0, |member| member.size_bytes()).min(MOST_BYTES);
-    let budget = Budget::new(largest + BESIDE_BYTES);
-    let spare = Spare::new(SPARE_BYTES);
+    let budget = Budget::new(budget_bytes(members.first().map_or(0, |member| member.size_bytes())));
+    let spare = Spare::new(MAX_SPARE_BYTES);
     let inspect = |member: &&Member| {
         let share = budget.take(MemberView::held_bytes(member));
         let rooms = Rooms::new(&budget, reading.make_scratch);
@@ -192,6 +186,11 @@ pub fn inspect_some(
     }
     files.sort_by(|one, other| one.path.cmp(&other.path));
     if faults.is_empty() { Ok(files) } else { Err(faults) }
+}
+
+/// Returns how much all members together may hold in memory, by the size of the largest.
+pub(super) fn budget_bytes(largest: u64) -> u64 {
+    largest.min(MAX_HELD_BYTES) + MAX_BESIDE_BYTES
 }
 
 /// Python files may begin with any bytes; no loader takes them.

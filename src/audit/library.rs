@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::libc;
+use super::limits::{MAX_NEEDED, MAX_SEARCH_PATH_BYTES};
 use crate::bytes::ReadAt;
 use crate::compat::policy::Family;
 use crate::elf::{Binding, Elf, ElfError, Header, Strings, VersionNeed, tag};
@@ -53,9 +54,6 @@ pub enum Extension {
 const UNDEFINED_KINDS: [u8; 2] = [0, 2];
 /// The floating-point handler of `fpectl`.
 const PYFPE: [&str; 3] = ["PyFPE_jbuf", "PyFPE_dummy", "PyFPE_counter"];
-/// Far more than any file has. Each needed library is searched in each folder of the path.
-const MOST_NEEDED: usize = 4096;
-const MOST_PATH_BYTES: usize = 1 << 16;
 
 impl Library {
     /// Reads the facts of a file. `file_name` is the last part of its path; `asked` tells which undefined symbols are
@@ -94,11 +92,13 @@ impl Library {
 
     fn check_sizes(&self) -> Result<(), ElfError> {
         let damaged = |what: String| Err(ElfError::Damaged { what });
-        if self.needed.len() > MOST_NEEDED {
-            return damaged(format!("it needs {} libraries, more than {MOST_NEEDED}", self.needed.len()));
+        if self.needed.len() > MAX_NEEDED {
+            return damaged(format!("it needs {} libraries, more than {MAX_NEEDED}", self.needed.len()));
         }
-        match self.rpath.iter().chain(&self.runpath).find(|path| path.len() > MOST_PATH_BYTES) {
-            Some(path) => damaged(format!("its search path has {} bytes, more than {MOST_PATH_BYTES}", path.len())),
+        match self.rpath.iter().chain(&self.runpath).find(|path| path.len() > MAX_SEARCH_PATH_BYTES) {
+            Some(path) => {
+                damaged(format!("its search path has {} bytes, more than {MAX_SEARCH_PATH_BYTES}", path.len()))
+            }
             None => Ok(()),
         }
     }

@@ -12,6 +12,7 @@ mod inspect;
 mod json;
 mod libc;
 mod library;
+mod limits;
 mod obstacles;
 mod repair;
 mod report;

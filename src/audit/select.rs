@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::inspect::{FileFacts, FileKind};
 use super::libc;
 use super::library::Library;
+use super::limits::{MAX_TREE_EDGES, MAX_TREE_NODES};
 use crate::compat::policy::Family;
 use crate::diagnostic::registry::elf as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
@@ -133,18 +134,13 @@ fn only<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     all.all(|one| one == first).then_some(first)
 }
 
-/// What is kept at most of all that libraries lead to: as many as 700 libraries of which each leads to all of them.
-const MOST_NODES: usize = 1 << 19;
-/// How often at most a needed library is looked for.
-const MOST_EDGES: usize = 1 << 25;
-
 /// Why so many libraries cannot be judged: each leads to all that others need, and that grows with the square of them.
-fn tangle(files: &[FileFacts], considered: &[usize]) -> Option<String> {
+pub(super) fn tangle(files: &[FileFacts], considered: &[usize]) -> Option<String> {
     let needed = || super::inspect::libraries(files).flat_map(|(_, library)| &library.needed);
     let edges = needed().count();
     let names = needed().collect::<BTreeSet<_>>().len();
     let roots = considered.len();
-    let is_large = roots.saturating_mul(names) > MOST_NODES || roots.saturating_mul(edges) > MOST_EDGES;
+    let is_large = roots.saturating_mul(names) > MAX_TREE_NODES || roots.saturating_mul(edges) > MAX_TREE_EDGES;
     is_large.then(|| format!("its {roots} libraries need {names} others, too many to follow from each"))
 }
 

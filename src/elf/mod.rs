@@ -39,6 +39,9 @@ pub use symbol::{Binding, Symbol};
 pub use verify::{LayoutFault, verify};
 pub use version::VersionNeed;
 
+#[cfg(test)]
+pub(crate) use sample::library_with as sample_library;
+
 #[cfg(fuzzing)]
 pub use sample::made as made_for_fuzzing;
 

@@ -81,6 +81,12 @@ pub(super) fn library() -> Sample {
     }
 }
 
+/// A library for x86-64 that needs these libraries and has these texts among its dynamic entries.
+#[cfg(test)]
+pub(crate) fn library_with(needed: Vec<&'static str>, texts: Vec<(u64, &'static str)>) -> Vec<u8> {
+    bytes(&Sample { needed, texts, ..library() }.build())
+}
+
 /// A program for x86-64.
 #[cfg(test)]
 pub(super) fn program() -> Sample {
