@@ -1,8 +1,9 @@
 //! A bundle as it passes by: its table first, then the beginning of each code object.
 
 use super::bytes::u64_at;
-use super::entry::{Entry, EntryId, MOST_ID_BYTES};
+use super::entry::{Entry, EntryId};
 use super::flags::{HEAD_BYTES, parse_code_object};
+use super::limits::{MAX_BUNDLE_ENTRIES, MAX_ID_BYTES};
 
 /// Whether a file begins as a bundle, compressed or not.
 pub fn is_bundle(head: &[u8]) -> bool {
@@ -15,8 +16,6 @@ pub(super) const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
 const HEADER_BYTES: usize = 32;
 /// Offset, size and length of the id of an entry.
 const FIELDS_BYTES: usize = 24;
-/// The most entries that are believed; one for each target and the host is usual.
-const MOST_ENTRIES: u64 = 4096;
 
 /// Why bytes are no bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -187,11 +186,11 @@ impl BundleReader {
         match self.state {
             State::Header if !self.field.starts_with(MAGIC) => Err(BundleFault::Magic),
             State::Header => match number(MAGIC.len()) {
-                count @ 1..=MOST_ENTRIES => Ok(State::Fields { left: count }),
+                count @ 1..=MAX_BUNDLE_ENTRIES => Ok(State::Fields { left: count }),
                 count => Err(BundleFault::Count(count)),
             },
             State::Fields { left } => match number(16) {
-                length @ 1..=MOST_ID_BYTES => {
+                length @ 1..=MAX_ID_BYTES => {
                     let length = usize::try_from(length).unwrap_or(usize::MAX);
                     Ok(State::Id { left, offset: number(0), size: number(8), length })
                 }

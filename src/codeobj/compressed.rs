@@ -231,8 +231,9 @@ impl Unpacker {
             if unpacked == 0 && data.is_empty() {
                 break;
             }
+            let is_over = unpacked > *budget;
             *budget = budget.saturating_sub(unpacked);
-            if self.end.is_none() && *budget == 0 {
+            if is_over && !matches!(self.end, Some(Err(_))) {
                 self.end = Some(Err(CompressedFault::Bound));
             }
         }

@@ -1,6 +1,7 @@
 //! Entries of bundles and what their ids say.
 
 use super::flags::{CodeObject, has_number};
+use super::limits::MAX_ID_BYTES;
 use super::target::Target;
 
 /// What an entry was compiled for, as the first word of its id (clang, "Offload Bundler", "Bundle Entry ID").
@@ -29,14 +30,11 @@ pub struct EntryId {
     pub target: Option<Target>,
 }
 
-/// The longest id that is believed; real ones have about 40 letters.
-pub(super) const MOST_ID_BYTES: u64 = 256;
-
 impl EntryId {
     /// Reads an id. `None` where it is empty, too long, or no printable text.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let is_text = !bytes.is_empty()
-            && bytes.len() as u64 <= MOST_ID_BYTES
+            && bytes.len() as u64 <= MAX_ID_BYTES
             && bytes.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
         let text = std::str::from_utf8(bytes).ok().filter(|_| is_text)?;
         let (kind, rest) = text.split_once('-').unwrap_or((text, ""));

@@ -3,6 +3,7 @@
 
 use super::bytes::{u32_at, u64_at};
 use super::layout::Stretch;
+use super::limits::{MAX_KPACK_REFERENCE_BYTES, MAX_KPACK_TABLE_BYTES};
 use super::msgpack::Reader;
 use super::target::Target;
 use crate::bytes::ReadAt;
@@ -12,10 +13,6 @@ use crate::names::without_dots;
 const MAGIC: &[u8; 4] = b"KPAK";
 /// Magic, version, offset of the table of contents.
 const HEADER_BYTES: usize = 16;
-/// The largest table of contents that is read. It has some hundred bytes a library.
-const MOST_TABLE_BYTES: u64 = 64 << 20;
-/// How much is read of a reference. It has a few paths.
-const MOST_REFERENCE_BYTES: u64 = 1 << 20;
 /// In a search path, stands for the processor of the machine.
 const PROCESSOR_WORD: &str = "@GFXARCH@";
 
@@ -25,7 +22,7 @@ pub enum KpackError {
     /// It does not begin as one.
     #[error("it is no kpack archive")]
     Magic,
-    /// The table of contents lies outside of the file, or is too large.
+    /// The table of contents lies outside of the file.
     #[error("its table of contents at {offset:#x} cannot lie in its {size_bytes} bytes")]
     Table {
         /// Where it is said to begin.
@@ -33,6 +30,9 @@ pub enum KpackError {
         /// The size of the file.
         size_bytes: u64,
     },
+    /// The table of contents is too large.
+    #[error("its table of contents has {0} bytes; at most {MAX_KPACK_TABLE_BYTES} are read")]
+    TooLarge(u64),
     /// The table of contents, or a reference, is no `MessagePack` of the right form.
     #[error("its {0} is damaged")]
     Damaged(&'static str),
@@ -72,9 +72,10 @@ impl Kpack {
         source.read_exact_at(&mut header, 0).map_err(KpackError::Read)?;
         let version = u32_at(&header, 4).filter(|_| Self::is_kpack(&header)).ok_or(KpackError::Magic)?;
         let offset = u64_at(&header, 8).unwrap_or_default();
-        let length = size_bytes.checked_sub(offset).filter(|length| (1..=MOST_TABLE_BYTES).contains(length));
-        let length = length.filter(|_| offset >= HEADER_BYTES as u64).and_then(|length| usize::try_from(length).ok());
-        let mut table = vec![0; length.ok_or(KpackError::Table { offset, size_bytes })?];
+        let length = size_bytes.checked_sub(offset).filter(|length| *length > 0 && offset >= HEADER_BYTES as u64);
+        let length = length.ok_or(KpackError::Table { offset, size_bytes })?;
+        let fits = usize::try_from(length).ok().filter(|_| length <= MAX_KPACK_TABLE_BYTES);
+        let mut table = vec![0; fits.ok_or(KpackError::TooLarge(length))?];
         source.read_exact_at(&mut table, offset).map_err(KpackError::Read)?;
         Self::parse_table(version, &table).ok_or(KpackError::Damaged("table of contents"))
     }
@@ -118,7 +119,7 @@ impl KpackReference {
         if stretch.end() > source.size_bytes() {
             return Err(KpackError::Damaged("reference to archives"));
         }
-        let mut bytes = vec![0; usize::try_from(stretch.size_bytes.min(MOST_REFERENCE_BYTES)).unwrap_or(0)];
+        let mut bytes = vec![0; usize::try_from(stretch.size_bytes.min(MAX_KPACK_REFERENCE_BYTES)).unwrap_or(0)];
         source.read_exact_at(&mut bytes, stretch.offset).map_err(KpackError::Read)?;
         Self::parse(&bytes)
     }
@@ -173,7 +174,8 @@ impl KpackReference {
 #[cfg(test)]
 mod tests {
     use super::super::build::{kpack, kpack_reference};
-    use super::{Kpack, KpackReference, Stretch};
+    use super::{Kpack, KpackReference, MAX_KPACK_REFERENCE_BYTES, MAX_KPACK_TABLE_BYTES, Stretch};
+    use crate::bytes::ReadAt;
     use crate::codeobj::{ContainerKind, Inventory};
 
     #[test]
@@ -202,6 +204,47 @@ mod tests {
         check(0, b"\x80", "its table of contents at 0x0 cannot lie in its 17 bytes");
         check(17, b"\x80", "its table of contents at 0x11 cannot lie in its 17 bytes");
         check(u64::MAX, b"\x80", "its table of contents at 0xffffffffffffffff cannot lie in its 17 bytes");
+    }
+
+    /// An archive of so many bytes, of which only the header can be read.
+    struct Hollow(u64);
+
+    impl ReadAt for Hollow {
+        fn size_bytes(&self) -> u64 {
+            self.0
+        }
+
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+            let header = b"KPAK\x01\0\0\0\x10\0\0\0\0\0\0\0";
+            if offset == 0 { header[..].read_at(buffer, 0) } else { Err(std::io::Error::other("it is not there")) }
+        }
+    }
+
+    /// Reading a table as large as the limit is begun, and one that is a byte larger is refused before.
+    #[test]
+    fn a_table_up_to_the_limit_is_read() {
+        let message = |size: u64| Kpack::read(&Hollow(16 + size)).unwrap_err().to_string();
+        assert_eq!(message(MAX_KPACK_TABLE_BYTES), "it cannot be read: it is not there");
+        let expected = "its table of contents has 67108865 bytes; at most 67108864 are read";
+        assert_eq!(message(MAX_KPACK_TABLE_BYTES + 1), expected);
+    }
+
+    /// A reference is read that ends at the limit, and one that ends behind it is cut off.
+    #[test]
+    fn a_reference_up_to_the_limit_is_read() {
+        let read = |size_bytes: u64| {
+            let mut bytes = kpack_reference("blas", &["own.kpack"]);
+            // A third entry of the map, whose text fills the rest (MessagePack, `str 32`).
+            bytes[0] = 0x83;
+            bytes.extend(b"\xa3pad\xdb");
+            let rest = u32::try_from(size_bytes).unwrap() - u32::try_from(bytes.len()).unwrap() - 4;
+            bytes.extend(rest.to_be_bytes());
+            bytes.resize(usize::try_from(size_bytes).unwrap(), b'x');
+            KpackReference::read(&bytes, Stretch { offset: 0, size_bytes })
+        };
+        assert_eq!(read(MAX_KPACK_REFERENCE_BYTES).unwrap().search_paths, ["own.kpack"]);
+        let message = read(MAX_KPACK_REFERENCE_BYTES + 1).unwrap_err().to_string();
+        assert_eq!(message, "its reference to archives is damaged");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod judge;
 mod kpack;
 mod kpack_list;
 mod layout;
+mod limits;
 mod msgpack;
 mod scan;
 mod target;

@@ -13,6 +13,7 @@ use super::flags::{CodeObject, HEAD_BYTES, parse_code_object};
 use super::inventory::Inventory;
 use super::judge::judge;
 use super::layout::FileLayout;
+use super::limits::{MAX_BAITS, MAX_CONTAINERS, MAX_ENTRIES, MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES, MAX_WRAPPERS};
 
 /// How much of the code is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,26 +43,14 @@ pub enum Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OverlappingBundles => write!(f, "more than {MOST_OPEN} bundles overlap"),
-            Self::Containers => write!(f, "there are more than {MOST_FOUND} bundles and code objects"),
-            Self::Entries => write!(f, "the bundles have more than {MOST_ENTRIES} entries"),
-            Self::Wrappers => write!(f, "there are more than {MOST_WRAPPERS} wrappers"),
-            Self::Unpacked => write!(f, "the bundles unpack to more than {} GiB", MOST_UNPACKED >> 30),
+            Self::OverlappingBundles => write!(f, "more than {MAX_OPEN_BUNDLES} bundles overlap"),
+            Self::Containers => write!(f, "there are more than {MAX_CONTAINERS} bundles and code objects"),
+            Self::Entries => write!(f, "the bundles have more than {MAX_ENTRIES} entries"),
+            Self::Wrappers => write!(f, "there are more than {MAX_WRAPPERS} wrappers"),
+            Self::Unpacked => write!(f, "the bundles unpack to more than {} GiB", MAX_UNPACKED_BYTES >> 30),
         }
     }
 }
-
-// The bounds are far above what is known of real files: 95 bundles one after another, 2,600 code objects in a wheel,
-// and 2.4 GB unpacked of one file.
-/// Bundles that are read at once. In real files one ends before the next begins; text that looks like a bundle is
-/// known within 32 bytes.
-const MOST_OPEN: usize = 16;
-const MOST_FOUND: usize = 1 << 16;
-/// Of what only looks like a bundle less is kept.
-const MOST_BAITS: usize = 1 << 10;
-const MOST_ENTRIES: usize = 1 << 17;
-const MOST_WRAPPERS: usize = 1 << 16;
-const MOST_UNPACKED: u64 = 64 << 30;
 
 /// What is looked for, in the order of the patterns. The ELF pattern has class, byte order and version, the wrappers
 /// have their version 1 (clang, HIP code generation, `__CudaFatBinaryWrapper`; rocm-kpack, "HIPK").
@@ -122,9 +111,9 @@ impl Finds {
             Found::NotCompressed(_) => (true, 0),
             Found::Object { .. } => (false, 1),
         };
-        if is_bait && self.baits == MOST_BAITS {
+        if is_bait && self.baits == MAX_BAITS {
             self.limits.insert(Limit::Containers);
-        } else if self.entries + entries > MOST_ENTRIES {
+        } else if self.entries + entries > MAX_ENTRIES {
             self.limits.insert(Limit::Entries);
         } else {
             self.baits += usize::from(is_bait);
@@ -135,7 +124,7 @@ impl Finds {
 
     /// Whether nothing more is begun: whatever the file says, the work that it makes has an end.
     fn is_full(&mut self) -> bool {
-        if self.candidates.len() >= MOST_FOUND || self.unpacked == MOST_FOUND {
+        if self.candidates.len() >= MAX_CONTAINERS || self.unpacked == MAX_CONTAINERS {
             self.limits.insert(Limit::Containers);
             return true;
         }
@@ -180,7 +169,8 @@ pub struct Scanner {
     search_from: u64,
     bundles: Vec<(u64, BundleReader)>,
     unpacker: Option<(u64, Unpacker)>,
-    budget: u64,
+    /// How many bytes may still be unpacked.
+    pub(super) budget: u64,
     finds: Finds,
 }
 
@@ -197,7 +187,7 @@ impl Scanner {
             search_from: 0,
             bundles: Vec::new(),
             unpacker: None,
-            budget: MOST_UNPACKED,
+            budget: MAX_UNPACKED_BYTES,
             finds: Finds::default(),
         }
     }
@@ -340,7 +330,7 @@ impl Scanner {
             return;
         }
         match pattern {
-            0 if self.bundles.len() == MOST_OPEN => {
+            0 if self.bundles.len() == MAX_OPEN_BUNDLES => {
                 self.finds.limits.insert(Limit::OverlappingBundles);
             }
             0 => self.bundles.push((offset, BundleReader::new(Reads::Heads))),
@@ -358,7 +348,7 @@ impl Scanner {
                     self.finds.add(offset, Found::Object { object, size: object_bytes(head) });
                 }
             }
-            _ if self.finds.wrappers.len() == MOST_WRAPPERS => {
+            _ if self.finds.wrappers.len() == MAX_WRAPPERS => {
                 self.finds.limits.insert(Limit::Wrappers);
             }
             kind => self.finds.wrappers.push(Wrapper { offset, is_kpack: kind == 4 }),
@@ -377,5 +367,21 @@ fn object_bytes(head: &[u8]) -> u64 {
 impl fmt::Debug for Scanner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Scanner({:?}, {} bytes, {} candidates)", self.depth, self.cursor, self.finds.candidates.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finds, Limit, MAX_CONTAINERS};
+
+    /// Compressed bundles are unpacked up to the limit, whatever becomes of them.
+    #[test]
+    fn compressed_bundles_are_unpacked_up_to_the_limit() {
+        let limits = |unpacked: usize| {
+            let mut finds = Finds { unpacked, ..Finds::default() };
+            (finds.is_full(), finds.limits.into_iter().collect::<Vec<_>>())
+        };
+        assert_eq!(limits(MAX_CONTAINERS - 1), (false, vec![]));
+        assert_eq!(limits(MAX_CONTAINERS), (true, vec![Limit::Containers]));
     }
 }

@@ -5,6 +5,10 @@ use proptest::prelude::*;
 use super::build::{
     Part, bundle, code_object, compressed, concatenated, hip_bundle, id, library, part, pe_library, wrappers,
 };
+use super::limits::{
+    MAX_BAITS, MAX_BUNDLE_ENTRIES, MAX_CONTAINERS, MAX_ENTRIES, MAX_ID_BYTES, MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES,
+    MAX_WRAPPERS,
+};
 use super::{Depth, FileLayout, Inventory, Limit, Place, Scanner, Union};
 use crate::elf::Elf;
 
@@ -293,8 +297,10 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
     // Each bundle says that its code is far away, so that none ends before the next begins.
     let numbers = [1_u64, 1 << 40, 100, 6].map(u64::to_le_bytes).concat();
     let opener = [b"__CLANG_OFFLOAD_BUNDLE__".to_vec(), numbers, b"hip-gf".to_vec()].concat();
-    let inventory = scan(&fatbin(opener.repeat(2000), 1));
-    assert!(inventory.limits.contains(&Limit::OverlappingBundles), "{:?}", told(&inventory));
+    for (bundles, is_limited) in [(MAX_OPEN_BUNDLES, false), (MAX_OPEN_BUNDLES + 1, true), (2000, true)] {
+        let inventory = scan(&fatbin(opener.repeat(bundles), 1));
+        assert_eq!(inventory.limits.contains(&Limit::OverlappingBundles), is_limited, "{:?}", told(&inventory));
+    }
 
     // Every entry claims the whole address space, or the same place.
     for (offset, size) in [(u64::MAX - 10, 100), (1 << 62, u64::MAX), (0, u64::MAX), (200_000, u64::MAX)] {
@@ -311,21 +317,88 @@ fn hostile_counts_cost_no_more_than_their_bytes() {
         assert_eq!(inventory.damages.len(), 1, "the same words are told once");
     }
 
-    // Real code, more of it than is counted.
-    let many = hip_bundle(&[("gfx942", 0x4c)], 64).repeat(70_000);
-    let inventory = scan(&fatbin(many, 1));
-    assert_eq!((inventory.containers.len(), inventory.limits.len()), (65_536, 1));
-
-    let baits = b"CCOB\x09\0\0\0".repeat(5000);
-    assert!(scan(&fatbin(baits, 1)).limits.contains(&Limit::Containers));
-    let inventory = scan(&library(&[part(".hipFatBinSegment", wrappers(70_000, *b"FPIH"))]));
-    assert!(inventory.limits.contains(&Limit::Wrappers) && inventory.wrappers == 65_536);
-
     // A frame that unpacks to far more than its header says is left at once.
     let mut bomb = compressed(&vec![0; 50_000_000], 2, 1);
     bomb[12..16].copy_from_slice(&100_u32.to_le_bytes());
     let told = told(&scan(&fatbin(bomb, 1)));
     assert!(told[0].contains("its header says 100") || told[0].contains("does not begin as a bundle"), "{told:?}");
+}
+
+/// Real code is counted up to the limit.
+#[test]
+fn containers_are_counted_up_to_the_limit() {
+    for (objects, limits) in [(MAX_CONTAINERS, 0), (MAX_CONTAINERS + 1, 1)] {
+        let inventory = scan(&fatbin(code_object(0x4c, 3, 64).repeat(objects), 1));
+        assert_eq!((inventory.containers.len(), inventory.limits.len()), (MAX_CONTAINERS, limits));
+    }
+}
+
+/// What only looks like a bundle is kept up to the limit.
+#[test]
+fn baits_are_kept_up_to_the_limit() {
+    for (baits, limits) in [(MAX_BAITS, vec![]), (MAX_BAITS + 1, vec![Limit::Containers])] {
+        let inventory = scan(&fatbin(b"CCOB\x09\0\0\0".repeat(baits), 1));
+        assert_eq!(inventory.limits.into_iter().collect::<Vec<_>>(), limits, "{baits}");
+    }
+}
+
+/// The entries of one bundle are believed up to a limit, and those of all bundles are counted up to another.
+#[test]
+fn entries_are_counted_up_to_the_limits() {
+    let of = |entries: usize| bundle(&vec![("host-", Vec::new()); entries], 1);
+    let most = usize::try_from(MAX_BUNDLE_ENTRIES).unwrap();
+    assert_eq!(scan(&fatbin(of(most), 1)).containers[0].entries.len(), most);
+    check(&fatbin(of(most + 1), 1), &["0x100: its table claims 4097 entries"]);
+
+    let all = of(most).repeat(MAX_ENTRIES / most);
+    let count = |bytes: Vec<u8>| {
+        let inventory = scan(&fatbin(bytes, 1));
+        let entries = inventory.containers.iter().map(|container| container.entries.len()).sum::<usize>();
+        (entries, inventory.limits.into_iter().collect::<Vec<_>>())
+    };
+    assert_eq!(count(all.clone()), (MAX_ENTRIES, vec![]));
+    assert_eq!(count([all, of(1)].concat()), (MAX_ENTRIES, vec![Limit::Entries]));
+}
+
+/// An id as long as the limit is read, and a longer one is damage.
+#[test]
+fn ids_are_read_up_to_the_limit() {
+    let with_id = |length: u64| {
+        let id = format!("host-{}", "x".repeat(usize::try_from(length).unwrap() - 5));
+        scan(&fatbin(bundle(&[(&id, Vec::new())], 1), 1))
+    };
+    assert_eq!(with_id(MAX_ID_BYTES).containers[0].entries.len(), 1);
+    assert_eq!(told(&with_id(MAX_ID_BYTES + 1)), ["0x100: entry 0 claims an id of 257 bytes"]);
+}
+
+/// Wrappers are counted up to the limit.
+#[test]
+fn wrappers_are_counted_up_to_the_limit() {
+    for (count, limits) in [(MAX_WRAPPERS, vec![]), (MAX_WRAPPERS + 1, vec![Limit::Wrappers])] {
+        let inventory = scan(&library(&[part(".hipFatBinSegment", wrappers(count, *b"FPIH"))]));
+        assert_eq!(inventory.wrappers, MAX_WRAPPERS as u64);
+        assert_eq!(inventory.limits.into_iter().collect::<Vec<_>>(), limits);
+    }
+}
+
+/// A file unpacks to as much as the limit, in pieces of any size, and not to a byte more.
+#[test]
+fn bundles_unpack_up_to_the_limit() {
+    assert_eq!(Scanner::new(Depth::Tables).budget, MAX_UNPACKED_BYTES);
+    let raw = noisy_bundle();
+    for (version, method) in [(1, 0), (2, 1), (3, 1)] {
+        let bytes = fatbin(compressed(&raw, version, method), 1);
+        let layout = layout(&bytes);
+        for (less, limits) in [(0, vec![]), (1, vec![Limit::Unpacked])] {
+            for piece in [1000, 256 << 10] {
+                let mut scanner = Scanner::new(Depth::Everything);
+                scanner.budget = raw.len() as u64 - less;
+                bytes.chunks(piece).for_each(|piece| scanner.feed(piece));
+                let found = scanner.finish(&layout).limits.into_iter().collect::<Vec<_>>();
+                assert_eq!(found, limits, "version {version}, {less} less, in pieces of {piece}");
+            }
+        }
+    }
 }
 
 #[test]
