@@ -7,6 +7,7 @@
 
 mod fields;
 mod issue;
+pub mod limits;
 mod lookups;
 mod model;
 mod places;

@@ -8,10 +8,10 @@
 mod axes;
 mod cells;
 mod complete;
+mod explicit_places;
 mod fields;
 mod gfx;
 mod numbers;
-mod place_all;
 mod release_type;
 mod texts;
 mod twins;
@@ -29,14 +29,13 @@ pub fn read(source: &Source, lookups: &Lookups, sink: &mut Sink) -> Option<Confi
     let source = &source.with_arguments(lookups.given.arguments());
     let tree = yaml::parse(source, sink)?;
     yaml::shape::check(&tree, &MATRIX_FILE, source, sink);
-    texts::check_characters(&tree, source, sink);
+    texts::check_texts(&tree, source, sink);
     if !matches!(tree.value, Value::Map(_)) {
         return None;
     }
     numbers::note_unquoted(&tree, source, sink);
-    let mut places = Places::new(source.clone());
-    place_all::insert(&tree, source, &mut places);
     let mut whole = complete::complete(&tree, &MATRIX_FILE);
+    let mut places = Places::new(source.clone(), tree);
     release_type::give(&mut whole, &lookups.given, &mut places);
     let platform = whole.get("platform").cloned();
     let mut reader = Reader { source, lookups, platform: platform.as_ref(), sink };

@@ -33,6 +33,9 @@ pub(super) const VERSION: u32 = 1;
 /// Jobs serialised by one thread at a time.
 const CHUNK: usize = 4096;
 
+/// Bytes behind which one thread serialises no further job: six times what a chunk of usual jobs has.
+const CHUNK_BYTES: usize = 16 << 20;
+
 /// Jobs serialised into one buffer where one thread does it all.
 const SMALL_CHUNK: usize = 32;
 
@@ -310,10 +313,16 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     let mut first = true;
     for (number, group) in plan.groups.iter().enumerate() {
         let pieces = Pieces::new(group, number);
+        // Returns how many jobs fit: values of axes can make a job many times as long as usual.
         let render = |drafts: &[Draft], text: &mut Vec<u8>| {
-            for draft in drafts {
+            let has_room = |text: &Vec<u8>| text.len() < CHUNK_BYTES;
+            let mut jobs = drafts.iter();
+            while has_room(text)
+                && let Some(draft) = jobs.next()
+            {
                 pieces.job(JobView { group, draft, number }, text);
             }
+            drafts.len() - jobs.len()
         };
         let mut write = |text: &[u8]| {
             let text = &text[usize::from(std::mem::take(&mut first))..];
@@ -323,9 +332,7 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
         if group.drafts.len() <= CHUNK {
             let mut text = Vec::new();
             for drafts in group.drafts.chunks(SMALL_CHUNK) {
-                text.clear();
-                render(drafts, &mut text);
-                write(&text)?;
+                write_jobs(drafts, &render, &mut text, &mut write)?;
             }
             continue;
         }
@@ -333,11 +340,14 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
         for batch in group.drafts.chunks(CHUNK * rayon::current_num_threads()) {
             let rendered = |drafts: &[Draft]| {
                 let mut text = Vec::with_capacity(drafts.len() * 640);
-                render(drafts, &mut text);
-                text
+                let done = render(drafts, &mut text);
+                (text, done)
             };
-            let texts: Vec<Vec<u8>> = batch.par_chunks(CHUNK).map(rendered).collect();
-            texts.iter().try_for_each(|text| write(text))?;
+            let texts: Vec<(Vec<u8>, usize)> = batch.par_chunks(CHUNK).map(rendered).collect();
+            for (drafts, (mut text, done)) in batch.chunks(CHUNK).zip(texts) {
+                write(&text)?;
+                write_jobs(&drafts[done..], &render, &mut text, &mut write)?;
+            }
         }
     }
     out.write_all(b"]")?;
@@ -354,6 +364,21 @@ pub fn write_json(plan: &Plan, generator: &str, notes: &[String], out: &mut dyn 
     line(out, "limits", &|| serde_json::to_vec(&plan.limits()))?;
     line(out, "notes", &|| serde_json::to_vec(notes))?;
     out.write_all(b"}\n")
+}
+
+/// Serialises jobs into a buffer and writes it, as often as it is full.
+fn write_jobs(
+    mut drafts: &[Draft],
+    render: &impl Fn(&[Draft], &mut Vec<u8>) -> usize,
+    text: &mut Vec<u8>,
+    write: &mut impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    while !drafts.is_empty() {
+        text.clear();
+        drafts = &drafts[render(drafts, text)..];
+        write(text)?;
+    }
+    Ok(())
 }
 
 fn shards(plan: &Plan) -> Vec<ShardDocument> {

@@ -1,11 +1,13 @@
 //! Parser events to a tree, with an explicit stack.
 //!
-//! **Invariant:** a tree never nests deeper than [`DEPTH_LIMIT`](super::parse::DEPTH_LIMIT), aliases included, so
+//! **Invariant:** a tree never nests deeper than [`DEPTH_LIMIT`], aliases included, so
 //! that code above may recurse on it.
 
 use std::collections::HashMap;
 
-use super::parse::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, MOST_VALUES};
+use super::limits::{
+    ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES, MOST_VALUES,
+};
 use super::{Key, Node, Scalar, Value, fault};
 use crate::diagnostic::{Diagnostic, Sink, Source, Span, registry::matrix as codes};
 
@@ -90,6 +92,11 @@ impl<'a> Builder<'a> {
 
     /// Each of the following returns `false` when parsing must stop.
     pub(super) fn scalar(&mut self, span: Span, text: &str, plain: bool, anchor: usize) -> bool {
+        let longest = if self.wants_key() { LONGEST_KEY_BYTES } else { LONGEST_TEXT_BYTES };
+        if text.len() > longest {
+            self.sink.push(fault::too_long(self.source, span, text.len(), longest));
+            return false;
+        }
         let value = if plain && matches!(text, "" | "~" | "null" | "Null" | "NULL") && !self.wants_key() {
             Value::Null
         } else {
@@ -188,7 +195,8 @@ impl<'a> Builder<'a> {
                 *pending = match std::mem::replace(pending, Pending::Key) {
                     Pending::Key => match key(node, self.source) {
                         Err(diagnostic) => {
-                            self.is_whole &= diagnostic.code.id != codes::KEY_NOT_TEXT.id;
+                            self.is_whole &=
+                                ![codes::KEY_NOT_TEXT.id, codes::TOO_LONG.id].contains(&diagnostic.code.id);
                             self.sink.push(diagnostic);
                             Pending::Refused
                         }
@@ -218,6 +226,10 @@ impl<'a> Builder<'a> {
 fn key(node: Node, source: &Source) -> Result<Key, Diagnostic> {
     match node.value {
         Value::Scalar(Scalar { text, plain: true }) if text == "<<" => Err(fault::merge_key(source, node.span)),
+        // An alias of a long text.
+        Value::Scalar(Scalar { text, .. }) if text.len() > LONGEST_KEY_BYTES => {
+            Err(fault::too_long(source, node.span, text.len(), LONGEST_KEY_BYTES))
+        }
         Value::Scalar(Scalar { text, .. }) => Ok(Key { span: node.span, text }),
         _ => Err(fault::key_not_text(source, node.span)),
     }

@@ -1,7 +1,7 @@
 //! The diagnostics of YAML syntax.
 
 use super::Key;
-use super::parse::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, MOST_VALUES};
+use super::limits::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, LONGEST_KEY_BYTES, MOST_VALUES};
 use crate::diagnostic::{Diagnostic, Source, Span, registry::matrix as codes};
 
 pub(super) fn duplicate_key(source: &Source, key: &Key, first: Span) -> Diagnostic {
@@ -54,6 +54,16 @@ pub(super) fn too_many_values(source: &Source, span: Span) -> Diagnostic {
     Diagnostic::new(&codes::TOO_MANY_VALUES, format!("the file holds more than {MOST_VALUES} values"))
         .at(source.place(span), "one too many")
         .help("divide it into several files")
+}
+
+pub(super) fn too_long(source: &Source, span: Span, bytes: usize, longest: usize) -> Diagnostic {
+    let (what, help) = match longest {
+        LONGEST_KEY_BYTES => ("key", "shorten it"),
+        _ => ("text", "shorten it, or put it into a file of its own"),
+    };
+    Diagnostic::new(&codes::TOO_LONG, format!("a {what} of {bytes} bytes; at most {longest} are read"))
+        .at(source.place(span), "")
+        .help(help)
 }
 
 pub(super) fn too_deep(source: &Source, span: Span) -> Diagnostic {

@@ -11,6 +11,7 @@ mod build;
 pub mod de;
 mod emit;
 mod fault;
+pub mod limits;
 mod node;
 mod parse;
 pub mod shape;
@@ -18,4 +19,4 @@ mod syntax;
 
 pub use emit::to_yaml;
 pub use node::{Key, Node, Scalar, Value};
-pub use parse::{ALIAS_BUDGET, ALIAS_BUDGET_BYTES, DEPTH_LIMIT, MOST_VALUES, parse};
+pub use parse::parse;

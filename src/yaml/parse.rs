@@ -2,29 +2,19 @@
 //!
 //! Input: a [`Source`]. Output: a tree whose depth and size are bounded whatever the text is, and diagnostics.
 //!
-//! **Invariant:** no recursion on the input's nesting; memory is bounded by the text's length, [`MOST_VALUES`] and
-//! [`ALIAS_BUDGET_BYTES`].
+//! **Invariant:** no recursion on the input's nesting; memory is bounded by the text's length and [`limits`](super::limits).
 
 use granit_parser::{Event, Options, Parser, ScalarStyle};
 
 use super::build::Builder;
+use super::limits::DEPTH_LIMIT;
 use super::{Node, fault, syntax};
 use crate::diagnostic::{Diagnostic, Sink, Source, registry::matrix as codes};
 
-/// How deep lists and mappings may nest, aliases included. Matrix and recipe files need six.
-pub const DEPTH_LIMIT: usize = 64;
-/// How many values aliases may add to a file.
-pub const ALIAS_BUDGET: usize = 100_000;
-/// How much memory anchors and aliases may take beside the file itself: each anchor keeps a copy of its value, and each
-/// alias is one.
-pub const ALIAS_BUDGET_BYTES: usize = 16 << 20;
-/// How many values a file may hold, keys included. One takes about 100 bytes of memory beside its text.
-pub const MOST_VALUES: usize = 500_000;
-
 /// Parses one YAML document. Faults go to the sink; `None` when nothing usable is left.
 ///
-/// Duplicate keys, merge keys, tags, aliases that expand beyond the budget, deep nesting and a second document are
-/// faults. A byte order mark is a warning.
+/// Duplicate keys, merge keys, tags, aliases that expand beyond the budget, deep nesting, long keys and texts and a second
+/// document are faults. A byte order mark is a warning.
 pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
     let (text, base) = match source.text.strip_prefix('\u{feff}') {
         Some(rest) => {
@@ -98,6 +88,7 @@ fn options() -> Options {
 mod tests {
     use super::parse;
     use crate::diagnostic::{Sink, Source};
+    use crate::yaml::limits::{ALIAS_BUDGET, DEPTH_LIMIT, LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES, MOST_VALUES};
     use crate::yaml::{Node, Value};
 
     fn tree(text: &str) -> Node {
@@ -187,10 +178,10 @@ mod tests {
     /// The budget counts the memory of copies, so that one long text with many aliases is no way around it.
     #[test]
     fn aliases_of_a_long_text_are_counted_by_their_bytes() {
-        let text =
-            |aliases: usize| format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), ["*a"; 20][..aliases].join(", "));
-        assert_eq!(faults(&text(14)), []);
-        assert_eq!(faults(&text(15)), [("M008", vec!["*a".to_owned()])], "15 aliases and the anchor's own copy");
+        let long = "x".repeat(LONGEST_TEXT_BYTES);
+        let text = |aliases: usize| format!("a: &a {long}\nb: [{}]\n", vec!["*a"; aliases].join(", "));
+        assert_eq!(faults(&text(254)), []);
+        assert_eq!(faults(&text(255)), [("M008", vec!["*a".to_owned()])], "255 aliases and the anchor's own copy");
     }
 
     /// Anchors inside anchors keep a copy each.
@@ -198,7 +189,8 @@ mod tests {
     fn anchors_inside_anchors_are_counted_too() {
         let text = |depth: usize| {
             let opening: String = (0..depth).map(|n| format!("&a{n} [")).collect();
-            format!("a: {opening}{}{}\n", "x".repeat(1 << 20), "]".repeat(depth))
+            let long = vec!["x".repeat(LONGEST_TEXT_BYTES); 16].join(", ");
+            format!("a: {opening}{long}{}\n", "]".repeat(depth))
         };
         assert_eq!(faults(&text(15)), []);
         assert_eq!(faults(&text(16))[0].0, "M008");
@@ -206,10 +198,48 @@ mod tests {
 
     #[test]
     fn more_values_than_a_file_may_hold_are_refused_before_they_are_kept() {
-        use super::MOST_VALUES;
         let list = |values: usize| format!("[{}]\n", "x,".repeat(values));
         assert_eq!(faults(&list(MOST_VALUES - 1)), []);
         assert_eq!(faults(&list(MOST_VALUES))[0].0, "M070");
+    }
+
+    #[test]
+    fn aliases_of_many_values_are_counted() {
+        let list = |values: usize| format!("a: &a [{}]\nb: *a\n", "x,".repeat(values - 1));
+        assert_eq!(faults(&list(ALIAS_BUDGET)), []);
+        assert_eq!(faults(&list(ALIAS_BUDGET + 1)), [("M008", vec!["*a".to_owned()])]);
+    }
+
+    #[test]
+    fn the_nesting_of_values_has_a_limit() {
+        for (open, close) in [("[", "]"), ("{a: ", "}")] {
+            let nested = |depth: usize| format!("{}x{}\n", open.repeat(depth), close.repeat(depth));
+            assert_eq!(faults(&nested(DEPTH_LIMIT)), []);
+            assert_eq!(faults(&nested(DEPTH_LIMIT + 1))[0].0, "M010", "{open}");
+        }
+    }
+
+    #[test]
+    fn the_length_of_keys_has_a_limit() {
+        for (before, after) in [("? ", ""), ("? '", "'"), ("? |\n ", "\n"), ("a: {? ", "}")] {
+            let text = |bytes: usize| format!("{before}{}{after}", "k".repeat(bytes));
+            let newline = usize::from(before.contains('\n'));
+            assert_eq!(faults(&text(LONGEST_KEY_BYTES - newline)), [], "{before}");
+            assert_eq!(faults(&text(LONGEST_KEY_BYTES + 1))[0].0, "M072", "{before}");
+        }
+        let aliased = |bytes: usize| format!("a: &a {}\nb: {{*a : 1}}\n", "k".repeat(bytes));
+        assert_eq!(faults(&aliased(LONGEST_KEY_BYTES)), []);
+        assert_eq!(faults(&aliased(LONGEST_KEY_BYTES + 1)), [("M072", vec!["*a".to_owned()])]);
+    }
+
+    #[test]
+    fn the_length_of_texts_has_a_limit() {
+        for (before, after) in [("a: ", ""), ("- '", "'"), ("a: |\n ", "\n"), ("[", "]")] {
+            let text = |bytes: usize| format!("{before}{}{after}", "x".repeat(bytes));
+            let newline = usize::from(before.contains('\n'));
+            assert_eq!(faults(&text(LONGEST_TEXT_BYTES - newline)), [], "{before}");
+            assert_eq!(faults(&text(LONGEST_TEXT_BYTES + 1))[0].0, "M072", "{before}");
+        }
     }
 
     #[test]

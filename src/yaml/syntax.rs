@@ -5,10 +5,8 @@
 use granit_parser::{ErrorKind, ScanError};
 
 use super::fault;
+use super::limits::LONGEST_KEY_BYTES;
 use crate::diagnostic::{Diagnostic, Source, Span, registry::matrix as codes};
-
-/// The longest key in characters (YAML 1.2.2, section 7.4.2).
-const LONGEST_KEY: usize = 1024;
 
 /// The diagnostic of a parser's error. `text` begins `base` bytes into the source.
 pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str) -> Diagnostic {
@@ -44,7 +42,7 @@ pub(super) fn fault(error: &ScanError, source: &Source, base: usize, text: &str)
             let begins_line = source.text[line_start(&source.text, at.start)..at.start].trim().is_empty();
             let line = line_of(&source.text, at.start);
             let (message, help) = match kind {
-                ErrorKind::SimpleKeyExpected if line.find(':').is_some_and(|end| end > LONGEST_KEY) => {
+                ErrorKind::SimpleKeyExpected if line.find(':').is_some_and(|end| end > LONGEST_KEY_BYTES) => {
                     ("the key is longer than the 1024 characters that YAML allows".into(), "shorten it")
                 }
                 ErrorKind::SimpleKeyExpected | ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation

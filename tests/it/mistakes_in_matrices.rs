@@ -5,8 +5,11 @@
 use std::path::Path;
 
 use proptest::prelude::*;
+use rock_matrix::config::limits as config;
 use rock_matrix::diagnostic::{Sink, Source};
+use rock_matrix::yaml::limits::{LONGEST_KEY_BYTES, LONGEST_TEXT_BYTES};
 
+use crate::support::hostile::{Bounds, bounded};
 use crate::support::{Project, appears, assert_file};
 
 const FOLDER: &str = "tests/it/mistakes_in_matrices";
@@ -80,19 +83,66 @@ fn files_that_are_no_text_are_refused() {
     refused(b"\0\0\0\0", "error[M038 control-character]: the control character U+0000 cannot stand in a YAML file");
 }
 
-/// One text of a megabyte with many aliases stands for gigabytes though it adds few values.
+/// What any matrix file takes.
+const BOUNDS: Bounds = Bounds { address_mib: 1024, peak_mib: 192, cpu_s: 60 };
+
+/// The path to each of many values can be 500 times as long as its text, and so can each of their faults.
+#[test]
+fn long_keys_around_many_values_take_little_memory() {
+    let head = "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n";
+    let key = "k".repeat(1000);
+    let nested =
+        format!("{head}nested: {}[{}]{}\n", format!("{{{key}: ").repeat(55), "x,".repeat(40_000), "}".repeat(55));
+    let faults = format!("{head}  {key}: [{}]\n", "[],".repeat(100_000));
+    let explicit = |bytes: usize| {
+        format!("{head}  ? {}\n  : [{}]\n", "k".repeat(bytes), (0..4000).map(|n| format!("v{n},")).collect::<String>())
+    };
+    let said = |file: &str| {
+        let said = bounded(&Project::new().file("m.yaml", file), BOUNDS, &["check", "m.yaml"], 1).stderr;
+        let codes = said.lines().filter_map(|line| line.split_once(']')?.0.strip_prefix("error["));
+        codes.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(said(&nested), ["M020 unknown-key"]);
+    assert_eq!(said(&faults).iter().filter(|code| *code == "M022 wrong-kind").count(), 1000);
+    assert_eq!(said(&explicit(LONGEST_KEY_BYTES)), ["M032 unknown-axis"]);
+    assert_eq!(said(&explicit(LONGEST_KEY_BYTES + 1)), ["M072 too-long"]);
+    assert_eq!(said(&explicit(1 << 20)), ["M072 too-long"]);
+}
+
+/// A plan repeats the values of axes for each job.
+#[test]
+fn long_values_of_many_jobs_take_little_memory() {
+    let numbers = (1..=70).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(", ");
+    let file = |bytes: usize| {
+        let long = "x".repeat(bytes);
+        format!(
+            "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  \
+             backend: [ck]\n  max-jobs: [{numbers}]\n  cache-gib: [{numbers}]\n  repository: [{long}]\n  opt-dim: [{long}]\n  gib-per-job: [{long}]\n"
+        )
+    };
+    let words = ["plan", "m.yaml", "--format", "json", "--out", "plan.json"];
+    let within = Bounds { peak_mib: 128, cpu_s: 120, ..BOUNDS };
+    let project = Project::new().file("m.yaml", &file(config::LONGEST_TEXT_BYTES));
+    bounded(&project, within, &words, 0);
+    assert_eq!(project.read("plan.json").matches("\"id\"").count(), 4900);
+    for bytes in [config::LONGEST_TEXT_BYTES + 1, 19 << 10] {
+        let project = Project::new().file("m.yaml", &file(bytes));
+        let said = bounded(&project, within, &words, 1).stderr;
+        assert_eq!(said.matches("error[M072 too-long]").count(), 3, "{said}");
+    }
+}
+
+/// One text of 64 KiB with many aliases stands for gigabytes though it adds few values.
 #[test]
 fn aliases_of_a_long_text_are_refused_before_they_take_memory() {
-    use crate::support::hostile::{Bounds, bounded};
-    let long = "x".repeat(1 << 20);
+    let long = "x".repeat(LONGEST_TEXT_BYTES);
     let file = |aliases: usize| {
         let list = vec!["*a"; aliases].join(",");
         format!("version: 1\ndistribution: flash-attn\nvars: {{source: &a \"{long}\"}}\ndocker: {{args: [{list}]}}\n")
     };
-    let within = Bounds { address_mib: 1024, peak_mib: 192, cpu_s: 60 };
-    for (aliases, is_over) in [(14, false), (15, true), (2000, true)] {
+    for (aliases, is_over) in [(254, false), (255, true), (32_000, true)] {
         let project = Project::new().file("m.yaml", &file(aliases));
-        let said = bounded(&project, within, &["check", "m.yaml"], 1).stderr;
+        let said = bounded(&project, BOUNDS, &["check", "m.yaml"], 1).stderr;
         let told = "error[M008 alias-budget]: anchors and aliases add more than 16 MiB to this file";
         assert_eq!(said.contains(told), is_over, "{aliases}: {}", &said[..said.len().min(500)]);
     }

@@ -2,7 +2,7 @@
 
 use super::axes::Naming;
 use super::cells::Known;
-use super::{Reader, entries, items, place_all, text, texts};
+use super::{Reader, entries, explicit_places, items, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
 use crate::config::{
     Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
@@ -91,7 +91,9 @@ impl Reader<'_> {
         let include = self.includes(include, &known, &exclude, &recipe);
         let (include, include_nodes): (Vec<_>, Vec<_>) = include.into_iter().unzip();
         self.twins((&rows, &row_nodes), (&include, &include_nodes));
-        place_all::insert_explicit(&axes, &rows, &include, &mut places);
+        let of_include = include_nodes.iter().map(|node| node.get("axes").unwrap_or(node));
+        let explicit = rows.iter().zip(row_nodes.iter().copied()).chain(include.iter().zip(of_include));
+        explicit_places::insert(&axes, explicit, &mut places);
         if items(node, "gfx").is_empty() && node.get("gfx").is_some_and(|gfx| matches!(gfx.value, Value::List(_))) {
             let gfx = node.get("gfx")?;
             self.fault(&codes::BAD_GFX, gfx, "`gfx` lists no targets", "list the targets wanted, or remove the line");

@@ -4,6 +4,7 @@ use indexmap::IndexSet;
 
 use super::Reader;
 use crate::compat::rows::ReleaseTypeRow;
+use crate::config::limits::LONGEST_TEXT_BYTES;
 use crate::config::syntax::{has_address_breaker, index_host, is_secret_word, is_taken, unprintable};
 pub(super) use crate::config::syntax::{is_label, is_name, leaves_the_repository};
 use crate::diagnostic::{
@@ -14,10 +15,14 @@ use crate::diagnostic::{
 };
 use crate::yaml::{Node, Value};
 
-/// Every text and key of the file must be printable: each may become a word of a command line, a line of an output or
-/// a name of a file.
-pub(super) fn check_characters(node: &Node, source: &Source, sink: &mut Sink) {
+/// Checks that every text and key of the file is printable and short: each may become a word of a command line, a line of
+/// an output or a name of a file.
+pub(super) fn check_texts(node: &Node, source: &Source, sink: &mut Sink) {
     let mut fault = |text: &str, span: &std::ops::Range<usize>| {
+        if text.len() > LONGEST_TEXT_BYTES {
+            let message = format!("a text of {} bytes; a matrix file takes at most {LONGEST_TEXT_BYTES}", text.len());
+            sink.push(Diagnostic::new(&codes::TOO_LONG, message).at(source.place(span.clone()), "").help("shorten it"));
+        }
         let Some(c) = unprintable(text) else { return };
         let (name, help) = match c {
             '\n' | '\r' => ("a line break".to_owned(), "write the text on one line"),
@@ -37,8 +42,8 @@ pub(super) fn check_characters(node: &Node, source: &Source, sink: &mut Sink) {
         Value::List(_) | Value::Null => {}
     }
     match &node.value {
-        Value::List(items) => items.iter().for_each(|item| check_characters(item, source, sink)),
-        Value::Map(entries) => entries.iter().for_each(|(_, value)| check_characters(value, source, sink)),
+        Value::List(items) => items.iter().for_each(|item| check_texts(item, source, sink)),
+        Value::Map(entries) => entries.iter().for_each(|(_, value)| check_texts(value, source, sink)),
         Value::Scalar(_) | Value::Null => {}
     }
 }

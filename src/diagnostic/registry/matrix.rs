@@ -50,6 +50,7 @@ pub const ALL: &[&Code] = &[
     &OTHER_SYSTEM,
     &TOO_MANY_VALUES,
     &TOO_MANY_ENTRIES,
+    &TOO_LONG,
 ];
 
 /// One key twice in one mapping.
@@ -324,4 +325,10 @@ pub const TOO_MANY_ENTRIES: Code = Code::error(
     "M071",
     "too-many-entries",
     "A list exceeds its limit: 300 entries of `secrets` (GitHub gives a workflow at most 100 secrets each of the organization, the repository and the environment), 1,000 of `gfx` and `docker.groups`, and 20,000 each of `rows`, `include` and `exclude`.\n\nPut values that many cells share on an axis.",
+);
+/// A key or text that is longer than it may be.
+pub const TOO_LONG: Code = Code::error(
+    "M072",
+    "too-long",
+    "A key of a YAML file has at most 1,024 bytes and a text 64 KiB; a text of a matrix file has at most 4 KiB, since a plan repeats it for many jobs.\n\nShorten it, or put it into a file and name that.",
 );

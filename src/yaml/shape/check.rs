@@ -1,5 +1,8 @@
 //! The structural check.
 
+use std::collections::HashSet;
+use std::fmt;
+
 use super::{Record, Shape, words_of};
 use crate::diagnostic::{
     Diagnostic, Sink, Source,
@@ -12,13 +15,13 @@ use crate::yaml::{Key, Node, Value};
 ///
 /// A null value counts as an absent one, except in lists.
 pub fn check(node: &Node, shape: &Shape, source: &Source, sink: &mut Sink) {
-    Check { source, sink }.value(node, shape, "the file");
+    Check { source, sink }.value(node, shape, Name::File);
 }
 
 /// Checks a mapping that stands inside a free one against a record; every fault goes to the sink.
 pub fn check_record(node: &Node, record: &Record, source: &Source, sink: &mut Sink) {
     let Some(entries) = node.entries() else { return };
-    Check { source, sink }.record(node, entries, record, record.name);
+    Check { source, sink }.record(node, entries, record, Name::Record(record));
 }
 
 struct Check<'a> {
@@ -26,9 +29,28 @@ struct Check<'a> {
     sink: &'a mut Sink,
 }
 
+/// What messages call a value. The text is only made for a fault.
+#[derive(Clone, Copy)]
+enum Name<'a> {
+    File,
+    Record(&'a Record),
+    Field(&'a str),
+    Item(&'a Self),
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File => f.write_str("the file"),
+            Self::Record(record) => f.write_str(record.name),
+            Self::Field(key) => write!(f, "`{}`", cut(key)),
+            Self::Item(of) => write!(f, "an item of {of}"),
+        }
+    }
+}
+
 impl Check<'_> {
-    /// `name` is what messages call the value.
-    fn value(&mut self, node: &Node, shape: &Shape, name: &str) {
+    fn value(&mut self, node: &Node, shape: &Shape, name: Name<'_>) {
         match (shape, &node.value) {
             (Shape::Anything, _) | (Shape::Text, Value::Scalar(_)) | (Shape::Nothing, Value::Null) => {}
             (Shape::Integer, Value::Scalar(scalar)) => {
@@ -49,12 +71,12 @@ impl Check<'_> {
             }
             (Shape::List(of), Value::List(items)) => {
                 for item in items {
-                    self.value(item, of, &format!("an item of {name}"));
+                    self.value(item, of, Name::Item(&name));
                 }
             }
             (Shape::Map(of), Value::Map(entries)) => {
                 for (key, value) in entries {
-                    self.value(value, of, &format!("`{}`", key.text));
+                    self.value(value, of, Name::Field(&key.text));
                 }
             }
             (Shape::Record(record), Value::Map(entries)) => self.record(node, entries, record, name),
@@ -66,12 +88,15 @@ impl Check<'_> {
         }
     }
 
-    fn record(&mut self, node: &Node, entries: &[(Key, Node)], record: &Record, name: &str) {
+    fn record(&mut self, node: &Node, entries: &[(Key, Node)], record: &Record, name: Name<'_>) {
+        // The known keys that are there, so that an unknown one is not compared with every other.
+        let present: HashSet<&str> =
+            entries.iter().filter_map(|(key, _)| record.field(&key.text)).map(|field| field.name).collect();
         for (key, value) in entries {
             match record.field(&key.text) {
                 Some(_) if value.value == Value::Null => {}
-                Some(field) => self.value(value, &field.shape, &format!("`{}`", field.name)),
-                None => self.unknown_key(key, entries, record),
+                Some(field) => self.value(value, &field.shape, Name::Field(field.name)),
+                None => self.unknown_key(key, &present, record),
             }
         }
         for field in record.fields.iter().filter(|field| field.required && node.get(field.name).is_none()) {
@@ -80,7 +105,10 @@ impl Check<'_> {
                 Some((key, _)) => (key.span.clone(), "it has no value"),
                 None => (entries.first().map_or(node.span.clone(), |(key, _)| key.span.clone()), ""),
             };
-            let place = if name == "the file" { format!("the {}", record.name) } else { name.to_owned() };
+            let place = match name {
+                Name::File => format!("the {}", record.name),
+                _ => name.to_string(),
+            };
             self.sink.push(
                 Diagnostic::new(&codes::MISSING_KEY, format!("{place} has no `{}`", field.name))
                     .at(self.source.place(spot), why)
@@ -90,16 +118,15 @@ impl Check<'_> {
         }
     }
 
-    fn unknown_key(&mut self, key: &Key, entries: &[(Key, Node)], record: &Record) {
-        let free = |name: &&str| !entries.iter().any(|(other, _)| other.text == *name);
+    fn unknown_key(&mut self, key: &Key, present: &HashSet<&str>, record: &Record) {
         let near = nearest(&key.text, record.fields.iter().map(|field| field.name));
         let mut diagnostic = Diagnostic::new(
             &codes::UNKNOWN_KEY,
-            with_nearest(format!("unknown key `{}` in {}", key.text, with_article(record.name)), near),
+            with_nearest(format!("unknown key `{}` in {}", cut(&key.text), with_article(record.name)), near),
         )
         .at(self.source.place(key.span.clone()), "");
         diagnostic = match near {
-            Some(near) if free(&near) => diagnostic.help(format!("write `{near}`, or remove the key")),
+            Some(near) if !present.contains(near) => diagnostic.help(format!("write `{near}`, or remove the key")),
             Some(near) => diagnostic.help(format!("remove it: `{near}` is there already")),
             None => {
                 let names: Vec<_> = record.fields.iter().map(|field| field.name).collect();
@@ -109,7 +136,7 @@ impl Check<'_> {
         self.sink.push(diagnostic);
     }
 
-    fn kind(&mut self, node: &Node, shape: &Shape, name: &str) {
+    fn kind(&mut self, node: &Node, shape: &Shape, name: Name<'_>) {
         let found = match &node.value {
             Value::Scalar(scalar) => format!("`{}`", cut(&scalar.text)),
             _ => node.kind().to_owned(),
@@ -142,7 +169,7 @@ impl Check<'_> {
         );
     }
 
-    fn word(&mut self, node: &Node, text: &str, plain: bool, words: &'static [&'static str], name: &str) {
+    fn word(&mut self, node: &Node, text: &str, plain: bool, words: &'static [&'static str], name: Name<'_>) {
         let near = nearest(text, words.iter().copied());
         let in_quotes = near == Some(text) && !plain;
         let message = if in_quotes {
@@ -162,7 +189,7 @@ impl Check<'_> {
         self.sink.push(diagnostic.help(help));
     }
 
-    fn number(&mut self, node: &Node, text: &str, name: &str) {
+    fn number(&mut self, node: &Node, text: &str, name: Name<'_>) {
         let (message, help) = match text.parse::<u64>() {
             Ok(number) => (format!("{name} must be a whole number without quotes"), format!("write `{number}`")),
             Err(_) => (format!("{name} must be a whole number, not `{}`", cut(text)), "write digits only".into()),
@@ -289,6 +316,43 @@ mod tests {
         let mut expected = expected.map(str::to_owned).to_vec();
         expected.sort();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_long_key_is_cut_in_messages() {
+        let key = "k".repeat(1000);
+        let cut = format!("{}…", "k".repeat(60));
+        let found = messages(&format!("name: x\nvars: {{{key}: [a]}}\n{key}: 1\n"));
+        let expected = [
+            format!("M022 `{cut}` must be text, not a list / remove the brackets: this takes one value"),
+            format!("M020 unknown key `{cut}` in a sample file / remove the key"),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    /// Each unknown key is compared with the known ones, and not with every other key of the file.
+    #[test]
+    fn many_unknown_keys_near_a_known_one_are_found_in_time() {
+        const RECORD: Record = Record {
+            name: "sample",
+            fields: &[Field {
+                name: "a-rather-long-name-of-a-field",
+                shape: Shape::Text,
+                required: false,
+                default: "",
+                doc: "",
+            }],
+        };
+        let began = std::time::Instant::now();
+        let keys: String = (0..60_000).map(|number| format!("a-rather-long-name-of-a-field{number}: 1\n")).collect();
+        let source = Source::new("t", keys);
+        let mut sink = Sink::new();
+        let node = parse(&source, &mut sink).unwrap();
+        check(&node, &Shape::Record(&RECORD), &source, &mut sink);
+        assert_eq!(sink.error_count(), 60_000);
+        let first = sink.finish().swap_remove(0);
+        assert_eq!(first.help.unwrap(), "write `a-rather-long-name-of-a-field`, or remove the key");
+        assert!(began.elapsed().as_secs() < 90, "{:?}", began.elapsed());
     }
 
     #[test]

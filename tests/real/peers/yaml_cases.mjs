@@ -9,7 +9,7 @@ const [suite, program, folder] = process.argv.slice(2);
 const { default: all } = await import(pathToFileURL(suite));
 
 // Codes about the text as YAML. Others are about what a matrix file says, so the text was read.
-const OF_YAML = /^(?:error|warning)\[(M00[1-9]|M01[0-3]|M070) /gm;
+const OF_YAML = /^(?:error|warning)\[(M00[1-9]|M01[0-3]|M070|M072) /gm;
 // Parts of YAML that matrix files do without: docs/diagnostics.md says why of each.
 const WITHOUT = new Set(["M001", "M005", "M006", "M007", "M011", "M012", "M013"]);
 // A control character that YAML forbids; one in a text that YAML allows is a fault of the matrix file.
