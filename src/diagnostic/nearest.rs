@@ -12,7 +12,9 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter_map(|candidate| {
             let folded = fold(candidate);
             let limit = (word.len().max(folded.len()) / 3).max(1);
-            let distance = distance(&word, &folded);
+            // Each letter that one of them has more is one edit.
+            let may_be_near = word.len().abs_diff(folded.len()) <= limit;
+            let distance = may_be_near.then(|| distance(&word, &folded))?;
             (distance <= limit).then_some((distance, candidate))
         })
         .min()
