@@ -51,7 +51,7 @@ pub use exit::Exit;
 pub use markdown::reference;
 pub use shell::{Folders, Format, Shell, Verbosity};
 
-use crate::diagnostic::render::human;
+use crate::diagnostic::render::{human, printable, redact_urls, visible};
 use crate::sys::Environment;
 
 /// Columns of `--help` at most, on a wider terminal too: longer lines are hard to read.
@@ -179,7 +179,7 @@ fn misused(name: &str, kind: clap::error::ErrorKind, text: &str) -> Exit {
     let mut all = command();
     all.build();
     if let Some(named) = all.find_subcommand_mut(name) {
-        let _ = named.error(kind, text).print();
+        let _ = print_usage(&named.error(kind, text));
     }
     Exit::Usage
 }
@@ -197,9 +197,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     // `ROCK_ANNOTATIONS=false` is the action's input `annotations`.
     let is_annotated = environment.get("GITHUB_ACTIONS") == Some("true")
         && environment.get("ROCK_ANNOTATIONS").is_none_or(|word| word != "false");
-    let cli = match parsed(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match parsed(arguments.clone()) {
         Ok(cli) => cli,
-        Err(error) => return told_by_clap(&error, is_annotated),
+        Err(error) => return told_by_clap(&with_escapes(error, &arguments), is_annotated),
     };
     let shell = Shell {
         color: colored(&cli.global.color, &environment),
@@ -220,13 +221,40 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
     cli.command.run(&shell)
 }
 
+/// Returns the fault as clap words it for the same arguments with their control characters escaped: it repeats them as they
+/// are.
+fn with_escapes(error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let escaped: Vec<OsString> =
+        arguments.iter().map(|text| OsString::from(visible(&text.to_string_lossy()))).collect();
+    if escaped == arguments {
+        return error;
+    }
+    match parsed(escaped) {
+        Err(other) if other.kind() == error.kind() => other,
+        _ => error,
+    }
+}
+
+/// Prints what clap says with its styles; without them where a line would still steer the terminal, be a command for the
+/// runner of a workflow or hold a password.
+fn print_usage(error: &clap::Error) -> std::io::Result<()> {
+    let plain = error.to_string();
+    let safe = printable(&redact_urls(&plain)).into_owned();
+    if safe == plain {
+        return error.print();
+    }
+    let mut out: Box<dyn std::io::Write> =
+        if error.use_stderr() { Box::new(std::io::stderr()) } else { Box::new(std::io::stdout()) };
+    out.write_all(safe.as_bytes())
+}
+
 /// Says what clap has to say instead of a command line: a fault, or help and version that were asked for.
 fn told_by_clap(error: &clap::Error, is_annotated: bool) -> Exit {
     if is_annotated && error.use_stderr() {
         let text = crate::render::actions::usage_error(&error.to_string());
         let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
     }
-    match error.print() {
+    match print_usage(error) {
         _ if error.use_stderr() => Exit::Usage,
         Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
             let text = human(&[shell::stdout_fault(&fault)], false);

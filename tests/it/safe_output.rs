@@ -212,3 +212,41 @@ fn a_dry_run_escapes_what_recipes_and_plans_say() {
     is_inert(&shown);
     assert!(shown.contains("   note     ::error::x #\\u{23}[error]y\n"), "{shown}");
 }
+
+/// Arguments may come from the inputs of a workflow. A usage error repeats them.
+#[test]
+fn usage_errors_escape_arguments() {
+    let told = |words: &[&str]| {
+        let plain = Project::new().run(words).exits(2).stderr;
+        is_inert(&plain);
+        let annotated = Project::new().env("GITHUB_ACTIONS", "true").run(words).exits(2).stderr;
+        let commands = annotated.lines().filter(|line| line.trim_start().starts_with("::") || line.contains("##["));
+        assert!(commands.map(|line| line.starts_with("::error title=rock-matrix::")).eq([true]), "{annotated}");
+        plain.lines().next().unwrap().to_owned() + "\n"
+    };
+    let lines = [
+        told(&["sdk", "fetch", "--run-id", "1", "--platform", "x\n::error::pwned"]),
+        told(&["plan", "--x\r\n::error::pwned"]),
+        told(&["plan", "--format", "\u{1b}[31m\u{9b}\t\u{202e}x"]),
+        told(&["x\n::error::pwned"]),
+        told(&["plan", "--format", "##[error]x"]),
+        told(&["plan", "--format", "https://somebody:passw0rd@example.org"]),
+    ];
+    insta::assert_snapshot!(lines.concat(), @r"
+    ");
+    let colored = Project::new().env("CLICOLOR_FORCE", "1").run(&["plan", "--format", "x\n::error::y"]).exits(2).stderr;
+    assert!(colored.contains("\u{1b}[") && colored.contains("x\\n::error::y"), "{colored:?}");
+}
+
+/// The command that clones a source is shown without the password, and JSON of a build too.
+#[test]
+fn a_dry_run_masks_passwords() {
+    let recipe = "recipe: 1\nname: toy\ndistribution: toy\nversion-from: build\nleaves: tree\nsources:\n  \
+                  toy: {git: \"https://somebody:passw0rd@127.0.0.1:9/x.git\", ref: v1}\nsteps:\n  - {stage: build, argv: [make]}\n";
+    let matrix = "version: 1\ndistribution: toy\nrecipe: toy\naxes: {python: [\"3.11\"], rocm: [\"6.2\"]}\ngfx: [gfx90a]\n\
+                  torch-from: host\npython-from: host\n";
+    let project = Project::new().file("recipes/toy.yaml", recipe).file("matrices/toy.yaml", matrix);
+    let dry = project.run(&["--recipes", "recipes", "build", "--all", "--dry-run"]).exits(0);
+    let told = dry.stdout + &dry.stderr;
+    assert!(told.contains("https://somebody:***@127.0.0.1:9/x.git") && !told.contains("passw0rd"), "{told}");
+}
