@@ -123,6 +123,21 @@ fn an_index_that_says_what_the_table_says_proposes_nothing() {
     assert_eq!(ran.stderr, "the torch table says what the pages say\n");
 }
 
+/// Facts are published: the address in a row has no user and no password.
+#[test]
+fn a_patch_holds_no_password_of_the_index() {
+    let (_, mut files) = table();
+    files.get_mut("7.14").unwrap().push("torch-2.16.0+rocm7.14-cp312-cp312-manylinux_2_28_x86_64.whl".to_owned());
+    let server = Pages::serve(pages(&files));
+    let from = server.address.replace("http://", "http://somebody:passw0rd@") + "/whl";
+    for format in ["human", "json"] {
+        let ran = Project::new().run(&["compat", "refresh", "--from", &from, "--format", format, "--verbose"]).exits(0);
+        assert!(ran.stdout.contains(&format!("{}/whl", server.address)), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("somebody") && !ran.stdout.contains("passw0rd"), "{}", ran.stdout);
+        assert!(!ran.stderr.contains("passw0rd"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn what_an_index_says_more_becomes_a_patch_that_leaves_no_difference() {
     let (_, mut files) = table();

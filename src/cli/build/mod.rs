@@ -13,6 +13,7 @@ use clap::error::ErrorKind;
 use super::jobs::{EngineChoice, Ready, named};
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
+use crate::diagnostic::render::redact_urls;
 use crate::diagnostic::{Diagnostic, Sink, registry::build as codes};
 use crate::doctor;
 use crate::exec::{self, BuildEnd, NotBegun, ProcessRunner};
@@ -144,7 +145,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         if let Some(exit) = jobs.iter().find_map(|job| job.cannot_go_on(args, shell)) {
             return exit;
         }
-        let exit = shell.print(&jobs.iter().map(|job| job.dry_run(args)).collect::<String>());
+        let exit = shell.print(&redact_urls(&jobs.iter().map(|job| job.dry_run(args)).collect::<String>()));
         for job in &jobs {
             points::tell(job, args, shell);
         }
@@ -301,7 +302,7 @@ fn build_one(
     measured.push(finish::measure(job, &built, exit, shell));
     if args.format == Format::Json {
         let line = serde_json::to_string(&built.record).unwrap_or_default();
-        shell.print(&(line + "\n"));
+        shell.print(&redact_urls(&(line + "\n")));
     }
     if matches!(built.end, BuildEnd::Done) {
         shell.say(&format!("the log is {log}"));

@@ -35,8 +35,8 @@ pub(super) fn compare(compat: &Compat, from: &str, shell: &Shell) -> Result<Foun
     let pages = if is_address { fetched(compat, from, shell) } else { saved(Path::new(from), shell) }?;
     let rows = &compat.tables().torch;
     let differences = refresh::differences(rows, &pages);
-    let address = if is_address { from } else { "saved pages" };
-    let updated = refresh::updated(rows, &differences, address, &shell.environment.today());
+    let address = if is_address { without_user_info(from) } else { "saved pages".to_owned() };
+    let updated = refresh::updated(rows, &differences, &address, &shell.environment.today());
     let patch = patch::TORCH.patch(rows, &updated);
     for difference in &differences {
         shell.say(&difference.to_string());
@@ -50,6 +50,14 @@ pub(super) fn compare(compat: &Compat, from: &str, shell: &Shell) -> Result<Foun
     let read = pages.iter().map(|page| page.rocm_index.as_str()).collect();
     let document = super::json(&Document { version: 1, read, differences: &differences, patch: &patch });
     Ok(Found { differs: !differences.is_empty(), document, patch })
+}
+
+/// Returns an address without the user and password in it (RFC 3986, section 3.2.1): facts are published.
+fn without_user_info(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+    let user_info = authority.rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}://{}", &rest[user_info..])
 }
 
 /// Pages of a saved index: `DIR/rocm6.2/torch/index.html`, `DIR/rocm6.2/torch.html` or `DIR/rocm6.2/torch`.
