@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::fault::CheckoutFault;
+use super::limits::{KEPT_BYTES, LARGEST_OUTPUT_BYTES, LONGEST_LINE_BYTES};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::host;
 use crate::source::REFLOG_MARK;
@@ -15,12 +16,6 @@ use crate::sys::{Environment, Signals, StopSignal};
 const GRACE: Duration = Duration::from_secs(10);
 /// The variable by which processes of a checkout that was killed are found again. Its value is the folder.
 pub(super) const MARK: &str = "ROCK_CHECKOUT_FOLDER";
-/// How much of what a program says is kept, from its end.
-const KEPT_BYTES: usize = 64 << 10;
-/// The longest answer of a program: `ls-remote` of a repository with 700,000 refs.
-const LARGEST_OUTPUT_BYTES: usize = 64 << 20;
-/// How much of a line of progress is kept.
-const LONGEST_LINE_BYTES: usize = 64 << 10;
 /// Variables of git that say which repository is meant (`git rev-parse --local-env-vars`); it is always the one of the
 /// working folder.
 const LOCAL: [&str; 12] = [

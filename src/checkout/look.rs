@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::fault::CheckoutFault;
 use super::git::{Call, Git};
+use super::limits::{LARGEST_STATE_BYTES, MOST_ABOVE};
 use super::repository;
 use super::{HIPIFIED_INDEX, STATE};
 use crate::bytes::start_threads;
@@ -12,11 +13,6 @@ use crate::source::{
     known_commit, made_by_us,
 };
 use crate::sys;
-
-/// More than any state has.
-const LARGEST_STATE_BYTES: u64 = 16 << 20;
-/// Commits that are looked at above what was made.
-const MOST_ABOVE: &str = "--max-count=100";
 
 /// What is there, and whether it is what is wanted.
 pub(super) enum Looked {

@@ -10,6 +10,7 @@ mod apply;
 mod fault;
 mod git;
 mod glimpse;
+mod limits;
 mod look;
 mod patches;
 mod recover;

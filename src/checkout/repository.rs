@@ -4,14 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::fault::CheckoutFault;
 use super::git::{Call, Git};
+use super::limits::{LARGEST_GIT_FILE_BYTES, LARGEST_REFLOG_BYTES};
 use crate::names::without_dots;
 use crate::source::{Session, is_commit_hash, submodule_settings};
 use crate::sys;
 
-/// More than any file of git that is read here has, but for reflogs.
-const LARGEST_BYTES: u64 = 1 << 20;
-/// More than the reflog of a head has.
-const LARGEST_REFLOG_BYTES: u64 = 64 << 20;
 /// What this program keeps out of git.
 const EXCLUDED: &str = "/.rock/";
 
@@ -21,14 +18,14 @@ pub(super) fn git_folder(folder: &Path) -> Option<PathBuf> {
     if !sys::is_file(&dot) {
         return sys::exists(&dot).then_some(dot);
     }
-    let text = sys::read_text(&dot, LARGEST_BYTES).ok()?;
+    let text = sys::read_text(&dot, LARGEST_GIT_FILE_BYTES).ok()?;
     Some(folder.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
 /// The commit that a repository is at, where its head is on no branch; git is asked where it is.
 pub(super) fn head(git: &Git<'_>, repository: &str) -> Result<String, CheckoutFault> {
     let folder = git.folder(repository);
-    let text = git_folder(&folder).and_then(|folder| sys::read_text(&folder.join("HEAD"), LARGEST_BYTES).ok());
+    let text = git_folder(&folder).and_then(|folder| sys::read_text(&folder.join("HEAD"), LARGEST_GIT_FILE_BYTES).ok());
     match text.map(|text| text.trim().to_owned()).filter(|text| is_commit_hash(text)) {
         Some(hash) => Ok(hash),
         None => Ok(git.succeed(&Call::git(repository, &["rev-parse", "--verify", "HEAD"]))?.line()),
@@ -118,9 +115,9 @@ pub(super) fn module_folders(folder: &Path) -> Result<Vec<PathBuf>, sys::FileErr
 pub(super) fn exclude(folder: &Path) -> Result<(), sys::FileError> {
     let Some(git) = git_folder(folder) else { return Ok(()) };
     // Of a work tree beside the repository, what is excluded stands with the repository.
-    let shared = sys::read_text(&git.join("commondir"), LARGEST_BYTES).map(|text| git.join(text.trim()));
+    let shared = sys::read_text(&git.join("commondir"), LARGEST_GIT_FILE_BYTES).map(|text| git.join(text.trim()));
     let file = shared.unwrap_or(git).join("info/exclude");
-    let text = if sys::is_file(&file) { sys::read_text(&file, LARGEST_BYTES)? } else { String::new() };
+    let text = if sys::is_file(&file) { sys::read_text(&file, LARGEST_GIT_FILE_BYTES)? } else { String::new() };
     if text.lines().any(|line| line == EXCLUDED) {
         return Ok(());
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::fault::CheckoutFault;
 use super::git::{Call, Git};
+use super::limits::LARGEST_PATCH_BYTES;
 use super::{LOCK, look, repository};
 use crate::bytes::start_threads;
 use crate::diagnostic::registry::checkout as codes;
@@ -16,8 +17,6 @@ use crate::sys::{self, Environment, FolderSwap, Signals};
 
 /// Where patches are made before they are compared, below the folder of a checkout.
 const MADE: &str = ".rock/patches";
-/// More than any patch has.
-const LARGEST_PATCH_BYTES: u64 = 1 << 30;
 /// Options by which the same commits give the same bytes, whatever is configured and whichever git it is.
 const STABLE: [&str; 24] = [
     "--no-signature",

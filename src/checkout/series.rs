@@ -6,14 +6,12 @@ use super::Event;
 use super::apply::Run;
 use super::fault::CheckoutFault;
 use super::git::Call;
+use super::limits::LARGEST_SERIES_BYTES;
 use super::repository;
 use crate::bytes::start_threads;
 use crate::diagnostic::{Diagnostic, Place as Spot, registry::checkout as codes};
 use crate::source::{PatchSet, Place, Stage, Step};
 use crate::sys;
-
-/// More than git writes of where it is in a series.
-const LARGEST_BYTES: u64 = 64;
 
 impl Run<'_, '_> {
     /// Applies the patches of a stage.
@@ -56,7 +54,7 @@ impl Run<'_, '_> {
         }
         let folder = self.git.folder(&call.repository);
         let number = repository::git_folder(&folder)
-            .and_then(|git| sys::read_text(&git.join("rebase-apply/next"), LARGEST_BYTES).ok())
+            .and_then(|git| sys::read_text(&git.join("rebase-apply/next"), LARGEST_SERIES_BYTES).ok())
             .and_then(|text| text.trim().parse::<usize>().ok());
         // A file may hold several patches; then the number says which of them all, not which file.
         let patch = number.and_then(|number| patches.get(number.checked_sub(1)?)).or(patches.first());

@@ -570,6 +570,32 @@ fn a_manifest_that_does_not_fit_is_refused() {
     project.run(&["source", "checkout", "torch", "--manifest", "m.json"]).exits(2);
 }
 
+/// What is behind the JSON of a manifest or the commit of a pin is blank, so that only the size differs.
+#[test]
+fn the_size_of_manifests_and_pins_has_a_limit() {
+    let padded = |project: &Project, file: &str, bytes: usize| {
+        let text = project.read(file).trim_end().to_owned();
+        std::fs::write(project.path(file), format!("{text}{}", "\n".repeat(bytes - text.len()))).unwrap();
+    };
+    let project = locked();
+    let words = ["source", "checkout", "--manifest", "m.json", "--checkout-root", "two", "--projects", "audio"];
+    let first =
+        |words: &[&str], project: &Project| project.run(words).exits(1).stderr.lines().next().unwrap().to_owned();
+    padded(&project, "m.json", 1 << 20);
+    assert_eq!(first(&words, &project), "error[C115 bad-source-manifest]: `m.json` has no `pytorch_audio`");
+    padded(&project, "m.json", (1 << 20) + 1);
+    let large = "error[H020 cannot-read-file]: cannot read `m.json`: it is larger than 1048576 bytes";
+    assert_eq!(first(&words, &project), large);
+    let project = pinned();
+    let pin = "torch/.ci/docker/ci_commit_pins/triton.txt";
+    padded(&project, pin, 4 << 20);
+    let pins = |project: &Project| project.run(&["source", "pins", "torch"]).exits(1);
+    assert!(pins(&project).stdout.contains(OTHER));
+    padded(&project, pin, (4 << 20) + 1);
+    let said = pins(&project).stderr;
+    assert!(said.contains("triton.txt`: it is larger than 4194304 bytes\n"), "{said}");
+}
+
 /// TS20: a manifest at an address.
 #[test]
 fn a_manifest_is_read_from_an_address() {

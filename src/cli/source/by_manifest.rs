@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::limits::LARGEST_MANIFEST_BYTES;
 use super::{Exit, Shell, load};
 use crate::compat::Compat;
 use crate::compat::rows::ProjectRow;
@@ -9,9 +10,6 @@ use crate::diagnostic::{Diagnostic, Place, Sink, registry::sources as codes};
 use crate::fetch;
 use crate::source::manifest::{Entry, Manifest};
 use crate::source::projects;
-
-/// Bytes of a manifest; one has a few kB.
-const LARGEST_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// Where the trees of several projects are named.
 #[derive(Debug, clap::Args)]

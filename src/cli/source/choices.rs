@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Shell;
+use super::limits::LARGEST_PIN_FILE_BYTES;
 use crate::compat::Compat;
 use crate::compat::rows::{ProjectRow, TorchSourceRow};
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::sources as codes};
 use crate::source::related::{RelatedCommits, Strictness};
 use crate::source::{Explicit, PinFiles, projects, reads_related};
 use crate::sys;
-
-/// Bytes of a file that pins are read from; they have a few kB.
-const LARGEST_PIN_FILE_BYTES: u64 = 4 << 20;
 
 /// The system whose rows of `related_commits` come first, where nothing is said.
 const RELATED_OS: &str = "ubuntu";

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::choices::Choices;
+use super::limits::LARGEST_LOCKED_BYTES;
 use super::{Exit, Shell, failed, listen, load};
 use crate::checkout::{self, STATE};
 use crate::compat::Compat;
@@ -18,8 +19,6 @@ use crate::source::related::is_commit;
 use crate::source::{Explicit, Outcome, Question, Reference, Resolved, State, projects, resolve};
 use crate::sys::{self, Environment};
 
-/// Bytes of a state or of a file with a version.
-const LARGEST_BYTES: u64 = 16 << 20;
 /// The file of a project's version.
 const VERSION: &str = "version.txt";
 /// How long git may take to say where a checkout is.
@@ -234,7 +233,7 @@ fn entry(row: &ProjectRow, folder: &Path, shell: &Shell) -> Result<(Entry, Optio
         let repo = redact_urls(&repo).into_owned();
         return Ok((Entry { key: row.folder.clone(), repo, commit, branch, ..Entry::default() }, None));
     }
-    let text = sys::read_text(&path, LARGEST_BYTES).map_err(|error| Box::new(error.into()))?;
+    let text = sys::read_text(&path, LARGEST_LOCKED_BYTES).map_err(|error| Box::new(error.into()))?;
     let again = "run `rock-matrix source checkout` there again";
     let state = State::parse(&text).map_err(|error| fault(format!("`{}`: {error}", path.display()), again))?;
     let Some(commit) = state.commit.clone().filter(|_| state.outcome == Outcome::Done) else {
@@ -268,7 +267,7 @@ fn version(row: &ProjectRow, folder: &Path, torch: Option<&Path>, compat: &Compa
         Some(pin) => torch?.join(&pin.file),
         None => folder.join(VERSION),
     };
-    let text = sys::read_text(&file, LARGEST_BYTES).ok()?;
+    let text = sys::read_text(&file, LARGEST_LOCKED_BYTES).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 

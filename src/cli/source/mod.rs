@@ -3,6 +3,7 @@
 mod by_manifest;
 mod checkout;
 mod choices;
+mod limits;
 mod lock;
 mod pins;
 mod plan;
