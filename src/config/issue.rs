@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use super::limits::LONGEST_ISSUE_VALUE;
 use crate::diagnostic::nearest::nearest;
 use crate::diagnostic::registry::matrix as codes;
 use crate::diagnostic::{Diagnostic, Place, Sink, Source, Span};
@@ -17,8 +18,6 @@ use crate::yaml::{self, Node};
 const NO_ANSWER: &str = "_No response_";
 /// Keys of a matrix file that say which cells there are.
 const CELLS: [&str; 4] = ["axes", "rows", "include", "exclude"];
-/// Letters of a value. The longest is a family with a full commit.
-const LONGEST_VALUE: usize = 64;
 /// Digits of a whole commit (SHA-1, as GitHub has them).
 const FULL_HASH: usize = 40;
 
@@ -149,8 +148,8 @@ fn word(value: &str) -> Result<&str, String> {
     if value.contains(['\n', '\r']) {
         return Err("has more than one line".to_owned());
     }
-    if value.chars().count() > LONGEST_VALUE {
-        return Err(format!("is longer than {LONGEST_VALUE} letters"));
+    if value.chars().count() > LONGEST_ISSUE_VALUE {
+        return Err(format!("is longer than {LONGEST_ISSUE_VALUE} letters"));
     }
     let is_strange = |letter: &char| !letter.is_ascii_alphanumeric() && !".:+-_".contains(*letter);
     match (value.chars().find(is_strange), value.parse()) {
@@ -188,7 +187,7 @@ fn written(matrix: &Source, root: &Node, issue: &Source, chosen: &[(&str, String
 
 #[cfg(test)]
 mod tests {
-    use super::requested;
+    use super::{LONGEST_ISSUE_VALUE, requested};
     use crate::diagnostic::{Place, Sink, Source};
 
     const MATRIX: &str = "version: 1\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\", \"3.12\"]\n# kept?\nexclude:\n  - {python: \"3.11\"}\ngfx: [gfx942]\n";
@@ -254,6 +253,14 @@ mod tests {
             assert!(faults[0].0.starts_with("`python` "), "{faults:?}");
             assert_eq!(faults[0].1, value, "the place is the answer");
         }
+    }
+
+    #[test]
+    fn the_length_of_a_value_has_a_limit() {
+        let told = |letters: usize| read(&format!("### python\n\n{}\n", "z".repeat(letters)));
+        assert!(told(LONGEST_ISSUE_VALUE).is_ok());
+        let fault = &told(LONGEST_ISSUE_VALUE + 1).unwrap_err()[0].0;
+        assert_eq!(fault, "`python` is longer than 64 letters");
     }
 
     #[test]

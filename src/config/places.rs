@@ -100,8 +100,7 @@ mod tests {
 
     #[test]
     fn a_path_leads_to_its_value_or_its_nearest_parent() {
-        let text =
-            "axes:\n  torch: [\"2.5\", \"2.6\"]\nindexes: {a.b: x, a: {b: y, c: z}}\nrows:\n  - torch: \"2.7\"\n";
+        let text = "axes:\n  torch: [\"2.5\", \"2.6\"]\n  rocm: [\"6.2\"]\nindexes: {a.b: x, a: {b: y, c: z}}\nrows:\n  - torch: \"2.7\"\n";
         let source = Source::new("m.yaml", text);
         let tree = yaml::parse(&source, &mut Sink::new()).unwrap();
         let mut places = Places::new(source, tree);

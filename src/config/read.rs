@@ -84,7 +84,7 @@ fn entries<'n>(node: &'n Node, key: &str) -> &'n [(yaml::Key, Node)] {
 #[cfg(test)]
 mod tests {
     use super::read;
-    use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, Word, recipe};
+    use crate::config::{AxisRole, Config, Gfx, GpuPolicy, Lookups, Word, limits, recipe};
     use crate::diagnostic::{Diagnostic, Place, Sink, Source};
 
     const HEAD: &str = "version: 1\ndistribution: flash-attn\n";
@@ -268,6 +268,79 @@ mod tests {
         assert_eq!(at("gfx[1]"), "gfx942");
         assert_eq!(at("axes"), "axes");
         assert_eq!(at("runner"), "");
+    }
+
+    #[test]
+    fn texts_have_a_limit() {
+        let of = |bytes: usize| {
+            let text = "x".repeat(bytes);
+            faults(&format!("axes: {{flash-attn: ['2.8.3'], opt-dim: [{text}]}}\nvars: {{max-jobs: {text}}}\n"))
+        };
+        assert_eq!(of(limits::LONGEST_TEXT_BYTES), []);
+        let found = of(limits::LONGEST_TEXT_BYTES + 1);
+        assert_eq!(found.iter().map(|(code, ..)| *code).collect::<Vec<_>>(), ["M072"; 2], "{found:?}");
+        assert_eq!(found[0].2, "a text of 4097 bytes; a matrix file takes at most 4096");
+    }
+
+    #[test]
+    fn lists_have_a_limit() {
+        let list = |count: usize, entry: &dyn Fn(usize) -> String| (0..count).map(entry).collect::<Vec<_>>().join(", ");
+        let cell = |number: usize| format!("{{flash-attn: '2.9.{number}'}}");
+        let include = |number: usize| format!("{{axes: {{flash-attn: '2.9.{number}'}}, set: {{gpu: required}}}}");
+        let axes = "axes: {flash-attn: ['2.8.3']}\n";
+        let file = |name: &str, count: usize| match name {
+            "rows" => format!("{axes}rows: [{}]\n", list(count, &cell)),
+            "exclude" => format!("{axes}exclude: [{}]\n", list(count, &cell)),
+            "include" => format!("{axes}include: [{}]\n", list(count, &include)),
+            "secrets" => format!("{axes}secrets: [{}]\n", list(count, &|number| format!("S{number}"))),
+            "groups" => format!("{axes}docker: {{groups: [{}]}}\n", list(count, &|number| format!("g{number}"))),
+            _ => format!("{axes}gfx: [{}]\n", list(count, &|number| format!("gfx9{number:x}"))),
+        };
+        let errors = |text: &str| {
+            let (_, found) = run(&format!("{HEAD}{text}"));
+            let errors =
+                found.iter().filter(|fault| fault.code == &crate::diagnostic::registry::matrix::TOO_MANY_ENTRIES);
+            errors.map(|fault| format!("{} {}", fault.code.id, fault.message)).collect::<Vec<_>>()
+        };
+        for (name, most) in [
+            ("rows", limits::MOST_ENTRIES),
+            ("exclude", limits::MOST_ENTRIES),
+            ("include", limits::MOST_ENTRIES),
+            ("secrets", limits::MOST_SECRETS),
+            ("groups", limits::MOST_GROUPS),
+            ("gfx", limits::MOST_TARGETS),
+        ] {
+            assert_eq!(errors(&file(name, most)), [""; 0], "{name}");
+            let beyond = errors(&file(name, most + 1));
+            let told = format!("M071 `{name}` has {} entries, and {most} are the most", most + 1);
+            assert_eq!(beyond, [told], "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_jobs_have_a_limit() {
+        let codes = |name: &str, number: u32| {
+            let found = faults(&format!("axes: {{flash-attn: ['2.8.3']}}\nworkflow: {{{name}: {number}}}\n"));
+            found.into_iter().map(|(code, ..)| code).collect::<Vec<_>>()
+        };
+        for name in ["max-parallel", "max-jobs"] {
+            assert_eq!(codes(name, limits::MOST_PARALLEL), [""; 0], "{name}");
+            assert_eq!(codes(name, limits::MOST_PARALLEL + 1), ["M024"], "{name}");
+        }
+    }
+
+    /// The nearest value is searched among the first ones of an axis.
+    #[test]
+    fn a_wrong_value_is_compared_with_as_many_as_the_limit() {
+        let help = |others: usize| {
+            let values = (0..others).map(|number| format!("a{number:05}, ")).collect::<String>();
+            let axes = format!("axes: {{flash-attn: ['2.8.3'], opt-dim: [{values}zebra-stripes]}}\n");
+            let (_, found) = run(&format!("{HEAD}{axes}exclude: [{{opt-dim: zebra-strips}}]\n"));
+            found[0].help.clone().unwrap()
+        };
+        let near = "did you mean `zebra-stripes`? Otherwise remove the entry";
+        assert_eq!(help(limits::MOST_COMPARED - 1), near);
+        assert_eq!(help(limits::MOST_COMPARED), "remove the entry");
     }
 
     #[test]

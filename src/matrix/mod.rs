@@ -12,6 +12,7 @@
 mod excluded;
 mod expand;
 mod gfx;
+mod limits;
 mod partial;
 mod rules;
 mod universe;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 
+use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
 use super::universe::Universe;
 use super::walk::TooLarge;
 use crate::compat::{Because, Compat, Verdict};
@@ -32,11 +33,6 @@ enum Answers {
     /// Those that are not 0: a few excludes over long axes would not fit otherwise.
     Few(HashMap<usize, u32>),
 }
-
-/// How many numbers have a place each, whether something is said of them or not.
-const MOST_PLACES: usize = 1 << 16;
-/// Combinations of values that facts judge, each of which may have a finding: of torch and ROCm, and the like.
-pub(super) const MOST_COMBINATIONS: usize = 100_000;
 
 /// Why the cells with these values are left out, or are doubtful.
 #[derive(Debug, Clone)]

@@ -6,15 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::{Effect, MOST_COMBINATIONS, Rule};
+use super::limits::{MOST_COMBINATIONS, MOST_LEGS, MOST_STEPS};
+use super::rules::{Effect, Rule};
 use super::universe::{Cell, Universe};
 use crate::config::AxisRole;
 use crate::diagnostic::registry::plan as codes;
-
-/// Legal cells of one file. GitHub runs 256 jobs of a matrix, so this is thousands of workflows.
-pub(super) const MOST_LEGS: usize = 10_000_000;
-/// Questions to rules about values bound one by one; a walk of seconds.
-const MOST_STEPS: u64 = 1_000_000_000;
 
 /// Axes in the order of binding: what facts constrain most comes first.
 const BINDING_ORDER: [AxisRole; 7] = [

@@ -8,6 +8,7 @@ use super::axes::Naming;
 use super::fields::words;
 use super::{Reader, entries};
 use crate::config::fields::OVERRIDES;
+use crate::config::limits::MOST_COMPARED;
 use crate::config::{Axis, AxisRole, AxisValue, Exclude, GpuPolicy, Overrides, Row, Word, syntax};
 use crate::diagnostic::{
     Diagnostic,
@@ -15,9 +16,6 @@ use crate::diagnostic::{
     registry::matrix as codes,
 };
 use crate::yaml::{Key, Node, Value, shape};
-
-/// Values that a wrong one is compared with, to say which may be meant.
-const MOST_COMPARED: usize = 1000;
 
 /// The axes with every value that the product or a row has, by name.
 pub(super) struct Known<'a> {

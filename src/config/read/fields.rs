@@ -4,6 +4,7 @@ use super::axes::Naming;
 use super::cells::Known;
 use super::{Reader, entries, explicit_places, items, text, texts};
 use crate::compat::rows::ReleaseTypeRow;
+use crate::config::limits::{MOST_ENTRIES, MOST_GROUPS, MOST_PARALLEL};
 use crate::config::{
     Attest, Config, DigestRule, Docker, GpuPolicy, GroupIds, Image, LabelChoice, MakeLatest, MissingImage, Places,
     Platform, PrRunMode, Prerelease, PythonFrom, Queue, Release, Repair, RocmPolicy, RocmPrecision, Strictness, Switch,
@@ -20,13 +21,6 @@ use crate::yaml::{Node, Value};
 
 /// The format that this program reads.
 const FORMAT: &str = "1";
-/// GitHub's bound on the jobs of one matrix (workflow syntax, `strategy.matrix`).
-const MOST_PARALLEL: u32 = 256;
-
-/// Entries of `rows`, of `include` and of `exclude`.
-const MOST_ENTRIES: usize = 20_000;
-/// Groups of a container.
-const MOST_GROUPS: usize = 1000;
 
 /// Whether GitHub reads it as a filter pattern: brackets hold single signs and ranges that go up, and what repeats follows
 /// a sign (docs.github.com, "Workflow syntax", filter pattern cheat sheet).

@@ -6,6 +6,7 @@ use indexmap::IndexSet;
 
 use super::Reader;
 use crate::config::Gfx;
+use crate::config::limits::MOST_TARGETS;
 use crate::diagnostic::{
     Diagnostic,
     nearest::{nearest, with_nearest},
@@ -13,9 +14,6 @@ use crate::diagnostic::{
 };
 use crate::names::GfxTarget;
 use crate::yaml::Node;
-
-/// Targets and families of one list. LLVM knows fewer than 100 processors, each with few features.
-const MOST_TARGETS: usize = 1000;
 
 impl Reader<'_> {
     /// The wanted targets, families expanded. `host` stands alone.

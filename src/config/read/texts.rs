@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 
 use super::Reader;
 use crate::compat::rows::ReleaseTypeRow;
-use crate::config::limits::LONGEST_TEXT_BYTES;
+use crate::config::limits::{LONGEST_TEXT_BYTES, MOST_SECRETS};
 use crate::config::syntax::{has_address_breaker, index_host, is_secret_word, is_taken, unprintable};
 pub(super) use crate::config::syntax::{is_label, is_name, leaves_the_repository};
 use crate::diagnostic::{
@@ -48,9 +48,6 @@ pub(super) fn check_texts(node: &Node, source: &Source, sink: &mut Sink) {
     }
 }
 
-/// Secrets of one matrix file: GitHub gives a workflow at most 100 each of the organization, the repository and the
-/// environment (docs.github.com, "Secrets reference", limits).
-const MOST_SECRETS: usize = 300;
 /// Values of a recipe variable that is one of both.
 const SWITCH: [&str; 2] = ["on", "off"];
 const TAKEN_BY: &str = "the runner, the workflow or the system has a variable of that name";
