@@ -251,7 +251,7 @@ fn print_usage(error: &clap::Error) -> std::io::Result<()> {
 /// Says what clap has to say instead of a command line: a fault, or help and version that were asked for.
 fn told_by_clap(error: &clap::Error, is_annotated: bool) -> Exit {
     if is_annotated && error.use_stderr() {
-        let text = crate::render::actions::usage_error(&error.to_string());
+        let text = crate::render::actions::usage_error(&redact_urls(&error.to_string()));
         let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
     }
     match print_usage(error) {

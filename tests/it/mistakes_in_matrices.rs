@@ -112,12 +112,16 @@ fn long_keys_around_many_values_take_little_memory() {
 /// A plan repeats the values of axes for each job.
 #[test]
 fn long_values_of_many_jobs_take_little_memory() {
-    let numbers = (1..=70).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(", ");
+    let versions = |first: &str| (0..70).map(|number| format!("\"{first}.{number}\"")).collect::<Vec<_>>().join(", ");
     let file = |bytes: usize| {
         let long = "x".repeat(bytes);
+        let fields = ["repository", "max-jobs", "gib-per-job", "cache-gib"].map(|name| format!("  {name}: [{long}]\n"));
         format!(
-            "version: 1\ndistribution: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  \
-             backend: [ck]\n  max-jobs: [{numbers}]\n  cache-gib: [{numbers}]\n  repository: [{long}]\n  opt-dim: [{long}]\n  gib-per-job: [{long}]\n"
+            "version: 1\ndistribution: flash-attn\nunknown: lenient\nrocm-policy: newest\ntorch-from: host\npython-from: host\ngfx: [gfx942]\naxes:\n  \
+             flash-attn: [{}]\n  torch: [{}]\n  python: [\"3.12\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n{}",
+            versions("2.8"),
+            versions("2"),
+            fields.concat()
         )
     };
     let words = ["plan", "m.yaml", "--format", "json", "--out", "plan.json"];
@@ -128,7 +132,7 @@ fn long_values_of_many_jobs_take_little_memory() {
     for bytes in [config::LONGEST_TEXT_BYTES + 1, 19 << 10] {
         let project = Project::new().file("m.yaml", &file(bytes));
         let said = bounded(&project, within, &words, 1).stderr;
-        assert_eq!(said.matches("error[M072 too-long]").count(), 3, "{said}");
+        assert_eq!(said.matches("error[M072 too-long]").count(), 4, "{said}");
     }
 }
 
@@ -146,6 +150,24 @@ fn aliases_of_a_long_text_are_refused_before_they_take_memory() {
         let told = "error[M008 alias-budget]: anchors and aliases add more than 16 MiB to this file";
         assert_eq!(said.contains(told), is_over, "{aliases}: {}", &said[..said.len().min(500)]);
     }
+}
+
+/// Each of 20,000 includes is looked up among as many excludes.
+#[test]
+fn as_many_includes_as_excludes_are_read_in_time() {
+    let versions = (0..20_000).map(|number| format!("\"2.8.{number}\"")).collect::<Vec<_>>();
+    let exclude = versions.iter().map(|version| format!("  - {{flash-attn: {version}}}\n"));
+    let others = "python: \"3.10\", torch: \"2.5.1\", rocm: \"6.2\"";
+    let include = versions.iter().map(|version| format!("  - axes: {{flash-attn: {version}, {others}}}\n"));
+    let file = format!(
+        "version: 1\ndistribution: flash-attn\nenabled: false\naxes:\n  flash-attn: [{}]\n  python: [\"3.10\"]\n  torch: [\"2.5.1\"]\n  \
+         rocm: [\"6.2\"]\nexclude:\n{}include:\n{}",
+        versions.join(", "),
+        exclude.collect::<String>(),
+        include.collect::<String>(),
+    );
+    let said = bounded(&Project::new().file("m.yaml", &file), BOUNDS, &["check", "m.yaml"], 0).stderr;
+    assert!(said.ends_with("1 file, 0 errors, 0 warnings\n"), "{said}");
 }
 
 #[test]

@@ -222,6 +222,7 @@ fn usage_errors_escape_arguments() {
         let annotated = Project::new().env("GITHUB_ACTIONS", "true").run(words).exits(2).stderr;
         let commands = annotated.lines().filter(|line| line.trim_start().starts_with("::") || line.contains("##["));
         assert!(commands.map(|line| line.starts_with("::error title=rock-matrix::")).eq([true]), "{annotated}");
+        assert!(!annotated.contains("passw0rd"), "{annotated}");
         plain.lines().next().unwrap().to_owned() + "\n"
     };
     let lines = [
@@ -233,6 +234,12 @@ fn usage_errors_escape_arguments() {
         told(&["plan", "--format", "https://somebody:passw0rd@example.org"]),
     ];
     insta::assert_snapshot!(lines.concat(), @r"
+    error: invalid value 'x\n::error::pwned' for '--platform <PLATFORM>': it is none of linux, windows
+    error: unexpected argument '--x\r\n::error::pwned' found
+    error: invalid value '\u{1b}[31m\u{9b}\t\u{202e}x' for '--format <FORMAT>'
+    error: unrecognized subcommand 'x\n::error::pwned'
+    error: invalid value '#\u{23}[error]x' for '--format <FORMAT>'
+    error: invalid value 'https://somebody:***@example.org' for '--format <FORMAT>'
     ");
     let colored = Project::new().env("CLICOLOR_FORCE", "1").run(&["plan", "--format", "x\n::error::y"]).exits(2).stderr;
     assert!(colored.contains("\u{1b}[") && colored.contains("x\\n::error::y"), "{colored:?}");
