@@ -45,6 +45,9 @@ LEAST = {
     "valid and invalid specifiers": 30,
     "valid and invalid versions": 90,
     "tags for CPython 3.12 on x86_64 with glibc 2.35": 1680,
+    "tags for CPython 3.12 on x86_64 with musl 1.2": 90,
+    "tags for CPython 3.12 on aarch64 with glibc 2.35": 90,
+    "tags for free-threaded CPython 3.13 on x86_64 with glibc 2.35": 144,
     "METADATA": 250,
 }
 
@@ -121,29 +124,69 @@ class Peers:
         self.tell("valid and invalid versions", right, len(asked), f", {len(texts) + len(bad) - len(asked)} cannot be asked here")
 
     def tags(self):
-        """Tags of a grid, against the tags that packaging lists for a machine."""
-        platforms = [f"manylinux_2_{minor}_x86_64" for minor in range(35, 4, -1)]
-        platforms += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"]
-        taken = {str(tag) for tag in cpython_tags((3, 12), ["cp312"], platforms)}
-        taken |= {str(tag) for tag in compatible_tags((3, 12), "cp312", platforms)}
+        """Tags of grids, each against the tags that packaging lists for a machine."""
+        manylinux = lambda arch, oldest: [f"manylinux_2_{minor}_{arch}" for minor in range(35, oldest - 1, -1)]
+        musllinux = [f"musllinux_1_{minor}_x86_64" for minor in range(2, -1, -1)]
         pythons = ["cp31", "cp32", "cp39", "cp311", "cp312", "cp313", "cp3", "cp0312", "py2", "py3", "py312", "py313", "pp310", "py"]
         abis = ["cp312", "cp311", "cp312t", "cp312m", "abi3", "none", "pypy310_pp73", "abi4"]
         systems = ["any", "linux_x86_64", "linux_aarch64", "manylinux1_x86_64", "manylinux2014_x86_64", "manylinux_2_4_x86_64"]
         systems += ["manylinux_2_5_x86_64", "manylinux_2_28_x86_64", "manylinux_2_35_x86_64", "manylinux_2_36_x86_64"]
         systems += ["manylinux_02_28_x86_64", "manylinux_1_9_x86_64", "manylinux_2_28_aarch64", "musllinux_1_2_x86_64", "win_amd64"]
-        grid = ["-".join(tags) for tags in itertools.product(pythons, abis, systems)]
+        self.grid(
+            "tags for CPython 3.12 on x86_64 with glibc 2.35",
+            ["--python", "3.12", "--platform", "linux_x86_64", "--glibc", "2.35"],
+            ((3, 12), "cp312"),
+            [*manylinux("x86_64", 5), "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"],
+            (pythons, abis, systems),
+        )
+        pythons, abis = ["cp39", "cp312", "py3"], ["cp312", "abi3", "none"]
+        systems = ["any", "linux_x86_64", "manylinux_2_17_x86_64", "musllinux_1_0_x86_64", "musllinux_1_2_x86_64"]
+        systems += ["musllinux_1_3_x86_64", "musllinux_0_9_x86_64", "musllinux_01_2_x86_64", "musllinux_1_2_aarch64", "musllinux_2_0_x86_64"]
+        self.grid(
+            "tags for CPython 3.12 on x86_64 with musl 1.2",
+            ["--python", "3.12", "--platform", "linux_x86_64", "--musl", "1.2"],
+            ((3, 12), "cp312"),
+            [*musllinux, "linux_x86_64"],
+            (pythons, abis, systems),
+        )
+        systems = ["any", "linux_aarch64", "linux_x86_64", "manylinux1_aarch64", "manylinux2014_aarch64", "manylinux_2_5_aarch64"]
+        systems += ["manylinux_2_16_aarch64", "manylinux_2_17_aarch64", "manylinux_2_35_aarch64", "manylinux_2_36_aarch64"]
+        self.grid(
+            "tags for CPython 3.12 on aarch64 with glibc 2.35",
+            ["--python", "3.12", "--platform", "linux_aarch64", "--glibc", "2.35"],
+            ((3, 12), "cp312"),
+            [*manylinux("aarch64", 17), "manylinux2014_aarch64", "linux_aarch64"],
+            (pythons, abis, systems),
+        )
+        self.grid(
+            "tags for free-threaded CPython 3.13 on x86_64 with glibc 2.35",
+            ["--python", "3.13t", "--platform", "linux_x86_64", "--glibc", "2.35"],
+            ((3, 13), "cp313t"),
+            [*manylinux("x86_64", 5), "linux_x86_64"],
+            (
+                ["cp312", "cp313", "cp314", "cp313t", "py3", "py313"],
+                ["cp313", "cp313t", "cp313td", "cp312t", "abi3", "none"],
+                ["any", "linux_x86_64", "manylinux_2_28_x86_64", "manylinux_2_36_x86_64"],
+            ),
+        )
+
+    def grid(self, what, machine, python, platforms, axes):
+        """Tags of a grid, against those for a Python, `((3, 13), "cp313t")`, on these platforms."""
+        version, abi = python
+        taken = {str(tag) for tag in cpython_tags(version, [abi], platforms)}
+        taken |= {str(tag) for tag in compatible_tags(version, f"cp{version[0]}{version[1]}", platforms)}
+        grid = ["-".join(tags) for tags in itertools.product(*axes)]
         right = 0
         for tag in grid:
             assets = [{"name": f"demo-1.0+rocm64-{tag}.whl", "size": 1}]
             (self.work / "listing.json").write_text(json.dumps([{"id": 1, "tag_name": "v1", "assets": assets}]))
-            machine = ["--only-given", "--python", "3.12", "--platform", "linux_x86_64", "--glibc", "2.35", "--format", "json"]
-            done = self.run("pick", "--published", "listing.json", *machine)
+            done = self.run("pick", "--published", "listing.json", "--only-given", *machine, "--format", "json")
             fits = json.loads(done.stdout)["wheel"] is not None
             if fits == (tag in taken):
                 right += 1
             else:
-                self.wrong.append(f"tag {tag}: packaging says {tag in taken}")
-        self.tell("tags for CPython 3.12 on x86_64 with glibc 2.35", right, len(grid))
+                self.wrong.append(f"{what}: {tag}: packaging says {tag in taken}")
+        self.tell(what, right, len(grid))
 
     def metadata(self, tests):
         """METADATA of packaging's tests, in a wheel that `wheel verify` reads."""
