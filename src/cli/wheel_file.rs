@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::assets::Depth;
 use super::release_folder::digest;
-use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
+use crate::diagnostic::{
+    Diagnostic, Place, Severity, Sink, registry::release as codes, registry::wheel as wheel_codes,
+};
 use crate::index::CoreMetadata;
 use crate::names::{DistributionName, LabelParts, LabelStyle, RocmVersion, WheelName};
 use crate::sys::PositionalFile;
@@ -69,7 +71,8 @@ pub(super) fn read(path: &Path, name: &WheelName, depth: Depth, sink: &mut Sink)
     let fault = |error: WheelError| error.diagnostic(&name.to_string());
     if depth == Depth::List {
         let headers = WheelHeaders::open(&source).map_err(|error| sink.push(fault(error))).ok()?;
-        let faults = wheel::verify_headers(&headers, name).into_iter().filter(Diagnostic::is_error);
+        let is_told = |one: &Diagnostic| one.is_error() || one.code == &wheel_codes::COMPRESSION_RATIO;
+        let faults = wheel::verify_headers(&headers, name).into_iter().filter(is_told);
         let count = sink.error_count();
         sink.extend(faults);
         return if sink.error_count() == count { contents(headers.into_metadata(), name, sink) } else { None };

@@ -107,6 +107,14 @@ fn wheels_that_pypi_takes_for_bombs_are_warned_of() {
         project.run(&["publish", "--to", "release", "dist"]).exits(0).stderr
     };
     appears("W115", &publish(&bomb), &publish(&small));
+    // Both look at headers alone.
+    for command in [&["index", "build", "dist", "--out", "site"][..], &["wheel", "show", NAME, "--no-host-libs"]] {
+        let run = |bytes: &[u8]| {
+            let project = Project::new().bytes(&format!("dist/{NAME}"), bytes).bytes(NAME, bytes);
+            project.run(command).exits(0).stderr
+        };
+        appears("W115", &run(&bomb), &run(&small));
+    }
 }
 
 #[test]

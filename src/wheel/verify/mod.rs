@@ -73,8 +73,8 @@ fn check(
     }
 }
 
-/// Checks the records of the archive, METADATA and WHEEL against the file name, and RECORD against the names of the
-/// members; their contents are not read.
+/// Checks the records of the archive, METADATA and WHEEL against the file name, RECORD against the names of the members,
+/// and the sizes that members claim; their contents are not read.
 pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
@@ -82,11 +82,14 @@ pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     members::check_names(wheel, &findings, &mut sink);
     metadata::check(wheel.headers(), name, &findings, &mut sink);
     installed::check(wheel.headers(), &findings, &mut sink);
+    if !sink.has_errors() {
+        members::check_ratio(wheel.archive(), &findings, &mut sink);
+    }
     shortened(sink.finish(), &findings)
 }
 
 /// Checks what can be checked without RECORD and the contents of members: the records of the archive, METADATA and WHEEL
-/// against the file name, entry points, and the `.data` folder.
+/// against the file name, entry points, the `.data` folder, and the sizes that members claim.
 pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
@@ -96,6 +99,9 @@ pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnos
     let member = wheel.dist_info_path("RECORD");
     if wheel.archive().member(&member).is_none() {
         sink.push(WheelError::Missing { member }.diagnostic(&findings.wheel));
+    }
+    if !sink.has_errors() {
+        members::check_ratio(wheel.archive(), &findings, &mut sink);
     }
     shortened(sink.finish(), &findings)
 }
