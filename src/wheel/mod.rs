@@ -41,7 +41,9 @@ pub use relabel::{ExistingLabel, relabel};
 pub use retag::{BuildChange, Retag, TagChange, retag};
 pub use rewrite::{Rehash, Rewritten, Unchanged, WriteOptions, rewrite, rewrite_watched};
 pub use target::{Target, WriteAhead};
-pub use verify::{Carried, check_dist_info, verify, verify_headers, verify_some, verify_watched};
+pub use verify::{
+    Carried, check_dist_info, copied_among, copied_faults, verify, verify_headers, verify_some, verify_watched,
+};
 pub use vouch::Vouching;
 pub use zip::{
     Archive, Changed, Content, DosTime, Member, MemberReader, MemberView, Method, NewMember, Observer, ZipWriter,

@@ -13,7 +13,7 @@ use crate::diagnostic::registry::{elf as elf_codes, wheel as codes};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{Elf, ElfEdits, SearchPath, tag};
 use crate::sys::{self, ClosedFile, PositionalFile};
-use crate::wheel::{Added, Change, Content, Edits, MemberView, Wheel};
+use crate::wheel::{Added, Change, Content, Edits, LabelRule, MemberView, Wheel};
 
 /// Put ROCm into a wheel, so that it needs no packages of ROCm beside it
 #[derive(Debug, clap::Args)]
@@ -53,6 +53,7 @@ fn embedded(args: &Args, shell: &Shell) -> Result<Exit, Vec<Diagnostic>> {
     };
     let input = super::open(&args.wheel).map_err(one)?;
     let wheel = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
+    output::check_copied(&wheel, &input, LabelRule::IsSet)?;
     let row = audit::embedding(&input.name, compat).map_err(one)?;
     let save = |change: &Change<'_>| {
         let (out, saved) = output::save(&args.wheel, &wheel, change, &args.destination, shell).map_err(one)?;

@@ -9,7 +9,7 @@ use crate::audit::Look;
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::registry::rocm as codes;
 use crate::names::LocalLabel;
-use crate::wheel::{ExistingLabel, relabel};
+use crate::wheel::{ExistingLabel, LabelRule, relabel};
 
 /// Set the local version label of a wheel, in its name and inside
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    output::change(&args.wheel, &args.destination, &args.printing, shell, |wheel, file| {
+    output::change(&args.wheel, &args.destination, &args.printing, shell, LabelRule::IsSet, |wheel, file| {
         let changed =
             relabel(wheel, &file.name, &args.local, existing).map_err(|error| error.diagnostic(&file.shown))?;
         if args.check_label {

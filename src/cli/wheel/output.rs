@@ -8,7 +8,7 @@ use crate::cli::{Exit, Shell};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sys::{self, Existing, Saved};
-use crate::wheel::{self, Change, DosTime, Wheel, WriteOptions};
+use crate::wheel::{self, Change, DosTime, LabelRule, Wheel, WriteOptions};
 
 /// Where the new wheel goes.
 #[derive(Debug, clap::Args)]
@@ -21,24 +21,36 @@ pub(super) struct Destination {
     force: bool,
 }
 
-/// Opens a wheel, decides what changes, writes the new wheel and says where it is.
+/// Opens a wheel, decides what changes, writes the new wheel and says where it is. A wheel with faults that installers
+/// refuse and that stay is refused; `label` says whether the label is among what changes.
 pub(super) fn change(
     path: &Path,
     destination: &Destination,
     printing: &Printing,
     shell: &Shell,
+    label: LabelRule,
     decide: impl FnOnce(&Wheel<'_>, &WheelFile) -> Result<Change<'static>, Diagnostic>,
 ) -> Exit {
     let done = || {
-        let input = super::open(path)?;
-        let opened = Wheel::open(&input.file).map_err(|error| error.diagnostic(&input.shown))?;
-        let change = decide(&opened, &input)?;
-        let (out, saved) = save(path, &opened, &change, destination, shell)?;
-        Ok::<_, Diagnostic>((out, saved, change))
+        let one = |fault| vec![fault];
+        let input = super::open(path).map_err(one)?;
+        let opened = Wheel::open(&input.file).map_err(|error| one(error.diagnostic(&input.shown)))?;
+        check_copied(&opened, &input, label)?;
+        let change = decide(&opened, &input).map_err(one)?;
+        let (out, saved) = save(path, &opened, &change, destination, shell).map_err(one)?;
+        Ok::<_, Vec<Diagnostic>>((out, saved, change))
     };
     match done() {
         Ok((out, saved, change)) => tell(path, &out, saved, &change, printing, shell),
-        Err(fault) => report(shell, &[fault]),
+        Err(faults) => report(shell, &faults),
+    }
+}
+
+/// Checks that the wheel has nothing that installers refuse and that the new one would have again.
+pub(super) fn check_copied(opened: &Wheel<'_>, input: &WheelFile, label: LabelRule) -> Result<(), Vec<Diagnostic>> {
+    match wheel::copied_faults(opened.headers(), &input.name, label) {
+        none if none.is_empty() => Ok(()),
+        faults => Err(faults),
     }
 }
 

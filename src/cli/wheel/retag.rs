@@ -9,7 +9,7 @@ use super::output::{self, Destination};
 use crate::audit::{Look, contradicts_claim};
 use crate::cli::{Exit, Shell, load};
 use crate::diagnostic::{Code, Severity};
-use crate::wheel::{BuildChange, Retag, TagChange, retag};
+use crate::wheel::{BuildChange, LabelRule, Retag, TagChange, retag};
 
 /// Change the tags or the build number of a wheel, in its name and inside
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(compat) => compat,
         Err(exit) => return exit,
     };
-    output::change(&args.wheel, &args.destination, &args.printing, shell, |wheel, file| {
+    output::change(&args.wheel, &args.destination, &args.printing, shell, LabelRule::Agrees, |wheel, file| {
         let mut changed = retag(wheel, &file.name, &change).map_err(|error| error.diagnostic(&file.shown))?;
         if args.platform_tag.is_none() {
             return Ok(changed);

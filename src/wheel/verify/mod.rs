@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::dist_info::dist_info_folder;
 use super::progress::{Meter, Watch};
-use super::{Archive, Headers, Member, Wheel, WheelError, WheelHeaders};
+use super::{Archive, Headers, LabelRule, Member, Wheel, WheelError, WheelHeaders};
 use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
@@ -104,6 +104,33 @@ pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnos
         members::check_ratio(wheel.archive(), &findings, &mut sink);
     }
     shortened(sink.finish(), &findings)
+}
+
+/// Returns the errors of METADATA, WHEEL, entry points and the `.data` folder that installers refuse a wheel for and that
+/// a rewritten wheel would have again. Contents of other members are not read.
+pub fn copied_faults(wheel: &WheelHeaders<'_>, name: &WheelName, label: LabelRule) -> Vec<Diagnostic> {
+    let findings = Findings { wheel: name.to_string() };
+    let mut sink = Sink::new();
+    metadata::check(wheel, name, &findings, &mut sink);
+    installed::check(wheel, &findings, &mut sink);
+    copied_among(&shortened(sink.finish(), &findings), label)
+}
+
+/// The same as [`copied_faults`], where the findings of [`check_dist_info`] are known.
+pub fn copied_among(found: &[Diagnostic], label: LabelRule) -> Vec<Diagnostic> {
+    found.iter().filter(|one| one.is_error()).filter_map(|one| Some(one.clone().help(help(one.code, label)?))).collect()
+}
+
+/// Returns what to do about a fault that is copied; `None` for other codes.
+fn help(code: &'static Code, label: LabelRule) -> Option<&'static str> {
+    let is = |codes: &[&Code]| codes.contains(&code);
+    if is(&[&codes::BAD_ENTRY_POINT, &codes::BAD_REQUIREMENT, &codes::MALFORMED_HEADER, &codes::BAD_WHEEL_HEADER]) {
+        return Some("correct the metadata of the project, and build the wheel again");
+    }
+    // A new label renames the folder.
+    let is_folder = is(&[&codes::DIST_INFO_FOLDER]) && label == LabelRule::Agrees;
+    (is_folder || is(&[&codes::BAD_DATA_FOLDER]))
+        .then_some("correct the files of the project, and build the wheel again")
 }
 
 /// Maximum findings reported per code; the others are counted.

@@ -21,7 +21,7 @@ use crate::diagnostic::registry::{elf as elf_codes, rocm as rocm_codes, wheel as
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 use crate::names::{LocalLabel, WheelName};
 use crate::sys::{self, Existing, PositionalFile, Saved};
-use crate::wheel;
+use crate::wheel::{self, LabelRule};
 
 /// Make wheels fit a platform: bring the libraries along that it need not have, and name it for what it is
 #[derive(Debug, clap::Args)]
@@ -203,7 +203,9 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
     job.judge.with_report(&file.file, &file.shown, &file.name, |wheel, report| {
         let refused =
             report.findings.iter().filter(|finding| finding.is_error() && UNREPAIRABLE.contains(&finding.code));
-        let refused: Vec<Diagnostic> = refused.cloned().collect();
+        let mut refused: Vec<Diagnostic> = refused.cloned().collect();
+        let label = if args.relabel.is_some() { LabelRule::IsSet } else { LabelRule::Agrees };
+        refused.extend(wheel::copied_among(&report.findings, label));
         if !refused.is_empty() {
             return Err(refused);
         }
