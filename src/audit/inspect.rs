@@ -45,6 +45,8 @@ pub enum FileKind {
     Debug,
     /// A library or program for Windows.
     Windows,
+    /// A library or program for macOS, iOS or WebAssembly.
+    Foreign,
     /// Data, a bundle or an archive with code for GPUs.
     Data,
     /// A text that is compiled on a user's machine.
@@ -310,6 +312,12 @@ fn read_member(
                 None
             }
         }
+    } else if let Some(kind) = foreign_kind(&head).filter(|kind| {
+        // Windows files are searched for code.
+        *kind == FileKind::Foreign || !reading.look.scans()
+    }) {
+        facts.kind = kind;
+        None
     } else if !reading.look.scans() {
         return Ok(None);
     } else {
@@ -411,6 +419,24 @@ fn device_layout(
     match elf.loads().find(|load| load.file_end() > elf.size_bytes()) {
         Some(load) => Err(ElfError::Outside { what: "a loaded segment", offset: load.offset, of: "the file" }.into()),
         None => Ok(Some(FileLayout::of_device())),
+    }
+}
+
+/// Returns what a file is by its first bytes, where it is a library or program for another system than Linux.
+///
+/// Mach-O has one of four magic numbers, and a file of several architectures has one more and their number, which is
+/// small: class files of Java have the same magic number, and a version from 45 on there (`mach-o/loader.h`,
+/// `mach-o/fat.h`; file, `magic/Magdir/cafebabe`).
+fn foreign_kind(head: &[u8]) -> Option<FileKind> {
+    const MOST_ARCHITECTURES: u32 = 43;
+    let (magic, rest) = head.split_first_chunk::<4>()?;
+    let number = rest.first_chunk::<4>().map(|number| u32::from_be_bytes(*number));
+    match magic {
+        b"\0asm" | [0xfe, 0xed, 0xfa, 0xce | 0xcf] | [0xce | 0xcf, 0xfa, 0xed, 0xfe] => Some(FileKind::Foreign),
+        [0xca, 0xfe, 0xba, 0xbe | 0xbf] => {
+            number.filter(|number| *number < MOST_ARCHITECTURES).map(|_| FileKind::Foreign)
+        }
+        _ => FileLayout::is_pe(head).then_some(FileKind::Windows),
     }
 }
 

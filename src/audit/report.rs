@@ -10,7 +10,7 @@ use super::verdict::{Judging, Verdict, judge};
 use crate::compat::Compat;
 use crate::compat::policy::{Family, Policies, PolicyFile};
 use crate::diagnostic::Diagnostic;
-use crate::names::{Arch, WheelName};
+use crate::names::{Arch, PlatformSystem, WheelName};
 
 /// A wheel judged.
 #[derive(Debug)]
@@ -43,6 +43,13 @@ impl Report<'_> {
     /// looked for.
     pub fn has_windows_files(&self) -> bool {
         self.files.iter().any(|file| file.kind == FileKind::Windows)
+    }
+
+    /// The platform tags for systems that are not judged, where others are.
+    pub fn unjudged_tags(&self) -> Vec<&str> {
+        let is_foreign = |tag: &&str| matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_));
+        let tags = self.name.platform.tags().iter().map(String::as_str);
+        tags.filter(|_| self.foreign_system.is_none()).filter(is_foreign).collect()
     }
 
     /// The libraries of the wheel, with their paths.

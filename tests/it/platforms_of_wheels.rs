@@ -123,6 +123,53 @@ fn each_wrong_platform_tag_of_a_glibc_library_is_found() {
     appears("R160", &check("something"), &check("linux_x86_64"));
 }
 
+/// A wheel that holds files for the other system of its name, too, keeps that tag in `repair`, and `show` says that it is
+/// not judged. A wheel of glibc's libraries alone is still found to be named wrongly.
+#[test]
+fn tags_of_systems_that_are_not_judged_stay() {
+    let mach_o = [&[0xcf, 0xfa, 0xed, 0xfe, 12, 0, 0, 1][..], &[0; 64]].concat();
+    // It says no C library, and needs one that all of these systems have.
+    let other_elf = Library::new().linked("libgcc_s.so.1").build();
+    for (tag, path, other) in [
+        ("macosx_11_0_arm64", "demo/libdemo.dylib", mach_o.clone()),
+        ("ios_13_0_arm64_iphoneos", "demo/libdemo.dylib", mach_o),
+        ("android_21_x86_64", "demo/libandroid.so", other_elf.clone()),
+        ("freebsd_14_x86_64", "demo/libbsd.so", other_elf),
+    ] {
+        let name = format!("demo-1.0-cp312-cp312-linux_x86_64.{tag}.whl");
+        let wheel = || Wheel::named(&name).executable("demo/_demo.so", of_glibc().build());
+        let mixed = Project::new().bytes(&name, &wheel().executable(path, other).bytes());
+        let pure = Project::new().bytes(&name, &wheel().bytes());
+        let run = |project: &Project, command: &[&str]| {
+            let words = [&["wheel", command[0], &name, "--no-host-libs"], &command[1..]].concat();
+            let output = project.command(&words).output().unwrap();
+            [output.stdout, output.stderr].concat().into_iter().map(char::from).collect::<String>()
+        };
+        let shown = run(&mixed, &["show"]);
+        assert!(
+            shown.contains(&format!("  claims    linux_x86_64, {tag}\n            {tag} is not judged\n")),
+            "{shown}"
+        );
+        let repaired = run(&mixed, &["repair", "-w", "out"]);
+        assert!(repaired.contains(&format!("keeps tags that are not judged: {tag}\n")), "{repaired}");
+        assert!(repaired.lines().next().unwrap().contains(tag) && !repaired.contains("R101"), "{repaired}");
+        appears("R101", &run(&pure, &["check"]), &run(&mixed, &["check"]));
+    }
+}
+
+/// A class file of Java begins as a Mach-O file of several architectures does, and is none.
+#[test]
+fn a_class_file_is_no_library_of_macos() {
+    let found = |number: u8| {
+        let name = "demo-1.0-cp312-cp312-linux_x86_64.macosx_11_0_arm64.whl";
+        let file = [&[0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, number][..], &[0; 60]].concat();
+        let wheel = Wheel::named(name).executable("demo/_demo.so", of_glibc().build()).file("demo/file", file);
+        let project = Project::new().bytes(name, &wheel.bytes());
+        project.said(&["wheel", "check", name, "--no-host-libs"])
+    };
+    appears("R101", &found(61), &found(2));
+}
+
 /// A module that calls a C library which nothing tells keeps its platform tag, with a finding, whatever Python it is for.
 #[test]
 fn a_module_with_an_open_libc_keeps_its_tag() {

@@ -293,17 +293,19 @@ fn a_false_claim_is_dropped_and_a_true_one_stays() {
     assert!(kept.stdout.contains("manylinux_2_24_x86_64"), "{}", kept.stdout);
 }
 
+/// Tags of systems that are not judged stay, unless a platform is asked for.
 #[test]
-fn claims_for_another_processor_system_or_c_library_are_dropped_wherever_they_stand() {
+fn claims_for_another_processor_or_c_library_are_dropped_wherever_they_stand() {
     let library = Library::extension("_demo").needs(LIBC, &["GLIBC_2.17"]).build();
-    let is = |claims: &str| {
+    let with = |claims: &str, more: &[&str]| {
         let name = format!("demo-1.0-cp312-cp312-{claims}.whl");
         let wheel = Wheel::named(&name).executable("demo/_demo.so", library.clone());
         let project = Project::new().bytes(&name, &wheel.bytes());
-        let run = project.run(&["wheel", "repair", &name, "--no-host-libs", "-w", "out"]).exits(0);
+        let run = project.run(&[&["wheel", "repair", &name, "--no-host-libs", "-w", "out"], more].concat()).exits(0);
         let new = run.stdout.trim().rsplit('-').next().unwrap_or_default().to_owned();
         (new, run.stderr.lines().next().unwrap_or_default().to_owned())
     };
+    let is = |claims: &str| with(claims, &[]);
     let told = |claim: &str, whose: &str| {
         let told = format!("the name claims `{claim}`, and its libraries are for {whose}; it was dropped");
         (
@@ -316,8 +318,18 @@ fn claims_for_another_processor_system_or_c_library_are_dropped_wherever_they_st
         assert_eq!(is(&format!("{claim}.{own}")), told(claim, "x86_64"));
         assert_eq!(is(&format!("{own}.{claim}")), told(claim, "x86_64"));
     }
-    assert_eq!(is(&format!("{own}.macosx_11_0_arm64")), told("macosx_11_0_arm64", "Linux"));
-    assert_eq!(is(&format!("win_amd64.{own}")), told("win_amd64", "Linux"));
+    for foreign in
+        ["macosx_11_0_arm64", "win_amd64", "android_21_x86_64", "ios_13_0_arm64_iphoneos", "freebsd_14_x86_64"]
+    {
+        let claims = format!("{own}.{foreign}");
+        let (tags, said) = is(&claims);
+        assert!(tags.contains(foreign) && tags.contains(own), "{tags}");
+        assert_eq!(said, format!("demo-1.0-cp312-cp312-{claims}.whl keeps tags that are not judged: {foreign}"));
+        let (tags, said) = with(&claims, &["--plat", own]);
+        assert_eq!(tags, "manylinux2014_x86_64.manylinux_2_17_x86_64.whl");
+        let dropped = format!("the name claims `{foreign}`, and `{own}` is asked for; it was dropped");
+        assert_eq!(said, format!("warning[R101 false-platform-tag]: {dropped}"));
+    }
     assert_eq!(is(&format!("musllinux_1_2_x86_64.{own}")), told("musllinux_1_2_x86_64", "manylinux"));
 }
 

@@ -183,15 +183,21 @@ pub(in crate::audit) fn other_system(files: &[FileFacts], verdict: &Verdict<'_>,
     is_other.then(|| format!("its libraries are for {}", policies.arch()))
 }
 
-/// Returns what the libraries are for, where a tag is for a system on which they cannot run: Windows and macOS have no ELF
-/// files, and other systems neither glibc nor musl.
+/// Returns what the libraries are for, where a tag is for a system that is not judged and no file of the wheel can be for
+/// it: Windows, macOS, iOS and WebAssembly have no ELF files, and other systems neither glibc nor musl.
 fn not_for_linux(files: &[FileFacts], tag: &str) -> Option<String> {
     let PlatformSystem::Foreign(system) = PlatformSystem::of_tag(tag) else { return None };
-    let is_windows = |file: &FileFacts| file.kind == FileKind::Windows;
-    let is_false = if ["Windows", "macOS"].contains(&system) {
-        libraries(files).next().is_some() && !files.iter().any(is_windows)
-    } else {
-        libraries(files).any(|(path, library)| family_of(library, path).is_some())
+    let mut libraries = libraries(files);
+    let has = |kind: &FileKind| files.iter().any(|file| file.kind == *kind);
+    let is_false = match system {
+        "Windows" | "Cygwin" => libraries.next().is_some() && !has(&FileKind::Windows),
+        "macOS" | "iOS" | "WebAssembly" => libraries.next().is_some() && !has(&FileKind::Foreign),
+        _ => {
+            let (of_linux, others): (Vec<_>, Vec<_>) =
+                libraries.partition(|(path, library)| family_of(library, path).is_some());
+            // A library that needs none is for any system.
+            !of_linux.is_empty() && others.iter().all(|(_, library)| library.needed.is_empty())
+        }
     };
     is_false.then(|| "its libraries are for Linux".to_owned())
 }

@@ -8,7 +8,7 @@ use crate::audit::verdict::Verdict;
 use crate::compat::policy::{Policies, Policy, is_loader};
 use crate::diagnostic::registry::{rocm, wheel as codes};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
-use crate::names::{TagSet, WheelName};
+use crate::names::{PlatformSystem, TagSet, WheelName};
 
 /// The platform that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,12 +68,23 @@ pub(super) fn choose(
     };
     let stays = |tag: &str, why| told(tag, why, "it stays, as was asked for");
     if repair.keeps_tags {
-        findings.extend(name.platform.tags().iter().filter_map(|tag| Some(stays(tag, contradicted(tag)?))));
+        let judged = name.platform.tags().iter().filter(|tag| !is_foreign(tag));
+        findings.extend(judged.filter_map(|tag| Some(stays(tag, contradicted(tag)?))));
         return Ok(Platform { policy: first.name().to_owned(), tags: name.platform.clone(), findings });
     }
     let mut tags: Vec<String> = reached.iter().flat_map(Policy::tags).collect();
     for tag in name.platform.tags().iter().filter(|tag| !tags.contains(tag)).cloned().collect::<Vec<_>>() {
         if tag == policies.linux().tag() || tag == "any" {
+            continue;
+        }
+        if is_foreign(&tag) {
+            match &repair.wanted {
+                Wanted::Tag(wanted) if !repair.keeps_claims => {
+                    let why = (&rocm::FALSE_PLATFORM_TAG, format!("`{wanted}` is asked for"));
+                    findings.push(told(&tag, why, "it was dropped"));
+                }
+                _ => tags.push(tag),
+            }
             continue;
         }
         match contradicted(&tag) {
@@ -89,6 +100,11 @@ pub(super) fn choose(
     let tags =
         tags.join(".").parse::<TagSet>().map_err(|error| vec![on_wheel(&codes::BAD_WHEEL_NAME, error.to_string())])?;
     Ok(Platform { policy: first.name().to_owned(), tags, findings })
+}
+
+/// Returns whether a tag is for a system that is not judged: it stays unless another platform is asked for.
+fn is_foreign(tag: &str) -> bool {
+    matches!(PlatformSystem::of_tag(tag), PlatformSystem::Foreign(_))
 }
 
 /// That no policy has this tag.

@@ -164,6 +164,11 @@ fn human(wheel: &Wheel<'_>, report: &Report<'_>) -> String {
     line(&mut text, "holds", &format!("{}, {} unpacked", counted(libraries, "ELF file"), size(unpacked)));
     let claimed = report.name.platform.tags().join(", ");
     line(&mut text, "claims", &claimed);
+    let unjudged = report.unjudged_tags();
+    if !unjudged.is_empty() {
+        let verb = if unjudged.len() == 1 { "is" } else { "are" };
+        line(&mut text, "", &format!("{} {verb} not judged", unjudged.join(", ")));
+    }
     line(&mut text, "platform", &verdict.overall.tag());
     line(&mut text, "symbols", &symbols(report));
     if verdict.symbols != verdict.own_symbols {

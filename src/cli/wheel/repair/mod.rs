@@ -239,6 +239,8 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
             let shown = path.display();
             job.shell
                 .say(&format!("{shown} is for {system}, which is not judged: its tags and needs stay as they are"));
+        } else if let Some(kept) = kept_tags(report, &plan) {
+            job.shell.say(&format!("{} keeps tags that are not judged: {kept}", path.display()));
         } else if done.is_pure {
             job.shell.say(&format!("{} holds no libraries for Linux: nothing comes along", path.display()));
         }
@@ -253,6 +255,13 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         done.plan = plan;
         Ok(done)
     })?
+}
+
+/// Returns the platform tags that stay because their systems are not judged.
+fn kept_tags(report: &Report<'_>, plan: &Plan) -> Option<String> {
+    let tags = report.unjudged_tags().into_iter();
+    let kept: Vec<&str> = tags.filter(|tag| plan.platform.tags.contains(tag)).collect();
+    (!kept.is_empty()).then(|| kept.join(", "))
 }
 
 /// Returns the finding that says why the platform tag stays, where nothing tells the C library.
