@@ -65,6 +65,16 @@ impl VersionSpecifiers {
         let public = version.parsed().clone().without_local();
         self.clauses.iter().all(|clause| clause.allows(version, &public))
     }
+
+    /// Returns the release numbers that clauses name, `[3, 12, 4]` for `>=3.12.4`. Between two of them all releases are
+    /// allowed, or none.
+    pub fn releases(&self) -> impl Iterator<Item = Vec<u64>> {
+        let version = |clause: &SpecifierClause| match &clause.version {
+            Some(version) => Some(version.clone()),
+            None => clause.text.parse::<pep440_rs::Version>().ok(),
+        };
+        self.clauses.iter().filter_map(version).map(|version| version.release().to_vec())
+    }
 }
 
 impl SpecifierClause {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::compat::policy::{Family, Policies};
-use crate::names::{Arch, PythonVersion, Version, WheelName};
+use crate::names::{Arch, PythonVersion, Version, VersionSpecifiers, WheelName};
 
 use super::LibcKind;
 
@@ -22,6 +22,8 @@ const OLDEST_MUSL: (u64, u64) = (1, 0);
 
 /// How many minors of a major are looked at when `Requires-Python` narrows a range.
 const MINORS: u8 = 64;
+/// A patch release later than all that a minor has had: the most are 20 and some.
+const LAST_PATCH: u64 = 999;
 
 /// Pythons of one major that a tag is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,8 +72,9 @@ impl PythonRange {
         if ranges.iter().any(|range| range.from.0 >= 3) {
             ranges.retain(|range| range.from.0 >= 3);
         }
-        match requires_python {
-            Some(specifiers) => ranges.into_iter().filter_map(|range| range.narrowed(specifiers)).collect(),
+        // Specifiers that cannot be read refuse none.
+        match requires_python.and_then(|text| text.parse::<VersionSpecifiers>().ok()) {
+            Some(specifiers) => ranges.into_iter().flat_map(|range| range.narrowed(&specifiers)).collect(),
             None => ranges,
         }
     }
@@ -91,21 +94,35 @@ impl PythonRange {
         }
     }
 
-    /// The range without the minors that the specifiers refuse. Specifiers that cannot be read refuse none; a hole in
-    /// the middle is passed over.
-    fn narrowed(self, specifiers: &str) -> Option<Self> {
+    /// Returns the ranges of the minors that the specifiers allow, in order.
+    fn narrowed(self, specifiers: &VersionSpecifiers) -> Vec<Self> {
         let last = self.to.unwrap_or(self.from.1.saturating_add(MINORS));
-        let allowed = |minor: &u8| {
-            // A bound may name a patch: a minor is refused when its first and its last patch are.
-            [format!("{}.{minor}.0", self.from.0), format!("{}.{minor}.999", self.from.0)]
-                .iter()
-                .any(|text| text.parse::<Version>().is_ok_and(|v| v.satisfies(specifiers).unwrap_or(true)))
-        };
-        let mut minors = (self.from.1..=last).filter(allowed);
-        let first = minors.next()?;
-        let end = minors.next_back().unwrap_or(first);
-        Some(Self { from: (self.from.0, first), to: self.to.map(|_| end).or((end < last).then_some(end)), ..self })
+        let mut ranges: Vec<Self> = Vec::new();
+        for minor in (self.from.1..=last).filter(|minor| allows_minor(specifiers, (self.from.0, *minor))) {
+            match ranges.last_mut().filter(|range| range.to.is_some_and(|to| to + 1 == minor)) {
+                Some(range) => range.to = Some(minor),
+                None => ranges.push(Self { from: (self.from.0, minor), to: Some(minor), ..self }),
+            }
+        }
+        if let Some(range) = ranges.last_mut().filter(|range| range.to == Some(last)) {
+            range.to = self.to;
+        }
+        ranges
     }
+}
+
+/// Returns whether specifiers allow a patch release of a minor. Which of them are allowed changes only beside those that
+/// the specifiers name.
+fn allows_minor(specifiers: &VersionSpecifiers, (major, minor): (u8, u8)) -> bool {
+    let named = specifiers.releases().filter_map(|release| match release[..] {
+        [own_major, own_minor, patch, ..] if (own_major, own_minor) == (major.into(), minor.into()) => Some(patch),
+        _ => None,
+    });
+    let beside = named.flat_map(|patch| [patch.saturating_sub(1), patch, patch.saturating_add(1)]);
+    [0, LAST_PATCH].into_iter().chain(beside).any(|patch| {
+        let version = format!("{major}.{minor}.{patch}").parse::<Version>();
+        version.is_ok_and(|version| specifiers.contains(&version))
+    })
 }
 
 /// Returns the Pythons for which installers take a Python tag with an ABI tag (`packaging.tags.cpython_tags` and

@@ -4,7 +4,7 @@ use super::{
     Axis, Candidate, Decision, GfxCode, Libc, Machine, Offers, PythonRange, Rules, candidates, decide, install_line,
 };
 use crate::compat::Compat;
-use crate::names::WheelName;
+use crate::names::{VersionSpecifiers, WheelName};
 use crate::publish::{Accelerated, Listing, Manifest, ManifestFile};
 
 const BASE: &str = "https://example.org/r/";
@@ -172,6 +172,49 @@ fn requires_python_narrows_what_the_tags_say() {
     assert_eq!(shown("a-1-cp311.cp312-cp311.cp312-linux_x86_64.whl", ">=3.12"), "3.12");
     assert_eq!(shown("a-1-cp311-cp311-linux_x86_64.whl", ">=3.12"), "");
     assert_eq!(shown("a-1-cp311-cp311-linux_x86_64.whl", "what?"), "3.11");
+    assert_eq!(shown("a-1-py3-none-any.whl", ">=3.8,!=3.11.*"), "3.8 to 3.10 or 3.12 or newer");
+    assert_eq!(shown("a-1-py3-none-any.whl", ">=3.8,!=3.9.*,!=3.11.*,<3.13"), "3.8 or 3.10 or 3.12");
+    assert_eq!(shown("a-1-cp39-abi3-linux_x86_64.whl", "!=3.11.*"), "3.9 to 3.10 or 3.12 or newer");
+    assert_eq!(shown("a-1-cp311-cp311-linux_x86_64.whl", ">=3.8,!=3.11.*"), "");
+    assert_eq!(shown("a-1-py3-none-any.whl", "==3.12.4"), "3.12");
+    assert_eq!(shown("a-1-cp312-cp312-linux_x86_64.whl", ">=3.12.3,<3.12.8"), "3.12");
+}
+
+/// The Pythons from 3.6 to 3.15 of which `packaging` 26.3 takes a patch release, `SpecifierSet(TEXT).contains("3.X.Y")`.
+#[test]
+fn requires_python_allows_what_packaging_allows() {
+    let name: WheelName = "a-1-py3-none-any.whl".parse().unwrap();
+    let fitting = |specifiers: &str| {
+        let ranges = PythonRange::of(&name, Some(specifiers));
+        let has = |minor: &u8| ranges.iter().any(|range| range.has(format!("3.{minor}").parse().unwrap()));
+        (6..=15).filter(has).collect::<Vec<u8>>()
+    };
+    let patches = |specifiers: &str| {
+        let specifiers: VersionSpecifiers = specifiers.parse().unwrap();
+        let is_allowed = |minor: u8, patch: u8| specifiers.contains(&format!("3.{minor}.{patch}").parse().unwrap());
+        (6..=15).filter(|minor| (0..=60).any(|patch| is_allowed(*minor, patch))).collect::<Vec<u8>>()
+    };
+    for (specifiers, expected) in [
+        (">=3.8,!=3.11.*", &[8, 9, 10, 12, 13, 14, 15][..]),
+        ("==3.12.4", &[12]),
+        (">=3.12.3,<3.12.8", &[12]),
+        (">3.12.3,<3.12.5", &[12]),
+        (">3.12.3,<3.12.4", &[]),
+        (">=3.12.5,!=3.12.*", &[13, 14, 15]),
+        ("~=3.12.3", &[12]),
+        ("~=3.12", &[12, 13, 14, 15]),
+        ("===3.12.4", &[12]),
+        ("==3.12", &[12]),
+        ("<=3.12", &[6, 7, 8, 9, 10, 11, 12]),
+        (">3.12", &[12, 13, 14, 15]),
+        ("!=3.12.0,!=3.12.1,<3.12.2,>=3.12", &[]),
+        ("!=3.9.0,!=3.9.1,<3.10,>=3.9", &[9]),
+        (">=3.6.2,<4,!=3.7.*,!=3.10.1", &[6, 8, 9, 10, 11, 12, 13, 14, 15]),
+        ("==3.12.*,==3.13.*", &[]),
+        ("<3", &[]),
+    ] {
+        assert_eq!((fitting(specifiers), patches(specifiers)), (expected.to_vec(), expected.to_vec()), "{specifiers}");
+    }
 }
 
 /// Tags that pip takes on no machine are for none.

@@ -19,6 +19,9 @@ const PLATFORMS: [&str; 5] = [
     "musllinux_1_2_x86_64",
     "any",
 ];
+/// `Requires-Python` with a hole, and with one patch release, among them.
+const REQUIRES: [Option<&str>; 6] =
+    [Some(">=3.9,<3.14"), None, Some(">=3.8,!=3.12.*"), None, Some(">=3.9,<3.14"), Some("==3.13.4")];
 const LABELS: [&str; 12] = [
     "+rocm62torch2.5",
     "+rocm6.2.4torch2.6",
@@ -49,7 +52,7 @@ fn wheels() -> Vec<Candidate> {
                     2 => Some(json!(["gfx1100", "gfx1151:xnack-", "gfx120X-all"])),
                     _ => Some(json!([])),
                 };
-                let requires = (at % 2 == 0).then_some(">=3.9,<3.14");
+                let requires = REQUIRES[(number + at) % REQUIRES.len()];
                 files.push(file_row(&name, gfx, requires));
             }
         }
