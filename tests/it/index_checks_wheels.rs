@@ -66,3 +66,14 @@ fn an_index_refuses_the_wheels_that_publish_refuses() {
     let project = Project::new().bytes(&format!("dist/{NAME}"), &entry_points("foo = demo:main"));
     project.run(&["index", "build", "dist", "--out", "site"]).exits(0);
 }
+
+/// Nothing tells when files of a folder were uploaded: PEP 700 lets a page leave the time out, and that of a file system
+/// would differ between machines.
+#[test]
+fn an_index_of_a_folder_has_no_upload_times() {
+    let project = Project::new().bytes(&format!("dist/{NAME}"), &sound().bytes());
+    project.run(&["index", "build", "dist", "--out", "site"]).exits(0);
+    let pages: Vec<String> = project.files().into_iter().filter(|file| file.ends_with("index.json")).collect();
+    let texts: String = pages.iter().map(|page| project.read(page)).collect();
+    assert!(texts.contains(&NAME.replace('+', "%2B")) && !texts.contains("upload-time"), "{pages:?}: {texts}");
+}
