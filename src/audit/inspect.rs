@@ -424,9 +424,9 @@ fn device_layout(
 
 /// Returns what a file is by its first bytes, where it is a library or program for another system than Linux.
 ///
-/// Mach-O has one of four magic numbers, and a file of several architectures has one more and their number, which is
-/// small: class files of Java have the same magic number, and a version from 45 on there (`mach-o/loader.h`,
-/// `mach-o/fat.h`; file, `magic/Magdir/cafebabe`).
+/// Mach-O has one of four magic numbers. A file of several architectures has another one and their number, which is
+/// small; class files of Java have the same magic number and a version from 45 on there (`mach-o/loader.h`,
+/// `mach-o/fat.h`; file, `magic/Magdir/cafebabe`). WebAssembly begins with `\0asm` (core specification, 5.5.16).
 fn foreign_kind(head: &[u8]) -> Option<FileKind> {
     const MOST_ARCHITECTURES: u32 = 43;
     let (magic, rest) = head.split_first_chunk::<4>()?;

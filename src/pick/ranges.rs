@@ -111,8 +111,8 @@ impl PythonRange {
     }
 }
 
-/// Returns whether specifiers allow a patch release of a minor. Which of them are allowed changes only beside those that
-/// the specifiers name.
+/// Returns whether specifiers allow a patch release of a minor. Which of them are allowed changes only beside those
+/// that the specifiers name.
 fn allows_minor(specifiers: &VersionSpecifiers, (major, minor): (u8, u8)) -> bool {
     let named = specifiers.releases().filter_map(|release| match release[..] {
         [own_major, own_minor, patch, ..] if (own_major, own_minor) == (major.into(), minor.into()) => Some(patch),

@@ -67,8 +67,8 @@ fn an_index_refuses_the_wheels_that_publish_refuses() {
     project.run(&["index", "build", "dist", "--out", "site"]).exits(0);
 }
 
-/// Nothing tells when files of a folder were uploaded: PEP 700 lets a page leave the time out, and that of a file system
-/// would differ between machines.
+/// Nothing tells when files of a folder were uploaded: PEP 700 lets a page leave the time out, and that of a file
+/// system would differ between machines.
 #[test]
 fn an_index_of_a_folder_has_no_upload_times() {
     let project = Project::new().bytes(&format!("dist/{NAME}"), &sound().bytes());

@@ -123,8 +123,8 @@ fn each_wrong_platform_tag_of_a_glibc_library_is_found() {
     appears("R160", &check("something"), &check("linux_x86_64"));
 }
 
-/// A wheel that holds files for the other system of its name, too, keeps that tag in `repair`, and `show` says that it is
-/// not judged. A wheel of glibc's libraries alone is still found to be named wrongly.
+/// A wheel that holds files for the other system of its name, too, keeps that tag in `repair`, and `show` says that it
+/// is not judged. A wheel of glibc's libraries alone is still found to be named wrongly.
 #[test]
 fn tags_of_systems_that_are_not_judged_stay() {
     let mach_o = [&[0xcf, 0xfa, 0xed, 0xfe, 12, 0, 0, 1][..], &[0; 64]].concat();

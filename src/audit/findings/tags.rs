@@ -183,8 +183,8 @@ pub(in crate::audit) fn other_system(files: &[FileFacts], verdict: &Verdict<'_>,
     is_other.then(|| format!("its libraries are for {}", policies.arch()))
 }
 
-/// Returns what the libraries are for, where a tag is for a system that is not judged and no file of the wheel can be for
-/// it: Windows, macOS, iOS and WebAssembly have no ELF files, and other systems neither glibc nor musl.
+/// Returns what the libraries are for, where a tag is for a system that is not judged and no file of the wheel can be
+/// for it: Windows, macOS, iOS and WebAssembly have no ELF files, and other systems neither glibc nor musl.
 fn not_for_linux(files: &[FileFacts], tag: &str) -> Option<String> {
     let PlatformSystem::Foreign(system) = PlatformSystem::of_tag(tag) else { return None };
     let mut libraries = libraries(files);

@@ -73,8 +73,8 @@ fn check(
     }
 }
 
-/// Checks the records of the archive, METADATA and WHEEL against the file name, RECORD against the names of the members,
-/// and the sizes that members claim; their contents are not read.
+/// Checks the records of the archive, METADATA and WHEEL against the file name, RECORD against the names of the
+/// members, and the sizes that members claim; their contents are not read.
 pub fn check_dist_info(wheel: &Wheel<'_>, name: &WheelName) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
@@ -106,8 +106,8 @@ pub fn verify_headers(wheel: &WheelHeaders<'_>, name: &WheelName) -> Vec<Diagnos
     shortened(sink.finish(), &findings)
 }
 
-/// Returns the errors of METADATA, WHEEL, entry points and the `.data` folder that installers refuse a wheel for and that
-/// a rewritten wheel would have again. Contents of other members are not read.
+/// Returns the errors of METADATA, WHEEL, entry points and the `.data` folder that installers refuse a wheel for and
+/// that a rewritten wheel would have again. Contents of other members are not read.
 pub fn copied_faults(wheel: &WheelHeaders<'_>, name: &WheelName, label: LabelRule) -> Vec<Diagnostic> {
     let findings = Findings { wheel: name.to_string() };
     let mut sink = Sink::new();
@@ -116,7 +116,7 @@ pub fn copied_faults(wheel: &WheelHeaders<'_>, name: &WheelName, label: LabelRul
     copied_among(&shortened(sink.finish(), &findings), label)
 }
 
-/// The same as [`copied_faults`], where the findings of [`check_dist_info`] are known.
+/// Returns the same as [`copied_faults`], where the findings of [`check_dist_info`] are known.
 pub fn copied_among(found: &[Diagnostic], label: LabelRule) -> Vec<Diagnostic> {
     found.iter().filter(|one| one.is_error()).filter_map(|one| Some(one.clone().help(help(one.code, label)?))).collect()
 }
