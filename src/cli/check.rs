@@ -7,7 +7,7 @@ use super::documents::documents;
 use super::{Exit, Format, Shell, load};
 use crate::config::{Given, Places};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, counted, registry::plan as codes, render};
-use crate::plan::{Group, JobView, Options, check_fit};
+use crate::plan::{Group, JobView, Options, check_fit, warn_of_caches};
 use crate::recipe;
 
 /// Report every fault in matrix and recipe files
@@ -61,6 +61,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<usize, Exit> {
     // What is wrong between cells and files is told for the files that are sound in themselves.
     if let Some(plan) = load::plan(shell, &read.matrices, compat, &Options::default(), sink) {
         check_fit(&plan, compat, Severity::Warning, sink);
+        warn_of_caches(&plan, sink);
         plan.groups.iter().filter(|group| group.config.enabled && group.job_count() == 0).for_each(|group| {
             sink.push(no_jobs(group));
         });

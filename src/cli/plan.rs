@@ -171,6 +171,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     if args.runner.is_none() {
         let severity = if args.github_output { Severity::Error } else { Severity::Warning };
         plan::check_fit(&plan, compat, severity, sink);
+        plan::warn_of_caches(&plan, sink);
     }
     if sink.has_errors() {
         return Err(Exit::Fault);

@@ -1,6 +1,6 @@
-//! Jobs that cannot fit on the runner that they are planned for.
+//! Jobs that cannot fit on the runner that they are planned for, and caches that GitHub does not keep.
 //!
-//! Input: a plan and the table `build-needs`. Output: one fault a matrix file and reason.
+//! Input: a plan and the table `build-needs`. Output: one fault a matrix file and reason, and one for all caches.
 //!
 //! **Invariant:** a runner whose disk, threads or limit nobody knows fits every job: whoever names it knows better. So
 //! does the runner of Windows jobs, which no workflow runs.
@@ -40,6 +40,20 @@ pub fn check_fit(plan: &Plan, compat: &Compat, severity: Severity, sink: &mut Si
             );
         }
     }
+}
+
+/// Warns of compiler caches that are larger together than GitHub keeps of one repository.
+pub fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
+    let (total, limit) = (plan.cache_total_mb(), plan.cache_limit_mb);
+    let Some(share) = plan.cache_share_mb().filter(|_| total > limit) else { return };
+    let message = format!("the compiler caches of all builds take about {total} MB, and GitHub keeps {limit} MB");
+    let warning = Diagnostic::new(&codes::CACHES_EXCEED_LIMIT, message)
+        .note(format!("each build is limited to {share} MB"))
+        .help("build fewer combinations, build some in another repository, or choose a larger runner");
+    sink.push(match plan.groups.iter().find(|group| group.keeps_cache()) {
+        Some(group) => warning.at(group.config.places.of("workflow.cache"), ""),
+        None => warning,
+    });
 }
 
 /// The reasons why a job does not fit.

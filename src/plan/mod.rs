@@ -33,7 +33,7 @@ mod view;
 
 pub use assemble::{Group, Plan, plan};
 pub use diff::{Change, diff};
-pub use fit::check_fit;
+pub use fit::{check_fit, warn_of_caches};
 pub use github::{GithubPlan, JOBS_PER_MATRIX, OUTPUT_BYTES, Shard, github, warn_of_size};
 pub use id::is_id;
 pub use job::{DroppedGfx, Estimate, Job, Settings};

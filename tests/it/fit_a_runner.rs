@@ -113,8 +113,12 @@ fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
        |                   ^^
        |
        = note: each build is limited to 138 MB
-    help: split the builds among several workflows, or choose a larger runner
+    help: build fewer combinations, build some in another repository, or choose a larger runner
     ");
+    for command in [&["check", "m.yaml"][..], &["plan", "m.yaml"]] {
+        let said = project.run(command).exits(0).stderr;
+        assert!(said.contains(warned.trim_end()), "{command:?}: {said}");
+    }
     let plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
     let jobs = plan["jobs"].as_array().unwrap().len() as u64;
     let total: u64 =
@@ -124,6 +128,12 @@ fn caches_larger_than_github_keeps_are_a_warning_and_shared_out() {
         (Some(10_000), Some(total))
     );
     assert_eq!(plan["matrices"][0]["cache_mb"].as_u64(), Some(10_000 / jobs));
+    // The share reaches the compiler of a leg.
+    let leg = serde_json::json!({"id": plan["jobs"][0]["id"], "runner": "[\"ubuntu-22.04\"]"}).to_string();
+    let on_a_leg = Project::new().env("ROCK_JOB", &leg).file("plan.json", &plan.to_string());
+    let steps = on_a_leg.run(&["build", "--job-env", "ROCK_JOB", "--plan", "plan.json", "--dry-run"]).exits(0).stdout;
+    let sizes: Vec<&str> = steps.lines().map(str::trim).filter(|line| line.starts_with("CCACHE_MAXSIZE=")).collect();
+    assert!(!sizes.is_empty() && sizes.iter().all(|size| *size == "CCACHE_MAXSIZE=138M"), "{steps}");
     // Without caches there is nothing to share.
     let plan = Project::new().file("m.yaml", matrix).run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
     assert_eq!(plan["limits"], serde_json::json!({"jobs_per_matrix": 256}));

@@ -302,5 +302,5 @@ pub const JOB_DOES_NOT_FIT: Code = Code::error(
 pub const CACHES_EXCEED_LIMIT: Code = Code::warning(
     "P066",
     "caches-exceed-limit",
-    "With `workflow: {cache: on}` a build that reaches its cap saves its compiler cache for the next attempt. The estimated total exceeds GitHub's limit per repository, beyond which the least recently used caches are evicted; a build that loses its cache starts over and may never finish. Each build is therefore limited to its share (`CCACHE_MAXSIZE`), and its older caches are deleted.\n\nSplit the builds or gfx targets among several workflows, or choose a runner that is large enough to build without a cap.",
+    "With `workflow: {cache: on}` a build that reaches its cap saves its compiler cache for the next attempt. The estimated total exceeds GitHub's limit per repository, beyond which the least recently used caches are evicted; a build that loses its cache starts over and may never finish. Each build is therefore limited to its share (`CCACHE_MAXSIZE`), and its older caches are deleted.\n\nThe limit is that of the repository, so several workflows share it. Build fewer combinations or gfx targets, build some of them in another repository, or choose a runner that is large enough to build without a cap.",
 );

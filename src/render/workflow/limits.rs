@@ -56,21 +56,6 @@ pub(super) fn warn_of_attempts(plan: &Plan, sink: &mut Sink) {
     }
 }
 
-/// Warns of compiler caches that are larger together than GitHub keeps of one repository.
-pub(super) fn warn_of_caches(plan: &Plan, sink: &mut Sink) {
-    let (total, limit) = (plan.cache_total_mb(), plan.cache_limit_mb);
-    let Some(share) = plan.cache_share_mb().filter(|_| total > limit) else { return };
-    let place = plan.groups.iter().find(|group| group.config.workflow.cache == Switch::On);
-    let message = format!("the compiler caches of all builds take about {total} MB, and GitHub keeps {limit} MB");
-    let warning = Diagnostic::new(&codes::CACHES_EXCEED_LIMIT, message)
-        .note(format!("each build is limited to {share} MB"))
-        .help("split the builds among several workflows, or choose a larger runner");
-    sink.push(match place {
-        Some(group) => warning.at(group.config.places.of("workflow.cache"), ""),
-        None => warning,
-    });
-}
-
 /// The file is not larger than GitHub reads; one that is half as large is told of.
 pub(super) fn check_text(text: String, compat: &Compat, sink: &mut Sink) -> Option<String> {
     let (bytes, most) = (text.len(), compat.most("workflow-file"));

@@ -46,7 +46,7 @@ pub fn workflow(plan: &Plan, compat: &Compat, words: &Words<'_>, sink: &mut Sink
     let pins = pins::pins(compat, sink);
     limits::check_jobs(plan, compat, sink);
     limits::warn_of_attempts(plan, sink);
-    limits::warn_of_caches(plan, sink);
+    plan::warn_of_caches(plan, sink);
     let (Some(options), Some(pins), true) = (options, pins, sink.error_count() == errors) else { return None };
     let view = view::View::new(plan, compat, &options, pins, words);
     let text = template::render("templates/workflow/wheels.yml", TEMPLATE, &view);
