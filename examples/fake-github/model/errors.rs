@@ -66,7 +66,8 @@ pub fn no_right(is_integration: bool) -> Reply {
     reply
 }
 
-/// What a ruleset on tags says; a `403` comes from hooks of organisations.
+/// What a ruleset on tags says: googleapis/release-please-action issue 1194 and aaif-goose/goose pull request 4704 have the
+/// whole `422`. A `403` comes from hooks of organisations.
 pub fn tag_ruleset(status: u16) -> Reply {
     const RULES: &str =
         "pre_receive Repository rule violations found\n\nCannot create ref due to creations being restricted.\n\n";

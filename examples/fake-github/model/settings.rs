@@ -50,7 +50,8 @@ pub enum Listing {
 pub enum Digests {
     /// All.
     Told,
-    /// None: they are from before June 2025.
+    /// None: they are from before June 2025 (GitHub Changelog, 2025-06-03, "Releases now expose digests for release
+    /// assets"), and `digest` is `null`.
     Null,
     /// Those that are that many milliseconds old.
     Late(u64),
