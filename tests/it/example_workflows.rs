@@ -267,3 +267,15 @@ fn a_request_is_shown_before_it_is_approved_and_not_planned_when_it_changed() {
         assert!(!ran.status.success() && said.contains("after it was shown"), "{said}");
     }
 }
+
+/// The build of one combination begins as those of rendered workflows do.
+#[test]
+fn one_cell_prepares_its_runner_as_rendered_workflows_do() {
+    let rendered = include_str!("render_a_workflow/default.yml");
+    let step = |workflow: &str, name: &str| {
+        steps(workflow, "build").into_iter().find(|step| step["name"] == name).unwrap_or_else(|| panic!("no `{name}`"))
+    };
+    for name in ["Note when the job began", "Free disk", "Remove what a killed leg left"] {
+        assert_eq!(step(ONE_CELL, name), step(rendered, name), "{name}");
+    }
+}

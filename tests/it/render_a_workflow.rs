@@ -706,3 +706,73 @@ fn runs_of_tags_build_only_what_is_not_published() {
         (format!("rock-matrix plan {rest}").trim_end(), &Value::Null)
     );
 }
+
+fn workflow_of(project: &Project, arguments: &[&str]) -> Value {
+    serde_yaml::from_str(&rendered(project, arguments)).unwrap()
+}
+
+#[test]
+fn a_release_is_a_prerelease_as_the_matrix_file_says() {
+    for word in ["auto", "true", "false"] {
+        let workflow = workflow_of(&project(&format!("release: {{prerelease: \"{word}\"}}\n")), &[]);
+        let mut scripts = steps(&workflow["jobs"]["publish"]).filter_map(|step| step["run"].as_str());
+        let script = scripts.find(|script| script.contains(" publish --repo ")).unwrap();
+        assert!(script.contains(&format!(" --prerelease={word} ")), "{script}");
+    }
+}
+
+/// A status function takes the place of the `success()` that GitHub puts before every other condition (GitHub Docs,
+/// "Evaluate expressions in workflows and actions", "Status check functions"), so what a matrix only waits for may fail or
+/// be skipped.
+#[test]
+fn a_matrix_that_waits_runs_however_the_earlier_one_ended() {
+    let project = many(Project::new(), 257);
+    let fields = "workflow: {max-parallel: 1}\ntest: {runner: mi300x, gpu: required}\n";
+    let text = project.read("matrices/many.yaml") + fields;
+    let workflow = workflow_of(&project.file("matrices/many.yaml", &text), &["--recipes", "recipes"]);
+    let lanes = ["build-0", "build-1", "gpu-test-0", "gpu-test-1"].map(|id| {
+        let job = &workflow["jobs"][id];
+        let needs = job["needs"].as_array().map(|needs| needs.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+        let needs = needs.unwrap_or_else(|| vec![job["needs"].as_str().unwrap()]).join(", ");
+        format!("{id} after {needs}\n  {}\n", job["if"].as_str().unwrap())
+    });
+    insta::assert_snapshot!(lanes.concat(), @r"
+    build-0 after plan
+      needs.plan.outputs.count != '0' && github.event_name != 'pull_request' && github.event_name != 'merge_group'
+    build-1 after plan, build-0
+      ${{ !cancelled() && needs.plan.result == 'success' && needs.plan.outputs.matrix_1 != '' && github.event_name != 'pull_request' && github.event_name != 'merge_group' }}
+    gpu-test-0 after plan, build-0
+      needs.plan.outputs.test_0 != '' && github.event_name != 'pull_request' && github.event_name != 'merge_group'
+    gpu-test-1 after plan, build-1, gpu-test-0
+      ${{ !cancelled() && needs.build-1.result == 'success' && needs.plan.outputs.test_1 != '' && github.event_name != 'pull_request' && github.event_name != 'merge_group' }}
+    ");
+}
+
+/// Legs of each matrix are counted from 0, and the job of the matrix has an output for each number.
+#[test]
+fn each_leg_of_each_matrix_has_an_output() {
+    let project = many(Project::new(), 258);
+    let outputs = project.run(&["plan", "--recipes", "recipes", "--github-output"]).exits(0).stdout;
+    let workflow = workflow_of(&project, &["--recipes", "recipes"]);
+    for (number, expected) in [(0, 256), (1, 2)] {
+        let matrix = outputs.lines().find_map(|line| line.strip_prefix(&format!("matrix_{number}="))).unwrap();
+        let legs = serde_json::from_str::<Value>(matrix).unwrap()["include"].as_array().unwrap().clone();
+        let numbers: Vec<&str> = legs.iter().map(|leg| leg["n"].as_str().unwrap()).collect();
+        assert_eq!(numbers, (0..expected).map(|n| n.to_string()).collect::<Vec<_>>());
+        let declared = workflow["jobs"][format!("build-{number}")]["outputs"].as_object().unwrap();
+        assert_eq!(declared.len(), expected);
+        for n in numbers {
+            let value = format!("${{{{ matrix.n == '{n}' && steps.leg.outputs.report || '' }}}}");
+            assert_eq!(declared[&format!("leg_{n}")], value);
+        }
+    }
+}
+
+/// Images, wheels and their copies take more than the 14 GB of a hosted runner.
+#[test]
+fn jobs_that_hold_images_or_wheels_free_their_disk() {
+    let workflow = workflow_of(&project("test: {runner: mi300x, gpu: required}\n"), &[]);
+    let frees = |id: &str| steps(&workflow["jobs"][id]).any(|step| step["name"] == "Free disk");
+    let jobs = workflow["jobs"].as_object().unwrap().keys();
+    assert_eq!(jobs.filter(|id| frees(id)).collect::<Vec<_>>(), ["build", "gpu-test", "publish"]);
+}

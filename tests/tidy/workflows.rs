@@ -64,6 +64,17 @@ fn every_action_used_is_pinned_by_the_facts() {
     none("actions", &faults);
 }
 
+/// A row that nothing uses would be kept up to date for nothing.
+#[test]
+fn every_action_of_the_facts_is_used() {
+    let used: Vec<String> = workflows().flat_map(|file| uses(&file.text)).collect();
+    let is_used =
+        |name: &str| used.iter().filter_map(|used| used.strip_prefix(name)).any(|rest| rest.starts_with(['@', '/']));
+    let compat = Compat::embedded();
+    let rows = compat.tables().actions.iter().map(|row| row.name.as_str());
+    none("actions that nothing uses", &rows.filter(|name| !is_used(name)).map(str::to_owned).collect::<Vec<_>>());
+}
+
 /// What is missing in a workflow: least rights with their reasons, time-outs, names, bash, scripts without expressions.
 fn hygiene(text: &str, compat: &Compat) -> Vec<String> {
     let workflow: Value = match serde_yaml::from_str(text) {
