@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-use super::fake::model::{Digests, FAULTS, Faults, Github, Listing, OPERATIONS, Rule, Settings};
+use super::fake::model::{Digests, FAULTS, Faults, Github, Listing, OPERATIONS, Rule, Settings, TagRuleset};
 
 /// A GitHub on loopback that has releases and assets, all of GitHub's rules on them, and its bad days.
 #[derive(Debug, Parser)]
@@ -129,7 +129,7 @@ impl Arguments {
         repository.old_names.extend(self.renamed_from.clone());
         repository.has_immutable_releases = self.immutable;
         repository.is_private = self.private;
-        repository.has_tag_ruleset = self.tag_ruleset;
+        repository.tag_ruleset = self.tag_ruleset.then(TagRuleset::default);
         if let Some(commit) = &self.commit {
             repository.branches.insert("main".to_owned(), commit.clone());
         }

@@ -325,6 +325,13 @@ impl Compat {
         self.limit(name).and_then(|row| usize::try_from(row.value).ok()).unwrap_or(usize::MAX)
     }
 
+    /// Returns how many files one publish may send within an hour: what GitHub takes of a repository
+    /// (`content-per-hour`), less a tenth for what else is done there.
+    pub fn files_per_hour(&self) -> usize {
+        let most = self.most("content-per-hour");
+        most - most / 10
+    }
+
     /// A named set of libraries that repairing leaves alone, `rocm`.
     pub fn preset(&self, name: &str) -> Option<&PresetRow> {
         self.tables.presets.iter().find(|row| row.name == name)

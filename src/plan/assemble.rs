@@ -114,6 +114,14 @@ impl Plan {
     pub fn job_count(&self) -> usize {
         self.groups.iter().map(|group| group.drafts.len()).sum()
     }
+
+    /// Returns how many files the jobs leave to be published: a job may leave several wheels.
+    pub fn file_count(&self) -> usize {
+        let leaves = |job: JobView<'_>| {
+            job.wheels().count() + usize::from(job.archive().is_some()) + usize::from(job.sdist().is_some())
+        };
+        self.jobs().map(leaves).sum()
+    }
 }
 
 impl Group {

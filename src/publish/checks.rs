@@ -82,22 +82,24 @@ fn cases_differ<'n>(
 /// Reports labels that are not in the normal form of PEP 440: an installer looks for that one.
 fn labels_normal<'n>(files: impl Iterator<Item = Named<'n>>, sink: &mut Sink) {
     for (name, shown) in files {
-        let Ok(wheel) = name.parse::<WheelName>() else { continue };
-        let (written, normal) = (wheel.version.to_string(), wheel.version.normalized());
-        let (Some((_, written)), Some((_, normal))) = (written.split_once('+'), normal.split_once('+')) else {
-            continue;
-        };
-        if written != normal {
-            sink.push(
-                Diagnostic::new(
-                    &codes::LABEL_NOT_NORMAL,
-                    format!("the label of `{name}` is `{written}`, and its normal form is `{normal}`"),
-                )
-                .at(Place::File(shown.into()), "")
-                .help(format!("write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`")),
-            );
-        }
+        let Some((written, normal)) = label_not_normal(name) else { continue };
+        sink.push(
+            Diagnostic::new(
+                &codes::LABEL_NOT_NORMAL,
+                format!("the label of `{name}` is `{written}`, and its normal form is `{normal}`"),
+            )
+            .at(Place::File(shown.into()), "")
+            .help(format!("write it so: `rock-matrix wheel label WHEEL --local {normal} -w DIR`")),
+        );
     }
+}
+
+/// Returns the label of a wheel's name and its normal form, where they differ.
+pub(super) fn label_not_normal(name: &str) -> Option<(String, String)> {
+    let wheel: WheelName = name.parse().ok()?;
+    let (written, normal) = (wheel.version.to_string(), wheel.version.normalized());
+    let ((_, written), (_, normal)) = (written.split_once('+')?, normal.split_once('+')?);
+    (written != normal).then(|| (written.to_owned(), normal.to_owned()))
 }
 
 /// Reports names that GitHub would change (REST API version 2022-11-28, "Upload a release asset": "special characters,

@@ -22,6 +22,7 @@ pub mod remote;
 mod saved;
 mod sums;
 mod tag;
+mod tag_ruleset;
 mod tag_target;
 
 pub use asset::Asset;
@@ -44,6 +45,7 @@ pub use release::{Found, Holding, INDEX, Particulars, Release, superseded};
 pub use saved::{saved, saved_manifests};
 pub use sums::{SUMS, SumsError, read_sums, sums};
 pub use tag::{GitTag, GitTagError, TagName, TagNameError, is_prerelease_tag, tag_pieces};
+pub use tag_ruleset::{TagRuleset, TagRulesetDetails};
 pub use tag_target::{TagTarget, Target};
 
 /// Assets for tests.

@@ -6,13 +6,14 @@
 //! **Invariant:** every check is made in every run, so that one run reports all that is wrong; what is not known is
 //! [`CheckOutcome::Unknown`] and never a failure.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 
-use super::checks::is_kept_name;
-use super::remote::{LONGEST_NAME_BYTES, is_marked};
-use super::{GitTag, ListedRelease, TagGlob, TagName, TagTarget};
+use super::checks::{is_kept_name, label_not_normal};
+use super::remote::{LONGEST_NAME_BYTES, Refusal, is_marked};
+use super::{GitTag, ListedRelease, MANIFEST, SUMS, TagGlob, TagName, TagRuleset, TagTarget};
 use crate::config::Attest;
 use crate::diagnostic::{Diagnostic, Place, Severity, counted, registry::release as codes};
 
@@ -35,6 +36,12 @@ pub struct PreflightRequest<'a> {
     pub environment: Option<&'a str>,
     /// Names of the files that the plan expects.
     pub files: Vec<&'a str>,
+    /// Whether the publish takes longer than an hour, `publish --slow`.
+    pub slow: bool,
+    /// Files that a publish may send within an hour.
+    pub files_per_hour: usize,
+    /// Assets that GitHub takes in one release.
+    pub most_assets: usize,
 }
 
 /// The state of a repository before a publish. What could not be read is `None`.
@@ -46,6 +53,8 @@ pub struct Observation {
     pub releases: Option<Vec<ListedRelease>>,
     /// Where the tag and its target are.
     pub tag: Option<TagTarget>,
+    /// The active rulesets for tags; asked for only where there is no such tag.
+    pub tag_rulesets: Option<Vec<TagRuleset>>,
     /// What the repository is.
     pub repository: Option<RepositoryFacts>,
     /// Whether publishing makes releases immutable.
@@ -158,7 +167,8 @@ enum Finding {
 }
 
 /// Checks that only GitHub can answer.
-const ONLINE_CHECKS: [&str; 5] = ["tag-commit", "repository", "rights", "immutable-releases", "attestation"];
+const ONLINE_CHECKS: [&str; 6] =
+    ["tag-commit", "tag-creation", "repository", "rights", "immutable-releases", "attestation"];
 
 /// Checks everything that publishing needs and that is known before a build.
 pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Preflight {
@@ -166,9 +176,12 @@ pub fn preflight(request: &PreflightRequest<'_>, observed: &Observation) -> Pref
         ("server", server(request)),
         ("tag-name", tag_name(request)),
         ("tag-commit", tag_commit(observed)),
+        ("tag-creation", tag_creation(request, observed)),
         ("release", release(request, observed)),
         ("drafts", drafts(request, observed)),
+        ("room", room(request, observed)),
         ("file-names", file_names(request)),
+        ("files-per-hour", files_per_hour(request, observed)),
         ("repository", repository(observed)),
         ("rights", rights(request, observed)),
         ("immutable-releases", immutable_releases(observed)),
@@ -254,8 +267,56 @@ fn tag_commit(observed: &Observation) -> Finding {
     }
 }
 
+fn tag_creation(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    match &observed.tag {
+        None => return unknown("the tag was not read"),
+        Some(tag) if tag.commit.is_some() => return passed("the tag exists"),
+        Some(_) => {}
+    }
+    let Some(rulesets) = &observed.tag_rulesets else {
+        return unknown("the rulesets for tags cannot be read; push the tag before the build to be sure");
+    };
+    let mut unsure = Vec::new();
+    for TagRuleset { name, details } in rulesets {
+        let Some(details) = details else {
+            unsure.push(name.as_str());
+            continue;
+        };
+        if !details.restricts_creation || details.may_bypass == Some(true) {
+            continue;
+        }
+        match (details.applies_to(request.tag), details.may_bypass) {
+            (Some(false), _) => {}
+            // Another token publishes, and may be one that bypasses it.
+            (Some(true), Some(false)) if !request.read_only => return failed(tag_restricted(request.tag, name)),
+            _ => unsure.push(name),
+        }
+    }
+    if unsure.is_empty() {
+        return passed("no ruleset keeps the tag from being created");
+    }
+    let names = unsure.join("`, `");
+    unknown(format!("the ruleset `{names}` may keep the tag from being created; push it before the build to be sure"))
+}
+
+fn tag_restricted(tag: &str, ruleset: &str) -> Diagnostic {
+    Diagnostic::new(
+        &codes::TAG_CREATION_RESTRICTED,
+        format!("the ruleset `{ruleset}` restricts who creates the tag `{tag}`, and this token may not"),
+    )
+    .at(Place::Argument("--tag".to_owned()), "")
+    .help("push the tag as someone who may, or add who publishes to the bypass list of the ruleset")
+}
+
 fn of_tag<'o>(request: &PreflightRequest<'_>, releases: &'o [ListedRelease]) -> Vec<&'o ListedRelease> {
     releases.iter().filter(|release| release.tag_name == request.tag).collect()
+}
+
+/// Returns the releases of the tag; the one that will be used comes first, as when the release is reconciled.
+fn by_use<'o>(request: &PreflightRequest<'_>, releases: &'o [ListedRelease]) -> Vec<&'o ListedRelease> {
+    let mut of_tag = of_tag(request, releases);
+    of_tag.sort_by_key(|release| (release.draft, release.assets.is_empty() || is_marked(release), release.id));
+    of_tag
 }
 
 fn release(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
@@ -287,14 +348,12 @@ fn release(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
 
 fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
     let Some(releases) = &observed.releases else { return unknown("the releases were not read") };
-    let mut of_tag = of_tag(request, releases);
+    let of_tag = by_use(request, releases);
     let sees_drafts = observed.repository.as_ref().and_then(|facts| facts.permissions).is_some_and(|may| may.push)
         || releases.iter().any(|release| release.draft);
     if !sees_drafts {
         return unknown("only a token that may write sees drafts");
     }
-    // The release that will be used comes first, as when the release is reconciled.
-    of_tag.sort_by_key(|release| (release.draft, release.assets.is_empty() || is_marked(release), release.id));
     let Some((first, others)) = of_tag.split_first() else { return passed("no draft of the tag") };
     let is_empty = |release: &ListedRelease| release.draft && release.assets.is_empty();
     let stays = |release: &ListedRelease| {
@@ -314,6 +373,57 @@ fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
     }
 }
 
+/// Reports a release without room for the files that are made from the others. Those of the plan go on in `TAG-2`.
+fn room(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    let Some(releases) = &observed.releases else { return unknown("the releases were not read") };
+    let most = request.most_assets;
+    let Some(&first) = by_use(request, releases).first() else {
+        return passed(format!("a release takes {most} files"));
+    };
+    let holds = |name: &&&str| first.assets.iter().any(|asset| asset.name == **name);
+    let documents = [SUMS, MANIFEST];
+    let missing = documents.iter().filter(|name| !holds(name)).count();
+    // In a published release the new bytes of a document are sent beside the old ones.
+    let beside = usize::from(!first.draft && missing < documents.len());
+    let free = most.saturating_sub(first.assets.len());
+    if first.is_locked() {
+        return unknown("the release takes no files");
+    }
+    if free < missing + beside {
+        return failed(Refusal::Full { tag: request.tag.to_owned(), assets: first.assets.len() }.into());
+    }
+    let sent = request.files.iter().filter(|name| !holds(name)).count();
+    let more =
+        if sent + missing > free { format!("; what does not fit goes to `{}-2`", request.tag) } else { String::new() };
+    passed(format!("the release has room for {}{more}", counted(free, "file")))
+}
+
+fn files_per_hour(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
+    if request.files.is_empty() {
+        return unknown("no plan was given");
+    }
+    let releases = observed.releases.as_deref().unwrap_or_default();
+    let is_there = |name: &str| of_tag(request, releases).iter().any(|of| of.assets.iter().any(|a| a.name == name));
+    let sent = request.files.iter().filter(|name| !is_there(name)).count() + [SUMS, MANIFEST].len();
+    let most = request.files_per_hour;
+    if sent <= most {
+        return passed(format!("{sent} files can be sent within an hour"));
+    }
+    if request.slow {
+        return passed(format!("{sent} files take longer than an hour, which `--slow` allows"));
+    }
+    failed(
+        Diagnostic::new(
+            &codes::TOO_MANY_CALLS,
+            format!("{sent} files would be sent, and {most} can be sent within an hour"),
+        )
+        .at(Place::Argument("--plan".to_owned()), "")
+        .help(
+            "publish with `--slow`, and say so here; `rock-matrix render workflow` writes it where the plan needs it",
+        ),
+    )
+}
+
 fn file_names(request: &PreflightRequest<'_>) -> Finding {
     if request.files.is_empty() {
         return unknown("no plan was given");
@@ -324,13 +434,24 @@ fn file_names(request: &PreflightRequest<'_>) -> Finding {
         } else if name.len() > LONGEST_NAME_BYTES {
             let text = format!("its name has {} bytes, and {LONGEST_NAME_BYTES} can be published", name.len());
             (&codes::FILE_NOT_TAKEN, text, "give it a shorter local version label")
+        } else if let Some((written, normal)) = label_not_normal(name) {
+            let text = format!("its label is `{written}`, and the normal form is `{normal}`");
+            (&codes::LABEL_NOT_NORMAL, text, "write the label in its normal form (PEP 440)")
         } else {
             return None;
         };
         let fault = Diagnostic::new(code, format!("the plan expects `{name}`: {text}")).severity(Severity::Error);
         Some(fault.at(Place::Remote((*name).to_owned()), "").help(help))
     };
-    let faults: Vec<Diagnostic> = request.files.iter().filter_map(fault).collect();
+    let mut faults: Vec<Diagnostic> = request.files.iter().filter_map(fault).collect();
+    let mut names: BTreeMap<String, &str> = BTreeMap::new();
+    for name in &request.files {
+        if let Some(other) = names.insert(name.to_lowercase(), name).filter(|other| other != name) {
+            let text = format!("the plan expects `{other}` and `{name}`, which are one name to a GitHub release");
+            let fault = Diagnostic::new(&codes::SAME_NAME_TWICE, text).at(Place::Remote((*name).to_owned()), "");
+            faults.push(fault.help("give one of them another version or label"));
+        }
+    }
     if faults.is_empty() {
         passed(format!("{} of the plan can be published", counted(request.files.len(), "name")))
     } else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::fake_github::model::state::sha_of;
-use crate::fake_github::model::{Release, Settings};
+use crate::fake_github::model::{Release, Settings, TagRuleset};
 use crate::fake_github::server::Server;
 use crate::read_what_is_published::{add, server};
 use crate::support::{Outcome, Project, Wheel};
@@ -44,9 +44,12 @@ fn a_tag_that_can_be_published_passes_every_check() {
     unknown  server              not a workflow run
     passed   tag-name            `v1` can be published
     passed   tag-commit          at [COMMIT]
+    passed   tag-creation        the tag exists
     passed   release             no release of the tag is published
     passed   drafts              no draft of the tag
+    passed   room                a release takes 1000 files
     unknown  file-names          no plan was given
+    unknown  files-per-hour      no plan was given
     passed   repository          it takes releases
     passed   rights              the token may publish
     unknown  immutable-releases  not enabled, or not visible to this token
@@ -143,9 +146,12 @@ fn a_token_that_only_reads_leaves_checks_unknown_where_that_is_said() {
     server: unknown
     tag-name: passed
     tag-commit: passed
+    tag-creation: passed
     release: passed
     drafts: unknown
+    room: passed
     file-names: unknown
+    files-per-hour: unknown
     repository: passed
     rights: unknown
     immutable-releases: unknown
@@ -188,6 +194,12 @@ fn a_saved_listing_is_checked_without_asking_github() {
           "codes": []
         },
         {
+          "name": "tag-creation",
+          "outcome": "unknown",
+          "detail": "GitHub was not asked",
+          "codes": []
+        },
+        {
           "name": "release",
           "outcome": "failed",
           "detail": "the release `v1` is immutable and holds 0 files",
@@ -202,7 +214,19 @@ fn a_saved_listing_is_checked_without_asking_github() {
           "codes": []
         },
         {
+          "name": "room",
+          "outcome": "unknown",
+          "detail": "the release takes no files",
+          "codes": []
+        },
+        {
           "name": "file-names",
+          "outcome": "unknown",
+          "detail": "no plan was given",
+          "codes": []
+        },
+        {
+          "name": "files-per-hour",
           "outcome": "unknown",
           "detail": "no plan was given",
           "codes": []
@@ -351,4 +375,192 @@ fn preflight_refuses_names_that_are_no_repository() {
         let said = project.run(&[&words[..], more].concat()).exits(2).stderr;
         assert!(said.contains("`wheels` is not a repository: write OWNER/REPO"), "{said}");
     }
+}
+
+/// The outcome and the detail of one check.
+fn check_of(project: &Project, server: &Server, name: &str, words: &[&str], exit: i32) -> String {
+    let told = preflight(project, server, &[words, &["--format", "json"]].concat(), exit).json();
+    let rows = told["checks"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["name"] == name).unwrap();
+    format!("{}: {}", row["outcome"].as_str().unwrap(), row["detail"].as_str().unwrap())
+}
+
+/// Publishing would make the tag, and GitHub would say so after all builds.
+#[test]
+fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
+    let server = ready();
+    let rule = |ruleset: TagRuleset| server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset);
+    let patterns = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+    let on = |include: &[&str], exclude: &[&str]| TagRuleset {
+        include: patterns(include),
+        exclude: patterns(exclude),
+        ..TagRuleset::default()
+    };
+    let new = ["--tag", "v2", "--target", "main"];
+    let outcome = |exit: i32| check_of(&writer(), &server, "tag-creation", &new, exit);
+    let free = "passed: no ruleset keeps the tag from being created";
+    assert_eq!(outcome(0), free, "no ruleset");
+    rule(TagRuleset::default());
+    let refused = preflight(&writer(), &server, &new, 1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G365 tag-creation-restricted]: the ruleset `tags` restricts who creates the tag `v2`, and this token may not
+    --> argument `--tag`
+    help: push the tag as someone who may, or add who publishes to the bypass list of the ruleset
+    ");
+    assert_eq!(check_of(&writer(), &server, "tag-creation", &["--tag", "v1"], 0), "passed: the tag exists");
+    for (include, exclude, exit) in [
+        (&["refs/tags/v*"][..], &[][..], 1),
+        (&["refs/tags/**/*"], &[], 1),
+        (&["refs/tags/x*", "refs/tags/v2"], &[], 1),
+        (&["refs/tags/x*"], &[], 0),
+        (&["~ALL"], &["refs/tags/v*"], 0),
+        (&["~ALL"], &["refs/tags/x*"], 1),
+        (&[], &[], 0),
+    ] {
+        rule(on(include, exclude));
+        let told = outcome(exit);
+        assert_eq!(told == free, exit == 0, "{include:?} {exclude:?}: {told}");
+    }
+    for (bypass, enforcement, exit) in [
+        ("always", "active", 0),
+        ("exempt", "active", 0),
+        ("pull_requests_only", "active", 1),
+        ("never", "evaluate", 0),
+    ] {
+        let (bypass, enforcement) = (bypass.to_owned(), enforcement.to_owned());
+        rule(TagRuleset { bypass, enforcement, ..TagRuleset::default() });
+        outcome(exit);
+    }
+}
+
+#[test]
+fn rulesets_that_cannot_be_judged_leave_the_check_unknown() {
+    let server = ready();
+    let rule = |ruleset: TagRuleset| server.github().repository_mut("me/wheels").tag_ruleset = Some(ruleset);
+    let new = ["--tag", "v2", "--target", "main"];
+    let unsure = "unknown: the ruleset `tags` may keep the tag from being created; push it before the build to be sure";
+    let ask = |words: &[&str]| check_of(&writer(), &server, "tag-creation", words, 0);
+    rule(TagRuleset { is_hidden: true, ..TagRuleset::default() });
+    assert_eq!(ask(&new), unsure, "its details are hidden");
+    rule(TagRuleset { include: vec!["refs/tags/[vw]*".to_owned()], ..TagRuleset::default() });
+    assert_eq!(ask(&new), unsure, "a set of letters");
+    rule(TagRuleset::default());
+    assert_eq!(ask(&[&new[..], &["--read-only"]].concat()), unsure, "another token publishes");
+    let server = ready();
+    server.github().faults.add("list-rulesets#1=no-right".parse().unwrap());
+    let told = check_of(&writer(), &server, "tag-creation", &new, 0);
+    assert_eq!(told, "unknown: the rulesets for tags cannot be read; push the tag before the build to be sure");
+}
+
+/// A plan of as many wheels, four a job.
+fn plan_of(wheels: usize) -> Project {
+    let row = |job: usize| {
+        let name = |distribution: &str, at: usize| format!("{distribution}-1.{at}+rocm62-cp311-cp311-linux_x86_64.whl");
+        (name("a", job), ["b", "c", "d"].map(|distribution| name(distribution, job)))
+    };
+    let (jobs, rest) = (wheels / 4, wheels % 4);
+    let rows: Vec<_> = (0..jobs + usize::from(rest > 0)).map(row).collect();
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+                  python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\ngfx: [gfx942]\n";
+    let project = writer().file("m.yaml", matrix);
+    let mut plan = project.run(&["plan", "m.yaml", "--format", "json"]).exits(0).json();
+    let one = plan["jobs"][0].clone();
+    let job = |(at, (own, further)): (usize, (String, [String; 3]))| {
+        let mut job = one.clone();
+        let count = if at < jobs { 3 } else { rest - 1 };
+        job["id"] = format!("job-{at}").into();
+        job["wheel"] = own.into();
+        job["wheels"] = further[..count].to_vec().into();
+        job
+    };
+    let jobs: Vec<_> = rows.into_iter().enumerate().map(job).collect();
+    plan["shards"] = serde_json::json!([{"first": 0, "count": jobs.len()}]);
+    plan["jobs"] = jobs.into();
+    project.file("plan.json", &plan.to_string())
+}
+
+/// What counts are files and not jobs: 112 jobs of four wheels each and two documents are the most.
+#[test]
+fn more_files_than_an_hour_takes_need_slow() {
+    let server = ready();
+    let words = ["--tag", "v1", "--plan", "plan.json"];
+    let most = plan_of(448);
+    let told = check_of(&most, &server, "files-per-hour", &words, 0);
+    assert_eq!(told, "passed: 450 files can be sent within an hour");
+    let more = plan_of(449);
+    let refused = preflight(&more, &server, &words, 1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G113 too-many-calls]: 451 files would be sent, and 450 can be sent within an hour
+    --> argument `--plan`
+    help: publish with `--slow`, and say so here; `rock-matrix render workflow` writes it where the plan needs it
+    ");
+    let slow = check_of(&more, &server, "files-per-hour", &[&words[..], &["--slow"]].concat(), 0);
+    assert_eq!(slow, "passed: 451 files take longer than an hour, which `--slow` allows");
+    // A file that a draft holds already is not sent again.
+    add(&server, "v1", &["a-1.0+rocm62-cp311-cp311-linux_x86_64.whl"], true);
+    let told = check_of(&more, &server, "files-per-hour", &words, 0);
+    assert_eq!(told, "passed: 450 files can be sent within an hour");
+}
+
+/// Others filled it, and the sums and the manifest go to the first release of a tag.
+#[test]
+fn a_full_release_fails_the_preflight() {
+    let filled = |others: usize, draft: bool| {
+        let server = ready();
+        let names: Vec<String> = (0..others).map(|at| format!("other-{at}.txt")).collect();
+        add(&server, "v1", &names.iter().map(String::as_str).collect::<Vec<_>>(), draft);
+        server
+    };
+    let project = plan_of(4);
+    let words = ["--tag", "v1", "--plan", "plan.json", "--allow-published"];
+    let ask = |others: usize, draft: bool, exit: i32| check_of(&project, &filled(others, draft), "room", &words, exit);
+    assert_eq!(ask(994, true, 0), "passed: the release has room for 6 files");
+    assert_eq!(ask(998, true, 0), "passed: the release has room for 2 files; what does not fit goes to `v1-2`");
+    assert_eq!(ask(998, false, 0), ask(998, true, 0));
+    let refused = preflight(&project, &filled(999, true), &words, 1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G120 release-is-full]: the release `v1` holds 999 files, and there is no room for more
+    --> v1
+    help: delete what is not needed from it, or publish under a new tag
+    ");
+    ask(1000, false, 1);
+}
+
+#[test]
+fn names_of_a_plan_that_a_release_cannot_hold_together_are_refused() {
+    let project = plan_of(4);
+    let plan = project.read("plan.json");
+    let project = project
+        .file("case.json", &plan.replace("\"b-1.0", "\"A-1.0"))
+        .file("label.json", &plan.replace("b-1.0+rocm62-", "b-1.0+ROCM62-"));
+    let server = ready();
+    let refused = |plan: &str| preflight(&project, &server, &["--tag", "v1", "--plan", plan], 1).stderr;
+    insta::assert_snapshot!(refused("case.json"), @r"
+    error[G014 same-name-twice]: the plan expects `A-1.0+rocm62-cp311-cp311-linux_x86_64.whl` and `a-1.0+rocm62-cp311-cp311-linux_x86_64.whl`, which are one name to a GitHub release
+    --> a-1.0+rocm62-cp311-cp311-linux_x86_64.whl
+    help: give one of them another version or label
+    ");
+    insta::assert_snapshot!(refused("label.json"), @r"
+    error[G123 label-not-normal]: the plan expects `b-1.0+ROCM62-cp311-cp311-linux_x86_64.whl`: its label is `ROCM62`, and the normal form is `rocm62`
+    --> b-1.0+ROCM62-cp311-cp311-linux_x86_64.whl
+    help: write the label in its normal form (PEP 440)
+    ");
+}
+
+/// The job that plans has `actions: read` for this: else GitHub tells it nothing of a private repository's environments.
+#[test]
+fn a_read_only_token_sees_the_environments_that_it_may_read() {
+    let server = ready();
+    let repository = |change: &dyn Fn(&mut crate::fake_github::model::Repository)| {
+        change(server.github().repository_mut("me/wheels"));
+    };
+    repository(&|of| of.is_private = true);
+    let words = ["--tag", "v1", "--read-only", "--environment", "release"];
+    let ask = |token: &str, exit: i32| {
+        check_of(&Project::new().env("GITHUB_TOKEN", token), &server, "environment", &words, exit)
+    };
+    assert_eq!(ask("reader", 0), "unknown: the rules of the environment `release` cannot be read");
+    assert_eq!(ask("planner", 0), "passed: `release` takes tags such as `v*`");
+    repository(&|of| drop(of.environments.insert("release".to_owned(), Some(vec!["x*".to_owned()]))));
+    assert!(ask("planner", 1).starts_with("failed: the environment `release` takes tags of `x*` only"));
 }

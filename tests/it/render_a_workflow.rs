@@ -482,6 +482,46 @@ fn too_many_artifacts_are_told_before_anything_is_written() {
     assert_eq!(workflow["jobs"]["publish"]["timeout-minutes"], 315, "more than an hour's worth of files");
 }
 
+/// Jobs that leave several wheels each, as those of torch do.
+fn of_several_wheels(jobs: usize, further: usize) -> Project {
+    let project = many(Project::new(), jobs);
+    let wheels: String = (0..further).map(|at| format!("  - {{distribution: more-{at}}}\n")).collect();
+    let recipe = project.read("recipes/many.yaml").replace("steps:", &format!("wheels:\n{wheels}steps:"));
+    project.file("recipes/many.yaml", &recipe)
+}
+
+/// GitHub counts files: 112 jobs of four wheels each, with the two documents of a release, are sent within an hour.
+#[test]
+fn the_files_of_a_release_are_counted_and_not_its_jobs() {
+    let slow = |jobs: usize, further: usize| {
+        let workflow: Value =
+            serde_yaml::from_str(&rendered(&of_several_wheels(jobs, further), &["--recipes", "recipes"])).unwrap();
+        let has = |job: &str, command: &str| {
+            let scripts = steps(&workflow["jobs"][job]).filter_map(|step| step["run"].as_str());
+            scripts.filter(|script| script.contains(command)).all(|script| script.contains(" --slow "))
+        };
+        let found = (has("plan", " release preflight "), has("publish", " publish --repo "));
+        (found, workflow["jobs"]["publish"]["timeout-minutes"].as_u64().unwrap())
+    };
+    assert_eq!(slow(112, 3), ((false, false), 60));
+    assert_eq!(slow(113, 3), ((true, true), 315));
+    assert_eq!(slow(120, 3), ((true, true), 315));
+}
+
+/// actions/attest, README, `subject-checksums`: "up to 1024 subjects".
+#[test]
+fn files_that_one_attestation_does_not_take_are_refused() {
+    let arguments = ["--recipes", "recipes"];
+    let _ = rendered(&of_several_wheels(256, 3), &arguments);
+    let project = of_several_wheels(257, 3);
+    insta::assert_snapshot!(refused(&project, &arguments), @r"
+    error[P067 too-many-subjects]: the workflow would attest 1028 files, and one attestation takes 1024
+    help: give each workflow fewer matrix files, or set `attest: off` under `release`
+    ");
+    let matrix = project.read("matrices/many.yaml") + "release: {attest: off}\n";
+    let _ = rendered(&project.file("matrices/many.yaml", &matrix), &arguments);
+}
+
 /// 6.8, 6.12
 #[test]
 fn jobs_are_256_a_matrix_and_none_are_legal() {

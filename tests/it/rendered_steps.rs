@@ -57,7 +57,7 @@ fn the_plan_of_a_tag_checks_what_publishing_needs() {
             step(&workflow, "plan", "Plan").unwrap().0 < at && at < step(&workflow, "plan", "Keep the plan").unwrap().0
         );
         assert_eq!(check["if"], "startsWith(github.ref, 'refs/tags/')");
-        assert_eq!(workflow["jobs"]["plan"]["permissions"], json!({"contents": "read"}));
+        assert_eq!(workflow["jobs"]["plan"]["permissions"], json!({"actions": "read", "contents": "read"}));
         let words = shlex::split(&check["run"].as_str().unwrap().replace("$GITHUB_REPOSITORY", "me/wheels")).unwrap();
         let matches = rock_matrix::cli::command().try_get_matches_from(words).unwrap();
         let (_, release) = matches.subcommand().unwrap();

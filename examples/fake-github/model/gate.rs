@@ -62,6 +62,14 @@ impl Github {
         if moved {
             return Err(self.moved(request, id));
         }
+        if repository.is_private && is_of_environments(route.operation) {
+            // REST API, "Get an environment": "Actions" repository permissions (read), unless only public resources are
+            // requested; personal tokens need the scope `repo` instead.
+            if token.as_ref().is_some_and(|token| token.kind == TokenKind::Integration) && rights != Rights::ReadActions
+            {
+                return Err(errors::lacks("actions=read"));
+            }
+        }
         let may_write = rights == Rights::Write;
         let is_write = !["GET", "HEAD"].contains(&request.method.as_str());
         match token {
@@ -165,6 +173,11 @@ impl Github {
             self.ledger.reach(Reached::AnswerCut);
         }
     }
+}
+
+/// Whether an operation needs the right to read what belongs to Actions.
+fn is_of_environments(operation: Operation) -> bool {
+    matches!(operation, Operation::Environment | Operation::DeploymentPolicies)
 }
 
 /// Whether an `Accept` header names a media type that the API gives (GitHub Docs, "Media types"). Others were answered with 415

@@ -12,7 +12,7 @@ use super::schedule::Faults;
 use super::settings::{Listing, Settings};
 use super::state::{Repository, Rights, Token, TokenKind};
 use super::upload::Upload;
-use super::{assets, downloads, errors, git, paging, releases, shapes};
+use super::{assets, downloads, errors, git, paging, releases, rulesets, shapes};
 
 /// A GitHub.
 #[derive(Debug, Clone, Default)]
@@ -68,12 +68,13 @@ impl Call<'_> {
 }
 
 impl Github {
-    /// A GitHub with the public repository `me/wheels`, whose branch `main` has the tag `v1`, and four tokens:
-    /// `writer`, `reader`, `stranger` and the personal `reader-pat`.
+    /// A GitHub with the public repository `me/wheels`, whose branch `main` has the tag `v1`, and five tokens:
+    /// `writer`, `reader`, `planner`, `stranger` and the personal `reader-pat`.
     pub fn new(settings: Settings) -> Self {
         let mut github = Self { settings, last_id: 1000, ..Self::default() };
         let token = |rights, kind| Token { rights, kind };
         for (name, token) in [
+            ("planner", token(Rights::ReadActions, TokenKind::Integration)),
             ("writer", token(Rights::Write, TokenKind::Integration)),
             ("reader", token(Rights::Read, TokenKind::Integration)),
             ("reader-pat", token(Rights::Read, TokenKind::Personal)),
@@ -310,6 +311,8 @@ fn answer(call: &mut Call, repository: &mut Repository) -> Reply {
         }
         Operation::Environment => shapes::environment(call.settings, repository, &call.route.text),
         Operation::DeploymentPolicies => shapes::deployment_policies(repository, &call.route.text),
+        Operation::ListRulesets => rulesets::list(call, repository),
+        Operation::GetRuleset => rulesets::get(call, repository),
         Operation::ListTags => git::list_tags(call, repository),
         Operation::Contents => git::contents(call, repository),
         Operation::TagRef => git::tag_ref(call, repository),

@@ -20,6 +20,7 @@ pub mod releases;
 pub mod rename;
 pub mod request;
 pub mod route;
+pub mod rulesets;
 pub mod schedule;
 pub mod settings;
 pub mod shapes;
@@ -35,7 +36,7 @@ pub use request::{Delivery, Received, Reply, Request};
 pub use route::{OPERATIONS, Operation};
 pub use schedule::{Faults, Rule};
 pub use settings::{Digests, Listing, Secondary, Settings};
-pub use state::{Asset, Release, Repository, Rights, Token, TokenKind};
+pub use state::{Asset, Release, Repository, Rights, TagRuleset, Token, TokenKind};
 pub use upload::Upload;
 
 #[cfg(test)]

@@ -204,7 +204,7 @@ fn faults_of_publishing(repository: &Repository, release: &Release) -> Vec<Value
     if repository.commit(&release.target_commitish).is_none() {
         return vec![fault("Release", "invalid", "target_commitish")];
     }
-    if repository.has_tag_ruleset {
+    if repository.tag_ruleset.as_ref().is_some_and(|ruleset| ruleset.refuses(&release.tag_name)) {
         let rules = "pre_receive Repository rule violations found\n\nCannot create ref due to creations being \
                      restricted.\n\n";
         return vec![custom("Release", Some("pre_receive"), rules), no_tag];

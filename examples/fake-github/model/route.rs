@@ -16,6 +16,10 @@ pub enum Operation {
     Environment,
     /// `GET /repos/O/R/environments/NAME/deployment-branch-policies`
     DeploymentPolicies,
+    /// `GET /repos/O/R/rulesets?targets=tag`
+    ListRulesets,
+    /// `GET /repos/O/R/rulesets/ID`
+    GetRuleset,
     /// `GET /repos/O/R/tags`
     ListTags,
     /// `GET /repos/O/R/contents/PATH?ref=REF`
@@ -69,6 +73,8 @@ pub const OPERATIONS: &[(Operation, &str)] = &[
     (Operation::ImmutableReleases, "immutable-releases"),
     (Operation::Environment, "environment"),
     (Operation::DeploymentPolicies, "deployment-policies"),
+    (Operation::ListRulesets, "list-rulesets"),
+    (Operation::GetRuleset, "get-ruleset"),
     (Operation::ListTags, "list-tags"),
     (Operation::Contents, "contents"),
     (Operation::TagRef, "tag-ref"),
@@ -166,6 +172,8 @@ impl Route {
             ("GET", ["environments", name, "deployment-branch-policies"]) => {
                 about(Operation::DeploymentPolicies, "", &[name])
             }
+            ("GET", ["rulesets"]) => about(Operation::ListRulesets, "", &[]),
+            ("GET", ["rulesets", id]) => about(Operation::GetRuleset, id, &[]),
             ("GET", ["tags"]) => about(Operation::ListTags, "", &[]),
             ("GET", ["contents", path @ ..]) => about(Operation::Contents, "", path),
             ("GET", ["git", "ref", "tags", tag @ ..]) => about(Operation::TagRef, "", tag),

@@ -21,6 +21,8 @@ pub enum Rights {
     Write,
     /// `contents: read`
     Read,
+    /// `contents: read` and `actions: read`
+    ReadActions,
     /// It sees public repositories and nothing else.
     Stranger,
 }
@@ -53,8 +55,8 @@ pub struct Repository {
     pub is_archived: bool,
     /// Whether publishing locks a release.
     pub has_immutable_releases: bool,
-    /// Whether a ruleset keeps new tags from being made.
-    pub has_tag_ruleset: bool,
+    /// A ruleset that keeps new tags from being made.
+    pub tag_ruleset: Option<TagRuleset>,
     /// Environments by name, with the patterns of tags that they take; `None` takes protected branches only.
     pub environments: BTreeMap<String, Option<Vec<String>>>,
     /// Branches and the commits they are at.
@@ -108,6 +110,56 @@ impl Repository {
         let found = |release: &'_ Arc<Release>| release.assets.iter().position(|asset| asset.id == id);
         let (release, at) = self.releases.values().find_map(|release| Some((release, found(release)?)))?;
         Some((release, &release.assets[at]))
+    }
+}
+
+/// A ruleset for tags with the rule `creation` (REST API, "Get a repository ruleset"; GitHub Docs, "Available rules for
+/// rulesets", "Restrict creations").
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TagRuleset {
+    /// Patterns of the refs that it applies to: `~ALL`, or `refs/tags/` and a text with `*`.
+    pub include: Vec<String>,
+    /// Patterns of the refs that it does not apply to.
+    pub exclude: Vec<String>,
+    /// `active`, `evaluate` or `disabled`.
+    pub enforcement: String,
+    /// What `current_user_can_bypass` tells everybody: `always`, `pull_requests_only`, `never` or `exempt`.
+    pub bypass: String,
+    /// Whether its details are hidden: those of an organization may be.
+    pub is_hidden: bool,
+}
+
+impl Default for TagRuleset {
+    fn default() -> Self {
+        Self {
+            include: vec!["~ALL".to_owned()],
+            exclude: Vec::new(),
+            enforcement: "active".to_owned(),
+            bypass: "never".to_owned(),
+            is_hidden: false,
+        }
+    }
+}
+
+impl TagRuleset {
+    /// Whether it keeps everybody from making a tag.
+    pub fn refuses(&self, tag: &str) -> bool {
+        let name = format!("refs/tags/{tag}");
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| pattern == "~ALL" || fits(pattern, &name));
+        let binds = self.enforcement == "active" && !["always", "exempt"].contains(&self.bypass.as_str());
+        binds && any(&self.include) && !any(&self.exclude)
+    }
+}
+
+/// Whether a pattern of fnmatch with `FNM_PATHNAME` fits: `*` is any text without `/`.
+fn fits(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((before, after)) => text.strip_prefix(before).is_some_and(|rest| {
+            let end = rest.find('/').unwrap_or(rest.len());
+            (0..=end).filter(|at| rest.is_char_boundary(*at)).any(|at| fits(after, &rest[at..]))
+        }),
     }
 }
 

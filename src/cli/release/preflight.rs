@@ -21,10 +21,11 @@ const MINUTES: u64 = 5;
 /// Check everything that publishing a tag needs, before anything is built
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Checks the tag (valid, exists, at the right commit), its release (published, immutable), drafts of
-the tag, the file names of the plan, and the repository (archived, rights, immutable releases,
-attestations, rules of the environment). Reports all problems in one run and writes nothing. A check
-is `unknown`, which is not an error, if the token may not see what it needs or an option is missing.
+Checks the tag (valid, exists, at the right commit, allowed by rulesets), its release (published,
+immutable, full), drafts of the tag, names and number of the plan's files, and the repository
+(archived, rights, immutable releases, attestations, rules of the environment). Reports all problems
+in one run and writes nothing. A check is `unknown`, which is not an error, if the token may not see
+what it needs or an option is missing.
 
 GitHub reveals only on publishing that an immutable release once had the tag and was deleted.
 
@@ -47,6 +48,9 @@ pub(super) struct Args {
     /// Plan saved with `plan --format json`, whose file names are checked
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// Accept more files than GitHub takes in an hour, as `publish --slow` does
+    #[arg(long)]
+    slow: bool,
     /// Accept a published release that is not immutable, as `publish --allow-published` does
     #[arg(long)]
     allow_published: bool,
@@ -110,6 +114,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         None => Vec::new(),
     };
     let environment = &shell.environment;
+    let compat = load::compat(shell)?;
     let in_workflow = environment.get("GITHUB_ACTIONS") == Some("true");
     let request = PreflightRequest {
         tag: &args.tag,
@@ -120,11 +125,13 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
         server: environment.get("GITHUB_SERVER_URL").filter(|_| in_workflow),
         environment: args.environment.as_deref(),
         files: expected.iter().map(String::as_str).collect(),
+        slow: args.slow,
+        files_per_hour: compat.files_per_hour(),
+        most_assets: compat.most("release-assets"),
     };
     let (observed, asked) = match (&args.state, &args.repo) {
         (Some(path), _) => (saved(path, sink)?, Ok(())),
         (None, Some(repo)) => {
-            let compat = load::compat(shell)?;
             let opened = args.connection.open(&repo.to_string(), MINUTES, compat, shell, sink)?;
             let (observed, fault) = observe(args, &opened);
             let asked = match fault {
@@ -181,6 +188,9 @@ fn fill(args: &Args, opened: &Opened, observed: &mut Observation) -> Result<(), 
     // A text that is no Git tag is not part of a URL.
     if args.tag.parse::<crate::publish::GitTag>().is_ok() {
         observed.tag = Some(client.tag_target(&args.tag, args.target.as_deref(), is_published)?);
+    }
+    if observed.tag.as_ref().is_some_and(|tag| tag.commit.is_none()) {
+        observed.tag_rulesets = client.tag_rulesets()?;
     }
     observed.immutable_releases = client.immutable_releases()?;
     if let Some(name) = &args.environment {

@@ -47,6 +47,7 @@ pub const ALL: &[&Code] = &[
     &TREE_ON_A_RUNNER,
     &JOB_DOES_NOT_FIT,
     &CACHES_EXCEED_LIMIT,
+    &TOO_MANY_SUBJECTS,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -303,4 +304,10 @@ pub const CACHES_EXCEED_LIMIT: Code = Code::warning(
     "P066",
     "caches-exceed-limit",
     "With `workflow: {cache: on}` a build that reaches its cap saves its compiler cache for the next attempt. The estimated total exceeds GitHub's limit per repository, beyond which the least recently used caches are evicted; a build that loses its cache starts over and may never finish. Each build is therefore limited to its share (`CCACHE_MAXSIZE`), and its older caches are deleted.\n\nThe limit is that of the repository, so several workflows share it. Build fewer combinations or gfx targets, build some of them in another repository, or choose a runner that is large enough to build without a cap.",
+);
+/// More files than one attestation takes.
+pub const TOO_MANY_SUBJECTS: Code = Code::error(
+    "P067",
+    "too-many-subjects",
+    "The job that publishes attests all files of the release in one attestation, and actions/attest takes at most 1,024 subjects. A job may leave several wheels, so the files are counted and not the jobs.\n\nGive each workflow fewer matrix files, list fewer values, or set `release: {attest: off}`.",
 );

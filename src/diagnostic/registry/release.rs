@@ -73,6 +73,7 @@ pub const ALL: &[&Code] = &[
     &ATTESTATION_NOT_AVAILABLE,
     &ENVIRONMENT_REFUSES_TAG,
     &STRANGE_DEVICE,
+    &TAG_CREATION_RESTRICTED,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -488,4 +489,10 @@ pub const STRANGE_DEVICE: Code = Code::error(
     "G364",
     "strange-device",
     "AMD's runners list the render nodes that a job may use in `/etc/podinfo/gha-render-devices`, as docker options such as `--device /dev/dri/renderD128`. The file has another word, which would become an option of the container engine, so nothing is started.\n\nAsk the operator of the machine to correct the file.",
+);
+/// A ruleset that keeps a tag from being created.
+pub const TAG_CREATION_RESTRICTED: Code = Code::error(
+    "G365",
+    "tag-creation-restricted",
+    "The tag does not exist, so publishing would create it. An active ruleset of the repository or its organization restricts who creates tags of this name (\"Restrict creations\"), and the token may not bypass it, so GitHub would refuse the release after all builds.\n\nPush the tag as someone who may, and publish then; or add the user or app that publishes to the bypass list of the ruleset.",
 );

@@ -1,12 +1,13 @@
 //! What GitHub would refuse, found before anything is written.
 
 use crate::compat::Compat;
-use crate::config::{Leaves, Switch};
+use crate::config::{Attest, Leaves, Switch};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::plan as codes};
 use crate::plan::{self, Plan};
 
-/// The matrices fit the outputs of a job, and the wheels are no more artifacts than a job may fetch.
-pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
+/// The matrices fit the outputs of a job, the wheels are no more artifacts than a job may fetch, and the files no more
+/// than one attestation takes.
+pub(super) fn check_jobs(plan: &Plan, attest: Attest, compat: &Compat, sink: &mut Sink) {
     let (jobs, most) = (plan.job_count(), compat.most("job-artifacts"));
     if jobs > most {
         let message = format!("the workflow would have {jobs} artifacts with wheels, and a job takes {most}");
@@ -18,6 +19,13 @@ pub(super) fn check_jobs(plan: &Plan, compat: &Compat, sink: &mut Sink) {
             .help("give each workflow fewer matrix files, or list fewer values");
         sink.push(fault);
         return;
+    }
+    // The release's own documents are made from the files, and not attested.
+    let (files, most) = (plan.file_count(), compat.most("attestation-subjects"));
+    if attest != Attest::Off && files > most {
+        let message = format!("the workflow would attest {files} files, and one attestation takes {most}");
+        let fault = Diagnostic::new(&codes::TOO_MANY_SUBJECTS, message);
+        sink.push(fault.help("give each workflow fewer matrix files, or set `attest: off` under `release`"));
     }
     for group in plan.groups.iter().filter(|group| group.profile.leaves == Leaves::Tree && group.job_count() > 0) {
         let name = &group.profile.name;
@@ -78,13 +86,6 @@ mod tests {
     use super::check_text;
     use crate::compat::Compat;
     use crate::diagnostic::Sink;
-
-    /// 4.14
-    #[test]
-    fn the_wheels_of_a_workflow_fit_one_attestation() {
-        let compat = Compat::embedded();
-        assert!(compat.most("job-artifacts") <= compat.most("attestation-subjects"));
-    }
 
     /// The size of a file and what is said of it.
     fn check(bytes: usize) -> (bool, String) {

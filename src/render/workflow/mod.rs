@@ -44,7 +44,8 @@ pub fn workflow(plan: &Plan, compat: &Compat, words: &Words<'_>, sink: &mut Sink
     let options = options::agreed(plan, sink);
     options::check_paths(plan, words, sink);
     let pins = pins::pins(compat, sink);
-    limits::check_jobs(plan, compat, sink);
+    let attest = options.as_ref().map(|options| options.release.attest).unwrap_or_default();
+    limits::check_jobs(plan, attest, compat, sink);
     limits::warn_of_attempts(plan, sink);
     plan::warn_of_caches(plan, sink);
     let (Some(options), Some(pins), true) = (options, pins, sink.error_count() == errors) else { return None };

@@ -17,9 +17,8 @@ use crate::render::quote;
 const LIGHT: &str = "ubuntu-24.04";
 /// Minutes that publishing may take, and with `--slow`, whose own deadline is 300.
 const PUBLISH_MIN: (u32, u32) = (60, 315);
-/// Files that GitHub takes of one repository in an hour (docs.github.com, "Rate limits for the REST API": 500 requests
-/// that create content), with room for the release itself and what else it has.
-const FILES_AN_HOUR: usize = 440;
+/// Files that a release has beside those of the jobs: `SHA256SUMS` and `rock-manifest.json`.
+const GENERATED_FILES: usize = 2;
 
 #[derive(Debug, Serialize)]
 pub(super) struct View<'a> {
@@ -154,7 +153,7 @@ impl<'a> View<'a> {
         };
         let global = option("--compat", words.compat);
         let options = format!("{global}{}", option("--recipes", words.recipes));
-        let slow = plan.job_count() > FILES_AN_HOUR;
+        let slow = plan.file_count() + GENERATED_FILES > compat.files_per_hour();
         let tests = tests(plan, agreed, &tools, &shards);
         let leaves = |what: Leaves| plan.groups.iter().any(|group| group.profile.leaves == what);
         let tool_job = from_source.then_some("tool-x86_64");

@@ -39,7 +39,7 @@ def write_state(folder):
         repository(3, "me/archived", is_archived=True),
         repository(4, "me/new-name", old_names=["me/old-name"]),
         repository(5, "me/private", is_private=True),
-        repository(6, "me/ruled", has_tag_ruleset=True, tags=[]),
+        repository(6, "me/ruled", tag_ruleset={}, tags=[]),
         action(7, "actions/checkout", {"action.yml": "runs:\n  using: node24\n"}),
         action(8, "actions/cache", {"action.yaml": "runs:\n  using: node24\n"}),
     ]

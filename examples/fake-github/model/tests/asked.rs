@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::{Github, Operation, Request, Settings};
+use super::super::{Github, Operation, Request, Settings, TagRuleset};
 use super::{Lab, NOW, REPO, check_refused};
 
 #[test]
@@ -183,4 +183,38 @@ fn tags_that_git_does_not_take_are_refused() {
     for tag in ["v2.8.3+rocm6.2", "nightly/2026-11-21", "a-b_c.d", "100%", "a#b", "a&b=c;d,e!f'g(h)i\"j<k>l|m", "ü"] {
         lab.draft(tag);
     }
+}
+
+/// REST API, "Get an environment": public ones are read by all, those of a private repository with "Actions" (read).
+#[test]
+fn environments_of_a_private_repository_need_the_right_to_read_actions() {
+    let mut lab = Lab::new();
+    let repository = lab.github.repository_mut("me/wheels");
+    repository.environments.insert("release".to_owned(), Some(vec!["v*".to_owned()]));
+    let url = format!("{REPO}/environments/release");
+    let mut status = |token: &str| lab.send(&Request::careful("GET", &url, token)).status;
+    assert_eq!(["reader", "planner", "stranger"].map(&mut status), [200; 3]);
+    lab.github.repository_mut("me/wheels").is_private = true;
+    let reply = lab.send(&Request::careful("GET", &url, "reader"));
+    check_refused(&reply, 403, "Resource not accessible by integration");
+    assert_eq!(reply.get("x-accepted-github-permissions"), Some("actions=read"));
+    let mut status = |token: &str| lab.send(&Request::careful("GET", &url, token)).status;
+    assert_eq!(["planner", "reader-pat", "stranger"].map(&mut status), [200, 200, 404]);
+}
+
+/// REST API, "Get all repository rulesets" and "Get a repository ruleset".
+#[test]
+fn rulesets_are_listed_without_rules_and_told_whole_one_by_one() {
+    let mut lab = Lab::new();
+    assert_eq!(lab.get("/rulesets?targets=tag").value(), json!([]));
+    let ruleset = TagRuleset { include: vec!["refs/tags/v*".to_owned()], ..TagRuleset::default() };
+    assert!(ruleset.refuses("v2") && !ruleset.refuses("w2") && !ruleset.refuses("v/2"));
+    lab.github.repository_mut("me/wheels").tag_ruleset = Some(ruleset);
+    assert_eq!(lab.get("/rulesets?targets=branch").value(), json!([]));
+    let listed = lab.get("/rulesets?targets=branch,tag").value();
+    assert_eq!((&listed[0]["enforcement"], listed[0].get("rules")), (&json!("active"), None));
+    let whole = lab.get(&format!("/rulesets/{}", listed[0]["id"])).value();
+    assert_eq!(whole["conditions"]["ref_name"], json!({"include": ["refs/tags/v*"], "exclude": []}));
+    assert_eq!((&whole["current_user_can_bypass"], whole.get("bypass_actors")), (&json!("never"), None));
+    assert_eq!(lab.get("/rulesets/7").status, 404);
 }

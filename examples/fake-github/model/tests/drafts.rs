@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::{Reached, Request};
+use super::super::{Reached, Request, TagRuleset};
 use super::{Lab, REPO, check_refused};
 
 #[test]
@@ -90,7 +90,7 @@ fn publishing_makes_the_tag_unless_a_ruleset_forbids_it() {
         })
     );
 
-    lab.github.repository_mut("me/wheels").has_tag_ruleset = true;
+    lab.github.repository_mut("me/wheels").tag_ruleset = Some(TagRuleset::default());
     let id = lab.draft("v3");
     let reply = lab.publish(id);
     assert_eq!(reply.status, 422);

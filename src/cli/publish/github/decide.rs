@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::offer::Offer;
 use super::there::There;
 use crate::cli::publish::{Args, Exit, cloned};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
 use crate::publish::remote::{Goal, locked, standing};
 use crate::publish::{ListedAsset, MissingRule, Particulars, Release, Wanted, against_plan, archives_against_plan};
@@ -44,18 +45,18 @@ pub(super) fn decide(
             tell_untold(&untold, sink);
             let many = if args.dry_run { Severity::Warning } else { Severity::Error };
             if !args.github.slow {
-                tell_many(&goal.assets, &standing, offer.compat.most("content-per-hour"), many, sink);
+                tell_many(&goal.assets, &standing, offer.compat, many, sink);
             }
         }
     }
     if sink.has_errors() { Err(Exit::Fault) } else { Ok(release) }
 }
 
-/// Tells of more files than GitHub takes in an hour; a tenth is left for what else is done in the repository.
+/// Tells of more files than one publish may send in an hour.
 fn tell_many(
     wanted: &[Wanted],
     standing: &BTreeMap<&str, &ListedAsset>,
-    most_per_hour: usize,
+    compat: &Compat,
     severity: Severity,
     sink: &mut Sink,
 ) {
@@ -66,7 +67,8 @@ fn tell_many(
         !standing.get(wanted.name.as_str()).is_some_and(holds)
     };
     let sent = wanted.iter().filter(is_sent).count();
-    if sent > most_per_hour - most_per_hour / 10 {
+    if sent > compat.files_per_hour() {
+        let most_per_hour = compat.most("content-per-hour");
         let message = format!("{sent} files would be sent, and GitHub takes about {most_per_hour} an hour");
         sink.push(
             Diagnostic::new(&codes::TOO_MANY_CALLS, message)
