@@ -2,9 +2,11 @@
 
 usage: openapi.py api.github.com.json SOURCES --others others.jsonl exchanges.jsonl...
 
-Every request must be an operation of the description, with parameters and a body that fit its schemas. Every answer must
-have a status that the operation documents, or one that any operation may give, and a body that fits the schema of that
-status. Every path that the Rust files below SOURCES send to GitHub must have been requested.
+Every request must be an operation of the description, with parameters and a body that fit its schemas; those of --others
+may be malformed where the answer says so. Every answer must have a status that the operation documents, or one that any
+operation may give, and a body that fits the schema of that status. Every path that the Rust files below SOURCES send to
+GitHub must have been requested, and every status that the description has for such an operation must have been answered,
+but for those of UNREACHED.
 """
 
 import argparse
@@ -20,7 +22,19 @@ import jsonschema
 # GitHub Docs, "Troubleshooting the REST API", "Rate limits" and "Best practices" (redirects): any operation may answer these.
 ANYWHERE = {301, 307, 400, 401, 403, 404, 411, 415, 422, 429}
 # Statuses that the recording must contain, so that errors are compared, too.
-STATUSES = {200, 201, 204, 301, 302, 307, 400, 401, 403, 404, 422, 429, 502}
+STATUSES = {200, 201, 204, 301, 302, 307, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503}
+# Statuses of the description that are not recorded, by operation, and why.
+UNREACHED = {
+    ("*", "304"): "the program sends no conditional requests",
+    ("*", "409"): "no repository of the stand-in is empty",
+    ("*", "500"): "recorded for some operation: all have one shape",
+    ("*", "503"): "recorded for some operation: all have one shape",
+    ("rate-limit/get", "404"): "only on servers without limits",
+    ("repos/get", "403"): "only for repositories that GitHub has disabled",
+    ("repos/get-content", "302"): "only for submodules and large files",
+    ("repos/get-content", "403"): "only for files over 100 MB",
+    ("repos/get-release-asset", "200"): "the stand-in sends every client to its other host",
+}
 # Operations of the stand-in that are no part of the REST API.
 ELSEWHERE = {"storage", "download"}
 # GitHub Docs, "Upload a release asset": a failed upload may leave an asset with the state `starter`, which the schema lacks.
@@ -149,8 +163,13 @@ def error_problems(description, exchange):
 def answer_problems(description, operation, exchange):
     status, responses, kind = exchange["status"], operation["responses"], exchange["content_type"] or ""
     described = responses.get(str(status))
-    if status in (403, 408, 411) and kind.startswith("text/html") or status >= 500:
+    if (status in (403, 408, 411) or status >= 500) and kind.startswith("text/html"):
         # A proxy in front of the API gave it.
+        return
+    if status >= 500 and described is None:
+        # No operation describes those that the API gives itself.
+        schema = description.component("basic-error")
+        yield from problems_of(exchange["answer_body"], {**schema, "required": ["message"]}, f"the answer {status}")
         return
     if described is None:
         if status not in ANYWHERE:
@@ -215,8 +234,9 @@ def requests_in_sources(folder):
     return found, unread
 
 
-def check(description, exchanges):
-    """Returns the problems, and how often each operation gave each status."""
+def check(description, exchanges, may_be_malformed=False):
+    """Returns the problems, and how often each operation gave each status. A request that `may_be_malformed` need not fit
+    where the answer rejects it."""
     problems, counts = [], collections.Counter()
     for exchange in exchanges:
         # An answer with status 0 was cut before it began.
@@ -233,11 +253,22 @@ def check(description, exchanges):
         counts[operation["operationId"], exchange["status"]] += 1
         query = parse_qs(address.query, keep_blank_values=True)
         found = list(answer_problems(description, operation, exchange))
-        # A request that the stand-in rejects as malformed need not fit.
-        if exchange["status"] not in (400, 422):
+        if not may_be_malformed or exchange["status"] not in (400, 422):
             found += request_problems(description, operation, variables, exchange, query)
         problems += [f"{name}: {problem}" for problem in found]
     return problems, counts
+
+
+def unreached(description, operations, counts):
+    """Returns the statuses of these operations that the description has and no answer had."""
+    for _, _, _, operation in description.operations:
+        name = operation["operationId"]
+        if name not in operations:
+            continue
+        for status in operation["responses"]:
+            is_known = ("*", status) in UNREACHED or (name, status) in UNREACHED
+            if not is_known and not counts[name, int(status)]:
+                yield f"no answer of {name} has the status {status}, which is described"
 
 
 def read(paths):
@@ -265,9 +296,10 @@ def main():
             problems.append(f"the program sends {method} {path}, which is no operation")
         elif operation["operationId"] not in reached:
             problems.append(f"the program sends {method} {path}, and no exchange of it was recorded")
-    problems_of_others, counts_of_others = check(description, read([arguments.others]))
+    problems_of_others, counts_of_others = check(description, read([arguments.others]), may_be_malformed=True)
     problems += problems_of_others
     counts += counts_of_others
+    problems += unreached(description, reached, counts)
     problems += [f"no answer has the status {status}" for status in sorted(STATUSES - {status for _, status in counts})]
     for problem in sorted(set(problems)):
         print(problem)

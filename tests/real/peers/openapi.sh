@@ -33,7 +33,7 @@ fails() {
   expect_match "the exit of \`$*\`" '^[13]$' "$code"
 }
 # `ask METHOD PATH [CURL ARGUMENT...]`: a request that the program does not send.
-ask() { curl -sS -o "$work/asked" -A a-test -H 'Authorization: Bearer writer' -X "$1" "${@:3}" "$github$2"; }
+ask() { curl -sS -o "$work/asked" -A a-test -H "Authorization: Bearer ${token:-writer}" -X "$1" "${@:3}" "$github$2"; }
 # Ends the stand-in, which then writes the exchanges.
 finish() {
   kill "$github_pid"
@@ -70,7 +70,7 @@ fails publish_to me/nowhere v1
 token=reader fails publish_to me/new-name v2 --target main
 token=stranger fails publish_to me/private v1
 token=nobody fails publish_to me/new-name v2 --target main
-for repository in wheels locked archived old-name nowhere; do
+for repository in wheels locked archived old-name ruled nowhere; do
   for environment in release branches absent; do
     code_of as writer release preflight --repo "me/$repository" --tag v1 --environment "$environment" >/dev/null
   done
@@ -91,6 +91,9 @@ ask GET /repos/me/wheels/git/ref/tags/v77
 ask GET '/repos/actions/checkout/contents/action.yml?ref=v999.0.0'
 ask GET '/repos/actions/checkout/contents/nothing?ref=v999.0.0'
 ask GET '/repos/me/wheels/commits/v77'
+for path in rulesets rulesets/77 immutable-releases commits/v77; do ask GET "/repos/me/nowhere/$path"; done
+token=nobody ask GET "$releases/77"
+token=stranger ask POST /repos/me/private/releases --data '{"tag_name": "v1"}'
 ask GET /rate_limit
 ask GET /rate_limit -H 'X-GitHub-Api-Version: 2000-01-01'
 ask GET /rate_limit -H 'Accept: text/csv'
@@ -108,6 +111,17 @@ fake_github --repo me/wheels --tag v1 --tag v2 --tag v3 --record "$work/exchange
   --fault 'create-release#2=done:502' --fault 'upload#1=502' --fault 'upload#3=cut:10' --fault 'upload#5=wrong-name' \
   --fault 'upload#7=no-digest' --fault 'edit-release#1=tag-ruleset:422' --fault 'edit-release#2=tag-ruleset:403' \
   --fault 'edit-release#3=no-right' --fault 'edit-release#5=hidden' --fault 'tag-ref#4=bad-credentials'
+for tag in v1 v2 v3; do
+  for _ in 1 2 3; do code_of publish "$tag" >/dev/null; done
+done
+finish
+# Answers that are not as the files that were sent. What proxies make of answers (`garbled`, `echo-token`, `elsewhere`,
+# `next-elsewhere`) and how slowly they come is no matter of the description.
+fake_github --repo me/wheels --tag v1 --tag v2 --tag v3 --record "$work/exchanges-3.jsonl" --quiet \
+  --fault 'list-releases#1=500' --fault 'list-releases#2=503' --fault 'tag-ref#1=408' --fault 'commit#1=secondary:403' \
+  --fault 'create-release#1=limit:429:1' --fault 'upload#1=wrong-digest' --fault 'upload#3=short' \
+  --fault 'upload#5=later-digest' --fault 'upload#7=later-size' --fault 'upload#9=later-starter' \
+  --fault 'upload#11=later-name' --fault 'upload#13=lost:10' --fault 'upload#15=mute:0' --fault 'upload#17=done:500'
 for tag in v1 v2 v3; do
   for _ in 1 2 3; do code_of publish "$tag" >/dev/null; done
 done
