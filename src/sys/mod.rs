@@ -36,7 +36,7 @@ pub use folders::{
     now_s, open_log, open_to_read, own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
-pub use leading_out::link_leading_out;
+pub use leading_out::{link_leading_out, link_leading_out_merged};
 pub use leaves::leaves;
 pub use libraries::Sysroot;
 pub use merged::merge;

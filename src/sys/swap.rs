@@ -211,6 +211,11 @@ impl Staging {
         &self.folder
     }
 
+    /// The folder that it is in.
+    pub fn parent(&self) -> &Path {
+        &self.swap.parent
+    }
+
     /// Puts the new state in place of the old one, then removes the old one.
     ///
     /// # Errors

@@ -340,6 +340,39 @@ fn links_that_lead_out_by_way_of_others_are_not_unpacked() {
     ");
 }
 
+/// The same two artifacts, one by each run: whichever comes second is refused, and the tree stays as it was.
+#[test]
+fn links_that_lead_out_with_those_of_an_earlier_run_are_refused() {
+    for [first, second] in [["fft", "blas"], ["blas", "fft"]] {
+        let project = Project::new();
+        let artifacts = Artifacts::new(&project, true);
+        artifacts.archive("fft_lib_generic", Some("r/stage\n"), |tar| {
+            append_other(tar, tar::EntryType::Symlink, "r/stage/a/b", "..");
+        });
+        artifacts.archive("blas_lib_generic", Some("r/stage\n"), |tar| {
+            append_other(tar, tar::EntryType::Symlink, "r/stage/c", "a/b/../outside");
+        });
+        artifacts.publish("staging", "123-linux");
+        let run = |name: &str, code: i32| fetch(&project, &[name, "--flatten", "--output-dir", "tree"], code).stderr;
+        run(first, 0);
+        let said = run(second, 1);
+        let told = "\
+error[S002 bad-artifact]: the link `c` leads out of the artifact, to `a/b/../outside`, through other links
+--> tree
+help: remove it and fetch it again
+";
+        assert_eq!(said.trim_end(), told.trim_end());
+        assert_eq!(
+            (project.path("tree/a/b").is_symlink(), project.path("tree/c").is_symlink()),
+            (first == "fft", first == "blas")
+        );
+        // Once the first is gone, the second is fine by itself.
+        let _ = std::fs::remove_file(project.path("tree/c"));
+        let _ = std::fs::remove_dir_all(project.path("tree/a"));
+        run(second, 0);
+    }
+}
+
 /// As upstream's own program has it, which compares base targets.
 #[test]
 fn a_target_with_features_gets_the_artifacts_of_its_base() {

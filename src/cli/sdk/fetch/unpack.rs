@@ -123,21 +123,26 @@ impl Unpacker {
     /// and of those that were there before.
     ///
     /// # Errors
-    /// When something is in the way, or links of several artifacts lead out of the tree together.
+    /// When something is in the way, or links of several artifacts lead out of the tree together, also with those that earlier
+    /// runs left in it. Nothing is put into the tree then.
     pub(super) fn finish<'p>(self, shown: &Path, all: impl Iterator<Item = &'p Published>) -> Result<(), Diagnostic> {
         let Self::OneTree(staging) = self else { return Ok(()) };
         let tree = staging.place(TREE)?;
         for published in all {
             sys::merge(&staging.place(&published.name.to_string())?, &tree)?;
         }
-        inside(&tree, shown)?;
+        stays_inside(sys::link_leading_out_merged(&tree, staging.parent())?, shown)?;
         Ok(staging.pour(TREE)?)
     }
 }
 
 /// Refuses links that lead out of a folder by way of others; each stays in it by its text.
 fn inside(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
-    let Some((path, text)) = sys::link_leading_out(folder)? else { return Ok(()) };
+    stays_inside(sys::link_leading_out(folder)?, shown)
+}
+
+fn stays_inside(found: Option<(String, String)>, shown: &Path) -> Result<(), Diagnostic> {
+    let Some((path, text)) = found else { return Ok(()) };
     let message = format!("the link `{path}` leads out of the artifact, to `{text}`, through other links");
     Err(Diagnostic::new(&codes::BAD_ARTIFACT, message).at(place(shown), "").help("remove it and fetch it again"))
 }
