@@ -6,11 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::folder::{JobFolder, OpenFault};
+use super::folder::{JobFolder, OpenFault, SOURCES};
 use crate::sys::{self, Entry, EntryKind, Environment};
 
-/// The folder of a job that its sources lie in.
-const SOURCES: &str = "src";
 /// What build folders are called.
 const BUILD: &str = "build";
 /// Files that cmake, meson and ninja leave in one.
@@ -40,6 +38,7 @@ pub fn build_folders(folder: &JobFolder, environment: &Environment) -> Result<Op
     if !sys::exists(folder.path()) {
         return Ok(None);
     }
+    folder.at(SOURCES).check()?;
     let mut found = Vec::new();
     for source in folders_in(&folder.path().join(SOURCES))? {
         let below = folders_in(&source)?.into_iter().filter(|path| !path.ends_with(BUILD) && !path.ends_with(".git"));
@@ -62,7 +61,7 @@ pub fn build_folders(folder: &JobFolder, environment: &Environment) -> Result<Op
 pub fn remove_build_folders(folder: &JobFolder, found: &[BuildFolder]) -> Result<(), OpenFault> {
     let _lock = folder.lock()?;
     for one in found.iter().filter(|one| one.kept.is_none()) {
-        sys::remove(&one.path)?;
+        folder.at(one.path.strip_prefix(folder.path()).unwrap_or(&one.path)).remove()?;
     }
     Ok(())
 }

@@ -124,10 +124,10 @@ pub fn run_container(
         (_, Some(error)) => BuildEnd::File(FileError::new("write", &order.folder.log(), error)),
         (Err(error), None) => BuildEnd::Engine(not_started(containment, &error)),
         (Ok(_), None) if was_ended => watch.end(seen.stage().unwrap_or(first)),
-        (Ok(Status::Code(0)), None) => BuildEnd::Done,
+        (Ok(Status::Code(0)), None) => order.folder.check().map_or_else(BuildEnd::File, |()| BuildEnd::Done),
         (Ok(status), None) => failure(order, containment, &seen, &transcript, status),
     };
-    let is_marked = seen.stage().is_some_and(|stage| sys::exists(&order.folder.done(stage)));
+    let is_marked = seen.stage().is_some_and(|stage| order.folder.is_done(stage));
     seen.close(
         runner.clock(),
         if is_marked || matches!(end, BuildEnd::Done) { Close::Done } else { Close::of(&end) },
@@ -172,9 +172,9 @@ fn prepare(
 ) -> Result<(std::fs::File, Invocation), FileError> {
     sys::replace_file(&order.folder.script(), containment.script.as_bytes())?;
     for step in &order.steps[order.from..] {
-        sys::remove(&order.folder.done(&step.stage))?;
+        order.folder.done(&step.stage).remove()?;
     }
-    let log = sys::open_log(&order.folder.log())?;
+    let log = order.folder.open_log()?;
     let mut invocation = Invocation {
         folder: order.folder.path().to_owned(),
         mark: Some((MARK.to_owned(), order.folder.path().display().to_string())),
@@ -241,7 +241,7 @@ fn note_stages(order: &Order<'_>, record: &mut Record, seen: &Seen<'_>, end: &Bu
         let stage = &mut record.stages[number];
         (stage.seconds, stage.tries) = (seen.seconds[number], seen.tries[number]);
         stage.state = match end {
-            _ if sys::exists(&order.folder.done(&step.stage)) => StageState::Done,
+            _ if order.folder.is_done(&step.stage) => StageState::Done,
             BuildEnd::Done => StageState::Done,
             BuildEnd::Capped(at) | BuildEnd::Stopped(_, at) if *at == step.stage => StageState::Stopped,
             BuildEnd::Failed(fault) if fault.stage == step.stage => StageState::Failed,
@@ -285,7 +285,7 @@ impl Seen<'_> {
         let Some(name) = line.strip_prefix("== ") else { return false };
         let Some(number) = self.steps.iter().position(|step| step.stage == name) else { return false };
         if self.current != Some(number) {
-            let is_done = |before: &usize| sys::exists(&self.folder.done(&self.steps[*before].stage));
+            let is_done = |before: &usize| self.folder.is_done(&self.steps[*before].stage);
             let failed = self.current.filter(|before| self.steps[number].finally && !is_done(before));
             self.close(now, if failed.is_some() { Close::Failed } else { Close::Done }, tell);
             self.failed = self.failed.take().or(failed.map(|before| (before, tail())));
@@ -364,7 +364,7 @@ mod tests {
                 events.push(format!("{number}/{of} {stage}"));
                 if number == 1 || number == from + 1 {
                     for stage in done {
-                        sys::write_atomic(&order.folder.done(stage), b"").unwrap();
+                        sys::write_atomic(&order.folder.done(stage).path(), b"").unwrap();
                     }
                 }
             }

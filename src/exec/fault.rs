@@ -177,8 +177,10 @@ impl BuildEnd {
                     .help(goes_on)
             }
             Self::Engine(fault) => fault.diagnostic(log),
-            Self::File(error) => Diagnostic::new(&codes::BUILD_FOLDER, error.to_string())
-                .help("see that the folder can be written and the disk has room, then go on with `--continue auto`"),
+            Self::File(error) => error.about_a_link().unwrap_or_else(|| {
+                Diagnostic::new(&codes::BUILD_FOLDER, error.to_string())
+                    .help("see that the folder can be written and the disk has room, then go on with `--continue auto`")
+            }),
         })
     }
 }
@@ -203,8 +205,10 @@ impl From<&OpenFault> for Diagnostic {
             OpenFault::Busy(folder) => Self::new(&codes::JOB_BUSY, "another build of this job is running")
                 .note(format!("it holds the lock in {}", folder.display()))
                 .help("wait for it or end it; for a second build at the same time, start it in another folder"),
-            OpenFault::File(error) => Self::new(&codes::BUILD_FOLDER, error.to_string())
-                .help("see that the folder can be written and the disk has room"),
+            OpenFault::File(error) => error.about_a_link().unwrap_or_else(|| {
+                Self::new(&codes::BUILD_FOLDER, error.to_string())
+                    .help("see that the folder can be written and the disk has room")
+            }),
         }
     }
 }
@@ -238,9 +242,11 @@ impl From<&CollectFault> for Diagnostic {
                     .note(format!("the plan expects `{expected}`: {reason}"))
                     .help(help_about_name(expected, found))
             }
-            CollectFault::File(error) => Self::new(&codes::OUT_FOLDER, error.to_string()).help(
-                "give a folder that can be written with `--out`; `--continue auto` copies without building again",
-            ),
+            CollectFault::File(error) => error.about_a_link().unwrap_or_else(|| {
+                Self::new(&codes::OUT_FOLDER, error.to_string()).help(
+                    "give a folder that can be written with `--out`; `--continue auto` copies without building again",
+                )
+            }),
         }
     }
 }

@@ -6,13 +6,25 @@ use std::time::Duration;
 use super::record::Record;
 use super::resume::Continue;
 use super::surroundings::MARK;
-use crate::sys::{self, FileError, Lock};
+use crate::sys::{self, Below, FileError, Lock};
 
 /// The folder that holds the job folders, below the one that builds are started in.
 pub const ROOT: &str = ".rock";
 /// What git must leave alone: everything.
 const GITIGNORE: &str = "# Builds of rock-matrix; `rock-matrix clean --whole` removes them.\n*\n";
 const LOCK_FILE: &str = "lock";
+/// The file of the record.
+const RECORD: &str = "build.json";
+/// The file of the log.
+const LOG: &str = "logs/build.log";
+/// Folders that this program reads, writes or empties, whatever the steps of the build do with them.
+const OWN_FOLDERS: [&str; 5] = ["done", FACTS, LABELLED, "logs", SOURCES];
+/// The folder that sources lie in.
+pub(super) const SOURCES: &str = "src";
+/// The folder of the answers that steps found.
+pub(super) const FACTS: &str = "facts";
+/// The folder of wheels that got their label after the build.
+pub const LABELLED: &str = "labelled";
 /// How long processes of a build that was killed may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(5);
 
@@ -70,17 +82,47 @@ impl JobFolder {
 
     /// Holds it, so that no build begins meanwhile.
     pub(super) fn lock(&self) -> Result<Lock, OpenFault> {
-        sys::lock(&self.path.join(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
+        sys::lock_below(&self.at(LOCK_FILE))?.ok_or_else(|| OpenFault::Busy(self.path.clone()))
+    }
+
+    /// A path in it that no symbolic link leads to, from the folder of all jobs on: the steps of a build write there.
+    pub fn at(&self, path: impl AsRef<Path>) -> Below {
+        let (root, id) = (self.path.parent().unwrap_or(&self.path), self.path.file_name().unwrap_or_default());
+        Below::new(root, Path::new(id).join(path))
+    }
+
+    /// Checks that the folders of this program in it are no symbolic links.
+    ///
+    /// # Errors
+    /// The first that is one.
+    pub(super) fn check(&self) -> Result<(), FileError> {
+        OWN_FOLDERS.iter().try_for_each(|name| self.at(name).check())
     }
 
     /// The record of the last build.
     pub fn record(&self) -> PathBuf {
-        self.path.join("build.json")
+        self.path.join(RECORD)
+    }
+
+    /// Reads the record of the last build; `None` where there is none.
+    ///
+    /// # Errors
+    /// Why a file that is there cannot be read.
+    pub fn last_record(&self) -> Result<Option<Record>, String> {
+        Record::load_below(&self.at(RECORD))
     }
 
     /// The log.
     pub fn log(&self) -> PathBuf {
-        self.path.join("logs/build.log")
+        self.path.join(LOG)
+    }
+
+    /// Opens the log to append to.
+    ///
+    /// # Errors
+    /// When it cannot be written, or a symbolic link is on the way.
+    pub(super) fn open_log(&self) -> Result<std::fs::File, FileError> {
+        self.at(LOG).open_log()
     }
 
     /// The script that a container runs.
@@ -89,8 +131,13 @@ impl JobFolder {
     }
 
     /// The file that a stage of the script leaves when it is done.
-    pub fn done(&self, stage: &str) -> PathBuf {
-        self.path.join("done").join(stage)
+    pub(super) fn done(&self, stage: &str) -> Below {
+        self.at(Path::new("done").join(stage))
+    }
+
+    /// Whether a stage of the script left its file.
+    pub(super) fn is_done(&self, stage: &str) -> bool {
+        self.done(stage).exists().unwrap_or(false)
     }
 }
 
@@ -109,16 +156,17 @@ pub fn open(folder: &JobFolder, wish: &Continue) -> Result<Opened, OpenFault> {
     }
     let lock = folder.lock()?;
     let leftovers = sys::process::end_marked(MARK, &folder.path().display().to_string(), LEFTOVER_GRACE);
-    let (last, unreadable) = match Record::load(&folder.record()) {
+    let (last, unreadable) = match folder.last_record() {
         Ok(record) => (record, None),
         Err(reason) => (None, Some(reason)),
     };
     let before = if *wish == Continue::Fresh { None } else { last.clone() };
     if *wish == Continue::Fresh {
         for name in sys::names_in(folder.path())?.iter().filter(|name| *name != LOCK_FILE) {
-            sys::remove(&folder.path().join(name))?;
+            folder.at(name).remove()?;
         }
     }
+    folder.check()?;
     Ok(Opened { before, last, unreadable, leftovers, _lock: lock })
 }
 

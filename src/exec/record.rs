@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::syntax;
 use crate::names::{Digest, is_file_name};
 use crate::recipe::container::Engine;
-use crate::sys::{self, FileError};
+use crate::sys::{self, Below, FileError};
 
 /// The version of the form.
 const VERSION: u32 = 1;
@@ -241,6 +241,18 @@ impl Record {
             return Ok(None);
         }
         let text = sys::read_text(path, LARGEST_RECORD_BYTES).map_err(|e| e.to_string())?;
+        Self::from_json(&text).map(Some).map_err(|e| e.to_string())
+    }
+
+    /// Reads the file where a build may have put a link in its place, which is not followed; `None` where there is none.
+    ///
+    /// # Errors
+    /// Why a file that is there cannot be read.
+    pub(super) fn load_below(file: &Below) -> Result<Option<Self>, String> {
+        if matches!(file.exists(), Ok(false)) {
+            return Ok(None);
+        }
+        let text = file.read_text(LARGEST_RECORD_BYTES).map_err(|e| e.to_string())?;
         Self::from_json(&text).map(Some).map_err(|e| e.to_string())
     }
 }

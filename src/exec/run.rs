@@ -99,7 +99,7 @@ pub fn run_steps(
     runner: &mut dyn Runner,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> BuildEnd {
-    let log = match sys::open_log(&order.folder.log()) {
+    let log = match order.folder.open_log() {
         Ok(log) => log,
         Err(error) => return BuildEnd::File(error),
     };
@@ -136,7 +136,7 @@ pub(super) fn ask_again(
     if !(0..order.from).any(|number| asks(&number)) {
         return Ok(order.from);
     }
-    let log = sys::open_log(&order.folder.log()).map_err(|error| Box::new(BuildEnd::File(error)))?;
+    let log = order.folder.open_log().map_err(|error| Box::new(BuildEnd::File(error)))?;
     let mut transcript = Transcript::new(log, order.masks);
     for number in (0..order.from).filter(asks) {
         match run_step(order, &order.steps[number], &mut transcript, runner, &mut |_| ()).0 {
@@ -212,16 +212,19 @@ fn run_step(
         if let Err(error) = note(transcript, order, &format!("== {}", step.stage)) {
             return (BuildEnd::File(error), tries);
         }
+        if let Err(error) = check_checkout(order, step) {
+            return (BuildEnd::File(error), tries);
+        }
         for path in &step.clean {
             if !is_below(path) {
                 return (failed(StepTrouble::CleansOutside(path.clone()), transcript), tries);
             }
-            if let Err(error) = sys::remove(&order.folder.path().join(path)) {
+            if let Err(error) = order.folder.at(path).remove() {
                 return (BuildEnd::File(error), tries);
             }
         }
         let ended = match attempt(order, step, transcript, runner, tell) {
-            Attempt::Succeeded => match missing_outputs(order, step) {
+            Attempt::Succeeded => match order.folder.check().and_then(|()| missing_outputs(order, step)) {
                 Ok(None) => return (BuildEnd::Done, tries),
                 Ok(Some(trouble)) => return (failed(trouble, transcript), tries),
                 Err(error) => return (BuildEnd::File(error), tries),
@@ -243,6 +246,14 @@ fn run_step(
             return (BuildEnd::Stopped(signal, step.stage.clone()), tries);
         }
     }
+}
+
+/// Checks that no link is in the place of a folder that this program checks a source out into: an earlier build had it.
+fn check_checkout(order: &Order<'_>, step: &Step) -> Result<(), FileError> {
+    let Some(folder) = step.checkout_folder() else { return Ok(()) };
+    [folder.to_owned(), format!("{folder}/.git"), format!("{folder}/.rock")]
+        .iter()
+        .try_for_each(|path| order.folder.at(path).check())
 }
 
 /// A command for a message: of a word of several lines, such as a whole program, only the first.

@@ -113,7 +113,7 @@ pub fn build(
     if containment.is_some() {
         // The script of a build that was killed left its marks, but nobody noted them.
         for stage in &mut before {
-            if sys::exists(&folder.done(&stage.stage)) {
+            if folder.is_done(&stage.stage) {
                 stage.state = super::record::StageState::Done;
             }
         }
@@ -177,7 +177,7 @@ pub fn build(
 
 /// What the build left in a file, by name: what it really used, or what it counted.
 fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String, T> {
-    let text = sys::read_text(&folder.path().join(file), LARGEST_FACTS_BYTES).unwrap_or_default();
+    let text = folder.at(file).read_text(LARGEST_FACTS_BYTES).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use super::folder::FACTS;
 use crate::names::Digest;
 use crate::recipe::{CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
-use crate::sys::{self, Environment};
+use crate::sys::{self, Below, Environment};
 
 /// The variable by which everything that belongs to a build is found again. Its value is the job's folder.
 pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
@@ -71,7 +72,7 @@ pub(super) fn answers(step: &Step, folder: &Path) -> String {
 
 /// What an earlier step found; nothing where it was not asked.
 fn answer(fact: &str, folder: &Path) -> String {
-    sys::read_text(&folder.join("facts").join(fact), LARGEST_ANSWER_BYTES).unwrap_or_default()
+    Below::new(folder, Path::new(FACTS).join(fact)).read_text(LARGEST_ANSWER_BYTES).unwrap_or_default()
 }
 
 /// Puts the folder that the program is called from, and what earlier steps found, in the place of the variables that a

@@ -2,7 +2,7 @@
 
 use super::build::{Maker, THIS_PROGRAM};
 use super::context::SHELL_VARIABLE;
-use super::step::Step;
+use super::step::{CHECKOUT_OPTION, Step};
 use crate::config::recipe::SourceDocument;
 use crate::diagnostic::{Diagnostic, registry::build as codes};
 use crate::names::is_absolute;
@@ -104,7 +104,7 @@ impl Maker<'_> {
 
     /// A checkout by this program, in the job's folder. What an earlier build changed there is no one's work.
     fn checkout(&self, name: &str, project: &str, source: &SourceDocument, target: &str) -> Result<Step, Diagnostic> {
-        let words = [THIS_PROGRAM, "source", "checkout", project, "--checkout-dir", target];
+        let words = [THIS_PROGRAM, "source", "checkout", project, CHECKOUT_OPTION, target];
         let mut step = Step {
             stage: format!("fetch-{name}"),
             argv: words.map(str::to_owned).into(),

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{LATE, SHELL_VARIABLE};
 
+/// The option of `source checkout` that names the folder.
+pub(super) const CHECKOUT_OPTION: &str = "--checkout-dir";
+
 /// A process to run. Paths in `cwd`, `outputs` and `clean` are relative to the job's folder; those inside `argv` and
 /// `env` are absolute where it matters, as the folder is seen on the host or inside the container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,6 +54,12 @@ impl Step {
         let name = self.stage.strip_prefix("fetch-").unwrap_or(&self.stage);
         let late = format!("{SHELL_VARIABLE}{LATE}");
         self.inputs.iter().filter(move |path| !path.contains(&late)).map(move |path| (name, path.as_str()))
+    }
+
+    /// The folder that this program checks a source out into, relative to the job's folder, where that is the step.
+    pub fn checkout_folder(&self) -> Option<&str> {
+        let option = self.argv.iter().position(|word| word == CHECKOUT_OPTION).filter(|_| self.host)?;
+        self.argv.get(option + 1).map(String::as_str)
     }
 
     /// The fact whose answer a word of its command is, alone: without an answer there is no such word.

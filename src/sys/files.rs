@@ -31,6 +31,9 @@ impl FileError {
 
 impl From<FileError> for Diagnostic {
     fn from(error: FileError) -> Self {
+        if let Some(told) = error.about_a_link() {
+            return told;
+        }
         let code = if error.action == "read" { &codes::CANNOT_READ_FILE } else { &codes::CANNOT_WRITE_FILE };
         let told = Self::new(code, error.to_string());
         let kind = error.source.as_ref().map(std::io::Error::kind);
@@ -62,8 +65,12 @@ pub(super) fn system_text(path: &Path) -> Option<String> {
 /// # Errors
 /// When it cannot be read or is larger.
 pub fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+    let file = std::fs::File::open(path).map_err(|e| FileError::new("read", path, e))?;
+    bytes_of(file, path, limit_bytes)
+}
+
+fn bytes_of(file: std::fs::File, path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
     let fault = |e| FileError::new("read", path, e);
-    let file = std::fs::File::open(path).map_err(fault)?;
     let too_large = || {
         let reason = format!("it is larger than {limit_bytes} bytes");
         FileError { action: "read", path: path.to_owned(), reason, source: None }
@@ -83,7 +90,13 @@ pub fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
 /// # Errors
 /// When it cannot be read, is larger, or is not UTF-8.
 pub fn read_text(path: &Path, limit_bytes: u64) -> Result<String, FileError> {
-    String::from_utf8(read_bytes(path, limit_bytes)?).map_err(|e| FileError {
+    let file = std::fs::File::open(path).map_err(|e| FileError::new("read", path, e))?;
+    text_of(file, path, limit_bytes)
+}
+
+/// Reads an open UTF-8 file of at most `limit_bytes`; `path` is for messages.
+pub(super) fn text_of(file: std::fs::File, path: &Path, limit_bytes: u64) -> Result<String, FileError> {
+    String::from_utf8(bytes_of(file, path, limit_bytes)?).map_err(|e| FileError {
         action: "read",
         path: path.to_owned(),
         reason: format!("it is not UTF-8: byte {} cannot be read", e.utf8_error().valid_up_to()),

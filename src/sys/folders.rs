@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use globset::GlobBuilder;
 use sha2::{Digest as _, Sha256};
 
-use super::FileError;
+use super::{Below, FileError};
 use crate::names::Digest;
 
-/// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**` does.
+/// Files below a folder that match a glob relative to it, sorted. `*` does not cross `/`; `**` does. No link is followed.
 ///
 /// # Errors
-/// When the glob cannot be read, or a folder cannot.
+/// When the glob cannot be read, a folder cannot, or one that the glob names is a link.
 pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
     let matcher = GlobBuilder::new(pattern)
         .literal_separator(true)
@@ -28,6 +28,9 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
         .flat_map(Path::components)
         .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
         .collect();
+    if fixed.components().next().is_some() {
+        Below::new(root, &fixed).check()?;
+    }
     let mut found = Vec::new();
     walk(&root.join(fixed), &mut |path, metadata| {
         if metadata.is_file() && path.strip_prefix(root).is_ok_and(|relative| matcher.is_match(relative)) {
@@ -289,7 +292,7 @@ pub fn link_or_copy(from: &Path, to: &Path) -> Result<(), FileError> {
 ///
 /// # Errors
 /// When the system refuses, or it is a symbolic link.
-pub fn open_log(path: &Path) -> Result<File, FileError> {
+fn open_log(path: &Path) -> Result<File, FileError> {
     if let Some(parent) = path.parent() {
         make_folder(parent)?;
     }
@@ -324,7 +327,18 @@ pub struct Lock {
 /// # Errors
 /// When it cannot be opened.
 pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
-    let file = open_log(path)?;
+    held(open_log(path)?, path)
+}
+
+/// Locks a file below a folder that others write into, as [`lock`] does.
+///
+/// # Errors
+/// When it cannot be opened, or a symbolic link is on the way.
+pub fn lock_below(file: &Below) -> Result<Option<Lock>, FileError> {
+    held(file.open_log()?, &file.path())
+}
+
+fn held(file: File, path: &Path) -> Result<Option<Lock>, FileError> {
     match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(Lock { _file: file })),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),

@@ -3,6 +3,7 @@
 //! **Invariant:** `std::fs`, `Command`, `env::var` and `SystemTime::now` are called here and in no other module.
 #![allow(clippy::disallowed_methods, reason = "this module is where they are allowed")]
 
+mod below;
 mod environment;
 mod files;
 mod folders;
@@ -25,6 +26,7 @@ mod unfinished;
 mod unpacking;
 mod walked;
 
+pub use below::Below;
 pub use environment::{Environment, own_program};
 pub use files::{
     FileError, append, has_file, is_file, is_regular_file, kind_beside_file, read_bytes, read_text, replace_file,
@@ -32,8 +34,8 @@ pub use files::{
 };
 pub use folders::{
     Entry, EntryKind, Lock, can_write_into, copy_atomic, digest_of, disk_usage, entries, exists, files_with_extension,
-    folders, free_bytes, glob, has_foreign_files, is_own_folder, link_or_copy, listing, lock, make_folder, names_in,
-    now_s, open_log, open_to_read, own_ids, remove, stamp,
+    folders, free_bytes, glob, has_foreign_files, is_own_folder, link_or_copy, listing, lock, lock_below, make_folder,
+    names_in, now_s, open_to_read, own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
 pub use leading_out::{link_leading_out, link_leading_out_merged};

@@ -51,6 +51,7 @@ mod index_withdraws_wheels;
 mod install_built_wheels;
 mod keep_work_in_sources;
 mod label_a_wheel;
+mod links_in_job_folders;
 mod memory_for_many_wheels;
 mod mistakes_around_plans;
 mod mistakes_in_matrices;

@@ -144,7 +144,9 @@ fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared) -> Result<Col
     let wheel = Wheel::open(&file).map_err(refused)?;
     let change = wheel::relabel(&wheel, &name, label, ExistingLabel::Refuse).map_err(refused)?;
     let name = change.name.to_string();
-    let path = job.folder.path().join("labelled").join(&name);
+    let place = job.folder.at(std::path::Path::new(exec::LABELLED).join(&name));
+    place.check().map_err(|error| Undelivered::Machine(error.into()))?;
+    let path = place.path();
     sys::save::<Diagnostic>(&path, Existing::Replace, |target| {
         let options = WriteOptions::default();
         wheel::rewrite(&wheel, &change.edits, &options, target).map(drop).map_err(|e| e.diagnostic(&found.name))

@@ -3,7 +3,7 @@
 use super::Args;
 use super::prepare::Prepared;
 use crate::cli::Shell;
-use crate::exec::{Continue, Record, StageState};
+use crate::exec::{Continue, StageState};
 use crate::sys;
 
 /// Says, before a build begins anew, from which points of its recipe it could go on, and what is there for each.
@@ -11,7 +11,7 @@ pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
     if job.wish(args) != Continue::Fresh || args.test.is_some() {
         return;
     }
-    let Ok(Some(last)) = Record::load(&job.folder.record()) else { return };
+    let Ok(Some(last)) = job.folder.last_record() else { return };
     let steps = &job.build.steps;
     let is_done = |(number, stage): &(usize, &crate::exec::StageRecord)| {
         stage.state == StageState::Done && steps.get(*number).is_some_and(|step| step.stage == stage.stage)
@@ -35,7 +35,8 @@ pub(super) fn tell(job: &Prepared, args: &Args, shell: &Shell) {
 /// What the stages before a step left: sources, and the files that they had to leave.
 fn left(job: &Prepared, at: usize) -> String {
     let folder = job.folder.path();
-    let sources = sys::names_in(&folder.join("src")).unwrap_or_default();
+    let sources = job.folder.at("src");
+    let sources = sources.check().and_then(|()| sys::names_in(&sources.path())).unwrap_or_default();
     let mut there: Vec<String> = sources.iter().map(|name| format!("src/{name}")).collect();
     for output in job.build.steps[..at].iter().flat_map(|step| &step.outputs) {
         let files = sys::glob(folder, &output.glob).unwrap_or_default();

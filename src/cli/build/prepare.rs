@@ -21,7 +21,7 @@ use crate::recipe::container::{
 };
 use crate::recipe::{self, Build, Question, Site};
 use crate::render;
-use crate::sys::{self, Signals};
+use crate::sys::{self, Below, Signals};
 
 const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 /// The pause before a failed download is tried again.
@@ -151,7 +151,9 @@ pub(super) fn lay_wheel(job: &Prepared, dist: &Path) -> Result<(), Diagnostic> {
             let fault = Diagnostic::new(&codes::WRONG_WHEEL, message).note(format!("one is wanted of `{expected}`"));
             return Err(fault.help("name the folder that its wheel was built into"));
         };
-        sys::copy_atomic(wheel, &job.folder.path().join(place).join(name(wheel))).map_err(Diagnostic::from)?;
+        let target = job.folder.at(place.join(name(wheel)));
+        target.check().map_err(Diagnostic::from)?;
+        sys::copy_atomic(wheel, &target.path()).map_err(Diagnostic::from)?;
     }
     Ok(())
 }
@@ -272,8 +274,11 @@ fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Opt
             said.succeeded.then(|| said.stdout.trim().to_owned())
         }
         Question::File { path, find } => {
-            let text = sys::read_text(&here(path), LARGEST_FACT_BYTES).ok()?;
-            recipe::found(&text, find)
+            let text = match Path::new(path).strip_prefix(&seen) {
+                Ok(rest) => Below::new(folder, rest).read_text(LARGEST_FACT_BYTES),
+                Err(_) => sys::read_text(&here(path), LARGEST_FACT_BYTES),
+            };
+            recipe::found(&text.ok()?, find)
         }
         Question::FirstPath(paths) => paths.iter().find(|path| sys::exists(&here(path))).cloned(),
         Question::Variable(name) => environment.get(name).map(str::to_owned),

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
 fn record(job: &str, shell: &Shell) -> Result<Record, Diagnostic> {
     let nothing = |reason: String| nothing(&reason, job);
     let folder = JobFolder::new(&shell.environment.current_dir, job).map_err(|error| nothing(error.to_string()))?;
-    let record = Record::load(&folder.record()).map_err(nothing)?;
+    let record = folder.last_record().map_err(nothing)?;
     record.ok_or_else(|| {
         let path = folder.record();
         let shown = path.strip_prefix(&shell.environment.current_dir).unwrap_or(&path);

@@ -239,3 +239,24 @@ fn a_log_that_is_a_link_ends_the_build() {
     let end = run_steps(&order, &mut record, &mut ProcessRunner::new(Duration::from_millis(200)), &mut |_| {});
     assert!(matches!(end, BuildEnd::File(error) if error.to_string().contains("Too many levels of symbolic links")));
 }
+
+/// What an earlier build left in the place of a checkout, or of what this program and git keep in one.
+#[test]
+fn a_checkout_does_not_begin_behind_a_link() {
+    for link in ["src", "src/torch", "src/torch/.git", "src/torch/.rock"] {
+        let bench = Bench::new();
+        let outside = bench.base.path().join("outside");
+        sys::make_folder(&outside).unwrap();
+        let place = bench.folder().path().join(link);
+        sys::make_folder(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&outside, &place).unwrap();
+        let words = ["rock-matrix", "source", "checkout", "pytorch", "--checkout-dir", "src/torch"];
+        let step = Step { argv: words.map(str::to_owned).into(), host: true, ..step("fetch-torch", "") };
+        let mut runner = RecordingRunner::default();
+        let run = bench.run(&mut runner, &[step]);
+        let told = run.end.diagnostic("log").unwrap();
+        assert_eq!(told.code.name, "linked-folder");
+        assert!(told.message.contains(&format!("{link}`: it is a symbolic link")), "{}", told.message);
+        assert_eq!((runner.invocations.len(), sys::names_in(&outside).unwrap().len()), (0, 0));
+    }
+}

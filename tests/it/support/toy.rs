@@ -191,3 +191,73 @@ pub fn wait_until(holds: impl Fn() -> bool, what: &str) {
 pub fn all_gone(ids: &str) -> bool {
     ids.split_whitespace().all(|id| !rock_matrix::sys::process::is_running(id.parse().unwrap()))
 }
+
+/// A `docker` that writes down its words. `run` executes the script of the mounted folder, or says what `trouble`
+/// holds and fails; `rm` ends what `run` started.
+const ENGINE: &str = r#"#!/bin/bash
+here=$(dirname "$0")
+printf '%s\n' "$*" >>"$here/calls"
+case $1 in
+  version) if grep -qs "Cannot connect" "$here/trouble"; then cat "$here/trouble" >&2; exit 1; fi ;;
+  run)
+    if [ -s "$here/trouble" ]; then cat "$here/trouble" >&2; exit 125; fi
+    for word in "$@"; do
+      case $word in --volume=*:/rock) folder=${word#--volume=} folder=${folder%:/rock} ;; esac
+    done
+    # As with a real engine, the container is no child of the client.
+    export ROCK_FOLDER=$folder
+    env -u ROCK_JOB_FOLDER setsid bash "$folder/build.sh" </dev/null &
+    echo $! >"$here/container"
+    wait $!
+    ;;
+  rm)
+    [ -e "$here/container" ] || exit 0
+    # All of it, whatever groups it has made: it is one session.
+    for process in /proc/[0-9]*; do
+      read -r id _ _ _ _ session _ 2>/dev/null <"$process/stat" || continue
+      [ "$session" != "$(cat "$here/container")" ] || kill -KILL "$id" 2>/dev/null
+    done
+    ;;
+  image) echo "sha256:1234" ;;
+esac
+"#;
+
+/// A toy that is built in a container, with a stand-in for the engine that runs the script on this machine.
+pub struct Harbour {
+    pub toy: Toy,
+}
+
+impl Harbour {
+    /// A toy whose `build` stage is this script, with further lines of the matrix file.
+    pub fn new(build: &str, matrix: &str) -> Self {
+        let toy = Toy::building(build).matrix(&format!("image: {{digest: ignore}}\n{matrix}"));
+        toy.write("bin/docker", ENGINE.as_bytes());
+        std::fs::set_permissions(toy.path("bin/docker"), PermissionsExt::from_mode(0o755)).unwrap();
+        Self { toy }
+    }
+
+    /// `build` of the job with the engine, to be run.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let all: Vec<&str> = ["build", JOB, "--engine", "docker", "--image", "img:1"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        let mut command = self.toy.command(&all);
+        let path = format!("{}:{}", self.toy.path("bin").display(), std::env::var("PATH").unwrap());
+        command.env("PATH", path);
+        command
+    }
+
+    /// The same, run to its end; asserts the exit code.
+    #[track_caller]
+    pub fn build(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        let child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait(child, code, &self.toy.folder)
+    }
+
+    /// The words of each call of the engine.
+    pub fn calls(&self) -> Vec<String> {
+        let calls = std::fs::read_to_string(self.toy.path("bin/calls")).unwrap_or_default();
+        calls.replace(self.toy.folder.to_str().unwrap(), "[HERE]").lines().map(str::to_owned).collect()
+    }
+}
