@@ -171,6 +171,54 @@ fn devices_follow_the_policy_and_what_the_machine_has() {
     assert_eq!(words("gpu: auto\n"), has_nodes);
 }
 
+/// The words about GPUs that the engine gets, where a runner has assigned one of several; the second is the file that isolates
+/// it.
+fn gpu_words(matrix: &str, devices: Option<&str>) -> Vec<String> {
+    let harbour = Harbour::new(TAKE, matrix);
+    std::fs::create_dir(harbour.toy.path("podinfo")).unwrap();
+    if let Some(devices) = devices {
+        harbour.toy.write("podinfo/gha-render-devices", devices.as_bytes());
+        harbour.toy.write("podinfo/gha-gpu-isolation-settings", b"ROCR_VISIBLE_DEVICES=1\n");
+    }
+    let mut command = harbour.command(&["--podinfo-dir", "podinfo"]);
+    command.env("ROCR_VISIBLE_DEVICES", "1").stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    wait(command.spawn().unwrap(), 0, &harbour.toy.folder);
+    let run = &harbour.calls()[1];
+    let is_of_gpu = |word: &&str| ["--device", "--env-file", "--env=ROCR"].iter().any(|start| word.starts_with(start));
+    run.split(' ').filter(is_of_gpu).map(str::to_owned).collect()
+}
+
+/// A job with a GPU gets the one that its runner assigned, and no other; one without gets none.
+#[test]
+fn the_container_gets_the_gpu_that_the_runner_assigned() {
+    let assigned = Some("--device /dev/dri/renderD129\n");
+    let variable = "--env=ROCR_VISIBLE_DEVICES";
+    assert_eq!(
+        gpu_words("gpu: required\n", assigned),
+        [
+            "--device=/dev/kfd",
+            "--device=/dev/dri/renderD129",
+            "--env-file=podinfo/gha-gpu-isolation-settings",
+            variable
+        ]
+    );
+    assert_eq!(gpu_words("gpu: required\n", None), ["--device=/dev/kfd", "--device=/dev/dri", variable]);
+    assert!(gpu_words("gpu: none\n", assigned).is_empty());
+}
+
+#[test]
+fn a_list_of_devices_with_another_option_starts_nothing() {
+    let harbour = Harbour::new(TAKE, "gpu: required\n");
+    harbour.toy.write("podinfo/gha-render-devices", b"--privileged\n");
+    let (_, stderr) = harbour.build(1, &["--podinfo-dir", "podinfo"]);
+    insta::assert_snapshot!(stderr, @r"
+    error[G364 strange-device]: `--privileged` is not a device below `/dev/dri`
+    --> podinfo/gha-render-devices
+    help: the file should have options such as `--device /dev/dri/renderD128`: ask who runs this machine
+    ");
+    assert!(harbour.calls().is_empty());
+}
+
 #[test]
 fn a_signal_removes_the_container_and_the_build_goes_on() {
     let stubborn = "[ ! -e ../../calm ] || { mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; exit 0; }\n\

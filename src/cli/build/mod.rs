@@ -103,6 +103,9 @@ pub(super) struct Args {
     /// What to print: a line a wheel, or build.json as one line a job
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     format: Format,
+    /// Where a runner says which GPU it has assigned; tests have such a folder of their own
+    #[arg(long, value_name = "DIR", default_value = exec::PODINFO, hide = true)]
+    podinfo_dir: PathBuf,
 }
 
 /// Runs the command.

@@ -174,7 +174,7 @@ fn contained(
     }
     let devices = Devices::resolve(job.gpu, DEVICE_NODES.iter().all(|node| sys::exists(Path::new(node))));
     let assigned = match devices {
-        Devices::Present => exec::assigned_gpu(Path::new(exec::PODINFO)).map_err(|fault| vec![fault])?,
+        Devices::Present => exec::assigned_gpu(&args.podinfo_dir).map_err(|fault| vec![fault])?,
         Devices::Absent => None,
     };
     let container = Container {
