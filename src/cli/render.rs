@@ -15,7 +15,7 @@ use crate::diagnostic::registry::{build as codes, host};
 use crate::diagnostic::render::visible;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::exec::ROOT;
-use crate::recipe::container::{self, Container, Devices, Engine};
+use crate::recipe::container::{self, Container, Devices, Engine, PROXY_VARIABLES};
 use crate::recipe::{self, Build, Site, shell_variable};
 use crate::render::WindowsShell;
 use crate::{render, sys};
@@ -336,6 +336,10 @@ impl Maker<'_> {
         let (image, told) = container::image(job, self.options.image.as_deref())?;
         sink.extend(told);
         let here = shell_variable("PWD");
+        // As `build` does. A variable that is not set where the command is run is not set in the container either
+        // (docker(1), `--env`).
+        let mut pass_env = container::passed_env(job, build);
+        pass_env.extend(PROXY_VARIABLES.map(str::to_owned));
         let container = Container {
             engine: self.options.engine.and_then(EngineChoice::container).unwrap_or(Engine::Docker),
             image,
@@ -344,7 +348,7 @@ impl Maker<'_> {
             caller: build.uses_caller.then_some(&here),
             assigned: None,
             device_gids: &[],
-            pass_env: &container::passed_env(job, build),
+            pass_env: &pass_env,
             extra: &self.options.docker_arg,
             name: None,
         };

@@ -219,6 +219,29 @@ fn a_list_of_devices_with_another_option_starts_nothing() {
     assert!(harbour.calls().is_empty());
 }
 
+/// Both print the argv of one function; they differ in the name, and in proxies that are not set.
+#[test]
+fn a_rendered_command_and_a_dry_run_agree() {
+    let harbour = Harbour::new(TAKE, "gpu: none\n");
+    let said = |mut command: std::process::Command| {
+        command.envs(rock_matrix::recipe::container::PROXY_VARIABLES.map(|name| (name, "http://proxy.example:3128")));
+        let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        wait(child, 0, &harbour.toy.folder).0
+    };
+    let dry = said(harbour.command(&["--dry-run"]));
+    let dry = dry.lines().find_map(|line| line.trim_start().strip_prefix("$ docker ")).unwrap();
+    let rendered = said(harbour.toy.command(&["render", "docker", "matrices/toy.yaml", "--image", "img:1"]));
+    let rendered: Vec<&str> = rendered.lines().filter(|line| !line.starts_with('#')).collect();
+    let rendered = rendered.join("\n").replace("\\\n", " ").replace("\"$PWD\"", "[HERE]");
+    let words = |text: &str| {
+        let words = shlex::split(text).unwrap();
+        words.into_iter().filter(|word| !word.starts_with("--name=")).collect::<Vec<_>>()
+    };
+    let rendered = words(rendered.trim().strip_prefix("docker ").unwrap());
+    assert!(rendered.contains(&"--env=https_proxy".to_owned()), "{rendered:?}");
+    assert_eq!(words(dry), rendered);
+}
+
 #[test]
 fn a_signal_removes_the_container_and_the_build_goes_on() {
     let stubborn = "[ ! -e ../../calm ] || { mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; exit 0; }\n\

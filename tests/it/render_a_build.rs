@@ -369,6 +369,14 @@ if [ -e /dev/kfd ] && [ -e /dev/dri ]; then
     --env=MAX_JOBS \\
     --env=ROCK_CAP_S \\
     --env=ROCK_FROM \\
+    --env=HTTPS_PROXY \\
+    --env=HTTP_PROXY \\
+    --env=NO_PROXY \\
+    --env=ALL_PROXY \\
+    --env=https_proxy \\
+    --env=http_proxy \\
+    --env=no_proxy \\
+    --env=all_proxy \\
     --volume=\"$PWD\"/.rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11:/rock \\
     --workdir=/rock \\
     example.org/rocm:1 bash /rock/build.sh
@@ -379,6 +387,14 @@ else
     --env=MAX_JOBS \\
     --env=ROCK_CAP_S \\
     --env=ROCK_FROM \\
+    --env=HTTPS_PROXY \\
+    --env=HTTP_PROXY \\
+    --env=NO_PROXY \\
+    --env=ALL_PROXY \\
+    --env=https_proxy \\
+    --env=http_proxy \\
+    --env=no_proxy \\
+    --env=all_proxy \\
     --volume=\"$PWD\"/.rock/flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.11:/rock \\
     --workdir=/rock \\
     example.org/rocm:1 bash /rock/build.sh
