@@ -194,8 +194,9 @@ impl<'m> MemberReader<'m> {
     fn check_end(&mut self) -> io::Result<()> {
         let checked = match self.checked {
             Some(checked) => checked,
-            None => *self.checked.insert(self.end_fault()?.map_or(Ok(()), Err)),
+            None => self.end_fault()?.map_or(Ok(()), Err),
         };
+        self.checked = Some(checked);
         checked.map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))
     }
 
