@@ -1,10 +1,11 @@
 //! A compressed bundle, unpacked as it passes by.
 
 use flate2::{Decompress, FlushDecompress, Status};
-use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::bundle::{BundleFault, BundleReader, Reads};
 use super::bytes::{u16_at, u32_at, u64_at};
+use super::limits::MAX_ZSTD_WINDOW_LOG;
 
 /// What every compressed bundle begins with (clang, "Offload Bundler", "Compression and Decompression").
 pub(super) const MAGIC: &[u8; 4] = b"CCOB";
@@ -188,9 +189,13 @@ impl Data {
 impl Unpacker {
     /// An unpacker of the bundle that begins with this header; the header's bytes are fed too.
     pub(super) fn new(header: CompressedHeader, reads: Reads) -> Self {
-        // A frame may ask for a window of 128 MiB and no more, the bound of the format's reference decoder.
+        let zstd = || {
+            let mut decoder = Decoder::new()?;
+            decoder.set_parameter(DParameter::WindowLogMax(MAX_ZSTD_WINDOW_LOG))?;
+            std::io::Result::Ok(decoder)
+        };
         let (decoder, end) = match header.method {
-            Method::Zstd => match Decoder::new() {
+            Method::Zstd => match zstd() {
                 Ok(decoder) => (Data::Zstd(decoder, FIRST_ASKED), None),
                 Err(_) => (Data::Zlib(Decompress::new(true)), Some(Err(CompressedFault::Bound))),
             },

@@ -17,6 +17,9 @@ pub(super) const MAX_ENTRIES: usize = 1 << 17;
 pub(super) const MAX_WRAPPERS: usize = 1 << 16;
 /// Bytes that are unpacked of all compressed bundles of one file. It bounds the time: none of them are kept.
 pub(super) const MAX_UNPACKED_BYTES: u64 = 64 << 30;
+/// The logarithm of the largest window of zstd, and so of the memory for unpacking: 128 MiB, as zstd makes it at its highest
+/// level and with long distance matching (zstd manual, `ZSTD_c_enableLongDistanceMatching`).
+pub(super) const MAX_ZSTD_WINDOW_LOG: u32 = 27;
 
 /// Entries of one bundle: one for each target and the host are usual.
 pub(super) const MAX_BUNDLE_ENTRIES: u64 = 4096;

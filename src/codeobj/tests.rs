@@ -7,7 +7,7 @@ use super::build::{
 };
 use super::limits::{
     MAX_BAITS, MAX_BUNDLE_ENTRIES, MAX_CONTAINERS, MAX_ENTRIES, MAX_ID_BYTES, MAX_OPEN_BUNDLES, MAX_UNPACKED_BYTES,
-    MAX_WRAPPERS,
+    MAX_WRAPPERS, MAX_ZSTD_WINDOW_LOG,
 };
 use super::{Depth, FileLayout, Inventory, Limit, Place, Scanner, Union};
 use crate::elf::Elf;
@@ -399,6 +399,24 @@ fn bundles_unpack_up_to_the_limit() {
             }
         }
     }
+}
+
+/// A bundle whose frame asks for a window as large as the limit is unpacked, and one that asks for more is damage.
+#[test]
+fn zstd_windows_up_to_the_limit_are_unpacked() {
+    let raw = hip_bundle(&TWO, 64);
+    let with_window = |log: u32| {
+        // A frame with a window and one raw block, the last (RFC 8878, sections 3.1.1.1 and 3.1.1.2).
+        let window = u8::try_from((log - 10) << 3).unwrap();
+        let block = u32::try_from(raw.len() << 3 | 1).unwrap().to_le_bytes();
+        let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0, window], &block[..3], &raw].concat();
+        let size = u32::try_from(raw.len()).unwrap().to_le_bytes();
+        let header = [&b"CCOB\x01\0\x01\0"[..], &size, &[0; 8]].concat();
+        told(&scan(&fatbin([header, frame].concat(), 1)))
+    };
+    assert_eq!(with_window(MAX_ZSTD_WINDOW_LOG), [".hip_fatbin ccob1 at 0x100: gfx942/5 gfx1100/5"]);
+    let found = with_window(MAX_ZSTD_WINDOW_LOG + 1);
+    assert!(found.iter().any(|line| line.ends_with("its data is damaged after 0 unpacked bytes")), "{found:?}");
 }
 
 #[test]
