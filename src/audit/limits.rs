@@ -27,6 +27,7 @@ mod tests {
     use super::super::library::Library;
     use super::super::select::tangle;
     use super::*;
+    use crate::bytes::{Budget, Spare};
     use crate::elf::{Elf, ElfError, sample_library, tag};
 
     fn read(needed: Vec<&'static str>, texts: Vec<(u64, &'static str)>) -> Result<Library, ElfError> {
@@ -80,7 +81,7 @@ mod tests {
         let names = MAX_TREE_NODES / 512;
         assert_eq!(told(&files(512, 0..names)), None);
         let message = "its 512 libraries need 1025 others, too many to follow from each";
-        assert_eq!(told(&files(512, 0..names + 1)).as_deref(), Some(message));
+        assert_eq!(told(&files(512, 0..=names)).as_deref(), Some(message));
     }
 
     /// Files times all that they need are followed up to the limit, however few names that are.
@@ -91,6 +92,26 @@ mod tests {
         assert_eq!(told(&needs(edges)), None);
         let message = "its 512 libraries need 2 others, too many to follow from each";
         assert_eq!(told(&needs(edges + 1)).as_deref(), Some(message));
+    }
+
+    /// Members beside the largest are held in memory up to the limit.
+    #[test]
+    fn other_members_are_held_up_to_the_limit() {
+        let budget = Budget::new(budget_bytes(1));
+        let largest = budget.try_take(1);
+        assert!(largest.is_some() && budget.try_take(MAX_BESIDE_BYTES + 1).is_none());
+        assert!(budget.try_take(MAX_BESIDE_BYTES).is_some());
+    }
+
+    /// Memory that was given back waits up to the limit.
+    #[test]
+    fn memory_waits_up_to_the_limit() {
+        let waits = |bytes: usize| {
+            let spare = Spare::new(MAX_SPARE_BYTES);
+            drop(spare.take(bytes));
+            spare.take(1).len() >= MAX_SPARE_BYTES
+        };
+        assert!(waits(MAX_SPARE_BYTES) && !waits(MAX_SPARE_BYTES + 1));
     }
 
     /// The largest member is held in memory up to the limit, beside what all others may hold.
