@@ -6,10 +6,11 @@ pub(super) const MAX_NEEDED: usize = 4096;
 /// Bytes of RPATH and of RUNPATH, each entry of which is a folder to search: as many as 16 of the longest paths
 /// (limits.h, `PATH_MAX`).
 pub(super) const MAX_SEARCH_PATH_BYTES: usize = 1 << 16;
-/// Libraries that are walked to from all files of a wheel together, about 200 bytes each: the files times the names that
-/// they need. As many as 700 libraries of which each leads to all of them.
+/// Libraries that are walked to from all files of a wheel together, about 200 bytes each: the files times the names
+/// that they need. As many as 700 libraries of which each leads to all of them.
 pub(super) const MAX_TREE_NODES: usize = 1 << 19;
-/// Needs that are followed from all files of a wheel together, which bounds the time: the files times all that they need.
+/// Needs that are followed from all files of a wheel together, which bounds the time: the files times all that they
+/// need.
 pub(super) const MAX_TREE_EDGES: usize = 1 << 25;
 /// Bytes of the file name of a copy that may be left out (limits.h, `NAME_MAX`); one with a longer name stays.
 pub(super) const MAX_FILE_NAME_BYTES: usize = 255;

@@ -3,8 +3,8 @@
 //! They are far above what is known of real files: 95 bundles one after another, 2,600 code objects in a wheel, and
 //! 2.4 GB unpacked of one file. A limit of one file that was met is a [`Limit`](super::Limit) of its inventory.
 
-/// Bundles of one file that are read at once. In real files one ends before the next begins; text that looks like a bundle
-/// is known within 32 bytes.
+/// Bundles of one file that are read at once. In real files one ends before the next begins; text that looks like a
+/// bundle is known within 32 bytes.
 pub(super) const MAX_OPEN_BUNDLES: usize = 16;
 /// Bundles and code objects of one file that are kept, about 100 bytes each beside their entries; also the compressed
 /// bundles that are unpacked.
@@ -17,8 +17,8 @@ pub(super) const MAX_ENTRIES: usize = 1 << 17;
 pub(super) const MAX_WRAPPERS: usize = 1 << 16;
 /// Bytes that are unpacked of all compressed bundles of one file. It bounds the time: none of them are kept.
 pub(super) const MAX_UNPACKED_BYTES: u64 = 64 << 30;
-/// The logarithm of the largest window of zstd, and so of the memory for unpacking: 128 MiB, as zstd makes it at its highest
-/// level and with long distance matching (zstd manual, `ZSTD_c_enableLongDistanceMatching`).
+/// The logarithm of the largest window of zstd, and so of the memory for unpacking: 128 MiB, as zstd makes it at its
+/// highest level and with long distance matching (zstd manual, `ZSTD_c_enableLongDistanceMatching`).
 pub(super) const MAX_ZSTD_WINDOW_LOG: u32 = 27;
 
 /// Entries of one bundle: one for each target and the host are usual.

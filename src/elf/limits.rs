@@ -1,48 +1,49 @@
 //! Limits on ELF files, so that reading and editing one takes bounded memory and time whatever it claims.
 //!
-//! Sizes that a file claims are compared with these limits, and with the size of the file, before room is made. At all of
-//! them a table takes 256 MiB, and a few of them are held at once.
+//! Sizes that a file claims are compared with these limits, and with the size of the file, before room is made. At all
+//! of them a table takes 256 MiB, and a few of them are held at once.
 
-/// Bytes of the table of program headers, as Linux takes no more (`fs/binfmt_elf.c`, `load_elf_phdrs`): 1,170 headers of
-/// 64-bit files and 2,048 of 32-bit ones. Linkers write about ten.
+/// Bytes of the table of program headers, as Linux takes no more (`fs/binfmt_elf.c`, `load_elf_phdrs`): 1,170 headers
+/// of 64-bit files and 2,048 of 32-bit ones. Linkers write about ten.
 pub(super) const MAX_PROGRAM_HEADERS_BYTES: usize = 1 << 16;
-/// Bytes of the dynamic table: about a million entries, which take as much memory again. The largest known table has a few
-/// hundred entries.
+/// Bytes of the dynamic table: about a million entries, which take as much memory again. The largest known table has a
+/// few hundred entries.
 pub(super) const MAX_DYNAMIC_BYTES: u64 = 16 << 20;
 /// Bytes of any other table that is held as a whole: names, symbols, their versions, hash buckets, section headers. The
 /// largest known is 15 MB of names, in libtorch.
 pub(super) const MAX_TABLE_BYTES: u64 = 256 << 20;
-/// Bytes by which the memory for a table grows while it is read, so that a source that ends before the size that it claims
-/// costs no more than what it has and one step.
+/// Bytes by which the memory for a table grows while it is read, so that a source that ends before the size that it
+/// claims costs no more than what it has and one step.
 pub(super) const MAX_READ_STEP_BYTES: usize = 16 << 20;
-/// Bytes of a loaded segment that is announced before the dynamic table is read, so that a compressed member keeps it: it
-/// may be one of those that patchelf adds for its tables. Larger ones are read by position when asked for.
+/// Bytes of a loaded segment that is announced before the dynamic table is read, so that a compressed member keeps it:
+/// it may be one of those that patchelf adds for its tables. Larger ones are read by position when asked for.
 pub(super) const MAX_ANNOUNCED_BYTES: u64 = 4 << 20;
 /// Bytes of the name of the program interpreter, its zero included (limits.h, `PATH_MAX`); what follows is not read.
 pub(super) const MAX_INTERPRETER_BYTES: u64 = 4 << 10;
 /// Bytes of one segment of notes; what follows is not read. Notes of libraries have a few hundred bytes.
 pub(super) const MAX_NOTES_BYTES: u64 = 1 << 20;
 /// How many times all bytes of a table of names are read, and how many bytes more, so that no small table is ever too
-/// small. Names of which one is the end of another are together longer than their table, but hardly as a linker makes them.
+/// small. Names of which one is the end of another are together longer than their table, but hardly as a linker makes
+/// them.
 pub(super) const MAX_NAME_READS: usize = 8;
 /// See [`MAX_NAME_READS`].
 pub(super) const MAX_MORE_NAME_BYTES: usize = 1 << 20;
-/// Dynamic symbols that are counted; more count as so many. Their table meets [`MAX_TABLE_BYTES`] before, at 11 million of
-/// 64-bit files; this one bounds the time of counting.
+/// Dynamic symbols that are counted; more count as so many. Their table meets [`MAX_TABLE_BYTES`] before, at 11 million
+/// of 64-bit files; this one bounds the time of counting.
 pub(super) const MAX_SYMBOLS: u64 = 1 << 28;
-/// Symbols that are compared in one chain of the GNU hash table. Linkers make about as many chains as symbols, so that a
-/// chain has a handful.
+/// Symbols that are compared in one chain of the GNU hash table. Linkers make about as many chains as symbols, so that
+/// a chain has a handful.
 pub(super) const MAX_HASH_LINKS: u32 = 1 << 16;
 /// Libraries of which symbol versions are needed; more are not read. Files need a few dozen.
 pub(super) const MAX_VERSION_LIBRARIES: u64 = 65_535;
 /// Symbol versions that are needed of all libraries together. libtorch needs fewer than a hundred.
 pub(super) const MAX_NEEDED_VERSIONS: u32 = 100_000;
-/// Libraries of which symbol versions are needed, and symbol versions, that an edit keeps apart from what it overwrites;
-/// those after so many are not looked at. It bounds the time that an edit takes, as all of them are compared with all that
-/// is overwritten.
+/// Libraries of which symbol versions are needed, and symbol versions, that an edit keeps apart from what it
+/// overwrites; those after so many are not looked at. It bounds the time that an edit takes, as all of them are
+/// compared with all that is overwritten.
 pub(super) const MAX_GUARDED_VERSIONS: u64 = 1 << 14;
-/// Bytes of zeros that an edit may add before what it appends. Programs whose memory is so much larger than their file are
-/// refused: old kernels look for program headers at the same distance from the first segment in both.
+/// Bytes of zeros that an edit may add before what it appends. Programs whose memory is so much larger than their file
+/// are refused: old kernels look for program headers at the same distance from the first segment in both.
 pub(super) const MAX_EDIT_PADDING_BYTES: u64 = 1 << 30;
 /// Bytes behind the end of a file that stripping may lose: padding to a page. More may be another file, such as an
 /// archive.
@@ -221,7 +222,8 @@ mod tests {
         assert_eq!([level(MAX_NOTES_BYTES), level(MAX_NOTES_BYTES + 8)], [Some(1), None]);
     }
 
-    /// A table of a mebibyte is read eight times and a mebibyte more; the smallest table allows a mebibyte of names too.
+    /// A table of a mebibyte is read eight times and a mebibyte more; the smallest table allows a mebibyte of names
+    /// too.
     #[test]
     fn names_are_read_up_to_the_limit() {
         let reads = |table: Vec<u8>| {

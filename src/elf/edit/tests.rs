@@ -441,7 +441,8 @@ fn zeros_are_added_up_to_the_limit() {
     assert_eq!(message, "it cannot be edited: 1073745920 bytes of zeros would have to be added");
 }
 
-/// The last library and the last version within the limit are kept apart from what is overwritten; those behind are not.
+/// The last library and the last version within the limit are kept apart from what is overwritten; those behind are
+/// not.
 #[test]
 fn versions_are_guarded_up_to_the_limit() {
     let source = Sample { fat: 1 << 20, ..library() }.build();
