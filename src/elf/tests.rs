@@ -62,6 +62,26 @@ fn hash_tables_of_s390x_have_words_of_either_size() {
     }
 }
 
+/// A table without buckets begins as one of wide words does: the section alone says that its words have 4 bytes.
+#[test]
+fn sh_entsize_decides_over_the_first_word() {
+    let all = sample::all();
+    let of_s390 = all.iter().filter(|sample| sample.machine == machine::S390);
+    for sample in of_s390 {
+        let with = |has_sections| sample::bytes(&Sample { has_sections, hash_word: Some(4), ..sample.clone() }.build());
+        let bytes = with(true);
+        let sections = Elf::read(&bytes).unwrap().sections(&bytes).unwrap();
+        let hash = sections.iter().find(|section| section.name == ".hash").unwrap();
+        let first = usize::try_from(hash.offset).unwrap();
+        let count = |mut bytes: Vec<u8>| {
+            bytes[first..][..4].fill(0);
+            Elf::read(&bytes).unwrap().symbol_count(&bytes).unwrap()
+        };
+        assert_eq!(count(bytes), 2);
+        assert_ne!(count(with(false)), 2, "without sections the first word decides");
+    }
+}
+
 /// GNU's hash table is preferred on s390x, unless it lists no symbol.
 #[test]
 fn gnu_hash_counts_the_symbols_of_s390x() {
