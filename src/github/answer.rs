@@ -5,11 +5,9 @@ use http::header::{DATE, LOCATION};
 use http::{HeaderMap, Method, Response, Uri};
 
 use super::error::GithubError;
+use super::limits::MOST_TOLD;
 use super::retry::Answer;
 use super::wire::WireError;
-
-/// Characters of a server's words that are told.
-const MOST_TOLD: usize = 300;
 
 /// An answer.
 #[derive(Debug, Clone)]

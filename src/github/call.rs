@@ -13,15 +13,12 @@ use super::answer::{Reply, words};
 use super::api::Api;
 use super::clock::Clock;
 use super::error::GithubError;
+use super::limits::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, MOST_REDIRECTS};
 use super::pace::Pace;
 use super::retry::{Answer, MOST_TRIES, Verdict, judge};
 use super::token::Token;
 use super::wire::{Body, Wire, WireError, read_body, whole};
 
-/// Bytes of one answer. A hundred releases with a thousand assets each are below it.
-const LARGEST_ANSWER_BYTES: usize = 256 << 20;
-/// Bytes of an answer that says why a file cannot be had.
-const LARGEST_REFUSAL_BYTES: usize = 64 << 10;
 /// How often the wish to stop is looked for while waiting.
 const GLANCE: Duration = Duration::from_millis(100);
 /// The same in a long wait: of the 7.5 seconds that a cancelled job has, one is spent on it.
@@ -33,8 +30,6 @@ const GRACE: Duration = Duration::from_secs(4);
 const API_VERSION: (&str, &str) = ("x-github-api-version", "2022-11-28");
 /// What answers are asked for in (GitHub Docs, "Media types").
 const JSON: &str = "application/vnd.github+json";
-/// How often a file may be said to lie elsewhere: GitHub says it once, and what stands between may again.
-const MOST_REDIRECTS: usize = 5;
 
 /// What a call does, and so what may be done where it had no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,6 +20,7 @@ use super::api::Api;
 use super::call::{Caller, OnWait, Stop};
 use super::clock::Clock;
 use super::error::GithubError;
+use super::limits::MOST_PAGES;
 use super::octo::{octocrab, read, reply};
 use super::pace::{Pace, Rates};
 use super::token::Token;
@@ -28,9 +29,6 @@ use crate::names::RepoName;
 
 pub use send::{Sent, Upload};
 pub use tags::TagObject;
-
-/// Pages of one listing that are read: 5,000 releases.
-const MOST_PAGES: usize = 50;
 
 /// The releases of one repository.
 pub struct Client {

@@ -43,9 +43,9 @@ impl TagRulesetDetails {
     }
 }
 
-/// Returns whether a pattern of a ruleset fits a tag. Patterns are those of fnmatch with `FNM_PATHNAME`, in which `*` is no
-/// `/` and `**/` any folders (GitHub Docs, "Creating rulesets for a repository", "Using fnmatch syntax"); a set such as
-/// `[ab]` is not understood here.
+/// Returns whether a pattern of a ruleset fits a tag. Patterns are those of fnmatch with `FNM_PATHNAME`, in which `*`
+/// is no `/` and `**/` any folders (GitHub Docs, "Creating rulesets for a repository", "Using fnmatch syntax"); a set
+/// such as `[ab]` is not understood here.
 fn ref_fits(pattern: &str, tag: &str) -> Option<bool> {
     if pattern == "~ALL" {
         return Some(true);

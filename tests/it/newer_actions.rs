@@ -297,3 +297,39 @@ fn a_row_of_the_tool_is_refreshed_and_pins_it_in_the_rendered_workflow() {
     assert!(workflow.contains(&format!("uses: {tool}@{sha} # v0.2.0\n")), "{workflow}");
     assert!(!workflow.contains("[unpinned-uses]"), "{workflow}");
 }
+
+/// `LARGEST_FILE_BYTES`: 1 MiB.
+#[test]
+fn an_action_file_of_more_than_a_mebibyte_is_not_read() {
+    for (bytes, is_read) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let (project, server) = world(&[]);
+        let sha = release(&server, CHECKOUT, "v7.9.9", "node24");
+        let mut github = server.github();
+        let files = github.repository_mut(CHECKOUT).files.get_mut(&sha).unwrap();
+        let text = files.get_mut("action.yml").unwrap();
+        text.push_str(&"#".repeat(bytes - text.len()));
+        drop(github);
+        let url = server.url();
+        let said =
+            project.run(&["compat", "refresh", "--actions", "--api-url", &url]).exits(if is_read { 0 } else { 3 });
+        assert_eq!(said.stderr.contains("v7.0.1 -> v7.9.9"), is_read, "{}", said.stderr);
+    }
+}
+
+/// `MOST_PAGES`: 50 of a hundred tags.
+#[test]
+fn a_listing_of_more_than_fifty_pages_is_not_read() {
+    for (tags, is_read) in [(5000, true), (5001, false)] {
+        let (project, server) = world(&[]);
+        let mut github = server.github();
+        let all = &mut github.repository_mut(CHECKOUT).tags;
+        for number in all.len()..tags {
+            all.insert(format!("w{number}"), sha_of("w"));
+        }
+        drop(github);
+        let url = server.url();
+        let said =
+            project.run(&["compat", "refresh", "--actions", "--api-url", &url]).exits(if is_read { 0 } else { 3 });
+        assert_eq!(said.stderr.contains("it has more than 50 pages"), !is_read, "{}", said.stderr);
+    }
+}

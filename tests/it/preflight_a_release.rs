@@ -547,7 +547,8 @@ fn names_of_a_plan_that_a_release_cannot_hold_together_are_refused() {
     ");
 }
 
-/// The job that plans has `actions: read` for this: else GitHub tells it nothing of a private repository's environments.
+/// The job that plans has `actions: read` for this: else GitHub tells it nothing of a private repository's
+/// environments.
 #[test]
 fn a_read_only_token_sees_the_environments_that_it_may_read() {
     let server = ready();
@@ -563,4 +564,41 @@ fn a_read_only_token_sees_the_environments_that_it_may_read() {
     assert_eq!(ask("planner", 0), "passed: `release` takes tags such as `v*`");
     repository(&|of| drop(of.environments.insert("release".to_owned(), Some(vec!["x*".to_owned()]))));
     assert!(ask("planner", 1).starts_with("failed: the environment `release` takes tags of `x*` only"));
+}
+
+/// `LONGEST_DEADLINE_MIN`: a day; `MOST_MINUTES` of a build: a year.
+#[test]
+fn deadlines_are_at_most_a_day_and_caps_a_year() {
+    let is_taken = |words: &[&str]| rock_matrix::cli::command().try_get_matches_from(words).is_ok();
+    let preflight = ["rock-matrix", "release", "preflight", "--state", "state.json", "--tag", "v1", "--deadline"];
+    assert_eq!(["1440", "1441"].map(|minutes| is_taken(&[&preflight[..], &[minutes]].concat())), [true, false]);
+    let build = ["rock-matrix", "build", "JOB", "--cap"];
+    assert_eq!(["525600", "525601"].map(|minutes| is_taken(&[&build[..], &[minutes]].concat())), [true, false]);
+}
+
+/// `LONGEST_NAME_BYTES`: 238, so that the name of a replacement has at most 255.
+#[test]
+fn a_name_of_the_plan_has_at_most_238_bytes() {
+    let mut project = plan_of(4).file("state.json", "[]");
+    let name = "b-1.0+rocm62.-cp311-cp311-linux_x86_64.whl";
+    let plan = project.read("plan.json");
+    for (bytes, exit) in [(238, 0), (239, 1)] {
+        let long = plan.replace("b-1.0+rocm62-", &format!("b-1.0+rocm62.{}-", "b".repeat(bytes - name.len())));
+        project = project.file("long.json", &long);
+        let said =
+            project.run(&["release", "preflight", "--state", "state.json", "--tag", "v1", "--plan", "long.json"]);
+        let said = said.exits(exit).stderr;
+        assert_eq!(said.contains("its name has 239 bytes, and 238 can be published"), exit == 1, "{said}");
+    }
+}
+
+/// `LARGEST_TOKEN_BYTES`: 16 KiB.
+#[test]
+fn a_file_with_a_token_has_at_most_16_kibibytes() {
+    for (bytes, is_read) in [(16 << 10, true), ((16 << 10) + 1, false)] {
+        let project = Project::new().file("token", &"t".repeat(bytes));
+        let words = ["release", "preflight", "--repo", "me/wheels", "--tag", "v1", "--token-file", "token"];
+        let said = project.run(&[&words[..], &["--api-url", "http://127.0.0.1:9"]].concat()).exits(3).stderr;
+        assert_eq!(said.contains("G107 no-answer"), is_read, "{}", said.chars().take(500).collect::<String>());
+    }
 }

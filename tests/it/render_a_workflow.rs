@@ -762,8 +762,8 @@ fn a_release_is_a_prerelease_as_the_matrix_file_says() {
 }
 
 /// A status function takes the place of the `success()` that GitHub puts before every other condition (GitHub Docs,
-/// "Evaluate expressions in workflows and actions", "Status check functions"), so what a matrix only waits for may fail or
-/// be skipped.
+/// "Evaluate expressions in workflows and actions", "Status check functions"), so what a matrix only waits for may fail
+/// or be skipped.
 #[test]
 fn a_matrix_that_waits_runs_however_the_earlier_one_ended() {
     let project = many(Project::new(), 257);

@@ -66,16 +66,16 @@ pub fn no_right(is_integration: bool) -> Reply {
     reply
 }
 
-/// `403` for the token of a workflow or an app without a right, and the right that it lacks (REST API, "Troubleshooting the
-/// REST API", "Resource not accessible").
+/// `403` for the token of a workflow or an app without a right, and the right that it lacks (REST API, "Troubleshooting
+/// the REST API", "Resource not accessible").
 pub fn lacks(permission: &str) -> Reply {
     let mut reply = refusal(403, "Resource not accessible by integration");
     reply.set("x-accepted-github-permissions", permission);
     reply
 }
 
-/// What a ruleset on tags says: googleapis/release-please-action issue 1194 and aaif-goose/goose pull request 4704 have the
-/// whole `422`. A `403` comes from hooks of organisations.
+/// What a ruleset on tags says: googleapis/release-please-action issue 1194 and aaif-goose/goose pull request 4704 have
+/// the whole `422`. A `403` comes from hooks of organisations.
 pub fn tag_ruleset(status: u16) -> Reply {
     const RULES: &str =
         "pre_receive Repository rule violations found\n\nCannot create ref due to creations being restricted.\n\n";

@@ -6,9 +6,9 @@ use std::str::FromStr;
 /// One thing that goes wrong with one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing is done and the status is a server's fault or a `408`; an upload is read first and leaves `starter` (REST API,
-    /// "Upload a release asset": after a `502 Bad Gateway`; damianvtran/local-operator-ui pull request 322: after a
-    /// `500`).
+    /// Nothing is done and the status is a server's fault or a `408`; an upload is read first and leaves `starter`
+    /// (REST API, "Upload a release asset": after a `502 Bad Gateway`; damianvtran/local-operator-ui pull request 322:
+    /// after a `500`).
     Status(u16),
     /// It is done, and the status says that it is not.
     Done(u16),

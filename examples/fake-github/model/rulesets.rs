@@ -28,8 +28,8 @@ pub fn list(call: &Call, repository: &Repository) -> Reply {
     reply
 }
 
-/// One ruleset with its conditions and rules (REST API, "Get a repository ruleset"). `bypass_actors` is only for those who
-/// may change it, which nobody may here.
+/// One ruleset with its conditions and rules (REST API, "Get a repository ruleset"). `bypass_actors` is only for those
+/// who may change it, which nobody may here.
 pub fn get(call: &Call, repository: &Repository) -> Reply {
     let Some(ruleset) = repository.tag_ruleset.as_ref().filter(|of| call.route.id == ID && !of.is_hidden) else {
         return errors::not_found();

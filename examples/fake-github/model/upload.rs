@@ -14,8 +14,8 @@ use super::shapes::Shaper;
 use super::state::{Asset, Repository};
 
 /// An upload whose body is still to come. Its asset is there as `starter`: "When an upstream failure occurs, you will
-/// receive a `502 Bad Gateway` status. This may leave an empty asset with a state of `starter`. It can be safely deleted."
-/// (REST API, "Upload a release asset").
+/// receive a `502 Bad Gateway` status. This may leave an empty asset with a state of `starter`. It can be safely
+/// deleted." (REST API, "Upload a release asset").
 #[derive(Debug)]
 pub struct Upload {
     /// Where the connection is to be cut, in bytes of the body.
@@ -44,8 +44,8 @@ impl Call<'_> {
     ) -> Result<Upload, Reply> {
         let length = self.request.get("content-length").unwrap_or_default();
         let (Some(size_bytes), None) = (self.request.length(), self.request.get("transfer-encoding")) else {
-            // skx/github-action-publish-binaries issue 19, PyGithub/PyGithub pull request 525: `Bad Content-Length: `, with
-            // what the header said; denoland/deno issue 24197: for a body in chunks.
+            // skx/github-action-publish-binaries issue 19, PyGithub/PyGithub pull request 525: `Bad Content-Length: `,
+            // with what the header said; denoland/deno issue 24197: for a body in chunks.
             return Err(errors::upload_refusal(400, &format!("Bad Content-Length: {length}")));
         };
         let Some(release) = repository.releases.get_mut(&self.route.id) else { return Err(errors::not_found()) };

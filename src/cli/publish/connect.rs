@@ -9,12 +9,12 @@ use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::github::{Api, Calls, Client, GithubError, Net, OnWait, Rates, SystemClock, Through, Token, UploadsHost};
+use crate::github::{
+    Api, Calls, Client, GithubError, LARGEST_TOKEN_BYTES, LONGEST_DEADLINE_MIN, Net, OnWait, Rates, SystemClock,
+    Through, Token, UploadsHost,
+};
 use crate::names::{RepoName, RepoNameError};
 use crate::sys::{self, Signals, StopSignal};
-
-/// A token is shorter.
-const LARGEST_TOKEN_BYTES: u64 = 16 << 10;
 
 /// How GitHub is reached
 #[derive(Debug, Clone, clap::Args)]
@@ -34,7 +34,7 @@ pub(in crate::cli) struct Connection {
     )]
     token_file: Option<PathBuf>,
     /// Minutes that all calls and waits may take together [default: 45 to publish, with --slow 300, and 10 to read]
-    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=1440), help_heading = "GitHub")]
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=LONGEST_DEADLINE_MIN), help_heading = "GitHub")]
     deadline: Option<u64>,
 }
 

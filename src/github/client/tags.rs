@@ -3,13 +3,12 @@
 use super::{Client, found};
 use crate::compat::refresh::actions::Tag;
 use crate::github::error::GithubError;
+use crate::github::limits::LARGEST_FILE_BYTES;
 use crate::names::percent_encode;
 use crate::publish::{TagTarget, Target};
 
 /// The content of a file, not what is known of it (REST API, "Get repository content").
 const RAW: &str = "application/vnd.github.raw+json";
-/// Bytes of a file that is read as text. An `action.yml` has some thousands.
-const LARGEST_FILE_BYTES: usize = 1 << 20;
 
 /// What a tag names: a commit, or an object of the tag's own.
 #[derive(Debug, Clone, serde::Deserialize)]
