@@ -5,7 +5,8 @@ use std::io::{self, Read};
 
 use rock_matrix::archive::limits::{MAX_MEMBERS, MAX_PATH_BYTES};
 use rock_matrix::archive::{ArchiveError, Unpacked, UnpackedKind, each_member};
-use rock_matrix::sdk::bucket::{MAX_FILES, Page, page};
+use rock_matrix::sdk::bucket::{Page, page};
+use rock_matrix::sdk::limits::MAX_FILES;
 
 /// Tar: each member begins behind the one before it, holds what the archive has there, and keeps to the limits.
 pub fn tar(bytes: &[u8]) {

@@ -12,5 +12,7 @@ pub const MAX_NAME_BYTES: u64 = 64 << 20;
 /// The logarithm of the largest window of zstd: 128 MiB, as `zstd --ultra -22` makes it. Without being asked to, the `zstd`
 /// program decompresses no more either (RFC 8878, section 3.1.1.1.2, recommends 8 MiB at least).
 pub const MAX_ZSTD_WINDOW_LOG: u32 = 27;
+/// The largest member that is held in memory where it is read out of order; a larger one goes to a temporary file.
+pub const MAX_MEMBER_IN_MEMORY_BYTES: u64 = 64 << 20;
 /// All memory of an xz decoder. `xz -9` needs 65 MiB (xz(1)).
 pub const MAX_XZ_BYTES: u64 = 256 << 20;

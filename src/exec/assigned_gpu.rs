@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use super::limits::MAX_DEVICES_BYTES;
 use crate::diagnostic::{Diagnostic, Place, registry::release as codes};
 use crate::recipe::container::{AssignedGpu, render_nodes};
 use crate::sys;
@@ -16,8 +17,6 @@ pub const PODINFO: &str = "/etc/podinfo";
 const ISOLATION: &str = "gha-gpu-isolation-settings";
 /// Options that give the container the render nodes of the GPU.
 const RENDER_DEVICES: &str = "gha-render-devices";
-/// Bytes of a list of devices. One has some hundreds.
-const LARGEST_LIST_BYTES: u64 = 4096;
 
 /// Reads which GPU is assigned; `None` on a machine that does not say.
 ///
@@ -30,7 +29,7 @@ pub fn assigned_gpu(podinfo: &Path) -> Result<Option<AssignedGpu>, Diagnostic> {
         gpu.env_file = Some(isolation.display().to_string());
     }
     if sys::exists(&devices) {
-        let text = sys::read_text(&devices, LARGEST_LIST_BYTES).map_err(Diagnostic::from)?;
+        let text = sys::read_text(&devices, MAX_DEVICES_BYTES).map_err(Diagnostic::from)?;
         gpu.render_nodes = render_nodes(&text).map_err(|word| {
             Diagnostic::new(&codes::STRANGE_DEVICE, format!("`{word}` is not a device below `/dev/dri`"))
                 .at(Place::File(devices.display().to_string().into()), "")
@@ -44,7 +43,7 @@ pub fn assigned_gpu(podinfo: &Path) -> Result<Option<AssignedGpu>, Diagnostic> {
 mod tests {
     #![allow(clippy::disallowed_methods, reason = "the tests make such files")]
 
-    use super::{assigned_gpu, render_nodes};
+    use super::{MAX_DEVICES_BYTES, assigned_gpu, render_nodes};
     use crate::recipe::container::AssignedGpu;
 
     #[test]
@@ -59,6 +58,17 @@ mod tests {
         let file = folder.path().join("gha-gpu-isolation-settings").display().to_string();
         let expected = AssignedGpu { env_file: Some(file), render_nodes: vec!["/dev/dri/renderD129".to_owned()] };
         assert_eq!(assigned_gpu(folder.path()).unwrap(), Some(expected));
+    }
+
+    #[test]
+    fn a_list_of_devices_past_its_limit_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let most = usize::try_from(MAX_DEVICES_BYTES).unwrap();
+        let write = |bytes: usize| std::fs::write(folder.path().join("gha-render-devices"), " ".repeat(bytes)).unwrap();
+        write(most);
+        assert_eq!(assigned_gpu(folder.path()).unwrap(), None);
+        write(most + 1);
+        assert!(assigned_gpu(folder.path()).unwrap_err().message.contains("larger than 4096 bytes"));
     }
 
     #[test]

@@ -8,13 +8,11 @@ use crate::sys::StopSignal;
 use super::collect::CollectFault;
 use super::engine_fault::EngineFault;
 use super::folder::OpenFault;
+use super::limits::MAX_REASON_CHARS;
 use super::resume::UnknownStage;
 
 /// What the C library says when a disk is full (`ENOSPC`).
 const DISK_FULL: &str = "No space left on device";
-
-/// How much of the last line of a stage a reason quotes.
-const REASON_CHARS: usize = 200;
 
 /// How a build ended.
 #[derive(Debug)]
@@ -143,7 +141,7 @@ impl StepFault {
         let said = self.tail.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
         said.map_or_else(
             || told.clone(),
-            |line| format!("{told}: {}", line.chars().take(REASON_CHARS).collect::<String>()),
+            |line| format!("{told}: {}", line.chars().take(MAX_REASON_CHARS).collect::<String>()),
         )
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::{MAX_LINE_BYTES, MAX_RECORD_BYTES, MAX_SHOWN_BYTES};
 use crate::config::syntax;
 use crate::names::{Digest, is_file_name};
 use crate::recipe::container::Engine;
@@ -12,8 +13,6 @@ use crate::sys::{self, Below, FileError};
 
 /// The version of the form.
 const VERSION: u32 = 1;
-/// The largest `build.json` that is read; real ones have a few KiB.
-const LARGEST_RECORD_BYTES: u64 = 16 << 20;
 
 /// What a build did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,7 +187,7 @@ impl Record {
     }
 
     /// Refuses what would become a path, an option or a line of a script, and is none of the texts that a build writes
-    /// there. Texts that are only shown, such as `reason` and `used`, may hold anything.
+    /// there. Texts that are only shown, such as `reason` and `used`, are lines of a bounded length.
     fn check(&self) -> Result<(), String> {
         let is_word = |text: &str| {
             !text.starts_with('-') && syntax::unprintable(text).is_none() && !text.contains(char::is_whitespace)
@@ -197,12 +196,16 @@ impl Record {
         let is_image =
             |image: &Option<String>| image.as_deref().is_none_or(|image| !image.is_empty() && is_word(image));
         let is_stage = |stage: &StageRecord| {
-            syntax::is_label(stage.stage.trim_start_matches('_')) && is_word(&stage.hash) && is_word(&stage.answers)
+            let is_shown = stage.ended.as_deref().is_none_or(is_shown);
+            syntax::is_label(stage.stage.trim_start_matches('_'))
+                && is_word(&stage.hash)
+                && is_word(&stage.answers)
+                && is_shown
         };
         let is_wheel = |wheel: &BuiltWheel| {
             // `actions/upload-artifact` leaves out files whose name starts with a dot.
             let is_name = is_file_name(&wheel.name) && is_word(&wheel.name) && !wheel.name.starts_with('.');
-            is_name && wheel.digest.parse::<Digest>().is_ok()
+            is_name && is_line(&wheel.path) && wheel.digest.parse::<Digest>().is_ok()
         };
         let is_file = is_file_name(&self.expected_wheel) && is_word(&self.expected_wheel);
         let fields = [
@@ -215,6 +218,9 @@ impl Record {
             ("image_digest", is_image(&self.image_digest)),
             ("stages", self.stages.iter().all(is_stage)),
             ("wheels", self.wheels.iter().all(is_wheel)),
+            ("used", self.used.iter().all(is_used)),
+            ("figures", self.figures.iter().all(is_counted)),
+            ("reason", self.reason.as_deref().is_none_or(is_shown)),
             ("log", is_line(&self.log)),
             ("generator", is_line(&self.generator)),
         ];
@@ -240,7 +246,7 @@ impl Record {
         if !sys::exists(path) {
             return Ok(None);
         }
-        let text = sys::read_text(path, LARGEST_RECORD_BYTES).map_err(|e| e.to_string())?;
+        let text = sys::read_text(path, MAX_RECORD_BYTES).map_err(|e| e.to_string())?;
         Self::from_json(&text).map(Some).map_err(|e| e.to_string())
     }
 
@@ -252,13 +258,36 @@ impl Record {
         if matches!(file.exists(), Ok(false)) {
             return Ok(None);
         }
-        let text = file.read_text(LARGEST_RECORD_BYTES).map_err(|e| e.to_string())?;
+        let text = file.read_text(MAX_RECORD_BYTES).map_err(|e| e.to_string())?;
         Self::from_json(&text).map(Some).map_err(|e| e.to_string())
     }
 }
 
 fn is_line(text: &str) -> bool {
-    syntax::unprintable(text).is_none()
+    syntax::unprintable(text).is_none() && text.len() <= MAX_LINE_BYTES
+}
+
+/// Whether a record may have a text that is only shown.
+fn is_shown(text: &str) -> bool {
+    syntax::unprintable(text).is_none() && text.len() <= MAX_SHOWN_BYTES
+}
+
+/// Whether a record may have what a build said that it used.
+pub(super) fn is_used((name, value): (&String, &Option<String>)) -> bool {
+    is_shown(name) && value.as_deref().is_none_or(is_shown)
+}
+
+/// Whether a record may have what a build counted.
+pub(super) fn is_counted((name, counts): (&String, &BTreeMap<String, u64>)) -> bool {
+    is_shown(name) && counts.keys().all(|word| is_shown(word))
+}
+
+/// A text as a record may have it: with blanks for what does not print, and cut to a length.
+pub fn shown_text(text: &str) -> String {
+    let mut text: String =
+        text.chars().map(|c| if syntax::unprintable(c.encode_utf8(&mut [0; 4])).is_some() { ' ' } else { c }).collect();
+    text.truncate(text.floor_char_boundary(MAX_SHOWN_BYTES));
+    text
 }
 
 #[cfg(test)]
@@ -293,6 +322,11 @@ mod tests {
         let digest = format!("sha256:{}", "07".repeat(32));
         let (name, path) = ("a-1-py3-none-any.whl".to_owned(), "dist/a-1-py3-none-any.whl".to_owned());
         record.wheels.push(BuiltWheel { name, path, digest, size_bytes: 1 });
+        let most = "x".repeat(MAX_SHOWN_BYTES);
+        let long = format!("{most}x");
+        record.reason = Some(most.clone());
+        record.stages[0].ended = Some("exit status 2".to_owned());
+        record.used.insert("torch".to_owned(), Some(most));
         let whole = serde_json::to_value(&record).unwrap();
         assert_eq!(Record::from_json(&whole.to_string()).unwrap(), record);
         for (field, value) in [
@@ -308,6 +342,12 @@ mod tests {
             ("/stages/0/hash", "a\nb"),
             ("/wheels/0/name", ".a-1-py3-none-any.whl"),
             ("/log", "a\u{1b}[2J"),
+            ("/reason", "a\nb"),
+            ("/reason", long.as_str()),
+            ("/used/torch", "a\u{1b}[2J"),
+            ("/used/torch", long.as_str()),
+            ("/stages/0/ended", "a\u{202e}b"),
+            ("/wheels/0/path", "dist/a\nb"),
         ] {
             let mut hostile = whole.clone();
             *hostile.pointer_mut(field).unwrap() = value.into();
@@ -315,6 +355,20 @@ mod tests {
             let name = field.split('/').nth(1).unwrap();
             assert_eq!(told, format!("`{name}` holds what no build writes there"), "{value:?}");
         }
+        for name in ["a\nb", long.as_str()] {
+            let mut hostile = record.clone();
+            hostile.used.insert(name.to_owned(), None);
+            assert!(Record::from_json(&hostile.to_json()).unwrap_err().to_string().starts_with("`used` holds"));
+            let mut hostile = record.clone();
+            hostile.figures.insert("ccache".to_owned(), [(name.to_owned(), 1)].into());
+            assert!(Record::from_json(&hostile.to_json()).unwrap_err().to_string().starts_with("`figures` holds"));
+        }
+    }
+
+    #[test]
+    fn a_text_of_any_kind_is_shown_as_a_record_may_have_it() {
+        let text = shown_text(&format!("a\nb\u{1b}[2J\u{202e}{}", "é".repeat(MAX_SHOWN_BYTES)));
+        assert!(text.starts_with("a b [2J é") && is_shown(&text) && text.len() > MAX_SHOWN_BYTES - 2, "{text:.20}");
     }
 
     #[test]
@@ -322,7 +376,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("build.json");
         let text = Record::new("rock-matrix 0", "job", "a-1-py3-none-any.whl").to_json();
-        let most = usize::try_from(LARGEST_RECORD_BYTES).unwrap();
+        let most = usize::try_from(MAX_RECORD_BYTES).unwrap();
         let padded = |bytes: usize| format!("{}{text}", " ".repeat(bytes - text.len()));
         sys::write_atomic(&path, padded(most).as_bytes()).unwrap();
         assert!(Record::load(&path).unwrap().is_some());

@@ -9,7 +9,8 @@ use super::container::{Containment, run_container, unusable};
 use super::engine_fault::EngineFault;
 use super::fault::BuildEnd;
 use super::folder::{JobFolder, OpenFault, Opened, open};
-use super::record::{Outcome, Record, StageRecord};
+use super::limits::MAX_FACTS_BYTES;
+use super::record::{Outcome, Record, StageRecord, is_counted, is_used, shown_text};
 use super::resume::{Continue, UnknownStage, first_step};
 use super::run::{Event, Limits, Order, ask_again, run_steps};
 use super::runner::Runner;
@@ -20,8 +21,6 @@ use crate::recipe::container::{self, Engine};
 use crate::recipe::{FIGURES_FILE, RECORD_FILE, Step};
 use crate::sys::{self, Signals};
 
-/// The largest file of facts that a build may leave.
-const LARGEST_FACTS_BYTES: u64 = 1 << 20;
 /// How long processes that left their stage's group may take to end when the build is over.
 const STRAY_GRACE: Duration = Duration::from_secs(5);
 
@@ -153,8 +152,11 @@ pub fn build(
         (Ok(_), None) => run_steps(&order, &mut record, runner, tell),
     };
     sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
+    // What a record cannot have would make it unreadable.
     record.used = left(folder, RECORD_FILE);
+    record.used.retain(|name, value| is_used((name, value)));
     record.figures = left(folder, FIGURES_FILE);
+    record.figures.retain(|name, counts| is_counted((name, counts)));
     record.seconds = runner.clock().saturating_sub(begun).as_secs();
     record.disk_after_bytes = sys::free_bytes(folder.path());
     record.outcome = match &end {
@@ -164,7 +166,7 @@ pub fn build(
         BuildEnd::Stopped(..) => Outcome::Stopped,
         BuildEnd::Engine(_) | BuildEnd::File(_) => Outcome::Machine,
     };
-    record.reason = end.reason();
+    record.reason = end.reason().map(|reason| shown_text(&reason));
     // A container that did not start has built nothing: what an earlier build had done stays as it was.
     let kept = opened.before.as_ref().filter(|_| matches!(end, BuildEnd::Engine(_)));
     if let Err(error) = kept.unwrap_or(&record).save(&folder.record())
@@ -177,7 +179,7 @@ pub fn build(
 
 /// What the build left in a file, by name: what it really used, or what it counted.
 fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String, T> {
-    let text = folder.at(file).read_text(LARGEST_FACTS_BYTES).unwrap_or_default();
+    let text = folder.at(file).read_text(MAX_FACTS_BYTES).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 

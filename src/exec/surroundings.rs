@@ -5,6 +5,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::folder::FACTS;
+use super::limits::MAX_ANSWER_BYTES;
 use crate::names::Digest;
 use crate::recipe::{CALLER_VARIABLE, LATE, SHELL_VARIABLE, Step};
 use crate::sys::process::Invocation;
@@ -12,9 +13,6 @@ use crate::sys::{self, Below, Environment};
 
 /// The variable by which everything that belongs to a build is found again. Its value is the job's folder.
 pub(super) const MARK: &str = "ROCK_JOB_FOLDER";
-
-/// The largest answer that a step may have found.
-const LARGEST_ANSWER_BYTES: u64 = 1 << 20;
 
 /// What steps find on this machine.
 #[derive(Debug, Clone)]
@@ -72,7 +70,7 @@ pub(super) fn answers(step: &Step, folder: &Path) -> String {
 
 /// What an earlier step found; nothing where it was not asked.
 fn answer(fact: &str, folder: &Path) -> String {
-    Below::new(folder, Path::new(FACTS).join(fact)).read_text(LARGEST_ANSWER_BYTES).unwrap_or_default()
+    Below::new(folder, Path::new(FACTS).join(fact)).read_text(MAX_ANSWER_BYTES).unwrap_or_default()
 }
 
 /// Puts the folder that the program is called from, and what earlier steps found, in the place of the variables that a

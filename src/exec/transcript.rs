@@ -3,14 +3,8 @@
 use std::collections::VecDeque;
 use std::io::Write;
 
+use super::limits::{MAX_TAIL_LINE_CHARS, MAX_TAIL_LINES, MAX_UNFINISHED_LINE_BYTES};
 use super::mask::Masks;
-
-/// Lines kept for a message about a failure.
-const TAIL_LINES: usize = 20;
-/// A line of the tail is cut here.
-const TAIL_LINE_CHARS: usize = 400;
-/// An unfinished line longer than this is written in pieces.
-const LONGEST_LINE_BYTES: usize = 64 << 10;
 
 /// Takes output as it comes, writes it masked, and keeps its tail.
 pub(super) struct Transcript<'a> {
@@ -46,7 +40,7 @@ impl<'a> Transcript<'a> {
                 lines.extend(self.take(&line)?);
             }
         }
-        if self.unfinished.len() > LONGEST_LINE_BYTES {
+        if self.unfinished.len() > MAX_UNFINISHED_LINE_BYTES {
             let kept = self.masks.longest();
             let masked = self.masks.hide_bytes(&self.unfinished);
             let cut = masked.len().saturating_sub(kept);
@@ -102,7 +96,7 @@ impl<'a> Transcript<'a> {
         if text.is_empty() {
             return Ok(None);
         }
-        if self.tail.len() == TAIL_LINES {
+        if self.tail.len() == MAX_TAIL_LINES {
             self.tail.pop_front();
         }
         self.tail.push_back(text.clone());
@@ -128,7 +122,7 @@ fn plain(line: &str) -> String {
         }
     }
     let text = text.trim_end();
-    match text.char_indices().nth(TAIL_LINE_CHARS) {
+    match text.char_indices().nth(MAX_TAIL_LINE_CHARS) {
         Some((cut, _)) => format!("{}…", &text[..cut]),
         None => text.to_owned(),
     }
@@ -174,6 +168,16 @@ mod tests {
         }
         let tail = transcript.tail();
         assert_eq!((tail.len(), tail[0].as_str(), tail[19].as_str()), (20, "line 30", "line 49"));
+    }
+
+    #[test]
+    fn a_line_is_cut_and_one_without_an_end_comes_in_pieces() {
+        let masks = Masks::default();
+        let fed = |bytes: usize| Transcript::new(std::io::sink(), &masks).feed(&vec![b'x'; bytes]).unwrap();
+        assert!(fed(MAX_UNFINISHED_LINE_BYTES).is_empty());
+        assert_eq!(fed(MAX_UNFINISHED_LINE_BYTES + 1), [format!("{}…", "x".repeat(MAX_TAIL_LINE_CHARS))]);
+        assert_eq!(plain(&"é".repeat(MAX_TAIL_LINE_CHARS)), "é".repeat(MAX_TAIL_LINE_CHARS));
+        assert_eq!(plain(&"é".repeat(MAX_TAIL_LINE_CHARS + 1)), "é".repeat(MAX_TAIL_LINE_CHARS) + "…");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::Event;
 use regex::Regex;
 
+use super::limits::{MAX_FILES, MAX_LISTING_DEPTH};
 use crate::archive::Compression;
 use crate::config::Platform;
 use crate::names::{ArtifactName, Component, Digest};
@@ -31,12 +32,8 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// The deepest element of a listing; those of S3 are three deep.
-const MAX_DEPTH: usize = 32;
 /// The length of `]]>`.
 const CDATA_END: u64 = 3;
-/// The most files of one run. A run has some hundred.
-pub const MAX_FILES: usize = 100_000;
 
 /// Reads a page of a listing (Amazon S3, `ListObjectsV2`). The time is linear in its length.
 ///
@@ -49,9 +46,11 @@ pub fn page(xml: &str) -> Result<Page, String> {
     loop {
         match reader.read_event().map_err(|error| error.to_string())? {
             Event::Start(tag) => {
-                if path.len() == MAX_DEPTH {
+                if path.len() == MAX_LISTING_DEPTH {
                     let at = reader.buffer_position();
-                    return Err(format!("it has more than {MAX_DEPTH} elements within each other, at byte {at}"));
+                    return Err(format!(
+                        "it has more than {MAX_LISTING_DEPTH} elements within each other, at byte {at}"
+                    ));
                 }
                 path.push(tag.local_name().as_ref().to_owned());
                 text.clear();
@@ -156,8 +155,6 @@ impl Published {
 pub const SUM: &str = ".sha256sum";
 /// The digest of the archive that a folder was unpacked from, in that folder; no package holds it.
 pub const UNPACKED_SUM: &str = ".archive.sha256sum";
-/// What is read of either: a digest and a name.
-pub const LARGEST_SUM_BYTES: u64 = 64 << 10;
 
 /// Where the digest of an archive lies.
 pub fn path_of_sum(archive: &Path) -> PathBuf {
@@ -219,7 +216,7 @@ impl Choice {
 mod tests {
     use regex::Regex;
 
-    use super::{Choice, MAX_DEPTH, MAX_FILES, Published, folder_of_run, page};
+    use super::{Choice, MAX_FILES, MAX_LISTING_DEPTH, Published, folder_of_run, page};
     use crate::config::Platform;
 
     #[test]
@@ -254,9 +251,9 @@ mod tests {
             let inner = format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
             page(&format!("<ListBucketResult>{inner}</ListBucketResult>"))
         };
-        assert_eq!(nested(MAX_DEPTH - 1), Ok(super::Page::default()));
+        assert_eq!(nested(MAX_LISTING_DEPTH - 1), Ok(super::Page::default()));
         let said = "it has more than 32 elements within each other, at byte 114";
-        assert_eq!(nested(MAX_DEPTH), Err(said.to_owned()));
+        assert_eq!(nested(MAX_LISTING_DEPTH), Err(said.to_owned()));
         let files = |count: usize| {
             let all = "<Contents><Key>k</Key><Size>1</Size></Contents>".repeat(count);
             page(&format!("<ListBucketResult>{all}</ListBucketResult>")).map(|page| page.objects.len())

@@ -1,4 +1,4 @@
-//! Limits on artifacts that others made, and the diagnostics of archives that cannot be read.
+//! Limits on artifacts, listings and packages that others made, and the diagnostics of archives that cannot be read.
 
 use std::io;
 use std::path::Path;
@@ -14,6 +14,35 @@ pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 pub const MAX_ROOTS: usize = 1000;
 /// The most faults that are reported of one artifact; behind them nothing more is read of it.
 pub const MAX_FAULTS: usize = 1000;
+/// The most links that are followed on the way to one file (`MAXSYMLINKS` of Linux, `namei.h`).
+pub const MAX_LINKS: usize = 40;
+/// The largest page of what a bucket lists. One has a thousand names (Amazon S3, `ListObjectsV2`).
+pub const MAX_PAGE_BYTES: u64 = 16 << 20;
+/// The most pages of one run. A run has some hundred files; a listing without end is none.
+pub const MAX_PAGES: usize = 1000;
+/// The deepest element of a listing; those of S3 are three deep.
+pub const MAX_LISTING_DEPTH: usize = 32;
+/// The most files of one run. A run has some hundred.
+pub const MAX_FILES: usize = 100_000;
+/// The largest file with the digest of an archive: a digest and a name.
+pub const MAX_SUM_BYTES: u64 = 64 << 10;
+/// The largest manifest of a build (`therock_manifest.json`). It has a few kB for each submodule.
+pub const MAX_BUILD_MANIFEST_BYTES: u64 = 16 << 20;
+/// The largest `version.json` of the sources. It has a few lines.
+pub const MAX_VERSION_FILE_BYTES: u64 = 1 << 20;
+/// The largest `.info/version` of an installed ROCm. It has one line.
+pub const MAX_INSTALLED_VERSION_BYTES: u64 = 4096;
+/// The largest list of an archive of code (`.kpm`). It has some ten bytes for each target.
+pub const MAX_KPACK_LIST_BYTES: u64 = 1 << 20;
+/// The largest `therock_amdgpu_targets.cmake`. It has calls that declare a target each, a few hundred bytes long.
+pub const MAX_TARGETS_BYTES: u64 = 4 << 20;
+/// The largest text of a package that is verified. Short texts have a few kB, and the list of a device package's files 200
+/// bytes a file.
+pub const MAX_TEXT_BYTES: u64 = 64 << 20;
+/// All files of a source distribution. The sources of `rocm` have a tenth of this.
+pub const MAX_SOURCE_BYTES: u64 = 16 << 20;
+/// The largest library of a tree that is verified. It goes to a temporary file; those with code for all GPUs have 1 to 2 GB.
+pub const MAX_LIBRARY_BYTES: u64 = 8 << 30;
 /// The memory that listing all artifacts of a folder takes, by [`ListingBudget::take`].
 pub const MAX_LISTING_BYTES: u64 = 1 << 30;
 /// The memory of an entry beside its names, until packages are laid out.

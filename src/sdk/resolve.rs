@@ -2,11 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::limits::MAX_LINKS;
 use super::{Artifact, EntryKind};
 use crate::names::folders_above;
-
-/// Linux follows no more (`namei.c`, `MAXSYMLINKS`).
-const MOST_LINKS: usize = 40;
 
 /// What is right at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +46,7 @@ pub(super) fn follow<'t>(path: &str, text: &'t str, met: impl Fn(&str) -> Option
     loop {
         if let Some(text) = link.take() {
             links += 1;
-            if links > MOST_LINKS {
+            if links > MAX_LINKS {
                 return Target::Loop;
             }
             if text.starts_with('/') {
@@ -148,7 +146,7 @@ impl<'a> Paths<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Met, Target, follow, way};
+    use super::{MAX_LINKS, Met, Target, follow, way};
 
     fn check(path: &str, text: &str, expect: Target<&str>) {
         let met = |at: &str| match at {
@@ -188,6 +186,19 @@ mod tests {
         for text in ["a", "b", "b/x"] {
             check("x", text, Target::Loop);
         }
+    }
+
+    #[test]
+    fn as_many_links_are_followed_as_a_system_follows() {
+        let texts: Vec<String> = (0..=MAX_LINKS).map(|number| number.to_string()).collect();
+        // The link `N` leads to `N-1`, and `0` is a file. The link at the path itself counts, too.
+        let met = |at: &str| match at.parse::<usize>() {
+            Ok(0) => Some(Met::File),
+            Ok(number) => Some(Met::Link(&texts[number - 1])),
+            Err(_) => None,
+        };
+        assert_eq!(follow("x", &texts[MAX_LINKS - 1], met), Target::File("0".to_owned()));
+        assert_eq!(follow("x", &texts[MAX_LINKS], met), Target::Loop);
     }
 
     #[test]

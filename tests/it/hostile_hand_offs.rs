@@ -266,7 +266,7 @@ fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
     const WHEEL: &str = "demo-1.0-cp312-cp312-linux_x86_64.whl";
     let sources: &[&str] = &["source", "checkout", "--origin", "http://127.0.0.1:9/x.git", "--ref", "v1"];
     let checkout = &[sources, &["--checkout-dir", "x", "--repo-name", "x", "--dry-run"]].concat();
-    let formats: [(&str, u64, &[&str], i32, &str); 12] = [
+    let formats: [(&str, u64, &[&str], i32, &str); 13] = [
         ("p.json", 128 << 20, &["render", "docker", "p.json"], 1, "error[P018"),
         ("l.json", 128 << 20, &["report", "coverage", "--plan", "m.yaml", "--published", "l.json"], 1, "error[G114"),
         ("m.yaml", 16 << 20, &["check", "m.yaml"], 1, "error[M038"),
@@ -285,6 +285,7 @@ fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
         ("policy.json", 16 << 20, &["wheel", "check", WHEEL, "--policy-file", "policy.json"], 1, "error[K007"),
         ("list.txt", 16 << 20, &["wheel", "show", WHEEL, "--exclude-file", "list.txt"], 1, WHEEL),
         ("targets.cmake", 4 << 20, &["sdk", "targets", "--targets-file", "targets.cmake"], 1, "error[S009"),
+        ("version.json", 1 << 20, &["sdk", "version", "--release-type", "nightly"], 1, "error[S"),
     ];
     let wheel = Wheel::named(WHEEL).bytes();
     for (name, limit, command, code, answer) in formats {

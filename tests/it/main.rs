@@ -104,6 +104,7 @@ mod sdk_fetch_again;
 mod sdk_hostile_archives;
 mod sdk_index;
 mod sdk_layout;
+mod sdk_limits;
 mod sdk_listed;
 mod sdk_options;
 mod sdk_overwrite;

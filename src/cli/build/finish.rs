@@ -38,7 +38,7 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
         }
     };
     built.record.outcome = outcome;
-    built.record.reason = reason;
+    built.record.reason = reason.map(|reason| exec::shown_text(&reason));
     match save(job, built, args) {
         Ok(()) => exit,
         Err(error) => {

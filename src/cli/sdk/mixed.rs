@@ -6,17 +6,15 @@ use super::read::Read;
 use crate::codeobj::KpackList;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
+use crate::sdk::limits::{MAX_INSTALLED_VERSION_BYTES, MAX_KPACK_LIST_BYTES};
 use crate::sdk::{EntryKind, Origin};
 use crate::sys::FileError;
 
 /// The file that names the version of an installed ROCm.
 const VERSION: &str = ".info/version";
-const LARGEST_VERSION_BYTES: u64 = 4096;
 /// Where archives of code are, and how their lists are named.
 const ARCHIVES: &str = ".kpack/";
 const LIST: &str = ".kpm";
-/// A list has some ten bytes for each target.
-const LARGEST_LIST_BYTES: u64 = 1 << 20;
 
 /// Artifacts that are of another build than others. `version` is what the manifest of the build says.
 ///
@@ -33,7 +31,7 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
             }
             if one.path == VERSION
                 && let Some(said) = version.and_then(release)
-                && let Some(bytes) = bytes(read, origin, LARGEST_VERSION_BYTES)?
+                && let Some(bytes) = bytes(read, origin, MAX_INSTALLED_VERSION_BYTES)?
                 && let Some(is) = release(&String::from_utf8_lossy(&bytes)).filter(|is| *is != said)
             {
                 let [said, is] = [said, is].map(|numbers| numbers.map(|number| number.to_string()).join("."));
@@ -54,7 +52,7 @@ pub(super) fn findings(read: &Read, version: Option<&str>) -> Result<Vec<Diagnos
     for list in lists {
         let artifact = &read.artifacts[list.artifact];
         let folder = artifact.entries[list.entry].path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let Some(bytes) = bytes(read, list, LARGEST_LIST_BYTES)? else { continue };
+        let Some(bytes) = bytes(read, list, MAX_KPACK_LIST_BYTES)? else { continue };
         // What is no list is of a later form, of which nothing is known.
         let Ok(known) = KpackList::parse(&bytes) else { continue };
         for (name, size_bytes) in known.sizes_bytes {

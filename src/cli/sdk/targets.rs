@@ -37,9 +37,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// A file of `TheRock` has calls that declare a target each, a few hundred bytes long.
-const LARGEST_TARGETS_BYTES: u64 = 4 << 20;
-
 /// Where families and their targets are read.
 #[derive(Debug, clap::Args)]
 pub(super) struct FamiliesFrom {
@@ -58,7 +55,7 @@ impl FamiliesFrom {
     /// When the file cannot be read, or declares nothing.
     pub(super) fn read<'c>(&self, compat: &'c Compat) -> Result<Cow<'c, [FamilyRow]>, Vec<Diagnostic>> {
         let Some(path) = &self.targets_file else { return Ok(Cow::Borrowed(&compat.tables().families)) };
-        let text = sys::read_text(path, LARGEST_TARGETS_BYTES).map_err(|error| vec![error.into()])?;
+        let text = sys::read_text(path, sdk::limits::MAX_TARGETS_BYTES).map_err(|error| vec![error.into()])?;
         sdk::declared_families(&text).map(Cow::Owned).map_err(|error| {
             vec![
                 Diagnostic::new(&codes::MISSING_TARGETS, error.to_string())

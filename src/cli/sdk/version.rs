@@ -12,11 +12,10 @@ use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::names::{Version, day_digits};
 use crate::render::actions::Output;
+use crate::sdk::limits::MAX_VERSION_FILE_BYTES;
 use crate::sdk::version::{self, Versions};
 use crate::sys;
 
-/// What is read of `version.json` at most; it has a few lines.
-const LARGEST_BYTES: u64 = 1 << 20;
 /// How long git may take to tell a commit.
 const ASKED: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -180,7 +179,7 @@ fn read(path: &Path, may_be_absent: bool) -> Result<VersionFile, Diagnostic> {
     if may_be_absent && !sys::exists(path) {
         return Ok(VersionFile::default());
     }
-    let text = sys::read_text(path, LARGEST_BYTES).map_err(|error| {
+    let text = sys::read_text(path, MAX_VERSION_FILE_BYTES).map_err(|error| {
         Diagnostic::from(error).help("give the version with `--base`, or the file with `--version-file`")
     })?;
     super::wanted::object(text.as_bytes()).map_err(|reason| {

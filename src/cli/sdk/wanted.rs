@@ -10,12 +10,11 @@ use crate::config::Platform;
 use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::sdk::Mode;
+use crate::sdk::limits::MAX_BUILD_MANIFEST_BYTES;
 
 /// Where the manifest of a build lies: the artifact, its folder, the path in that (ROCm/TheRock,
 /// `build_tools/build_python_packages.py`).
 const BUILD_MANIFEST: [&str; 3] = ["base_lib_generic", "base/aux-overlay/stage", "share/therock/therock_manifest.json"];
-/// It has a few kB for each submodule.
-const LARGEST_MANIFEST_BYTES: u64 = 16 << 20;
 
 /// Artifacts, and how packages are made of them.
 #[derive(Debug, clap::Args)]
@@ -134,7 +133,7 @@ impl Wanted {
         };
         let none = |reason: String| self.fault(format!("the manifest of the build is none: {reason}"));
         let bytes = read.open(origin)?;
-        if bytes.size_bytes() > LARGEST_MANIFEST_BYTES {
+        if bytes.size_bytes() > MAX_BUILD_MANIFEST_BYTES {
             return Err(none(format!("it has {} bytes", bytes.size_bytes())));
         }
         object(Section::new(bytes.as_ref(), 0, bytes.size_bytes())).map_err(none)

@@ -237,7 +237,7 @@ fn a_log_that_is_a_link_ends_the_build() {
     let mut record = Record::new("test", "job", "w");
     record.stages = vec![StageRecord::new("one", "")];
     let end = run_steps(&order, &mut record, &mut ProcessRunner::new(Duration::from_millis(200)), &mut |_| {});
-    assert!(matches!(end, BuildEnd::File(error) if error.to_string().contains("Too many levels of symbolic links")));
+    assert!(matches!(end, BuildEnd::File(error) if error.to_string().contains("it is a symbolic link")));
 }
 
 /// What an earlier build left in the place of a checkout, or of what this program and git keep in one.

@@ -13,7 +13,8 @@ use crate::diagnostic::registry::facts::CANNOT_FETCH;
 use crate::diagnostic::registry::sdk as codes;
 use crate::fetch::Body;
 use crate::names::Digest;
-use crate::sdk::bucket::{LARGEST_SUM_BYTES, Published, SUM, path_of_sum, sum_in, sum_line};
+use crate::sdk::bucket::{Published, SUM, path_of_sum, sum_in, sum_line};
+use crate::sdk::limits::MAX_SUM_BYTES;
 use crate::sys::{self, FileError};
 use crate::wheel::Meter;
 
@@ -77,7 +78,7 @@ pub(super) fn sum(store: &Store, published: &Published) -> Result<Option<Digest>
     let file = format!("{}{SUM}", published.file());
     tried(|| {
         let (source, _) = store.open(&file)?;
-        let text = text_within(source, LARGEST_SUM_BYTES).map_err(|error| broken(store, &file, 0, &error))?;
+        let text = text_within(source, MAX_SUM_BYTES).map_err(|error| broken(store, &file, 0, &error))?;
         let bad = |said: &str| {
             Diagnostic::new(&codes::BAD_ARTIFACT, format!("`{said}` is no SHA-256 digest"))
                 .at(store.place_of(&file), "")

@@ -8,13 +8,9 @@ use super::tries::{Fault, tried};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::fetch::{self, Body, FetchError, Proxies};
 use crate::names::percent_encode;
-use crate::sdk::bucket::{self, File, MAX_FILES, Page};
+use crate::sdk::bucket::{self, File, Page};
+use crate::sdk::limits::{MAX_FILES, MAX_PAGE_BYTES, MAX_PAGES};
 use crate::sys::{self, EntryKind, FileError};
-
-/// A page of a listing has a thousand names.
-const LARGEST_PAGE_BYTES: u64 = 16 << 20;
-/// A run has some hundred files; a listing without end is none.
-const MOST_PAGES: usize = 1000;
 
 /// What to do where an archive could not be fetched.
 const KEPT: &str = "run it again: what came whole is kept";
@@ -52,7 +48,7 @@ impl Store {
             Self::Bucket { address, folder, proxies } => {
                 let mut files = Vec::new();
                 let mut next: Option<String> = None;
-                for _ in 0..MOST_PAGES {
+                for _ in 0..MAX_PAGES {
                     let mut asked = format!("{address}/?list-type=2&prefix={}", percent_encode(folder));
                     if let Some(token) = &next {
                         asked += &format!("&continuation-token={}", percent_encode(token));
@@ -71,7 +67,7 @@ impl Store {
                         token => next = token,
                     }
                 }
-                Err(self.unlisted(format!("the listing has more than {MOST_PAGES} pages")))
+                Err(self.unlisted(format!("the listing has more than {MAX_PAGES} pages")))
             }
         }
     }
@@ -131,7 +127,7 @@ impl Store {
 
 /// One page of a listing.
 fn page(address: &str, proxies: &Proxies) -> Result<Page, Fault> {
-    let text = fetch::get(address, LARGEST_PAGE_BYTES, proxies).map_err(|error| match error.status {
+    let text = fetch::get(address, MAX_PAGE_BYTES, proxies).map_err(|error| match error.status {
         // A bucket that is not there, and one that is not open to all, as those of other kinds may be.
         Some(403 | 404) => Fault::from(error).help(OTHER_PLACE),
         _ => Fault::from(error).help(NO_ANSWER),

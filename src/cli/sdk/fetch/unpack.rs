@@ -10,8 +10,8 @@ use crate::bytes::text_within;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::registry::sdk as codes;
 use crate::names::{Digest, beside};
-use crate::sdk::bucket::{LARGEST_SUM_BYTES, Published, UNPACKED_SUM, sum_in, sum_line};
-use crate::sdk::limits::{MAX_MANIFEST_BYTES, unreadable_archive};
+use crate::sdk::bucket::{Published, UNPACKED_SUM, sum_in, sum_line};
+use crate::sdk::limits::{MAX_MANIFEST_BYTES, MAX_SUM_BYTES, unreadable_archive};
 use crate::sys::{self, FileError, FolderLock, Staging, Unpacking};
 
 /// What becomes of archives.
@@ -94,7 +94,7 @@ impl Unpacker {
     pub(super) fn has(&self, published: &Published, digest: Digest) -> bool {
         let Self::Apart(lock) = self else { return false };
         let folder = lock.folder().join(published.name.to_string());
-        let said = sys::read_text(&folder.join(UNPACKED_SUM), LARGEST_SUM_BYTES);
+        let said = sys::read_text(&folder.join(UNPACKED_SUM), MAX_SUM_BYTES);
         sys::is_own_folder(&folder) && said.is_ok_and(|text| sum_in(&text) == Ok(digest))
     }
 

@@ -14,8 +14,10 @@ use crate::bytes::{Part, ReadAt as _, Section, text_within};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::is_elf;
 use crate::names::{ArtifactName, Digest, folders_above};
-use crate::sdk::bucket::{LARGEST_SUM_BYTES, path_of_sum, sum_in};
-use crate::sdk::limits::{ListingBudget, MAX_FAULTS, MAX_MANIFEST_BYTES, beyond_limit, unreadable_archive};
+use crate::sdk::bucket::{path_of_sum, sum_in};
+use crate::sdk::limits::{
+    ListingBudget, MAX_FAULTS, MAX_MANIFEST_BYTES, MAX_SUM_BYTES, beyond_limit, unreadable_archive,
+};
 use crate::sdk::{Artifact, Entry, EntryKind, FileFacts, Shape};
 use crate::sys::{self, PositionalFile};
 
@@ -85,7 +87,7 @@ fn sum_beside(path: &Path) -> Result<Option<(Digest, PathBuf)>, Diagnostic> {
     if !sys::is_file(&beside) {
         return Ok(None);
     }
-    let text = sys::read_text(&beside, LARGEST_SUM_BYTES)?;
+    let text = sys::read_text(&beside, MAX_SUM_BYTES)?;
     let sum = sum_in(&text).map_err(|said| bad(&beside, format!("`{said}` is no SHA-256 digest")))?;
     Ok(Some((sum, beside)))
 }

@@ -9,12 +9,10 @@ use crate::diagnostic::registry::sdk as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::elf::{Class, Endian, machine};
 use crate::names::WheelName;
+use crate::sdk::limits::MAX_TEXT_BYTES;
 use crate::sdk::verify::{self, Held, Linked, OpenedFile, OpenedWheel, identify, is_read};
 use crate::sdk::{PackageKind, stub};
 use crate::wheel::{Member, Wheel, WheelError};
-
-/// Short texts have a few kB, and the list of a device package's files 200 bytes a file.
-const LARGEST_TEXT_BYTES: u64 = 64 << 20;
 
 /// What stands in a wheel at this path of its folder, and what is wrong with libraries in the tree that it has packed;
 /// `None` where it is none of the SDK's.
@@ -51,7 +49,7 @@ pub(super) fn opened(
         let file = OpenedFile { size_bytes: member.size_bytes(), is_executable, held };
         opened.files.insert(member_name.to_owned(), file);
         if is_read(member_name) {
-            let text = wheel.archive().read(member, LARGEST_TEXT_BYTES)?;
+            let text = wheel.archive().read(member, MAX_TEXT_BYTES)?;
             opened.texts.insert(member_name.to_owned(), String::from_utf8_lossy(&text).into_owned());
         }
         if kind == PackageKind::Devel && is_payload(member_name) {

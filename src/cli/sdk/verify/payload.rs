@@ -6,18 +6,17 @@ use std::path::Path;
 
 use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
+use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
 use crate::archive::{Compression, Unpacked, UnpackedKind, each_member, is_damage};
 use crate::audit::Library;
 use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::registry::rocm;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::elf::{self, Elf, is_elf};
+use crate::sdk::limits::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES};
 use crate::sdk::verify::{Held, Payload, PayloadEntry, Selector};
 use crate::sys;
 use crate::wheel::{Member, Wheel, WheelError};
-
-/// The sources of `rocm` have a tenth of this.
-const MOST_SOURCE_BYTES: u64 = 16 << 20;
 
 /// The names of a tree's archive in its wheel.
 pub(super) fn is_payload(member: &str) -> bool {
@@ -83,7 +82,14 @@ fn linked(
     if !is_elf(&head) {
         return Ok(Held::Data);
     }
-    let mut scratch = sys::scratch(size_bytes)?;
+    if size_bytes > MAX_LIBRARY_BYTES {
+        return Err(damaged(format!(
+            "`{path}` has {size_bytes} bytes; of a library at most {MAX_LIBRARY_BYTES} are read"
+        )));
+    }
+    // Many libraries of a tree are read one after the other, and each is gone before the next.
+    let is_small = size_bytes <= MAX_MEMBER_IN_MEMORY_BYTES;
+    let mut scratch = sys::scratch(if is_small { size_bytes } else { u64::MAX })?;
     scratch.append(&head)?;
     let mut piece = vec![0; 1 << 16];
     loop {
@@ -115,10 +121,10 @@ fn linked(
 /// When the machine cannot read it; damage is a fault of the source distribution.
 pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
     let mut files = BTreeMap::new();
-    let mut left = MOST_SOURCE_BYTES;
+    let mut left = MAX_SOURCE_BYTES;
     let read = each_member(flate2::read::GzDecoder::new(file), |met: Unpacked, content: &mut dyn Read| {
         let UnpackedKind::File { size_bytes, .. } = met.kind else { return Ok(()) };
-        let too_large = || damaged(format!("it has more than {MOST_SOURCE_BYTES} bytes"));
+        let too_large = || damaged(format!("it has more than {MAX_SOURCE_BYTES} bytes"));
         left = left.checked_sub(size_bytes).ok_or_else(too_large)?;
         let mut bytes = Vec::new();
         content.read_to_end(&mut bytes)?;
@@ -142,7 +148,8 @@ fn damaged(why: String) -> io::Error {
 mod tests {
     use std::io::{self, Read};
 
-    use super::selector;
+    use super::{MAX_LIBRARY_BYTES, MAX_SOURCE_BYTES, linked, selector};
+    use crate::diagnostic::Place;
 
     struct Failing;
 
@@ -151,6 +158,34 @@ mod tests {
             // EIO.
             Err(io::Error::from_raw_os_error(5))
         }
+    }
+
+    #[test]
+    fn a_library_past_its_limit_is_refused_before_it_is_read() {
+        let place = Place::Argument("x".to_owned());
+        let read = |size_bytes: u64| {
+            linked("lib/x.so", size_bytes, &mut b"\x7fELF"[..].chain(Failing), &place, &mut Vec::new()).unwrap_err()
+        };
+        assert_eq!(read(MAX_LIBRARY_BYTES).raw_os_error(), Some(5), "it is read");
+        let told = "`lib/x.so` has 8589934593 bytes; of a library at most 8589934592 are read";
+        assert_eq!(read(MAX_LIBRARY_BYTES + 1).to_string(), told);
+    }
+
+    #[test]
+    fn a_source_distribution_past_its_limit_is_refused() {
+        let fault = |bytes: u64| {
+            let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+            let mut header = tar::Header::new_gnu();
+            header.set_mode(0o644);
+            for (name, bytes) in [("rocm-1/a", 1), ("rocm-1/b", bytes - 1)] {
+                header.set_size(bytes);
+                tar.append_data(&mut header, name, io::repeat(b'x').take(bytes)).unwrap();
+            }
+            let packed = tar.into_inner().unwrap().finish().unwrap();
+            selector("rocm.tar.gz", &*packed).unwrap().fault
+        };
+        assert_eq!(fault(MAX_SOURCE_BYTES), None);
+        assert!(fault(MAX_SOURCE_BYTES + 1).unwrap().contains("it has more than 16777216 bytes"));
     }
 
     #[test]
