@@ -33,8 +33,11 @@ const LOCAL: [&str; 12] = [
     "GIT_COMMON_DIR",
 ];
 /// Settings for every call: reflogs tell which commits are ours, nothing runs on in the background, and submodules are
-/// dealt with one by one.
-const SETTINGS: [(&str, &str); 5] = [
+/// dealt with one by one. Code that was built in a work tree may have written its configuration and hooks: git runs neither
+/// hooks nor a file system monitor (git-config(1), `core.hooksPath`, `core.fsmonitor`).
+const SETTINGS: [(&str, &str); 7] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
     ("core.logAllRefUpdates", "true"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
