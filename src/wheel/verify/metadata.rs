@@ -150,7 +150,7 @@ fn check_torch(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, 
     }
 }
 
-/// The version specifiers of a requirement on torch that holds without an extra.
+/// Returns the version specifiers of a requirement on torch that holds without an extra.
 fn torch_specifiers(requirement: &str) -> Option<String> {
     let (requirement, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
     let end =
@@ -167,9 +167,17 @@ fn torch_specifiers(requirement: &str) -> Option<String> {
     Some(rest.trim_start_matches('(').trim_end_matches(')').trim().to_owned())
 }
 
-/// Whether specifiers allow one release alone, or those of one minor.
+/// Returns whether a specifier allows one release alone, or those of one minor: `==2.5.1`, `==2.5.*` and `~=2.5.1` do,
+/// `==2.*` and `~=2.5` do not.
 fn is_pin(specifiers: &str) -> bool {
-    specifiers.split(',').map(str::trim).any(|one| one.starts_with("==") || one.starts_with("~="))
+    specifiers.split(',').map(str::trim).any(|one| {
+        let components = |version: &str| version.trim().trim_end_matches(".*").split('.').count();
+        match (one.strip_prefix("=="), one.strip_prefix("~=")) {
+            (Some(version), _) => !version.trim().ends_with(".*") || components(version) >= 2,
+            (None, Some(version)) => components(version) >= 3,
+            (None, None) => false,
+        }
+    })
 }
 
 /// Whether some release of this minor of torch, or the very pre-release, fits. Local parts do not count.
@@ -272,7 +280,17 @@ fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{SHOWN_TAGS, allows, listed, single_tags, torch_specifiers};
+    use super::{SHOWN_TAGS, allows, is_pin, listed, single_tags, torch_specifiers};
+
+    #[test]
+    fn a_pin_allows_one_minor_at_most() {
+        for pin in ["==2.5.1", "== 2.5.*", "~=2.5.1", ">=2,==2.5", "===2.5.1"] {
+            assert!(is_pin(pin), "{pin}");
+        }
+        for range in ["", ">=2.5", "==2.*", "~=2.5", "!=2.5.1"] {
+            assert!(!is_pin(range), "{range}");
+        }
+    }
 
     #[test]
     fn sets_of_tags_multiply_only_as_far_as_a_file_name_has_room() {
