@@ -226,7 +226,7 @@ fn failed(fault: Diagnostic) -> Finding {
 fn runs_rendered_workflows(server: &str) -> bool {
     let host = server.split_once("://").map_or(server, |(_, rest)| rest);
     let host = host.split(['/', ':']).next().unwrap_or_default().to_ascii_lowercase();
-    // What is on this machine is a stand-in for tests.
+    // Test servers run on localhost.
     ["github.com", "localhost"].contains(&host.as_str()) || host.ends_with(".ghe.com")
 }
 
@@ -366,8 +366,13 @@ fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
         let tag = request.tag.to_owned();
         return failed(super::remote::Refusal::Duplicates { tag, releases, others_are_empty }.into());
     }
+    // Publishing deletes another draft of an earlier run only if its files are those of the plan.
+    if let Some(draft) = others.iter().find(|release| !release.assets.is_empty()) {
+        return unknown(format!("the draft {} of an earlier run has files, which may not be those of the plan", draft.id));
+    }
     if first.draft {
-        passed(format!("the draft {} goes on, with {}", first.id, counted(first.assets.len(), "file")))
+        let files = counted(first.assets.len(), "file");
+        passed(format!("the draft {} will be continued; it has {files}", first.id))
     } else {
         passed("no draft of the tag")
     }
@@ -529,7 +534,7 @@ fn environment(request: &PreflightRequest<'_>, observed: &Observation) -> Findin
         Some(DeploymentRules::NoEnvironment) => return passed(format!("`{name}` is made when it is first used")),
         Some(DeploymentRules::All) => return passed(format!("`{name}` takes every tag")),
         Some(DeploymentRules::ProtectedBranches) => "takes protected branches only".to_owned(),
-        // GitHub's patterns are those of fnmatch, in which `*` is no `/`; the tag has none.
+        // GitHub's patterns are those of fnmatch, in which `*` does not match `/`; the tag has none.
         Some(DeploymentRules::Tags(patterns)) => {
             let fits = |pattern: &&String| TagGlob::matches(pattern, request.tag);
             match patterns.iter().find(fits) {

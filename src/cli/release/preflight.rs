@@ -81,7 +81,7 @@ struct Document<'a> {
     version: u32,
     repository: Option<String>,
     tag: &'a str,
-    /// Whether no check failed.
+    /// Whether no check failed and GitHub answered every call.
     publishable: bool,
     checks: Vec<CheckRow<'a>>,
     /// The faults, as `--diagnostics json` has them.
@@ -145,7 +145,7 @@ fn check(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let found = preflight(&request, &observed);
     let printed = shell.print(&match args.format {
         Format::Human => human(&found),
-        Format::Json => document(args, &found),
+        Format::Json => document(args, &found, asked.is_ok()),
     });
     sink.extend(found.faults);
     asked.map(|()| printed)
@@ -204,7 +204,7 @@ fn human(found: &Preflight) -> String {
     visible_lines(&found.checks.iter().map(row).collect::<String>())
 }
 
-fn document(args: &Args, found: &Preflight) -> String {
+fn document(args: &Args, found: &Preflight, is_complete: bool) -> String {
     let rows = found.checks.iter().map(|check| CheckRow {
         name: check.name,
         outcome: check.outcome.to_string(),
@@ -215,7 +215,7 @@ fn document(args: &Args, found: &Preflight) -> String {
         version: 1,
         repository: args.repo.as_ref().map(ToString::to_string),
         tag: &args.tag,
-        publishable: found.checks.iter().all(|check| check.outcome != CheckOutcome::Failed),
+        publishable: is_complete && found.checks.iter().all(|check| check.outcome != CheckOutcome::Failed),
         checks: rows.collect(),
         diagnostics: found.faults.iter().map(json_value).collect(),
     };

@@ -72,6 +72,7 @@ impl Client {
         }
         #[derive(serde::Deserialize)]
         struct Patterns {
+            total_count: usize,
             branch_policies: Vec<Pattern>,
         }
         #[derive(serde::Deserialize)]
@@ -92,6 +93,10 @@ impl Client {
         }
         let path = format!("{path}/deployment-branch-policies?per_page=100");
         let Some(Some(found)) = unless_forbidden(self.find::<Patterns>(&path))? else { return Ok(None) };
+        // Further patterns are on another page.
+        if found.branch_policies.len() < found.total_count {
+            return Ok(None);
+        }
         let of_tags = |pattern: Pattern| (pattern.kind.as_deref() == Some("tag")).then_some(pattern.name);
         Ok(Some(DeploymentRules::Tags(found.branch_policies.into_iter().filter_map(of_tags).collect())))
     }
