@@ -34,7 +34,11 @@ pub(super) fn plan_source(shell: &Shell, path: &Path) -> Result<Source, Exit> {
     reported(shell, |sink| read_limited(path, plan::LARGEST_PLAN_BYTES, sink))
 }
 
-fn reported(shell: &Shell, read: impl FnOnce(&mut Sink) -> Result<Source, Exit>) -> Result<Source, Exit> {
+/// Reads a file and reports why it cannot be read.
+///
+/// # Errors
+/// The exit of the command, after saying why.
+pub(super) fn reported(shell: &Shell, read: impl FnOnce(&mut Sink) -> Result<Source, Exit>) -> Result<Source, Exit> {
     let mut sink = Sink::new();
     read(&mut sink).inspect_err(|_| {
         shell.report(&sink.finish());

@@ -57,7 +57,7 @@ impl ByManifest {
     ) -> Result<Vec<Tree<'a>>, Exit> {
         let (text, name) = match (&self.manifest, &self.manifest_url) {
             (Some(path), _) => {
-                let source = load::source(shell, path)?;
+                let source = load::reported(shell, |sink| load::read_limited(path, LARGEST_MANIFEST_BYTES, sink))?;
                 (source.text.to_string(), source.path.to_string())
             }
             (None, Some(url)) => {
