@@ -57,7 +57,12 @@ impl Compression {
             Self::Xz => {
                 // liblzma's decoder with threads fails where one of them cannot be started.
                 let threads = Some(threads.max(1)).filter(|threads| can_start_threads(*threads));
-                Box::new(StickyErrorReader::new(XzStreams { source: Some(source), decoder: None, is_first: true, threads }))
+                Box::new(StickyErrorReader::new(XzStreams {
+                    source: Some(source),
+                    decoder: None,
+                    is_first: true,
+                    threads,
+                }))
             }
         })
     }

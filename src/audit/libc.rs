@@ -176,7 +176,11 @@ const FUNCTIONS: &[&str] = &[
 ];
 
 /// Returns the C library that the needs of a file name: its interpreter, the libraries and the versions of symbols.
-pub(super) fn named(interpreter: Option<&str>, needed: &[String], versions: &[VersionNeed]) -> Option<Family> {
+pub(super) fn from_dependencies(
+    interpreter: Option<&str>,
+    needed: &[String],
+    versions: &[VersionNeed],
+) -> Option<Family> {
     if let Some(interpreter) = interpreter {
         let name = interpreter.rsplit('/').next().unwrap_or_default();
         return Some(if name.starts_with("ld-musl-") { Family::Musllinux } else { Family::Manylinux });
@@ -236,18 +240,18 @@ mod tests {
     #[test]
     fn needs_tell_the_c_library() {
         let of = |needed: &[&str], versions: &[VersionNeed]| {
-            named(None, &needed.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), versions)
+            from_dependencies(None, &needed.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), versions)
         };
         assert_eq!(of(&["libfoo.so.1", "libc.so.6"], &[]), Some(Family::Manylinux));
         assert_eq!(of(&["libm.so.6"], &[]), Some(Family::Manylinux));
         assert_eq!(of(&[], &[need("libc.so.6", "GLIBC_2.17")]), Some(Family::Manylinux));
         assert_eq!(of(&["libc.musl-x86_64.so.1"], &[]), Some(Family::Musllinux));
         let plain = ["libc.so".to_owned()];
-        assert!(needs_plain_musl(&plain, &[]) && named(None, &plain, &[]).is_none(), "zig's musl");
+        assert!(needs_plain_musl(&plain, &[]) && from_dependencies(None, &plain, &[]).is_none(), "zig's musl");
         assert!(!needs_plain_musl(&plain, &[need("libc.so", "LIBC")]), "Android's");
         assert_eq!(of(&["libstdc++.so.6"], &[need("libstdc++.so.6", "GLIBCXX_3.4")]), None);
-        assert_eq!(named(Some("/lib/ld-musl-x86_64.so.1"), &[], &[]), Some(Family::Musllinux));
-        assert_eq!(named(Some("/lib64/ld-linux-x86-64.so.2"), &[], &[]), Some(Family::Manylinux));
+        assert_eq!(from_dependencies(Some("/lib/ld-musl-x86_64.so.1"), &[], &[]), Some(Family::Musllinux));
+        assert_eq!(from_dependencies(Some("/lib64/ld-linux-x86-64.so.2"), &[], &[]), Some(Family::Manylinux));
     }
 
     /// Modules of Python 3.10 and older are named alike on both C libraries.

@@ -147,7 +147,7 @@ impl Library {
     /// Returns the C library that its needs name. A plain `libc.so` is musl's where functions of C are called.
     pub fn named_libc(&self) -> Option<Family> {
         let calls_plain = self.libc_symbol.is_some() && libc::needs_plain_musl(&self.needed, &self.versions);
-        let named = libc::named(self.interpreter.as_deref(), &self.needed, &self.versions);
+        let named = libc::from_dependencies(self.interpreter.as_deref(), &self.needed, &self.versions);
         named.or(calls_plain.then_some(Family::Musllinux))
     }
 

@@ -67,7 +67,7 @@ fn split(text: &str) -> Result<Parts<'_>, String> {
     let text = text.trim();
     let (name, rest) = text.split_at(text.find(|c| !is_inner(c)).unwrap_or(text.len()));
     if !is_name(name) {
-        return Err(format!("`{}` is not a name", shortened(if name.is_empty() { text } else { name })));
+        return Err(format!("`{}` is not a name", excerpt(if name.is_empty() { text } else { name })));
     }
     let rest = after_extras(rest)?;
     let (detail, marker) = match rest.strip_prefix('@') {
@@ -76,12 +76,12 @@ fn split(text: &str) -> Result<Parts<'_>, String> {
             let url = url.trim_start_matches(BLANKS);
             let (url, after) = url.split_at(url.find(BLANKS).unwrap_or(url.len()));
             if url.is_empty() || url.contains(char::is_whitespace) {
-                return Err(format!("`{}` is not a URL", shortened(url)));
+                return Err(format!("`{}` is not a URL", excerpt(url)));
             }
             let after = after.trim_start_matches(BLANKS);
             let marker = after.strip_prefix(';');
             if marker.is_none() && !after.is_empty() {
-                return Err(format!("expected `;` after its URL, found `{}`", shortened(after)));
+                return Err(format!("expected `;` after its URL, found `{}`", excerpt(after)));
             }
             (format!("@ {url}"), marker)
         }
@@ -103,7 +103,7 @@ fn after_extras(text: &str) -> Result<&str, String> {
     let (extras, rest) = extras.split_once(']').ok_or("its extras have no end")?;
     let rest = rest.trim_start();
     match extras.split(',').map(str::trim).find(|extra| !is_name(extra)) {
-        Some(extra) if !extras.trim().is_empty() => Err(format!("`{}` is not the name of an extra", shortened(extra))),
+        Some(extra) if !extras.trim().is_empty() => Err(format!("`{}` is not the name of an extra", excerpt(extra))),
         _ if rest.starts_with('[') => Err("it has a second list of extras".to_owned()),
         _ => Ok(rest),
     }
@@ -172,7 +172,7 @@ fn check_marker(marker: &str) -> Result<(), String> {
         }
         let (word, after) = split_word(rest);
         if !["and", "or"].contains(&word) {
-            return Err(format!("expected `and` or `or` in its marker, found `{}`", shortened(rest)));
+            return Err(format!("expected `and` or `or` in its marker, found `{}`", excerpt(rest)));
         }
         rest = after.trim_start();
     }
@@ -188,7 +188,7 @@ fn split_comparison(text: &str) -> Result<(&str, &str), String> {
         match split_word(after) {
             ("in", rest) => rest,
             ("not", rest) if split_word(rest.trim_start()).0 == "in" => split_word(rest.trim_start()).1,
-            _ => return Err(format!("expected an operator in its marker, found `{}`", shortened(after))),
+            _ => return Err(format!("expected an operator in its marker, found `{}`", excerpt(after))),
         }
     };
     let rest = split_value(after.trim_start())?;
@@ -200,7 +200,7 @@ fn split_value(text: &str) -> Result<&str, String> {
     let Some(quote) = text.chars().next().filter(|first| ['"', '\''].contains(first)) else {
         let (word, rest) = split_word(text);
         return match word {
-            "" => Err(format!("expected a quoted text or a variable in its marker, found `{}`", shortened(text))),
+            "" => Err(format!("expected a quoted text or a variable in its marker, found `{}`", excerpt(text))),
             _ => Ok(rest),
         };
     };
@@ -213,7 +213,7 @@ fn split_word(text: &str) -> (&str, &str) {
 }
 
 /// Returns the first characters of a text, with control characters as escapes.
-fn shortened(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     let visible = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().take(20).map(visible).collect()
 }

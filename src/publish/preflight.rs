@@ -368,7 +368,10 @@ fn drafts(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
     }
     // Publishing deletes another draft of an earlier run only if its files are those of the plan.
     if let Some(draft) = others.iter().find(|release| !release.assets.is_empty()) {
-        return unknown(format!("the draft {} of an earlier run has files, which may not be those of the plan", draft.id));
+        return unknown(format!(
+            "the draft {} of an earlier run has files, which may not be those of the plan",
+            draft.id
+        ));
     }
     if first.draft {
         let files = counted(first.assets.len(), "file");

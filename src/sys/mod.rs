@@ -5,10 +5,10 @@
 
 mod below;
 mod environment;
+mod escaping_links;
 mod files;
 mod folders;
 mod host;
-mod leading_out;
 mod leaves;
 mod libraries;
 mod merged;
@@ -28,6 +28,7 @@ mod walked;
 
 pub use below::Below;
 pub use environment::{Environment, own_program};
+pub use escaping_links::{find_escaping_link, find_escaping_link_after_merge};
 pub use files::{
     FileError, append, has_file, is_file, is_regular_file, kind_beside_file, read_bytes, read_text, replace_file,
     replace_if_changed, size_bytes, write_atomic, write_if_changed, write_streamed, write_unsynced,
@@ -38,7 +39,6 @@ pub use folders::{
     names_in, now_s, open_to_read, own_ids, remove, stamp,
 };
 pub use host::{HostRoots, host_facts, python, topology, with_programs};
-pub use leading_out::{link_leading_out, link_leading_out_merged};
 pub use leaves::leaves;
 pub use libraries::Sysroot;
 pub use merged::merge;

@@ -67,7 +67,7 @@ pub fn entry_point_faults(text: &str) -> Vec<EntryPointFault> {
                     (!names.insert((group, name))).then(|| format!("`{name}` is twice in the group `{group}`"))
                 })
             } else {
-                Some(format!("`{}` is in no group", shortened(line)))
+                Some(format!("`{}` is in no group", excerpt(line)))
             };
             faults.extend(reason.map(|reason| EntryPointFault { line: number + 1, reason }));
         }
@@ -91,32 +91,32 @@ fn line_end_fault(line: &str) -> Option<String> {
 /// A group is words with dots between them ("Entry points specification", "Data model").
 fn group_fault(name: &str, line: &str) -> Option<String> {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
-    (!name.split('.').all(is_word)).then(|| format!("`{}` does not begin a group", shortened(line)))
+    (!name.split('.').all(is_word)).then(|| format!("`{}` does not begin a group", excerpt(line)))
 }
 
 fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<String> {
     // importlib.metadata fails on a line without `=`; configparser, and uv with it, takes `;` for a comment.
     let Some((name, value)) = entry.filter(|(name, _)| !name.is_empty() && !name.starts_with(';')) else {
-        return Some(format!("`{}` is not `NAME = MODULE:OBJECT`", shortened(line)));
+        return Some(format!("`{}` is not `NAME = MODULE:OBJECT`", excerpt(line)));
     };
     if value.is_empty() {
-        return Some(format!("`{}` has no value", shortened(name)));
+        return Some(format!("`{}` has no value", excerpt(name)));
     }
     if !SCRIPT_GROUPS.contains(&group) {
         return None;
     }
     // pip and uv join the name to the folder of programs. distlib reads a name with a space as its last word.
     if name.contains(['/', '\\']) || [".", ".."].contains(&name) {
-        return Some(format!("the script `{}` would not lie in the folder of scripts", shortened(name)));
+        return Some(format!("the script `{}` would not lie in the folder of scripts", excerpt(name)));
     }
     if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Some(format!("the script `{}` has a space in its name", shortened(name)));
+        return Some(format!("the script `{}` has a space in its name", excerpt(name)));
     }
     if let Some(reserved) = reserved_script(name) {
-        return Some(format!("the script `{}` replaces `{reserved}` of the environment", shortened(name)));
+        return Some(format!("the script `{}` replaces `{reserved}` of the environment", excerpt(name)));
     }
     (!SCRIPT_VALUE.is_match(value)).then(|| {
-        format!("the script `{}` has the value `{}`, which is not `MODULE:FUNCTION`", shortened(name), shortened(value))
+        format!("the script `{}` has the value `{}`, which is not `MODULE:FUNCTION`", excerpt(name), excerpt(value))
     })
 }
 
@@ -134,7 +134,7 @@ pub(super) fn reserved_script(name: &str) -> Option<String> {
     is_reserved.then(|| stem.to_owned())
 }
 
-fn shortened(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     let mut short: String = text.chars().take(80).collect();
     if short.len() < text.len() {
         short.push('…');

@@ -131,14 +131,14 @@ impl Unpacker {
         for published in all {
             sys::merge(&staging.place(&published.name.to_string())?, &tree)?;
         }
-        stays_inside(sys::link_leading_out_merged(&tree, staging.parent())?, shown)?;
+        stays_inside(sys::find_escaping_link_after_merge(&tree, staging.parent())?, shown)?;
         Ok(staging.pour(TREE)?)
     }
 }
 
 /// Refuses links that lead out of a folder by way of others; each stays in it by its text.
 fn inside(folder: &Path, shown: &Path) -> Result<(), Diagnostic> {
-    stays_inside(sys::link_leading_out(folder)?, shown)
+    stays_inside(sys::find_escaping_link(folder)?, shown)
 }
 
 fn stays_inside(found: Option<(String, String)>, shown: &Path) -> Result<(), Diagnostic> {

@@ -1,11 +1,11 @@
-//! Links of a tree that lead out of it, by way of each other.
+//! Symbolic links of a tree that lead out of it, perhaps only by way of other links.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{FileError, WalkedKind, walked};
 
-/// So many links are followed on the way to one file (`path_resolution(7)`); what is behind more is out of reach.
+/// Maximum links followed per path (`path_resolution(7)`); the kernel opens nothing behind more.
 const MAX_LINKS: u32 = 40;
 
 /// Returns the first link below a folder that leads out of it, with its text. Links are followed as the system does, one
@@ -13,7 +13,7 @@ const MAX_LINKS: u32 = 40;
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn link_leading_out(folder: &Path) -> Result<Option<(String, String)>, FileError> {
+pub fn find_escaping_link(folder: &Path) -> Result<Option<(String, String)>, FileError> {
     first_leading_out(folder, |path| leads_out(&[folder], path))
 }
 
@@ -23,7 +23,7 @@ pub fn link_leading_out(folder: &Path) -> Result<Option<(String, String)>, FileE
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn link_leading_out_merged(from: &Path, to: &Path) -> Result<Option<(String, String)>, FileError> {
+pub fn find_escaping_link_after_merge(from: &Path, to: &Path) -> Result<Option<(String, String)>, FileError> {
     let merged = [from, to];
     let of_new = first_leading_out(from, |path| leads_out(&merged, path))?;
     if of_new.is_some() {
@@ -99,7 +99,7 @@ fn text_of(folders: &[&Path], path: &str) -> io::Result<Option<PathBuf>> {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use super::{link_leading_out, link_leading_out_merged};
+    use super::{find_escaping_link, find_escaping_link_after_merge};
 
     #[test]
     fn links_that_lead_out_together_are_found_and_others_are_not() {
@@ -115,14 +115,14 @@ mod tests {
         ] {
             symlink(text, root.join(path)).unwrap();
         }
-        assert_eq!(link_leading_out(root).unwrap(), None);
+        assert_eq!(find_escaping_link(root).unwrap(), None);
         // Each stays in the folder by its text.
         symlink("a/b/up/../outside", root.join("out")).unwrap();
-        let found = link_leading_out(root).unwrap();
+        let found = find_escaping_link(root).unwrap();
         assert_eq!(found, Some(("out".to_owned(), "a/b/up/../outside".to_owned())));
         std::fs::remove_file(root.join("out")).unwrap();
         symlink("/etc", root.join("z")).unwrap();
-        assert_eq!(link_leading_out(root).unwrap(), Some(("z".to_owned(), "/etc".to_owned())));
+        assert_eq!(find_escaping_link(root).unwrap(), Some(("z".to_owned(), "/etc".to_owned())));
     }
     /// Whichever comes second, and also where what is to be merged is staged in the folder.
     #[test]
@@ -136,9 +136,9 @@ mod tests {
                     std::fs::create_dir_all(root.join("a")).unwrap();
                     let _ = std::fs::remove_file(root.join(path));
                     symlink(text, root.join(path)).unwrap();
-                    assert_eq!(link_leading_out(root).unwrap(), None);
+                    assert_eq!(find_escaping_link(root).unwrap(), None);
                 }
-                let found = link_leading_out_merged(&new, &old).unwrap();
+                let found = find_escaping_link_after_merge(&new, &old).unwrap();
                 assert_eq!(found, Some(("c".to_owned(), "a/b/../outside".to_owned())));
             }
         }
@@ -155,10 +155,10 @@ mod tests {
         symlink("lib/up/../out", old.join("replaced")).unwrap();
         symlink("..", new.join("lib/up")).unwrap();
         std::fs::write(new.join("replaced"), "").unwrap();
-        assert_eq!(link_leading_out_merged(&new, &old).unwrap(), None);
+        assert_eq!(find_escaping_link_after_merge(&new, &old).unwrap(), None);
         symlink("mine/x", new.join("through")).unwrap();
-        let found = link_leading_out_merged(&new, &old).unwrap();
+        let found = find_escaping_link_after_merge(&new, &old).unwrap();
         assert_eq!(found, Some(("through".to_owned(), "mine/x".to_owned())));
-        assert_eq!(link_leading_out_merged(&new, &home.path().join("none")).unwrap(), None);
+        assert_eq!(find_escaping_link_after_merge(&new, &home.path().join("none")).unwrap(), None);
     }
 }
