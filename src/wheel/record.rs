@@ -75,6 +75,16 @@ impl Record {
         !self.rows.iter().all(|row| paths.insert(row.path.as_str()))
     }
 
+    /// Returns whether a file has no hash of SHA-256 or stronger. RECORD itself and its signatures have none.
+    pub fn has_weak_hashes(&self) -> bool {
+        let is_unsigned = |row: &Row| {
+            [".dist-info/RECORD", ".dist-info/RECORD.jws", ".dist-info/RECORD.p7s"]
+                .iter()
+                .any(|file| row.path.ends_with(file))
+        };
+        self.rows.iter().any(|row| !is_unsigned(row) && Hasher::for_hash(&row.hash).is_none())
+    }
+
     /// The table as text with LF endings; paths with a comma or a quote are quoted.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());

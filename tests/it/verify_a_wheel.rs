@@ -101,6 +101,19 @@ fn every_fault_of_a_wheel_is_told_in_one_run() {
     );
 }
 
+/// The help of W024 works when it is followed, also for a wheel that needs no other change.
+#[test]
+fn repair_writes_hashes_into_a_weak_record() {
+    let weak = Wheel::named("pure-1.0-py3-none-any.whl").edit("RECORD", |text| text.replacen("sha256=", "md5=", 1));
+    let project = Project::new().bytes("pure-1.0-py3-none-any.whl", &weak.bytes());
+    let said = project.run(&["wheel", "verify", "pure-1.0-py3-none-any.whl"]).exits(1).stderr;
+    assert!(said.contains("error[W024 weak-record-hash]"), "{said}");
+    project.run(&["wheel", "repair", "pure-1.0-py3-none-any.whl", "-w", "out"]).exits(0);
+    project.run(&["wheel", "verify", "out/pure-1.0-py3-none-any.whl"]).exits(0);
+    project.run(&["wheel", "repair", "pure-1.0-py3-none-any.whl", "-w", "kept", "--trust-record"]).exits(0);
+    project.run(&["wheel", "verify", "kept/pure-1.0-py3-none-any.whl"]).exits(1);
+}
+
 #[test]
 fn record_is_held_against_the_bytes() {
     let check = |edit: fn(String) -> String, expect: &[&str]| codes(&said(&sound().edit("RECORD", edit)), expect);

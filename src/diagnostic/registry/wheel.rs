@@ -206,7 +206,7 @@ pub const BAD_RECORD: Code = Code::error(
 pub const WEAK_RECORD_HASH: Code = Code::error(
     "W024",
     "weak-record-hash",
-    "Hashes in `RECORD` are SHA-256 or stronger. MD5, SHA-1 and unknown ones may not be used, and only `RECORD` itself and its signatures have none, so nothing vouches for the file. Some tools that repack wheels write `RECORD` without hashes at all.\n\n`rock-matrix wheel repair` reads every member and writes its SHA-256 into `RECORD`, with a warning, for it vouches for the bytes as they were found. `label` and `retag` change no row that they have not checked, so they refuse such a wheel; `repair --relabel` sets a label on the way, and its result can be given other tags. With `--trust-record` rows stay as they are.",
+    "Hashes in `RECORD` are SHA-256 or stronger. MD5, SHA-1 and unknown ones may not be used, and only `RECORD` itself and its signatures have none, so nothing vouches for the file. Some tools that repack wheels write `RECORD` without hashes at all.\n\n`rock-matrix wheel repair` reads every member and writes its SHA-256 into `RECORD`, with a warning, for it vouches for the bytes as they were found. `label` and `retag` read no files that they do not change and keep their rows, so `verify` reports those again; `repair --relabel` sets a label on the way, and its result can be given other tags. With `--trust-record` rows stay as they are.",
 );
 /// A set of libraries that does not exist.
 pub const UNKNOWN_PRESET: Code = Code::error(

@@ -220,7 +220,9 @@ fn repair(job: &Job<'_>) -> Result<Done, Vec<Diagnostic>> {
         let trees = || report.verdict.iter().flat_map(|verdict| verdict.trees.values());
         let is_asked = args.recompress || args.strip || time.is_some();
         // Packages of devices come with files listed twice; a new RECORD lists them once.
-        let is_sound = !wheel.record().has_repeated_rows() && !wheel.archive().needs_rewriting();
+        let record = wheel.record();
+        let is_record_sound = !record.has_repeated_rows() && (args.trust_record || !record.has_weak_hashes());
+        let is_sound = is_record_sound && !wheel.archive().needs_rewriting();
         let needs_nothing = plan.keeps_files() && renamed.edits.is_empty() && !is_asked && is_sound;
         let make_scratch = |size_bytes| job.judge.room.scratch(size_bytes);
         let making = make::Making { job, wheel, report, is_in_place, make_scratch: &make_scratch, time };
