@@ -53,6 +53,8 @@ pub struct Observation {
     pub releases: Option<Vec<ListedRelease>>,
     /// Where the tag and its target are.
     pub tag: Option<TagTarget>,
+    /// Whether GitHub was asked without a token.
+    pub is_anonymous: bool,
     /// The active rulesets for tags; asked for only where there is no such tag.
     pub tag_rulesets: Option<Vec<TagRuleset>>,
     /// What the repository is.
@@ -483,6 +485,13 @@ fn repository(observed: &Observation) -> Finding {
 
 fn rights(request: &PreflightRequest<'_>, observed: &Observation) -> Finding {
     let permissions = observed.repository.as_ref().and_then(|facts| facts.permissions);
+    if observed.is_anonymous && !request.read_only {
+        return failed(
+            Diagnostic::new(&codes::TOKEN_WITHOUT_RIGHT, "there is no token, and without one nothing can be published")
+                .at(Place::Argument("--repo".to_owned()), "")
+                .help("set GITHUB_TOKEN, or say `--read-only` where another job publishes"),
+        );
+    }
     match permissions {
         Some(Permissions { push: true }) => passed("the token may publish"),
         Some(Permissions { push: false }) if !request.read_only => failed(

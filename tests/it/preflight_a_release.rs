@@ -129,6 +129,18 @@ fn drafts_of_the_same_tag_that_publishing_would_refuse_are_refused_before() {
     preflight(&writer(), &server, &["--tag", "v1"], 0);
 }
 
+/// Without a token the message does not blame one.
+#[test]
+fn a_missing_token_is_named_before_a_build() {
+    let server = ready();
+    let refused = preflight(&Project::new(), &server, &["--tag", "v1"], 1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G104 token-without-right]: there is no token, and without one nothing can be published
+    --> --repo
+    help: set GITHUB_TOKEN, or say `--read-only` where another job publishes
+    ");
+}
+
 /// The job that plans has no right to write; what it cannot see is unknown, and no fault.
 #[test]
 fn a_token_that_only_reads_leaves_checks_unknown_where_that_is_said() {

@@ -174,7 +174,7 @@ fn saved(path: &std::path::Path, sink: &mut Sink) -> Result<Observation, Exit> {
 
 /// Asks GitHub for all that is checked. What a failed call would have said stays unknown.
 fn observe(args: &Args, opened: &Opened) -> (Observation, Option<GithubError>) {
-    let mut observed = Observation::default();
+    let mut observed = Observation { is_anonymous: opened.token.is_none(), ..Observation::default() };
     let fault = fill(args, opened, &mut observed).err();
     (observed, fault)
 }
