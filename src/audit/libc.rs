@@ -228,7 +228,7 @@ pub(super) fn may_be_function(symbol: &str, has_libraries: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FUNCTIONS, may_be_function, named, needs_plain_musl, of_module_name};
+    use super::{FUNCTIONS, from_dependencies, may_be_function, needs_plain_musl, of_module_name};
     use crate::compat::policy::Family;
     use crate::elf::VersionNeed;
 

@@ -110,7 +110,7 @@ fn entry_fault(group: &str, line: &str, entry: Option<(&str, &str)>) -> Option<S
         return Some(format!("the script `{}` would not lie in the folder of scripts", excerpt(name)));
     }
     if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Some(format!("the script `{}` has a space in its name", excerpt(name)));
+        return Some(format!("the script `{}` has a space or control character in its name", excerpt(name)));
     }
     if let Some(reserved) = reserved_script(name) {
         return Some(format!("the script `{}` replaces `{reserved}` of the environment", excerpt(name)));
@@ -174,7 +174,7 @@ mod tests {
         7: `foo` has no value
         8: `= case:main` is not `NAME = MODULE:OBJECT`
         9: `;foo = case:main` is not `NAME = MODULE:OBJECT`
-        10: the script `my tool` has a space in its name
+        10: the script `my tool` has a space or control character in its name
         11: the script `Python3.12` replaces `python3.12` of the environment
         12: the script `python.exe` replaces `python` of the environment
         13: the script `a` has the value `case`, which is not `MODULE:FUNCTION`

@@ -119,7 +119,7 @@ def checked(name):
         raise Refused(f"has a path of more than {MOST_PATH_BYTES} bytes")
     foreign = os.name == "nt" and set(name) & set('\\:*?"<>|')
     if name.startswith("/") or "\0" in name or foreign:
-        raise Refused("has an absolute name" if name.startswith("/") else "has a name that no folder can hold")
+        raise Refused("has an absolute path or link target" if name.startswith("/") else "has a name that no folder can hold")
     return name
 
 

@@ -242,15 +242,15 @@ fn source_archives_that_lead_out_of_the_job_are_refused_by_every_python() {
     a.tar.gz: member 'mine/out' leads out of the archive's top folder
     a.tar.gz: member 'mine/d' leads out of the archive's top folder
     a.tar.gz: member 'mine/deep/first' leads out of the archive's top folder
-    a.tar.gz: member 'mine/passwd' has an absolute name
-    a.tar.gz: member 'mine/passwd' has an absolute name
+    a.tar.gz: member 'mine/passwd' has an absolute path or link target
+    a.tar.gz: member 'mine/passwd' has an absolute path or link target
     a.tar.gz: member 'mine/passwd' leads out of the archive's top folder
     a.tar.gz: member 'mine/passwd' leads out of the archive's top folder
     a.tar.gz: member 'mine/passwd' is another name of 'mine/none', which is no file in front of it
     a.tar.gz: member 'mine/passwd' is neither a file, a folder nor a link
     a.tar.gz: member 'mine/passwd' is neither a file, a folder nor a link
     a.tar.gz: member 'mine/passwd' is neither a file, a folder nor a link
-    a.tar.gz: member '/evil' has an absolute name
+    a.tar.gz: member '/evil' has an absolute path or link target
     a.tar.gz: member 'mine/../../../evil' leads out of the archive's top folder
     a.tar.gz: it cannot be unpacked: [Errno 17] File exists: '[ROOT]/job/src/mine.unpacking/mine/setup.py'
     a.tar.gz: member 'beside' lies beside the archive's top folder
