@@ -136,7 +136,7 @@ fn a_missing_token_is_named_before_a_build() {
     let refused = preflight(&Project::new(), &server, &["--tag", "v1"], 1).stderr;
     insta::assert_snapshot!(refused, @r"
     error[G104 token-without-right]: there is no token, and without one nothing can be published
-    --> --repo
+    --> argument `--repo`
     help: set GITHUB_TOKEN, or say `--read-only` where another job publishes
     ");
 }
