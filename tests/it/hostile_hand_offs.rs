@@ -272,7 +272,7 @@ fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
         ("m.yaml", 16 << 20, &["check", "m.yaml"], 1, "error[M038"),
         ("r.yaml", 16 << 20, &["render", "recipe", "r.yaml", "sound.yaml"], 1, "error[M038"),
         ("run.json", 64 << 20, &["plan", "sound.yaml", "--only-failed", "run.json"], 1, "error[P050"),
-        ("s.json", 64 << 20, &["source", "checkout", "--manifest", "s.json", "--checkout-root", "r"], 1, "error[C115"),
+        ("s.json", 1 << 20, &["source", "checkout", "--manifest", "s.json", "--checkout-root", "r"], 1, "error[C115"),
         ("x/.rock/checkout.json", 16 << 20, checkout, 3, "error[C007"),
         ("release/rock-manifest.json", 64 << 20, &["publish", "--to", "release", WHEEL], 3, "error[G010"),
         (
