@@ -440,7 +440,7 @@ fn a_ruleset_that_restricts_the_tag_fails_the_preflight() {
         ("never", "evaluate", 0),
     ] {
         let (bypass, enforcement) = (bypass.to_owned(), enforcement.to_owned());
-        rule(TagRuleset { bypass, enforcement, ..TagRuleset::default() });
+        rule(TagRuleset { enforcement, bypass, ..TagRuleset::default() });
         outcome(exit);
     }
 }
