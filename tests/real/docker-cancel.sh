@@ -12,6 +12,8 @@ start_engine
 import_image
 
 sed "s/^gpu: .*/gpu: none/" "$triton_matrix" >"$work/gpu-none.yaml"
+# Job folders of its own: a job is built once at a time in each.
+cd "$work"
 build=("$ROCK_MATRIX_BIN" build "$triton_wheel_name" --matrix "$work/gpu-none.yaml" --engine docker --image "$image"
   --docker-arg=--network=host --out "$work/dist")
 

@@ -169,12 +169,16 @@ PY
   "$program" rm "$container" >/dev/null
 }
 
-# `build_with POLICY FOLDER`: the Triton job under another `gpu:`.
+# `build_with POLICY FOLDER`: the Triton job under another `gpu:`. Each stage has job folders of its own, for a job is built
+# once at a time in each.
 build_with() {
   sed "s/^gpu: .*/gpu: $1/" "$triton_matrix" >"$work/gpu-$1.yaml"
   grep -q "^gpu: $1\$" "$work/gpu-$1.yaml" || fail "$triton_matrix has no gpu line"
-  rock build "$triton_wheel_name" --matrix "$work/gpu-$1.yaml" --engine "$program" --image "$image" \
-    --docker-arg=--network=host --out "$2"
+  (
+    cd "$work"
+    rock build "$triton_wheel_name" --matrix "gpu-$1.yaml" --engine "$program" --image "$image" \
+      --docker-arg=--network=host --out "$2"
+  )
 }
 # The wheel of a folder has the members of the local one, whose digests are in $work/local.digests.
 same_as_local() {

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 needs "${torch_packages[@]}" "${hip_packages[@]}"
 
 step "build $hip_wheel_name"
-rock build "$hip_wheel_name" --matrix "$hip_matrix" --engine local --out "$work/dist"
+one_at_a_time built rock build "$hip_wheel_name" --matrix "$hip_matrix" --engine local --out "$work/dist"
 wheel=$work/dist/$hip_wheel_name
 [ -f "$wheel" ] || fail "no $hip_wheel_name among: $(ls -R "$work/dist")"
 

@@ -160,6 +160,7 @@ hip_wheel_name='rmx_vecadd-0.1.0+rocm52-cp311-cp311-linux_x86_64.whl'
 hip_matrix=examples/quickstart/hip-extension.yaml
 
 # `built MATRIX WHEEL`: sets `wheel` to the path of that wheel, built once a run of the stages and then reused.
+# Stages that build these jobs themselves, in the same job folders, take turns with it.
 built() { one_at_a_time built build_once "$@"; }
 build_once() {
   local dist=$real/dist

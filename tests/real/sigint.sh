@@ -58,5 +58,5 @@ interrupt() {
 
 # A shell that is not interactive starts background processes with SIGINT ignored; job control undoes that.
 set -m
-interrupt INT 130
-interrupt TERM 143
+one_at_a_time built interrupt INT 130
+one_at_a_time built interrupt TERM 143

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 needs "${torch_packages[@]}"
 
 step "build $triton_wheel_name"
-rock build "$triton_wheel_name" --matrix "$triton_matrix" --engine local --out "$work/dist"
+one_at_a_time built rock build "$triton_wheel_name" --matrix "$triton_matrix" --engine local --out "$work/dist"
 wheel=$work/dist/$triton_wheel_name
 [ -f "$wheel" ] || fail "no $triton_wheel_name among: $(ls -R "$work/dist")"
 
