@@ -164,6 +164,9 @@ impl FromStr for SpecifierClause {
         };
         let operator = *operator;
         let written = rest.trim();
+        if written.is_empty() {
+            return Err(fault(format!("no version follows `{sign}`")));
+        }
         if operator == SpecifierOperator::Identical {
             let is_text = !written.contains(|c: char| c.is_whitespace() || matches!(c, ';' | ')'));
             return if is_text {
@@ -171,9 +174,6 @@ impl FromStr for SpecifierClause {
             } else {
                 Err(fault(format!("`{written}` after `{sign}` has white space, `;` or `)` in it")))
             };
-        }
-        if written.is_empty() {
-            return Err(fault(format!("no version follows `{sign}`")));
         }
         let (number, operator) = match (written.strip_suffix(".*"), operator) {
             (Some(number), SpecifierOperator::Equal) => (number, SpecifierOperator::EqualPrefix),
@@ -343,6 +343,7 @@ mod tests {
             "==1.0+5.*",
             "==1.0.*.5",
             "=== a b",
+            "===",
             ">=1,<<2",
             "== 1. 0",
             "==1.0.*+5",
@@ -362,6 +363,7 @@ mod tests {
         `==1.0+5.*` is not a version: `.*` may follow the numbers of a release only, and not `1.0+5`
         `==1.0.*.5` is not a version: `1.0.*.5` is not a version: wildcards are not allowed in a version
         `=== a b` is not a version: `a b` after `===` has white space, `;` or `)` in it
+        `===` is not a version: no version follows `===`
         `>=1,<<2` is not a version: `<<` is not an operator; operators are === ~= == != <= >= < >
         `== 1. 0` is not a version: `1. 0` is not a version: after parsing `1`, found `. 0`, which is not part of a valid version
         `==1.0.*+5` is not a version: `1.0.*+5` is not a version: wildcards are not allowed in a version
