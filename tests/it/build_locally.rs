@@ -126,7 +126,7 @@ fn a_missing_wheel_fails_and_a_wheel_of_another_name_is_refused() {
 #[test]
 fn a_stage_that_the_cap_cuts_ends_with_its_children() {
     let toy = Toy::building("sleep 300 & echo $! >child; wait");
-    let (_, stderr) = toy.build(124, &["--cap", "1", "--started-at", &seconds_ago(59)]);
+    let (_, stderr) = toy.build(124, &["--cap", "1", "--started-at", &seconds_ago(55)]);
     assert!(stderr.contains("warning[B055 build-capped]: the cap ended the build in stage `build`"), "{stderr}");
     assert!(all_gone(&toy.text("child")));
     assert_eq!(toy.record()["outcome"], "capped");
