@@ -169,7 +169,7 @@ pub struct Scanner {
     search_from: u64,
     bundles: Vec<(u64, BundleReader)>,
     unpacker: Option<(u64, Unpacker)>,
-    /// How many bytes may still be unpacked.
+    /// The remaining bytes that may be unpacked.
     pub(super) budget: u64,
     finds: Finds,
 }

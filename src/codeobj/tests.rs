@@ -333,7 +333,7 @@ fn containers_are_counted_up_to_the_limit() {
     }
 }
 
-/// What only looks like a bundle is kept up to the limit.
+/// Candidates that only look like bundles are kept up to the limit.
 #[test]
 fn baits_are_kept_up_to_the_limit() {
     for (baits, limits) in [(MAX_BAITS, vec![]), (MAX_BAITS + 1, vec![Limit::Containers])] {

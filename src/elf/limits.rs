@@ -22,8 +22,8 @@ pub(super) const MAX_ANNOUNCED_BYTES: u64 = 4 << 20;
 pub(super) const MAX_INTERPRETER_BYTES: u64 = 4 << 10;
 /// Bytes of one segment of notes; what follows is not read. Notes of libraries have a few hundred bytes.
 pub(super) const MAX_NOTES_BYTES: u64 = 1 << 20;
-/// How many times all bytes of a table of names are read, and how many bytes more, so that no small table is ever too
-/// small. Names of which one is the end of another are together longer than their table, but hardly as a linker makes
+/// Maximum reads of each byte of a string table on average; small tables get [`MAX_MORE_NAME_BYTES`]
+/// more. Names that share their ends with others are together longer than their table, but hardly as linkers write
 /// them.
 pub(super) const MAX_NAME_READS: usize = 8;
 /// See [`MAX_NAME_READS`].
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(message(find(MAX_HASH_LINKS + 1)), "a chain of the GNU hash table has more than 65536 links");
     }
 
-    /// How many libraries and how many versions of them a library needs whose table of versions has these bytes.
+    /// Returns the numbers of libraries and of their versions that a table of needed versions lists.
     fn version_needs(table: &[u8], count: u64) -> Result<[usize; 2], ElfError> {
         let source = Sample { fat: 2 << 20, ..library() }.build();
         let blank = source.blank();

@@ -139,13 +139,13 @@ impl Pieces {
         sections.iter().find(|section| section.name == ".hip_fatbin").unwrap().offset
     }
 
-    /// The same with other bytes from an offset on.
+    /// Replaces the bytes from an offset on.
     pub(super) fn with(mut self, offset: u64, bytes: Vec<u8>) -> Self {
         self.put(offset, bytes);
         self
     }
 
-    /// The same with other program headers.
+    /// Changes the program headers.
     pub(super) fn with_segments(self, mut change: impl FnMut(&mut Segment)) -> Self {
         let elf = super::Elf::read(&self).unwrap();
         let mut segments = elf.segments().to_vec();
@@ -154,7 +154,7 @@ impl Pieces {
         self.with(elf.header().segments_offset, table)
     }
 
-    /// The same with other dynamic entries.
+    /// Changes the dynamic entries.
     pub(super) fn with_entries(self, mut change: impl FnMut(&mut super::DynamicEntry)) -> Self {
         let elf = super::Elf::read(&self).unwrap();
         let (format, word) = (elf.header().format, elf.header().format.word_bytes());

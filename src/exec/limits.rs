@@ -18,5 +18,5 @@ pub(super) const MAX_TAIL_LINES: usize = 20;
 pub(super) const MAX_TAIL_LINE_CHARS: usize = 400;
 /// A line without an end that is longer is written in pieces, in bytes.
 pub(super) const MAX_UNFINISHED_LINE_BYTES: usize = 64 << 10;
-/// How much of the last line of a stage a reason quotes, in characters.
+/// Maximum characters that a reason quotes of a stage's last line.
 pub(super) const MAX_REASON_CHARS: usize = 200;

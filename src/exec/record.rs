@@ -267,17 +267,17 @@ fn is_line(text: &str) -> bool {
     syntax::unprintable(text).is_none() && text.len() <= MAX_LINE_BYTES
 }
 
-/// Whether a record may have a text that is only shown.
+/// Returns whether a record may hold this text.
 fn is_shown(text: &str) -> bool {
     syntax::unprintable(text).is_none() && text.len() <= MAX_SHOWN_BYTES
 }
 
-/// Whether a record may have what a build said that it used.
+/// Returns whether a record may hold this entry of `used`.
 pub(super) fn is_used((name, value): (&String, &Option<String>)) -> bool {
     is_shown(name) && value.as_deref().is_none_or(is_shown)
 }
 
-/// Whether a record may have what a build counted.
+/// Returns whether a record may hold this entry of `figures`.
 pub(super) fn is_counted((name, counts): (&String, &BTreeMap<String, u64>)) -> bool {
     is_shown(name) && counts.keys().all(|word| is_shown(word))
 }

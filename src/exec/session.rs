@@ -152,7 +152,7 @@ pub fn build(
         (Ok(_), None) => run_steps(&order, &mut record, runner, tell),
     };
     sys::process::end_marked(MARK, &folder.path().display().to_string(), STRAY_GRACE);
-    // What a record cannot have would make it unreadable.
+    // A value that a record may not hold would make it unreadable.
     record.used = left(folder, RECORD_FILE);
     record.used.retain(|name, value| is_used((name, value)));
     record.figures = left(folder, FIGURES_FILE);

@@ -103,7 +103,7 @@ impl Below {
         }
     }
 
-    /// What is at the path; `None` where nothing is.
+    /// Returns the type of the file at the path; `None` if there is none.
     fn kind(&self, action: &'static str) -> Result<Option<FileType>, FileError> {
         let Some((folder, name)) = self.parent(action, false)? else { return Ok(None) };
         match kind_at(&folder, name) {
@@ -162,7 +162,7 @@ impl Below {
 }
 
 impl FileError {
-    /// What is told where a symbolic link is in the place of a folder or a file of our own; `None` for other errors.
+    /// Returns the diagnostic for a symbolic link in place of one of our own files or folders; `None` for other errors.
     pub fn about_a_link(&self) -> Option<Diagnostic> {
         let is_linked = self.source.as_ref()?.get_ref()?.is::<Linked>();
         let told = || {

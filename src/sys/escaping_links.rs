@@ -29,7 +29,7 @@ pub fn find_escaping_link_after_merge(from: &Path, to: &Path) -> Result<Option<(
     if of_new.is_some() {
         return Ok(of_new);
     }
-    // What is to be merged may lie in the folder itself until then.
+    // The tree to merge may be staged in the folder itself.
     let staged = from.strip_prefix(to).ok().and_then(|inner| inner.components().next());
     first_leading_out(to, |path| {
         let is_staged = staged.is_some() && Path::new(path).components().next() == staged;

@@ -91,7 +91,7 @@ fn a_build_ends_where_a_step_puts_a_link() {
     }
 }
 
-/// What a recipe names to be removed before a stage is not removed behind a link.
+/// Paths under `clean` of a recipe are not removed behind a link.
 #[test]
 fn a_stage_removes_nothing_behind_a_link() {
     let toy = Toy::with_recipe(TAKE, "    clean: [made/build, made/x]\n");

@@ -83,7 +83,7 @@ fn files_that_are_no_text_are_refused() {
     refused(b"\0\0\0\0", "error[M038 control-character]: the control character U+0000 cannot stand in a YAML file");
 }
 
-/// What any matrix file takes.
+/// The memory and time that reading any matrix file may take.
 const BOUNDS: Bounds = Bounds { address_mib: 1024, peak_mib: 192, cpu_s: 60 };
 
 /// The path to each of many values can be 500 times as long as its text, and so can each of their faults.

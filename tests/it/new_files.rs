@@ -52,7 +52,7 @@ fn new_files_and_folders_follow_the_umask() {
     }
 }
 
-/// What a build leaves in the folder of its job and beside its wheels, and what is rendered.
+/// Files in a job's folder, files next to its wheels, and rendered files follow the umask.
 #[test]
 fn files_of_builds_and_rendered_ones_follow_the_umask() {
     for (umask, file_mode, folder_mode) in [("077", 0o600, 0o700), ("022", 0o644, 0o755)] {

@@ -570,7 +570,7 @@ fn a_manifest_that_does_not_fit_is_refused() {
     project.run(&["source", "checkout", "torch", "--manifest", "m.json"]).exits(2);
 }
 
-/// What is behind the JSON of a manifest or the commit of a pin is blank, so that only the size differs.
+/// Padding with blank lines changes nothing but the size of a manifest or pin.
 #[test]
 fn the_size_of_manifests_and_pins_has_a_limit() {
     let padded = |project: &Project, file: &str, bytes: usize| {

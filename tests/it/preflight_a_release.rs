@@ -491,7 +491,7 @@ fn plan_of(wheels: usize) -> Project {
     project.file("plan.json", &plan.to_string())
 }
 
-/// What counts are files and not jobs: 112 jobs of four wheels each and two documents are the most.
+/// The limit counts files, not jobs: 112 jobs with four wheels each and two documents fit.
 #[test]
 fn more_files_than_an_hour_takes_need_slow() {
     let server = ready();

@@ -16,7 +16,7 @@ fn padded(text: &str, bytes: u64) -> String {
     text.to_owned() + &"\n".repeat(usize::try_from(bytes).unwrap() - text.len())
 }
 
-/// What a command says, with its exit code.
+/// Returns the exit code and the messages of a command.
 fn said(project: &Project, words: &[&str]) -> (Option<i32>, String) {
     let output = project.command(words).output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
@@ -40,7 +40,7 @@ fn a_manifest_past_its_limit_is_refused() {
         let (code, fetched) = said(&project, FETCH);
         assert_eq!(fetched.contains("the text is longer than 1048576 bytes"), past, "{fetched}");
         assert_eq!((code, project.has("artifacts/lib/x")), (Some(i32::from(past)), !past));
-        // The same of a folder.
+        // A folder has the same limit.
         let project = Project::new();
         let artifacts = Artifacts::new(&project, true);
         artifacts.file("rand_lib_generic/r/stage/lib/x", b"x");
@@ -64,7 +64,7 @@ fn a_manifest_of_a_build_past_its_limit_is_refused() {
     }
 }
 
-/// What is longer than a version is none, and says nothing of the build.
+/// A text longer than the limit is not a version of the build.
 #[test]
 fn a_version_past_its_limit_is_not_read() {
     for past in [false, true] {

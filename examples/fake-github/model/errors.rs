@@ -74,7 +74,7 @@ pub fn lacks(permission: &str) -> Reply {
     reply
 }
 
-/// What a ruleset on tags says: googleapis/release-please-action issue 1194 and aaif-goose/goose pull request 4704 have
+/// Returns the refusal of a tag ruleset: googleapis/release-please-action issue 1194 and aaif-goose/goose pull request 4704 have
 /// the whole `422`. A `403` comes from hooks of organisations.
 pub fn tag_ruleset(status: u16) -> Reply {
     const RULES: &str =

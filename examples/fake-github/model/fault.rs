@@ -34,7 +34,7 @@ pub enum Fault {
     NoRight,
     /// `404`, as for a token that may not see it.
     Hidden,
-    /// What a ruleset on tags says; 403 or 422.
+    /// The refusal of a tag ruleset, with 403 or 422.
     TagRuleset(u16),
     /// A redirect to the other host, with 301, 302, 307 or 308.
     Elsewhere(u16),

@@ -124,7 +124,7 @@ pub struct TagRuleset {
     pub exclude: Vec<String>,
     /// `active`, `evaluate` or `disabled`.
     pub enforcement: String,
-    /// What `current_user_can_bypass` tells everybody: `always`, `pull_requests_only`, `never` or `exempt`.
+    /// The value of `current_user_can_bypass`: `always`, `pull_requests_only`, `never` or `exempt`.
     pub bypass: String,
     /// Whether its details are hidden: those of an organization may be.
     pub is_hidden: bool,
@@ -152,7 +152,7 @@ impl TagRuleset {
     }
 }
 
-/// Whether a pattern of fnmatch with `FNM_PATHNAME` fits: `*` is any text without `/`.
+/// Returns whether a pattern of fnmatch with `FNM_PATHNAME` matches: `*` matches any text without `/`.
 fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

@@ -240,7 +240,7 @@ fn a_log_that_is_a_link_ends_the_build() {
     assert!(matches!(end, BuildEnd::File(error) if error.to_string().contains("it is a symbolic link")));
 }
 
-/// What an earlier build left in the place of a checkout, or of what this program and git keep in one.
+/// An earlier build may leave a link in place of a checkout, its `.git` or its `.rock`.
 #[test]
 fn a_checkout_does_not_begin_behind_a_link() {
     for link in ["src", "src/torch", "src/torch/.git", "src/torch/.rock"] {

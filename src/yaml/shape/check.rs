@@ -29,7 +29,7 @@ struct Check<'a> {
     sink: &'a mut Sink,
 }
 
-/// What messages call a value. The text is only made for a fault.
+/// The name of a value in messages. Its text is only made for a fault.
 #[derive(Clone, Copy)]
 enum Name<'a> {
     File,
