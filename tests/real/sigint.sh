@@ -10,7 +10,7 @@ left_over() {
   local process
   for process in /proc/[0-9]*; do
     if [[ $(readlink "$process/cwd" 2>/dev/null) == "$work"/run-* ]] ||
-      tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qx "ROCK_STAGE_MARK=$1"; then
+      grep -qzx "ROCK_STAGE_MARK=$1" "$process/environ" 2>/dev/null; then
       printf '%s: %s\n' "${process##*/}" "$(tr '\0' ' ' <"$process/cmdline" 2>/dev/null)"
     fi
   done
