@@ -7,15 +7,15 @@ use rayon::prelude::*;
 use super::known::{Known, Row, Texts, Told};
 use super::release_folder::digest;
 use super::wheel_file::{self, Contents};
-use crate::bytes::start_threads;
+use crate::bytes::{ReadAt as _, Section, start_threads};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::host, registry::release as codes};
 use crate::index::{CoreMetadata, FileKind, Folder, IndexFile, Yanked};
 use crate::names::{Digest, DistributionName, RocmVersion, Version, WheelName, is_tree_archive};
 use crate::publish::Asset;
 use crate::sdk;
-use crate::sys::{self, Entry, EntryKind};
-use crate::wheel::Headers;
+use crate::sys::{self, Entry, EntryKind, FileError, PositionalFile};
+use crate::wheel::{self, Headers};
 
 /// A larger METADATA is read from the wheel, where the limits of wheels hold.
 const LARGEST_METADATA_BYTES: u64 = 64 << 20;
@@ -300,10 +300,44 @@ fn archive(
         None => hashed(path, sink)?,
     };
     let is_known = found.is_some();
+    // Files of a manifest were checked when it was written.
+    if !matches!(found, Some((_, Row::Whole(_)))) && !is_sound(path, &shown, is_tree, (&project, &version), sink) {
+        return None;
+    }
     let named = IndexFile::named(name, project, version, if is_tree { FileKind::Tree } else { FileKind::Sdist });
     let is_of_sdk = is_of_sdk(&named.project.normalized(), compat);
     let file = IndexFile { digest: Some(digest), size_bytes, is_of_sdk, ..named };
     Some((Asset { shown, digest, file, label: None }, is_known))
+}
+
+/// Checks the members of an archive, and returns whether it has no errors.
+fn is_sound(
+    path: &Path,
+    shown: &str,
+    is_tree: bool,
+    (project, version): (&DistributionName, &Version),
+    sink: &mut Sink,
+) -> bool {
+    let read = PositionalFile::open(path).and_then(|file| {
+        let source = Section::new(&file, 0, file.size_bytes());
+        let read = if is_tree {
+            wheel::verify_tree_archive(source, shown)
+        } else {
+            wheel::verify_source_distribution(source, shown, project.as_str(), version)
+        };
+        read.map_err(|error| FileError::new("read", path, error))
+    });
+    match read {
+        Ok(findings) => {
+            let is_sound = !findings.iter().any(Diagnostic::is_error);
+            sink.extend(findings);
+            is_sound
+        }
+        Err(error) => {
+            sink.push(error.into());
+            false
+        }
+    }
 }
 
 /// Whether a project is a package of the ROCm SDK.

@@ -114,6 +114,7 @@ mod sdk_verify;
 mod sdk_version;
 mod shipped_matrices;
 mod show_a_wheel;
+mod source_distributions;
 mod step_of_a_workflow;
 mod support;
 mod tags_in_addresses;

@@ -265,7 +265,7 @@ fn a_dry_run_from_a_saved_state_needs_neither_token_nor_network() {
 fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take() {
     let server = server(&[]);
     let url = server.url();
-    let many = (0..200).fold(project(), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), "a"));
+    let many = (0..200).fold(project(), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
     let told = publish(&many, &["--api-url", &*url, "--dry-run", "--deadline", "1"], 0);
     assert!(
         told.stdout.contains("calls would change something") && told.stdout.contains("pauses of"),
@@ -280,7 +280,7 @@ fn a_dry_run_tells_of_no_waits_and_is_not_bound_by_the_time_that_they_would_take
 fn slow_takes_more_files_than_an_hour_allows_and_its_time_is_told_before() {
     let server = server(&[]);
     let url = server.url();
-    let many = (0..1001).fold(project(), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), "a"));
+    let many = (0..1001).fold(project(), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
     let words = ["--api-url", &*url, "--dry-run", "--format", "json"];
     let slow = publish(&many, &[&words[..], &["--slow"]].concat(), 0);
     assert!(!slow.stderr.contains("G113"), "{}", slow.stderr);

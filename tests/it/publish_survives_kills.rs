@@ -8,11 +8,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
 use sha2::{Digest as _, Sha256};
 
 use crate::fake_github::model::{Asset, Digests, Faults, Github, Release, Rule, Settings};
 use crate::fake_github::server::Server;
-use crate::support::{Project, Wheel};
+use crate::support::source_archive::gzip;
+use crate::support::{Project, SourceArchive, Wheel};
 
 const WHEELS: [&str; 2] = [
     "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
@@ -319,7 +321,8 @@ fn kill(state: &State, number: usize) {
         .map(|name| ((*name).to_owned(), digest(&std::fs::read(project.path(&format!("dist/{name}"))).unwrap())))
         .collect();
     if state.rules[0].contains("hold-upload") {
-        let bytes = vec![7; LARGE.1];
+        let archive = SourceArchive::named(LARGE.0).file("large-1/data", vec![7; LARGE.1]);
+        let bytes = gzip(&archive.tar(), Compression::none());
         std::fs::write(project.path(&format!("dist/{}", LARGE.0)), &bytes).unwrap();
         wanted.insert(LARGE.0.to_owned(), digest(&bytes));
     }

@@ -333,7 +333,8 @@ fn a_dry_run_says_what_it_would_take_and_a_refused_one_nothing_else() {
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
     let refused = publish(&two, &server, &["--dry-run"], 1);
     assert!(refused.stdout.is_empty() && refused.stderr.contains("error[G101 "), "{}", refused.stdout);
-    let many = (0..451).fold(self::project(&[]), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), "a"));
+    let many =
+        (0..451).fold(self::project(&[]), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
     let told = publish(&many, &server, &["--dry-run", "--allow-published"], 0);
     assert!(told.stderr.contains("warning[G113 too-many-calls]"), "{}", told.stderr);
     assert!(told.stdout.contains(" min that GitHub asks for"), "{}", told.stdout);
@@ -471,7 +472,7 @@ fn files_that_github_would_not_take_and_too_many_at_once_are_refused_before_anyt
     let empty = project(&[]).file("dist/a-1.tar.gz", "");
     let told = publish(&empty, &server, &[], 1).stderr;
     assert!(told.contains("error[G112 file-not-taken]"), "{told}");
-    let many = (0..451).fold(project(&[]), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), &at.to_string()));
+    let many = (0..451).fold(project(&[]), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
     let told = publish(&many, &server, &[], 1).stderr;
     assert!(told.contains("error[G113 too-many-calls]") && told.contains("--slow"), "{told}");
     assert_eq!(writes(&server), 0);
@@ -631,8 +632,7 @@ fn subjects_of_an_attestation_are_written_before_anything_is_published() {
 /// 4.14
 #[test]
 fn more_subjects_than_one_attestation_takes_go_into_further_files() {
-    let many =
-        (0..1030).fold(project(&[]), |project, at| project.file(&format!("dist/a-{at}.tar.gz"), &at.to_string()));
+    let many = (0..1030).fold(project(&[]), |project, at| project.source_distribution(&format!("dist/a-{at}.tar.gz")));
     let told = many.run(&["publish", "--dist", "dist", "--subjects", "s/subjects.txt"]).exits(0).stdout;
     assert_eq!(told, "s/subjects.txt\ns/subjects.txt-2\n");
     let count = |path: &str| many.read(path).lines().count();

@@ -1,6 +1,6 @@
 //! Jobs that leave an archive of an install tree, or a tree alone: planned, published and missed as what they are.
 
-use crate::support::Project;
+use crate::support::{Project, SourceArchive};
 
 /// A matrix of AOTriton with these lines.
 fn matrix(more: &str) -> String {
@@ -49,14 +49,14 @@ fn a_tree_alone_is_planned_and_no_workflow_throws_it_away() {
 
 #[test]
 fn a_release_takes_archives_lists_none_for_installers_and_misses_those_that_are_planned() {
-    let project = planned(BY_TARGET).file(&format!("dist/{GFX942}"), "a tree");
+    let project = planned(BY_TARGET).bytes(&format!("dist/{GFX942}"), &SourceArchive::tree("a tree").bytes());
     let publish = ["publish", "--to", "release", "--plan", "plan.json", "dist"];
     let told = project.run(&publish).exits(1).stderr;
     assert!(
         told.contains(&format!("error[G004 missing-wheel]: there is no `{GFX1151}`, an archive of an install tree\n")),
         "{told}"
     );
-    std::fs::write(project.path("dist").join(GFX1151), "another tree").unwrap();
+    std::fs::write(project.path("dist").join(GFX1151), SourceArchive::tree("another tree").bytes()).unwrap();
     project.run(&publish).exits(0);
     let sums = project.read("release/SHA256SUMS");
     assert!(sums.contains(GFX942) && sums.contains(GFX1151), "{sums}");
@@ -68,14 +68,14 @@ fn a_release_takes_archives_lists_none_for_installers_and_misses_those_that_are_
     let rebuilt = ["plan", "m.yaml", "--published", "release"];
     assert!(project.run(&rebuilt).exits(0).stdout.contains("0 jobs"), "what is published needs no job");
     let other = "aotriton-0.12.0+rocm7.14-gfx942-linux_x86_64-tree.tar.gz";
-    std::fs::write(project.path("dist").join(other), "old").unwrap();
+    std::fs::write(project.path("dist").join(other), SourceArchive::tree("old").bytes()).unwrap();
     let told = project.run(&publish).exits(1).stderr;
     assert!(told.contains(&format!("error[G005 unplanned-wheel]: no job of the plan makes `{other}`\n")), "{told}");
 }
 
 #[test]
 fn archives_that_are_missing_are_reported() {
-    let project = planned(BY_TARGET).file(&format!("dist/{GFX942}"), "a tree");
+    let project = planned(BY_TARGET).bytes(&format!("dist/{GFX942}"), &SourceArchive::tree("a tree").bytes());
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
     let missing = ["report", "missing", "--published", "release", "--plan", "plan.json"];
     let said = project.run(&missing).exits(1);
@@ -83,7 +83,7 @@ fn archives_that_are_missing_are_reported() {
     assert_eq!(said.stdout, expected);
     let listed = project.run(&[&missing[..], &["--list"]].concat()).exits(1).stdout;
     assert_eq!(listed, format!("{GFX1151}\n"));
-    std::fs::write(project.path("dist").join(GFX1151), "another tree").unwrap();
+    std::fs::write(project.path("dist").join(GFX1151), SourceArchive::tree("another tree").bytes()).unwrap();
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
     project.run(&missing).exits(0);
 }
@@ -94,7 +94,9 @@ fn archives_count_in_coverage_and_notes_and_are_told_where_they_failed() {
         "{{\"job\": \"aotriton-0.13.0-rocm7.14.0-gfx-gfx1151\", \"outcome\": \"failed\", \"reason\": \"{}\"}}",
         "no space"
     );
-    let project = planned(BY_TARGET).file(&format!("dist/{GFX942}"), "a tree").file("results/build.json", &result);
+    let project = planned(BY_TARGET)
+        .bytes(&format!("dist/{GFX942}"), &SourceArchive::tree("a tree").bytes())
+        .file("results/build.json", &result);
     let release = project.run(&["publish", "--to", "release", "--tag", "v1", "dist"]);
     release.exits(0);
     let coverage = ["report", "coverage", "--published", "release", "--plan", "plan.json"];
@@ -117,7 +119,9 @@ fn archives_count_in_coverage_and_notes_and_are_told_where_they_failed() {
         "{said}"
     );
     let bad = result.replace("gfx1151", "gfx942");
-    let project = project.file("results/build.json", &bad).file(&format!("dist/{GFX1151}"), "another tree");
+    let project = project
+        .file("results/build.json", &bad)
+        .bytes(&format!("dist/{GFX1151}"), &SourceArchive::tree("another tree").bytes());
     let said = project.run(&failures).exits(0).stdout;
     assert!(said.starts_with("1 archive is built and did not pass the test:\n") && said.contains(GFX942), "{said}");
 }

@@ -18,7 +18,7 @@ const LAYERS: &[(u8, &str, &[&str])] = &[
     (2, "codeobj", &["elf"]),
     (2, "elf", &[]),
     (2, "template", &[]),
-    (2, "wheel", &[]),
+    (2, "wheel", &["archive"]),
     (3, "compat", &[]),
     (3, "config", &["compat"]),
     (3, "host", &[]),

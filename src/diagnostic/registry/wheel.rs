@@ -74,6 +74,9 @@ pub const ALL: &[&Code] = &[
     &BAD_REQUIREMENT,
     &MALFORMED_HEADER,
     &COMPRESSION_RATIO,
+    &DAMAGED_ARCHIVE,
+    &UNSAFE_ARCHIVE_MEMBER,
+    &INCOMPLETE_SOURCE_DISTRIBUTION,
 ];
 
 /// Not a zip archive.
@@ -236,13 +239,13 @@ pub const COPIED_LIBRARY: Code = Code::warning(
 pub const NAME_MISMATCH: Code = Code::error(
     "W050",
     "name-mismatch",
-    "The `Name` in `METADATA` is not the distribution that the file is named after. Installers refuse the wheel.\n\nUpper and lower case and runs of `-`, `_`, `.` do not count.",
+    "The `Name` in `METADATA`, or in `PKG-INFO` of a source distribution, is not the distribution that the file is named after. Installers refuse the file.\n\nUpper and lower case and runs of `-`, `_`, `.` do not count.",
 );
 /// Another version or label.
 pub const VERSION_MISMATCH: Code = Code::error(
     "W051",
     "version-mismatch",
-    "The `Version` in `METADATA` is not the one in the file's name. Installers refuse the wheel, or install it under the other version.\n\nOften only the label after `+` is missing, because the file was renamed by hand. `rock-matrix wheel label` changes both; start from the file under its first name.",
+    "The `Version` in `METADATA`, or in `PKG-INFO` of a source distribution, is not the one in the file's name. Installers refuse the file, or install it under the other version.\n\nOften only the label after `+` is missing, because the file was renamed by hand. `rock-matrix wheel label` changes both; start from the file under its first name.",
 );
 /// A torch that contradicts the label.
 pub const TORCH_REQUIREMENT: Code = Code::error(
@@ -495,4 +498,22 @@ pub const COMPRESSION_RATIO: Code = Code::warning(
     "W115",
     "compression-ratio",
     "The wheel unpacks to more than 64 MiB and to more than 50 times its own size. PyPI takes such a file for a decompression bomb and refuses it; pip and uv install it.\n\nLeave out the data that compresses so well, or create it when it is first needed.",
+);
+/// A `.tar.gz` that cannot be unpacked.
+pub const DAMAGED_ARCHIVE: Code = Code::error(
+    "W116",
+    "damaged-archive",
+    "A source distribution or an archive of an install tree cannot be unpacked: it is not a gzip-compressed tar archive, is truncated or damaged, exceeds a limit (250,000 members, 64 MiB of paths, 4 KiB for one path), or has headers that programs read differently.\n\nBuild it again. A file that was downloaded may be an error page of the server.",
+);
+/// A member of a `.tar.gz` that installers do not unpack.
+pub const UNSAFE_ARCHIVE_MEMBER: Code = Code::error(
+    "W117",
+    "unsafe-archive-member",
+    "A member of a source distribution or of an archive of an install tree has an absolute path, leads out of the archive's folder with `..` or through a link, is a device, a pipe or a sparse file, or has the path of another member. Installers refuse such an archive (PEP 721), or overwrite files elsewhere.\n\nBuild the archive again without the member.",
+);
+/// A source distribution without what a build needs.
+pub const INCOMPLETE_SOURCE_DISTRIBUTION: Code = Code::error(
+    "W118",
+    "incomplete-source-distribution",
+    "A source distribution has one top folder with `PKG-INFO` and either `pyproject.toml` or `setup.py` in it. PyPI refuses an archive without the first, and installers cannot build one without the others.\n\nCreate it with `python -m build --sdist`.",
 );

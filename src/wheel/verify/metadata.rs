@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
-use super::super::{Member, WheelHeaders};
+use super::super::{Headers, Member, WheelHeaders};
 use super::{Findings, bad_header, required};
 use crate::diagnostic::registry::rocm::TAG_MISMATCH;
 use crate::diagnostic::registry::wheel as codes;
@@ -14,10 +14,10 @@ use crate::names::{LabelParts, Requirement, Version, VersionSpecifiers, WheelNam
 const PATCHES: u64 = 20;
 
 pub(super) fn check(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
-    check_form(wheel, findings, sink);
+    check_core_metadata(wheel.metadata(), &wheel.dist_info_path("METADATA"), findings, sink);
+    check_form(wheel.wheel(), ONCE_IN_WHEEL, &wheel.dist_info_path("WHEEL"), findings, sink);
     check_name_and_version(wheel, name, findings, sink);
     check_folder(wheel, name, findings, sink);
-    check_requirements(wheel, findings, sink);
     check_torch(wheel, name, findings, sink);
     check_tags(wheel, name, findings, sink);
     check_purelib(wheel, name, findings, sink);
@@ -26,33 +26,35 @@ pub(super) fn check(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findi
 /// Headers that WHEEL has once (binary distribution format).
 const ONCE_IN_WHEEL: &[&str] = &["Wheel-Version", "Root-Is-Purelib", "Build"];
 
-fn check_form(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
-    for (file, headers, once) in
-        [("METADATA", wheel.metadata(), ONCE_IN_METADATA), ("WHEEL", wheel.wheel(), ONCE_IN_WHEEL)]
+/// Checks METADATA or PKG-INFO on its own: the form of the headers, those that are required, and the requirements.
+pub(in super::super) fn check_core_metadata(metadata: &Headers, member: &str, findings: &Findings, sink: &mut Sink) {
+    check_form(metadata, ONCE_IN_METADATA, member, findings, sink);
+    for header in ["Metadata-Version", "Name", "Version"] {
+        if let Err(message) = required(metadata, header) {
+            sink.push(bad_header(findings, member, message));
+        }
+    }
+    if let Ok(written) = required(metadata, "Metadata-Version")
+        && !is_known_metadata_version(&written)
     {
-        for message in form_faults(headers, once) {
-            sink.push(bad_header(findings, &wheel.dist_info_path(file), message));
-        }
-        if let Some(line) = headers.malformed() {
-            let message = format!("line {} is not a header: `{}`", line.line, line.text.escape_debug());
-            sink.push(findings.member(&codes::MALFORMED_HEADER, &wheel.dist_info_path(file), message));
-        }
+        let message = format!("`Metadata-Version: {}` is not 1.x or 2.x", written.escape_debug());
+        sink.push(bad_header(findings, member, message));
+    }
+    check_requirements(metadata, member, findings, sink);
+}
+
+fn check_form(headers: &Headers, once: &[&str], member: &str, findings: &Findings, sink: &mut Sink) {
+    for message in form_faults(headers, once) {
+        sink.push(bad_header(findings, member, message));
+    }
+    if let Some(line) = headers.malformed() {
+        let message = format!("line {} is not a header: `{}`", line.line, line.text.escape_debug());
+        sink.push(findings.member(&codes::MALFORMED_HEADER, member, message));
     }
 }
 
 fn check_name_and_version(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, sink: &mut Sink) {
     let member = wheel.dist_info_path("METADATA");
-    for header in ["Metadata-Version", "Name", "Version"] {
-        if let Err(message) = required(wheel.metadata(), header) {
-            sink.push(bad_header(findings, &member, message));
-        }
-    }
-    if let Ok(written) = required(wheel.metadata(), "Metadata-Version")
-        && !is_known_metadata_version(&written)
-    {
-        let message = format!("`Metadata-Version: {}` is not 1.x or 2.x", written.escape_debug());
-        sink.push(bad_header(findings, &member, message));
-    }
     if let Ok(written) = required(wheel.metadata(), "Name")
         && !is_same_distribution(&written, &name.distribution)
     {
@@ -105,19 +107,18 @@ fn check_folder(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings,
 /// Checks requirements by PEP 508 and PEP 440.
 ///
 /// pip refuses to install a wheel with a requirement that it cannot read, uv repairs a few, PyPI accepts none.
-fn check_requirements(wheel: &WheelHeaders<'_>, findings: &Findings, sink: &mut Sink) {
-    let member = wheel.dist_info_path("METADATA");
-    for requirement in wheel.metadata().all("Requires-Dist") {
+fn check_requirements(metadata: &Headers, member: &str, findings: &Findings, sink: &mut Sink) {
+    for requirement in metadata.all("Requires-Dist") {
         if let Err(error) = requirement.parse::<Requirement>() {
             let message = format!("`Requires-Dist: {}` cannot be read: {}", error.text.escape_debug(), error.reason);
-            sink.push(findings.member(&codes::BAD_REQUIREMENT, &member, message));
+            sink.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
         }
     }
-    if let Some(python) = wheel.metadata().get("Requires-Python")
+    if let Some(python) = metadata.get("Requires-Python")
         && let Err(error) = python.parse::<VersionSpecifiers>()
     {
         let message = format!("`Requires-Python: {}` cannot be read: {}", error.text.escape_debug(), error.reason);
-        sink.push(findings.member(&codes::BAD_REQUIREMENT, &member, message));
+        sink.push(findings.member(&codes::BAD_REQUIREMENT, member, message));
     }
 }
 

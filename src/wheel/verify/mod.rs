@@ -18,6 +18,7 @@ use crate::diagnostic::{Code, Diagnostic, Place, Severity, Sink};
 use crate::names::WheelName;
 
 pub use carried::Carried;
+pub(super) use metadata::check_core_metadata;
 
 /// Checks a wheel of this file name: the container, every member against its CRC-32 and RECORD, METADATA and WHEEL
 /// against the name. Members are read in parallel, a little of each at a time.
@@ -136,7 +137,7 @@ fn help(code: &'static Code, label: LabelRule) -> Option<&'static str> {
 /// Maximum findings reported per code; the others are counted.
 const SHOWN: usize = 50;
 
-fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
+pub(super) fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
     let mut counts: BTreeMap<&str, (usize, &'static Code, Severity)> = BTreeMap::new();
     let mut kept: Vec<Diagnostic> = found
         .into_iter()
@@ -188,20 +189,20 @@ fn meter<'w>(archive: &Archive<'_>, watch: &'w Watch<'w>) -> Meter<'w> {
     Meter::new(archive.members().iter().map(Member::size_bytes).sum(), watch)
 }
 
-/// Makes findings placed in one wheel.
-struct Findings {
-    wheel: String,
+/// Makes findings placed in one wheel, or another archive.
+pub(super) struct Findings {
+    pub(super) wheel: String,
 }
 
 impl Findings {
-    fn member(&self, code: &'static Code, member: &str, message: String) -> Diagnostic {
+    pub(super) fn member(&self, code: &'static Code, member: &str, message: String) -> Diagnostic {
         let place = Place::Member { wheel: self.wheel.clone(), member: member.to_owned() };
         Diagnostic::new(code, message).at(place, "")
     }
 }
 
 /// The one value of a header that must be there.
-fn required<'h>(headers: &'h Headers, name: &str) -> Result<std::borrow::Cow<'h, str>, String> {
+pub(super) fn required<'h>(headers: &'h Headers, name: &str) -> Result<std::borrow::Cow<'h, str>, String> {
     headers.get(name).filter(|value| !value.is_empty()).ok_or_else(|| format!("`{name}` is missing"))
 }
 

@@ -18,6 +18,7 @@ mod project;
 pub mod raw_zip;
 pub mod rewritten;
 pub mod sdk;
+pub mod source_archive;
 pub mod toy;
 mod wheel;
 
@@ -28,4 +29,5 @@ pub use git::Sources;
 pub use http::Served;
 pub use pip::{need_pip, pip};
 pub use project::{Outcome, Project};
+pub use source_archive::SourceArchive;
 pub use wheel::Wheel;

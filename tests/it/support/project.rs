@@ -40,6 +40,12 @@ impl Project {
         self
     }
 
+    /// Adds a source distribution that has what installers need, `source_distribution("dist/toy-1.0.tar.gz")`.
+    pub fn source_distribution(self, path: &str) -> Self {
+        let name = path.rsplit('/').next().unwrap();
+        self.bytes(path, &super::SourceArchive::named(name).bytes())
+    }
+
     /// Adds a copy of a file or folder of this package, `copy("matrices/flash-attn.yaml", "m.yaml")`.
     pub fn copy(self, from: &str, to: &str) -> Self {
         copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join(from), &self.path(to));
