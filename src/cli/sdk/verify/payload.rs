@@ -122,7 +122,7 @@ fn linked(
 pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
     let mut files = BTreeMap::new();
     let mut left = MAX_SOURCE_BYTES;
-    let read = each_member(flate2::read::GzDecoder::new(file), |met: Unpacked, content: &mut dyn Read| {
+    let read = each_member(flate2::read::MultiGzDecoder::new(file), |met: Unpacked, content: &mut dyn Read| {
         let UnpackedKind::File { size_bytes, .. } = met.kind else { return Ok(()) };
         let too_large = || damaged(format!("it has more than {MAX_SOURCE_BYTES} bytes"));
         left = left.checked_sub(size_bytes).ok_or_else(too_large)?;
