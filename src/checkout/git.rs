@@ -234,7 +234,22 @@ fn lines_of(talk: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::lines_of;
+    use super::{Call, CheckoutFault, Git, LARGEST_OUTPUT_BYTES, lines_of};
+    use crate::sys::{Environment, Signals};
+
+    #[test]
+    fn output_at_the_limit_is_read_and_more_is_refused() {
+        let (environment, signals) = (Environment::default(), Signals::default());
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::new(folder.path(), &environment, &signals);
+        let run = |bytes: usize| {
+            let argv = ["/usr/bin/head", "-c", &bytes.to_string(), "/dev/zero"].map(str::to_owned).to_vec();
+            git.run(&Call { argv, ..Call::default() }, &mut |_| ())
+        };
+        assert_eq!(run(LARGEST_OUTPUT_BYTES).unwrap().output.len(), LARGEST_OUTPUT_BYTES);
+        let Err(CheckoutFault::Refused(faults)) = run(LARGEST_OUTPUT_BYTES + 1) else { panic!("it was read") };
+        assert!(faults[0].message.ends_with(" wrote more than 64 MiB"), "{faults:?}");
+    }
 
     #[test]
     fn of_progress_the_last_state_is_kept() {

@@ -15,7 +15,8 @@ pub(super) const LARGEST_REFLOG_BYTES: u64 = 64 << 20;
 pub(super) const LARGEST_SERIES_BYTES: u64 = 64;
 /// The largest state of a checkout in bytes; one has a few kB.
 pub(super) const LARGEST_STATE_BYTES: u64 = 16 << 20;
-/// The largest patch in bytes.
-pub(super) const LARGEST_PATCH_BYTES: u64 = 1 << 30;
+/// The largest patch in bytes, which is held in memory. GitHub takes files of at most 100 MiB (GitHub Docs, "About large
+/// files on GitHub"), and a binary patch holds both sides of a change.
+pub(super) const LARGEST_PATCH_BYTES: u64 = 256 << 20;
 /// The most commits that are looked at above what was made, as an option of `git log`.
 pub(super) const MOST_ABOVE: &str = "--max-count=100";

@@ -124,3 +124,22 @@ pub(super) fn exclude(folder: &Path) -> Result<(), sys::FileError> {
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     sys::write_unsynced(&file, format!("{text}{gap}{EXCLUDED}\n").as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, create_dir_all};
+
+    use super::{LARGEST_REFLOG_BYTES, reflog};
+
+    #[test]
+    fn a_reflog_at_the_limit_is_read_and_a_larger_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        create_dir_all(folder.path().join(".git/logs")).unwrap();
+        let read = |bytes: u64| {
+            File::create(folder.path().join(".git/logs/HEAD")).unwrap().set_len(bytes).unwrap();
+            reflog(folder.path()).len() as u64
+        };
+        assert_eq!(read(LARGEST_REFLOG_BYTES), LARGEST_REFLOG_BYTES);
+        assert_eq!(read(LARGEST_REFLOG_BYTES + 1), 0);
+    }
+}

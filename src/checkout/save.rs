@@ -270,3 +270,30 @@ fn tags(git: &Git<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutFault>
         found.map(|commit| commit.trim().to_owned())
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fs::{File, create_dir_all};
+
+    use super::{LARGEST_PATCH_BYTES, Made, compare};
+    use crate::sys;
+
+    #[test]
+    fn a_patch_at_the_limit_is_compared_and_a_larger_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let patch = folder.path().join("torch/base/0001-a.patch");
+        create_dir_all(patch.parent().unwrap()).unwrap();
+        let compared = |bytes: u64| {
+            File::create(&patch).unwrap().set_len(bytes).unwrap();
+            let files = BTreeMap::from([("torch/base/0001-a.patch".to_owned(), b"other".to_vec())]);
+            let lock = sys::lock(&folder.path().join("lock")).unwrap().unwrap();
+            let made = Made { files, warnings: Vec::new() };
+            compare(made, &BTreeSet::from(["torch"]), folder.path().to_owned(), lock)
+                .map(|unsaved| unsaved.saved.changes.len())
+        };
+        assert_eq!(compared(LARGEST_PATCH_BYTES).unwrap(), 1);
+        let error = compared(LARGEST_PATCH_BYTES + 1).unwrap_err();
+        assert!(format!("{error:?}").contains("larger than 268435456 bytes"), "{error:?}");
+    }
+}

@@ -1,5 +1,7 @@
 //! Applies series of patches, each repository's with one `git am`.
 
+use std::path::Path;
+
 use rayon::prelude::*;
 
 use super::Event;
@@ -53,9 +55,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         let folder = self.git.folder(&call.repository);
-        let number = repository::git_folder(&folder)
-            .and_then(|git| sys::read_text(&git.join("rebase-apply/next"), LARGEST_SERIES_BYTES).ok())
-            .and_then(|text| text.trim().parse::<usize>().ok());
+        let number = repository::git_folder(&folder).and_then(|git| next_patch(&git));
         // A file may hold several patches; then the number says which of them all, not which file.
         let patch = number.and_then(|number| patches.get(number.checked_sub(1)?)).or(patches.first());
         if repository::session(&folder).is_some() {
@@ -69,5 +69,28 @@ impl Run<'_, '_> {
             repository: call.repository.clone(),
             said: said.talk,
         })
+    }
+}
+
+/// The number of the patch that `git am` stopped at, from 1.
+fn next_patch(git_folder: &Path) -> Option<usize> {
+    let text = sys::read_text(&git_folder.join("rebase-apply/next"), LARGEST_SERIES_BYTES).ok()?;
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGEST_SERIES_BYTES, next_patch};
+
+    #[test]
+    fn the_number_of_a_patch_is_read_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("rebase-apply")).unwrap();
+        let read = |bytes: u64| {
+            let text = format!("{:<1$}", 12, usize::try_from(bytes).unwrap());
+            std::fs::write(folder.path().join("rebase-apply/next"), text).unwrap();
+            next_patch(folder.path())
+        };
+        assert_eq!((read(LARGEST_SERIES_BYTES), read(LARGEST_SERIES_BYTES + 1)), (Some(12), None));
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::known::{Known, Row, Texts, Told};
+use super::limits::MAX_METADATA_BYTES;
 use super::release_folder::digest;
 use super::wheel_file::{self, Contents};
 use crate::bytes::{ReadAt as _, Section, start_threads};
@@ -16,9 +17,6 @@ use crate::publish::Asset;
 use crate::sdk;
 use crate::sys::{self, Entry, EntryKind, FileError, PositionalFile};
 use crate::wheel::{self, Headers};
-
-/// A larger METADATA is read from the wheel, where the limits of wheels hold.
-const LARGEST_METADATA_BYTES: u64 = 64 << 20;
 
 /// How closely a wheel is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,7 +249,7 @@ fn known_contents(path: &Path, wheel: &WheelName, told: &Told, texts: Texts) -> 
         return Some((contents, told.asset.digest));
     }
     let mut sink = Sink::new();
-    let sidecar = sys::read_bytes(&metadata_path(path), LARGEST_METADATA_BYTES).ok();
+    let sidecar = sys::read_bytes(&metadata_path(path), MAX_METADATA_BYTES).ok();
     let contents = sidecar
         .filter(|bytes| digest(bytes) == expected)
         .and_then(|bytes| wheel_file::contents(Headers::parse(bytes), wheel, &mut sink))

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::limits::MAX_DOCUMENT_BYTES;
 use super::load::{Matrix, recipes};
 use super::{Exit, Shell};
 use crate::compat::Compat;
@@ -11,9 +12,6 @@ use crate::diagnostic::{
     registry::{host, matrix as codes},
 };
 use crate::{sys, yaml};
-
-/// The largest matrix or recipe file that is read. A matrix of ten thousand explicit rows takes about one.
-const LARGEST_BYTES: u64 = 16 << 20;
 
 /// What was read.
 #[derive(Debug)]
@@ -102,7 +100,7 @@ pub(super) fn source(path: &Path, sink: &mut Sink) -> Option<Source> {
         sink.push(fault.help("save what is in it as a file, and name that"));
         return None;
     }
-    let bytes = match sys::read_bytes(path, LARGEST_BYTES) {
+    let bytes = match sys::read_bytes(path, MAX_DOCUMENT_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
             let help =

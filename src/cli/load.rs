@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
+use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::recipe::{self, RecipeDocument, Recipes};
@@ -13,10 +14,6 @@ use crate::diagnostic::{Diagnostic, Sink, Source};
 use crate::plan::{self, Options, Plan};
 use crate::publish::LARGEST_LISTING_BYTES;
 use crate::sys::{self, FileError};
-
-/// The largest file that is read where its format has no limit of its own: logs, reports of machines, lists of runs and of
-/// results, sums.
-const LARGEST_FILE_BYTES: u64 = 64 << 20;
 
 /// Reads a text file under the name the user gave it.
 ///
@@ -50,7 +47,7 @@ pub(super) fn reported(shell: &Shell, read: impl FnOnce(&mut Sink) -> Result<Sou
 /// # Errors
 /// The exit of the command.
 pub(super) fn read_source(path: &Path, sink: &mut Sink) -> Result<Source, Exit> {
-    read_limited(path, LARGEST_FILE_BYTES, sink)
+    read_limited(path, MAX_FILE_BYTES, sink)
 }
 
 /// Reads a text file of at most so many bytes; why it cannot be read goes to the sink.
@@ -72,7 +69,7 @@ pub(super) fn read_limited(path: &Path, limit_bytes: u64, sink: &mut Sink) -> Re
 /// # Errors
 /// When it cannot be read.
 pub(super) fn text(path: &Path) -> Result<String, FileError> {
-    sys::read_text(path, LARGEST_FILE_BYTES)
+    sys::read_text(path, MAX_FILE_BYTES)
 }
 
 /// The text of a saved listing or a manifest, of at most [`LARGEST_LISTING_BYTES`].

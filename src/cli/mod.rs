@@ -20,6 +20,7 @@ mod init;
 mod jobs;
 mod known;
 mod legs;
+mod limits;
 mod load;
 mod man;
 mod markdown;

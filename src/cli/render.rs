@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use super::jobs::{EngineChoice, Named, Ready, check_given, image_name, named};
+use super::limits::MAX_FILE_BYTES;
 use super::{Exit, Format, Shell, load, misused};
 use crate::compat::Compat;
 use crate::config::Platform;
@@ -392,8 +393,7 @@ fn deliver(texts: Vec<(String, String)>, alone: bool, options: &Options, shell: 
 
 /// Fails where a file differs from what would be written, and says where.
 pub(super) fn compare(shell: &Shell, path: &Path, text: &str) -> Exit {
-    const LARGEST_BYTES: u64 = 64 << 20;
-    let present = sys::read_text(path, LARGEST_BYTES).ok();
+    let present = sys::read_text(path, MAX_FILE_BYTES).ok();
     match render::drift(&path.display().to_string(), present.as_deref(), text) {
         None => Exit::Done,
         Some(difference) => {

@@ -240,6 +240,19 @@ mod tests {
     }
 
     #[test]
+    fn facts_of_a_build_at_the_limit_are_read_and_larger_ones_are_not() {
+        let bench = Bench::new();
+        let folder = bench.folder();
+        let read = |bytes: u64| {
+            let fact = r#"{"torch": "2.6.0"}"#;
+            let text = fact.to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - fact.len());
+            sys::write_atomic(&folder.at("used.json").path(), text.as_bytes()).unwrap();
+            left::<String>(&folder, "used.json").len()
+        };
+        assert_eq!((read(MAX_FACTS_BYTES), read(MAX_FACTS_BYTES + 1)), (1, 0));
+    }
+
+    #[test]
     fn auto_goes_on_where_it_failed_and_a_changed_stage_begins_again() {
         let bench = Bench::new();
         let steps =

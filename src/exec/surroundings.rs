@@ -119,6 +119,17 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_at_the_limit_is_read_and_a_larger_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |bytes: u64| {
+            let text = vec![b'x'; usize::try_from(bytes).unwrap()];
+            sys::write_atomic(&folder.path().join("facts/root"), &text).unwrap();
+            answer("root", folder.path()).len() as u64
+        };
+        assert_eq!((read(MAX_ANSWER_BYTES), read(MAX_ANSWER_BYTES + 1)), (MAX_ANSWER_BYTES, 0));
+    }
+
+    #[test]
     fn what_earlier_steps_found_stands_where_a_script_has_its_variables() {
         let folder = tempfile::tempdir().unwrap();
         sys::write_atomic(&folder.path().join("facts/root"), b"/opt/rocm").unwrap();

@@ -114,8 +114,11 @@ impl Caller {
             {
                 is_open.store(was_open, Ordering::Relaxed);
                 redirects += 1;
-                if !self.api.is_own(&next) || redirects > MOST_REDIRECTS {
+                if !self.api.is_own(&next) {
                     return Err(self.api.elsewhere(&next).into());
+                }
+                if redirects > MOST_REDIRECTS {
+                    return Err(too_many_redirects(&name));
                 }
                 uri = next;
                 continue;
@@ -201,7 +204,7 @@ impl Caller {
                 Err(error) => Ok(Err(error)),
             };
         }
-        Err(self.api.elsewhere(&uri).into())
+        Err(too_many_redirects(name))
     }
 
     /// A request with the headers that every one has. The token goes where it may.
@@ -369,10 +372,36 @@ fn gather(to: &mut BytesMut, piece: &[u8], most: usize) -> bool {
     has_room
 }
 
+fn too_many_redirects(call: &str) -> GithubError {
+    let reason = format!("it leads through more than {MOST_REDIRECTS} redirects");
+    GithubError::Malformed { call: call.to_owned(), reason }
+}
+
 fn too_long(call: &str) -> GithubError {
     GithubError::Malformed { call: call.to_owned(), reason: "the file is longer than it may be".to_owned() }
 }
 
 fn malformed(call: &str, error: &dyn std::error::Error) -> GithubError {
     GithubError::Malformed { call: call.to_owned(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+
+    use super::{LARGEST_ANSWER_BYTES, LARGEST_REFUSAL_BYTES, gather};
+
+    #[test]
+    fn answers_at_the_limit_are_gathered_and_longer_ones_are_not() {
+        const PIECE: [u8; 1 << 20] = [b' '; 1 << 20];
+        for limit in [LARGEST_REFUSAL_BYTES, LARGEST_ANSWER_BYTES] {
+            let mut answer = BytesMut::new();
+            while answer.len() < limit {
+                let piece = &PIECE[..PIECE.len().min(limit - answer.len())];
+                assert!(gather(&mut answer, piece, limit));
+            }
+            assert!(!gather(&mut answer, b" ", limit));
+            assert_eq!(answer.len(), limit);
+        }
+    }
 }

@@ -344,3 +344,34 @@ fn exclude_rule(universe: &Universe, axes: Vec<usize>, excludes: &[Vec<usize>]) 
     };
     Rule { axes, answers, findings, sizes }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Answers, Compat, MOST_PLACES, Universe, user_excludes};
+    use crate::config::{self, Lookups, recipe};
+    use crate::diagnostic::{Sink, Source};
+
+    /// Whether one exclude over two axes of these lengths has an answer for each place, and whether it finds its place.
+    fn answers(jobs: usize, dims: usize) -> (bool, bool) {
+        let values = |count: usize| (1..=count).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
+        let text = format!(
+            "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\naxes:\n  \
+             flash-attn: [\"2.8.3\"]\n  torch: [\"2.6.0\"]\n  rocm: [\"6.2\"]\n  python: [\"3.12\"]\n  max-jobs: [{}]\n  \
+             opt-dim: [{}]\nexclude: [{{max-jobs: \"{jobs}\", opt-dim: \"{dims}\"}}]\n",
+            values(jobs),
+            values(dims)
+        );
+        let lookups = Lookups::new(&Compat::embedded(), recipe::Recipes::with_shipped([]).into());
+        let config = config::read(&Source::new("m.yaml", text), &lookups, &mut Sink::new()).unwrap();
+        let universe = Universe::new(&config).unwrap();
+        let rules = user_excludes(&config, &universe);
+        let last: Vec<usize> = universe.axes().iter().map(|axis| axis.values.len() - 1).collect();
+        (matches!(rules[0].answers, Answers::All(_)), rules[0].ask(&last).is_some())
+    }
+
+    #[test]
+    fn excludes_have_an_answer_for_each_place_up_to_the_limit() {
+        assert_eq!(answers(MOST_PLACES / 256, 256), (true, true));
+        assert_eq!(answers(MOST_PLACES + 1, 1), (false, true));
+    }
+}

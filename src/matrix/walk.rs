@@ -60,6 +60,7 @@ pub(super) struct Walk<'a> {
     rules: &'a [Rule],
     /// Value index per axis position.
     bound: Vec<usize>,
+    limits: WalkLimits,
     steps: u64,
     /// The legal cells, in the order in which they were found.
     pub(super) legs: Vec<Cell>,
@@ -67,8 +68,19 @@ pub(super) struct Walk<'a> {
     pub(super) counts: BTreeMap<Against, u64>,
 }
 
+/// Bounds of a walk.
+#[derive(Debug, Clone, Copy)]
+struct WalkLimits {
+    legs: usize,
+    steps: u64,
+}
+
 impl<'a> Walk<'a> {
     pub(super) fn new(universe: &'a Universe, rules: &'a [Rule]) -> Self {
+        Self::with_limits(universe, rules, WalkLimits { legs: MOST_LEGS, steps: MOST_STEPS })
+    }
+
+    fn with_limits(universe: &'a Universe, rules: &'a [Rule], limits: WalkLimits) -> Self {
         let rank = |axis: &usize| BINDING_ORDER.iter().position(|role| *role == universe.axes()[*axis].role);
         let mut order: Vec<usize> = (0..universe.axes().len()).collect();
         order.sort_by_key(rank);
@@ -78,7 +90,7 @@ impl<'a> Walk<'a> {
             due[rule.axes.iter().map(depth_of).max().unwrap_or(0)].push(number);
         }
         let bound = vec![0; order.len()];
-        Self { universe, order, due, rules, bound, steps: 0, legs: Vec::new(), counts: BTreeMap::new() }
+        Self { universe, order, due, rules, bound, limits, steps: 0, legs: Vec::new(), counts: BTreeMap::new() }
     }
 
     /// Walks over the product.
@@ -95,7 +107,7 @@ impl<'a> Walk<'a> {
         let range = self.universe.axes()[axis].product_range();
         let below = below / range.len() as u64;
         self.steps += range.len() as u64 * (1 + self.due[depth].len() as u64);
-        if self.steps > MOST_STEPS {
+        if self.steps > self.limits.steps {
             return Err(TooLarge::Steps);
         }
         for index in range {
@@ -106,7 +118,7 @@ impl<'a> Walk<'a> {
             let rank = rank + self.universe.weight(axis, index);
             if depth + 1 < self.order.len() {
                 self.descend(depth + 1, rank, below)?;
-            } else if self.legs.len() < MOST_LEGS {
+            } else if self.legs.len() < self.limits.legs {
                 self.legs.push(Cell(rank));
             } else {
                 return Err(TooLarge::Legs);
@@ -178,7 +190,7 @@ impl<'a> Walk<'a> {
             self.bound[axis] = index;
             let found = match self.against_prefix(depth, Asked::All) {
                 Some(found) => found,
-                None if depth + 1 == self.order.len() || self.steps > MOST_STEPS => return Ok(()),
+                None if depth + 1 == self.order.len() || self.steps > self.limits.steps => return Ok(()),
                 None => match self.search(depth + 1, fixed) {
                     Ok(()) => return Ok(()),
                     Err(found) => found,
@@ -197,5 +209,35 @@ impl<'a> Walk<'a> {
 
     fn is_by_user(&self, (rule, finding): Against) -> bool {
         self.rules[rule].findings()[finding].code.id == codes::EXCLUDED_BY_USER.id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TooLarge, Universe, Walk, WalkLimits};
+    use crate::compat::Compat;
+    use crate::config::{self, Lookups, recipe};
+    use crate::diagnostic::{Sink, Source};
+
+    /// 3 × 4 cells, for which 3 and then 3 × 4 values are bound.
+    const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\nunknown: lenient\ngfx: [gfx942]\n\
+        axes: {flash-attn: [\"2.8.3\"], torch: [\"2.6.0\"], rocm: [\"6.2\"], python: [\"3.10\", \"3.11\", \"3.12\"], \
+        max-jobs: [1, 2, 3, 4]}\n";
+
+    #[test]
+    fn walks_at_the_limits_end_and_longer_ones_are_given_up() {
+        let lookups = Lookups::new(&Compat::embedded(), recipe::Recipes::with_shipped([]).into());
+        let mut sink = Sink::new();
+        let config = config::read(&Source::new("m.yaml", MATRIX), &lookups, &mut sink).unwrap();
+        let universe = Universe::new(&config).unwrap();
+        let walk = |legs: usize, steps: u64| {
+            let mut walk = Walk::with_limits(&universe, &[], WalkLimits { legs, steps });
+            walk.all().map(|()| (walk.legs.len(), walk.steps))
+        };
+        let (legs, steps) = walk(usize::MAX, u64::MAX).unwrap();
+        assert_eq!(legs, 12);
+        assert_eq!(walk(legs, steps), Ok((legs, steps)));
+        assert_eq!(walk(legs - 1, steps), Err(TooLarge::Legs));
+        assert_eq!(walk(legs, steps - 1), Err(TooLarge::Steps));
     }
 }

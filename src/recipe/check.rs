@@ -71,7 +71,26 @@ fn container_variables(arguments: &[String]) -> Vec<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::container_variables;
+    use super::{MOST_JOBS, check, container_variables};
+    use crate::compat::Compat;
+    use crate::config::recipe::from_source;
+    use crate::diagnostic::{Sink, Source};
+    use crate::recipe::fixture::flash_attn;
+
+    #[test]
+    fn jobs_are_tried_up_to_the_limit() {
+        let (job, compat) = (flash_attn("2.8.3", "6.2", "2.5.1", "ck", ""), Compat::embedded());
+        let text = "recipe: 1\nname: flash-attn\nsteps: [{stage: build, argv: [\"{{ nothing }}\"]}]\n\
+            collect: {wheels: \"dist/*.whl\"}\n";
+        let document = from_source(&Source::new("flash-attn.yaml", text), &mut Sink::new()).unwrap();
+        let tried = |jobs: usize| {
+            let mut sink = Sink::new();
+            check(std::iter::repeat_n(job.clone(), jobs), &document, &compat, &mut sink);
+            let found = sink.finish();
+            found.iter().flat_map(|one| &one.notes).any(|note| note.starts_with(&format!("for {MOST_JOBS} jobs,")))
+        };
+        assert_eq!((tried(MOST_JOBS - 1), tried(MOST_JOBS), tried(MOST_JOBS + 1)), (false, true, true));
+    }
 
     #[test]
     fn variables_of_a_container_are_found_in_every_spelling() {

@@ -2,13 +2,12 @@
 
 use regex::Regex;
 
+use super::limits::MAX_VERSION_FILE_BYTES;
 use super::{Archive, WheelError};
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::names::Version;
 
-/// Larger modules are not looked into.
-const LIMIT_BYTES: u64 = 1 << 20;
 /// Files that packages write their version into.
 const FILES: [&str; 4] = ["__init__.py", "version.py", "_version.py", "__about__.py"];
 
@@ -26,10 +25,10 @@ pub(super) fn disagreements(
             Some((_, file)) => FILES.contains(&file),
             None => member.name().split_once('.').is_some_and(|(_, ending)| ending == "py"),
         };
-        if !is_candidate || member.size_bytes() > LIMIT_BYTES {
+        if !is_candidate || member.size_bytes() > MAX_VERSION_FILE_BYTES {
             continue;
         }
-        let content = archive.read(member, LIMIT_BYTES)?;
+        let content = archive.read(member, MAX_VERSION_FILE_BYTES)?;
         let text = String::from_utf8_lossy(&content);
         let Some(written) = pattern.captures(&text).and_then(|groups| groups.get(1)) else { continue };
         let Ok(other) = written.as_str().parse::<Version>() else { continue };

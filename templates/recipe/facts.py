@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+MOST_CHARACTERS = 1 << 20  # of a file; the program reads as many bytes of one before the build
+
 
 def of_command(*command):
     try:
@@ -26,9 +28,11 @@ def of_command(*command):
 def of_file(path, find=""):
     try:
         with open(path, encoding="utf-8") as file:
-            text = file.read()
+            text = file.read(MOST_CHARACTERS + 1)
     except (OSError, UnicodeDecodeError) as error:
         return None, str(error)
+    if len(text) > MOST_CHARACTERS:
+        return None, f"{path} has more than {MOST_CHARACTERS} characters"
     if not find:
         return text.strip(), f"{path} is empty"
     found = re.search(find, text)

@@ -175,6 +175,13 @@ fn a_version_in_a_module_is_told_where_it_is_another() {
         project(&format!("__version__ = '{version}'\n")).said(&["wheel", "label", PLAIN, "--local", "rocm62"])
     };
     appears("W056", &said("1.0"), &said("1.0+rocm62"));
+    // A module of at most 1 MiB is searched.
+    let padded = |bytes: usize| {
+        let module = "__version__ = '1.1'\n".to_owned();
+        let module = module.clone() + &"#".repeat(bytes - module.len());
+        project(&module).said(&["wheel", "label", PLAIN, "--local", "rocm62"])
+    };
+    appears("W056", &padded(1 << 20), &padded((1 << 20) + 1));
 }
 
 #[test]

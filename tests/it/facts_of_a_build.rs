@@ -68,6 +68,26 @@ fn later_steps_get_what_earlier_ones_found() {
     assert!(log.contains("== facts-sdk\n") && log.contains("== facts-sdk-2\n"), "`math` is asked after `root`: {log}");
 }
 
+/// 1 MiB, asked before the build and by the program that asks facts between its steps.
+#[test]
+fn a_file_of_facts_at_the_limit_is_read_and_a_larger_one_is_not() {
+    for past in [0, 1] {
+        let toy = toy();
+        let release = "release 7.2 of ROCm\n";
+        toy.write("version", (release.to_owned() + &" ".repeat((1 << 20) + past - release.len())).as_bytes());
+        let before = RECIPE.replace("{file: \"{{ root }}/version\"", "{file: version");
+        let before = before.replace(", after: sdk}\n  tracer", "}\n  tracer");
+        let between =
+            RECIPE.replace("echo 'release 7.2 of ROCm' >", &format!("cp '{}' ", toy.path("version").display()));
+        for recipe in [before, between] {
+            toy.write("recipes/toy.yaml", recipe.as_bytes());
+            let output = toy.start(&[]).wait_with_output().unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.success(), stderr.contains("release")), (past == 0, past == 1), "{stderr}");
+        }
+    }
+}
+
 #[test]
 fn a_rendered_script_hands_on_what_earlier_steps_found() {
     let toy = toy();

@@ -346,7 +346,7 @@ fn replaced_sums_are_refused() {
 /// Their digest is the one that the leg reported, but they list no files.
 #[test]
 fn sums_that_list_no_files_are_refused() {
-    let texts: [&[u8]; 5] = [b"", b"\n", b"x  y\n", b"\xff\n", &vec![b'\n'; (1 << 20) + 1]];
+    let texts: [&[u8]; 6] = [b"", b"\n", b"x  y\n", b"\xff\n", &vec![b'\n'; 1 << 20], &vec![b'\n'; (1 << 20) + 1]];
     let faults = texts.map(|text| {
         let mut handed = Handed::new();
         handed.keep(0, JOB, &[]);
@@ -367,6 +367,7 @@ fn sums_that_list_no_files_are_refused() {
     error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no file
     error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: line 1 is no digest with a name: `x  y`
     error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it is not UTF-8: invalid utf-8 sequence of 1 bytes from index 0
+    error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it lists no file
     error[G342 artifact-replaced]: the `SHA256SUMS` of the artifact `wheel-toy-1.0-rocm6.2-py3.11` cannot be used: it has 1048577 bytes, more than 1048576
     ");
 }

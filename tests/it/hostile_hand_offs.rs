@@ -260,6 +260,18 @@ fn the_leg_of_a_workflow_names_a_job_or_is_refused() {
 
 /// Files of these sizes hold zeros: at its limit one is read, above it is not read at all. Most formats then refuse the zeros; an
 /// index page is one without links, and a list has one long name, so these commands succeed.
+/// Twice what GitHub reads of a workflow: 1 MiB.
+#[test]
+fn a_workflow_past_the_limit_is_not_compared() {
+    for past in [false, true] {
+        let project =
+            Project::new().file("sound.yaml", MATRIX).file("w.yml", &"#".repeat((1 << 20) + usize::from(past)));
+        let done = project.run(&["render", "workflow", "sound.yaml", "--check", "--out", "w.yml"]).exits(1);
+        assert_eq!(done.stderr.contains("`w.yml`: it is larger than 1048576 bytes"), past, "{}", done.stderr);
+        assert_eq!(done.stdout.starts_with("--- w.yml"), !past, "{}", done.stdout);
+    }
+}
+
 #[test]
 fn a_file_past_the_limit_of_its_format_is_refused_before_it_is_read() {
     const SMALL: Bounds = Bounds { address_mib: 2048, peak_mib: 64, cpu_s: 60 };

@@ -77,3 +77,19 @@ fn an_index_of_a_folder_has_no_upload_times() {
     let texts: String = pages.iter().map(|page| project.read(page)).collect();
     assert!(texts.contains(&NAME.replace('+', "%2B")) && !texts.contains("upload-time"), "{pages:?}: {texts}");
 }
+
+/// `MAX_INDEX_PAGE_BYTES`: 64 MiB.
+#[test]
+fn an_index_whose_landing_page_is_at_the_limit_is_replaced_and_a_larger_one_is_not() {
+    for past in [0, 1] {
+        let project = Project::new().source_distribution("dist/toy-1.0.tar.gz");
+        let words = ["index", "build", "dist", "--out", "pages"];
+        project.run(&words).exits(0);
+        let page = project.read("pages/index.html");
+        let padded = page.clone() + &" ".repeat((64 << 20) + past - page.len());
+        std::fs::write(project.path("pages/index.html"), &padded).unwrap();
+        let stderr = project.run(&words).exits(i32::try_from(past).unwrap()).stderr;
+        assert_eq!(stderr.contains("holds files that are no index of this program"), past == 1, "{stderr}");
+        assert_eq!(project.read("pages/index.html") == padded, past == 1);
+    }
+}

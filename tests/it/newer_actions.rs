@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::fake_github::model::state::sha_of;
 use crate::fake_github::model::{Github, Rule, Settings};
 use crate::fake_github::server::Server;
-use crate::support::{Outcome, Project};
+use crate::support::http::answer;
+use crate::support::{Outcome, Project, Served};
 
 const CHECKOUT: &str = "actions/checkout";
 
@@ -313,6 +314,26 @@ fn an_action_file_of_more_than_a_mebibyte_is_not_read() {
         let said =
             project.run(&["compat", "refresh", "--actions", "--api-url", &url]).exits(if is_read { 0 } else { 3 });
         assert_eq!(said.stderr.contains("v7.0.1 -> v7.9.9"), is_read, "{}", said.stderr);
+    }
+}
+
+/// `MOST_REDIRECTS`: 5.
+#[test]
+fn a_call_follows_five_redirects_and_no_more() {
+    for (redirects, is_read) in [(5, true), (6, false)] {
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let served = Served::answering(move |_| {
+            let number = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if number < redirects {
+                answer("307 Temporary Redirect", &format!("Location: /moved/{number}\r\n"), b"")
+            } else {
+                answer("200 OK", "Content-Type: application/json\r\n", b"[]")
+            }
+        });
+        let words = ["index", "build", "--published", "me/wheels", "--out", "pages", "--api-url", &served.url()];
+        let stderr = Project::new().run(&words).exits(if is_read { 0 } else { 3 }).stderr;
+        assert_eq!(stderr.contains("it leads through more than 5 redirects"), !is_read, "{stderr}");
+        assert_eq!(served.asked().len(), 6, "{:?}", served.asked());
     }
 }
 

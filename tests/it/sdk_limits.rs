@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rock_matrix::sdk::limits::{
-    MAX_BUILD_MANIFEST_BYTES, MAX_INSTALLED_VERSION_BYTES, MAX_MANIFEST_BYTES, MAX_PAGE_BYTES, MAX_PAGES, MAX_SUM_BYTES,
+    MAX_BUILD_MANIFEST_BYTES, MAX_INSTALLED_VERSION_BYTES, MAX_KPACK_LIST_BYTES, MAX_MANIFEST_BYTES, MAX_PAGE_BYTES,
+    MAX_PAGES, MAX_SUM_BYTES,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -75,6 +76,27 @@ fn a_version_past_its_limit_is_not_read() {
         let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
         let built = said(&project, &words).1;
         assert_eq!(built.contains("it is of ROCm 7.11.0, and the manifest"), !past, "{built}");
+    }
+}
+
+/// A list of kpack archives longer than the limit says nothing of them.
+#[test]
+fn a_list_of_kpack_archives_past_its_limit_is_not_read() {
+    for past in [false, true] {
+        let project = Project::new();
+        let artifacts = Artifacts::split(&project);
+        // A map with a list of archives, of which one has another size, and with zeros up to the limit (MessagePack).
+        let text = |text: &str| [&[0xd9, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+        let archive = [text("gfx942"), vec![0x82], text("file"), text("blas_lib_gfx942.kpack"), text("size"), vec![1]];
+        let head = [vec![0x83], text("format_version"), vec![1], text("kpack_files"), vec![0x81], archive.concat()];
+        let mut list = [head.concat(), text("rest"), vec![0xc6]].concat();
+        let zeros = usize::try_from(MAX_KPACK_LIST_BYTES).unwrap() + usize::from(past) - list.len() - 4;
+        list.extend(u32::try_from(zeros).unwrap().to_be_bytes());
+        list.resize(list.len() + zeros, 0);
+        artifacts.file("blas_lib_generic/blas/stage/.kpack/blas_lib.kpm", &list);
+        let words = ["sdk", "build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.10.0"];
+        let built = said(&project, &words).1;
+        assert_eq!(built.contains("blas_lib.kpm` knows one of 1"), !past, "{built}");
     }
 }
 

@@ -120,6 +120,18 @@ fn place(entries: &[InTree], path: &str) -> usize {
 /// The search path of a library of core, at `lib`.
 const CORE: &str = "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib";
 
+/// `MAX_TEXT_BYTES`: 64 MiB.
+#[test]
+fn a_module_past_the_limit_is_refused() {
+    for past in [false, true] {
+        let set = Set::new();
+        let module = vec![b'#'; (64 << 20) + usize::from(past)];
+        set.edit("rocm_sdk_core", |members| drop(members.insert("rocm_sdk_core/large.py".to_owned(), (module, 0o644))));
+        let said = set.verify(i32::from(past)).stderr;
+        assert_eq!(said.contains("rocm_sdk_core/large.py"), past, "{said}");
+    }
+}
+
 #[test]
 fn a_sound_set_is_told_package_by_package_and_nothing_is_found() {
     let set = Set::new();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Args;
 use crate::cli::jobs::Ready;
+use crate::cli::limits::MAX_FACT_FILE_BYTES;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
 use crate::config::Platform;
@@ -28,8 +29,6 @@ const GENERATOR: &str = concat!("rock-matrix ", env!("CARGO_PKG_VERSION"));
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// The longest that a fact's command may take.
 const FACT_TIMEOUT: Duration = Duration::from_mins(2);
-/// The largest file that a fact is read from.
-const LARGEST_FACT_BYTES: u64 = 1 << 20;
 
 /// A job that is ready to be built.
 #[derive(Debug)]
@@ -275,8 +274,8 @@ fn answer(question: &Question, shell: &Shell, site: &Site, folder: &Path) -> Opt
         }
         Question::File { path, find } => {
             let text = match Path::new(path).strip_prefix(&seen) {
-                Ok(rest) => Below::new(folder, rest).read_text(LARGEST_FACT_BYTES),
-                Err(_) => sys::read_text(&here(path), LARGEST_FACT_BYTES),
+                Ok(rest) => Below::new(folder, rest).read_text(MAX_FACT_FILE_BYTES),
+                Err(_) => sys::read_text(&here(path), MAX_FACT_FILE_BYTES),
             };
             recipe::found(&text.ok()?, find)
         }

@@ -9,15 +9,13 @@ use super::input::normal;
 use super::{Diagnostic, Exit, Place, Sink, codes, in_place, machine};
 use crate::bytes::start_threads;
 use crate::cli::assets::metadata_path;
+use crate::cli::limits::MAX_INDEX_PAGE_BYTES;
 use crate::cli::release_folder::digest;
 use crate::diagnostic::registry::host;
 use crate::index::{self, GENERATOR, IndexFile, Repository, metadata_in};
 use crate::names::{Digest, Withdrawn};
 use crate::sys::{self, FileError, FolderSwap, PositionalFile};
 use crate::wheel::read_metadata;
-
-/// A page is smaller: about 100,000 files.
-const LARGEST_PAGE_BYTES: u64 = 64 << 20;
 
 /// Every file below the folder with its content; `None` for what is no page.
 pub(super) type Present = BTreeMap<String, Option<Vec<u8>>>;
@@ -30,7 +28,7 @@ pub(super) fn present(out: &Path) -> Result<Present, FileError> {
     let listed = sys::tree(out)?.unwrap_or_default();
     start_threads();
     let read = listed.into_par_iter().map(|(name, size)| {
-        let bytes = size.and_then(|_| sys::read_bytes(&out.join(&name), LARGEST_PAGE_BYTES).ok());
+        let bytes = size.and_then(|_| sys::read_bytes(&out.join(&name), MAX_INDEX_PAGE_BYTES).ok());
         (name, bytes)
     });
     Ok(read.collect())
@@ -47,7 +45,7 @@ pub(super) fn withdrawn(index: &Path, present: &Present, sink: &mut Sink) -> Res
             // Most pages withdraw nothing, and need no reading for that.
             Some(bytes) if memchr::memmem::find(bytes, b"\"yanked\"").is_none() => continue,
             Some(bytes) => index::withdrawn_in(&String::from_utf8_lossy(bytes)).map_err(|error| error.to_string()),
-            None => Err(format!("it is not a file of at most {LARGEST_PAGE_BYTES} bytes that can be read")),
+            None => Err(format!("it is not a file of at most {MAX_INDEX_PAGE_BYTES} bytes that can be read")),
         };
         match found {
             Ok(found) => all.extend(found),
@@ -86,7 +84,7 @@ pub(super) fn offers_files(out: &Path) -> bool {
 
 /// Whether an index of this program lies in this folder.
 fn is_index(out: &Path) -> bool {
-    is_landing(&sys::read_text(&out.join("index.html"), LARGEST_PAGE_BYTES).unwrap_or_default())
+    is_landing(&sys::read_text(&out.join("index.html"), MAX_INDEX_PAGE_BYTES).unwrap_or_default())
 }
 
 /// Writes the METADATA of each wheel of the folder beside it, where it is not there yet, and returns how many were written.
@@ -106,7 +104,7 @@ pub(super) fn write_metadata(files: &[IndexFile], folder: &Path, sink: &mut Sink
 fn write_beside(wheel: &Path, expected: Digest) -> Result<bool, Diagnostic> {
     let path = metadata_path(wheel);
     let is_there = sys::is_regular_file(&path)
-        && sys::read_bytes(&path, LARGEST_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == expected);
+        && sys::read_bytes(&path, MAX_INDEX_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == expected);
     if is_there {
         return Ok(false);
     }
@@ -164,7 +162,7 @@ fn remove_stale(folder: &Path, present: &Present) -> Result<(), FileError> {
     for wheel in orphans {
         let Some(expected) = ours.get(wheel) else { continue };
         let path = folder.join(format!("{wheel}.metadata"));
-        if sys::read_bytes(&path, LARGEST_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == *expected) {
+        if sys::read_bytes(&path, MAX_INDEX_PAGE_BYTES).is_ok_and(|bytes| digest(&bytes) == *expected) {
             sys::remove(&path)?;
         }
     }

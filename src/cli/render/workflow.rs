@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::GENERATOR;
+use crate::cli::limits::MAX_WORKFLOW_BYTES;
 use crate::cli::load::{self, Matrix};
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
@@ -17,8 +18,6 @@ use crate::{names, recipe, render, sys};
 const DEFAULT_OUT: &str = ".github/workflows/wheels.yml";
 /// Lines that `--check` shows.
 const SHOWN_LINES: usize = 200;
-/// The largest file that is compared: twice what GitHub reads.
-const LARGEST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -75,7 +74,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         return Ok(shell.print_data(&rendered));
     }
     let present = if sys::exists(&out) {
-        Some(sys::read_text(&out, LARGEST_BYTES).map_err(|error| shell.report(&[error.into()]))?)
+        Some(sys::read_text(&out, MAX_WORKFLOW_BYTES).map_err(|error| shell.report(&[error.into()]))?)
     } else {
         None
     };

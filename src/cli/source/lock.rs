@@ -280,3 +280,20 @@ fn asked(folder: &Path, words: &[&str], shell: &Shell) -> Option<String> {
     let here = shell.environment.current_dir.join(folder).display().to_string();
     sys::probe(&git, &[&["-C", here.as_str()], words].concat(), &environment, ASKED).first_line_of_success()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Compat, LARGEST_LOCKED_BYTES, VERSION, version};
+
+    #[test]
+    fn a_version_in_a_file_at_the_limit_is_read_and_in_a_larger_one_is_not() {
+        let (compat, folder) = (Compat::embedded(), tempfile::tempdir().unwrap());
+        let row = compat.tables().projects.iter().find(|row| row.release_pin.is_empty()).unwrap();
+        let read = |bytes: u64| {
+            let text = "2.9.0".to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - "2.9.0".len());
+            std::fs::write(folder.path().join(VERSION), text).unwrap();
+            version(row, folder.path(), None, &compat)
+        };
+        assert_eq!((read(LARGEST_LOCKED_BYTES), read(LARGEST_LOCKED_BYTES + 1)), (Some("2.9.0".to_owned()), None));
+    }
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::identity::{ONCE_IN_METADATA, form_faults, is_same_distribution};
+use super::super::limits::MAX_TAGS;
 use super::super::{Headers, Member, WheelHeaders};
 use super::{Findings, bad_header, required};
 use crate::diagnostic::registry::rocm::TAG_MISMATCH;
@@ -209,8 +210,7 @@ fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, s
         Ok(version) => sink.push(bad_header(findings, &member, format!("`Wheel-Version: {version}` is not 1.x"))),
         Err(message) => sink.push(bad_header(findings, &member, message)),
     }
-    let written: BTreeSet<String> =
-        wheel.wheel().all("Tag").flat_map(|tag| single_tags(&tag)).take(MOST_TAGS).collect();
+    let written = written_tags(wheel.wheel());
     let named: BTreeSet<String> = name.expanded_tags().into_iter().collect();
     if written.is_empty() {
         sink.push(bad_header(findings, &member, "`Tag` is missing".to_owned()));
@@ -228,10 +228,13 @@ fn check_tags(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings, s
     }
 }
 
-/// Far more tags than a file name has room for.
-const MOST_TAGS: usize = 1 << 17;
 /// How many tags are told.
 const SHOWN_TAGS: usize = 32;
+
+/// Returns the tags that WHEEL says, as far as they are read.
+fn written_tags(wheel: &Headers) -> BTreeSet<String> {
+    wheel.all("Tag").flat_map(|tag| single_tags(&tag)).take(MAX_TAGS).collect()
+}
 
 /// Every tag that the sets of one stand for. What has no room in a file name is left as it is: sets multiply.
 fn single_tags(tag: &str) -> Vec<String> {
@@ -281,7 +284,16 @@ fn check_purelib(wheel: &WheelHeaders<'_>, name: &WheelName, findings: &Findings
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{SHOWN_TAGS, allows, is_pin, listed, single_tags, torch_specifiers};
+    use super::{Headers, MAX_TAGS, SHOWN_TAGS, allows, is_pin, listed, single_tags, torch_specifiers, written_tags};
+
+    #[test]
+    fn tags_are_read_up_to_the_limit() {
+        let read = |tags: usize| {
+            let text: String = (0..tags).map(|number| format!("Tag: py{number}-none-any\n")).collect();
+            written_tags(&Headers::parse(text.into_bytes())).len()
+        };
+        assert_eq!((read(MAX_TAGS), read(MAX_TAGS + 1)), (MAX_TAGS, MAX_TAGS));
+    }
 
     #[test]
     fn a_pin_allows_one_minor_at_most() {

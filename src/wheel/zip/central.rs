@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use super::super::WheelError;
 use super::bytes::{extra_fields, u16_at, u32_at, u64_at, without_fields};
 use super::end::End;
-use super::limits::{MAX_CENTRAL_BYTES, MAX_MEMBERS};
+use super::limits::{MAX_CENTRAL_BYTES, MAX_DEFLATE_RATIO, MAX_MEMBERS};
 use super::name::member_name;
 use super::policy::{HeaderKind, HeaderRecord, Rule, Violation};
 use super::{DosTime, FULL_16, FULL_32, Member, Method, ZIP64_FIELD};
@@ -20,10 +20,6 @@ const CENTRAL_SIGNATURE: u32 = 0x0201_4b50;
 const FLAGS_ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 /// Bit 5: compressed patched data (APPNOTE 4.4.4).
 const FLAG_PATCH: u16 = 1 << 5;
-/// The most bytes that a byte of deflated data inflates to: a match of 258 bytes takes two bits at least (RFC 1951, section
-/// 3.2.5; zlib's technical details, "Maximum Compression Factor": 1032:1). No byte is added: the header of a block and its
-/// end take bits as well.
-const MAX_DEFLATE_RATIO: u64 = 1032;
 /// Type bits of a Unix mode, and those of a link (`S_IFMT`, `S_IFLNK`).
 const TYPE_BITS: u32 = 0o170_000;
 const LINK_TYPE: u32 = 0o120_000;

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::super::WheelError;
+use super::limits::MAX_ADDED_BYTES;
 use super::{Member, Method};
 use crate::bytes::{Buffer, Passage, ReadAt, Section, Spare};
 
@@ -15,14 +16,12 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// A deflated member up to this size is inflated at once where all of it is wanted: by a library that needs both ends in
 /// memory, and two thirds of the time.
 const WHOLE_BYTES: u64 = 32 << 20;
-/// What no way of deflating adds to a content: five bytes for each stored block (RFC 1951, 3.2.4), and there are few.
-const MOST_ADDED_BYTES: u64 = 64 << 10;
 
 /// Whether a member may be inflated at once.
 pub(super) fn is_inflated_at_once(member: &Member) -> bool {
     member.method == Method::Deflated
         && member.size_bytes <= WHOLE_BYTES
-        && member.compressed_bytes <= member.size_bytes + MOST_ADDED_BYTES
+        && member.compressed_bytes <= member.size_bytes + MAX_ADDED_BYTES
 }
 
 /// The whole content of a member, at the beginning of a buffer; its size and CRC-32 are those of its headers. Whether

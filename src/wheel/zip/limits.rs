@@ -25,3 +25,15 @@ pub(in super::super) const MAX_RECORD_BYTES: u64 = 64 << 20;
 pub(in super::super) const MAX_RECORD_ROWS: usize = (1 << 18) + 1;
 /// Bytes of `entry_points.txt`.
 pub(in super::super) const MAX_ENTRY_POINTS_BYTES: u64 = 1 << 20;
+
+/// Bytes by which deflated data may be larger than its content and is still inflated at once: five for each stored block
+/// (RFC 1951, 3.2.4), of which there are few.
+pub(super) const MAX_ADDED_BYTES: u64 = 64 << 10;
+/// Blocks of deflated data that are followed. Deflaters make one of some 10 to 300 KB.
+pub(super) const MAX_BLOCKS: u32 = 1 << 20;
+/// Bytes that are kept of pieces with the names of sections, five of them. A library has one such table.
+pub(super) const MAX_NAMES_BYTES: usize = 2 << 20;
+/// The most bytes that a byte of deflated data inflates to: a match of 258 bytes takes two bits at least (RFC 1951, section
+/// 3.2.5; zlib's technical details, "Maximum Compression Factor": 1032:1). No byte is added: the header of a block and its
+/// end take bits as well.
+pub(super) const MAX_DEFLATE_RATIO: u64 = 1032;

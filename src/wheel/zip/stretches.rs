@@ -5,6 +5,7 @@
 use std::io;
 use std::ops::Range;
 
+use super::limits::MAX_BLOCKS;
 use crate::bytes::{PIECE_BYTES, ReadAt};
 
 /// Blocks that follow one another.
@@ -29,8 +30,6 @@ pub(super) struct Stretches {
 
 /// Blocks are told together until they inflate to so much: finer ones are of no use.
 const STRETCH_BYTES: u64 = 64 << 10;
-/// Data with more blocks is not walked to its end. Deflaters make one of some 10 to 300 KB.
-const MOST_BLOCKS: u32 = 1 << 20;
 
 /// The blocks of deflated data that lies in a file and inflates to `size_bytes`, or `None` where it is damaged or has
 /// blocks without number.
@@ -296,7 +295,7 @@ impl<'s> Walk<'s> {
             }
             let (to, is_stored) = (self.bits.position(), kind == 0);
             self.blocks += 1;
-            if to > self.bits.length * 8 || self.passed > self.size_bytes || self.blocks > MOST_BLOCKS {
+            if to > self.bits.length * 8 || self.passed > self.size_bytes || self.blocks > MAX_BLOCKS {
                 return Err(Stop::Damaged);
             }
             match self.found.list.last_mut() {
@@ -405,5 +404,23 @@ impl<'s> Walk<'s> {
                 return Err(Stop::Damaged);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_BLOCKS, stretches};
+
+    #[test]
+    fn data_with_the_most_blocks_is_followed_and_data_with_more_is_not() {
+        // Stored blocks without content (RFC 1951, 3.2.4); the last one has the lowest bit set.
+        let blocks = |count: u32| {
+            let mut data = [0, 0, 0, 0xff, 0xff].repeat(usize::try_from(count).unwrap());
+            let last = data.len() - 5;
+            data[last] = 1;
+            let range = 0..data.len() as u64;
+            stretches(&data, range, 0).unwrap().is_some()
+        };
+        assert_eq!((blocks(MAX_BLOCKS), blocks(MAX_BLOCKS + 1)), (true, false));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::WheelError;
 use super::data::{inflate, is_inflated_at_once};
+use super::limits::MAX_NAMES_BYTES;
 use super::{Archive, Member, MemberReader};
 use crate::bytes::{Buffer, MakeScratch, PIECE_BYTES, ReadAt, Scratch, Spare};
 
@@ -21,8 +22,6 @@ const OWN_BYTES: u64 = 1 << 20;
 
 /// How much is kept before and behind a piece in which the names of sections were seen.
 const BESIDE_BYTES: usize = 64 << 10;
-/// The most bytes that are kept of pieces with the names of sections: five of them. A library has one such table.
-const MAX_NAMES_BYTES: usize = 2 << 20;
 /// A name that stands among the names of sections, and hardly anywhere else. Their table lies behind what is loaded and
 /// may lie before tables that are larger than all else (lld puts it there), while what leads to it comes last.
 const SECTION_NAME: &[u8] = b".shstrtab\0";
@@ -366,6 +365,7 @@ impl std::fmt::Debug for MemberView<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::limits::MAX_ADDED_BYTES;
     use super::super::{NewMember, ZipWriter};
     use super::*;
     use crate::bytes::in_memory;
@@ -378,6 +378,18 @@ mod tests {
         writer.add("lib.so", &content, &NewMember { level: 1, ..NewMember::default() }).unwrap();
         writer.finish().unwrap();
         (bytes, content)
+    }
+
+    #[test]
+    fn data_that_is_larger_than_its_content_is_inflated_at_once_up_to_the_limit() {
+        let (bytes, _) = archive();
+        let mut member = Archive::open(&bytes).unwrap().members()[0].clone();
+        member.size_bytes = 1;
+        let mut is_at_once = |compressed_bytes: u64| {
+            member.compressed_bytes = compressed_bytes;
+            is_inflated_at_once(&member)
+        };
+        assert_eq!((is_at_once(MAX_ADDED_BYTES + 1), is_at_once(MAX_ADDED_BYTES + 2)), (true, false));
     }
 
     #[test]
