@@ -207,12 +207,15 @@ fn a_release_can_be_left_a_draft() {
     assert!(release(&server).draft && release(&server).assets.iter().all(|asset| asset.id != id));
     let public = publish(&project, &server, &[], 0).stdout;
     assert!(!release(&server).draft);
-    let told: String = [again, changed, public].concat().replace(&server.url(), "SERVER");
+    let too_late = publish(&project, &server, &["--draft"], 0).stdout;
+    assert!(!release(&server).draft);
+    let told: String = [again, changed, public, too_late].concat().replace(&server.url(), "SERVER");
     let told = told.lines().map(|line| line.replace(&shown_tag(line), "untagged") + "\n").collect::<String>();
     insta::assert_snapshot!(told, @r#"
     SERVER/me/wheels/releases/tag/untagged is up to date, nothing written: 3 files
     SERVER/me/wheels/releases/tag/untagged is a draft, which only its owners see: 3 files
     SERVER/me/wheels/releases/tag/v1 is published: 3 files
+    SERVER/me/wheels/releases/tag/v1 was public before, and `--draft` does not hide it: 3 files
     "#);
 }
 
