@@ -2,7 +2,10 @@
 
 use std::io;
 
-use super::limits::{MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG};
+use super::limits::{
+    MAX_FOLDER_PATH_BYTES, MAX_FOLDERS, MAX_HEADER_BYTES, MAX_MEMBERS, MAX_NAME_BYTES, MAX_PATH_BYTES,
+    MAX_UNPACKED_BYTES, MAX_XZ_BYTES, MAX_ZSTD_WINDOW_LOG,
+};
 
 /// A reason why an archive is not read, and where in the uncompressed archive it is.
 ///
@@ -54,6 +57,15 @@ pub enum ArchiveLimit {
     /// The names of all members take too much.
     #[error("members whose paths take more than {} MiB together", MAX_NAME_BYTES >> 20)]
     Names,
+    /// There are too many folders.
+    #[error("more than {MAX_FOLDERS} folders")]
+    Folders,
+    /// The paths of all folders take too much.
+    #[error("folders whose paths take more than {} MiB together", MAX_FOLDER_PATH_BYTES >> 20)]
+    FolderPaths,
+    /// It is too large without compression.
+    #[error("more than {} GiB without compression", MAX_UNPACKED_BYTES >> 30)]
+    Unpacked,
     /// The window of zstd is too large.
     #[error("a zstd window of more than {} MiB", 1 << (MAX_ZSTD_WINDOW_LOG - 20))]
     Window,

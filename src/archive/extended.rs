@@ -12,7 +12,8 @@ pub(super) struct ExtendedHeader {
 }
 
 impl ExtendedHeader {
-    /// Parses the records of a pax header. The last record of a keyword wins; an empty value restores the header's.
+    /// Parses the records of a pax header. Readers take the first or the last of two records of one keyword, and an empty
+    /// value for nothing or for the value of the member's header, so both are refused.
     ///
     /// # Errors
     /// The reason why the records are malformed.
@@ -21,13 +22,18 @@ impl ExtendedHeader {
         let mut sparse_path = None;
         while !bytes.is_empty() {
             let (key, value, rest) = record(bytes).ok_or("malformed pax record")?;
-            let text = || (!value.is_empty()).then(|| value.to_vec());
-            match key {
-                b"path" => header.path = text(),
-                b"linkpath" => header.link = text(),
-                b"size" => header.size_bytes = size(value)?,
-                b"GNU.sparse.name" => sparse_path = text(),
-                _ => {}
+            let is_second = match key {
+                b"path" => header.path.replace(value.to_vec()).is_some(),
+                b"linkpath" => header.link.replace(value.to_vec()).is_some(),
+                b"size" => header.size_bytes.replace(size(value)?).is_some(),
+                b"GNU.sparse.name" => sparse_path.replace(value.to_vec()).is_some(),
+                _ => false,
+            };
+            if is_second {
+                return Err("an extended header has two paths, links or sizes".to_owned());
+            }
+            if value.is_empty() && [&b"path"[..], b"linkpath", b"GNU.sparse.name"].contains(&key) {
+                return Err("an extended header has an empty path or link".to_owned());
             }
             header.is_sparse |= key.starts_with(b"GNU.sparse.");
             bytes = rest;
@@ -55,11 +61,8 @@ fn record(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     (!key.is_empty()).then_some((key, &value[1..], rest))
 }
 
-fn size(value: &[u8]) -> Result<Option<u64>, String> {
-    if value.is_empty() {
-        return Ok(None);
-    }
-    decimal(value).map(Some).ok_or_else(|| "a size in an extended header is not a number".to_owned())
+fn size(value: &[u8]) -> Result<u64, String> {
+    decimal(value).ok_or_else(|| "a size in an extended header is not a number".to_owned())
 }
 
 /// A number of digits alone; [`str::parse`] would take a `+`.
@@ -81,13 +84,10 @@ mod tests {
 
     #[test]
     fn records_of_pax_end_where_their_length_says() {
-        let all =
-            [record("path", "a\nb=\u{e4}"), record("size", "12345678901"), record("linkpath", ""), record("x", "y")];
+        let all = [record("path", "a\nb=\u{e4}"), record("size", "12345678901"), record("x", ""), record("x", "y")];
         let header = ExtendedHeader::pax(&all.concat()).unwrap();
         assert_eq!(header.path.as_deref(), Some("a\nb=\u{e4}".as_bytes()));
         assert_eq!((header.size_bytes, header.link, header.is_sparse), (Some(12_345_678_901), None, false));
-        let last = ExtendedHeader::pax(b"10 path=a\n10 path=b\n").unwrap();
-        assert_eq!(last.path.as_deref(), Some(b"b".as_slice()));
         for bad in [
             "x",
             "3 a\n",
@@ -97,6 +97,11 @@ mod tests {
             "0 path=a\n",
             "10path=a\n\n",
             "5 =a\n",
+            "10 path=a\n10 path=b\n",
+            "9 size=1\n9 size=2\n",
+            "8 path=\n",
+            "12 linkpath=\n",
+            "8 size=\n",
             "11 size=1x\n",
             "11 size=+1\n",
             "31 size=99999999999999999999999\n",

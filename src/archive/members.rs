@@ -19,6 +19,8 @@ type Block = [u8; 512];
 const NAME_BYTES: usize = 100;
 const SIZE: std::ops::Range<usize> = 124..136;
 const TYPE: usize = 156;
+/// The first byte of the prefix of a path.
+const PREFIX: usize = 345;
 /// The type of an extended header of Solaris' tar.
 const SOLARIS_EXTENDED: u8 = b'X';
 /// Where a GNU header, and a block that continues one, says that another such block follows it.
@@ -90,9 +92,23 @@ impl<R: Read> TarReader<R> {
             self.position += size_bytes - unread;
             self.skip(unread + padding(size_bytes))?;
         }
-        // The trailer of the compressed stream says whether it is complete.
-        io::copy(&mut self.source, &mut io::sink())?;
-        Ok(())
+        Ok(self.padding_to_end()?)
+    }
+
+    /// Reads the zeros behind the last member to the end of the stream, which says whether it is complete.
+    fn padding_to_end(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 4096];
+        loop {
+            match self.source.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(read) if buffer[..read].iter().any(|byte| *byte != 0) => {
+                    return Err(malformed("there is data behind the end of the archive", self.position));
+                }
+                Ok(read) => self.position += read as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Reads up to the content of the next member, and returns the size of that.
@@ -146,6 +162,10 @@ impl<R: Read> TarReader<R> {
         let kind = header.entry_type();
         if kind.is_gnu_sparse() && block[IS_EXTENDED] != 0 {
             while self.block()?.ok_or(io::ErrorKind::UnexpectedEof)?[CONTINUES] != 0 {}
+        }
+        // Python's tarfile puts it before the path in every format (`TarInfo.frombuf`), GNU tar only in ustar.
+        if !kind.is_gnu_sparse() && header.as_ustar().is_none() && block[PREFIX] != 0 {
+            return Err(malformed("a header that is not of the format ustar has a prefix of the path", offset));
         }
         let size_bytes = extended.size_bytes.unwrap_or(size_bytes);
         let path = extended.path.unwrap_or_else(|| header.path_bytes().into_owned());

@@ -1,4 +1,4 @@
-//! Archives: tar, of members that lie elsewhere and are not copied, or read as a stream; xz and zstd around it; and
+//! Archives: tar, of members that lie elsewhere and are not copied, or read as a stream; gzip, xz and zstd around it; and
 //! streams kept so that any stretch of them can be read again.
 //!
 //! In: what the members are, and their bytes behind [`ReadAt`](crate::bytes::ReadAt); or an archive as a stream. Out:
@@ -11,6 +11,7 @@ mod compression;
 mod error;
 mod extended;
 mod folded;
+mod gzip;
 pub mod limits;
 mod members;
 mod tar;
@@ -20,6 +21,7 @@ mod xz_blocks;
 pub use compression::Compression;
 pub use error::{ArchiveError, ArchiveLimit, is_damage};
 pub use folded::{Folded, Folding};
+pub use gzip::gunzip;
 pub use members::{Unpacked, UnpackedKind, each_member};
 pub use tar::{Member, MemberKind, Tar};
 pub use xz::xz;

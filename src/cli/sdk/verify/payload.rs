@@ -7,7 +7,7 @@ use std::path::Path;
 use super::super::make::{TARBALL, XZ};
 use super::open::held_by;
 use crate::archive::limits::MAX_MEMBER_IN_MEMORY_BYTES;
-use crate::archive::{Compression, Unpacked, UnpackedKind, each_member, is_damage};
+use crate::archive::{Compression, Unpacked, UnpackedKind, each_member, gunzip, is_damage};
 use crate::audit::Library;
 use crate::bytes::{ReadAt, start_threads};
 use crate::diagnostic::registry::rocm;
@@ -122,7 +122,7 @@ fn linked(
 pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
     let mut files = BTreeMap::new();
     let mut left = MAX_SOURCE_BYTES;
-    let read = each_member(flate2::read::MultiGzDecoder::new(file), |met: Unpacked, content: &mut dyn Read| {
+    let mut see = |met: Unpacked, content: &mut dyn Read| {
         let UnpackedKind::File { size_bytes, .. } = met.kind else { return Ok(()) };
         let too_large = || damaged(format!("it has more than {MAX_SOURCE_BYTES} bytes"));
         left = left.checked_sub(size_bytes).ok_or_else(too_large)?;
@@ -130,7 +130,8 @@ pub(super) fn selector(shown: &str, file: impl Read) -> io::Result<Selector> {
         content.read_to_end(&mut bytes)?;
         files.insert(path_of(&met)?, bytes);
         Ok(())
-    });
+    };
+    let read = gunzip(file).and_then(|file| each_member(file, &mut see));
     Ok(Selector { path: shown.to_owned(), files, fault: damage(read)? })
 }
 
