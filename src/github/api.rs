@@ -6,6 +6,8 @@ use std::str::FromStr;
 use http::Uri;
 use http::uri::Authority;
 
+use super::limits::MOST_REDIRECTS;
+
 /// GitHub's own API.
 const PUBLIC: &str = "https://api.github.com";
 
@@ -45,6 +47,12 @@ pub enum ApiError {
         api: String,
         /// The host it named.
         found: String,
+    },
+    /// Redirects that do not end.
+    #[error("the API at `{api}` answers a call with more than {MOST_REDIRECTS} redirects")]
+    TooManyRedirects {
+        /// The API's host.
+        api: String,
     },
     /// Not a host.
     #[error("`{0}` is no host like `uploads.example.com`")]
@@ -123,6 +131,11 @@ impl Api {
     /// The address as an error.
     pub(super) fn elsewhere(&self, uri: &Uri) -> ApiError {
         ApiError::Elsewhere { api: authority(&self.base), found: authority(uri) }
+    }
+
+    /// The error of a call that leads through too many redirects. It did nothing: no answer but the last one does.
+    pub(super) fn too_many_redirects(&self) -> ApiError {
+        ApiError::TooManyRedirects { api: authority(&self.base) }
     }
 }
 

@@ -118,7 +118,7 @@ impl Caller {
                     return Err(self.api.elsewhere(&next).into());
                 }
                 if redirects > MOST_REDIRECTS {
-                    return Err(too_many_redirects(&name));
+                    return Err(self.api.too_many_redirects().into());
                 }
                 uri = next;
                 continue;
@@ -204,7 +204,7 @@ impl Caller {
                 Err(error) => Ok(Err(error)),
             };
         }
-        Err(too_many_redirects(name))
+        Err(self.api.too_many_redirects().into())
     }
 
     /// A request with the headers that every one has. The token goes where it may.
@@ -370,11 +370,6 @@ fn gather(to: &mut BytesMut, piece: &[u8], most: usize) -> bool {
         to.extend_from_slice(piece);
     }
     has_room
-}
-
-fn too_many_redirects(call: &str) -> GithubError {
-    let reason = format!("it leads through more than {MOST_REDIRECTS} redirects");
-    GithubError::Malformed { call: call.to_owned(), reason }
 }
 
 fn too_long(call: &str) -> GithubError {

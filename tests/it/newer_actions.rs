@@ -332,7 +332,7 @@ fn a_call_follows_five_redirects_and_no_more() {
         });
         let words = ["index", "build", "--published", "me/wheels", "--out", "pages", "--api-url", &served.url()];
         let stderr = Project::new().run(&words).exits(if is_read { 0 } else { 3 }).stderr;
-        assert_eq!(stderr.contains("it leads through more than 5 redirects"), !is_read, "{stderr}");
+        assert_eq!(stderr.contains("answers a call with more than 5 redirects"), !is_read, "{stderr}");
         assert_eq!(served.asked().len(), 6, "{:?}", served.asked());
     }
 }

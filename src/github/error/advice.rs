@@ -70,6 +70,9 @@ fn advice(error: &GithubError) -> Advice {
             let help = format!("where your server takes files at that host, say so with `--uploads-host {found}`");
             return (&codes::API_LEADS_ELSEWHERE, help.into());
         }
+        GithubError::Api(ApiError::TooManyRedirects { .. }) => {
+            (&codes::NO_ANSWER, "check the address that `--api-url` gives, and the proxy, if any")
+        }
         GithubError::Api(_) => {
             (&codes::API_LEADS_ELSEWHERE, "where this is your server, give its address with `--api-url`")
         }
