@@ -1,4 +1,5 @@
-//! Tests that take long: publishing through 10,000 sequences of faults, and programs that are killed again and again.
+//! Tests that take long: publishing through 10,000 sequences of faults, builds and publishing that are killed, and random
+//! changes to source trees.
 //!
 //! `scripts/test` runs them in an optimized build, and `cargo test` does not run them:
 //!
