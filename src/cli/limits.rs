@@ -8,7 +8,7 @@ pub(super) const MAX_FILE_BYTES: u64 = 64 << 20;
 pub(super) const MAX_WORKFLOW_BYTES: u64 = 1 << 20;
 /// The largest page of an index: about 100,000 files.
 pub(super) const MAX_INDEX_PAGE_BYTES: u64 = 64 << 20;
-/// The largest METADATA that is read from beside a wheel; a larger one is read from the wheel, within the limits of wheels.
+/// The largest METADATA that is read from beside a wheel, as large as it may be in the wheel.
 pub(super) const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// The largest file of the machine that a recipe reads a fact from.
 pub(super) const MAX_FACT_FILE_BYTES: u64 = 1 << 20;

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-MOST_CHARACTERS = 1 << 20  # of a file; the program reads as many bytes of one before the build
+MAX_FILE_BYTES = 1 << 20  # the limit of the program for facts that it reads before the build
 
 
 def of_command(*command):
@@ -27,12 +27,13 @@ def of_command(*command):
 
 def of_file(path, find=""):
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(MOST_CHARACTERS + 1)
+        with open(path, "rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        text = content.decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         return None, str(error)
-    if len(text) > MOST_CHARACTERS:
-        return None, f"{path} has more than {MOST_CHARACTERS} characters"
+    if len(content) > MAX_FILE_BYTES:
+        return None, f"{path} has more than {MAX_FILE_BYTES} bytes"
     if not find:
         return text.strip(), f"{path} is empty"
     found = re.search(find, text)
