@@ -215,7 +215,7 @@ fn a_release_can_be_left_a_draft() {
     SERVER/me/wheels/releases/tag/untagged is up to date, nothing written: 3 files
     SERVER/me/wheels/releases/tag/untagged is a draft, which only its owners see: 3 files
     SERVER/me/wheels/releases/tag/v1 is published: 3 files
-    SERVER/me/wheels/releases/tag/v1 was public before, and `--draft` does not hide it: 3 files
+    SERVER/me/wheels/releases/tag/v1 is already public, and `--draft` does not unpublish it: 3 files
     "#);
 }
 

@@ -141,7 +141,7 @@ impl Outcome<'_> {
         if self.is_complete() == Some(true) {
             let address = self.releases().find_map(|release| release.html_url.as_deref()).unwrap_or(&self.goal.tag);
             let did = match (self.applied.steps, self.is_public()) {
-                (_, Some(true)) if self.goal.stays_draft => "was public before, and `--draft` does not hide it",
+                (_, Some(true)) if self.goal.stays_draft => "is already public, and `--draft` does not unpublish it",
                 (0, _) => "is up to date, nothing written",
                 (_, Some(false)) => "is a draft, which only its owners see",
                 _ => "is published",
