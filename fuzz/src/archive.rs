@@ -1,12 +1,15 @@
-//! Tar archives, and listings of the buckets that they are fetched from.
+//! Tar archives, those that are published beside wheels, and listings of the buckets that they are fetched from.
 
 use std::fmt::Write as _;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rock_matrix::archive::limits::{MAX_MEMBERS, MAX_PATH_BYTES};
 use rock_matrix::archive::{ArchiveError, Unpacked, UnpackedKind, each_member};
 use rock_matrix::sdk::bucket::{Page, page};
 use rock_matrix::sdk::limits::MAX_FILES;
+use rock_matrix::wheel::{verify_source_distribution, verify_tree_archive};
 
 /// Tar: each member begins behind the one before it, holds what the archive has there, and keeps to the limits.
 pub fn tar(bytes: &[u8]) {
@@ -35,11 +38,33 @@ pub fn tar(bytes: &[u8]) {
         Ok::<(), io::Error>(())
     });
     assert!(members <= MAX_MEMBERS);
+    source_archive(bytes, read.is_ok() && members > 0);
     if let Err(error) = read
         && let Some(ArchiveError::Malformed { offset, .. }) = ArchiveError::of(&error)
     {
         assert!(*offset <= length);
     }
+}
+
+/// Archives beside wheels: one that cannot be unpacked is damaged, and one without findings unpacks below its folder.
+fn source_archive(tar: &[u8], is_complete: bool) {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+    packed.write_all(tar).expect("memory takes all");
+    let packed = packed.finish().expect("memory takes all");
+    let findings = verify_tree_archive(packed.as_slice(), "a.tar.gz").expect("memory can be read");
+    assert!(is_complete || findings.iter().any(|finding| finding.code.name == "damaged-archive"));
+    if findings.is_empty() {
+        let read = each_member(tar, |member: Unpacked, _: &mut dyn Read| {
+            let path = member.path.expect("names that are not UTF-8 are refused");
+            assert!(!path.starts_with('/') && path.split('/').all(|part| part != ".."), "{path:?}");
+            assert!(!matches!(member.kind, UnpackedKind::Other(_)));
+            Ok::<(), io::Error>(())
+        });
+        assert!(read.is_ok());
+    }
+    let version = "1.0".parse().expect("a version");
+    let of_distribution = verify_source_distribution(packed.as_slice(), "a.tar.gz", "a", &version);
+    assert!(of_distribution.expect("memory can be read").len() >= findings.len());
 }
 
 /// Listings: what was read reads the same when it was written.
