@@ -174,7 +174,7 @@ fn asset(
     let shown = path.display().to_string();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if name.ends_with(".tar.gz") {
-        return archive(path, name, shown.clone(), known, compat, sink);
+        return archive(path, name, shown.clone(), depth, known, compat, sink);
     }
     let place = Place::File(shown.as_str().into());
     let unreadable = |(reason, help): (String, String)| {
@@ -264,12 +264,13 @@ pub(super) fn metadata_path(wheel: &Path) -> PathBuf {
     name.into()
 }
 
-/// A source distribution, known by its name alone: `NAME-VERSION.tar.gz` (PEP 625); or an archive of an install tree,
+/// A source distribution, `NAME-VERSION.tar.gz` (PEP 625), or an archive of an install tree,
 /// `NAME-VERSION-…-tree.tar.gz`.
 fn archive(
     path: &Path,
     name: String,
     shown: String,
+    depth: Depth,
     known: &Known,
     compat: &Compat,
     sink: &mut Sink,
@@ -298,38 +299,42 @@ fn archive(
         None => hashed(path, sink)?,
     };
     let is_known = found.is_some();
-    // Files of a manifest were checked when it was written.
-    if !matches!(found, Some((_, Row::Whole(_)))) && !is_sound(path, &shown, is_tree, (&project, &version), sink) {
+    let kind = if is_tree { FileKind::Tree } else { FileKind::Sdist };
+    // Manifests do not say whether their archives were checked, and an index does not list trees.
+    let is_listed = kind == FileKind::Sdist || depth != Depth::List;
+    if is_listed && !verify_archive(path, &shown, &kind, &project, &version, sink) {
         return None;
     }
-    let named = IndexFile::named(name, project, version, if is_tree { FileKind::Tree } else { FileKind::Sdist });
+    let named = IndexFile::named(name, project, version, kind);
     let is_of_sdk = is_of_sdk(&named.project.normalized(), compat);
     let file = IndexFile { digest: Some(digest), size_bytes, is_of_sdk, ..named };
     Some((Asset { shown, digest, file, label: None }, is_known))
 }
 
 /// Checks the members of an archive, and returns whether it has no errors.
-fn is_sound(
+fn verify_archive(
     path: &Path,
-    shown: &str,
-    is_tree: bool,
-    (project, version): (&DistributionName, &Version),
+    display_path: &str,
+    kind: &FileKind,
+    project: &DistributionName,
+    version: &Version,
     sink: &mut Sink,
 ) -> bool {
     let read = PositionalFile::open(path).and_then(|file| {
         let source = Section::new(&file, 0, file.size_bytes());
-        let read = if is_tree {
-            wheel::verify_tree_archive(source, shown)
-        } else {
-            wheel::verify_source_distribution(source, shown, project.as_str(), version)
+        let read = match kind {
+            FileKind::Tree => wheel::verify_tree_archive(source, display_path),
+            FileKind::Sdist | FileKind::Wheel(_) => {
+                wheel::verify_source_distribution(source, display_path, project, version)
+            }
         };
         read.map_err(|error| FileError::new("read", path, error))
     });
     match read {
         Ok(findings) => {
-            let is_sound = !findings.iter().any(Diagnostic::is_error);
+            let has_errors = findings.iter().any(Diagnostic::is_error);
             sink.extend(findings);
-            is_sound
+            !has_errors
         }
         Err(error) => {
             sink.push(error.into());

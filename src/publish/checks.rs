@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Asset, Cell};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink, registry::release as codes};
-use crate::names::{ExpectedWheel, WheelName, is_tree_archive};
+use crate::index::FileKind;
+use crate::names::{ExpectedWheel, Version, WheelName, is_tree_archive};
 
 /// A wheel that a plan expects.
 #[derive(Debug, Clone)]
@@ -134,6 +135,7 @@ pub(super) fn is_kept_name(name: &str) -> bool {
 fn stand_together(offered: &[Asset], sink: &mut Sink) {
     let mut names: BTreeMap<String, &Asset> = BTreeMap::new();
     let mut cells: BTreeMap<Cell, &Asset> = BTreeMap::new();
+    let mut source_distributions: BTreeMap<(String, &Version), &Asset> = BTreeMap::new();
     for file in offered {
         if let Some(other) = names.insert(file.name().to_lowercase(), file) {
             if other.digest != file.digest || other.name() != file.name() {
@@ -152,6 +154,17 @@ fn stand_together(offered: &[Asset], sink: &mut Sink) {
                 .at(Place::File(file.shown.as_str().into()), "")
                 .also(Place::File(other.shown.as_str().into()), "the other one")
                 .help("publish one of them, usually the repaired one"),
+            );
+        }
+        if file.file.kind == FileKind::Sdist
+            && let Some(other) = source_distributions.insert((file.file.project.normalized(), &file.file.version), file)
+        {
+            let message = format!("`{}` and `{}` are source distributions of one version", other.name(), file.name());
+            sink.push(
+                Diagnostic::new(&codes::SAME_CELL_TWICE, message)
+                    .at(Place::File(file.shown.as_str().into()), "")
+                    .also(Place::File(other.shown.as_str().into()), "the other one")
+                    .help("publish one of them"),
             );
         }
     }

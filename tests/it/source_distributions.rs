@@ -1,6 +1,8 @@
 //! `publish` and `index build` check source distributions and archives of install trees before they offer them.
 
 use flate2::Compression;
+use rock_matrix::names::Digest;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::hostile::{Bounds, bounded};
 use crate::support::source_archive::gzip;
@@ -15,15 +17,19 @@ fn toy() -> SourceArchive {
     SourceArchive::named(NAME)
 }
 
-/// Asserts that both commands refuse a file with this code and text, and write nothing.
+/// Asserts that the commands that offer a file refuse it with one error of this code and text, and write nothing.
 #[track_caller]
 fn refused(name: &str, bytes: &[u8], code: &str, text: &str) {
     let project = Project::new().bytes(&format!("dist/{name}"), bytes);
     let before = project.files();
-    for command in COMMANDS {
+    // An index lists no trees.
+    let commands = if name == TREE { &COMMANDS[..1] } else { &COMMANDS[..] };
+    for command in commands {
         let stderr = bounded(&project, BOUNDS, command, 1).stderr;
         assert!(stderr.contains(&format!("error[{code}")) && stderr.contains(text), "{command:?} {text}: {stderr}");
+        assert_eq!(stderr.matches("error[").count(), 1, "{command:?} {text}: {stderr}");
         assert!(stderr.contains(&format!("dist/{name}")), "{command:?} names the file: {stderr}");
+        assert!(stderr.contains("\nhelp: "), "{command:?} {text}: {stderr}");
         assert_eq!(project.files(), before, "{command:?}");
     }
 }
@@ -39,20 +45,61 @@ fn accepted(name: &str, bytes: &[u8]) {
 fn complete_source_distributions_are_published_and_indexed() {
     accepted(NAME, &toy().bytes());
     let legacy = SourceArchive::empty()
-        .other(tar::EntryType::Directory, "./Toy-1.0/", "")
-        .file("./Toy-1.0/PKG-INFO", "Metadata-Version: 1.1\nName: Toy\nVersion: 1.0.0\n")
-        .file("./Toy-1.0/setup.py", "")
-        .other(tar::EntryType::Symlink, "./Toy-1.0/docs/readme", "../PKG-INFO")
-        .other(tar::EntryType::Link, "./Toy-1.0/setup.cfg", "Toy-1.0/setup.py");
+        .other(tar::EntryType::Directory, "Toy-1.0/", "")
+        .file("Toy-1.0/./PKG-INFO", "Metadata-Version: 1.1\nName: Toy\nVersion: 1.0.0\n")
+        .file("Toy-1.0/tools/setup.py", "")
+        .other(tar::EntryType::Symlink, "Toy-1.0/setup.py", "tools/setup.py")
+        .other(tar::EntryType::Symlink, "Toy-1.0/docs/readme", "../PKG-INFO")
+        .other(tar::EntryType::Link, "Toy-1.0/setup.cfg", "Toy-1.0/tools/setup.py");
     accepted(NAME, &legacy.bytes());
-    // Two gzip members are one file.
-    let tar = toy().file("toy-1.0/b", [7; 5000]).tar();
-    let halves = [gzip(&tar[..1000], Compression::fast()), gzip(&tar[1000..], Compression::fast())].concat();
-    accepted(NAME, &halves);
-    accepted(TREE, &SourceArchive::tree("x").bytes());
+    // Zeros behind the stream are padding.
+    accepted(NAME, &[toy().bytes(), vec![0; 512]].concat());
     let project = Project::new().source_distribution("dist/toy-1.0.tar.gz");
     project.run(COMMANDS[1]).exits(0);
     assert!(project.read("pages/any/toy/index.html").contains(">toy-1.0.tar.gz</a>"), "{:?}", project.files());
+}
+
+#[test]
+fn trees_need_no_top_folder() {
+    accepted(TREE, &SourceArchive::tree("x").bytes());
+    let flat = SourceArchive::empty()
+        .other(tar::EntryType::Directory, "./", "")
+        .file("./lib/liba.so.1", "")
+        .other(tar::EntryType::Symlink, "./lib/liba.so", "liba.so.1")
+        .other(tar::EntryType::Symlink, "./bin/a", "../lib/liba.so")
+        .other(tar::EntryType::Symlink, "a", "bin/a");
+    accepted(TREE, &flat.bytes());
+    for target in ["../lib", "./../lib", "lib/../../x"] {
+        let above = SourceArchive::empty().other(tar::EntryType::Symlink, "a", target).bytes();
+        refused(TREE, &above, "W117", "may lead out of the folder that the archive is unpacked in");
+    }
+}
+
+/// A manifest of an earlier version may list files that were not checked.
+#[test]
+fn archives_that_a_manifest_lists_are_checked_again() {
+    let project = Project::new().source_distribution("dist/toy-1.0.tar.gz");
+    project.run(COMMANDS[0]).exits(0);
+    let good = std::fs::read(project.path("release/toy-1.0.tar.gz")).unwrap();
+    let page = format!("{:<1$}", "<!DOCTYPE html>", good.len());
+    let digest = |bytes: &[u8]| Digest::new(Sha256::digest(bytes).into()).to_hex();
+    let manifest = project.read("release/rock-manifest.json").replace(&digest(&good), &digest(page.as_bytes()));
+    std::fs::write(project.path("release/toy-1.0.tar.gz"), &page).unwrap();
+    let project = project.file("release/rock-manifest.json", &manifest);
+    let words = ["index", "build", "release", "--out", "pages"];
+    let stderr = project.run(&words).exits(1).stderr;
+    assert!(stderr.contains("error[W116 damaged-archive]"), "{stderr}");
+}
+
+#[test]
+fn two_source_distributions_of_one_version_are_refused() {
+    let one = SourceArchive::named("a_b-1.0.tar.gz").bytes();
+    let project = Project::new().bytes("dist/a_b-1.0.tar.gz", &one).source_distribution("dist/a.b-1.0.0.tar.gz");
+    let stderr = project.run(COMMANDS[0]).exits(1).stderr;
+    assert!(
+        stderr.contains("`a.b-1.0.0.tar.gz` and `a_b-1.0.tar.gz` are source distributions of one version"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -71,36 +118,56 @@ fn archives_that_cannot_be_unpacked_are_refused() {
     let mut damaged = whole.clone();
     let last = damaged.len() - 1;
     damaged[last - 6] ^= 1;
+    let (tar, fast) = (toy().tar(), Compression::fast());
+    let mut with_prefix = tar.clone();
+    with_prefix[345..350].copy_from_slice(b"../..");
+    let mut header = tar::Header::from_byte_slice(&with_prefix[..512]).clone();
+    header.set_cksum();
+    with_prefix[..512].copy_from_slice(header.as_bytes());
     for name in [NAME, TREE] {
-        refused(name, b"<!DOCTYPE html><title>404</title>", "W116 damaged-archive", "it cannot be unpacked");
-        refused(name, &whole[..whole.len() / 2], "W116 damaged-archive", "it cannot be unpacked");
-        refused(name, &damaged, "W116 damaged-archive", "it cannot be unpacked");
-        refused(name, &[&*whole, b"more"].concat(), "W116 damaged-archive", "it cannot be unpacked");
-        refused(name, &toy().tar(), "W116 damaged-archive", "it cannot be unpacked");
-        refused(name, &gzip(&[b'a'; 1024], Compression::fast()), "W116 damaged-archive", "it cannot be unpacked");
-        refused(name, &SourceArchive::empty().bytes(), "W116 damaged-archive", "the archive is empty");
+        for (bytes, reason) in [
+            (b"<!DOCTYPE html><title>404</title>".to_vec(), "it cannot be unpacked: it is not a gzip file"),
+            (whole[..whole.len() / 2].to_vec(), "it cannot be unpacked: "),
+            (damaged.clone(), "it cannot be unpacked: corrupt gzip stream"),
+            ([&*whole, b"more"].concat(), "it cannot be unpacked: there is data after the gzip stream"),
+            (toy().tar(), "it cannot be unpacked: it is not a gzip file"),
+            // Python reads the second part, and uv does not.
+            ([gzip(&tar[..1024], fast), gzip(&tar[1024..], fast)].concat(), "there is data after the gzip stream"),
+            // Python adds the prefix to the path, and GNU tar does not.
+            (gzip(&with_prefix, fast), "a header that is not of the format ustar has a prefix of the path"),
+            (gzip(&[&*tar, &*tar].concat(), fast), "there is data behind the end of the archive"),
+            (gzip(&[b'a'; 1024], Compression::fast()), "it cannot be unpacked: "),
+            (SourceArchive::empty().bytes(), "the archive is empty"),
+        ] {
+            refused(name, &bytes, "W116 damaged-archive", reason);
+        }
     }
 }
 
 #[test]
-fn members_that_installers_do_not_unpack_are_refused() {
+fn members_that_could_be_unpacked_elsewhere_are_refused() {
     use tar::EntryType::{Block, Char, Directory, Fifo, Link, Symlink};
     let code = "W117 unsafe-archive-member";
     for (archive, text) in [
-        (toy().file("../evil", ""), "its path leads out of the folder that the archive is unpacked in"),
-        (toy().file("toy-1.0/../../evil", ""), "its path leads out"),
-        (toy().file("toy-1.0/..\\..\\evil", ""), "its path leads out"),
-        (toy().file("/etc/passwd", ""), "its path leads out"),
-        (toy().file("C:/evil", ""), "its path leads out"),
-        (toy().file(".", ""), "its path leads out"),
-        (toy().other(Symlink, "toy-1.0/a", "/etc/passwd"), "its link target `/etc/passwd` leads out"),
-        (toy().other(Symlink, "toy-1.0/a", ".."), "its link target `..` leads out"),
-        (toy().other(Symlink, "toy-1.0/a", "../toy-1.0/b"), "leads out of the archive's top folder"),
-        (toy().other(Symlink, "toy-1.0/a/b", "../../c"), "leads out of the archive's top folder"),
-        (toy().other(Symlink, "toy-1.0/a", "b/../../c"), "leads out of the archive's top folder"),
+        (toy().file("../evil", ""), "its path has a `..` component"),
+        (toy().file("toy-1.0/a/../b", ""), "its path has a `..` component"),
+        (toy().file("toy-1.0/..\\..\\evil", ""), "its path has a `..` component"),
+        (toy().file("toy-1.0\\evil", ""), "its path has a backslash in the first component"),
+        (toy().file("toy-1.0/\u{1b}[31m", ""), "its path has a control character"),
+        (toy().file("", ""), "its path is empty"),
+        (toy().other(Link, "toy-1.0/a", "./toy-1.0/PKG-INFO"), "which is not an earlier file of the archive"),
+        (toy().file("/etc/passwd", ""), "its path is absolute"),
+        (toy().file("C:/evil", ""), "its path is absolute"),
+        (toy().file(&format!("toy-1.0/{}", "n".repeat(256)), ""), "a component of more than 255 bytes"),
+        (toy().other(Symlink, "toy-1.0/a", "/etc/passwd"), "its link target `/etc/passwd` may lead out of"),
+        (toy().other(Symlink, "toy-1.0/a/b", "../../../c"), "its link target `../../../c` may lead out of"),
+        (toy().other(Symlink, "toy-1.0/a", "b/../../c"), "its link target `b/../../c` may lead out of"),
         (toy().other(Symlink, "toy-1.0/a", "b").file("toy-1.0/a/c", ""), "its path leads through the link `toy-1.0/a`"),
-        (toy().other(Link, "toy-1.0/a", "/etc/passwd"), "it is a hard link to `/etc/passwd`, which is not a file"),
-        (toy().other(Link, "toy-1.0/a", "toy-1.0/later"), "which is not a file in front of it"),
+        (
+            toy().other(Link, "toy-1.0/a", "/etc/passwd"),
+            "it is a hard link to `/etc/passwd`, which is not an earlier file",
+        ),
+        (toy().other(Link, "toy-1.0/a", "toy-1.0/later"), "which is not an earlier file of the archive"),
         (toy().other(Char, "toy-1.0/a", "x"), "it is a device"),
         (toy().other(Block, "toy-1.0/a", "x"), "it is a device"),
         (toy().other(Fifo, "toy-1.0/a", "x"), "it is a pipe"),
@@ -114,6 +181,16 @@ fn members_that_installers_do_not_unpack_are_refused() {
         refused(NAME, &bytes, code, text);
         refused(TREE, &bytes, code, text);
     }
+    // A link of a source distribution stays in its top folder.
+    for target in ["..", "../toy-1.0/b"] {
+        let bytes = toy().other(Symlink, "toy-1.0/a", target).bytes();
+        refused(NAME, &bytes, code, "may lead out of the archive's top folder");
+        accepted(TREE, &bytes);
+    }
+    let nowhere = toy().other(Symlink, ".", "toy-1.0").bytes();
+    refused(TREE, &nowhere, code, "its path is empty");
+    let only = SourceArchive::empty().file("../evil", "").bytes();
+    refused(NAME, &only, code, "its path has a `..` component");
     let mut not_text = toy().file("toy-1.0/x", "").tar();
     let header = not_text.windows(9).position(|window| window == b"toy-1.0/x").unwrap();
     not_text[header + 8] = 0xff;
@@ -137,32 +214,65 @@ fn source_distributions_that_cannot_be_built_are_refused() {
         "toy-1.0/PKG-INFO",
         "setup.py",
     );
-    refused(NAME, &linked.bytes(), code, "there is no `toy-1.0/PKG-INFO`");
-    refused(NAME, &toy().file("a", "").bytes(), code, "there is more than one top folder: `a`, `toy-1.0`");
+    refused(NAME, &linked.bytes(), code, "`toy-1.0/PKG-INFO` is not a regular file");
+    refused(NAME, &toy().file("a", "").bytes(), code, "there is more than one top-level entry: `a`, `toy-1.0`");
+    let below = toy().file("./toy-1.0/a", "").bytes();
+    refused(NAME, &below, code, "paths begin with `./`, which pip takes for the top folder");
     let of_info =
         |info: &str| SourceArchive::empty().file("toy-1.0/setup.py", "").file("toy-1.0/PKG-INFO", info).bytes();
     refused(NAME, &of_info(&info.replace("toy", "other")), "W050 name-mismatch", "PKG-INFO says `Name: other`");
     refused(NAME, &of_info(&info.replace("1.0", "1.1")), "W051 version-mismatch", "PKG-INFO says `Version: 1.1`");
     refused(NAME, &of_info("Name: toy\nVersion: 1.0\n"), "W055 bad-wheel-header", "`Metadata-Version` is missing");
     refused(NAME, &of_info(&info.replace("2.2", "3.0")), "W055 bad-wheel-header", "is not 1.x or 2.x");
-    refused(NAME, &of_info(&info.replace("1.0", "x")), "W055 bad-wheel-header", "x");
+    refused(NAME, &of_info(&info.replace("1.0", "x")), "W055 bad-wheel-header", "`x` is");
     refused(NAME, &of_info(&format!("{info}Version: 1.0\n")), "W055 bad-wheel-header", "stands there twice");
     refused(NAME, &of_info(&format!("{info}Requires-Dist: a b\n")), "W113 bad-requirement", "`Requires-Dist: a b`");
-    refused(
-        NAME,
-        &of_info(&format!("nonsense\n{info}")),
-        "W114 malformed-header",
-        "line 1 is not a header: `nonsense`",
-    );
+    let project = Project::new().bytes(&format!("dist/{NAME}"), &of_info(&format!("nonsense\n{info}")));
+    let stderr = project.run(COMMANDS[0]).exits(0).stderr;
+    assert!(stderr.starts_with("warning[W114 malformed-header]: line 1 is not a header: `nonsense`"), "{stderr}");
 }
 
 #[test]
-fn all_faults_of_an_archive_are_reported_and_many_are_counted() {
-    let archive = (0..200).fold(toy(), |archive, at| archive.file(&format!("toy-1.0/../{at}"), ""));
-    let project = Project::new().bytes(&format!("dist/{NAME}"), &archive.file("b", "").bytes());
-    let stderr = project.run(COMMANDS[0]).exits(1).stderr;
-    assert_eq!(stderr.matches("error[W117").count(), 51, "{stderr}");
-    assert!(stderr.contains("150 more findings of this kind") && stderr.contains("error[W118"), "{stderr}");
+fn another_name_of_the_top_folder_is_a_warning() {
+    let archive = SourceArchive::empty()
+        .file("master/PKG-INFO", "Metadata-Version: 2.2\nName: toy\nVersion: 1.0\n")
+        .file("master/setup.py", "");
+    let project = Project::new().bytes(&format!("dist/{NAME}"), &archive.bytes());
+    let stderr = project.run(COMMANDS[0]).exits(0).stderr;
+    let expected =
+        "warning[W118 incomplete-source-distribution]: the top folder is named `master`, and should be named `toy-1.0`";
+    assert!(stderr.starts_with(expected), "{stderr}");
+}
+
+#[test]
+fn faults_of_an_archive_are_reported_in_one_run_and_many_are_counted() {
+    for count in [51, 2000] {
+        let archive = (0..count).fold(toy(), |archive, at| archive.file(&format!("toy-1.0/../{at}"), ""));
+        let project = Project::new().bytes(&format!("dist/{NAME}"), &archive.file("b", "").bytes());
+        let stderr = project.run(COMMANDS[0]).exits(1).stderr;
+        assert_eq!(stderr.matches("error[W117").count(), 51, "{stderr}");
+        assert!(stderr.contains(&format!("]: {} more findings of this kind", count - 50)), "{stderr}");
+        assert!(stderr.contains("error[W118"), "{stderr}");
+    }
+}
+
+#[test]
+fn folders_at_the_limits_are_read_and_more_are_refused() {
+    let members = |count: usize| {
+        let archive = (1..count).fold(SourceArchive::empty(), |archive, at| archive.file(&format!("t/{at}/a"), ""));
+        archive.bytes()
+    };
+    accepted(TREE, &members(100_000));
+    refused(TREE, &members(100_001), "W116 damaged-archive", "it cannot be unpacked: more than 100000 folders");
+    // `t` has 1 byte, and so many folders in it 256 each but for the last.
+    let paths = |bytes: usize| {
+        let archive =
+            (1..bytes / 256).fold(SourceArchive::empty(), |archive, at| archive.file(&format!("t/{at:0>254}/a"), ""));
+        archive.file(&format!("t/{}/a", "n".repeat(bytes % 256 + 253)), "").bytes()
+    };
+    accepted(TREE, &paths(16 << 20));
+    let above = "it cannot be unpacked: folders whose paths take more than 16 MiB together";
+    refused(TREE, &paths((16 << 20) + 1), "W116 damaged-archive", above);
 }
 
 #[test]

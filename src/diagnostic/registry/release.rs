@@ -92,7 +92,7 @@ pub const ASSET_DIFFERS: Code = Code::error(
 pub const SAME_CELL_TWICE: Code = Code::error(
     "G003",
     "same-cell-twice",
-    "Two wheels differ in nothing but their platform tag for one machine, such as `linux_x86_64` and `manylinux_2_28_x86_64`. An installer would take one of them by its own rule.\n\nPublish one, usually the repaired one. Where the release holds the other one, `--replace` takes it out.",
+    "Two wheels differ in nothing but their platform tag for one machine, such as `linux_x86_64` and `manylinux_2_28_x86_64`. An installer would take one of them by its own rule. The same holds for two source distributions of one version, such as `a_b-1.0.tar.gz` and `a.b-1.0.tar.gz`.\n\nPublish one, usually the repaired one. Where the release holds the other one, `--replace` takes it out.",
 );
 /// The plan expects a wheel that is not there.
 pub const MISSING_WHEEL: Code = Code::error(

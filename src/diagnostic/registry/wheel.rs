@@ -245,7 +245,7 @@ pub const NAME_MISMATCH: Code = Code::error(
 pub const VERSION_MISMATCH: Code = Code::error(
     "W051",
     "version-mismatch",
-    "The `Version` in `METADATA`, or in `PKG-INFO` of a source distribution, is not the one in the file's name. Installers refuse the file, or install it under the other version.\n\nOften only the label after `+` is missing, because the file was renamed by hand. `rock-matrix wheel label` changes both; start from the file under its first name.",
+    "The `Version` in `METADATA`, or in `PKG-INFO` of a source distribution, is not the one in the file's name. Installers refuse the file, or install it under the other version.\n\nOften only the label after `+` of a wheel is missing, because the file was renamed by hand. `rock-matrix wheel label` changes both; start from the file under its first name.",
 );
 /// A torch that contradicts the label.
 pub const TORCH_REQUIREMENT: Code = Code::error(
@@ -263,7 +263,7 @@ pub const PURELIB_MISMATCH: Code = Code::error(
 pub const BAD_WHEEL_HEADER: Code = Code::error(
     "W055",
     "bad-wheel-header",
-    "`METADATA` needs `Metadata-Version: 1.x` or `2.x`, `Name` and `Version`; `WHEEL` needs `Wheel-Version: 1.x`, `Root-Is-Purelib` and `Tag`. One of them is missing or cannot be read.",
+    "`METADATA`, or `PKG-INFO` of a source distribution, needs `Metadata-Version: 1.x` or `2.x`, `Name` and `Version`; `WHEEL` needs `Wheel-Version: 1.x`, `Root-Is-Purelib` and `Tag`. One of them is missing or cannot be read.",
 );
 /// A version in the code that differs.
 pub const OTHER_VERSION_STRING: Code = Code::warning(
@@ -485,13 +485,13 @@ pub const BAD_DATA_FOLDER: Code = Code::error(
 pub const BAD_REQUIREMENT: Code = Code::error(
     "W113",
     "bad-requirement",
-    "`Requires-Dist` must be a PEP 508 requirement, such as `torch>=2.5; python_version > \"3.8\"`, and `Requires-Python` PEP 440 version specifiers, such as `>=3.9,<4`. Installers refuse or ignore requirements that they cannot parse.\n\nCorrect the dependencies of the project, and build the wheel again.",
+    "`Requires-Dist` must be a PEP 508 requirement, such as `torch>=2.5; python_version > \"3.8\"`, and `Requires-Python` PEP 440 version specifiers, such as `>=3.9,<4`. Installers refuse or ignore requirements that they cannot parse.\n\nCorrect the dependencies of the project, and build the wheel or source distribution again.",
 );
 /// An invalid header line.
 pub const MALFORMED_HEADER: Code = Code::error(
     "W114",
     "malformed-header",
-    "A line of `METADATA` or `WHEEL` before the first empty line is not a valid header: it has no colon, a space before the colon, or a line break that only some programs recognize. pip treats the rest as the description, uv as a header with another name.",
+    "A line of `METADATA`, `WHEEL` or `PKG-INFO` before the first empty line is not a valid header: it has no colon, a space before the colon, or a line break that only some programs recognize. pip treats the rest as the description, uv as a header with another name.",
 );
 /// A wheel that unpacks to far more than its size.
 pub const COMPRESSION_RATIO: Code = Code::warning(
@@ -503,17 +503,17 @@ pub const COMPRESSION_RATIO: Code = Code::warning(
 pub const DAMAGED_ARCHIVE: Code = Code::error(
     "W116",
     "damaged-archive",
-    "A source distribution or an archive of an install tree cannot be unpacked: it is not a gzip-compressed tar archive, is truncated or damaged, exceeds a limit (250,000 members, 64 MiB of paths, 4 KiB for one path), or has headers that programs read differently.\n\nBuild it again. A file that was downloaded may be an error page of the server.",
+    "A source distribution or an archive of an install tree cannot be unpacked: it is not a gzip-compressed tar archive, is truncated or damaged, has headers that programs read differently, or exceeds a limit: 250,000 members, 4 KiB for one path and 64 MiB for all, 100,000 folders, 16 MiB for the paths of folders, 64 GiB without compression.\n\nBuild it again. A file that was downloaded may be an error page of the server.",
 );
-/// A member of a `.tar.gz` that installers do not unpack.
+/// A member of a `.tar.gz` that could be unpacked elsewhere.
 pub const UNSAFE_ARCHIVE_MEMBER: Code = Code::error(
     "W117",
     "unsafe-archive-member",
-    "A member of a source distribution or of an archive of an install tree has an absolute path, leads out of the archive's folder with `..` or through a link, is a device, a pipe or a sparse file, or has the path of another member. Installers refuse such an archive (PEP 721), or overwrite files elsewhere.\n\nBuild the archive again without the member.",
+    "A member of a source distribution or of an archive of an install tree has an absolute path, a `..` component, more than 128 components or one of more than 255 bytes; is a link that may lead out of the top folder of a source distribution, or out of the folder that a tree is unpacked in; lies behind a link; is a hard link to something else than an earlier file; is a device, a pipe or a sparse file; or has the path of another member.\n\nThe rules are stricter than those of Python's extraction filter `data` (PEP 706, PEP 721), because not every tool applies that filter. Build the archive again without the member.",
 );
 /// A source distribution without what a build needs.
 pub const INCOMPLETE_SOURCE_DISTRIBUTION: Code = Code::error(
     "W118",
     "incomplete-source-distribution",
-    "A source distribution has one top folder with `PKG-INFO` and either `pyproject.toml` or `setup.py` in it. PyPI refuses an archive without the first, and installers cannot build one without the others.\n\nCreate it with `python -m build --sdist`.",
+    "A source distribution has one top folder, `NAME-VERSION`, with `PKG-INFO` and either `pyproject.toml` or `setup.py` in it, and its paths do not begin with `./`. PyPI refuses an archive without the first, and installers cannot build one without the others. Another name of the top folder is a warning.\n\nCreate it with `python -m build --sdist`.",
 );

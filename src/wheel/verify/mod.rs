@@ -135,20 +135,20 @@ fn help(code: &'static Code, label: LabelRule) -> Option<&'static str> {
 }
 
 /// Maximum findings reported per code; the others are counted.
-const SHOWN: usize = 50;
+pub(super) const MAX_FINDINGS: usize = 50;
 
-pub(super) fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
+fn shortened(found: Vec<Diagnostic>, findings: &Findings) -> Vec<Diagnostic> {
     let mut counts: BTreeMap<&str, (usize, &'static Code, Severity)> = BTreeMap::new();
     let mut kept: Vec<Diagnostic> = found
         .into_iter()
         .filter(|one| {
             let (count, ..) = counts.entry(one.code.id).or_insert((0, one.code, one.severity));
             *count += 1;
-            *count <= SHOWN
+            *count <= MAX_FINDINGS
         })
         .collect();
-    for (count, code, severity) in counts.into_values().filter(|(count, ..)| *count > SHOWN) {
-        let message = format!("{} more findings of this kind", count - SHOWN);
+    for (count, code, severity) in counts.into_values().filter(|(count, ..)| *count > MAX_FINDINGS) {
+        let message = format!("{} more findings of this kind", count - MAX_FINDINGS);
         let place = Place::File(findings.wheel.as_str().into());
         kept.push(Diagnostic::new(code, message).severity(severity).at(place, ""));
     }

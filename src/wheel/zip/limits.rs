@@ -13,7 +13,7 @@ pub(super) const MAX_COMMENT_BYTES: usize = 4 << 10;
 /// 4,095 bytes for both (limits.h, `PATH_MAX`).
 pub(super) const MAX_NAME_BYTES: usize = 2 << 10;
 /// Bytes of one part of a name: more are no file name on any system (limits.h, `NAME_MAX`).
-pub(super) const MAX_NAME_PART_BYTES: usize = 255;
+pub(in super::super) const MAX_NAME_PART_BYTES: usize = 255;
 
 /// Bytes of METADATA and of WHEEL.
 pub(in super::super) const MAX_HEADERS_BYTES: u64 = 16 << 20;
