@@ -62,8 +62,8 @@ fn source_archive(tar: &[u8], is_complete: bool) {
         });
         assert!(read.is_ok());
     }
-    let version = "1.0".parse().expect("a version");
-    let of_distribution = verify_source_distribution(packed.as_slice(), "a.tar.gz", "a", &version);
+    let (project, version) = ("a".parse().expect("a project"), "1.0".parse().expect("a version"));
+    let of_distribution = verify_source_distribution(packed.as_slice(), "a-1.0.tar.gz", &project, &version);
     assert!(of_distribution.expect("memory can be read").len() >= findings.len());
 }
 

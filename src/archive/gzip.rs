@@ -1,7 +1,7 @@
 //! gzip streams of one part (RFC 1952).
 //!
 //! Python's `gzip` module reads several parts as one stream, and uv only the first part, so further parts are refused.
-//! Zeros after the part are padding, as in `_GzipReader` of CPython's `gzip.py`.
+//! Zeros after the part are padding, as in `_GzipReader` of `gzip.py`.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -82,14 +82,14 @@ mod tests {
     #[test]
     fn a_stream_is_read_to_its_end_and_may_have_padding() {
         assert_eq!(read(&[&gzip("one")]).unwrap(), "one");
-        assert_eq!(read(&[&gzip("one"), &[0; 40_000]]).unwrap(), "one");
+        assert_eq!(read(&[&gzip("one"), &vec![0; 40_000]]).unwrap(), "one");
         assert_eq!(read(&[&gzip("")]).unwrap(), "");
     }
 
     #[test]
     fn damage_and_data_after_the_stream_are_errors() {
         let one = gzip("one");
-        for behind in [&one[..], b"more", &[&[0; 40_000][..], b"more"].concat()] {
+        for behind in [&one[..], b"more", &[&vec![0; 40_000][..], b"more"].concat()] {
             assert_eq!(read(&[&one, behind]).unwrap_err(), "there is data after the gzip stream");
         }
         assert_eq!(read(&[b"<!DOCTYPE html>"]).unwrap_err(), "it is not a gzip file");

@@ -127,16 +127,17 @@ pub(super) fn exclude(folder: &Path) -> Result<(), sys::FileError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{File, create_dir_all};
-
     use super::{LARGEST_REFLOG_BYTES, reflog};
+    use crate::sys;
 
     #[test]
     fn a_reflog_at_the_limit_is_read_and_a_larger_one_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        create_dir_all(folder.path().join(".git/logs")).unwrap();
+        let logs = folder.path().join(".git/logs");
+        sys::make_folder(&logs).unwrap();
         let read = |bytes: u64| {
-            File::create(folder.path().join(".git/logs/HEAD")).unwrap().set_len(bytes).unwrap();
+            let head = tempfile::Builder::new().prefix("HEAD").rand_bytes(0).tempfile_in(&logs).unwrap();
+            head.as_file().set_len(bytes).unwrap();
             reflog(folder.path()).len() as u64
         };
         assert_eq!(read(LARGEST_REFLOG_BYTES), LARGEST_REFLOG_BYTES);

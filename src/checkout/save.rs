@@ -274,7 +274,6 @@ fn tags(git: &Git<'_>, path: &str) -> Result<[Option<String>; 2], CheckoutFault>
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
-    use std::fs::{File, create_dir_all};
 
     use super::{LARGEST_PATCH_BYTES, Made, compare};
     use crate::sys;
@@ -282,10 +281,11 @@ mod tests {
     #[test]
     fn a_patch_at_the_limit_is_compared_and_a_larger_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let patch = folder.path().join("torch/base/0001-a.patch");
-        create_dir_all(patch.parent().unwrap()).unwrap();
+        let patches = folder.path().join("torch/base");
+        sys::make_folder(&patches).unwrap();
         let compared = |bytes: u64| {
-            File::create(&patch).unwrap().set_len(bytes).unwrap();
+            let patch = tempfile::Builder::new().prefix("0001-a.patch").rand_bytes(0).tempfile_in(&patches).unwrap();
+            patch.as_file().set_len(bytes).unwrap();
             let files = BTreeMap::from([("torch/base/0001-a.patch".to_owned(), b"other".to_vec())]);
             let lock = sys::lock(&folder.path().join("lock")).unwrap().unwrap();
             let made = Made { files, warnings: Vec::new() };

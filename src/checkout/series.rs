@@ -80,15 +80,14 @@ fn next_patch(git_folder: &Path) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LARGEST_SERIES_BYTES, next_patch};
+    use super::{LARGEST_SERIES_BYTES, next_patch, sys};
 
     #[test]
     fn the_number_of_a_patch_is_read_up_to_the_limit() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("rebase-apply")).unwrap();
         let read = |bytes: u64| {
             let text = format!("{:<1$}", 12, usize::try_from(bytes).unwrap());
-            std::fs::write(folder.path().join("rebase-apply/next"), text).unwrap();
+            sys::write_atomic(&folder.path().join("rebase-apply/next"), text.as_bytes()).unwrap();
             next_patch(folder.path())
         };
         assert_eq!((read(LARGEST_SERIES_BYTES), read(LARGEST_SERIES_BYTES + 1)), (Some(12), None));

@@ -388,11 +388,11 @@ mod tests {
 
     #[test]
     fn answers_at_the_limit_are_gathered_and_longer_ones_are_not() {
-        const PIECE: [u8; 1 << 20] = [b' '; 1 << 20];
+        let spaces = vec![b' '; 1 << 20];
         for limit in [LARGEST_REFUSAL_BYTES, LARGEST_ANSWER_BYTES] {
             let mut answer = BytesMut::new();
             while answer.len() < limit {
-                let piece = &PIECE[..PIECE.len().min(limit - answer.len())];
+                let piece = &spaces[..spaces.len().min(limit - answer.len())];
                 assert!(gather(&mut answer, piece, limit));
             }
             assert!(!gather(&mut answer, b" ", limit));

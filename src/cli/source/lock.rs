@@ -283,7 +283,7 @@ fn asked(folder: &Path, words: &[&str], shell: &Shell) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compat, LARGEST_LOCKED_BYTES, VERSION, version};
+    use super::{Compat, LARGEST_LOCKED_BYTES, VERSION, sys, version};
 
     #[test]
     fn a_version_in_a_file_at_the_limit_is_read_and_in_a_larger_one_is_not() {
@@ -291,7 +291,7 @@ mod tests {
         let row = compat.tables().projects.iter().find(|row| row.release_pin.is_empty()).unwrap();
         let read = |bytes: u64| {
             let text = "2.9.0".to_owned() + &" ".repeat(usize::try_from(bytes).unwrap() - "2.9.0".len());
-            std::fs::write(folder.path().join(VERSION), text).unwrap();
+            sys::write_atomic(&folder.path().join(VERSION), text.as_bytes()).unwrap();
             version(row, folder.path(), None, &compat)
         };
         assert_eq!((read(LARGEST_LOCKED_BYTES), read(LARGEST_LOCKED_BYTES + 1)), (Some("2.9.0".to_owned()), None));
