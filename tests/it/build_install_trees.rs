@@ -43,6 +43,9 @@ echo kernel >\"$prefix/lib/aotriton.images/amd-gfx942/flash/attn_fwd.zip\"
 echo '#pragma once' >\"$prefix/include/aotriton/flash.h\"
 ";
 
+/// Hides what is installed for Python, such as a torch.
+const WITHOUT_INSTALLED_MODULES: &str = "import sys\n\nsys.path = [path for path in sys.path if not path.endswith((\"dist-packages\", \"site-packages\"))]\n";
+
 struct Stand {
     project: Project,
 }
@@ -64,6 +67,7 @@ impl Stand {
             .file("bin/ninja", NINJA)
             .file("modules/torch/__init__.py", "")
             .file("modules/pybind11/__init__.py", "")
+            .file("modules/sitecustomize.py", WITHOUT_INSTALLED_MODULES)
             .file("site/torch/__init__.py", "")
             .file("site/torch/lib/libtorch.so", "torch");
         for program in ["bin/cmake", "bin/ninja"] {

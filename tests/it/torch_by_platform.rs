@@ -93,6 +93,20 @@ fn triton_takes_the_llvm_that_it_names_from_an_archive_of_the_user() {
         ("abc".into(), commit.clone())
     );
     assert_eq!(fetch(&commit, "none"), (true, format!("LLVM {commit} is there\n")));
+    // Python of Debian 12 has no extraction filters.
+    let old = "import tarfile\nplain = tarfile.TarFile.extractall\ntarfile.TarFile.extractall = lambda tar, path: plain(tar, path)\n\
+        vars(tarfile).pop('data_filter', None)\n";
+    let fetch_by_old = |name: &str| {
+        std::fs::remove_dir_all(project.path("llvm")).unwrap_or_default();
+        assert!(python(&["-c", &make.replace("llvm-x/bin/clang", name), "llvm-0123abcd-windows-x64.tar.gz"]).0);
+        python(&["-c", &format!("{old}{}", argv[2]), &commit, &argv[4], "none"])
+    };
+    let (done, said) = fetch_by_old("llvm-x/bin/clang");
+    assert!(done && project.has("llvm/bin/clang"), "{said}");
+    for name in ["llvm-x/../../evil", "/evil", "c:/evil"] {
+        let (done, said) = fetch_by_old(name);
+        assert!(!done && said.contains("may be unpacked elsewhere"), "{name}: {said}");
+    }
     let (done, said) = fetch(&"ffff0000".repeat(5), "none");
     assert!(!done && said.contains("llvm-ffff0000-windows-x64.tar.gz"), "{said}");
 }
