@@ -6,7 +6,7 @@
 
 Prints and checks:
   the upload of a file of 1.5 GB, digest included, beside `curl -T` of the same file to the same server together with
-  `sha256sum` of it, both at once; what the calls around it take is taken off by a run with a file of one byte;
+  `sha256sum` of it, both at once; what the calls around it take is taken off by a run with a source distribution that holds one byte;
   the peak memory of that upload above the run with one byte;
   a second run of a finished publish of 256 wheels, whose digests a manifest tells, beside an empty static program, and
   how many requests it makes.
@@ -17,6 +17,7 @@ import argparse
 import base64
 import contextlib
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -26,6 +27,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import urllib.request
@@ -70,17 +72,24 @@ def publish(binary, url, tag, folder, *more):
 
 
 def large_file():
-    """Bytes that nothing compresses, made once."""
+    """A source distribution with bytes that nothing compresses, made once."""
     folder = CACHE / "publish"
     path = folder / "large-1.tar.gz"
-    if not path.exists() or path.stat().st_size != LARGE_BYTES:
+    if not path.exists() or path.stat().st_size < LARGE_BYTES:
         folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / "part", "wb") as part:
-            left = LARGE_BYTES
-            while left:
-                left -= part.write(os.urandom(min(left, 1 << 24)))
+        source_distribution(folder / "part", LARGE_BYTES)
         (folder / "part").rename(path)
     return path
+
+
+def source_distribution(path, size):
+    """A source distribution with a file of this size that nothing compresses."""
+    info = b"Metadata-Version: 2.1\nName: large\nVersion: 1\n"
+    with open("/dev/urandom", "rb") as random, tarfile.open(path, "w:gz", compresslevel=0) as archive:
+        for name, length, content in [("PKG-INFO", len(info), io.BytesIO(info)), ("setup.py", 0, None), ("data", size, random)]:
+            member = tarfile.TarInfo(f"large-1/{name}")
+            member.size = length
+            archive.addfile(member, content)
 
 
 def draft(url, tag):
@@ -109,7 +118,7 @@ def upload(binary, rounds, folder, bars):
     path = large_file()
     idle, large = folder / "idle", folder / "large"
     idle.mkdir(), large.mkdir()
-    (idle / path.name).write_bytes(b"x")
+    source_distribution(idle / path.name, 1)
     (large / path.name).symlink_to(path)
     subprocess.run(["cat", path], check=True, stdout=subprocess.DEVNULL)
     ours, peers, growth = [], [], []

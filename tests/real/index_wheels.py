@@ -49,9 +49,10 @@ def row(member, text):
 def sdist(project, version):
     held = f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\nRequires-Python: >=3.9\n".encode()
     with tarfile.open(FOLDER / f"{project}-{version}.tar.gz", "w:gz") as archive:
-        member = tarfile.TarInfo(f"{project}-{version}/PKG-INFO")
-        member.size = len(held)
-        archive.addfile(member, io.BytesIO(held))
+        for name, content in [("PKG-INFO", held), ("setup.py", b"")]:
+            member = tarfile.TarInfo(f"{project}-{version}/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
 
 
 FOLDER.mkdir(parents=True)
