@@ -44,10 +44,18 @@ needs() {
   mkdir -p "$work"
   if [ -z "${ROCK_MATRIX_BIN:-}" ]; then
     need_cargo
-    cargo build -q --locked
-    ROCK_MATRIX_BIN=$target/debug/rock-matrix
+    one_at_a_time binary build_binary
+    ROCK_MATRIX_BIN=$real/bin/rock-matrix
   fi
   export ROCK_MATRIX_BIN
+}
+# maturin moves the program away from where cargo builds it, so stages that run meanwhile use a copy.
+build_binary() {
+  cargo build -q --locked
+  [ "$target/debug/rock-matrix" -nt "$real/bin/rock-matrix" ] || return 0
+  mkdir -p "$real/bin"
+  cp "$target/debug/rock-matrix" "$real/bin/rock-matrix.new"
+  mv "$real/bin/rock-matrix.new" "$real/bin/rock-matrix"
 }
 
 # `one_at_a_time NAME COMMAND...`: stages that run at the same time take turns with what they share.
