@@ -39,6 +39,11 @@ impl Sink {
         }
     }
 
+    /// Returns whether further errors are counted only, so that nobody needs their places.
+    pub fn is_full(&self) -> bool {
+        self.kept_errors >= KEPT
+    }
+
     /// How many errors were pushed.
     pub fn error_count(&self) -> usize {
         self.errors

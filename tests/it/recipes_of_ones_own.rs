@@ -1,6 +1,7 @@
 //! Recipes that a user brings.
 
 use crate::support::Project;
+use crate::support::hostile::{Bounds, bounded};
 
 const MATRIX: &str = "version: 1\ndistribution: mine\nrecipe: mine\naxes: {python: [\"3.12\"], rocm: [\"7.14.0\"]}\nunknown: lenient\n\
     gfx: [gfx942]\ntorch-from: host\npython-from: host\n";
@@ -11,6 +12,17 @@ fn stages(project: &Project, files: &[&str]) -> Vec<String> {
     let words = [&["render", "recipe"], files, &["--engine", "local"]].concat();
     let said = project.run(&words).exits(0).stdout;
     said.lines().filter_map(|line| line.trim().strip_prefix("- stage: ")).map(str::to_owned).collect()
+}
+
+/// Each fault is searched for in the file, but only as far as faults are shown.
+#[test]
+fn sixty_thousand_faults_of_a_recipe_take_seconds() {
+    let edits: String = (0..60_000).map(|n| format!("  - {{file: a, find: b, replace: '\\q{n:06}'}}\n")).collect();
+    let recipe = format!("recipe: 1\nname: mine\nsteps:\n  - {{stage: build, argv: [make]}}\nedits:\n{edits}");
+    let project = Project::new().file("mine.yaml", &recipe).file("m.yaml", "version: 1\n");
+    let bounds = Bounds { address_mib: 2048, peak_mib: 512, cpu_s: 30 };
+    let stderr = bounded(&project, bounds, &["render", "recipe", "mine.yaml", "m.yaml"], 1).stderr;
+    assert!(stderr.contains("mine.yaml:6:") && stderr.contains("59002 more faults are not shown"), "{stderr}");
 }
 
 #[test]

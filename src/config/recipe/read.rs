@@ -66,11 +66,18 @@ fn place_of(source: &Source, text: &str) -> Place {
     }
 }
 
+/// Returns the place of the next error. Errors that are counted only are not searched for: the text of each may be at the
+/// end of a large file.
+fn place_of_next(sink: &Sink, source: &Source, text: &str) -> Place {
+    if sink.is_full() { Place::File(source.path.clone()) } else { place_of(source, text) }
+}
+
 /// Faults that the types alone do not rule out.
 fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
     let errors = sink.error_count();
     let mut fault = |near: &str, message: String, help: &str| {
-        sink.push(Diagnostic::new(&codes::BAD_RECIPE, message).at(place_of(source, near), "").help(help));
+        let place = place_of_next(sink, source, near);
+        sink.push(Diagnostic::new(&codes::BAD_RECIPE, message).at(place, "").help(help));
     };
     if document.recipe != 1 {
         let message = format!("this program reads recipes of version 1, not {}", document.recipe);
@@ -214,7 +221,7 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     }
     for edit in &document.edits {
         if let Err(reason) = ReplacementPart::check(&edit.replace) {
-            let place = place_of(source, &edit.replace);
+            let place = place_of_next(sink, source, &edit.replace);
             sink.push(Diagnostic::new(&codes::BAD_REPLACEMENT, reason).at(place, "").help(ESCAPES));
         }
     }
