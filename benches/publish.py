@@ -6,7 +6,8 @@
 
 Prints and checks:
   the upload of a file of 1.5 GB, digest included, beside `curl -T` of the same file to the same server together with
-  `sha256sum` of it, both at once; what the calls around it take is taken off by a run with a source distribution that holds one byte;
+  `sha256sum` of it, both at once; what the calls around it take is taken off by a run with a source distribution
+  that holds one byte;
   the peak memory of that upload above the run with one byte;
   a second run of a finished publish of 256 wheels, whose digests a manifest tells, beside an empty static program, and
   how many requests it makes.

@@ -9,14 +9,13 @@ pub const MAX_HEADER_BYTES: u64 = 64 << 10;
 pub const MAX_MEMBERS: u64 = 250_000;
 /// All paths and texts of links of one archive together.
 pub const MAX_NAME_BYTES: u64 = 64 << 20;
-/// Components of the path of a member of an archive that is published beside wheels. The deepest paths of source
-/// distributions on PyPI have about 20.
+/// Components of the path of a member of an archive that is published beside wheels.
 pub const MAX_PATH_COMPONENTS: usize = 128;
-/// Folders of such an archive, including parents that are not members. A whole ROCm has about 6,000.
+/// Folders of such an archive, including parents that are not members.
 pub const MAX_FOLDERS: usize = 100_000;
 /// Total size in bytes of the paths of these folders.
 pub const MAX_FOLDER_PATH_BYTES: usize = 16 << 20;
-/// Total size in bytes of such an archive without compression. A whole ROCm has about 30 GiB.
+/// Total size in bytes of such an archive without compression.
 pub const MAX_UNPACKED_BYTES: u64 = 64 << 30;
 /// The logarithm of the largest window of zstd: 128 MiB, as `zstd --ultra -22` makes it. Without being asked to, the `zstd`
 /// program decompresses no more either (RFC 8878, section 3.1.1.1.2, recommends 8 MiB at least).

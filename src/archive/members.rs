@@ -95,14 +95,14 @@ impl<R: Read> TarReader<R> {
         Ok(self.padding_to_end()?)
     }
 
-    /// Reads the zeros behind the last member to the end of the stream, which says whether it is complete.
+    /// Reads the zeros after the last member to the end of the stream, which says whether it is complete.
     fn padding_to_end(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
             match self.source.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(read) if buffer[..read].iter().any(|byte| *byte != 0) => {
-                    return Err(malformed("there is data behind the end of the archive", self.position));
+                    return Err(malformed("there is data after the end of the archive", self.position));
                 }
                 Ok(read) => self.position += read as u64,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -59,7 +59,7 @@ enum Layout {
     InstallTree,
 }
 
-/// What is at a path of the archive.
+/// Kind of the entry at a path of the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryKind {
     Folder,
@@ -73,7 +73,7 @@ struct ArchiveIndex {
     findings: Findings,
     sink: Sink,
     members: u64,
-    /// Members that are refused.
+    /// Number of refused members.
     refused: usize,
     /// Paths of members and of their parents, without `.` components.
     entries: HashMap<String, EntryKind>,
@@ -344,11 +344,11 @@ impl ArchiveIndex {
     }
 }
 
-/// What to do about a member that is refused.
+/// Help for refused members.
 const WITHOUT_MEMBER: &str = "build the archive again without this member";
-/// What to do about a finding in PKG-INFO.
+/// Help for findings in `PKG-INFO`.
 const CORRECT_METADATA: &str = "correct the metadata of the project, and build the source distribution again";
-/// What to do about a source distribution of another layout.
+/// Help for source distributions with an invalid layout.
 const CREATE: &str = "create it with `python -m build --sdist`";
 
 /// Returns a path without `.` components, empty for the folder that the archive is unpacked in; or why the path is
@@ -369,7 +369,7 @@ fn normalized(path: &str) -> Result<String, &'static str> {
         return Err("its path has a backslash in the first component, which pip takes for a separator");
     }
     if parts.iter().any(|part| part.len() > MAX_NAME_PART_BYTES) {
-        return Err("its path has a component of more than 255 bytes, which no file system takes");
+        return Err("its path has a component of more than 255 bytes");
     }
     if parts.len() > MAX_PATH_COMPONENTS {
         return Err("its path has more than 128 components");

@@ -52,7 +52,7 @@ fn complete_source_distributions_are_published_and_indexed() {
         .other(tar::EntryType::Symlink, "Toy-1.0/docs/readme", "../PKG-INFO")
         .other(tar::EntryType::Link, "Toy-1.0/setup.cfg", "Toy-1.0/tools/setup.py");
     accepted(NAME, &legacy.bytes());
-    // Zeros behind the stream are padding.
+    // Zeros after the stream are padding.
     accepted(NAME, &[toy().bytes(), vec![0; 512]].concat());
     let project = Project::new().source_distribution("dist/toy-1.0.tar.gz");
     project.run(COMMANDS[1]).exits(0);
@@ -135,7 +135,7 @@ fn archives_that_cannot_be_unpacked_are_refused() {
             ([gzip(&tar[..1024], fast), gzip(&tar[1024..], fast)].concat(), "there is data after the gzip stream"),
             // Python adds the prefix to the path, and GNU tar does not.
             (gzip(&with_prefix, fast), "a header that is not of the format ustar has a prefix of the path"),
-            (gzip(&[&*tar, &*tar].concat(), fast), "there is data behind the end of the archive"),
+            (gzip(&[&*tar, &*tar].concat(), fast), "there is data after the end of the archive"),
             (gzip(&[b'a'; 1024], Compression::fast()), "it cannot be unpacked: "),
             (SourceArchive::empty().bytes(), "the archive is empty"),
         ] {
