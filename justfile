@@ -24,7 +24,7 @@ fuzz TARGET *ARGS:
 lint:
     cargo fmt --all --check
     cargo clippy --locked --all-targets -- -D warnings
-    shellcheck -x scripts/quickstart scripts/test scripts/fuzz scripts/chroot-check .ci/run action/*.sh tests/real/*.sh tests/real/peers/*.sh
+    shellcheck -x scripts/quickstart scripts/test scripts/fuzz scripts/chroot-check .ci/run action/*.sh tests/real/*.sh tests/real/peers/*.sh tests/real/journeys/*.sh
 
 # Format the code
 fmt:

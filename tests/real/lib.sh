@@ -8,8 +8,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 cd "$repo" || exit 3
 
 stage=$(basename "$0" .sh)
-# Stages that run the rules of peers are named after the folder, too.
-case $0 in */peers/*) stage=peers-$stage ;; esac
+# Stages that run the rules of peers, and journeys of users, are named after the folder, too.
+case $0 in
+  */peers/*) stage=peers-$stage ;;
+  */journeys/*) stage=journey-$stage ;;
+esac
 stage_arguments=("$@")
 # All real stages write below one folder; each empties its own.
 real=$target/real
