@@ -95,14 +95,15 @@ fn policies(path: &Path, text: &str, sources: &BTreeMap<String, String>) -> Vec<
     postcard::to_stdvec(&expanded).expect("texts and numbers serialise")
 }
 
-/// Every `NAME.yaml` of a folder as a slice of names and JSON texts, sorted; scalars keep their text.
+/// Every `NAME.yaml` of a folder as a slice of names, JSON texts and the files as they are, sorted; scalars keep their
+/// text.
 fn recipes(folder: &Path) -> String {
     let mut all = BTreeMap::new();
     for (path, text) in yaml_files(folder) {
         let document: serde_json::Value =
             serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("recipe files have plain names");
-        all.insert(name.to_owned(), document.to_string());
+        all.insert(name.to_owned(), (document.to_string(), text));
     }
-    format!("&{:?}", all.into_iter().collect::<Vec<_>>())
+    format!("&{:?}", all.into_iter().map(|(name, (json, text))| (name, json, text)).collect::<Vec<_>>())
 }

@@ -3,7 +3,6 @@
 The environment decides what the metadata alone cannot say:
 
 - `PYTORCH_ROCM_ARCH`: the gfx targets, separated by `;` (or spaces or commas), as PyTorch's own extension builder reads it.
-- `ROCK_LOCAL_VERSION`: the local version label, for example `rocm62`, without the `+`.
 - `HIPCC`: the compiler; `hipcc` from PATH where it is unset.
 """
 
@@ -16,14 +15,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-PUBLIC_VERSION = "0.1.0"
 DEFAULT_TARGETS = "gfx906;gfx90a;gfx1030"
-
-
-def version():
-    """The public version, with the label the environment asks for."""
-    label = os.environ.get("ROCK_LOCAL_VERSION", "")
-    return f"{PUBLIC_VERSION}+{label}" if label else PUBLIC_VERSION
 
 
 def gfx_targets():
@@ -55,7 +47,6 @@ class BuildHip(build_ext):
 
 
 setup(
-    version=version(),
     ext_modules=[Extension("rmx_vecadd._vecadd", ["csrc/vecadd.hip"])],
     cmdclass={"build_ext": BuildHip},
 )

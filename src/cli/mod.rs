@@ -29,6 +29,7 @@ mod pick;
 mod plan;
 mod publish;
 mod published;
+mod recipe;
 mod release;
 mod release_folder;
 mod render;
@@ -119,6 +120,7 @@ enum Command {
     Pick(pick::Args),
     Plan(plan::Args),
     Publish(publish::Args),
+    Recipe(recipe::Args),
     Release(release::Args),
     Render(render::Args),
     Report(report::Args),
@@ -159,6 +161,7 @@ impl Command {
             Self::Pick(args) => pick::run(&args, shell),
             Self::Plan(args) => plan::run(&args, shell),
             Self::Publish(args) => publish::run(&args, shell),
+            Self::Recipe(args) => recipe::run(&args, shell),
             Self::Release(args) => release::run(&args, shell),
             Self::Render(args) => render::run(&args, shell),
             Self::Report(args) => report::run(&args, shell),

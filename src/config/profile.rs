@@ -27,6 +27,8 @@ pub struct Profile {
     pub wheels: Vec<WheelDocument>,
     /// Variables of the recipe with their defaults.
     pub vars: IndexMap<String, String>,
+    /// Names of variables that a matrix file must set.
+    pub required_vars: Vec<String>,
     /// The backends; the first is the default. Never empty.
     pub backends: Vec<Backend>,
 }

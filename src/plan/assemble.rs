@@ -190,6 +190,7 @@ pub fn plan(files: Vec<(Config, Profile)>, compat: &Compat, options: &Options, s
         return None;
     }
     check_family_of_indexes(&plan, sink);
+    check_required_variables(&plan, sink);
     if sink.error_count() > errors {
         return None;
     }
@@ -247,6 +248,29 @@ fn check_required_axes(config: &Config, profile: &Profile, sink: &mut Sink) {
                     .at(config.places.of("axes"), "")
                     .help(format!("add `{name}: [\"…\"]` to `axes`")),
             );
+        }
+    }
+}
+
+/// Every job must have the variables that its recipe cannot do without: from `vars`, an axis, or a row of its own.
+fn check_required_variables(plan: &Plan, sink: &mut Sink) {
+    for (number, group) in plan.groups.iter().enumerate() {
+        let of_file = |name: &String| group.config.vars.get(name).is_some_and(|value| !value.is_empty());
+        for name in group.profile.required_vars.iter().filter(|name| !of_file(name)) {
+            let lacks = |job: &JobView<'_>| job.own_vars().get(name).is_none_or(String::is_empty);
+            let lacking: Vec<String> = group.jobs(number).filter(lacks).map(JobView::id).collect();
+            let Some(first) = lacking.first() else { continue };
+            let message = format!("the recipe `{}` needs the variable `{name}`, which is not set", group.profile.name);
+            let places = &group.config.places;
+            let key = ["vars", "recipe"].into_iter().find(|key| places.span(key).is_some_and(|span| !span.is_empty()));
+            let place = places.of(key.unwrap_or("distribution"));
+            let mut fault = Diagnostic::new(&codes::MISSING_VARIABLE, message).at(place, "");
+            if lacking.len() < group.job_count() {
+                fault =
+                    fault.note(format!("{} of {} jobs lack it, such as `{first}`", lacking.len(), group.job_count()));
+            }
+            let command = format!("`rock-matrix recipe show {}`", group.profile.name);
+            sink.push(fault.help(format!("set `{name}` under `vars`; {command} says what it is for")));
         }
     }
 }

@@ -270,17 +270,26 @@ fn flash_attn_and_extensions_for_hip_are_built_by_pip() {
     std::fs::remove_dir_all(family.path(".rock")).unwrap();
     std::fs::remove_dir_all(family.path("dist")).unwrap();
 
-    let what = serde_json::json!({"name": "ext", "module": "ext", "version": "1.0+{ROCK_LOCAL_VERSION}"});
+    let what = serde_json::json!({"name": "ext", "module": "ext", "version": "1.0+of.the.project"});
     let kernels = hip_bundle(&[("gfx942", 0x4c)], 512);
     family.tree("extension", &what, &[("kernels.hipfb", &kernels)]);
-    family.write("extension/ext/__init__.py", "def device_count():\n    raise RuntimeError('no HIP device')\n");
-    matrix("ext", "hip-extension", "ext: [\"1.0\"]", "source: extension, module: ext");
+    // The project's folder has the sources of the package too, which the tests of it must not import.
+    family.write("extension/ext/__init__.py", "BUILT = __file__\n");
+    family.write("extension/tests/try.py", "import ext, sys\nprint(*sys.argv[1:], ext.BUILT)\n");
+    let variables = "source: extension, module: ext, test: \"python tests/try.py 'a word' b\", isolation: \"off\"";
+    matrix("ext", "hip-extension", "ext: [\"1.0\"]", variables);
     family.build(0, &[]);
     let wheel = format!("ext-1.0+rocm70-cp{0}-cp{0}-linux_x86_64.whl", family.python.replace('.', ""));
     assert_eq!(family.wheels().into_keys().collect::<Vec<_>>(), [wheel]);
     assert_eq!(family.called("extension").env["PYTORCH_ROCM_ARCH"], "gfx942");
     let log = std::fs::read_to_string(family.job("logs/build.log")).unwrap();
-    assert!(log.contains("it runs, and there is no device: no HIP device"), "{log}");
+    let smoke = family.job("smoke/ext/__init__.py").display().to_string();
+    assert!(log.contains("ext imports\nrunning ") && log.contains(&format!("a word b {smoke}")), "{log}");
+
+    // A test that fails fails the build.
+    family.write("extension/tests/try.py", "raise SystemExit(3)\n");
+    let failed = family.build(4, &[]).1;
+    assert!(failed.contains("the test ended with 3"), "{failed}");
 }
 
 /// Commits all of a folder; gives the commit.

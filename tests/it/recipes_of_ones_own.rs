@@ -175,3 +175,90 @@ fn replacements_of_edits_with_other_escapes_are_refused() {
     help: write `\\` for a backslash; there are `\1`, `\g<N>`, `\n` and `\t`
     ");
 }
+
+/// A recipe that cannot guess says so before anything is built.
+#[test]
+fn a_variable_that_the_recipe_requires_is_missed_by_check() {
+    let matrix = "version: 1\ndistribution: ext\nrecipe: hip-extension\naxes: {ext: [\"1.0\"], python: [\"3.11\"], rocm: [\"6.2\"]}\n\
+        gfx: [gfx90a]\ntorch-from: host\npython-from: host\n";
+    let project = Project::new().file("m.yaml", matrix).file("project/setup.py", "");
+    insta::assert_snapshot!(project.run(&["check", "m.yaml"]).exits(1).stderr, @r"
+    error[P070 missing-variable]: the recipe `hip-extension` needs the variable `source`, which is not set
+     --> m.yaml:3:9
+      |
+    3 | recipe: hip-extension
+      |         ^^^^^^^^^^^^^
+      |
+    help: set `source` under `vars`; `rock-matrix recipe show hip-extension` says what it is for
+
+    1 file, 1 error, 0 warnings
+    ");
+    // The help works.
+    project.run(&["recipe", "show", "hip-extension"]).exits(0);
+    let with = |more: &str| {
+        std::fs::write(project.path("m.yaml"), format!("{matrix}{more}")).unwrap();
+        project.run(&["check", "m.yaml"])
+    };
+    with("vars: {source: project}\n").exits(0);
+    with("include: [{axes: {python: \"3.11\"}, set: {vars: {source: project}}}]\n").exits(0);
+    let rows = "rows:\n  - {ext: \"1.0\", python: \"3.12\", rocm: \"6.2\", vars: {source: project}}\n";
+    let said = with(rows).exits(1).stderr;
+    assert!(said.contains("1 of 2 jobs lack it, such as `ext-1.0-rocm6.2-py3.11`"), "{said}");
+}
+
+#[test]
+fn a_recipe_of_ones_own_requires_variables_too() {
+    let recipe = "# Builds mine.\nrecipe: 1\nname: mine\nversion-from: build\nrequired-vars: [tree, other]\nvars:\n  # Where it is.\n  tree: here\nsteps:\n  - {stage: build, argv: [make]}\n";
+    let project = Project::new().file("own/mine.yaml", recipe);
+    insta::assert_snapshot!(project.run(&["recipe", "show", "mine", "--recipes", "own"]).exits(1).stderr, @r"
+    error[B001 bad-recipe]: the variable `tree` is required and has the default `here`
+     --> own/mine.yaml:5:17
+      |
+    5 | required-vars: [tree, other]
+      |                 ^^^^
+      |
+    help: leave the default empty, or take the variable out of `required-vars`
+
+    error[B001 bad-recipe]: the required variable `other` is not among `vars`
+     --> own/mine.yaml:5:23
+      |
+    5 | required-vars: [tree, other]
+      |                       ^^^^^
+      |
+    help: list it under `vars` with an empty text, and say above it what it is for
+    ");
+}
+
+#[test]
+fn variables_of_a_recipe_are_shown_with_meaning_and_default() {
+    let recipe = "# Builds mine. With care.\nrecipe: 1\nname: mine\nversion-from: build\nrequires: [rocm]\nrequired-vars: [tree]\nvars:\n  # Where it is:\n  # a folder.\n  tree: \"\"\n  # How hard.\n  level: \"3\"\nsteps:\n  - {use: small}\n  - {stage: build, argv: [make]}\n";
+    let used = "# Small.\nrecipe: 1\nname: small\nvars:\n  # Of the small one.\n  size: \"1\"\nsteps:\n  - {stage: small, argv: [make]}\n";
+    let project = Project::new().file("own/mine.yaml", recipe).file("own/small.yaml", used);
+    let run = |words: &[&str]| project.run(&[&["recipe"], words, &["--recipes", "own"]].concat());
+    insta::assert_snapshot!(run(&["show", "mine"]).exits(0).stdout, @r"
+    mine
+      Builds mine. With care.
+
+    axes it needs: rocm
+
+    variables, set under `vars` in a matrix file:
+      tree (required)
+          Where it is: a folder.
+      level (default: 3)
+          How hard.
+      size (default: 1)
+          Of the small one.
+
+    stages: small, build
+    ");
+    insta::assert_snapshot!(run(&["show", "mine", "--format", "json"]).exits(0).stdout, @r#"
+    {"version":1,"recipe":{"name":"mine","about":"Builds mine. With care.","requires":["rocm"],"backends":[],"variables":[{"name":"tree","meaning":"Where it is: a folder.","default":"","required":true},{"name":"level","meaning":"How hard.","default":"3","required":false},{"name":"size","meaning":"Of the small one.","default":"1","required":false}],"stages":["small","build"]}}
+    "#);
+    let listed = run(&["list"]).exits(0).stdout;
+    assert!(listed.lines().any(|line| line == "mine               Builds mine"), "{listed}");
+    assert!(listed.lines().any(|line| line.starts_with("flash-attn  ")), "{listed}");
+    insta::assert_snapshot!(run(&["show", "mime"]).exits(2).stderr, @r"
+    error[P015 unknown-recipe]: there is no recipe `mime`; did you mean `mine`?
+    help: `rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own
+    ");
+}

@@ -14,7 +14,7 @@ for recipe in torch triton torchvision hip-extension; do
   axes='python: ["3.12"], rocm: ["7.14.0"]' more='vars: {llvm-archive: "https://example.org/llvm-{hash}.tar.gz"}'
   case $recipe in
     torch) axes+=', torch-ref: [release/2.12]' more='' ;;
-    hip-extension) axes+=', hip-extension: ["1.0"], torch: ["2.9.1"]' more='' ;;
+    hip-extension) axes+=', hip-extension: ["1.0"], torch: ["2.9.1"]' more='vars: {source: extension}' ;;
     torchvision) more='' ;;
   esac
   cat >"$recipe.yaml" <<YAML

@@ -142,7 +142,8 @@ fn labelled(found: &Collected, label: &LocalLabel, job: &Prepared) -> Result<Col
     let (name, file) = open(found)?;
     let refused = |error: WheelError| Undelivered::Refused(vec![error.diagnostic(&found.name)]);
     let wheel = Wheel::open(&file).map_err(refused)?;
-    let change = wheel::relabel(&wheel, &name, label, ExistingLabel::Refuse).map_err(refused)?;
+    // The label is the plan's: one that the project sets itself gives way.
+    let change = wheel::relabel(&wheel, &name, label, ExistingLabel::Replace).map_err(refused)?;
     let name = change.name.to_string();
     let place = job.folder.at(std::path::Path::new(exec::LABELLED).join(&name));
     place.check().map_err(|error| Undelivered::Machine(error.into()))?;

@@ -42,6 +42,9 @@ pub struct RecipeDocument {
     /// Variables with their defaults; a matrix file may set these and no others.
     #[serde(default)]
     pub vars: IndexMap<String, String>,
+    /// Variables that a matrix file must set. Plain texts.
+    #[serde(default)]
+    pub required_vars: Vec<String>,
     /// Named values, in any order.
     #[serde(default)]
     pub facts: IndexMap<String, FactDocument>,
@@ -71,6 +74,9 @@ pub struct RecipeDocument {
     /// What is run with the built wheel.
     #[serde(default)]
     pub test: TestDocument,
+    /// Names of the recipes that it uses, put there when they are put together.
+    #[serde(skip)]
+    pub used: Vec<String>,
     /// The file it was read from, so that faults can point into it; `None` for a shipped one.
     #[serde(skip)]
     pub source: Option<Source>,
@@ -445,6 +451,7 @@ impl RecipeDocument {
             checked_as: self.collect.profile,
             wheels: self.wheels.clone(),
             vars: self.vars.clone(),
+            required_vars: self.required_vars.clone(),
             backends,
         }
     }

@@ -6,6 +6,7 @@
 //! **Invariant:** unknown keys are errors; nothing here knows a distribution by name.
 
 mod document;
+mod overview;
 mod page;
 mod read;
 mod recipes;
@@ -18,6 +19,7 @@ pub use document::{
     BackendDocument, CollectDocument, EditDocument, FactDocument, OutputDocument, PlaceDocument, RecipeDocument,
     RefuseDocument, SourceDocument, StepDocument, TestDocument, WheelDocument,
 };
+pub use overview::{Overview, Variable};
 pub use page::page;
 pub use read::{embedded, embedded_names, from_source};
 pub use recipes::Recipes;

@@ -31,10 +31,14 @@ pub fn page(document: &RecipeDocument, text: &str) -> String {
         }),
     );
     if !document.vars.is_empty() {
-        page.push_str("\n## Variables\n\n| variable | default | |\n| --- | --- | --- |\n");
+        page.push_str("\n## Variables\n\n| variable | default | meaning |\n| --- | --- | --- |\n");
         let comments = comments(text);
         for (name, default) in &document.vars {
-            let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
+            let default = match default.as_str() {
+                "" if document.required_vars.contains(name) => "required".to_owned(),
+                "" => String::new(),
+                default => format!("`{default}`"),
+            };
             let what = comments.iter().find(|(known, _)| known == name).map_or("", |(_, comment)| comment.as_str());
             let _ = writeln!(page, "| `{name}` | {default} | {} |", cell(what));
         }
@@ -82,13 +86,13 @@ fn of_each(wheel: &WheelDocument) -> String {
 }
 
 /// The comment at the head of the file, as one paragraph.
-fn head(text: &str) -> String {
+pub(super) fn head(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix('#'));
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// The comment above each variable.
-fn comments(text: &str) -> Vec<(String, String)> {
+pub(super) fn comments(text: &str) -> Vec<(String, String)> {
     let vars = text.lines().skip_while(|line| *line != "vars:").skip(1);
     let (mut found, mut comment) = (Vec::new(), Vec::new());
     for line in vars.take_while(|line| line.starts_with("  ") || line.is_empty()) {

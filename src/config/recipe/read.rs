@@ -8,8 +8,9 @@ use crate::diagnostic::{Diagnostic, Place, Sink, Source, registry::build as code
 use crate::names::{DistributionName, TagSet};
 use crate::yaml;
 
-/// The shipped recipes: names, sorted, and the JSON texts that the build script made of `matrices/recipes/*.yaml`.
-const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
+/// The shipped recipes: names, sorted, the JSON texts that the build script made of `matrices/recipes/*.yaml`, and these
+/// files.
+const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
 /// Reads a recipe file. Every structural fault goes to the sink.
 pub fn from_source(source: &Source, sink: &mut Sink) -> Option<RecipeDocument> {
@@ -37,7 +38,7 @@ static READ: [OnceLock<RecipeDocument>; EMBEDDED.len()] = [const { OnceLock::new
 
 /// The shipped recipe with this name, as it is written.
 pub fn embedded(name: &str) -> Option<&'static RecipeDocument> {
-    let number = EMBEDDED.iter().position(|(known, _)| *known == name)?;
+    let number = EMBEDDED.iter().position(|(known, ..)| *known == name)?;
     let document = &READ[number];
     if document.get().is_none() {
         let _ = document.set(serde_json::from_str(EMBEDDED[number].1).ok()?);
@@ -47,7 +48,12 @@ pub fn embedded(name: &str) -> Option<&'static RecipeDocument> {
 
 /// Names of the shipped recipes, sorted.
 pub fn embedded_names() -> impl Iterator<Item = &'static str> {
-    EMBEDDED.iter().map(|(name, _)| *name)
+    EMBEDDED.iter().map(|(name, ..)| *name)
+}
+
+/// The file of the shipped recipe with this name.
+pub(super) fn embedded_text(name: &str) -> Option<&'static str> {
+    EMBEDDED.iter().find(|(known, ..)| *known == name).map(|(.., text)| *text)
 }
 
 impl RecipeDocument {
@@ -82,6 +88,19 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
     if document.recipe != 1 {
         let message = format!("this program reads recipes of version 1, not {}", document.recipe);
         fault("recipe:", message, "write `recipe: 1`");
+    }
+    for name in &document.required_vars {
+        match document.vars.get(name).map(String::as_str) {
+            None => {
+                let message = format!("the required variable `{name}` is not among `vars`");
+                fault(name, message, "list it under `vars` with an empty text, and say above it what it is for");
+            }
+            Some("") => {}
+            Some(default) => {
+                let message = format!("the variable `{name}` is required and has the default `{default}`");
+                fault(name, message, "leave the default empty, or take the variable out of `required-vars`");
+            }
+        }
     }
     if document.steps.is_empty() {
         fault("steps:", "the recipe has no steps".to_owned(), "add at least one step with `stage` and `argv`");

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{RecipeDocument, embedded, embedded_names, resolve};
+use super::read::embedded_text;
+use super::{Overview, RecipeDocument, embedded, embedded_names, resolve};
 use crate::diagnostic::Diagnostic;
 
 /// The recipes that can be named. Each is put together with what it uses when it is first asked for.
@@ -53,6 +54,26 @@ impl Recipes {
     /// The same, `None` also where what it uses does not fit together.
     pub fn known(&self, name: &str) -> Option<Arc<RecipeDocument>> {
         self.whole(name)?.ok()
+    }
+
+    /// The overview of a recipe; `None` where there is none of this name.
+    ///
+    /// # Errors
+    /// Those of [`resolve`].
+    pub fn overview(&self, name: &str) -> Option<Result<Overview, Diagnostic>> {
+        let whole = match self.whole(name)? {
+            Ok(whole) => whole,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let used = whole.used.iter().map(String::as_str);
+        let texts = std::iter::once(name).chain(used).filter_map(|name| self.text(name));
+        Some(Ok(Overview::new(&whole, &texts.collect::<Vec<_>>())))
+    }
+
+    /// The file of a recipe.
+    fn text(&self, name: &str) -> Option<&str> {
+        let document = self.document(name)?;
+        document.source.as_ref().map(|source| &*source.text).or_else(|| embedded_text(name))
     }
 
     /// What is wrong with the given ones, and with others that were asked for.

@@ -51,6 +51,7 @@ pub const RECIPE: Shape = Shape::Record(&Record {
         field("requires", TEXT_LIST, "[]", "Axes that a matrix file must have, such as torch, rocm and python."),
         field("backends", Shape::Map(&Shape::Record(&BACKEND)), "{}", "Ways of building, the default one first."),
         field("vars", TEXTS, "{}", "Variables with their defaults; a matrix file may set these and no others."),
+        field("required-vars", TEXT_LIST, "[]", "Variables that a matrix file must set; they have no default."),
         field("facts", Shape::Map(&Shape::Record(&FACT)), "{}", "Named values, in any order."),
         field(
             "refuse",

@@ -70,9 +70,17 @@ impl<'a> Merge<'a> {
             return Ok(());
         }
         self.open.push(used.name.as_str());
+        whole.used.push(used.name.clone());
         for name in &used.requires {
             if !whole.requires.contains(name) && when.is_none() {
                 whole.requires.push(name.clone());
+            }
+        }
+        for name in &used.required_vars {
+            // A default of the recipe that uses it is a value.
+            let is_set = whole.vars.get(name).is_some_and(|value| !value.is_empty());
+            if !is_set && !whole.required_vars.contains(name) && when.is_none() {
+                whole.required_vars.push(name.clone());
             }
         }
         add(&mut whole.vars, &used.vars, Clone::clone);

@@ -48,6 +48,7 @@ pub const ALL: &[&Code] = &[
     &JOB_DOES_NOT_FIT,
     &CACHES_EXCEED_LIMIT,
     &TOO_MANY_SUBJECTS,
+    &MISSING_VARIABLE,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -310,4 +311,10 @@ pub const TOO_MANY_SUBJECTS: Code = Code::error(
     "P067",
     "too-many-subjects",
     "The job that publishes attests all files of the release in one attestation, and actions/attest takes at most 1,024 subjects. A job may leave several wheels, so the files are counted and not the jobs.\n\nGive each workflow fewer matrix files, list fewer values, or set `release: {attest: off}`.",
+);
+/// A variable that the recipe needs is not set.
+pub const MISSING_VARIABLE: Code = Code::error(
+    "P070",
+    "missing-variable",
+    "The recipe needs a variable that has no default: without `source`, say, the recipe of HIP extensions would not know which project to build.\n\nSet it under `vars`, for single cells in `rows` or `include`, or list its values as an axis. `rock-matrix recipe show NAME` lists the variables of a recipe with their meaning and default. A recipe names what it needs under `required-vars`.",
 );

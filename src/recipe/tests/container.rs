@@ -113,7 +113,7 @@ fn the_stack_is_raised_above_three_targets() {
     let raised = |gfx: &str| {
         let job = jobs(&format!(
             "distribution: rmx-vecadd\nrecipe: hip-extension\naxes: {{rmx-vecadd: [\"0.1.0\"], python: [\"3.11\"], rocm: [\"6.2\"]}}\n\
-             gfx: [{gfx}]\ntorch-from: host\n"
+             gfx: [{gfx}]\ntorch-from: host\nvars: {{source: .}}\n"
         ))
         .remove(0);
         container_argv(&job, Devices::Absent, &[]).contains("--ulimit stack=67108864:67108864")

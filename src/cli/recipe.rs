@@ -1,0 +1,107 @@
+//! `recipe`: the recipes that matrix files can name.
+
+use super::{Exit, Format, Shell, load};
+use crate::config::recipe::Overview;
+use crate::diagnostic::nearest::{nearest, with_nearest};
+use crate::diagnostic::registry::plan as codes;
+use crate::diagnostic::{Diagnostic, Sink};
+
+/// List recipes, and show their variables
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  rock-matrix recipe list                every recipe that a matrix file can name
+  rock-matrix recipe show hip-extension  its variables with meaning and default
+  rock-matrix recipe show mine --recipes own")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List all recipes with what they build
+    #[command(after_help = "\
+Examples:
+  rock-matrix recipe list
+  rock-matrix recipe list --format json")]
+    List(ListArgs),
+    /// Show what a recipe builds, its variables with meaning and default, and its stages
+    #[command(after_help = "\
+Examples:
+  rock-matrix recipe show flash-attn
+  rock-matrix recipe show flash-attn --format json")]
+    Show(ShowArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// The recipe
+    name: String,
+    /// What to print
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
+    let mut sink = Sink::new();
+    let recipes = match load::recipes(shell, Vec::new(), &mut sink) {
+        Ok(recipes) => recipes,
+        Err(exit) => {
+            shell.report(&sink.finish());
+            return exit;
+        }
+    };
+    // A recipe that cannot be read would also be missed by its name.
+    if sink.has_errors() {
+        return shell.report(&sink.finish());
+    }
+    let names = match &args.command {
+        Command::List(_) => recipes.names(),
+        Command::Show(show) => vec![show.name.as_str()],
+    };
+    let mut overviews: Vec<Overview> = Vec::new();
+    for name in names {
+        match recipes.overview(name) {
+            Some(Ok(overview)) => overviews.push(overview),
+            Some(Err(fault)) => sink.push(fault),
+            None => {
+                let message = with_nearest(format!("there is no recipe `{name}`"), nearest(name, recipes.names()));
+                let fault = Diagnostic::new(&codes::UNKNOWN_RECIPE, message);
+                sink.push(fault.help("`rock-matrix recipe list` shows all of them; `--recipes DIR` adds your own"));
+            }
+        }
+    }
+    if sink.has_errors() {
+        let found = sink.finish();
+        let is_unknown = found.iter().any(|one| one.code == &codes::UNKNOWN_RECIPE);
+        let exit = shell.report(&found);
+        return if is_unknown { Exit::Usage } else { exit };
+    }
+    shell.report(&sink.finish());
+    match &args.command {
+        Command::List(list) if list.format == Format::Json => {
+            shell.print(&format!("{}\n", serde_json::json!({"version": 1, "recipes": overviews})))
+        }
+        Command::List(_) => {
+            let width = overviews.iter().map(|overview| overview.name.len()).max().unwrap_or_default();
+            let line = |one: &Overview| format!("{:<width$}  {}\n", one.name, one.summary());
+            shell.print(&overviews.iter().map(line).collect::<String>())
+        }
+        Command::Show(show) => {
+            let Some(overview) = overviews.first() else { return Exit::Fault };
+            shell.print(&match show.format {
+                Format::Human => overview.to_string(),
+                Format::Json => format!("{}\n", serde_json::json!({"version": 1, "recipe": overview})),
+            })
+        }
+    }
+}
