@@ -207,6 +207,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, environment: Environme
         Err(error) => return told_by_clap(&with_escapes(error, &arguments), is_annotated),
     };
     let shell = Shell {
+        arguments,
         color: colored(&cli.global.color, &environment),
         annotations: cli.global.annotations || is_annotated,
         annotated: std::sync::Mutex::default(),

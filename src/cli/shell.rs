@@ -42,6 +42,8 @@ pub struct Folders {
 /// The streams and options that every command has.
 #[derive(Debug)]
 pub struct Shell {
+    /// The command line of this run; the first word is the program.
+    pub arguments: Vec<std::ffi::OsString>,
     /// The environment at start.
     pub environment: Environment,
     /// How much is said.

@@ -65,7 +65,7 @@ fn a_digest_that_was_told_wrongly_is_blamed_on_who_told_it_and_the_next_run_read
         let sent = &server.github().ledger.requests.clone();
         assert!(sent.iter().all(|one| !one.url.contains("SHA256SUMS") && !one.url.contains("rock-manifest")), "{told}");
         let resume = resume(&told);
-        assert!(resume.contains("--read-all") && !resume.contains("--known"), "{resume}");
+        assert!(resume.ends_with(" --read-all"), "{resume}");
         let words = shlex::split(&resume).unwrap();
         project.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
     }

@@ -130,7 +130,7 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
         if exit == 3 {
             assert!(
                 told.stdout.contains(&format!(
-                    "go on with:\n  rock-matrix publish --repo me/wheels --tag v1 dist --api-url {}\n",
+                    "go on with:\n  rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {}\n",
                     server.url()
                 )),
                 "{}",
@@ -562,8 +562,8 @@ fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project
     let resume =
         told.split("go on with:\n  ").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned();
     let expected = format!(
-        "rock-matrix publish --repo me/wheels --tag v1 dist --title \"It's 1\" --verify full --at-once 3 --api-url {} \
-         --deadline 30",
+        "rock-matrix publish --dist dist --repo me/wheels --tag v1 --api-url {} --title \"It's 1\" --verify full \
+         --deadline 30 --at-once 3",
         server.url()
     );
     assert_eq!(resume, expected, "{rule}: {told}");

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::word::quoted;
 use crate::cli::actions::TOKENS;
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
@@ -127,21 +126,6 @@ impl Connection {
                     .help(format!("for a server on this machine, name it with `--api-url {text}`"))),
             },
         }
-    }
-
-    /// The options that say the same.
-    pub(in crate::cli) fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if let Some(url) = &self.api_url {
-            words.extend(["--api-url".to_owned(), quoted(url)]);
-        }
-        if let Some(file) = &self.token_file {
-            words.extend(["--token-file".to_owned(), quoted(file)]);
-        }
-        if let Some(minutes) = self.deadline {
-            words.extend(["--deadline".to_owned(), minutes.to_string()]);
-        }
-        words
     }
 
     fn token(&self, shell: &Shell) -> Result<Option<Token>, Diagnostic> {

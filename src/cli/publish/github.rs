@@ -34,7 +34,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
     if !args.dry_run {
         opened.need_token("published", sink)?;
     }
-    let resume = resume(args, repo, Reading::Same);
+    let resume = resume(&shell.arguments, Reading::Same);
     let mut goal = options.goal(offer.tag.to_string(), offer.notes.clone(), offer.compat);
     let there = match &options.state {
         Some(path) => There::saved(path, sink)?,
@@ -55,7 +55,7 @@ pub(super) fn publish(args: &Args, repo: &str, shell: &Shell, sink: &mut Sink) -
         (send(args, &opened.client, &goal, there.listed, &content, shell), None)
     };
     let wrong = wrongly_known(&offer.files, &applied.end);
-    let resume = if wrong.is_empty() { resume } else { self::resume(args, repo, Reading::All) };
+    let resume = if wrong.is_empty() { resume } else { self::resume(&shell.arguments, Reading::All) };
     let outcome = Outcome { repo, goal: &goal, applied: &applied, rehearsal, resume };
     shell.summarise_if_it_can_be(|room| outcome.summary(room));
     let exit = exit(&applied, wrong, outcome.is_begun(), &opened, sink);

@@ -101,8 +101,8 @@ pub(super) struct Args {
     /// A rock-manifest.json or SHA256SUMS that tells the digests of the files, which are then not read before they are sent
     #[arg(long, value_name = "FILE", conflicts_with = "to", help_heading = "What")]
     known: Vec<PathBuf>,
-    /// Read every file, although a rock-manifest.json beside it tells its digest
-    #[arg(long, conflicts_with_all = ["known", "to"], help_heading = "What")]
+    /// Read every file, whatever --known or a rock-manifest.json next to it says about its digest
+    #[arg(long, conflicts_with = "to", help_heading = "What")]
     read_all: bool,
     /// Address below which the release will be served; links are relative without it
     #[arg(long, value_name = "URL", conflicts_with = "repo", help_heading = "What")]

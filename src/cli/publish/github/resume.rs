@@ -1,66 +1,56 @@
-//! The command that goes on with a publish.
+//! The command that resumes a publish run.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
 
-use super::options::AT_ONCE;
 use crate::cli::publish::word::quoted;
-use crate::cli::publish::{Args, named};
 
-/// How the command that goes on learns the digests of the files.
+/// How the next run learns the digests of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// As this one did.
+    /// As this run did.
     Same,
-    /// By reading them: what was known of one is wrong.
+    /// By reading every file, because a digest that this run was given is wrong.
     All,
 }
 
-/// The same command again.
-pub(super) fn resume(args: &Args, repo: &str, reading: Reading) -> String {
-    let mut words = vec!["rock-matrix publish --repo".to_owned(), repo.to_owned()];
-    words.extend(["--tag".to_owned(), quoted(args.tag.as_deref().unwrap_or_default())]);
-    // `-d` would be read as an option.
-    let file = |file: &PathBuf| match quoted(file) {
-        name if file.as_os_str().as_encoded_bytes().starts_with(b"-") => format!("--dist={name}"),
-        name => name,
-    };
-    words.extend(named(args).iter().map(file));
-    if let Some(plan) = &args.plan {
-        words.extend(["--plan".to_owned(), quoted(plan)]);
+/// Returns the command line of this run, as a shell reads it, without `--dry-run`. `arguments` begins with the program.
+///
+/// The environment is not repeated; tokens are only there.
+pub(super) fn resume(arguments: &[OsString], reading: Reading) -> String {
+    let separator = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    let (options, operands) = arguments.split_at(separator);
+    let options = options.iter().skip(1).filter(|option| *option != "--dry-run");
+    let reads = (reading == Reading::All && !arguments.iter().any(|option| option == READ_ALL)).then_some(READ_ALL);
+    let words =
+        options.map(OsString::as_os_str).chain(reads.map(OsStr::new)).chain(operands.iter().map(OsString::as_os_str));
+    std::iter::once("rock-matrix".to_owned()).chain(words.map(quoted)).collect::<Vec<_>>().join(" ")
+}
+
+const READ_ALL: &str = "--read-all";
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::{Reading, resume};
+
+    fn resumed(line: &str, reading: Reading) -> String {
+        let arguments: Vec<OsString> = shlex::split(line).unwrap().into_iter().map(OsString::from).collect();
+        resume(&arguments, reading)
     }
-    if let Some(notes) = &args.github.notes {
-        words.extend(["--notes".to_owned(), quoted(notes)]);
+
+    #[test]
+    fn the_command_line_is_repeated_without_its_dry_run() {
+        let line = "./target/rock-matrix -v publish --dry-run --repo me/wheels --title=\"It's 1\" dist";
+        let expected = "rock-matrix -v publish --repo me/wheels \"--title=It's 1\" dist";
+        assert_eq!(resumed(line, Reading::Same), expected);
     }
-    let options = &args.github;
-    for (flag, value) in [("--title", &options.title), ("--target", &options.target)] {
-        words.extend(value.iter().flat_map(|value| [flag.to_owned(), quoted(value)]));
+
+    #[test]
+    fn a_wrong_digest_makes_the_next_run_read_every_file() {
+        let all = |line| resumed(line, Reading::All);
+        assert_eq!(all("r publish --known a dist"), "rock-matrix publish --known a dist --read-all");
+        assert_eq!(all("r publish --repo a/b -- -dist"), "rock-matrix publish --repo a/b --read-all -- -dist");
+        assert_eq!(all("r publish --read-all dist"), "rock-matrix publish --read-all dist");
     }
-    for (flag, value, default) in
-        [("--make-latest", &options.make_latest, "legacy"), ("--verify", &options.verify, "size")]
-    {
-        if value != default {
-            words.extend([flag.to_owned(), value.clone()]);
-        }
-    }
-    if options.prerelease != "false" {
-        words.push(format!("--prerelease={}", options.prerelease));
-    }
-    let known = args.known.iter().filter(|_| reading == Reading::Same);
-    words.extend(known.flat_map(|known| ["--known".to_owned(), quoted(known)]));
-    if options.at_once != AT_ONCE {
-        words.extend(["--at-once".to_owned(), options.at_once.to_string()]);
-    }
-    words.extend(options.uploads_host.iter().flat_map(|host| ["--uploads-host".to_owned(), host.to_string()]));
-    words.extend(args.connection.words());
-    let flags = [
-        (args.allow_missing, "--allow-missing"),
-        (args.replace, "--replace"),
-        (args.github.draft, "--draft"),
-        (args.github.allow_published, "--allow-published"),
-        (args.github.clean_duplicates, "--clean-duplicates"),
-        (args.github.slow, "--slow"),
-        (args.read_all || reading == Reading::All, "--read-all"),
-    ];
-    words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| (*flag).to_owned()));
-    words.join(" ")
 }
