@@ -1,7 +1,7 @@
 //! Every answer that the facts have about a set of values.
 
 use super::rows::{ClaimRow, Origin};
-use super::{Compat, Verdict};
+use super::{Compat, ImportQuestion, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
 
 /// What is asked: whether these values go together.
@@ -65,6 +65,17 @@ impl Compat {
             }
             if row.is_none() && asked.backend.is_none() {
                 add(format!("{package} {version}"), self.package_without_a_row(package, version), None);
+            }
+            if let Some(torch) = &asked.torch {
+                let of_row = row.iter().filter(|_| asked.backend.is_none()).flat_map(|row| &row.backends);
+                for backend in asked.backend.iter().chain(of_row) {
+                    let question = ImportQuestion { package, version, backend, torch };
+                    let requirement = self.import_requirements(question).next();
+                    if let Some(requirement) = requirement {
+                        let question_text = format!("importing {package} {version} ({backend}) with torch {torch}");
+                        add(question_text, self.import_with_torch(question), Some(&requirement.origin));
+                    }
+                }
             }
             if let Some(python) = asked.python {
                 let verdict = self.package_python(package, version, python);

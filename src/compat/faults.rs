@@ -13,6 +13,8 @@ use super::rows::{ActionRow, Origin, PackageRow, Tables};
 // By their paths: the build script compiles this file as another module.
 #[path = "faults/family.rs"]
 mod family;
+#[path = "faults/requirements.rs"]
+mod requirements;
 #[path = "faults/run_time.rs"]
 mod run_time;
 #[path = "faults/source.rs"]
@@ -105,6 +107,7 @@ pub fn find(tables: &Tables) -> Vec<Fault> {
     targets(tables, &mut faults);
     family::find(tables, &mut faults);
     packages(tables, &mut faults);
+    requirements::find(tables, &mut faults);
     machines(tables, &mut faults);
     words(tables, &mut faults);
     source::find(tables, &mut faults);
@@ -561,6 +564,26 @@ mod tests {
         check(
             |t| t.packages[3].commit = "0251105".into(),
             "packages flash-attn 2.8.4: it has neither a tag nor a commit of 40 hex digits",
+        );
+    }
+
+    #[test]
+    fn a_version_has_one_row_of_requirements_with_specifiers_that_parse() {
+        check(
+            |t| t.torch_requirements[0].versions = "3.1.0".into(),
+            "torch-requirements triton 2.3.0: versions: `3.1.0` is not `==` or `~=` with a version",
+        );
+        check(
+            |t| t.torch_requirements[0].torch.push("2.4.0".into()),
+            "torch-requirements triton 2.4.0 2.4.1: another row answers for torch 2.4.0",
+        );
+        check(
+            |t| t.import_requirements[0].versions = "new".into(),
+            "import-requirements flash-attn 2.7.4 triton triton: versions: `new` is not a specifier such as >=3.2",
+        );
+        check(
+            |t| t.import_requirements[1].otherwise.clear(),
+            "import-requirements flash-attn 2.8.3 triton triton: `versions` and `otherwise` go together",
         );
     }
 

@@ -14,6 +14,7 @@ pub mod pages;
 pub mod patch;
 pub mod policy;
 pub mod refresh;
+mod requirements;
 pub mod rows;
 mod run_time;
 mod store;
@@ -22,6 +23,7 @@ mod verdict;
 
 pub use explain::{Answer, Question};
 pub use images::ImageTag;
+pub use requirements::ImportQuestion;
 pub use run_time::{LeftOut, Surroundings, Variable, Variables, advice, begins};
 pub use store::Compat;
 pub use torch_abi::{TorchEvidence, TorchFit};

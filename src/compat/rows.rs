@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 // By their paths: the build script compiles this file as another module.
 #[path = "rows/family.rs"]
 mod family;
+#[path = "rows/requirements.rs"]
+mod requirements;
 #[path = "rows/run_time.rs"]
 mod run_time;
 #[path = "rows/sdk.rs"]
@@ -24,6 +26,7 @@ mod source;
 mod wheels;
 
 pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFamilyRow};
+pub use requirements::{ImportRequirementRow, TorchRequirementRow};
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
@@ -39,6 +42,8 @@ pub struct Tables {
     pub sources: BTreeMap<String, String>,
     pub torch: Vec<TorchRow>,
     pub torch_indexes: Vec<TorchIndexRow>,
+    pub torch_requirements: Vec<TorchRequirementRow>,
+    pub import_requirements: Vec<ImportRequirementRow>,
     pub rocm: Vec<RocmRow>,
     pub torch_gfx: Vec<GfxRow>,
     pub rocm_gfx: Vec<GfxRow>,
@@ -541,6 +546,8 @@ impl Tables {
 tables_of_rows!(
     torch,
     torch_indexes,
+    torch_requirements,
+    import_requirements,
     rocm,
     torch_gfx,
     rocm_gfx,

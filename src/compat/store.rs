@@ -44,6 +44,10 @@ pub(super) struct Parsed {
     pub(super) images: Vec<(usize, super::images::Holds)>,
     /// Every ROCm version that any table names, sorted.
     rocm: Vec<RocmVersion>,
+    /// Versions of torch of each row of `torch-requirements`.
+    pub(super) torch_requirements: Vec<Vec<Version>>,
+    /// Versions of the package of each row of `import-requirements`.
+    pub(super) import_requirements: Vec<Vec<Version>>,
 }
 
 /// Tables as the build script wrote them.
@@ -63,6 +67,7 @@ impl Compat {
     }
 
     pub(super) fn parsed(&self) -> &Parsed {
+        let versions = |texts: &Vec<String>| texts.iter().filter_map(|text| text.parse().ok()).collect();
         self.parsed.get_or_init(|| Parsed {
             torch_rocm: self
                 .tables
@@ -72,6 +77,8 @@ impl Compat {
                 .collect(),
             images: super::images::parse_all(&self.tables.images),
             rocm: self.rocm_versions(),
+            torch_requirements: self.tables.torch_requirements.iter().map(|row| versions(&row.torch)).collect(),
+            import_requirements: self.tables.import_requirements.iter().map(|row| versions(&row.of)).collect(),
         })
     }
 

@@ -12,7 +12,7 @@ use super::rules::{Effect, Finding, Rule, rules};
 use super::universe::{Cell, Column, Universe};
 use super::walk::{Asked, Walk};
 use crate::compat::Compat;
-use crate::config::{Config, Profile, Row};
+use crate::config::{AxisRole, Config, Profile, Row};
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::plan as codes};
 
 /// The legs of one matrix file and the reason for every cell that is none.
@@ -63,7 +63,7 @@ pub fn expand(config: &Config, profile: &Profile, compat: &Compat, sink: &mut Si
     let mut excluded = Vec::new();
     for (&(rule, finding), &count) in &counts {
         let finding = &rules[rule].findings()[finding];
-        if count > 0 && finding.effect != Effect::Warn {
+        if count > 0 && finding.effect.leaves_out() {
             excluded.push(excluded_row(&universe, finding, count));
         }
     }
@@ -156,7 +156,8 @@ fn excluded_row(universe: &Universe, finding: &Finding, count: u64) -> Excluded 
     }
 }
 
-/// Tells of findings that fail the plan, and warns of doubtful ones.
+/// Reports findings that fail the plan, doubtful ones, and notes. Notes with one code about one version of the package
+/// are one diagnostic.
 fn report(
     config: &Config,
     universe: &Universe,
@@ -164,13 +165,23 @@ fn report(
     counts: &BTreeMap<(usize, usize), u64>,
     sink: &mut Sink,
 ) {
+    let mut notes: BTreeMap<(&str, Option<usize>), Diagnostic> = BTreeMap::new();
     for (&(rule, finding), _) in counts.iter().filter(|(_, count)| **count > 0) {
         let finding = &rules[rule].findings()[finding];
         let severity = match finding.effect {
             Effect::Exclude => continue,
             Effect::Fail => Severity::Error,
             Effect::Warn => Severity::Warning,
+            Effect::Note => Severity::Note,
         };
+        let package = universe.position(AxisRole::Package);
+        let of_package = finding.values.iter().find(|(axis, _)| Some(*axis) == package).map(|(_, index)| *index);
+        if severity == Severity::Note
+            && let Some(first) = notes.remove(&(finding.code.id, of_package))
+        {
+            notes.insert((finding.code.id, of_package), first.note(finding.because.reason.clone()));
+            continue;
+        }
         let mut diagnostic = Diagnostic::new(finding.code, finding.because.reason.clone()).severity(severity);
         for (n, &(axis, index)) in finding.values.iter().enumerate() {
             let column = &universe.axes()[axis];
@@ -187,6 +198,12 @@ fn report(
         if !finding.because.hint.is_empty() {
             diagnostic = diagnostic.help(finding.because.hint.clone());
         }
-        sink.push(diagnostic);
+        match severity {
+            Severity::Note => drop(notes.insert((finding.code.id, of_package), diagnostic)),
+            Severity::Error | Severity::Warning => sink.push(diagnostic),
+        }
+    }
+    for note in notes.into_values() {
+        sink.push(note);
     }
 }

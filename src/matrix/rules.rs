@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::limits::{MOST_COMBINATIONS, MOST_PLACES};
 use super::universe::Universe;
 use super::walk::TooLarge;
-use crate::compat::{Because, Compat, Verdict};
+use crate::compat::{Because, Compat, ImportQuestion, Verdict};
 use crate::config::{AxisRole, AxisValue, Config, Exclude, Profile, PythonFrom, RocmPolicy, TorchFrom, Word};
 use crate::diagnostic::{Code, registry::plan as codes};
 use crate::names::{PackageVersion, PythonVersion, RocmVersion, Version};
@@ -56,6 +56,15 @@ pub(super) enum Effect {
     Fail,
     /// They yield legs; the finding is a warning.
     Warn,
+    /// They yield legs; the finding is a note.
+    Note,
+}
+
+impl Effect {
+    /// Returns whether the cells yield no leg.
+    pub(super) fn leaves_out(self) -> bool {
+        matches!(self, Self::Exclude | Self::Fail)
+    }
 }
 
 impl Rule {
@@ -211,6 +220,18 @@ pub(super) fn rules(
                 _ => None,
             })?),
         }
+        if let Some(torch) = at(AxisRole::Torch) {
+            let ask = |version: &PackageVersion, backend: &str, torch: &Version| {
+                let asked = ImportQuestion { package: &profile.package, version, backend, torch };
+                imports(config.torch_from, compat.import_with_torch(asked))
+            };
+            let axes = [package, torch].into_iter().chain(at(AxisRole::Backend)).collect();
+            add(Rule::tabulate(universe, axes, |words| match words {
+                [Word::Package(version), Word::Torch(torch)] => ask(version, default, torch),
+                [Word::Package(version), Word::Torch(torch), Word::Text(backend)] => ask(version, backend, torch),
+                _ => None,
+            })?);
+        }
         if let Some(python) = at(AxisRole::Python) {
             add(Rule::tabulate(universe, vec![package, python], |words| match words {
                 [Word::Package(version), Word::Python(python)] => {
@@ -227,11 +248,27 @@ pub(super) fn rules(
     Ok(rules)
 }
 
+/// A wheel that cannot be imported with the torch of its label is not built. Images and the AMD index may carry another
+/// version of what torch requires than the official wheels, so that there it is a note.
+fn imports(torch_from: TorchFrom, verdict: Verdict) -> Option<(&'static Code, Because, Effect)> {
+    match (verdict, torch_from) {
+        (Verdict::Supported { .. }, _) => None,
+        (Verdict::Unsupported(because), TorchFrom::PytorchIndex | TorchFrom::Host) => {
+            Some((&codes::IMPORT_CONFLICT, because, Effect::Exclude))
+        }
+        (Verdict::Unsupported(because), TorchFrom::Image | TorchFrom::AmdIndex) => {
+            let reason = format!("{}; torch from elsewhere may require another version", because.reason);
+            Some((&codes::IMPORT_UNTRIED, Because { reason, ..because }, Effect::Note))
+        }
+        (Verdict::Unknown(because), _) => Some((&codes::IMPORT_UNTRIED, because, Effect::Note)),
+    }
+}
+
 /// `unknown` is about torch, ROCm and Python: an unknown version of the package itself is kept with a warning.
 fn doubtful(found: Option<(&'static Code, Because, Effect)>) -> Option<(&'static Code, Because, Effect)> {
     found.map(|(code, because, effect)| match effect {
         Effect::Fail => (code, because, Effect::Warn),
-        Effect::Exclude | Effect::Warn => (code, because, effect),
+        Effect::Exclude | Effect::Warn | Effect::Note => (code, because, effect),
     })
 }
 

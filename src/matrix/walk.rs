@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::limits::{MOST_COMBINATIONS, MOST_LEGS, MOST_STEPS};
-use super::rules::{Effect, Rule};
+use super::rules::Rule;
 use super::universe::{Cell, Universe};
 use crate::config::AxisRole;
 use crate::diagnostic::registry::plan as codes;
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
                 && (asked == Asked::All || !self.is_by_user((rule, finding)))
             {
                 *self.counts.entry((rule, finding)).or_default() += below;
-                if self.rules[rule].findings()[finding].effect != Effect::Warn {
+                if self.rules[rule].findings()[finding].effect.leaves_out() {
                     return true;
                 }
             }
@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
         self.due[depth].iter().find_map(|&rule| {
             let found = (rule, self.rules[rule].ask(&self.bound)?);
             let counts = asked == Asked::All || !self.is_by_user(found);
-            (counts && self.rules[rule].findings()[found.1].effect != Effect::Warn).then_some(found)
+            (counts && self.rules[rule].findings()[found.1].effect.leaves_out()).then_some(found)
         })
     }
 

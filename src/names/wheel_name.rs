@@ -10,9 +10,9 @@ use super::{DistributionName, LocalLabel, TagSet, Version};
 ///
 /// ```
 /// use rock_matrix::names::WheelName;
-/// let name: WheelName = "flash_attn-2.8.3%2Brocm62torch2.5triton-py3-none-any.whl".parse()?;
+/// let name: WheelName = "flash_attn-2.7.4.post1%2Brocm62torch2.5triton-py3-none-any.whl".parse()?;
 /// assert_eq!(name.label().unwrap().as_str(), "rocm62torch2.5triton");
-/// assert_eq!(name.to_string(), "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl");
+/// assert_eq!(name.to_string(), "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl");
 /// # Ok::<(), rock_matrix::names::WheelNameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

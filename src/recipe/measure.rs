@@ -61,7 +61,7 @@ mod tests {
     fn disk_wheel_and_time_are_written_for_programs_and_people() {
         let measured = Measurements {
             version: 1,
-            job: "flash-attn-2.8.3-rocm6.2-torch2.5.1-triton".into(),
+            job: "flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton".into(),
             exit: 124,
             seconds: 19_801,
             disk_before_bytes: 14 << 30,
@@ -71,9 +71,12 @@ mod tests {
         let json = measured.to_json();
         assert_eq!(
             json,
-            "{\"version\":1,\"job\":\"flash-attn-2.8.3-rocm6.2-torch2.5.1-triton\",\"exit\":124,\"seconds\":19801,\
+            "{\"version\":1,\"job\":\"flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton\",\"exit\":124,\"seconds\":19801,\
              \"disk_before_bytes\":15032385536,\"disk_after_bytes\":9663676416,\"wheel_bytes\":0}\n"
         );
-        assert_eq!(measured.row(), "| `flash-attn-2.8.3-rocm6.2-torch2.5.1-triton` | 124 | 331 | 0 | 5120 | 9216 |\n");
+        assert_eq!(
+            measured.row(),
+            "| `flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton` | 124 | 331 | 0 | 5120 | 9216 |\n"
+        );
     }
 }

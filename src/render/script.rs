@@ -240,7 +240,7 @@ mod tests {
         use crate::compat::Compat;
         use crate::recipe::{Site, fixture};
 
-        let mut job = fixture::flash_attn("2.8.3", "6.2", "2.5.1", "triton", "");
+        let mut job = fixture::flash_attn("2.7.4.post1", "6.2", "2.5.1", "triton", "");
         job.id = "a'\n$(touch evil)`touch evil`\"; touch evil #".to_owned();
         job.wheel = "x\r\ntouch evil\n$(touch evil).whl".to_owned();
         let build = fixture::made_at(&job, &Site::Script).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use rock_matrix::compat::{Compat, Verdict};
+use rock_matrix::compat::{Compat, ImportQuestion, Verdict};
 use rock_matrix::config::{self, Config, Lookups, Profile, recipe};
 use rock_matrix::diagnostic::{Sink, Source};
 use rock_matrix::matrix::{Universe, expand};
@@ -54,6 +54,12 @@ fn legal(compat: &Compat, cell: &[(&str, &str)], exclude: &[Vec<(&str, &str)>]) 
         && !no(compat.torch_python(&torch, python))
         && !no(compat.package_backend("flash-attn", &package, get("backend").unwrap()))
         && !no(compat.package_python("flash-attn", &package, python))
+        && !no(compat.import_with_torch(ImportQuestion {
+            package: "flash-attn",
+            version: &package,
+            backend: get("backend").unwrap(),
+            torch: &torch,
+        }))
         && !excluded
 }
 

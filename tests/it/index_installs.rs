@@ -103,7 +103,7 @@ fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
 fn pip_refuses_a_wheel_whose_bytes_are_not_those_of_the_index() {
     let project = project();
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    let name = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+    let name = "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl";
     let mut bytes = std::fs::read(project.path("release").join(name)).unwrap();
     bytes.push(0);
     let project = project.bytes(&format!("release/{name}"), &bytes);
@@ -137,10 +137,10 @@ fn an_index_of_its_own_is_written_once_and_forgets_what_is_gone() {
     let project = project();
     let first = project.run(&["index", "build", "dist"]).exits(0);
     assert!(first.stdout.starts_with("wrote dist/simple: 21 pages\n"), "{}", first.stdout);
-    assert!(project.has("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl.metadata"));
+    assert!(project.has("dist/flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl.metadata"));
     let second = project.run(&["index", "build", "dist"]).exits(0);
     assert!(second.stdout.starts_with("dist/simple is up to date: 21 pages"), "{}", second.stdout);
-    std::fs::remove_file(project.path("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl")).unwrap();
+    std::fs::remove_file(project.path("dist/flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl")).unwrap();
     project.run(&["index", "build", "dist"]).exits(0);
     assert!(!project.has("dist/simple/rocm6.2-torch2.5") && project.has("dist/simple/rocm6.2-torch2.6"));
 }
@@ -180,7 +180,9 @@ fn links_below_an_address_name_no_metadata_where_there_is_none() {
     project.run(&["index", "build", "dist", "--out", "site", "--base-url", base, "--no-metadata"]).exits(0);
     let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
     assert!(
-        page.contains("href=\"https://example.org/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm62torch2.5triton")
+        page.contains(
+            "href=\"https://example.org/o/r/releases/download/v1/flash_attn-2.7.4.post1%2Brocm62torch2.5triton"
+        )
     );
     assert!(!page.contains("core-metadata"));
     assert!(!project.files().iter().any(|file| file.ends_with(".metadata")));

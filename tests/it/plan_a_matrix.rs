@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{Project, appears};
 
 const SEED: &str = r#"version: 1
 distribution: flash-attn
@@ -139,14 +139,14 @@ fn an_empty_plan_is_told_of_and_fails_only_when_asked_to() {
 
 /// M10, M11, 6.3
 #[test]
-fn both_backends_give_33_jobs_because_triton_collapses_python_and_2_6_3_has_none() {
+fn both_backends_give_31_jobs_because_triton_collapses_python_and_2_6_3_has_none() {
     let plan = plan(&format!("{SEED}  backend: [ck, triton]\n"));
-    assert_eq!(jobs(&plan).len(), 33);
+    assert_eq!(jobs(&plan).len(), 31);
     let triton: Vec<&Value> = jobs(&plan).iter().filter(|job| job["backend"] == "triton").collect();
-    assert_eq!(triton.len(), 6);
+    assert_eq!(triton.len(), 4);
     assert!(triton.iter().all(|job| job["covers"]["python"] == serde_json::json!(["3.10", "3.11", "3.12"])));
     assert!(triton.iter().all(|job| job["axes"]["python"] == "3.10" && job["gfx"] == serde_json::json!([])));
-    assert!(texts(&plan, "wheel").contains(&"flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl"));
+    assert!(texts(&plan, "wheel").contains(&"flash_attn-2.7.4+rocm62torch2.5triton-py3-none-any.whl"));
     let rows = plan["excluded"].as_array().unwrap();
     let absent = rows.iter().find(|row| row["code"] == "P004").unwrap();
     assert_eq!(absent["axes"], serde_json::json!({"flash-attn": "2.6.3", "backend": "triton"}));
@@ -154,6 +154,61 @@ fn both_backends_give_33_jobs_because_triton_collapses_python_and_2_6_3_has_none
     let covered: usize =
         plan["covered"].as_array().unwrap().iter().map(|row| row["axes"]["python"].as_array().unwrap().len() - 1).sum();
     assert_eq!(72, excluded_count(&plan) + (jobs(&plan).len() + covered) as u64);
+}
+
+/// A matrix of two versions with Triton's backend.
+const TRITON: &str = "unknown: lenient\naxes:\n  flash-attn: [\"2.7.4.post1\", \"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [TORCH]\n  \
+                      rocm: [ROCM]\n  backend: [triton]\n";
+
+#[test]
+fn a_wheel_that_torchs_triton_cannot_import_is_left_out() {
+    let axes = |torch: &str, rocm: &str| matrix(&TRITON.replace("TORCH", torch).replace("ROCM", rocm));
+    let image = format!("{}torch-from: image\n", axes("\"2.4.0\"", "\"6.3\""));
+    let project = Project::new()
+        .file("m.yaml", &axes("\"2.5.1\"", "\"6.2\""))
+        .file("works.yaml", &axes("\"2.6.0\"", "\"6.2.4\""))
+        .file("image.yaml", &image);
+    let explained = project.run(&["plan", "m.yaml", "--explain"]).exits(0).stdout;
+    let excluded = explained.split_once("excluded from m.yaml:\n").unwrap().1;
+    insta::assert_snapshot!(excluded, @r"
+      flash-attn 2.8.3 × torch 2.5.1 × backend triton (1 cell) [P078 import-conflict]
+        flash-attn 2.8.3 (triton) needs triton >=3.2, <3.9, and torch 2.5.1 requires 3.1.0: `import flash_attn` raises ValueError, since a key of triton.autotune is no argument of its kernel
+        help: use torch 2.6.0, or flash-attn 2.7.4 or 2.7.4.post1
+        from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
+    ");
+    let works = project.run(&["plan", "works.yaml", "--explain"]).exits(0);
+    appears("P078", &explained, &works.stdout);
+    // An image may carry torch with another triton.
+    let image = project.run(&["plan", "image.yaml"]).exits(0);
+    assert!(image.stdout.starts_with("image.yaml: 2 cells, 2 jobs, 0 excluded\n"), "{}", image.stdout);
+    appears("P079", &image.stderr, &works.stderr);
+    assert!(image.stderr.contains("; torch from elsewhere may require another version\n"), "{}", image.stderr);
+}
+
+#[test]
+fn pairs_that_nobody_imported_are_one_note_a_version() {
+    let axes = TRITON.replace("TORCH", "\"2.99.0\", \"2.98.0\"").replace("ROCM", "\"7.2\"");
+    let planned = Project::new().file("m.yaml", &matrix(&axes)).run(&["plan", "m.yaml"]).exits(0);
+    assert!(planned.stdout.starts_with("m.yaml: 4 cells, 4 jobs, 0 excluded\n"), "{}", planned.stdout);
+    let notes: Vec<&str> = planned.stderr.split("\n\n").filter(|said| said.contains("P079")).collect();
+    assert_eq!(notes.len(), 2, "{}", planned.stderr);
+    insta::assert_snapshot!(notes[1], @r#"
+    note[P079 import-untried]: flash-attn 2.8.3 (triton) needs triton, and no fact says which one torch 2.99.0 requires
+      --> m.yaml:6:31
+       |
+     6 |   flash-attn: ["2.7.4.post1", "2.8.3"]
+       |                               ^^^^^^^ flash-attn 2.8.3
+     7 |   python: ["3.12"]
+     8 |   torch: ["2.99.0", "2.98.0"]
+       |           -------- torch 2.99.0
+     9 |   rocm: ["7.2"]
+    10 |   backend: [triton]
+       |             ------ backend triton
+       |
+       = note: from compat/flash-attn.yaml, flash-attn 2.8.3 (triton), checked 2026-11-26
+       = note: flash-attn 2.8.3 (triton) needs triton, and no fact says which one torch 2.98.0 requires
+    help: a row of the table `torch-requirements` says it
+    "#);
 }
 
 /// M12, M13
@@ -340,11 +395,11 @@ fn the_same_input_gives_the_same_bytes_and_ids_do_not_move_when_an_axis_grows() 
 fn a_triton_job_keeps_its_id_whether_one_python_or_three_are_listed() {
     let ids = |pythons: &str| {
         let axes = format!(
-            "axes:\n  flash-attn: [\"2.8.3\"]\n  python: [{pythons}]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n"
+            "axes:\n  flash-attn: [\"2.7.4.post1\"]\n  python: [{pythons}]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n"
         );
         texts(&plan(&matrix(&axes)), "id").into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(ids("\"3.11\""), ["flash-attn-2.8.3-rocm6.2-torch2.5.1-triton"]);
+    assert_eq!(ids("\"3.11\""), ["flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton"]);
     assert_eq!(ids("\"3.11\""), ids("\"3.10\", \"3.11\", \"3.12\""));
 }
 

@@ -7,7 +7,7 @@ use crate::support::{Project, Wheel};
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
-const TRITON: &str = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
+const TRITON: &str = "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl";
 
 fn wheel(name: &str) -> Wheel {
     Wheel::named(name).requires("torch").requires("einops").header("Requires-Python: >=3.9")

@@ -111,7 +111,7 @@ fn a_plan_leaves_out_what_is_published_whatever_repair_and_build_tags_made_of_it
     for other in [
         "flash_attn-2.8.2+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
         "flash_attn-2.8.3+rocm61torch2.5-cp311-cp311-linux_x86_64.whl",
-        "flash_attn-2.8.3+rocm62torch2.5triton-cp311-cp311-linux_x86_64.whl",
+        "flash_attn-2.7.4.post1+rocm62torch2.5triton-cp311-cp311-linux_x86_64.whl",
         "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl",
         "flash_attn-2.8.3+rocm62torch2.5-cp311-abi3-linux_x86_64.whl",
         "flash_other-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",

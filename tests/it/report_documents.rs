@@ -6,7 +6,7 @@ const MATRIX: &str = r#"version: 1
 distribution: flash-attn
 recipe: flash-attn
 axes:
-  flash-attn: ["2.8.3"]
+  flash-attn: ["2.7.4.post1"]
   python: ["3.9", "3.10", "3.11"]
   torch: ["2.5.1", "2.6.0"]
   rocm: ["6.1", "6.2"]
@@ -36,25 +36,25 @@ fn release(number: usize, tag: &str, names: &[&str]) -> serde_json::Value {
 }
 
 const SECOND: [&str; 10] = [
-    "flash_attn-2.8.3+rocm61torch2.5-cp39-cp39-linux_x86_64.whl",
-    "flash_attn-2.8.3+rocm61torch2.5-cp310-cp310-manylinux_2_28_x86_64.whl",
-    "flash_attn-2.8.3+rocm6.2torch2.5-cp310-cp310-linux_x86_64.whl",
-    "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
-    "flash_attn-2.8.3+rocm61torch2.6-cp39-abi3-linux_x86_64.whl",
-    "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl",
-    "flash_attn-2.8.3+rocm72torch2.10-cp311-cp311-linux_x86_64.whl",
-    "flash_attn-2.8.3+rocm72torch2.9-cp311-cp311-linux_x86_64.whl",
-    "flash_attn-2.8.3.rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm61torch2.5-cp39-cp39-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm61torch2.5-cp310-cp310-manylinux_2_28_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm6.2torch2.5-cp310-cp310-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm61torch2.6-cp39-abi3-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl",
+    "flash_attn-2.7.4.post1+rocm72torch2.10-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm72torch2.9-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1.rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
     "SHA256SUMS",
 ];
 const FIRST: [&str; 2] = [
-    "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+    "flash_attn-2.7.4.post1+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
     "flash_attn-2.10.0+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
 ];
 
 /// A project with a plan, a listing of two releases and a draft, and what two builds came to.
 fn project() -> Project {
-    let mut draft = release(3, "v3", &["flash_attn-2.8.3+rocm61torch2.6triton-py3-none-any.whl"]);
+    let mut draft = release(3, "v3", &["flash_attn-2.7.4.post1+rocm61torch2.6triton-py3-none-any.whl"]);
     draft["draft"] = true.into();
     let (second, mut first) = (release(2, "v2", &SECOND), release(1, "v1", &FIRST));
     // The file that both releases have is one.
@@ -62,9 +62,9 @@ fn project() -> Project {
         first["assets"][0][key] = second["assets"][3][key].clone();
     }
     let releases = serde_json::json!([draft, second, first]);
-    let failed = r#"{"job": "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.9-ck", "outcome": "failed", "stages": [
+    let failed = r#"{"job": "flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-py3.9-ck", "outcome": "failed", "stages": [
         {"stage": "compile", "state": "failed", "ended": "exit status 1 | out of memory"}]}"#;
-    let capped = r#"{"job": "flash-attn-2.8.3-rocm6.1-torch2.5.1-py3.11-ck", "outcome": "capped"}"#;
+    let capped = r#"{"job": "flash-attn-2.7.4.post1-rocm6.1-torch2.5.1-py3.11-ck", "outcome": "capped"}"#;
     let project = Project::new()
         .file("matrices/flash-attn.yaml", MATRIX)
         .file("releases.json", &releases.to_string())
@@ -149,7 +149,7 @@ fn a_wheel_has_one_backend_in_all_documents() {
 
 #[test]
 fn tags_in_capitals_mean_what_small_ones_do() {
-    let name = "flash_attn-2.8.3+rocm62torch2.5-CP311-cp311-Linux_x86_64.whl";
+    let name = "flash_attn-2.7.4.post1+rocm62torch2.5-CP311-cp311-Linux_x86_64.whl";
     let project = Project::new().file("releases.json", &serde_json::json!([release(1, "v1", &[name])]).to_string());
     let packages = report(&project, "packages", &[], 0).stdout;
     assert!(packages.contains("## Linux x86-64") && packages.contains("| 3.11 |"), "{packages}");
@@ -424,7 +424,7 @@ fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
     let project = project();
     let told = report(&project, "missing", &["--plan", "plan.json"], 1);
     insta::assert_snapshot!(told.stdout, @r"
-    flash-attn 2.8.3 on Linux x86-64: 10 of 18 present, 8 missing
+    flash-attn 2.7.4.post1 on Linux x86-64: 10 of 18 present, 8 missing
       Python  torch 2.5  torch 2.5  torch 2.5  torch 2.5  torch 2.6  torch 2.6
               ROCm 6.1   ROCm 6.1   ROCm 6.2   ROCm 6.2   ROCm 6.1   ROCm 6.1
                          triton                triton                triton
@@ -443,10 +443,10 @@ fn missing_wheels_are_in_capitals_and_the_exit_is_one() {
     assert!(told.starts_with("1 of 1 cell is missing, in 1 wheel\n"), "{told}");
     let list = report(&project, "missing", &["--plan", "plan.json", "--list"], 1).stdout;
     insta::assert_snapshot!(list, @r"
-    flash_attn-2.8.3+rocm61torch2.5-cp311-cp311-linux_x86_64.whl
-    flash_attn-2.8.3+rocm61torch2.5triton-py3-none-any.whl
-    flash_attn-2.8.3+rocm61torch2.6triton-py3-none-any.whl
-    flash_attn-2.8.3+rocm62torch2.5-cp39-cp39-linux_x86_64.whl
+    flash_attn-2.7.4.post1+rocm61torch2.5-cp311-cp311-linux_x86_64.whl
+    flash_attn-2.7.4.post1+rocm61torch2.5triton-py3-none-any.whl
+    flash_attn-2.7.4.post1+rocm61torch2.6triton-py3-none-any.whl
+    flash_attn-2.7.4.post1+rocm62torch2.5-cp39-cp39-linux_x86_64.whl
     ");
     let json = report(&project, "missing", &["--plan", "plan.json", "--format", "json"], 1).json();
     assert_eq!((json["present"].as_u64(), json["missing"].as_u64()), (Some(10), Some(8)));
@@ -487,20 +487,22 @@ fn nothing_missing_is_exit_zero_and_what_was_published_before_a_plan_counts() {
 
 #[test]
 fn a_folder_that_publish_wrote_is_a_listing() {
-    let wheel = crate::support::Wheel::named("flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl");
-    let project = Project::new().bytes("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl", &wheel.bytes());
+    let wheel = crate::support::Wheel::named("flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl");
+    let project =
+        Project::new().bytes("dist/flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl", &wheel.bytes());
     project.run(&["publish", "--to", "releases", "--tag", "v1", "dist"]).exits(0);
     let more = ["report", "packages", "--published", "releases", "--base-url", "https://example.org/w"];
     let packages = project.run(&more).exits(0).stdout;
     assert!(
-        packages.contains("[v1](https://example.org/w/v1/flash_attn-2.8.3%2Brocm62torch2.5triton-py3-none-any.whl)"),
+        packages
+            .contains("[v1](https://example.org/w/v1/flash_attn-2.7.4.post1%2Brocm62torch2.5triton-py3-none-any.whl)"),
         "{packages}"
     );
     let bare = project.run(&["report", "packages", "--published", "releases/v1"]).exits(0).stdout;
-    assert!(bare.contains("v1 `flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl`"), "{bare}");
+    assert!(bare.contains("v1 `flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl`"), "{bare}");
     let notes = project.run(&["report", "notes", "--tag", "v1", "--published", "releases"]).exits(0).stdout;
     assert!(
-        notes.contains("pip install --no-deps './flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl'"),
+        notes.contains("pip install --no-deps './flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl'"),
         "{notes}"
     );
 }
@@ -532,7 +534,7 @@ fn input_of_other_kinds_is_refused_by_name() {
         ["report", "notes", "--published", "releases.json", "--tag", "v2", "--plan", "plan.json", "--results", results]
     };
     appears("G304", &project.said(&notes("bad.json")), &project.said(&notes(".rock")));
-    let job = "flash-attn-2.8.3-rocm6.2-torch2.5.1-py3.9-ck";
+    let job = "flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-py3.9-ck";
     let result = |job: &str| format!("{{\"job\": \"{job}\", \"outcome\": \"failed\"}}\n");
     let project = project.file("strange.json", &(result(job) + &result(&job.replace("py3.9", "pi3.9")) + &result("x")));
     let told = project.run(&notes("strange.json")).exits(0).stderr;
@@ -561,7 +563,7 @@ fn a_hostile_listing_stays_text() {
         1,
         "v1|<script>@x",
         &[
-            "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+            "flash_attn-2.7.4.post1+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
             "<img src=x onerror=alert(1)>|`x`](javascript:x).whl",
         ],
     );

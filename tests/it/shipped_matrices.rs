@@ -105,7 +105,7 @@ fn every_cell_of_every_shipped_matrix_has_all_its_commands() {
         }
         counts.insert(name, cells.len());
     }
-    assert_eq!(counts["matrices/flash-attn.yaml"], 27 + 18, "a job of Triton covers three Pythons");
+    assert_eq!(counts["matrices/flash-attn.yaml"], 27 + 12, "a job of Triton covers three Pythons");
     assert_eq!(counts["matrices/pytorch.yaml"], 20);
     assert_eq!(counts["matrices/rocm-sdk.yaml"], 1, "one job makes the packages of all families");
     assert!(counts.values().all(|count| *count > 0), "{counts:?}");

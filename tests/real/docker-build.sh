@@ -23,7 +23,7 @@ mkdir -p "$paste"
 cp "$work/gpu-required.yaml" "$paste/matrix.yaml"
 (
   cd "$paste"
-  id=flash-attn-2.8.3-rocm6.2-torch2.5.1-triton
+  id=flash-attn-2.7.4.post1-rocm6.2-torch2.5.1-triton
   rock render script matrix.yaml "$id" --engine docker --out ".rock/$id/build.sh"
   rock render docker matrix.yaml "$id" --image "$image" --docker-arg=--network=host --out command.sh
   bash command.sh

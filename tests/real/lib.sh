@@ -165,7 +165,7 @@ run_at_exit() {
   exit "$code"
 }
 
-triton_wheel_name='flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl'
+triton_wheel_name='flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl'
 triton_matrix=examples/quickstart/flash-attn.yaml
 hip_wheel_name='rmx_vecadd-0.1.0+rocm52-cp311-cp311-linux_x86_64.whl'
 hip_matrix=examples/quickstart/hip-extension.yaml
@@ -201,7 +201,7 @@ published_release() {
       wheels+=("$wheel")
     else
       rock wheel label "$wheel" --local "$label" --replace -w "$work/labelled"
-      wheels+=("$work/labelled/flash_attn-2.8.3+$label-py3-none-any.whl")
+      wheels+=("$work/labelled/flash_attn-2.7.4.post1+$label-py3-none-any.whl")
     fi
   done
   rock publish --to "$work/release" "${wheels[@]}"
@@ -249,6 +249,6 @@ install_from_each() {
     rm -rf "$work/from-index"
     from_index "$indexes/$folder/" "$work/from-index"
     found=$(cd "$work/from-index" && echo *.dist-info)
-    expect_equal "what the $folder of $what gave" "flash_attn-2.8.3+${labels_by_folder[$folder]}.dist-info" "$found"
+    expect_equal "what the $folder of $what gave" "flash_attn-2.7.4.post1+${labels_by_folder[$folder]}.dist-info" "$found"
   done
 }

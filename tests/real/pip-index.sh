@@ -21,7 +21,7 @@ for folder in "${!labels_by_folder[@]}"; do
   pip=$work/$folder/bin/pip
   "$pip" install -q --isolated --no-deps --no-cache-dir --index-url "$served/simple/$folder/" flash-attn
   found=$("$pip" show flash-attn | sed -n 's/^Version: //p')
-  expect_equal "the version from $folder" "2.8.3+${labels_by_folder[$folder]}" "$found"
+  expect_equal "the version from $folder" "2.7.4.post1+${labels_by_folder[$folder]}" "$found"
 done
 
 read_by_others "$work/release/simple" "$served/simple"
@@ -45,12 +45,12 @@ grep -q 'GET /flash_attn[^ ]*[.]whl[.]metadata' "$work/server.log" || fail "pip 
 ! grep -q 'GET /flash_attn[^ ]*[.]whl ' "$work/server.log" || fail "pip fetched the wheel: $(cat "$work/server.log")"
 
 step "pip passes over what is withdrawn unless it is pinned"
-rock index build "$work/release" --yank 'flash-attn==2.8.3: a test' --apply
+rock index build "$work/release" --yank 'flash-attn==2.7.4.post1: a test' --apply
 if "$pip" download -q --isolated --no-deps --no-cache-dir --index-url "$resolving" -d "$work/none" flash-attn >"$work/out" 2>&1; then
   fail "pip took a withdrawn wheel"
 fi
 "$pip" download -q --isolated --no-deps --no-cache-dir --index-url "$resolving" -d "$work/pinned" \
-  "flash-attn==2.8.3+${labels_by_folder[rocm6.2-torch2.5]}"
+  "flash-attn==2.7.4.post1+${labels_by_folder[rocm6.2-torch2.5]}"
 rock index build "$work/release" --unyank flash-attn --apply
 
 step "a full disk leaves the old index"

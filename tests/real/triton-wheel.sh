@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Triton wheel of flash-attn 2.8.3, from the released source distribution, by the recipe and the local engine.
+# The Triton wheel of flash-attn 2.7.4.post1, from the released source distribution, by the recipe and the local engine.
 set -euo pipefail
 # shellcheck source=tests/real/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -15,7 +15,7 @@ rock wheel verify "$wheel"
 "$host_python" -m venv --system-site-packages "$work/venv"
 "$work/venv/bin/pip" install -q --no-deps --no-index "$wheel"
 shown=$("$work/venv/bin/pip" show flash-attn)
-expect_match "pip show" 'Version: 2\.8\.3\+rocm62torch2\.5triton' "$shown"
+expect_match "pip show" 'Version: 2\.7\.4\.post1\+rocm62torch2\.5triton' "$shown"
 
 step "build.json says which torch was really there"
 record=$(find "$work/dist" -name '*build.json' | head -n 1)

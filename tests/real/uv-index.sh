@@ -15,7 +15,7 @@ for folder in "${!labels_by_folder[@]}"; do
   "$tools/bin/uv" pip install -q --no-config --no-cache --python "$work/$folder/bin/python" --no-deps \
     --default-index "$served/simple/$folder/" flash-attn
   found=$("$tools/bin/uv" pip show --no-config --python "$work/$folder/bin/python" flash-attn 2>/dev/null | sed -n 's/^Version: //p')
-  expect_equal "the version from $folder" "2.8.3+${labels_by_folder[$folder]}" "$found"
+  expect_equal "the version from $folder" "2.7.4.post1+${labels_by_folder[$folder]}" "$found"
 done
 
 uv() { "$tools/bin/uv" --no-config --no-cache -q "$@"; }
@@ -33,7 +33,7 @@ echo flash-attn >"$work/in.txt"
 compile() { uv pip compile --python "$host_python" --default-index "$resolving" "$@" "$work/in.txt"; }
 # What the wheel needs is not in this index: uv has to read METADATA to find out.
 if compile >"$work/out" 2>&1; then fail "an index without torch gave a wheel that needs torch: $(cat "$work/out")"; fi
-expect_match "what uv resolved" "flash-attn==2[.]8[.]3[+]${labels_by_folder[rocm6.2-torch2.5]}" "$(compile --no-deps)"
+expect_match "what uv resolved" "flash-attn==2[.]7[.]4[.]post1[+]${labels_by_folder[rocm6.2-torch2.5]}" "$(compile --no-deps)"
 grep -q 'GET /flash_attn[^ ]*[.]whl[.]metadata' "$work/server.log" || fail "uv did not read METADATA: $(cat "$work/server.log")"
 ! grep -q '/flash_attn[^ ]*[.]whl ' "$work/server.log" || fail "uv fetched the wheel: $(cat "$work/server.log")"
 
@@ -45,7 +45,7 @@ if compile --no-deps >"$work/out" 2>&1; then fail "uv took a wheel for another P
 cp "$work/page" "$page"
 
 step "uv passes over what is withdrawn unless it is pinned"
-rock index build "$work/release" --yank 'flash-attn==2.8.3: a test' --apply
+rock index build "$work/release" --yank 'flash-attn==2.7.4.post1: a test' --apply
 if compile --no-deps >"$work/out" 2>&1; then fail "uv took a withdrawn wheel: $(cat "$work/out")"; fi
-echo "flash-attn==2.8.3+${labels_by_folder[rocm6.2-torch2.5]}" >"$work/in.txt"
+echo "flash-attn==2.7.4.post1+${labels_by_folder[rocm6.2-torch2.5]}" >"$work/in.txt"
 compile --no-deps >/dev/null

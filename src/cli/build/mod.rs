@@ -43,7 +43,7 @@ at fault, 4 a stage failed, 124 capped, 130 and 143 stopped by a signal.
 Examples:
   rock-matrix build JOB                  on this machine
   rock-matrix build JOB --engine docker  in the plan's image
-  rock-matrix build flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl \\
+  rock-matrix build flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl \\
       --matrix matrices/flash-attn.yaml
   rock-matrix build JOB --dry-run        what would be run
   rock-matrix build JOB --continue auto  after a failure, the cap, or Ctrl-C

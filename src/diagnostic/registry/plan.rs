@@ -49,6 +49,8 @@ pub const ALL: &[&Code] = &[
     &CACHES_EXCEED_LIMIT,
     &TOO_MANY_SUBJECTS,
     &MISSING_VARIABLE,
+    &IMPORT_CONFLICT,
+    &IMPORT_UNTRIED,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -317,4 +319,16 @@ pub const MISSING_VARIABLE: Code = Code::error(
     "P070",
     "missing-variable",
     "The recipe needs a variable that has no default: without `source`, say, the recipe of HIP extensions would not know which project to build.\n\nSet it under `vars`, for single cells in `rows` or `include`, or list its values as an axis. `rock-matrix recipe show NAME` lists the variables of a recipe with their meaning and default. A recipe names what it needs under `required-vars`.",
+);
+/// A wheel that could not be imported.
+pub const IMPORT_CONFLICT: Code = Code::note(
+    "P078",
+    "import-conflict",
+    "The package needs another one in a version that this torch does not bring: `pip` installs the version that torch requires, and importing the package fails. Such a wheel would be of no use to anyone, so it is not built.\n\nThe tables `import-requirements` and `torch-requirements` say so; `rock-matrix compat explain flash-attn=2.8.3 backend=triton torch=2.5.1` shows the rows. `plan --explain` says which version works.",
+);
+/// A package and a torch that nobody has tried together.
+pub const IMPORT_UNTRIED: Code = Code::note(
+    "P079",
+    "import-untried",
+    "The package needs another one, and nobody has tried to import it with the version that this torch requires. Its wheels are planned all the same; install one with this torch and import the package before you publish it.\n\nA version that was imported belongs to `tried` of the table `import-requirements`. Torch of an image or of AMD's index may bring another version than the official wheels of it, so that a conflict is a note there.",
 );

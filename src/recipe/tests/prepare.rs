@@ -58,7 +58,7 @@ fn torch_of_the_image_or_the_machine_is_not_installed() {
     assert_eq!(stages(&build)[..2], ["tools", "fetch-flash-attn"]);
     assert!(argv(&build, "build").starts_with("python3 -m pip wheel"));
     let job = flash_attn(
-        "2.8.3",
+        "2.7.4.post1",
         "6.2",
         "2.5.1",
         "triton",

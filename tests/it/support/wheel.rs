@@ -10,7 +10,7 @@ use zip::{CompressionMethod, ZipWriter};
 /// A wheel under construction. Its METADATA, WHEEL and RECORD fit its name unless a story edits them.
 ///
 /// ```ignore
-/// let wheel = Wheel::named("flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl")
+/// let wheel = Wheel::named("flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl")
 ///     .file("flash_attn/__init__.py", "")
 ///     .edit("METADATA", |text| text.replace("Version: 2.8.3+", "Version: 2.8.4+"));
 /// let project = Project::new().bytes(wheel.name(), &wheel.bytes());
