@@ -186,6 +186,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         sink.push(if args.fail_empty { empty.severity(Severity::Error) } else { empty });
     }
     let mut notes = notes(&plan, compat);
+    notes.extend(copies(&plan, &matrices, compat));
     if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
         let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();
         notes.push(format!("on {} threads with {} GiB {}", shape.threads, shape.memory_gib, said.join(", ")));
@@ -263,6 +264,21 @@ fn notes(plan: &Plan, compat: &Compat) -> Vec<String> {
         };
     }
     std::iter::once(note).chain(untested).collect()
+}
+
+/// Describes the source trees that jobs copy; those of a file copy the same ones.
+fn copies(plan: &Plan, matrices: &[load::Matrix], compat: &Compat) -> Vec<String> {
+    let jobs = plan
+        .groups
+        .iter()
+        .zip(matrices)
+        .enumerate()
+        .filter_map(|(number, (group, matrix))| Some((group.jobs(number).next()?.to_job(), matrix)));
+    let builds = jobs.filter_map(|(job, matrix)| {
+        recipe::build(&job, &matrix.recipe, compat, &recipe::Site::Container, &BTreeMap::new()).ok()
+    });
+    let copies: BTreeSet<String> = builds.flat_map(|build| build.copies()).collect();
+    copies.into_iter().collect()
 }
 
 /// Jobs of a file whose builds are looked at for the number of parallel jobs; it hardly differs between them.

@@ -370,7 +370,11 @@ mod tests {
             }
             Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
             Event::Line(line) => assert!(!line.contains("sesame")),
-            Event::Replaces(_) | Event::OtherAnswers { .. } | Event::Tick { .. } | Event::Retried { .. } => {}
+            Event::Replaces(_)
+            | Event::OtherAnswers { .. }
+            | Event::SourceChanged { .. }
+            | Event::Tick { .. }
+            | Event::Retried { .. } => {}
         });
         assert_eq!(sys::read_text(&folder.script(), 99).unwrap(), "echo script\n");
         Run { end, record, runner, events }

@@ -55,6 +55,11 @@ pub enum Event<'a> {
         /// Its name.
         stage: &'a str,
     },
+    /// A stage that copies a source tree runs although the build was to begin at a later one, since the tree changed.
+    SourceChanged {
+        /// Its name.
+        stage: &'a str,
+    },
     /// A stage begins.
     Started {
         /// Its name.

@@ -10,7 +10,7 @@ use super::engine_fault::EngineFault;
 use super::fault::BuildEnd;
 use super::folder::{JobFolder, OpenFault, Opened, open};
 use super::limits::MAX_FACTS_BYTES;
-use super::record::{Outcome, Record, StageRecord, is_counted, is_used, shown_text};
+use super::record::{Outcome, Record, StageRecord, StageState, is_counted, is_used, shown_text};
 use super::resume::{Continue, UnknownStage, first_step};
 use super::run::{Event, Limits, Order, ask_again, run_steps};
 use super::runner::Runner;
@@ -113,11 +113,15 @@ pub fn build(
         // The script of a build that was killed left its marks, but nobody noted them.
         for stage in &mut before {
             if folder.is_done(&stage.stage) {
-                stage.state = super::record::StageState::Done;
+                stage.state = StageState::Done;
             }
         }
     }
-    let from = first_step(&wish, &stages, &before).map_err(NotBegun::Stage)?;
+    let mut from = first_step(&wish, &stages, &before).map_err(NotBegun::Stage)?;
+    if let Some(number) = changed_copy(&steps[..from], &stages, &before) {
+        tell(Event::SourceChanged { stage: &steps[number].stage });
+        from = number;
+    }
     let (surroundings, limits, masks, signals) = (session.surroundings, session.limits, session.masks, session.signals);
     let order = Order { folder, steps, from, surroundings, limits, masks, signals };
     // In a container it is the image that answers, which is a part of every stage's hash.
@@ -130,7 +134,8 @@ pub fn build(
     record.stages = stages.iter().map(|(stage, hash)| StageRecord::new(stage, hash)).collect();
     for (stage, old) in record.stages.iter_mut().zip(&before).take(from).filter(|(stage, old)| stage.stage == old.stage)
     {
-        *stage = StageRecord { hash: std::mem::take(&mut stage.hash), ..old.clone() };
+        // With its own hash: a stage that was passed over on request is still one that changed.
+        *stage = old.clone();
     }
     record.outcome = Outcome::Running;
     record.log = folder.log().display().to_string();
@@ -177,6 +182,16 @@ pub fn build(
     Ok(Built { record, end, unreadable: opened.unreadable.clone(), passed_over: from, opened })
 }
 
+/// The first of the steps that copies a source tree and did not copy it as it is now: what comes after it would be built from
+/// a stale copy.
+fn changed_copy(steps: &[Step], stages: &[(String, String)], before: &[StageRecord]) -> Option<usize> {
+    let is_current = |number: usize| {
+        let (stage, hash) = &stages[number];
+        before.get(number).is_some_and(|old| old.stage == *stage && old.hash == *hash && old.state == StageState::Done)
+    };
+    (0..steps.len()).find(|number| !steps[*number].left_out.is_empty() && !is_current(*number))
+}
+
 /// What the build left in a file, by name: what it really used, or what it counted.
 fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String, T> {
     let text = folder.at(file).read_text(MAX_FACTS_BYTES).unwrap_or_default();
@@ -186,7 +201,7 @@ fn left<T: DeserializeOwned>(folder: &JobFolder, file: &str) -> BTreeMap<String,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::{ProcessRunner, StageState};
+    use crate::exec::ProcessRunner;
     use crate::sys::Environment;
 
     struct Bench {

@@ -14,7 +14,9 @@ pub fn step_hash(step: &Step, site: &str, inputs: &str) -> Digest {
     let jobs = step.jobs.as_ref().map(|jobs| json!([jobs.variable, jobs.count, jobs.tenths_gib_per_job]));
     let only_if: Vec<_> = step.env_if.iter().map(|(name, only)| json!([name, only.fact, only.value])).collect();
     let outputs: Vec<_> = step.outputs.iter().map(|o| json!([o.glob, o.count])).collect();
-    let (stage, argv, env, remove) = (&step.stage, &step.argv, &step.env, &step.env_remove);
+    // What a copy leaves out shows in the listing.
+    let argv = &step.argv[..step.argv.len().saturating_sub(step.left_out.len())];
+    let (stage, env, remove) = (&step.stage, &step.env, &step.env_remove);
     let folders = json!([step.cwd, step.clean]);
     let parts = json!([site, stage, argv, env, remove, extend, only_if, jobs, folders, outputs, inputs]);
     Digest::new(Sha256::digest(parts.to_string().as_bytes()).into())

@@ -2,7 +2,9 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
+use super::container::CALLER_MOUNT;
 use super::context::{CALLER_VARIABLE, Context, Site, shell_variable};
 use super::late::Place;
 use super::prepare;
@@ -56,6 +58,35 @@ pub struct Build {
 }
 
 impl Build {
+    /// Leaves a folder out of the source trees that hold it: wheels of an earlier build are not sources. `folder` is absolute,
+    /// as the steps see it.
+    pub fn leave_out(&mut self, folder: &str) {
+        for step in self.steps.iter_mut().filter(|step| !step.left_out.is_empty()) {
+            let Some(below) = step.inputs.iter().find_map(|tree| Path::new(folder).strip_prefix(tree).ok()) else {
+                continue;
+            };
+            let pattern: String =
+                below.iter().flat_map(|name| ["/".to_owned(), escaped(&name.to_string_lossy())]).collect();
+            if !pattern.is_empty() && !step.left_out.contains(&pattern) {
+                step.leave_out(&pattern);
+            }
+        }
+    }
+
+    /// Describes the source trees that are copied: where from, and what is left out.
+    pub fn copies(&self) -> Vec<String> {
+        let mut copies = Vec::new();
+        for step in self.steps.iter().filter(|step| !step.left_out.is_empty()) {
+            let left_out: Vec<&str> = step.left_out.iter().map(|pattern| pattern.trim_start_matches('/')).collect();
+            let left_out = left_out.join(", ");
+            for (name, path) in step.sources() {
+                let path = path.strip_prefix(CALLER_MOUNT).map_or(path, |below| below.trim_start_matches('/'));
+                copies.push(format!("source `{name}` is copied from `{path}` without {left_out} and what git ignores"));
+            }
+        }
+        copies
+    }
+
     /// The same without what makes the wheel: the place is made ready, and a wheel that is there already is tried.
     #[must_use]
     pub fn only_test(mut self) -> Self {
@@ -70,6 +101,12 @@ impl Build {
         self.points.clear();
         self
     }
+}
+
+/// A name as a pattern that matches it alone.
+fn escaped(name: &str) -> String {
+    let is_special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}');
+    name.chars().map(|c| if is_special(c) { format!("[{c}]") } else { c.to_string() }).collect()
 }
 
 /// The file, relative to the job's folder, in which the build records what it really used.

@@ -12,6 +12,10 @@ const COPY: &str =
 const UNPACK: &str =
     concat!(include_str!("../../templates/recipe/inside.py"), include_str!("../../templates/recipe/unpack.py"));
 
+/// Patterns of what a copy of a source tree leaves out: version control, folders of this program, and what earlier builds
+/// left. One with a slash is a path from the top of the tree, any other a name anywhere in it.
+const LEFT_OUT: [&str; 6] = ["/.git", ".rock", "/build", "/dist", "/*.egg-info", "__pycache__"];
+
 impl Maker<'_> {
     /// The steps that fetch a source.
     ///
@@ -98,6 +102,9 @@ impl Maker<'_> {
         }
         let path = self.of_caller(named.unwrap_or_default());
         let mut copy = self.program(stage, COPY, [path.clone(), target]);
+        for pattern in LEFT_OUT {
+            copy.leave_out(pattern);
+        }
         copy.inputs.push(path);
         Ok(vec![copy])
     }

@@ -38,6 +38,9 @@ pub struct Step {
     /// Files and folders outside the job's folder that it reads, absolute as it sees them. When they change, it is run
     /// again.
     pub inputs: Vec<String>,
+    /// Patterns of what it leaves out of a source tree that it copies, besides what git ignores; they are its last arguments.
+    /// Empty: it copies none.
+    pub left_out: Vec<String>,
     /// Whether it runs on this machine, by this program, before a container begins.
     pub host: bool,
     /// Whether it runs after a failure too: such steps are the last, and what the build failed with stays.
@@ -48,6 +51,12 @@ pub struct Step {
 }
 
 impl Step {
+    /// Adds a pattern of what it leaves out of the source tree that it copies.
+    pub(super) fn leave_out(&mut self, pattern: &str) {
+        self.argv.push(pattern.to_owned());
+        self.left_out.push(pattern.to_owned());
+    }
+
     /// The sources that it copies, by name, and where from, as far as that is known before the first step: what a fact
     /// of the build names is there when the build runs.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {

@@ -36,21 +36,22 @@ pub fn glob(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileError> {
         if metadata.is_file() && path.strip_prefix(root).is_ok_and(|relative| matcher.is_match(relative)) {
             found.push(path.to_owned());
         }
+        true
     })?;
     found.sort();
     Ok(found)
 }
 
-/// Visits everything below a path, itself among it; links are not followed. A path that is not there holds nothing.
-fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &std::fs::Metadata)) -> Result<(), FileError> {
+/// Visits everything below a path, itself among it, but nothing below a folder for which `visit` returns false; links are
+/// not followed. A path that is not there holds nothing.
+fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &std::fs::Metadata) -> bool) -> Result<(), FileError> {
     let fault = |e| FileError::new("read", path, e);
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(fault(e)),
     };
-    visit(path, &metadata);
-    if metadata.is_dir() {
+    if visit(path, &metadata) && metadata.is_dir() {
         for entry in std::fs::read_dir(path).map_err(fault)? {
             walk(&entry.map_err(fault)?.path(), visit)?;
         }
@@ -64,7 +65,10 @@ fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &std::fs::Metadata)) -> Result
 /// When a folder cannot be read.
 pub fn disk_usage(path: &Path) -> Result<u64, FileError> {
     let mut blocks = 0;
-    walk(path, &mut |_, metadata| blocks += metadata.blocks())?;
+    walk(path, &mut |_, metadata| {
+        blocks += metadata.blocks();
+        true
+    })?;
     Ok(blocks * 512)
 }
 
@@ -167,7 +171,10 @@ pub fn exists(path: &Path) -> bool {
 /// When a folder cannot be read.
 pub fn has_foreign_files(folder: &Path, uid: u32) -> Result<bool, FileError> {
     let mut foreign = false;
-    walk(folder, &mut |_, metadata| foreign |= metadata.uid() != uid)?;
+    walk(folder, &mut |_, metadata| {
+        foreign |= metadata.uid() != uid;
+        true
+    })?;
     Ok(foreign)
 }
 
@@ -236,17 +243,24 @@ pub fn digest_of(path: &Path) -> Result<(u64, Digest), FileError> {
     }
 }
 
-/// One line a file below a path: name, size, time of change. Equal text means that nothing was changed.
+/// Lists the files below a path, one line each: name, size, time of change, mode. Equal text means that nothing was changed.
+/// Paths for which `is_left_out` returns true, relative to `path`, are not listed, and nothing below them.
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn listing(path: &Path) -> Result<String, FileError> {
+pub fn listing(path: &Path, is_left_out: &mut dyn FnMut(&Path) -> bool) -> Result<String, FileError> {
     let mut lines = Vec::new();
     walk(path, &mut |found, metadata| {
+        let relative = found.strip_prefix(path).unwrap_or(found);
+        if !relative.as_os_str().is_empty() && is_left_out(relative) {
+            return false;
+        }
         if !metadata.is_dir() {
             let time = (metadata.mtime(), metadata.mtime_nsec());
-            lines.push(format!("{} {} {}.{:09}\n", found.display(), metadata.size(), time.0, time.1));
+            let mode = metadata.mode();
+            lines.push(format!("{} {} {}.{:09} {mode:o}\n", found.display(), metadata.size(), time.0, time.1));
         }
+        true
     })?;
     lines.sort();
     Ok(lines.concat())

@@ -87,6 +87,7 @@ mod repair_a_wheel;
 mod repaired_wheels_load;
 mod report_documents;
 mod requests_on_the_wire;
+mod resume_after_a_fix;
 mod rewrite_refuses;
 mod run_without_threads;
 mod safe_output;

@@ -484,10 +484,15 @@ fn sources_are_not_unpacked_or_copied_through_links_of_the_job() {
         symlink("../../out", name);
     }
     symlink("../../out", "src/mine.unpacking");
+    symlink("../../out/own/file", "src/own.copied");
     for step in [0, 1] {
         let output = job.run(step, "");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
+    // What was copied is noted with its times.
+    let note = folder.join("src/own.copied");
+    assert!(!note.is_symlink());
+    std::fs::remove_file(note).unwrap();
     assert_eq!(
         job.left(),
         [

@@ -20,7 +20,7 @@ use crate::recipe::cap::Cap;
 use crate::recipe::container::{
     self, CALLER_MOUNT, Container, DEVICE_NODES, Devices, Engine, PROXY_VARIABLES, VISIBLE_GPUS,
 };
-use crate::recipe::{self, Build, Question, Site};
+use crate::recipe::{self, Build, Question, Site, Step};
 use crate::render;
 use crate::sys::{self, Below, Signals};
 
@@ -86,6 +86,10 @@ pub(super) fn prepare(
     let mut build = recipe::build(&job, &ready.recipe, compat, &site, &given)?;
     if args.test.is_some() {
         build = build.only_test();
+    }
+    if let Some(out) = shell.environment.current_dir.join(&args.out).to_str() {
+        let below = out.strip_prefix(&caller);
+        build.leave_out(&below.map_or_else(|| out.to_owned(), |below| site.caller() + below));
     }
     for step in build.steps.iter_mut().filter(|step| step.timeout_s.is_none()) {
         step.timeout_s = args.timeout.map(|minutes| minutes * 60);
@@ -400,11 +404,16 @@ impl Prepared {
     /// What stages read from outside the folder, listed. A path that cannot be read lists nothing: the stage will say
     /// so.
     fn inputs(&self, shell: &Shell) -> BTreeMap<String, String> {
-        let listing = |path: &String| {
+        let listing = |step: &Step, path: &String| {
             let path = path.strip_prefix(CALLER_MOUNT).map_or_else(|| path.clone(), |rest| self.caller.clone() + rest);
-            sys::listing(&shell.environment.current_dir.join(path)).unwrap_or_default()
+            let path = shell.environment.current_dir.join(path);
+            let listed = match step.left_out.as_slice() {
+                [] => sys::listing(&path, &mut |_| false),
+                left_out => exec::source_listing(&path, left_out),
+            };
+            listed.unwrap_or_default()
         };
         let read = self.build.steps.iter().filter(|step| !step.inputs.is_empty());
-        read.map(|step| (step.stage.clone(), step.inputs.iter().map(listing).collect())).collect()
+        read.map(|step| (step.stage.clone(), step.inputs.iter().map(|path| listing(step, path)).collect())).collect()
     }
 }

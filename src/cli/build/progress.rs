@@ -39,6 +39,9 @@ impl<'a> Progress<'a> {
             Event::OtherAnswers { stage } => {
                 self.line(&format!("`{stage}` is run again: what it takes from earlier stages is not what it was"));
             }
+            Event::SourceChanged { stage } => {
+                self.line(&format!("the build resumes at `{stage}`: its source is not what was copied"));
+            }
             Event::Started { stage, number, of } => {
                 self.number = format!("[{number}/{of}]");
                 self.last_line.clear();

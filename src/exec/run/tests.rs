@@ -51,7 +51,11 @@ impl Bench {
             Event::Started { stage, number, of } => events.push(format!("{number}/{of} {stage}")),
             Event::Ended { stage, state, .. } => events.push(format!("{stage} {state:?}")),
             Event::Retried { stage, ended } => events.push(format!("{stage} again after {ended}")),
-            Event::Replaces(_) | Event::OtherAnswers { .. } | Event::Line(_) | Event::Tick { .. } => {}
+            Event::Replaces(_)
+            | Event::OtherAnswers { .. }
+            | Event::SourceChanged { .. }
+            | Event::Line(_)
+            | Event::Tick { .. } => {}
         });
         assert_eq!(Record::load(&folder.record()).unwrap().unwrap(), record, "the record on disk is up to date");
         let log = sys::read_text(&folder.log(), 1 << 20).unwrap();

@@ -202,11 +202,21 @@ case $1 in
   run)
     if [ -s "$here/trouble" ]; then cat "$here/trouble" >&2; exit 125; fi
     for word in "$@"; do
-      case $word in --volume=*:/rock) folder=${word#--volume=} folder=${folder%:/rock} ;; esac
+      case $word in
+        --volume=*:/rock) folder=${word#--volume=} folder=${folder%:/rock} ;;
+        --volume=*:/rock-caller:ro) caller=${word#--volume=} caller=${caller%:/rock-caller:ro} ;;
+      esac
     done
+    script=$folder/build.sh
+    if [ -n "${caller-}" ]; then
+      # The mounted folder has a path that needs no quotes.
+      mount=$(dirname "$(dirname "$here")")/rock-caller script=$here/script
+      ln -sfn "$caller" "$mount"
+      sed "s#/rock-caller#$mount#g" "$folder/build.sh" >"$script"
+    fi
     # As with a real engine, the container is no child of the client.
     export ROCK_FOLDER=$folder
-    env -u ROCK_JOB_FOLDER setsid bash "$folder/build.sh" </dev/null &
+    env -u ROCK_JOB_FOLDER setsid bash "$script" </dev/null &
     echo $! >"$here/container"
     wait $!
     ;;

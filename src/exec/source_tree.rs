@@ -1,0 +1,88 @@
+//! The state of a source tree that a build copies, as far as it is copied.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::sys::process::{self, Heard, Invocation, Status, Stderr, Wish};
+use crate::sys::{self, FileError};
+
+/// How long git may take to list a tree.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// The longest list of ignored paths that is read.
+const MAX_IGNORED_BYTES: usize = 64 << 20;
+/// Variables that make git look at another repository than the one of a folder.
+const OTHER_REPOSITORY: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
+
+/// Lists the files of a source tree that a copy takes: all but those that match `left_out` and those that git ignores. Equal
+/// text means that there is nothing new to copy. The step that copies selects the same files (`templates/recipe/copy.py`).
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn source_listing(tree: &Path, left_out: &[String]) -> Result<String, FileError> {
+    let (paths, names) = (globs(left_out, true), globs(left_out, false));
+    let mut ignored = ignored_by_git(tree, Path::new(""));
+    sys::listing(tree, &mut |path| {
+        let name = path.file_name().unwrap_or_default();
+        if ignored.contains(path) || paths.is_match(path) || names.is_match(name) {
+            return true;
+        }
+        // A submodule, or a repository of its own: it has its own rules.
+        if sys::exists(&tree.join(path).join(".git")) {
+            ignored.extend(ignored_by_git(tree, path));
+        }
+        false
+    })
+}
+
+/// The patterns for paths from the top of a tree, which start with a slash, or those for names.
+fn globs(patterns: &[String], for_paths: bool) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let (pattern, is_path) = match pattern.strip_prefix('/') {
+            Some(path) => (path, true),
+            None => (pattern.as_str(), false),
+        };
+        if let (true, Ok(glob)) = (is_path == for_paths, GlobBuilder::new(pattern).literal_separator(true).build()) {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_default()
+}
+
+/// The paths, relative to the tree, that git ignores in a folder of it: none where it is not under git, git is missing, or
+/// the repository around the tree ignores the tree as a whole.
+fn ignored_by_git(tree: &Path, folder: &Path) -> BTreeSet<PathBuf> {
+    let place = tree.join(folder);
+    if folder.as_os_str().is_empty() && ask_git(&place, &["check-ignore", "."]).is_some() {
+        return BTreeSet::new();
+    }
+    let words = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+    let listed = ask_git(&place, &words).unwrap_or_default();
+    let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    paths.map(|path| folder.join(OsStr::from_bytes(path.strip_suffix(b"/").unwrap_or(path)))).collect()
+}
+
+/// Output of git about a folder; `None` where it fails.
+fn ask_git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
+    let options = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false"];
+    let invocation = Invocation {
+        argv: options.iter().chain(words).map(|&word| word.to_owned()).collect(),
+        remove: OTHER_REPOSITORY.map(str::to_owned).into(),
+        folder: folder.to_owned(),
+        stderr: Stderr::Apart,
+        ..Invocation::default()
+    };
+    let (begun, mut output) = (Instant::now(), Vec::new());
+    let status = process::run(&invocation, Duration::from_secs(1), &mut |heard| {
+        if let Heard::Output(bytes) = heard {
+            output.extend_from_slice(bytes);
+        }
+        if output.len() > MAX_IGNORED_BYTES || begun.elapsed() > PATIENCE { Wish::End } else { Wish::GoOn }
+    });
+    status.is_ok_and(|status| status == Status::Code(0)).then_some(output)
+}
