@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Publishing beside curl and beside an empty program, to a GitHub on loopback, in one run.
 
-    cargo build --profile dist --bins --example fake-github
+    cargo build --profile dist --bins
     python3 benches/publish.py [--binary target/dist/rock-matrix] [--rounds 5]
 
 Prints and checks:
@@ -53,7 +53,7 @@ HEADERS = {
 @contextlib.contextmanager
 def server(binary, *more):
     """A GitHub; gives its address and, at its end, puts what it says of its requests into the dictionary."""
-    argv = [binary.parent / "examples/fake-github", "--quiet", *more]
+    argv = [binary.parent / "fake-github", "--quiet", *more]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         told = {"url": process.stdout.readline().strip()}
         try:
@@ -213,9 +213,9 @@ def main():
     parser.add_argument("--rounds", default=5, type=int)
     options = parser.parse_args()
     binary = options.binary.resolve()
-    for needed in (binary, binary.parent / "examples/fake-github"):
+    for needed in (binary, binary.parent / "fake-github"):
         if not needed.exists():
-            sys.exit(f"{needed} is missing: cargo build --profile dist --bins --example fake-github")
+            sys.exit(f"{needed} is missing: cargo build --profile dist --bins")
     if not shutil.which("curl"):
         sys.exit("curl is missing: apt-get install curl")
     bars = PublishBars()

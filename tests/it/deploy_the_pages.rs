@@ -5,11 +5,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::fake_github::model::state::sha_of;
-use crate::fake_github::model::{Github, Settings};
-use crate::fake_github::server::Server;
 use crate::prune_releases::{aged_with as aged, tags};
 use crate::support::{Outcome, Project, Wheel, need_pip, pip};
+use fake_github::model::state::sha_of;
+use fake_github::model::{Github, Settings};
+use fake_github::server::Server;
 
 const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
                       python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";

@@ -4,8 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::fake_github::model::{Github, Reached, Rule, Settings};
-use crate::fake_github::server::Server;
+use fake_github::model::{Github, Reached, Rule, Settings};
+use fake_github::server::Server;
 
 /// A server with faults, and a draft on it.
 fn server(rules: &[&str]) -> (Server, u64) {

@@ -32,8 +32,6 @@ mod expect_wheels;
 mod facts_of_a_build;
 mod facts_of_versions;
 mod failed_legs;
-#[path = "../../examples/fake-github/fake.rs"]
-mod fake_github;
 mod fake_github_answers;
 mod find_a_wheel;
 mod fit_a_runner;

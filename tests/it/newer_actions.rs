@@ -4,11 +4,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::fake_github::model::state::sha_of;
-use crate::fake_github::model::{Github, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::support::http::answer;
 use crate::support::{Outcome, Project, Served};
+use fake_github::model::state::sha_of;
+use fake_github::model::{Github, Rule, Settings};
+use fake_github::server::Server;
 
 const CHECKOUT: &str = "actions/checkout";
 

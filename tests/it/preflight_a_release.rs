@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::fake_github::model::state::sha_of;
-use crate::fake_github::model::{Release, Settings, TagRuleset};
-use crate::fake_github::server::Server;
 use crate::read_what_is_published::{add, server};
 use crate::support::{Outcome, Project, Wheel};
+use fake_github::model::state::sha_of;
+use fake_github::model::{Release, Settings, TagRuleset};
+use fake_github::server::Server;
 
 /// A GitHub with a tag `v1` and an environment `release` that takes tags `v*`.
 fn ready() -> Server {
@@ -564,7 +564,7 @@ fn names_of_a_plan_that_a_release_cannot_hold_together_are_refused() {
 #[test]
 fn a_read_only_token_sees_the_environments_that_it_may_read() {
     let server = ready();
-    let repository = |change: &dyn Fn(&mut crate::fake_github::model::Repository)| {
+    let repository = |change: &dyn Fn(&mut fake_github::model::Repository)| {
         change(server.github().repository_mut("me/wheels"));
     };
     repository(&|of| of.is_private = true);

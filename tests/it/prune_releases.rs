@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::fake_github::model::{Reached, Release};
-use crate::fake_github::server::Server;
 use crate::read_what_is_published::{add, server};
 use crate::support::{Outcome, Project};
+use fake_github::model::{Reached, Release};
+use fake_github::server::Server;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -33,7 +33,7 @@ fn age(server: &Server, tag: &str, days: u64, draft: bool) {
         }
     });
     if !draft {
-        let sha = crate::fake_github::model::state::sha_of(tag);
+        let sha = fake_github::model::state::sha_of(tag);
         server.github().repository_mut("me/wheels").tags.insert(tag.to_owned(), sha);
     }
 }
@@ -46,7 +46,7 @@ fn change(server: &Server, tag: &str, with: impl FnOnce(&mut Release)) {
 
 /// Four nightlies, one of them immutable, and a release; the newest of all is the latest.
 fn nightlies() -> Server {
-    let server = server(crate::fake_github::model::Settings::default(), &[]);
+    let server = server(fake_github::model::Settings::default(), &[]);
     for (tag, days) in [("v1", 400), ("nightly-1", 90), ("nightly-2", 60), ("nightly-3", 40), ("nightly-4", 1)] {
         aged(&server, tag, days, false);
     }
@@ -144,7 +144,7 @@ fn a_prune_that_was_killed_goes_on_when_it_is_run_again() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(tags(&server).len(), 4);
-    server.github().faults = crate::fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::Faults::none();
     server.let_go();
     prune(&server, &rule, 0);
     assert_eq!(tags(&server), ["nightly-2", "nightly-4", "v1"]);

@@ -9,9 +9,9 @@ use rock_matrix::names::percent_encode;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::fake_github::model::{Digests, Github, Operation, Release, Rights, Rule, Settings, Token, TokenKind};
-use crate::fake_github::server::Server;
 use crate::support::{Project, Wheel};
+use fake_github::model::{Digests, Github, Operation, Release, Rights, Rule, Settings, Token, TokenKind};
+use fake_github::server::Server;
 
 /// Each kind of letter that a token may have and an address may not.
 const TOKEN: &str = "ghs_s3cret/of+the=run~'Zy9Xw8Vu7";

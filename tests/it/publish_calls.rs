@@ -7,9 +7,9 @@ use std::time::Duration;
 use rock_matrix::github::{End, GithubError};
 use rock_matrix::publish::remote::{Allowed, MakeLatest, Refusal};
 
-use crate::fake_github::model::{Asset, Digests, Listing, Logged, Operation, Reached, Release, Settings};
 use crate::publish_waits::{asked, complaints, crowd, play};
 use crate::support::play::{Files, Play};
+use fake_github::model::{Asset, Digests, Listing, Logged, Operation, Reached, Release, Settings};
 
 fn log(play: &Play) -> Vec<Logged> {
     play.github().ledger.requests.clone()

@@ -8,11 +8,11 @@ use rock_matrix::github::{Answering, Body, End, GithubError, Wire};
 use rock_matrix::publish::remote::{Allowed, Refusal};
 use serde_json::Value;
 
-use crate::fake_github::model::{Asset, Digests, Faults, Github, Listing, Operation, Release, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::publish_waits::{asked, play};
 use crate::support::play::{Files, Play, Stage, run_over};
 use crate::support::{Outcome, Project, Wheel};
+use fake_github::model::{Asset, Digests, Faults, Github, Listing, Operation, Release, Rule, Settings};
+use fake_github::server::Server;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 

@@ -9,11 +9,11 @@ use rock_matrix::publish::remote::{Allowed, Step};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::fake_github::model::{Github, Reached, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::publish_waits::play;
 use crate::support::play::Files;
 use crate::support::{Project, Wheel};
+use fake_github::model::{Github, Reached, Rule, Settings};
+use fake_github::server::Server;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 

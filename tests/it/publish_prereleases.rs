@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::fake_github::model::{Github, Operation, Settings};
-use crate::fake_github::server::Server;
 use crate::support::{Project, Wheel};
+use fake_github::model::{Github, Operation, Settings};
+use fake_github::server::Server;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 

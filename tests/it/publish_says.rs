@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::fake_github::model::{Github, Operation, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::publish_bad_input::{Stub, TLS, empty_api};
 use crate::support::{Outcome, Project, Wheel};
+use fake_github::model::{Github, Operation, Rule, Settings};
+use fake_github::server::Server;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 
@@ -87,7 +87,7 @@ fn programs_get_the_faults_of_what_was_begun_with_what_is_there() {
     let found = document(&project(), &["--api-url", &url], 3);
     assert_eq!(codes(&found), ["G104"]);
     assert_eq!((found["assets"].as_array().unwrap().len(), found["resume"].is_string()), (3, true), "{found}");
-    server.github().faults = crate::fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::Faults::none();
     let done = publish(&project(), &["--api-url", &url, "--format", "json"], 0).json();
     assert_eq!((&done["published"], codes(&done).len()), (&true.into(), 0), "{done}");
     let other = project().bytes(&format!("dist/{WHEEL}"), &Wheel::named(WHEEL).file("flash_attn/b.py", b"").bytes());
@@ -404,7 +404,7 @@ fn the_command_that_goes_on_runs_for_a_folder_that_looks_like_an_option() {
     let resume = told.lines().map(str::trim).find(|line| line.starts_with("rock-matrix publish ")).unwrap().to_owned();
     let words = shlex::split(&resume).unwrap();
     assert!(words.iter().any(|word| word == "--dist=-d"), "{resume}");
-    server.github().faults = crate::fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::Faults::none();
     project.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
 }
 

@@ -6,11 +6,11 @@ use std::process::Command;
 use rock_matrix::github::{End, GithubError};
 use rock_matrix::publish::remote::Allowed;
 
-use crate::fake_github::model::{Faults, Github, Operation, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::publish_waits::{asked, play};
 use crate::support::play::Files;
 use crate::support::{Outcome, Project, Wheel};
+use fake_github::model::{Faults, Github, Operation, Rule, Settings};
+use fake_github::server::Server;
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";

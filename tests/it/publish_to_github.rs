@@ -4,9 +4,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::fake_github::model::{Asset, Digests, Github, Operation, Reached, Release, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::support::{Outcome, Project, Wheel};
+use fake_github::model::{Asset, Digests, Github, Operation, Reached, Release, Rule, Settings};
+use fake_github::server::Server;
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
@@ -137,7 +137,7 @@ fn what_a_cut_upload_left_is_sent_again_by_the_same_run_or_the_next() {
                 told.stdout
             );
             assert!(releases(&server)[0].draft, "nothing is published");
-            server.github().faults = crate::fake_github::model::Faults::none();
+            server.github().faults = fake_github::model::Faults::none();
             publish(&project, &server, &[], 0);
         }
         let [release] = &releases(&server)[..] else { panic!("one release") };
@@ -346,7 +346,7 @@ fn where_it_stands_is_said_of_public_releases_and_of_none() {
     let (project, server) = (project(&[CP311]), server(&["create-release=tag-ruleset:422"]));
     let told = publish(&project, &server, &[], 1).stdout;
     assert!(told.contains("there is no release v1"), "{told}");
-    server.github().faults = crate::fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::Faults::none();
     publish(&project, &server, &[], 0);
     server.github().faults.add("upload=no-right".parse::<Rule>().unwrap());
     let two = project.bytes(&format!("dist/{CP312}"), &Wheel::named(CP312).bytes());
@@ -538,7 +538,7 @@ fn a_cancelled_job_says_how_it_stands_and_the_next_run_goes_on() {
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(done.status.code(), Some(143), "{told}{}", String::from_utf8_lossy(&done.stderr));
     assert!(told.contains(&format!("{CP311}  missing")) && told.contains("go on with:"), "{told}");
-    server.github().faults = crate::fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::Faults::none();
     publish(&project, &server, &[], 0);
     let [release] = &releases(&server)[..] else { panic!("one release") };
     assert_eq!((names(release), release.draft), (all(&[CP311]), false));
@@ -567,7 +567,7 @@ fn cancelled(rule: &str, signal: rustix::process::Signal, exit: i32) -> (Project
         server.url()
     );
     assert_eq!(resume, expected, "{rule}: {told}");
-    server.github().faults = crate::fake_github::model::Faults::none();
+    server.github().faults = fake_github::model::Faults::none();
     (project, server, told, resume)
 }
 
@@ -613,7 +613,7 @@ fn what_is_sent_when_a_signal_comes_is_settled_and_nothing_else_is_begun() {
     let done = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(done.status.code(), Some(143), "{told}");
-    assert_eq!(server.github().ledger.asked(crate::fake_github::model::Operation::Upload), 1, "no other was begun");
+    assert_eq!(server.github().ledger.asked(fake_github::model::Operation::Upload), 1, "no other was begun");
     assert_eq!((told.matches("  there\n").count(), told.matches("  missing\n").count()), (1, 3), "{told}");
 }
 
@@ -751,7 +751,7 @@ fn as_many_files_are_sent_at_once_as_was_asked_for() {
         }
         std::thread::sleep(Duration::from_millis(200));
         assert_eq!(asked(), at_once);
-        server.github().faults = crate::fake_github::model::Faults::none();
+        server.github().faults = fake_github::model::Faults::none();
         server.let_go();
         let done = child.wait_with_output().unwrap();
         assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));

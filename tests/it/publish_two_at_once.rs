@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use rock_matrix::github::{Answering, Applied, Body, End, GithubError, Wire};
 use rock_matrix::publish::remote::{Allowed, Refusal};
 
-use crate::fake_github::model::chance::Chance;
-use crate::fake_github::model::{Github, Listing, Settings};
 use crate::publish_waits::play;
 use crate::support::play::{Files, Play, Stage, run_over};
+use fake_github::model::chance::Chance;
+use fake_github::model::{Github, Listing, Settings};
 
 /// Lets one of several runs go on at a time: whose turn it is, is drawn when each of them has a call to make or has ended.
 struct Turns {

@@ -12,11 +12,9 @@ use rock_matrix::publish::ListedAsset;
 use rock_matrix::publish::remote::Allowed;
 use sha2::{Digest as _, Sha256};
 
-use crate::fake_github::model::{
-    Asset, Digests, Github, Listing, Operation, Reached, Release, Request, Rule, Settings,
-};
-use crate::fake_github::server::Server;
 use crate::support::play::{Files, Play};
+use fake_github::model::{Asset, Digests, Github, Listing, Operation, Reached, Release, Request, Rule, Settings};
+use fake_github::server::Server;
 
 pub fn play(settings: Settings, rules: &[&str]) -> Arc<Play> {
     let mut github = Github::new(settings);

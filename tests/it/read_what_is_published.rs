@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::fake_github::model::{Asset, Github, Release, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::support::{Outcome, Project, Wheel};
+use fake_github::model::{Asset, Github, Release, Rule, Settings};
+use fake_github::server::Server;
 
 const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
                       python: [\"3.10\", \"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [ck]\n\

@@ -12,8 +12,8 @@ use rock_matrix::names::Digest;
 use rock_matrix::publish::remote::Description;
 use sha2::{Digest as _, Sha256};
 
-use crate::fake_github::model::{Github, Settings};
-use crate::fake_github::server::Server;
+use fake_github::model::{Github, Settings};
+use fake_github::server::Server;
 
 /// A server that records what arrives, with uploads and stored bytes on hosts of their own.
 fn recording_server() -> Server {

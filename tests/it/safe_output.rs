@@ -1,9 +1,9 @@
 //! What is written to terminals, logs and files: nothing of it steers a terminal or a runner, and no password is in it.
 
-use crate::fake_github::model::{Github, Settings};
-use crate::fake_github::server::Server;
 use crate::support::elf::Library;
 use crate::support::{Project, Wheel};
+use fake_github::model::{Github, Settings};
+use fake_github::server::Server;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 

@@ -1,8 +1,8 @@
 //! Tags as git allows them, in addresses that the program builds itself.
 
-use crate::fake_github::model::{Github, Settings};
-use crate::fake_github::server::Server;
 use crate::support::{Project, Wheel};
+use fake_github::model::{Github, Settings};
+use fake_github::server::Server;
 
 const WHEEL: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 /// Every printable character of ASCII that git allows in a tag (git-check-ref-format), and some beyond.

@@ -11,8 +11,6 @@
 #![allow(dead_code, unused_imports, reason = "these tests use a part of what all tests share")]
 #![allow(unreachable_pub, reason = "one binary of private modules")]
 
-#[path = "../../examples/fake-github/fake.rs"]
-mod fake_github;
 mod go_on_with_a_build;
 mod publish_survives_faults;
 mod publish_survives_kills;

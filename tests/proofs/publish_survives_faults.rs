@@ -8,9 +8,9 @@ use rayon::prelude::*;
 use rock_matrix::github::End;
 use rock_matrix::publish::remote::Allowed;
 
-use crate::fake_github::model::chance::Chance;
-use crate::fake_github::model::{Asset, Digests, Faults, Github, Listing, Reached, Release, Settings};
 use crate::support::play::{Files, Play};
+use fake_github::model::chance::Chance;
+use fake_github::model::{Asset, Digests, Faults, Github, Listing, Reached, Release, Settings};
 
 /// How many sequences of faults are played.
 const SEQUENCES: u64 = 10_000;

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use sha2::{Digest as _, Sha256};
 
-use crate::fake_github::model::{Asset, Digests, Faults, Github, Release, Rule, Settings};
-use crate::fake_github::server::Server;
 use crate::support::source_archive::gzip;
 use crate::support::{Project, SourceArchive, Wheel};
+use fake_github::model::{Asset, Digests, Faults, Github, Release, Rule, Settings};
+use fake_github::server::Server;
 
 const WHEELS: [&str; 2] = [
     "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
@@ -145,7 +145,7 @@ fn ends(project: &Project, server: &Server, more: &[&str], exit: i32, what: &str
 /// All requests, for a kill that goes wrong.
 fn book(server: &Server) -> String {
     let github = server.github();
-    let line = |asked: &crate::fake_github::model::Logged| {
+    let line = |asked: &fake_github::model::Logged| {
         format!("#{} {} {} {} {:?}\n", asked.number, asked.status, asked.method, asked.url, asked.fault)
     };
     github.ledger.requests.iter().map(line).collect()
@@ -209,7 +209,7 @@ fn set_scene(before: Before, what: &str) -> (Project, Server) {
         project = project.bytes(&path(WHEELS[1]), &wheel(WHEELS[1], false));
     }
     let mut github = server.github();
-    (github.faults, github.ledger) = (Faults::none(), crate::fake_github::model::Ledger::default());
+    (github.faults, github.ledger) = (Faults::none(), fake_github::model::Ledger::default());
     drop(github);
     (project, server)
 }
@@ -218,7 +218,7 @@ fn set_scene(before: Before, what: &str) -> (Project, Server) {
 fn rules(state: &State, kill: usize) -> Vec<Rule> {
     let numbered = |rule: &str| -> Rule {
         let mut rule: Rule = rule.parse().unwrap();
-        let is_limit = matches!(rule.fault, crate::fake_github::model::Fault::RetryAfter(..));
+        let is_limit = matches!(rule.fault, fake_github::model::Fault::RetryAfter(..));
         // A run over a published release replaces one wheel and two documents, one over a full draft sends four files.
         let kinds = if state.before == Before::PublishedOther { 3 } else { 4 };
         rule.nth = rule.nth.or_else(|| (!is_limit).then_some(1 + (kill % kinds) as u64));

@@ -138,8 +138,9 @@ serve() {
 # `fake_github ARGUMENT...`: the stand-in for GitHub on a free loopback port until the stage ends; sets `github` to its
 # URL and `github_pid` to its process. Its token is `writer`.
 fake_github() {
-  local program=$target/debug/examples/fake-github
-  if command -v cargo >/dev/null; then cargo build -q --locked --example fake-github; fi
+  local program=$target/debug/fake-github
+  # With everything else that plain `cargo build` makes, so that the features of shared crates are the same.
+  if command -v cargo >/dev/null; then cargo build -q --locked; fi
   [ -x "$program" ] || fail "there is no $program"
   : >"$work/github.log"
   "$program" "$@" >>"$work/github.log" 2>&1 &

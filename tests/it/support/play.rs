@@ -19,8 +19,8 @@ use rock_matrix::publish::Wanted;
 use rock_matrix::publish::remote::{Allowed, Goal, MakeLatest};
 use sha2::{Digest as _, Sha256};
 
-use crate::fake_github::model::chance::Chance;
-use crate::fake_github::model::{Asset, Delivery, Github, Release, Request};
+use fake_github::model::chance::Chance;
+use fake_github::model::{Asset, Delivery, Github, Release, Request};
 
 const BEGIN_MS: u64 = 1_790_000_000_000;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-use super::fake::model::{Digests, FAULTS, Faults, Github, Listing, OPERATIONS, Rule, Settings, TagRuleset};
+use fake_github::model::{Digests, FAULTS, Faults, Github, Listing, OPERATIONS, Rule, Settings, TagRuleset};
 
 /// A GitHub on loopback that has releases and assets, all of GitHub's rules on them, and its bad days.
 #[derive(Debug, Parser)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::fake::model::Github;
+use fake_github::model::Github;
 
 /// Goes on with what a folder holds; a folder that is not there holds nothing.
 pub fn load(folder: &Path, github: &mut Github) -> io::Result<()> {

@@ -1,14 +1,12 @@
 //! A GitHub on loopback, for trying a publish without an account.
 //!
 //! ```text
-//! cargo run --example fake-github -- --fault 'upload#2=cut:100000'
+//! cargo run -p fake-github -- --fault 'upload#2=cut:100000'
 //! ```
-#![allow(unreachable_pub, dead_code, reason = "one program of modules that tests include, too")]
-#![allow(clippy::disallowed_methods, reason = "it is no part of the product, which keeps effects in one module")]
+#![allow(unreachable_pub, reason = "one program of private modules")]
+#![allow(clippy::disallowed_methods, reason = "not part of the product, which keeps effects in one module")]
 
 mod arguments;
-#[path = "fake.rs"]
-mod fake;
 mod folder;
 
 use std::io::{self, Write as _};
@@ -18,8 +16,8 @@ use std::time::Duration;
 use clap::Parser as _;
 
 use arguments::Arguments;
-use fake::model::Logged;
-use fake::server::{Server, machine_clock};
+use fake_github::model::Logged;
+use fake_github::server::{Server, machine_clock};
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
