@@ -109,7 +109,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let offers = published.offers(None, sink)?;
     let offers = offers.into_wheels();
     published::tell_unread(&offers, compat, sink);
-    let wheels = pick::candidates(offers, compat);
+    let wheels = pick::candidates(offers, compat, args.prereleases.mode());
     let mut machine = machine(args, shell, sink)?;
     machine.distribution = Some(project(args, &wheels, sink)?);
     shell.say(&format!("looking for {} for {machine}", machine.distribution.as_deref().unwrap_or_default()));

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Place, Sink, Source, counted, registry::rele
 use crate::github::GithubError;
 use crate::index::BaseUrl;
 use crate::names::{RepoName, is_sdist, is_tree_archive};
-use crate::pick::{Offer, Offers};
+use crate::pick::{Offer, Offers, PrereleaseMode};
 use crate::plan;
 use crate::publish::{
     AssetState, LARGEST_MANIFEST_BYTES, ListedAsset, ListedRelease, Listing, ListingError, MANIFEST, Manifest,
@@ -41,7 +41,7 @@ pub(super) struct Reading {
 /// Which releases people are told to install from
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Prereleases {
-    /// Take in releases that are marked as not finished, too
+    /// Include prereleases
     #[arg(long, requires = "published")]
     prereleases: bool,
 }
@@ -122,6 +122,11 @@ pub(super) fn read_as<M: From<Manifest> + Send>(
 }
 
 impl Prereleases {
+    /// Returns how prereleases compare with final versions.
+    pub(super) fn mode(self) -> PrereleaseMode {
+        if self.prereleases { PrereleaseMode::Allow } else { PrereleaseMode::IfNecessary }
+    }
+
     /// Leaves out the releases that are marked as not finished, unless they were asked for.
     pub(super) fn leave_out<'l>(self, listings: impl Iterator<Item = &'l mut Listing>, shell: &Shell) {
         if self.prereleases {

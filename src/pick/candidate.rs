@@ -18,7 +18,7 @@ pub struct Candidate {
     /// Its version without the label.
     pub version: String,
     /// Position among those of its project by version and backend: 0 is the newest release with the backend that labels
-    /// do not name; pre-releases come last.
+    /// do not name; prereleases come last with [`PrereleaseMode::IfNecessary`].
     pub rank: usize,
     /// What it runs on.
     pub accelerator: Accelerator,
@@ -56,14 +56,24 @@ pub enum GfxCode {
     Unsaid,
 }
 
-/// The wheels in the order in which one that fits is preferred: newest version, the backend that labels do not
-/// name, latest build, newest ROCm and torch, tags that say which C library is needed. Those whose label cannot be taken
-/// apart are left out: [`unread`] tells of them.
-pub fn candidates(offers: Vec<Offer>, compat: &Compat) -> Vec<Candidate> {
+/// How prereleases compare with final versions (PEP 440).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PrereleaseMode {
+    /// Every final version is preferred to any prerelease, as installers do by default.
+    IfNecessary,
+    /// Versions are compared alone, as with `pip install --pre`.
+    Allow,
+}
+
+/// Returns the wheels in the order in which one that fits is preferred: newest version, the backend that labels do not
+/// name, latest build, newest ROCm and torch, tags that say which C library is needed. Leaves out those whose label cannot
+/// be parsed; [`unread`] reports them.
+pub fn candidates(offers: Vec<Offer>, compat: &Compat, mode: PrereleaseMode) -> Vec<Candidate> {
     let known = compat.rocm_versions();
     let mut tags = BTreeMap::new();
     let read = offers.into_iter().filter(|offer| label_fault(offer, &known).is_none());
     let mut wheels: Vec<Candidate> = read.map(|offer| candidate(offer, &known, compat, &mut tags)).collect();
+    let rank_key = |wheel: &Candidate| rank_key(wheel, mode);
     wheels.sort_by_cached_key(|wheel| (rank_key(wheel), preference(wheel)));
     let mut rank = 0;
     for at in 1..wheels.len() {
@@ -94,10 +104,11 @@ fn label_fault(offer: &Offer, known: &[RocmVersion]) -> Option<String> {
     LabelParts::parse(&label, known).err().map(|error| error.to_string())
 }
 
-/// Name of the project; pre-releases behind, newest first; the backend.
-fn rank_key(wheel: &Candidate) -> (String, bool, Reverse<names::Version>, Option<String>) {
+/// Name of the project; prereleases after final versions where the mode asks for it, newest first; the backend.
+fn rank_key(wheel: &Candidate, mode: PrereleaseMode) -> (String, bool, Reverse<names::Version>, Option<String>) {
     let version = wheel.offer.name.version.public();
-    (wheel.distribution.clone(), version.is_pre(), Reverse(version), wheel.backend.clone())
+    let is_last = mode == PrereleaseMode::IfNecessary && version.is_pre();
+    (wheel.distribution.clone(), is_last, Reverse(version), wheel.backend.clone())
 }
 
 type Preference = (Reverse<(u64, String)>, Reverse<Option<RocmVersion>>, Reverse<Option<TorchSeries>>, bool, String);

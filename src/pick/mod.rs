@@ -20,7 +20,7 @@ mod rules;
 mod tests;
 mod withdrawn;
 
-pub use candidate::{Accelerator, Candidate, GfxCode, candidates, unread};
+pub use candidate::{Accelerator, Candidate, GfxCode, PrereleaseMode, candidates, unread};
 pub use decide::{Decision, Fit, Near, decide};
 pub use json::json;
 pub use judge::{Axis, Difference, Note};

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Axis, Candidate, Decision, GfxCode, Libc, Machine, Offers, PythonRange, Rules, candidates, decide, install_line,
+    Axis, Candidate, Decision, GfxCode, Libc, Machine, Offers, PrereleaseMode, PythonRange, Rules, candidates, decide,
+    install_line,
 };
 use crate::compat::Compat;
 use crate::names::{VersionSpecifiers, WheelName};
@@ -36,7 +37,7 @@ fn row(name: &str) -> ManifestFile {
 fn wheels_of(rows: Vec<ManifestFile>) -> Vec<Candidate> {
     let mut offers = Offers::default();
     offers.add_manifest(&Manifest::new(None, None, rows), BASE);
-    candidates(offers.into_wheels(), &Compat::embedded())
+    candidates(offers.into_wheels(), &Compat::embedded(), PrereleaseMode::IfNecessary)
 }
 
 fn wheels(names: &[&str]) -> Vec<Candidate> {

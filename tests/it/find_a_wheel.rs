@@ -61,7 +61,7 @@ fn wheels() -> Vec<Candidate> {
     let mut offers = Offers::default();
     offers.add_manifest(&rock_matrix::publish::Manifest::from_json(&manifest).unwrap(), "https://example.org/v1%2B2/");
     offers.add_names(["odd-1-py3-none-any.whl"], "file:///srv/a%20b/");
-    pick::candidates(offers.into_wheels(), &Compat::embedded())
+    pick::candidates(offers.into_wheels(), &Compat::embedded(), pick::PrereleaseMode::IfNecessary)
 }
 
 fn file_row(name: &str, gfx: Option<Value>, requires: Option<&str>) -> Value {

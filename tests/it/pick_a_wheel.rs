@@ -44,6 +44,19 @@ fn is_told(outcome: &Outcome, code: &str, expect: bool) {
     assert_eq!(outcome.stderr.contains(&format!("[{code}")), expect, "{code}: {}", outcome.stderr);
 }
 
+/// As with `pip install --pre`, a nightly of the next version is newer than the last final version.
+#[test]
+fn with_prereleases_the_newest_version_is_picked() {
+    let nightly = CP312.replace("2.8.3", "2.9.0.dev20261126");
+    let project = project(&[CP312, &nightly]);
+    let picked = |more: &[&str]| {
+        let outcome = pick(&project, &[&MACHINE[..], more].concat(), 0);
+        outcome.stdout.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(picked(&[]), CP312);
+    assert_eq!(picked(&["--prereleases"]), nightly);
+}
+
 /// A listing's address is taken where it is of the web; else the repository's is, or none.
 #[test]
 fn only_web_addresses_of_a_listing_are_printed() {

@@ -8,7 +8,7 @@ use crate::cli::withdrawals::Withdrawals;
 use crate::cli::{Exit, Shell, load, publish};
 use crate::diagnostic::{Diagnostic, Severity, Sink, counted, registry::release as codes};
 use crate::finder;
-use crate::pick::{self, Candidate, Rules};
+use crate::pick::{self, Candidate, PrereleaseMode, Rules};
 use crate::publish::rebuilt_warning;
 
 /// Write the wheel finder: one page that finds the published wheel for what a person has
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
     let repository = offers.repository.take();
     let offers = offers.into_wheels();
     published::tell_unread(&offers, compat, sink);
-    let (wheels, withdrawn) = pick::split(pick::candidates(offers, compat), &reasons);
+    let (wheels, withdrawn) = pick::split(pick::candidates(offers, compat, PrereleaseMode::IfNecessary), &reasons);
     tell_local(&wheels, sink);
     if wheels.is_empty() {
         let none = published.no_wheels().severity(Severity::Warning);
