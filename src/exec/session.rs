@@ -15,11 +15,11 @@ use super::resume::{Continue, UnknownStage, first_step};
 use super::run::{Event, Limits, Order, ask_again, run_steps};
 use super::runner::Runner;
 use super::step_hash::step_hash;
-use super::surroundings::{MARK, Surroundings};
+use super::surroundings::{MARK, Surroundings, answers};
 use crate::exec::Masks;
 use crate::recipe::container::{self, Engine};
 use crate::recipe::{FIGURES_FILE, RECORD_FILE, Step};
-use crate::sys::{self, Signals};
+use crate::sys::{self, FileError, Signals};
 
 /// How long processes that left their stage's group may take to end when the build is over.
 const STRAY_GRACE: Duration = Duration::from_secs(5);
@@ -142,6 +142,7 @@ pub fn build(
     record.disk_before_bytes = sys::free_bytes(folder.path());
     let mut end = match (asked, &containment) {
         (Err(end), _) => *end,
+        _ if let Err(error) = remove_outdated(folder, steps, &stages, &before, from) => BuildEnd::File(error),
         _ if from == steps.len() => BuildEnd::Done,
         (Ok(_), Some(containment)) => {
             // Checkouts are this program's own work; the container finds them in the folder.
@@ -190,6 +191,22 @@ fn changed_copy(steps: &[Step], stages: &[(String, String)], before: &[StageReco
         before.get(number).is_some_and(|old| old.stage == *stage && old.hash == *hash && old.state == StageState::Done)
     };
     (0..steps.len()).find(|number| !steps[*number].left_out.is_empty() && !is_current(*number))
+}
+
+/// Removes what steps from `from` on cannot reuse, since they were last run with another command or other variables.
+fn remove_outdated(
+    folder: &JobFolder,
+    steps: &[Step],
+    stages: &[(String, String)],
+    before: &[StageRecord],
+    from: usize,
+) -> Result<(), FileError> {
+    let ran_like_that = |step: &Step, (stage, hash): &(String, String)| {
+        let last = before.iter().find(|old| old.stage == *stage && old.state != StageState::Waiting);
+        last.is_some_and(|last| last.hash == *hash && last.answers == answers(step, folder.path()))
+    };
+    let outdated = steps.iter().zip(stages).skip(from).filter(|(step, stage)| !ran_like_that(step, stage));
+    outdated.flat_map(|(step, _)| &step.outdated).try_for_each(|path| folder.at(path).remove())
 }
 
 /// What the build left in a file, by name: what it really used, or what it counted.
@@ -339,6 +356,21 @@ mod tests {
         sys::write_atomic(&bench.folder().path().join("mended"), b"").unwrap();
         assert_eq!(bench.build(Continue::Auto, &steps("true"), &[]).1, ["a", "b", "last"]);
         assert!(bench.build(Continue::Auto, &steps("true"), &[]).1.is_empty());
+    }
+
+    #[test]
+    fn outdated_paths_are_removed_only_for_another_command() {
+        let bench = Bench::new();
+        let build = |script: &str, inputs: &[(&str, &str)]| {
+            let step = Step { outdated: vec!["objects".into()], ..step("build", script) };
+            let (built, _) = bench.build(Continue::Auto, &[self::step("fetch", "true"), step], inputs);
+            assert_eq!(built.unwrap().record.outcome, Outcome::Done);
+            sys::read_text(&bench.folder().path().join("objects/log"), 99).unwrap()
+        };
+        let one = "mkdir -p objects; echo one >>objects/log";
+        assert_eq!(build(one, &[]), "one\n");
+        assert_eq!(build(one, &[("fetch", "changed")]), "one\none\n");
+        assert_eq!(build("mkdir -p objects; echo two >>objects/log", &[("fetch", "changed")]), "two\n");
     }
 
     #[test]

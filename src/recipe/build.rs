@@ -384,6 +384,9 @@ impl Maker<'_> {
         for path in context.words(&written.clean)? {
             step.clean.push(inside(Ok(path))?);
         }
+        for path in context.words(&written.outdated)? {
+            step.outdated.push(inside(Ok(path))?);
+        }
         for (name, output) in &written.outputs {
             let glob = inside(context.required(&output.glob))?;
             step.outputs.push(Output { name: name.clone(), glob, count: output.count });

@@ -33,6 +33,9 @@ pub struct Step {
     pub outputs: Vec<Output>,
     /// Paths removed before it runs, relative to the job's folder.
     pub clean: Vec<String>,
+    /// Paths removed before it runs, relative to the job's folder, unless it last ran with the same command and variables: what
+    /// it can reuse after a change of sources alone.
+    pub outdated: Vec<String>,
     /// How often it is tried again after a failure.
     pub retries: u32,
     /// Files and folders outside the job's folder that it reads, absolute as it sees them. When they change, it is run
@@ -81,7 +84,14 @@ impl Step {
     /// The facts of earlier steps whose answers it takes.
     pub fn needs(&self) -> BTreeSet<&str> {
         let extended = self.env_extend.values().flat_map(|extend| [&extend.prepend, &extend.append]).flatten();
-        let texts = self.argv.iter().chain(self.env.values()).chain(extended).chain(&self.clean).chain([&self.cwd]);
+        let texts = self
+            .argv
+            .iter()
+            .chain(self.env.values())
+            .chain(extended)
+            .chain(&self.clean)
+            .chain(&self.outdated)
+            .chain([&self.cwd]);
         let texts = texts.chain(self.env_if.values().map(|only| &only.value));
         let conditions = self.env_if.values().map(|only| only.fact.as_str());
         texts.flat_map(|text| facts_in(text)).chain(conditions).collect()

@@ -75,7 +75,15 @@ pub fn script(job: &Job, build: &Build, site: &Site, generator: &str) -> String 
     let mut programs = Programs::default();
     // In a container there is no program of ours: what it checks out is there before.
     let own = |step: &&Step| step.host && *site == Site::Container;
-    let steps = build.steps.iter().filter(|step| !own(step)).map(|step| step_view(step, &mut programs)).collect();
+    let mut steps = Vec::new();
+    for step in build.steps.iter().filter(|step| !own(step)) {
+        let mut view = step_view(step, &mut programs);
+        // A script does not know what its last run was like; in a container the program removes what is outdated.
+        if *site == Site::Script {
+            view.clean.extend(step.outdated.iter().map(|path| quote(path)));
+        }
+        steps.push(view);
+    }
     let (word, folder, caller) = match site {
         Site::Container => ("container", quote(&site.folder()), quote(&site.caller())),
         Site::Host { .. } => ("host", quote(&site.folder()), quote(&site.caller())),

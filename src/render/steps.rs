@@ -43,6 +43,8 @@ struct View<'a> {
     timeout_s: Option<u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     clean: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    outdated: &'a [String],
     #[serde(skip_serializing_if = "is_zero")]
     retries: u32,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -128,6 +130,7 @@ fn view(step: &Step) -> View<'_> {
         cwd: plain(&step.cwd),
         timeout_s: step.timeout_s,
         clean: &step.clean,
+        outdated: &step.outdated,
         retries: step.retries,
         outputs: step.outputs.iter().map(|o| (o.name.as_str(), OutputView { glob: &o.glob, count: o.count })).collect(),
         finally: step.finally,

@@ -311,6 +311,9 @@ pub struct StepDocument {
     /// Paths removed first.
     #[serde(default)]
     pub clean: Vec<String>,
+    /// Paths removed first unless the step was last run with the same command and variables.
+    #[serde(default)]
+    pub outdated: Vec<String>,
     /// How often it is tried again.
     #[serde(default)]
     pub retry: u32,

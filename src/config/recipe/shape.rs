@@ -219,6 +219,12 @@ const STEP: Record = Record {
         field("cwd", Shape::Text, "\"\"", "Working folder, relative to the job's folder."),
         field("timeout-min", Shape::Integer, "", "Minutes until it is stopped."),
         field("clean", TEXT_LIST, "[]", "Paths removed first, relative to the job's folder."),
+        field(
+            "outdated",
+            TEXT_LIST,
+            "[]",
+            "Paths removed first unless the step last ran with the same command and variables.",
+        ),
         field("retry", Shape::Integer, "0", "How often it is tried again."),
         field("outputs", Shape::Map(&Shape::Record(&OUTPUT)), "{}", "Files it must leave, by name."),
         field("finally", Shape::Boolean, "false", "Run it at the end of the build, and after a failure too."),

@@ -142,7 +142,7 @@ impl Writer {
         if !step.cwd.is_empty() {
             option("--cwd", &[&step.cwd]);
         }
-        step.clean.iter().for_each(|path| option("--clean", &[path]));
+        step.clean.iter().chain(&step.outdated).for_each(|path| option("--clean", &[path]));
         step.outputs.iter().for_each(|output| option("--expect", &[&output.glob, &output.count.to_string()]));
         if let Some(jobs) = &step.jobs {
             let (count, tenths) = (jobs.count.unwrap_or_default().to_string(), jobs.tenths_gib_per_job.to_string());
