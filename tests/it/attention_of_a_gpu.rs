@@ -14,14 +14,13 @@ fn ask(arguments: &[&str]) -> Outcome {
 /// TA15
 #[test]
 fn preferring_ck_on_gfx1151_leaves_aotriton_and_says_why() {
-    insta::assert_snapshot!(ask(&["--arch", "gfx1151", "--prefer-ck"]).stdout, @"
+    insta::assert_snapshot!(ask(&["--arch", "gfx1151", "--torch", "2.12.0", "--prefer-ck"]).stdout, @"
     gfx1151: torch's attention uses AOTriton
       because: Composable Kernel is preferred, which changes nothing: torch takes it on gfx90a, gfx942, gfx950 only
       because: AOTriton counts as experimental there
       set: TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1 before torch is imported; else torch warns and takes the math backend
-      from: compat/attention.yaml, aotriton gfx1151 >=2.8, checked 2026-11-22
-      read in: ROCm/aotriton HEAD 30ae96716, README and sources, 0.10b: v2src/util.cc, isArchExperimentallySupported (verified)
-      note: torch 2.7 has AOTriton 0.9, which has nothing for it
+      from: compat/attention.yaml, aotriton gfx1151 >=2.9,<2.13, checked 2026-11-26
+      read in: ROCm/aotriton HEAD 30ae96716, README and sources, 0.11b to 0.11.2b: v3src/util.cc, isArchExperimentallySupported (verified)
     ");
 }
 

@@ -190,7 +190,7 @@ mod tests {
         );
         check(
             |t| t.attention[1].needs = "EXPERIMENTAL".into(),
-            "attention aotriton gfx950 >=2.8,<2.9: needs: `EXPERIMENTAL` is not NAME=VALUE",
+            "attention aotriton gfx950 >=2.7,<2.8: needs: `EXPERIMENTAL` is not NAME=VALUE",
         );
         check(
             |t| t.attention_expects[0].expect.clear(),

@@ -89,12 +89,29 @@ fn left_with_math(compat: &Compat, asked: &Asked<'_>, choice: &mut Choice<'_>) {
             choice.because.push(format!("no torch that is known has {name} for {}", asked.gfx));
         }
         (rows, torch) => {
-            let ranges: Vec<&str> = rows.iter().map(|row| row.torch.as_str()).collect();
+            let ranges = joined(rows.iter().map(|row| row.torch.as_str()));
             let torch = torch.map_or_else(|| "torch".to_owned(), |torch| format!("torch {torch}"));
             choice.because.push(format!("{torch} has no {name} for {}", asked.gfx));
             choice.help = Some(format!("use torch {}", ranges.join(" or ")));
         }
     }
+}
+
+/// Joins ranges where one ends with the version that the next begins with: `>=2.8,<2.9` and `>=2.9` are `>=2.8`.
+fn joined<'a>(ranges: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for range in ranges {
+        let begin = range.split(',').next().and_then(|first| first.strip_prefix(">="));
+        let last = found.last_mut().filter(|last| begin.is_some_and(|at| last.ends_with(&format!(",<{at}"))));
+        match (last, range.find(',')) {
+            (Some(last), end) => {
+                last.truncate(last.rfind(',').unwrap_or(last.len()));
+                last.push_str(end.map_or("", |end| &range[end..]));
+            }
+            (None, _) => found.push(range.to_owned()),
+        }
+    }
+    found
 }
 
 /// The row that holds: where the torch is not known, that of the newest.
@@ -142,7 +159,7 @@ mod tests {
     /// TA15
     #[test]
     fn preferring_ck_on_gfx1151_leaves_aotriton() {
-        check("gfx1151", "", Preference::Ck, |choice| {
+        check("gfx1151", "2.12.0", Preference::Ck, |choice| {
             assert_eq!((library(choice), choice.in_vain), ("aotriton", Some("ck")));
             let why =
                 "Composable Kernel is preferred, which changes nothing: torch takes it on gfx90a, gfx942, gfx950 only";
@@ -172,6 +189,10 @@ mod tests {
             assert_eq!(choice.help.as_deref(), Some("use torch >=2.8"));
         });
         check("gfx1151", "2.8.0+rocm6.4", Preference::None, |choice| assert_eq!(library(choice), "aotriton"));
+        check("gfx1151", "2.13.0", Preference::None, |choice| assert_eq!(choice.row.unwrap().needs, ""));
+        check("gfx1200", "2.8.0", Preference::None, |choice| {
+            assert_eq!((library(choice), choice.help.as_deref()), ("math", Some("use torch >=2.9")));
+        });
         check("gfx1036", "", Preference::None, |choice| {
             assert_eq!(choice.because, ["no torch that is known has AOTriton for gfx1036"]);
         });
@@ -184,7 +205,7 @@ mod tests {
             check("gfx950", torch, Preference::None, |choice| found = choice.row.unwrap().needs.clone());
             found
         };
-        assert_eq!(needs("2.8.0"), "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1");
-        assert_eq!((needs("2.9.1"), needs("")), (String::new(), String::new()));
+        assert_eq!(needs("2.7.1"), "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1");
+        assert_eq!((needs("2.8.0"), needs("")), (String::new(), String::new()));
     }
 }

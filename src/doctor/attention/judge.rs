@@ -6,7 +6,7 @@ use crate::compat::rows::AttentionExpectRow;
 use crate::compat::{Compat, begins};
 use crate::diagnostic::registry::host as codes;
 use crate::diagnostic::{Diagnostic, Place, Source};
-use crate::names::GfxTarget;
+use crate::names::{GfxTarget, Version};
 
 /// What a line is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,7 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
     let log = Log::read(source);
     let gfx = gfx.cloned().or_else(|| log.gfx());
     let torch = log.answer("Torch").map(|answer| answer.text.clone());
+    let release = torch.as_deref().and_then(|torch| torch.parse::<Version>().ok());
     let mut judgement = Judgement { gfx: gfx.clone(), torch, lines: Vec::new(), findings: Vec::new() };
     if let Some(found) = incomplete(&log, source) {
         judgement.findings.push(found);
@@ -69,7 +70,9 @@ pub fn judge<'a>(compat: &'a Compat, source: &Source, gfx: Option<&GfxTarget>) -
         judgement.findings.push(fault.at(whole(source), "").help("name it with `--arch`, such as `--arch gfx1151`"));
         return judgement;
     };
-    let choice = choose(compat, &Asked { gfx: &gfx, torch: None, preference: Preference::None });
+    let chosen = |torch| choose(compat, &Asked { gfx: &gfx, torch, preference: Preference::None });
+    let of_release = chosen(release.as_ref());
+    let choice = if of_release.row.is_some() { of_release } else { chosen(None) };
     let Some(library) = choice.row else {
         let fault = Diagnostic::new(&codes::UNJUDGED_LOG, format!("nothing is expected of attention on {gfx}"));
         let fault = choice.because.into_iter().fold(fault, Diagnostic::note);
