@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::published::{self, Manifests, Prereleases, Reading};
 use super::withdrawals::Withdrawals;
 use super::{Exit, Format, Shell, load};
+use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::names::{DistributionName, GfxTarget, LocalLabel, PythonVersion, RocmVersion};
@@ -110,7 +111,7 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
     let offers = offers.into_wheels();
     published::tell_unread(&offers, compat, sink);
     let wheels = pick::candidates(offers, compat, args.prereleases.mode());
-    let mut machine = machine(args, shell, sink)?;
+    let mut machine = machine(args, compat, shell, sink)?;
     machine.distribution = Some(project(args, &wheels, sink)?);
     shell.say(&format!("looking for {} for {machine}", machine.distribution.as_deref().unwrap_or_default()));
     if let Some(torch) = &machine.foreign_torch {
@@ -146,11 +147,11 @@ fn pick(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit> {
 }
 
 /// This machine or the one told of, with what was given on the command line.
-fn machine(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Machine, Exit> {
+fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<Machine, Exit> {
     let mut machine = match &args.environment {
         Some(path) => {
             let source = load::source(shell, path)?;
-            Machine::from_json(&source.text).map_err(|error| {
+            Machine::from_json(&source.text, compat).map_err(|error| {
                 let message = format!("`{}`: {error}", source.path);
                 sink.push(
                     Diagnostic::new(&codes::BAD_ENVIRONMENT, message)
@@ -163,7 +164,7 @@ fn machine(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Machine, Exit>
         None if args.only_given => Machine::default(),
         None => {
             let facts = sys::host_facts(&sys::HostRoots::default(), &shell.environment, &[]);
-            Machine::of(&crate::host::HostFacts { python: sys::python(&shell.environment), ..facts })
+            Machine::of(&crate::host::HostFacts { python: sys::python(&shell.environment), ..facts }, compat)
         }
     };
     machine.python = args.python.or(machine.python);

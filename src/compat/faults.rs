@@ -157,6 +157,13 @@ fn versions(tables: &Tables, faults: &mut Vec<Fault>) {
         row.expect(is_rocm(&of.rocm), || "it is not a ROCm version such as 6.2 or 6.2.4".to_owned());
         row.expect(of.hip.is_empty() || is_numbers(&of.hip, 2..=4), || format!("hip: `{}` is no version", of.hip));
     }
+    let mut hip = table("hip", tables, faults);
+    for (number, of) in tables.hip.iter().enumerate() {
+        let mut row = hip.row(number, of.rocm.clone(), &of.origin);
+        row.expect(is_numbers(&of.rocm, 2..=2), || "a row is named by major and minor, such as 10.0".to_owned());
+        row.expect(is_numbers(&of.hip, 2..=2), || format!("hip: `{}` is not major and minor", of.hip));
+        row.rocm("rocm", std::slice::from_ref(&of.rocm), &known);
+    }
     let mut builders = table("builders", tables, faults);
     for (number, of) in tables.builders.iter().enumerate() {
         let mut row = builders.row(number, of.image.clone(), &of.origin);

@@ -178,15 +178,23 @@ mod tests {
 
     /// D1, 6.35
     #[test]
-    fn of_31_tags_eight_look_ups_hit_and_four_miss_with_the_nearest_tags() {
-        assert_eq!(Compat::embedded().images("rocm/pytorch").count(), 31);
+    fn of_41_tags_ten_look_ups_hit_and_four_miss_with_the_nearest_tags() {
+        assert_eq!(Compat::embedded().images("rocm/pytorch").count(), 41);
         hit(("7.1.1", "2.9.1", "3.12"), "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.9.1");
         hit(("7.1.1", "2.10.0", "-"), "rocm7.1.1_ubuntu24.04_py3.12_pytorch_release_2.10.0");
         hit(("7.2", "2.9.1", "3.10"), "rocm7.2_ubuntu22.04_py3.10_pytorch_release_2.9.1");
         hit(("7.2", "2.10.0", "3.13"), "rocm7.2_ubuntu24.04_py3.13_pytorch_release_2.10.0");
         hit(("6.0", "-", "-"), "rocm6.0_ubuntu22.04_py3.9_pytorch_2.0.1");
         hit(("7.11.0", "2.11.0", "3.12"), "rocm7.11.0_ubuntu24.04_py3.12_pytorch_release_2.11.0");
-        hit(("10.0", "2.13.0", "3.14"), "rocm10.0_ubuntu26.04_py3.14_pytorch_release_2.13.0");
+        hit(
+            ("10.0", "2.13.0", "3.14"),
+            "rocm10.0_ubuntu26.04_py3.14_pytorch_release_2.13.0@sha256:3174cb7061d94c427da96c0edef4adea28046fa3f3b2ff3948dc4e995665ff8c",
+        );
+        hit(
+            ("10.0", "2.13.0", "3.12"),
+            "rocm10.0_ubuntu24.04_py3.12_pytorch_release_2.13.0@sha256:bbdaba66029f905321be3bbc95206a2d9a56a2bc5300877d146ad24d40db9a12",
+        );
+        hit(("10.1.0", "2.14.0", "3.12"), "rocm10.1.0_ubuntu24.04_py3.12_pytorch_release_2.14.0");
         hit(
             ("7.14", "2.12.0", "3.12"),
             "rocm7.14_ubuntu24.04_py3.12_pytorch_release_2.12.0@sha256:c38eeda81d85f00fbe35d3d50ce42ce59c524e87d810624f4eb5c52fddb3b9ad",

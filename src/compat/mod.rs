@@ -9,6 +9,7 @@
 mod explain;
 pub mod faults;
 mod gfx;
+mod hip;
 mod images;
 pub mod pages;
 pub mod patch;

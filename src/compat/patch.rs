@@ -218,15 +218,15 @@ mod tests {
              python: ["3.8", "3.9", "3.10", "3.11", "3.12"]
              free-threaded: []
         @@ -79,3 +79,9 @@
-             python: ["3.10", "3.11", "3.12", "3.13", "3.14", "3.15"]
+             python: ["3.11", "3.12", "3.13", "3.14", "3.15"]
              free-threaded: ["3.14t", "3.15t"]
-             origin: {status: inferred, source: ti, ref: "nightly channel, HEAD 2026-08-21", checked: 2026-11-21, note: "nightly only at snapshot time"}
+             origin: {status: inferred, source: gh, ref: "pytorch/test-infra pull request 8670 and pytorch/pytorch 194919: ROCm of its nightlies; PyPI: 2.15.0 of 2026-10-28 and its Pythons", checked: 2026-11-26, note: "the ROCm indexes are those of the nightlies before the release"}
         +  - torch: "2.16"
-        +    patches: []
-        +    rocm-index: ["7.2", "7.14"]
-        +    python: ["3.10", "3.11", "3.12", "3.13", "3.14", "3.15"]
+        +    patches: ["2.15.0"]
+        +    rocm-index: ["7.14", "10.0"]
+        +    python: ["3.11", "3.12", "3.13", "3.14", "3.15"]
         +    free-threaded: ["3.14t", "3.15t"]
-        +    origin: {status: inferred, source: ti, ref: "nightly channel, HEAD 2026-08-21", checked: 2026-11-21, note: "nightly only at snapshot time"}
+        +    origin: {status: inferred, source: gh, ref: "pytorch/test-infra pull request 8670 and pytorch/pytorch 194919: ROCm of its nightlies; PyPI: 2.15.0 of 2026-10-28 and its Pythons", checked: 2026-11-26, note: "the ROCm indexes are those of the nightlies before the release"}
         "#);
         let without: Vec<_> = rows.iter().filter(|row| row.torch != "2.3").cloned().collect();
         let patch = TORCH.patch(&rows, &without);

@@ -215,18 +215,18 @@ mod tests {
     #[test]
     fn a_new_patch_a_new_python_and_a_new_index_are_proposed() {
         let rows = Compat::embedded().tables().torch.clone();
-        let pages = [page("7.99", &["torch-2.14.1+rocm7.99-cp315-cp315t-manylinux_2_28_x86_64.whl"])];
+        let pages = [page("7.99", &["torch-2.14.2+rocm7.99-cp315-cp315t-manylinux_2_28_x86_64.whl"])];
         let found = differences(&rows, &pages);
         let columns: Vec<_> = found.iter().map(|d| (d.column, d.added.join(","), d.removed.len())).collect();
         assert_eq!(
             columns,
-            [("patches", "2.14.1".into(), 0), ("rocm-index", "7.99".into(), 0), ("free-threaded", "3.15t".into(), 0)]
+            [("patches", "2.14.2".into(), 0), ("rocm-index", "7.99".into(), 0), ("free-threaded", "3.15t".into(), 0)]
         );
         let rows = updated(&rows, &found, "https://pages.example/whl", "2026-12-01");
         let row = rows.iter().find(|row| row.torch == "2.14").unwrap();
         assert_eq!(row.rocm_index, ["7.2", "7.14", "7.99"]);
         assert_eq!((row.origin.source.as_str(), row.origin.checked.as_str()), ("index", "2026-12-01"));
-        assert!(row.origin.note.contains("cp315"), "what a person noted stays");
+        assert!(row.origin.note.contains("2.14.1+rocm7.2"), "what a person noted stays");
     }
 
     /// A page may name any number of releases: each is looked up, not searched for.

@@ -26,7 +26,7 @@ mod source;
 mod wheels;
 
 pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFamilyRow};
-pub use requirements::{ImportRequirementRow, TorchRequirementRow};
+pub use requirements::{HipRow, ImportRequirementRow, TorchRequirementRow};
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
 };
@@ -45,6 +45,7 @@ pub struct Tables {
     pub torch_requirements: Vec<TorchRequirementRow>,
     pub import_requirements: Vec<ImportRequirementRow>,
     pub rocm: Vec<RocmRow>,
+    pub hip: Vec<HipRow>,
     pub torch_gfx: Vec<GfxRow>,
     pub rocm_gfx: Vec<GfxRow>,
     pub gfx_since: Vec<GfxSinceRow>,
@@ -549,6 +550,7 @@ tables_of_rows!(
     torch_requirements,
     import_requirements,
     rocm,
+    hip,
     torch_gfx,
     rocm_gfx,
     gfx_since,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::rows::{
     ActionRow, GfxRow, LimitRow, Origin, PackageRow, PresetRow, ReachRow, RunnerPoolRow, RunnerRow, SonameRow, Tables,
-    TorchRow,
+    TorchIndexRow, TorchRow,
 };
 use super::torch_abi::TorchSymbols;
 use super::{Because, Verdict};
@@ -113,16 +113,17 @@ impl Compat {
         self.tables.torch.iter().find(|row| row.torch == minor)
     }
 
-    /// Where `torch-from`, one of its words, finds wheels of a version, with `{rocm}` in the address.
-    pub fn torch_index(&self, from: &str, torch: &Version) -> Option<&str> {
+    /// Where `torch-from`, one of its words, finds wheels of a version for a ROCm.
+    pub fn torch_index(&self, from: &str, torch: &Version, rocm: &RocmVersion) -> Option<&TorchIndexRow> {
         let word = match (torch.is_dev(), torch.is_pre()) {
             (true, _) => "nightly",
             (false, true) => "candidate",
             (false, false) => "final",
         };
         let has = |versions: &[String]| versions.is_empty() || versions.iter().any(|version| version == word);
-        let row = self.tables.torch_indexes.iter().find(|row| row.from == from && has(&row.versions));
-        row.map(|row| row.address.as_str())
+        let since = |row: &TorchIndexRow| row.since.parse::<RocmVersion>().ok();
+        let rows = self.tables.torch_indexes.iter().filter(|row| row.from == from && has(&row.versions));
+        rows.filter(|row| since(row).is_none_or(|first| first <= *rocm)).max_by_key(|row| since(row))
     }
 
     /// The row of a package version (by version, or by family for a commit); `package` is the normalized name.

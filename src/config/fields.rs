@@ -234,7 +234,7 @@ const INDEXES: Record = Record {
             "base",
             Shape::Text,
             "",
-            "Where the index of a layout is; `rock-matrix compat list index-templates` shows the layouts.",
+            "Address of the server of a layout, where it is not the public one; `rock-matrix compat list index-templates` shows the layouts and their servers.",
         ),
         optional("find-links", Shape::Text, "", "Address of a page with links to ROCm packages, instead of `rocm`."),
     ],

@@ -129,6 +129,7 @@ pub fn data(
         "withdrawn": withdrawn,
         "weights": weights(&WEIGHTS),
         "reach": reach.collect::<serde_json::Map<_, _>>(),
+        "hip": rules.hip,
         "no_deps": [no_deps_reason(true), no_deps_reason(false)],
         "choices": {
             "rocm": choices.rocm,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::compat::Compat;
 use crate::host::{HostFacts, PythonFacts, gfx_targets};
 use crate::names::{GfxTarget, PythonVersion, RocmVersion, Version};
 
@@ -113,35 +114,43 @@ impl Machine {
     ///
     /// # Errors
     /// When the text is no such report.
-    pub fn from_json(text: &str) -> Result<Self, MachineError> {
+    pub fn from_json(text: &str, compat: &Compat) -> Result<Self, MachineError> {
         let report: Report = serde_json::from_str(text).map_err(|error| MachineError(error.to_string()))?;
         let gfx = report.overrides.runtime_gfx.map_or(report.build.gfx, |target| vec![target]);
         let installed = report.rocm.first().map(|rocm| rocm.version.as_str());
         let python = report.python.filter(|python| !python.version.is_empty());
-        Ok(Self::of_parts(python.as_ref(), &gfx, installed, report.hip_version.as_deref()))
+        Ok(Self::of_parts(python.as_ref(), &gfx, installed, report.hip_version.as_deref(), compat))
     }
 
     /// The machine with these facts. An override of the runtime counts, because programs see nothing else.
-    pub fn of(facts: &HostFacts) -> Self {
+    pub fn of(facts: &HostFacts, compat: &Compat) -> Self {
         let gfx: Vec<String> = match facts.overrides.runtime_target() {
             Ok(Some(target)) => vec![target.to_string()],
             _ => gfx_targets(facts).iter().map(ToString::to_string).collect(),
         };
         let installed = facts.rocm.first().map(|rocm| rocm.version.as_str());
-        Self::of_parts(facts.python.as_ref(), &gfx, installed, facts.hip_version.as_deref())
+        Self::of_parts(facts.python.as_ref(), &gfx, installed, facts.hip_version.as_deref(), compat)
     }
 
-    fn of_parts(python: Option<&PythonFacts>, gfx: &[String], rocm: Option<&str>, hip: Option<&str>) -> Self {
+    fn of_parts(
+        python: Option<&PythonFacts>,
+        gfx: &[String],
+        rocm: Option<&str>,
+        hip: Option<&str>,
+        compat: &Compat,
+    ) -> Self {
+        let of_hip = |hip: &str| compat.rocm_of_hip(&rocm_of(hip)?);
         let named = python.and_then(|python| python.torch.as_deref());
         let torch = named.and_then(|torch| torch.parse::<InstalledTorch>().ok());
         let torch_hip = python.and_then(|python| python.torch_hip.as_deref());
         // torch's wheels bring their ROCm along, and an extension loads the libraries that torch has loaded.
         let of_torch = torch.as_ref().and_then(|torch| torch.rocm.clone());
-        let of_torch = of_torch.or_else(|| torch_hip.map(minor_of).and_then(rocm_of));
-        let of_system = rocm.map(|text| text.split('-').next().unwrap_or_default()).or(hip.map(minor_of));
+        let of_torch = of_torch.or_else(|| torch_hip.and_then(of_hip));
+        let installed = rocm.map(|text| text.split('-').next().unwrap_or_default());
+        let of_system = installed.map_or_else(|| hip.and_then(of_hip), rocm_of);
         let free = python.is_some_and(|python| python.free_threaded);
         Self {
-            rocm: of_torch.or_else(|| of_system.and_then(rocm_of)),
+            rocm: of_torch.or(of_system),
             foreign_torch: torch.as_ref().filter(|_| torch_hip.is_none()).and_then(|torch| torch.foreign.clone()),
             torch: torch.map(|torch| torch.series),
             python: python.and_then(|p| format!("{}{}", p.version, if free { "t" } else { "" }).parse().ok()),
@@ -152,11 +161,6 @@ impl Machine {
             ..Self::default()
         }
     }
-}
-
-/// Major and minor of a HIP version: those of the ROCm it belongs to (`matrices/compat/rocm.yaml`, column `hip`).
-fn minor_of(hip: &str) -> &str {
-    hip.match_indices('.').nth(1).map_or(hip, |(end, _)| &hip[..end])
 }
 
 /// The numbers in front, `6.4.1` of `6.4.1.git123` and `7.2` of `7.2rc1`.

@@ -85,6 +85,8 @@ pub struct Reach {
 pub struct Rules {
     /// By `about when`: `rocm newer-minor`.
     pub reach: BTreeMap<String, Reach>,
+    /// HIP and ROCm minors that differ, `7.15` and `10.0`.
+    pub hip: Vec<[String; 2]>,
 }
 
 impl Rules {
@@ -95,7 +97,8 @@ impl Rules {
             let said = format!("{} ({}, checked {})", row.why, row.origin.status.word(), row.origin.checked);
             (name, Reach { fits: row.fits, said })
         };
-        Self { reach: compat.tables().reach.iter().map(row).collect() }
+        let hip = compat.hip_pairs().map(|(hip, rocm)| [hip.to_owned(), rocm.to_owned()]).collect();
+        Self { reach: compat.tables().reach.iter().map(row).collect(), hip }
     }
 
     /// What is known of a wheel in this case; nothing known means that it does not fit.

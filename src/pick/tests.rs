@@ -383,19 +383,27 @@ fn a_report_of_doctor_is_read_and_the_torch_that_is_installed_decides_over_the_s
         "rocm": [{"folder": "/opt/rocm", "version": "7.2.1-43"}], "hip_version": "7.2.53211",
         "python": {"version": "3.13", "free_threaded": true, "platform": "linux_x86_64", "libc": "glibc 2.39",
                    "torch": "2.9.1+rocm6.4", "torch_hip": "6.4.43482"}}"#;
-    let seen = Machine::from_json(report).unwrap();
+    let compat = &Compat::embedded();
+    let seen = Machine::from_json(report, compat).unwrap();
     let shown = "Python 3.13t, torch 2.9, ROCm 6.4, gfx1100, linux_x86_64, glibc 2.39";
     assert_eq!((seen.to_string(), seen.foreign_torch), (shown.to_owned(), None));
-    let rocm = |text: &str| Machine::from_json(text).unwrap().rocm.map(|rocm| rocm.to_string());
+    let rocm = |text: &str| Machine::from_json(text, compat).unwrap().rocm.map(|rocm| rocm.to_string());
     assert_eq!(rocm(&report.replace("+rocm6.4", "")).as_deref(), Some("6.4"), "out of torch's HIP");
     assert_eq!(rocm(r#"{"build": {}, "rocm": [{"version": "7.2.1-43"}]}"#).as_deref(), Some("7.2.1"));
     assert_eq!(rocm(r#"{"build": {}, "hip_version": "7.2.53211-abc"}"#).as_deref(), Some("7.2"));
+    let torch = |version: &str, hip: &str| {
+        let python = format!(r#"{{"version": "3.12", "torch": "{version}", "torch_hip": "{hip}"}}"#);
+        rocm(&format!(r#"{{"build": {{}}, "python": {python}}}"#))
+    };
+    assert_eq!(torch("2.13.0", "7.15.26333").as_deref(), Some("10.0"), "HIP counts on its own");
+    assert_eq!(torch("2.14.0+rocm10.1.0", "7.16.26385").as_deref(), Some("10.1.0"));
+    assert_eq!(torch("2.99.0", "7.99.1"), None, "a HIP that no row has");
     assert_eq!(rocm(r#"{"build": {}}"#), None);
     for text in ["", "[]", "{}", "doctor"] {
-        assert!(Machine::from_json(text).is_err(), "{text}");
+        assert!(Machine::from_json(text, compat).is_err(), "{text}");
     }
     let cpu = r#"{"build": {}, "python": {"version": "3.12", "torch": "2.9.1+cpu"}}"#;
-    assert_eq!(Machine::from_json(cpu).unwrap().foreign_torch.as_deref(), Some("2.9.1+cpu"));
+    assert_eq!(Machine::from_json(cpu, compat).unwrap().foreign_torch.as_deref(), Some("2.9.1+cpu"));
 }
 
 #[test]

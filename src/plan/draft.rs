@@ -52,7 +52,7 @@ impl<'a> Drafting<'a> {
             options,
             changes: Changes::new(config, universe),
             further: Further::new(config, profile, universe),
-            refused: Refused::new(universe, compat),
+            refused: Refused::new(universe, compat, config.platform),
             at,
             runner_axis: named("runner"),
             gpu_axis: named("gpu"),

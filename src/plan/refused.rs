@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use crate::compat::Compat;
 use crate::compat::rows::UnsupportedFamilyRow;
+use crate::config::Platform;
 use crate::diagnostic::registry::plan as codes;
 use crate::matrix::{Cell, Excluded, Universe};
 
@@ -18,14 +19,16 @@ pub(super) struct Refused<'a> {
 }
 
 impl<'a> Refused<'a> {
-    pub(super) fn new(universe: &Universe, compat: &'a Compat) -> Self {
+    pub(super) fn new(universe: &Universe, compat: &'a Compat, platform: Platform) -> Self {
         let named = |row: &'a UnsupportedFamilyRow| {
             let axis = universe.axes().iter().position(|column| column.name == row.axis)?;
             let is =
                 |value: &Option<crate::config::AxisValue>| value.as_ref().is_some_and(|value| value.text == row.value);
             Some((axis, universe.axes()[axis].values.iter().position(is)?, row))
         };
-        Self { compat, rows: compat.tables().unsupported_families.iter().filter_map(named).collect() }
+        let rows = compat.tables().unsupported_families.iter();
+        let is_for = |row: &&UnsupportedFamilyRow| row.platform.is_empty() || row.platform == platform.word();
+        Self { compat, rows: rows.filter(is_for).filter_map(named).collect() }
     }
 
     /// The numbers of the rows that speak about a cell, as bits.

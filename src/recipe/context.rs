@@ -449,11 +449,7 @@ pub(super) fn values_of(job: &Job, document: &RecipeDocument, compat: &Compat, s
         ("indexes", json!(job.settings.indexes)),
         (
             "device_extras",
-            json!(if job.settings.device_extras {
-                job.gfx.iter().map(|target| format!("device-{}", target.processor())).collect::<Vec<_>>()
-            } else {
-                Vec::new()
-            }),
+            json!(if job.settings.device_extras { super::prepare::device_extras(job) } else { Vec::new() }),
         ),
         ("gfx", json!(job.gfx.iter().map(ToString::to_string).collect::<Vec<_>>())),
         ("rocm", text(job.rocm.as_ref().map(ToString::to_string))),

@@ -1,8 +1,11 @@
 //! What stands before a recipe's own steps: tools, Python, torch, each from where the matrix file says.
 
+use itertools::Itertools as _;
+
 use super::context::Site;
 use super::step::Step;
 use crate::compat::Compat;
+use crate::compat::rows::TorchIndexRow;
 use crate::config::recipe::RecipeDocument;
 use crate::config::{Platform, PythonFrom, TorchFrom};
 use crate::names::{PythonVersion, RocmVersion, Version};
@@ -109,7 +112,28 @@ fn manylinux_python(python: PythonVersion) -> String {
 pub(super) fn index_of<'a>(job: &'a Job, torch: &Version, compat: &'a Compat) -> Option<&'a str> {
     let (from, indexes) = (job.settings.torch_from, &job.settings.indexes);
     let named = if from == TorchFrom::AmdIndex { indexes.get("rocm") } else { indexes.get("torch") };
-    named.map(String::as_str).or_else(|| compat.torch_index(from.word(), torch))
+    named.map(String::as_str).or_else(|| Some(index_row(job, torch, compat)?.address.as_str()))
+}
+
+fn index_row<'a>(job: &Job, torch: &Version, compat: &'a Compat) -> Option<&'a TorchIndexRow> {
+    compat.torch_index(job.settings.torch_from.word(), torch, job.rocm.as_ref()?)
+}
+
+/// Returns the requirement of torch on AMD's index: wheels of several ROCm versions differ by their local version there,
+/// and device code is in packages of its own, which an extra asks for.
+fn amd_requirement(job: &Job, torch: &Version, rocm: &RocmVersion, row: Option<&TorchIndexRow>) -> String {
+    let has_extras = job.settings.device_extras || row.is_some_and(|row| row.device_extras);
+    let extras: Vec<String> = if has_extras { device_extras(job) } else { Vec::new() };
+    let extras = if extras.is_empty() { String::new() } else { format!("[{}]", extras.join(",")) };
+    let [major, minor, patch, _] = rocm.parts();
+    let local = row.map(|row| row.local.replace("{rocm}", &format!("{major}.{minor}.{patch}"))).unwrap_or_default();
+    let local = if local.is_empty() { local } else { format!("+{local}") };
+    format!("torch{extras}=={torch}{local}")
+}
+
+/// Returns the extras of the packages with device code for a job's targets, `device-gfx942`.
+pub(super) fn device_extras(job: &Job) -> Vec<String> {
+    job.gfx.iter().map(|target| format!("device-{}", target.processor())).unique().collect()
 }
 
 fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec<Step> {
@@ -126,7 +150,10 @@ fn torch_steps(job: &Job, torch: &Version, python: &str, compat: &Compat) -> Vec
             argv.extend([requirement, "--index-url".to_owned(), index]);
         }
         (TorchFrom::AmdIndex, Some(rocm)) => {
-            argv.extend([requirement, "--find-links".to_owned(), address.replace("{rocm}", rocm.as_str())]);
+            let row = index_row(job, torch, compat);
+            let option = if row.is_some_and(|row| row.links) { "--find-links" } else { "--index-url" };
+            let address = address.replace("{rocm}", rocm.as_str());
+            argv.extend([amd_requirement(job, torch, rocm, row), option.to_owned(), address]);
         }
     }
     let install = Step { stage: "torch".to_owned(), argv, retries: 2, ..Step::default() };

@@ -206,14 +206,14 @@ impl Pinned<'_> {
         }
     }
 
-    /// What is taken for a ROCm. Archives are named by its minor.
-    pub fn taken(&self, rocm: &RocmVersion) -> Taken<'_> {
+    /// Returns the build that torch takes for a ROCm. Archives are named by the minor of its HIP.
+    pub fn taken(&self, rocm: &RocmVersion, compat: &Compat) -> Taken<'_> {
         let versions: Vec<(RocmVersion, &Build)> = self
             .builds
             .iter()
             .filter_map(|build| Some((build.rocm.strip_prefix("rocm").unwrap_or(&build.rocm).parse().ok()?, build)))
             .collect();
-        let wanted = rocm.minor();
+        let wanted = compat.hip_of(rocm).unwrap_or_else(|| rocm.minor());
         if let Some((_, build)) = versions.iter().find(|(version, _)| *version == wanted) {
             return Taken::Archive(build);
         }
@@ -529,7 +529,7 @@ mod tests {
     }
 
     fn taken(path: &str, text: &str, rocm: &str) -> String {
-        with(&[(path, text)], &[], |pinned| match pinned.taken(&rocm.parse().unwrap()) {
+        with(&[(path, text)], &[], |pinned| match pinned.taken(&rocm.parse().unwrap(), &Compat::embedded()) {
             Taken::Archive(build) if build.sum == Sum::Absent => "absent".to_owned(),
             Taken::Archive(build) => pinned.archive(build, "x86_64"),
             Taken::Clamped(build) => format!("clamped {}", pinned.archive(build, "x86_64")),

@@ -146,6 +146,9 @@ fn reports() -> Vec<Value> {
         python("\"2.9.1+rocm6.4\"", "\"6.4.43482\""),
         python("\"2.15.0.dev20261101\"", "\"7.2.53211-abc\""),
         python("\"2.10.0a0+git123\"", "null"),
+        python("\"2.13.0\"", "\"7.15.26333\""),
+        python("\"2.14.0\"", "\"7.16.26385-abc\""),
+        python("\"2.99.0\"", "\"7.99.1\""),
         python("\"2.9.1+cpu\"", "null"),
         python("\"2.5.1+cu124\"", "null"),
         python("\"not a version\"", "null"),
@@ -153,6 +156,8 @@ fn reports() -> Vec<Value> {
         r#"{"build": {"gfx": ["gfx1151"]}, "overrides": {"runtime_gfx": "gfx1100"}, "hip_version": "5.2.21153"}"#
             .to_owned(),
         r#"{"build": {}, "python": null, "rocm": [{"version": "6"}]}"#.to_owned(),
+        r#"{"build": {}, "hip_version": "7.15.26333"}"#.to_owned(),
+        r#"{"build": {}, "hip_version": "8"}"#.to_owned(),
         r#"{"build": {}, "python": {"version": "3", "libc": "musl"}}"#.to_owned(),
         "{}".to_owned(),
         "[]".to_owned(),
@@ -160,7 +165,7 @@ fn reports() -> Vec<Value> {
         String::new(),
     ];
     let known = |report: String| {
-        let expected = Machine::from_json(&report).ok().map(|machine| {
+        let expected = Machine::from_json(&report, &Compat::embedded()).ok().map(|machine| {
             json!({
                 "rocm": machine.rocm.map(|rocm| rocm.to_string()),
                 "torch": machine.torch.map(|torch| torch.to_string()),

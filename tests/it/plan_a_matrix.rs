@@ -595,7 +595,7 @@ fn an_unknown_torch_fails_strictly_and_is_kept_with_a_warning_leniently() {
 /// M24
 #[test]
 fn an_unknown_rocm_is_unknown_and_not_illegal() {
-    for (rocm, near) in [("6.2.9", "6.2"), ("11.0", "10.1")] {
+    for (rocm, near) in [("6.2.9", "6.2"), ("11.0", "10.2")] {
         let text = |mode: &str| {
             matrix(&format!(
                 "unknown: {mode}\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"{rocm}\"]\n"

@@ -365,8 +365,18 @@ fn an_index_is_a_layout_below_a_base_or_an_address() {
     assert!(told.contains(expected), "{told}");
     let told = shown(&multi.replace("whl-multi-arch", "v2"), 1);
     assert!(told.contains("is the index of one family, and the job"), "{told}");
-    let told = shown("indexes: {rocm: v2}\n", 1);
-    assert!(told.contains("`v2` is a layout of indexes, and nothing says where it is"), "{told}");
+    let public = "gfx: [gfx110X-dgpu]\nindexes: {rocm: v2}\n";
+    assert!(
+        shown(public, 0).contains("install https://rocm.nightlies.amd.com/v2/gfx110X-dgpu/"),
+        "{}",
+        shown(public, 0)
+    );
+    let next = "gfx: [gfx942]\nindexes: {rocm: whl-next}\n";
+    let stable = "install https://stable.repo.amd.com/rocm/whl-next/ device-gfx942 gfx942";
+    assert!(shown(next, 0).contains(stable), "{}", shown(next, 0));
+    let of_stream = format!("release-type: prerelease\n{next}");
+    let told = shown(&of_stream, 0);
+    assert!(told.contains("install https://rc.repo.amd.com/rocm/whl-next/ device-gfx942"), "{told}");
     let both = "indexes: {rocm: \"https://a.example.org\", find-links: \"https://b.example.org\"}\n";
     assert!(shown(both, 1).contains("`rocm` and `find-links` both say"), "{}", shown(both, 1));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::super::{Exit, Format, Shell};
+use super::super::{Exit, Format, Shell, load};
 use super::{Args, machine};
 use crate::diagnostic::registry::{host, release as codes};
 use crate::diagnostic::{Diagnostic, Place, Severity, Sink};
@@ -25,7 +25,7 @@ pub(super) fn pick(folder: &Path, args: &Args, shell: &Shell, sink: &mut Sink) -
     }
     let asked = Asked {
         distribution: args.distribution.as_ref().map(DistributionName::normalized),
-        python: machine(args, shell, sink)?.python,
+        python: machine(args, load::compat(shell)?, shell, sink)?.python,
         label: args.label.clone(),
     };
     let found = newest(&wheels, &asked);

@@ -215,7 +215,7 @@ impl Args {
                 .iter()
                 .map(|build| archive(&build.rocm, pinned.archive(build, &self.cpu), &build.sum))
                 .collect(),
-            taken: self.rocm.as_ref().map(|rocm| self.taken(pinned, rocm, sink)),
+            taken: self.rocm.as_ref().map(|rocm| self.taken(pinned, rocm, compat, sink)),
             images: pinned
                 .images
                 .iter()
@@ -251,7 +251,7 @@ impl Args {
     }
 
     /// What is taken for a ROCm, in words.
-    fn taken(&self, pinned: &Pinned<'_>, rocm: &RocmVersion, sink: &mut Sink) -> String {
+    fn taken(&self, pinned: &Pinned<'_>, rocm: &RocmVersion, compat: &Compat, sink: &mut Sink) -> String {
         let others = || {
             let there = pinned.builds.iter().filter(|build| build.sum != Sum::Absent);
             let names: Vec<&str> = there.map(|build| build.rocm.as_str()).collect();
@@ -265,7 +265,7 @@ impl Args {
                     .help(format!("build it from source, or take a ROCm that has one: {}", others())),
             );
         };
-        match pinned.taken(rocm) {
+        match pinned.taken(rocm, compat) {
             Taken::Archive(build) | Taken::Clamped(build) if build.sum == Sum::Absent => {
                 missing(format!("the digest of {} is only zeros", pinned.archive(build, &self.cpu)));
                 "unavailable".to_owned()

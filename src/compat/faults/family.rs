@@ -42,7 +42,11 @@ pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
     }
     let mut unsupported = table("unsupported-families", tables, faults);
     for (number, of) in tables.unsupported_families.iter().enumerate() {
-        let mut row = unsupported.row(number, format!("{} {}", of.axis, of.value), &of.origin);
+        let name = format!("{} {} {}", of.axis, of.value, of.platform);
+        let mut row = unsupported.row(number, name.trim_end().to_owned(), &of.origin);
+        if !of.platform.is_empty() {
+            platform(&mut row, &of.platform);
+        }
         row.expect(!of.families.is_empty(), || "families: there is none".to_owned());
         for family in &of.families {
             known(&mut row, family);
@@ -53,5 +57,11 @@ pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
         let mut row = templates.row(number, of.name.clone(), &of.origin);
         row.expect(of.template.starts_with("{base}/"), || "template: it begins with `{base}/`".to_owned());
         row.expect(!of.name.contains("://"), || "the name is an address".to_owned());
+        row.expect(of.base.is_empty() || of.base.starts_with("https://"), || {
+            format!("base: `{}` does not begin with `https://`", of.base)
+        });
+        row.expect(!of.base.contains("{stream}") || !of.stream.is_empty(), || {
+            "stream: a base with `{stream}` needs the one of builds that belong to none".to_owned()
+        });
     }
 }

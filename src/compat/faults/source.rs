@@ -80,10 +80,15 @@ fn pins(tables: &Tables, faults: &mut Vec<Fault>) {
     }
     let mut indexes = table("torch-indexes", tables, faults);
     for (number, of) in tables.torch_indexes.iter().enumerate() {
-        let mut row =
-            indexes.row(number, format!("{} {}", of.from, of.versions.join(" ")).trim_end().to_owned(), &of.origin);
-        row.expect(of.address.contains("://") && of.address.contains("{rocm}"), || {
+        let words = [of.from.as_str(), &of.versions.join(" "), &of.since];
+        let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let mut row = indexes.row(number, name, &of.origin);
+        let names_rocm = of.address.contains("{rocm}") || of.local.contains("{rocm}") || !of.since.is_empty();
+        row.expect(of.address.contains("://") && names_rocm, || {
             format!("address: `{}` is no address with `{{rocm}}` in it", of.address)
+        });
+        row.expect(of.since.is_empty() || is_numbers(&of.since, 2..=4), || {
+            format!("since: `{}` is not a ROCm version such as 7.14", of.since)
         });
         for word in &of.versions {
             row.expect(VERSIONS.contains(&word.as_str()), || {

@@ -66,6 +66,9 @@ pub struct UnsupportedFamilyRow {
     pub axis: String,
     /// `release/2.13`.
     pub value: String,
+    /// `linux` or `windows`; empty: both.
+    #[serde(default)]
+    pub platform: String,
     pub families: Vec<String>,
     pub origin: Origin,
 }
@@ -77,6 +80,12 @@ pub struct IndexTemplateRow {
     pub name: String,
     /// With `{base}`, and `{family}` or `{stream}` where these are parts of the address.
     pub template: String,
+    /// The public server of the layout, with `{stream}` where each stream has one; a matrix file may name another.
+    #[serde(default)]
+    pub base: String,
+    /// The stream of builds that belong to none.
+    #[serde(default)]
+    pub stream: String,
     /// Whether device code is asked for by an extra for each target.
     #[serde(default)]
     pub device_extras: bool,

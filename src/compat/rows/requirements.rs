@@ -1,4 +1,4 @@
-//! Rows about versions that packages require of each other.
+//! Rows about versions that packages require of each other, and about the HIP of a ROCm.
 //!
 //! This file is also compiled into the build script, so it uses nothing of the crate.
 
@@ -43,5 +43,16 @@ pub struct ImportRequirementRow {
     pub otherwise: String,
     /// Versions with which the package was imported.
     pub tried: Vec<String>,
+    pub origin: Origin,
+}
+
+/// The HIP minor of a ROCm minor whose number is another one.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HipRow {
+    /// `10.0`.
+    pub rocm: String,
+    /// `7.15`.
+    pub hip: String,
     pub origin: Origin,
 }

@@ -156,8 +156,20 @@ pub struct TorchIndexRow {
     /// Whose versions it is for: `final`, `candidate` or `nightly`; none: all.
     #[serde(default)]
     pub versions: Vec<String>,
-    /// With `{rocm}` in it.
+    /// The first ROCm it is for; of several rows for the same versions the last that is not later counts.
+    #[serde(default)]
+    pub since: String,
+    /// With `{rocm}` in it, unless the wheels of several ROCm versions share one index.
     pub address: String,
+    /// The local version of its wheels, with `{rocm}` in it; empty: the version alone names one wheel.
+    #[serde(default)]
+    pub local: String,
+    /// Whether the address is a page of links for `--find-links`, not an index.
+    #[serde(default)]
+    pub links: bool,
+    /// Whether device code is in packages of its own, named by an extra for each target.
+    #[serde(default)]
+    pub device_extras: bool,
     pub origin: Origin,
 }
 

@@ -148,13 +148,15 @@ impl Reader<'_> {
                 found.extend(self.index_address(node).map(|address| (key.text.clone(), address)));
                 continue;
             };
-            let Some(base) = &base else {
+            let Some(base) = base.as_deref().or(Some(&layout.base).filter(|base| !base.is_empty()).map(String::as_str))
+            else {
                 let message = format!("`{text}` is a layout of indexes, and nothing says where it is");
                 self.fault(&codes::BAD_INDEX, node, message, "add `base:` with the address before it");
                 continue;
             };
             device_extras |= layout.device_extras;
-            let stream = release_type.map(|row| row.stream.as_str()).unwrap_or_default();
+            let stream = release_type.map(|row| row.stream.as_str()).filter(|stream| !stream.is_empty());
+            let stream = stream.unwrap_or(&layout.stream);
             let address = layout.template.replace("{base}", base.trim_end_matches('/')).replace("{stream}", stream);
             found.insert(key.text.clone(), address);
         }

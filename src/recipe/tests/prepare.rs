@@ -24,16 +24,18 @@ fn each_source_of_python_has_its_own_step() {
 /// D8
 #[test]
 fn the_index_has_the_exact_suffix_of_the_facts() {
-    let torch = |rocm, torch, more| argv(&made(&flash_attn("2.8.3", rocm, torch, "ck", more)).unwrap(), "torch");
+    let torch = |rocm: &str, torch: &str, more: &str| {
+        argv(&made(&flash_attn("2.8.3", rocm, torch, "ck", more)).unwrap(), "torch")
+    };
     assert_eq!(
         torch("6.2.4", "2.6.0", ""),
         "/rock/venv/bin/python -m pip install torch==2.6.0 --index-url https://download.pytorch.org/whl/rocm6.2.4"
     );
     assert!(torch("7.1.1", "2.10.0", "").ends_with("/whl/rocm7.1"));
     assert_eq!(
-        torch("7.2", "2.15.0.dev20261101", "unknown: lenient"),
+        torch("7.14", "2.15.0.dev20261101", "unknown: lenient"),
         "/rock/venv/bin/python -m pip install --pre torch==2.15.0.dev20261101 --index-url \
-         https://download.pytorch.org/whl/nightly/rocm7.2"
+         https://download.pytorch.org/whl/nightly/rocm7.14"
     );
     assert_eq!(
         torch("7.2", "2.14.0rc1", "unknown: lenient"),
@@ -44,6 +46,23 @@ fn the_index_has_the_exact_suffix_of_the_facts() {
     assert!(
         torch("6.2", "2.5.1", "torch-from: amd-index")
             .ends_with("--find-links https://repo.radeon.com/rocm/manylinux/rocm-rel-6.2/")
+    );
+    let amd = |rocm, torch_version, more: &str| {
+        let more = format!("torch-from: amd-index\n{more}");
+        let line = torch(rocm, torch_version, &more);
+        line.strip_prefix("/rock/venv/bin/python -m pip install ").unwrap_or(&line).to_owned()
+    };
+    assert_eq!(
+        amd("7.14.0", "2.12.0", "gfx: [gfx942, gfx950]\nrocm-precision: patch"),
+        "torch[device-gfx942,device-gfx950]==2.12.0+rocm7.14.0 --index-url https://repo.amd.com/rocm/whl-multi-arch/"
+    );
+    assert_eq!(
+        amd("10.1", "2.14.0", "gfx: [gfx942]"),
+        "torch[device-gfx942]==2.14.0+rocm10.1.0 --index-url https://stable.repo.amd.com/rocm/whl-next/"
+    );
+    assert_eq!(
+        amd("10.1", "2.14.0rc2", "gfx: [gfx942]\nunknown: lenient"),
+        "torch[device-gfx942]==2.14.0rc2 --index-url https://rc.repo.amd.com/rocm/whl-next/"
     );
     let mirror = "indexes: {torch: \"https://mirror.example.org/rocm{rocm}\"}";
     assert!(torch("6.2", "2.5.1", mirror).ends_with("--index-url https://mirror.example.org/rocm6.2"));

@@ -59,7 +59,7 @@ function machineOf(texts) {
 }
 
 // The same texts out of what `rock-matrix doctor --format json` prints. Throws what a person is told.
-function textsOfReport(json) {
+function textsOfReport(json, data) {
   const wrong = (why) => new Error(`This is not what “rock-matrix doctor --format json” prints: ${why}.`);
   let report;
   try {
@@ -73,10 +73,6 @@ function textsOfReport(json) {
   const python = isObject(report.python) && text(report.python.version) ? report.python : {};
   const torch = text(python.torch);
   const local = torch && torch.includes("+") ? torch.slice(torch.indexOf("+") + 1) : null;
-  const minorOf = (hip) => hip && hip.split(".").slice(0, 2).join(".");
-  const installed = Array.isArray(report.rocm) && report.rocm[0] ? text(report.rocm[0].version) : null;
-  const ofTorch = local && local.startsWith("rocm") ? local.slice(4) : minorOf(text(python.torch_hip));
-  const ofSystem = installed !== null ? installed.split("-")[0] : minorOf(text(report.hip_version));
   const rocmOf = (value) => {
     const numbers = [];
     for (const part of (value || "").split(".")) {
@@ -86,6 +82,23 @@ function textsOfReport(json) {
     const found = read.rocm(numbers.slice(0, 3).join("."));
     return found && found.text;
   };
+  // The ROCm of a HIP has the same minor, but where the facts have another; a later HIP than the first of these that
+  // they do not have says nothing.
+  const rocmOfHip = (hip) => {
+    const found = rocmOf(hip);
+    if (!found) return null;
+    const [major, minor] = found.split(".");
+    const pair = data.hip.find(([known]) => known === `${major}.${minor}`);
+    if (pair) return pair[1];
+    const isEarlier = ([known]) => {
+      const [first, second] = known.split(".").map(Number);
+      return Number(major) < first || (Number(major) === first && Number(minor) < second);
+    };
+    return data.hip.every(isEarlier) ? `${major}.${minor}` : null;
+  };
+  const installed = Array.isArray(report.rocm) && report.rocm[0] ? text(report.rocm[0].version) : null;
+  const ofTorch = local && local.startsWith("rocm") ? local.slice(4) : rocmOfHip(text(python.torch_hip));
+  const ofSystem = installed !== null ? installed.split("-")[0] : rocmOfHip(text(report.hip_version));
   const runtime = isObject(report.overrides) ? text(report.overrides.runtime_gfx) : null;
   const targets = runtime !== null ? [runtime] : Array.isArray(report.build.gfx) ? report.build.gfx.filter(text) : [];
   const known = (name, value) => (value && read[name](value) ? read[name](value).text : null);

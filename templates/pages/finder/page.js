@@ -292,7 +292,7 @@ function showRows(indexes, anew) {
 
 function readReport() {
   try {
-    const found = textsOfReport(element("report").value);
+    const found = textsOfReport(element("report").value, data);
     element("paste-fault").textContent = "";
     element("paste").open = false;
     change({ ...found, distribution: texts.distribution, backend: texts.backend });

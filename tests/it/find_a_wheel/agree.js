@@ -23,7 +23,7 @@ for (const { texts, expected } of cases) {
 for (const { report, expected } of reports) {
   let found = null;
   try {
-    found = page.textsOfReport(report);
+    found = page.textsOfReport(report, data);
   } catch {}
   check(report, found, expected);
 }
