@@ -94,6 +94,22 @@ fn a_library_that_no_system_of_the_claim_has_must_come_along_unless_another_pack
     assert_eq!(checked(&found, &[]), []);
 }
 
+#[test]
+fn a_plugin_that_needs_a_python_module_of_its_wheel_is_a_note() {
+    let plugin = |needed: &str| Library::new().soname("libplugin.so").needs(needed, &[]).linked(LIBC).build();
+    let module = || extension().soname("libdemo.so");
+    let wheel = named(MANY, &module()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
+    is_told(&wheel, &[], "R105", "note");
+    // Without this SONAME the loader does not know that it is the same library.
+    let unnamed = named(MANY, &extension()).executable("demo/plugins/libplugin.so", plugin("libdemo.so"));
+    is_told(&unnamed, &[], "R105", "error");
+    let imported = named(MANY, &module()).executable(
+        "demo/_other.cpython-312-x86_64-linux-gnu.so",
+        Library::extension("_other").needs("libdemo.so", &[]).linked(LIBC).build(),
+    );
+    is_told(&imported, &[], "R105", "error");
+}
+
 /// W3
 #[test]
 fn libraries_for_another_processor_or_c_library_than_the_name_are_errors_where_no_other_counts() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Subject, numbers};
 use crate::audit::inspect::{FileFacts, FileKind, libraries};
+use crate::audit::library::Library;
 use crate::audit::search::{from_origin, is_data};
 use crate::audit::select::family_of;
 use crate::audit::tree::is_libpython;
@@ -141,6 +142,15 @@ fn from_elsewhere(subject: Subject<'_>, verdict: &Verdict<'_>) -> Vec<Diagnostic
         let (lying, elsewhere): (Vec<_>, Vec<_>) =
             lacking.map(|name| (name.as_str(), lies_at(subject, name))).partition(|(_, place)| place.is_some());
         for (name, place) in lying.into_iter().filter_map(|(name, place)| Some((name, place?))) {
+            if library.extension.is_none() && is_module(subject, name, place) {
+                let message = format!(
+                    "it needs {name}, a Python module of the wheel (`{place}`): it can be loaded after that module is \
+                     imported, and not before"
+                );
+                let finding = subject.on_member(&codes::LIBRARY_FROM_ELSEWHERE, &file.path, message);
+                found.push(finding.severity(Severity::Note));
+                continue;
+            }
             let message =
                 format!("it needs {name}, which lies in the wheel as `{place}`, where its search path does not lead");
             found.push(
@@ -165,6 +175,13 @@ fn lies_at<'a>(subject: Subject<'a>, name: &str) -> Option<&'a str> {
     let is_named = |path: &str| path.rsplit('/').next() == Some(name);
     let mut found = subject.libraries().filter(|(path, one)| is_named(path) || one.soname.as_deref() == Some(name));
     found.next().map(|(path, _)| path)
+}
+
+/// Returns whether the library at a path is a Python module of this name: once it is imported, the loader takes it for every
+/// need of its SONAME (`ld.so(8)`), wherever the search path leads.
+fn is_module(subject: Subject<'_>, name: &str, place: &str) -> bool {
+    let is_it = |library: &Library| library.extension.is_some() && library.soname.as_deref() == Some(name);
+    subject.libraries().any(|(path, library)| path == place && is_it(library))
 }
 
 /// What the libraries are for, where a claimed tag is for another system, C library or processor.

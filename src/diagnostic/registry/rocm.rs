@@ -63,7 +63,7 @@ pub const PURELIB_WITH_LIBRARIES: Code = Code::warning(
 pub const LIBRARY_FROM_ELSEWHERE: Code = Code::error(
     "R105",
     "library-from-elsewhere",
-    "The file name promises systems of a policy, and a library of the wheel needs another one that is not on all of these systems (PEP 600) and that it does not find in the wheel, where its search path does not lead even if it is there. The import fails where it is not installed by chance. Libraries of ROCm, torch and the like are left out of this: other packages bring them, by the presets of `--exclude-preset`. Of several platforms in the name the oldest is told.\n\nBring the library along with `rock-matrix wheel repair`, link it statically, or say with `--exclude` that another package brings it.",
+    "The file name promises systems of a policy, and a library of the wheel needs another one that is not on all of these systems (PEP 600) and that it does not find in the wheel, where its search path does not lead even if it is there. The import fails where it is not installed by chance. Libraries of ROCm, torch and the like are left out of this: other packages bring them, by the presets of `--exclude-preset`. Of several platforms in the name the oldest is told.\n\nA plugin that needs a Python module of the same wheel is a note: it loads once the module is imported, as plugins of triton need `libtriton.so`.\n\nBring the library along with `rock-matrix wheel repair`, link it statically, or say with `--exclude` that another package brings it.",
 );
 /// A search path of the machine that built the wheel.
 pub const ABSOLUTE_RPATH: Code = Code::error(
