@@ -256,10 +256,10 @@ fn flash_attn_and_extensions_for_hip_are_built_by_pip() {
     family.tree("upstream", &what, &files.map(|name| (name, b"".as_slice())));
     let commit = commit_all(&family, "upstream");
     let repository = family.path("upstream").display().to_string();
-    let axes = format!("flash-attn: [\"fa2:{commit}\"], torch: [\"2.8.0\"], backend: [triton]");
+    let axes = format!("flash-attn: [\"fa2:{commit}\"], torch: [\"2.10.0\"], backend: [triton]");
     matrix("flash-attn", "flash-attn", &axes, &format!("repository: {repository}"));
     family.build(0, &[]);
-    let wheel = format!("flash_attn-2.8.4+rocm70torch2.8git{}triton-py3-none-any.whl", &commit[..7]);
+    let wheel = format!("flash_attn-2.8.4+rocm70torch2.10git{}triton-py3-none-any.whl", &commit[..7]);
     assert_eq!(family.wheels().into_keys().collect::<Vec<_>>(), [wheel]);
     let called = family.called("flash-attn-git");
     let names = ["BUILD_TARGET", "FLASH_ATTENTION_FORCE_BUILD", "FLASH_ATTENTION_TRITON_AMD_ENABLE", "GPU_ARCHS"];

@@ -11,7 +11,7 @@ use fake_github::model::state::sha_of;
 use fake_github::model::{Github, Settings};
 use fake_github::server::Server;
 
-const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+const MATRIX: &str = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  \
                       python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";
 /// A reason that a shell, YAML and HTML each would take for something else.
 const REASON: &str = "it's \"<b>\" & $(worn) `out`";

@@ -103,7 +103,7 @@ fn pip_would_take_a_wheel_of_any_torch_from_one_page_that_has_all() {
 fn pip_refuses_a_wheel_whose_bytes_are_not_those_of_the_index() {
     let project = project();
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
-    let name = "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl";
+    let name = "flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl";
     let mut bytes = std::fs::read(project.path("release").join(name)).unwrap();
     bytes.push(0);
     let project = project.bytes(&format!("release/{name}"), &bytes);
@@ -137,10 +137,10 @@ fn an_index_of_its_own_is_written_once_and_forgets_what_is_gone() {
     let project = project();
     let first = project.run(&["index", "build", "dist"]).exits(0);
     assert!(first.stdout.starts_with("wrote dist/simple: 21 pages\n"), "{}", first.stdout);
-    assert!(project.has("dist/flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl.metadata"));
+    assert!(project.has("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl.metadata"));
     let second = project.run(&["index", "build", "dist"]).exits(0);
     assert!(second.stdout.starts_with("dist/simple is up to date: 21 pages"), "{}", second.stdout);
-    std::fs::remove_file(project.path("dist/flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl")).unwrap();
+    std::fs::remove_file(project.path("dist/flash_attn-2.8.3+rocm62torch2.5triton-py3-none-any.whl")).unwrap();
     project.run(&["index", "build", "dist"]).exits(0);
     assert!(!project.has("dist/simple/rocm6.2-torch2.5") && project.has("dist/simple/rocm6.2-torch2.6"));
 }
@@ -180,9 +180,7 @@ fn links_below_an_address_name_no_metadata_where_there_is_none() {
     project.run(&["index", "build", "dist", "--out", "site", "--base-url", base, "--no-metadata"]).exits(0);
     let page = project.read("site/rocm6.2-torch2.5/flash-attn/index.html");
     assert!(
-        page.contains(
-            "href=\"https://example.org/o/r/releases/download/v1/flash_attn-2.7.4.post1%2Brocm62torch2.5triton"
-        )
+        page.contains("href=\"https://example.org/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm62torch2.5triton")
     );
     assert!(!page.contains("core-metadata"));
     assert!(!project.files().iter().any(|file| file.ends_with(".metadata")));
@@ -203,8 +201,13 @@ fn the_landing_page_shows_the_line_that_installs_and_why_it_is_so() {
     let project = project();
     project.run(&["publish", "--to", "release", "dist"]).exits(0);
     let page = project.read("release/simple/index.html");
-    assert!(page.contains("pip install flash-attn --no-deps --index-url"));
-    assert!(page.contains("Install torch 2.5 for this accelerator first."));
+    let lines: Vec<&str> = page.lines().filter(|line| line.contains("2.8.3+rocm62torch2.5triton --extra")).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    <pre><code>pip install flash-attn==2.8.3+rocm62torch2.5triton --extra-index-url <span data-index="rocm6.2-torch2.5/">ADDRESS-OF-THIS-PAGE/rocm6.2-torch2.5/</span></code></pre>
+    <pre><code>pip install torch==2.5.1+rocm6.2 flash-attn==2.8.3+rocm62torch2.5triton --extra-index-url <span data-index="rocm6.2-torch2.5/">ADDRESS-OF-THIS-PAGE/rocm6.2-torch2.5/</span> --extra-index-url https://download.pytorch.org/whl/rocm6.2</code></pre>
+    "#);
+    assert!(page.contains("An installer keeps a torch 2.5 that is installed"), "{page}");
+    assert!(page.contains("<pre><code>export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n</code></pre>"), "{page}");
     assert!(page.find("rocm7.14-torch2.14").unwrap() < page.find("rocm7.2-torch2.10").unwrap());
     assert!(page.find("rocm7.2-torch2.10").unwrap() < page.find("rocm7.2-torch2.9").unwrap());
 }

@@ -586,7 +586,7 @@ fn one_cell(version: &str, more: &str) -> String {
 }
 
 fn triton() -> String {
-    one_cell("2.8.3", "torch-from: host\npython-from: host\n").replace("rocm: [", "backend: [triton], rocm: [")
+    one_cell("2.7.4.post1", "torch-from: host\npython-from: host\n").replace("rocm: [", "backend: [triton], rocm: [")
 }
 
 /// A wheel made by hand: one module, no dependencies.

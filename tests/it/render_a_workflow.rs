@@ -12,7 +12,7 @@ use crate::support::{Project, assert_file};
 /// One Triton wheel, with whatever fields a story adds.
 fn matrix(fields: &str) -> String {
     format!(
-        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\"]\n  \
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  python: [\"3.11\"]\n  \
          torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n{fields}"
     )
 }
@@ -315,7 +315,7 @@ fn refused(project: &Project, arguments: &[&str]) -> String {
 
 #[test]
 fn options_differ_only_between_workflows() {
-    let two = |fields: &str| project("").file("matrices/other.yaml", &matrix(fields).replace("2.8.3", "2.7.4"));
+    let two = |fields: &str| project("").file("matrices/other.yaml", &matrix(fields).replace("2.7.4.post1", "2.7.4"));
     let told = refused(&two("workflow: {cache: on}\n"), &[]);
     assert!(told.contains("error[P040 options-differ]: files of one workflow differ in `workflow`\n"), "{told}");
     let told = refused(&two("release: {pages: true}\n"), &[]);
@@ -325,7 +325,7 @@ fn options_differ_only_between_workflows() {
 
 #[test]
 fn files_that_cannot_share_a_workflow_are_told_once_with_the_command_for_each() {
-    let version = |fields: &str, version: &str| matrix(fields).replace("2.8.3", version);
+    let version = |fields: &str, version: &str| matrix(fields).replace("2.7.4.post1", version);
     let fields = "workflow: {tags: [\"wheels-*\"]}\nrelease: {make-latest: \"false\"}\n";
     let project = project("")
         .file("matrices/it's other.yaml", &version(fields, "2.7.4"))
@@ -551,7 +551,7 @@ fn a_workflow_larger_than_github_reads_is_not_written_and_one_half_as_large_is_t
     };
     let run = |count: usize| {
         let project = files(count).iter().enumerate().fold(Project::new(), |project, (number, path)| {
-            project.file(path, &matrix("").replace("\"2.8.3\"", &format!("\"2.8.3.post{number}\"")))
+            project.file(path, &matrix("").replace("\"2.7.4.post1\"", &format!("\"2.7.4.post{number}\"")))
         });
         let paths = files(count);
         let arguments = ["render", "workflow", "--out", "w.yml"].into_iter().chain(paths.iter().map(String::as_str));

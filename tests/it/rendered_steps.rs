@@ -11,7 +11,7 @@ use crate::support::Project;
 /// The workflow of one Triton wheel, with whatever fields a story adds.
 fn workflow(fields: &str) -> Value {
     let matrix = format!(
-        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.11\"]\n  \
+        "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  python: [\"3.11\"]\n  \
          torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n{fields}"
     );
     let text = Project::new().file("matrices/m.yaml", &matrix).run(&["render", "workflow"]).exits(0).stdout;

@@ -246,7 +246,7 @@ fn rows_of_wheels_that_cannot_be_evaluated_are_told_once_a_file() {
 
 #[test]
 fn files_whose_wheels_are_checked_in_other_ways_do_not_share_a_workflow() {
-    let flash = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes: {flash-attn: [\"2.8.3\"], python: [\"3.11\"], torch: \
+    let flash = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes: {flash-attn: [\"2.7.4.post1\"], python: [\"3.11\"], torch: \
                  [\"2.5.1\"], rocm: [\"6.2\"], backend: [triton]}\n";
     let project = project("[gfx942]").file("matrices/flash-attn.yaml", flash);
     let said = project.run(&["render", "workflow"]).exits(1).stderr;
