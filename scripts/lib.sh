@@ -89,6 +89,40 @@ need_cargo() {
   exit 3
 }
 
+# The torch that the label of the quickstart's wheel names, and what pip downloads for it: 22 files.
+torch_of_label=2.5.1
+torch_download='3.0 GB'
+
+# `torch_environment LOG`: an environment with PyPI's torch of the label, installed once and kept in the cache. Sets
+# `torch_env`; where it cannot be made, says why in one line and returns 1.
+torch_environment() {
+  local log=$1 python
+  python=$("$host_python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+  torch_env=$cache/pypi-torch/torch-$torch_of_label-$python
+  [ ! -f "$torch_env/complete" ] || return 0
+  note "downloads PyPI's torch $torch_of_label, for CUDA: $torch_download in 22 files, once, 5.1 GB in $torch_env"
+  rm -rf "$torch_env"
+  mkdir -p "$(dirname "$torch_env")" "$(dirname "$log")"
+  if "$host_python" -m venv "$torch_env" >>"$log" 2>&1 &&
+    "$torch_env/bin/pip" install -q --disable-pip-version-check --no-cache-dir "torch==$torch_of_label" >>"$log" 2>&1; then
+    touch "$torch_env/complete"
+  else
+    say "torch $torch_of_label could not be installed from PyPI: $(tail -n 1 "$log")"
+    return 1
+  fi
+}
+
+# `fresh_torch_environment DIR`: a new environment that has the torch of `torch_environment` and nothing else. Its files
+# are links to those, so that it takes no time and no room.
+fresh_torch_environment() {
+  rm -rf "$1"
+  cp -al "$torch_env" "$1"
+  # The programs of an environment name its Python by path.
+  rm -f "$1"/bin/pip* "$1"/bin/activate*
+  printf '#!/bin/sh\nexec "%s/bin/python" -m pip "$@"\n' "$1" >"$1/bin/pip"
+  chmod +x "$1/bin/pip"
+}
+
 # `7 s` or `2 min 05 s`.
 duration() {
   if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi

@@ -57,11 +57,14 @@ async function choose() {
     await page.getByLabel("Python", { exact: true }).selectOption("3.12");
     await page.getByLabel("GPU", { exact: true }).selectOption("gfx942");
     const line = await command(page);
-    assert.match(line, /^pip install --no-deps https:\S+\/flash_attn-2\.8\.3%2Brocm64torch2\.9-cp312-cp312-manylinux_2_28_x86_64\.whl$/);
-    assert.match(await page.locator("#answer").textContent(), /With --no-deps, because .* without ROCm\./);
+    assert.match(line, /^pip install https:\S+\/flash_attn-2\.8\.3%2Brocm64torch2\.9-cp312-cp312-manylinux_2_28_x86_64\.whl$/);
+    const lines = await page.locator("#answer .command code").allTextContents();
+    assert.match(lines[1], /^pip install torch==2\.9\.1\+rocm6\.4 https:\S+ --extra-index-url https:\/\/download\.pytorch\.org\/whl\/rocm6\.4$/);
+    assert.equal(lines.length, 2);
     assert.match(new URL(page.url()).hash, /^#distribution=flash-attn&rocm=6\.4&torch=2\.9&python=3\.12&gfx=gfx942$/);
     await page.getByLabel("Backend", { exact: true }).selectOption("triton");
     assert.match(await command(page), /torch2\.9triton-py3-none-any\.whl$/);
+    assert.equal(await page.locator("#answer .command code").last().textContent(), "export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE");
     await page.getByRole("button", { name: "Start over" }).click();
     assert.equal(await counted(page), "3,000 of 3,000 wheels");
     assert.equal(new URL(page.url()).hash, "");
