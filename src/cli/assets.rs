@@ -188,6 +188,10 @@ fn asset(
         Some((_, Row::Whole(told))) => known_contents(path, &wheel, told, known.texts()),
         _ => None,
     };
+    let whole = match found {
+        Some((_, Row::Whole(told))) => Some(&told.asset),
+        _ => None,
+    };
     let (contents, digest, size_bytes, is_known) = match (told, found) {
         (Some((contents, digest)), Some((size_bytes, _))) => (contents, digest, size_bytes, true),
         (None, Some((size_bytes, Row::Digest(digest)))) => {
@@ -217,8 +221,10 @@ fn asset(
         uploaded: None,
         origin: None,
         is_of_sdk,
+        run_time: whole.and_then(|asset| asset.file.run_time.clone()),
     };
-    Some((Asset { shown, digest, file, label }, is_known))
+    let gfx_read = whole.and_then(|asset| asset.gfx_read.clone());
+    Some((Asset { shown, digest, file, label, gfx_read }, is_known))
 }
 
 /// The name of a wheel that installers take, or what is wrong with it and what to do.
@@ -308,7 +314,7 @@ fn archive(
     let named = IndexFile::named(name, project, version, kind);
     let is_of_sdk = is_of_sdk(&named.project.normalized(), compat);
     let file = IndexFile { digest: Some(digest), size_bytes, is_of_sdk, ..named };
-    Some((Asset { shown, digest, file, label: None }, is_known))
+    Some((Asset { shown, digest, file, label: None, gfx_read: None }, is_known))
 }
 
 /// Checks the members of an archive, and returns whether it has no errors.

@@ -6,10 +6,11 @@ use std::time::Duration;
 use super::targets::{Targets, targets};
 use super::{Exit, Shell, load};
 use crate::compat::{Compat, Surroundings, Variable, Variables, advice};
+use crate::config::RunTime;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::registry::{facts, host};
 use crate::diagnostic::{Diagnostic, Place, counted};
-use crate::names::is_absolute;
+use crate::names::{WheelName, WheelNameError, is_absolute};
 use crate::render::{self, Taker};
 use crate::sys;
 
@@ -26,7 +27,9 @@ Examples:
   rock-matrix env --profile bench --format env-file   for docker run --env-file
   rock-matrix env --profile bench --format yaml       for a workflow
   rock-matrix env --profile run --python .venv/bin/python --gfx gfx942
-                                                      the folder that the SDK's packages name")]
+                                                      the folder that the SDK's packages name
+  rock-matrix env --profile run --wheel flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl
+                                                      with what this wheel needs")]
 pub(super) struct Args {
     /// The purpose, such as run, debug, bench or bench-ck
     #[arg(long, value_name = "PROFILE")]
@@ -43,6 +46,9 @@ pub(super) struct Args {
     /// The gfx targets, with `;`, commas or blanks between
     #[arg(long, value_name = "TARGETS", value_parser = targets)]
     gfx: Option<Targets>,
+    /// Add the variables that this wheel needs, given by its name or path, such as flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl
+    #[arg(long, value_name = "WHEEL", value_parser = wheel)]
+    wheel: Vec<WheelName>,
     /// Another value for a variable, or one more
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
@@ -85,6 +91,12 @@ fn folder(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("there is no folder".to_owned()) } else { Ok(text.to_owned()) }
 }
 
+/// The name of a wheel that is named or whose file is.
+fn wheel(text: &str) -> Result<WheelName, String> {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    name.parse().map_err(|error: WheelNameError| error.reason)
+}
+
 fn setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -110,6 +122,13 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     };
     let gfx = args.gfx.as_ref().map(|targets| targets.0.clone()).unwrap_or_default();
     let mut variables = compat.variables(&args.profile, &Surroundings { rocm, gfx });
+    for wheel in &args.wheel {
+        let needs = RunTime::of_wheel(wheel, &compat.rocm_versions());
+        if needs.env.is_empty() {
+            shell.say(&format!("no variable is known that {wheel} needs"));
+        }
+        put(&needs.env.into_iter().collect::<Vec<_>>(), &mut variables);
+    }
     put(&args.set, &mut variables);
     let text = match args.format.taker() {
         None => render::environment_json(&args.profile, &variables.set, &variables.left_out),

@@ -231,12 +231,12 @@ fn libc(kind: LibcKind, text: &str) -> Result<Libc, String> {
 fn told(wheel: &Candidate, machine: &Machine, decision: &Decision, passed_over: &[PassedOver]) -> String {
     let offer = &wheel.offer;
     let mut text = format!("{}\n", offer.file);
-    if offer.url.is_empty() {
-        text.push_str("\n  nothing says where it can be fetched from\n");
+    if let Some(lines) = wheel.install_lines() {
+        text.push_str(&format!("{}\n\n{}", offer.url, pick::for_machine(lines, wheel, machine)));
     } else {
-        text.push_str(&format!("{}\n\n  {}\n", offer.url, pick::install_line(&offer.url)));
+        text.push_str("\n  nothing says where it can be fetched from\n");
     }
-    text.push_str(&format!("\n{}\n", pick::no_deps_reason(wheel.torch.is_some())));
+    text.push_str(&pick::run_time_text(&wheel.run_time));
     for note in decision.fits.iter().take(1).flat_map(|fit| &fit.notes) {
         text.push_str(&format!("note: {}: {}\n", note.axis, note.text));
     }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::Format;
+use crate::compat::{Compat, InstallLines};
 use crate::diagnostic::render::visible;
-use crate::index::{Folder, IndexFile, Installing, Yanked};
+use crate::index::{Folder, IndexFile, Installing, Yanked, ways};
 use crate::names::percent_encode;
 use crate::publish::{Change, Changes, INDEX, Release};
 
@@ -29,6 +29,7 @@ pub(super) struct Told<'a> {
     pub(super) release: &'a Release,
     pub(super) changes: &'a Changes,
     pub(super) dry_run: bool,
+    pub(super) compat: &'a Compat,
 }
 
 #[derive(Serialize)]
@@ -50,39 +51,60 @@ pub(super) struct IndexDocument {
     folder: String,
     url: String,
     projects: BTreeSet<String>,
-    /// What is written behind `pip install`.
+    /// The lines that install each project.
     #[serde(skip)]
-    install: Vec<String>,
+    install: Vec<InstallLines>,
 }
 
 /// The folders of the index below `root`, in its order, with the projects that are offered there.
-pub(super) fn indexes<'a>(files: impl Iterator<Item = &'a IndexFile>, root: &Path) -> Vec<IndexDocument> {
-    let mut projects: BTreeMap<&Folder, BTreeMap<String, Installing>> = BTreeMap::new();
-    let offered = files.filter(|file| file.yanked == Yanked::No && file.is_listed());
-    // Files of one project mostly stand beside each other.
-    for file in offered.dedup_by(|a, b| a.folder == b.folder && a.project == b.project) {
-        projects.entry(&file.folder).or_default().insert(file.project.normalized(), Installing::of(file));
+pub(super) fn indexes<'a>(
+    files: impl Iterator<Item = &'a IndexFile>,
+    root: &Path,
+    compat: &Compat,
+) -> Vec<IndexDocument> {
+    let mut folders: BTreeMap<&Folder, BTreeMap<String, Vec<&IndexFile>>> = BTreeMap::new();
+    for file in files.filter(|file| file.yanked == Yanked::No && file.is_listed()) {
+        folders.entry(&file.folder).or_default().entry(file.project.normalized()).or_default().push(file);
     }
     let root = file_url(root);
-    let document = |(folder, projects): (&Folder, BTreeMap<String, Installing>)| IndexDocument {
-        folder: folder.to_string(),
-        url: format!("{root}{}/", percent_encode(folder.to_string())),
-        install: projects.iter().filter_map(|(name, way)| way.words(name, projects.values().copied())).collect(),
-        projects: projects.into_keys().collect(),
+    let document = |(folder, projects): (&Folder, BTreeMap<String, Vec<&IndexFile>>)| {
+        let url = format!("{root}{}/", percent_encode(folder.to_string()));
+        let kinds: Vec<Installing> = projects.values().map(|files| Installing::of(files[0])).collect();
+        let lines = projects.iter().zip(&kinds).flat_map(|((name, files), kind)| match kind {
+            Installing::Alone if *folder != Folder::Any => ways(name, files, compat)
+                .iter()
+                .map(|way| InstallLines::new(&way.requirement, Some(&url), way.torch.as_ref()))
+                .collect(),
+            kind => {
+                let words = kind.words(name, kinds.iter().copied());
+                let line = |words: String| InstallLines {
+                    with_torch: format!("pip install {words} --index-url {url}"),
+                    from_nothing: None,
+                };
+                words.map(line).into_iter().collect::<Vec<_>>()
+            }
+        });
+        IndexDocument {
+            folder: folder.to_string(),
+            install: lines.collect(),
+            url,
+            projects: projects.keys().cloned().collect(),
+        }
     };
-    projects.into_iter().map(document).collect()
+    folders.into_iter().map(document).collect()
 }
 
 /// The lines that install from them, if there is anything to install.
 pub(super) fn install_lines(indexes: &[IndexDocument]) -> String {
+    let lines = || indexes.iter().flat_map(|index| &index.install);
     if indexes.is_empty() {
         return String::new();
     }
     let mut text = "install with:\n".to_owned();
-    for index in indexes {
-        for words in &index.install {
-            text.push_str(&format!("  pip install {words} --index-url {}\n", index.url));
-        }
+    text.extend(lines().map(|lines| format!("  {}\n", lines.with_torch)));
+    if lines().any(|lines| lines.from_nothing.is_some()) {
+        text.push_str("with torch, where there is none:\n");
+        text.extend(lines().filter_map(|lines| Some(format!("  {}\n", lines.from_nothing.as_ref()?))));
     }
     text
 }
@@ -120,7 +142,11 @@ impl Told<'_> {
             replaced: names(true, true),
             removed: names(true, false),
             same: self.changes.same.len(),
-            indexes: indexes(self.release.assets.iter().map(|asset| &asset.file), &self.folder.join(INDEX)),
+            indexes: indexes(
+                self.release.assets.iter().map(|asset| &asset.file),
+                &self.folder.join(INDEX),
+                self.compat,
+            ),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod faults;
 mod gfx;
 mod hip;
 mod images;
+mod install;
 pub mod pages;
 pub mod patch;
 pub mod policy;
@@ -24,6 +25,7 @@ mod verdict;
 
 pub use explain::{Answer, Question};
 pub use images::ImageTag;
+pub use install::{InstallLines, TorchWheel};
 pub use requirements::ImportQuestion;
 pub use run_time::{LeftOut, Surroundings, Variable, Variables, advice, begins};
 pub use store::Compat;

@@ -15,6 +15,7 @@ mod profile;
 mod read;
 pub mod recipe;
 mod reference;
+mod run_time;
 pub mod syntax;
 
 pub use issue::{Requested, requested};
@@ -24,3 +25,4 @@ pub use places::Places;
 pub use profile::{Backend, Profile};
 pub use read::{docker_argument_fault, read};
 pub use reference::{reference, schema};
+pub use run_time::RunTime;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::recipe::WheelDocument;
-use super::{CheckProfile, Leaves, VersionFrom};
+use super::{CheckProfile, Leaves, RunTime, VersionFrom};
 
 /// The planning side of a recipe document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub struct Backend {
     pub levers: Vec<String>,
     /// The checks a built wheel must pass, in order.
     pub gates: Vec<super::Gate>,
+    /// Needs of the installed package.
+    pub run_time: RunTime,
 }
 
 impl Profile {

@@ -9,7 +9,7 @@ use crate::compat::Compat;
 use crate::names::{RocmVersion, percent_encode, to_base64};
 use crate::pick::{
     Accelerator, Candidate, GfxCode, GilBuild, LibcKind, PythonRange, Rules, TorchSeries, WEIGHTS, Weights,
-    no_deps_reason,
+    torch_sentence,
 };
 
 /// Raised when a field goes away or changes its meaning.
@@ -118,6 +118,14 @@ pub fn data(
     });
     column("python", &python);
     column("backend", &|wheel| json!(wheel.backend));
+    column("official_torch", &|wheel| match &wheel.official_torch {
+        Some(torch) => json!([torch.requirement, torch.index]),
+        None => Value::Null,
+    });
+    column("run_time", &|wheel| {
+        let needs = || json!([wheel.run_time.sentence(), wheel.run_time.assignments().collect::<Vec<_>>()]);
+        if wheel.run_time.is_empty() { Value::Null } else { needs() }
+    });
     columns.insert("rank".to_owned(), wheels.iter().map(|wheel| wheel.rank).collect());
     columns.insert("size".to_owned(), wheels.iter().map(|wheel| wheel.offer.size_bytes.unwrap_or(0)).collect());
     let digest = |wheel: &Candidate| wheel.offer.digest.map_or_else(String::new, |digest| to_base64(digest.as_bytes()));
@@ -130,7 +138,7 @@ pub fn data(
         "weights": weights(&WEIGHTS),
         "reach": reach.collect::<serde_json::Map<_, _>>(),
         "hip": rules.hip,
-        "no_deps": [no_deps_reason(true), no_deps_reason(false)],
+        "about_torch": [torch_sentence(true), torch_sentence(false)],
         "choices": {
             "rocm": choices.rocm,
             "torch": choices.torch,

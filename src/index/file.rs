@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Folder, Links};
+use crate::config::RunTime;
 use crate::names::{Digest, DistributionName, Version, WheelName};
 
 /// A file that the index lists.
@@ -38,6 +39,8 @@ pub struct IndexFile {
     /// Whether it is a package of the ROCm SDK. Those need each other and nothing else, and a label of theirs names the
     /// build that all of them are of.
     pub is_of_sdk: bool,
+    /// Its needs at run time, where a plan or a manifest says so.
+    pub run_time: Option<Arc<RunTime>>,
 }
 
 impl IndexFile {
@@ -58,6 +61,7 @@ impl IndexFile {
             uploaded: None,
             origin: None,
             is_of_sdk: false,
+            run_time: None,
         }
     }
 
@@ -67,6 +71,9 @@ impl IndexFile {
         self.version.share(&other.version);
         if let FileKind::Wheel(wheel) = &mut self.kind {
             wheel.version.share(&self.version);
+        }
+        if self.run_time == other.run_time {
+            self.run_time.clone_from(&other.run_time);
         }
         if self.folder == other.folder {
             self.folder.clone_from(&other.folder);

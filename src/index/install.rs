@@ -1,6 +1,11 @@
 //! What is written behind `pip install` for a project of an index.
 
-use super::{FileKind, IndexFile};
+use std::collections::BTreeMap;
+
+use super::{FileKind, Folder, IndexFile};
+use crate::compat::{Compat, TorchWheel};
+use crate::config::RunTime;
+use crate::names::LabelParts;
 
 /// How a project is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,7 +29,8 @@ impl Installing {
         }
     }
 
-    /// The words behind `pip install`; none where another project of the folder brings this one along.
+    /// Returns the words behind `pip install` for what the folder's index is enough for; none where another project of
+    /// the folder brings this one along, or where [`ways`] has the lines.
     pub fn words(self, project: &str, folder: impl IntoIterator<Item = Self>) -> Option<String> {
         match self {
             // The index has nothing to build it with, and the packages need each other and nothing else.
@@ -35,9 +41,61 @@ impl Installing {
     }
 }
 
+/// A way to install a project from a folder: the newest version of one backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// The backend that the label names.
+    pub backend: Option<String>,
+    /// As installers take it: `flash-attn==2.8.3+rocm62torch2.5`. The label makes it a version of this index alone.
+    pub requirement: String,
+    /// Its torch in the official index.
+    pub torch: Option<TorchWheel>,
+    /// Its needs at run time.
+    pub run_time: RunTime,
+}
+
+/// Returns a way for each backend of a project in a folder of labelled files, the default backend first; `files` are in
+/// the order of the index, the newest last.
+pub fn ways(project: &str, files: &[&IndexFile], compat: &Compat) -> Vec<Way> {
+    let known = compat.rocm_versions();
+    let mut newest: BTreeMap<Option<String>, &IndexFile> = BTreeMap::new();
+    for file in files {
+        let FileKind::Wheel(wheel) = &file.kind else { continue };
+        let parts = wheel.label().and_then(|label| LabelParts::parse(&label, &known).ok());
+        let Some(parts) = parts.map(|parsed| parsed.parts) else { continue };
+        let place = newest.entry(parts.backend).or_insert(file);
+        if place.version <= file.version {
+            *place = file;
+        }
+    }
+    let way = |(backend, file): (Option<String>, &IndexFile)| {
+        let told = file.run_time.as_deref().cloned();
+        Way {
+            requirement: format!("{project}=={}", file.version),
+            torch: match &file.folder {
+                Folder::Rocm(rocm, Some(torch)) if !torch.is_pre() && !is_for_windows(file) => {
+                    compat.official_torch(&torch.minor(), rocm)
+                }
+                _ => None,
+            },
+            run_time: told.unwrap_or_else(|| RunTime::of_shipped(&file.project, backend.as_deref())),
+            backend,
+        }
+    };
+    newest.into_iter().map(way).collect()
+}
+
+/// Returns whether it is a wheel for Windows, for which the official index has no torch for ROCm.
+fn is_for_windows(file: &IndexFile) -> bool {
+    matches!(&file.kind, FileKind::Wheel(wheel) if wheel.platform.tags().iter().all(|tag| tag.starts_with("win")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::Installing::{Alone, Chooses, Chosen};
+    use super::ways;
+    use crate::compat::Compat;
+    use crate::index::testing::file;
 
     #[test]
     fn packages_of_the_sdk_come_by_the_one_that_chooses_and_all_others_alone() {
@@ -46,5 +104,21 @@ mod tests {
         assert_eq!(words(Chosen, &[Alone]).as_deref(), Some("x --no-deps"));
         assert_eq!(words(Chosen, &[Chosen, Chooses]), None);
         assert_eq!(words(Chooses, &[Chooses]).as_deref(), Some("'x[libraries,devel]' --no-build-isolation"));
+    }
+
+    #[test]
+    fn the_newest_version_of_each_backend_is_pinned_by_its_label() {
+        let names = [
+            "flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl",
+            "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+            "flash_attn-2.7.4+rocm62torch2.5-cp311-cp311-linux_x86_64.whl",
+        ];
+        let files = names.map(|name| file(name, "6.2", "2.5"));
+        let found = ways("flash-attn", &files.iter().collect::<Vec<_>>(), &Compat::embedded());
+        let lines: Vec<&str> = found.iter().map(|way| way.requirement.as_str()).collect();
+        let triton = "flash-attn==2.7.4.post1+rocm62torch2.5triton";
+        assert_eq!(lines, ["flash-attn==2.8.3+rocm62torch2.5", triton]);
+        assert!(found.iter().all(|way| way.torch.as_ref().unwrap().requirement == "torch==2.5.1+rocm6.2"));
+        assert!(found[0].run_time.is_empty() && !found[1].run_time.is_empty());
     }
 }

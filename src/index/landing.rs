@@ -4,7 +4,9 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::escape::Html;
-use super::{Folder, Installing, Named, Yanked};
+use super::install::{Way, ways};
+use super::{Folder, IndexFile, Installing, Named, Yanked};
+use crate::compat::{Compat, TorchWheel};
 use crate::template::{TemplateError, render};
 
 /// The mark by which a page of ours is known: what `<meta name="generator">` says.
@@ -27,16 +29,31 @@ struct FolderView {
 #[derive(Serialize)]
 struct ProjectView {
     name: Html,
-    /// What is written behind `pip install`; empty where another project brings this one along.
+    /// What is written behind `pip install` with this index alone; empty where `ways` has the lines, and where another
+    /// project brings this one along.
     install: Html,
+    ways: Vec<WayView>,
     versions: Vec<Html>,
     requires: Vec<Html>,
 }
 
+#[derive(Serialize)]
+struct WayView {
+    /// Empty where the project has one backend.
+    backend: Html,
+    requirement: Html,
+    /// Empty for a wheel that is for no torch.
+    torch: Html,
+    torch_requirement: Html,
+    torch_index: Html,
+    needs: Html,
+    assignments: Vec<Html>,
+}
+
 /// Renders the page for files that are sorted. What is withdrawn is not shown.
-pub(super) fn page(files: &[Named<'_>]) -> Result<String, TemplateError> {
+pub(super) fn page(files: &[Named<'_>], compat: &Compat) -> Result<String, TemplateError> {
     let offered: Vec<&Named<'_>> = files.iter().filter(|(_, file)| file.yanked == Yanked::No).collect();
-    let folders = offered.chunk_by(|(_, a), (_, b)| a.folder == b.folder).map(folder).collect();
+    let folders = offered.chunk_by(|(_, a), (_, b)| a.folder == b.folder).map(|files| folder(files, compat)).collect();
     render(
         "landing.html",
         include_str!("../../templates/pages/landing.html"),
@@ -44,25 +61,46 @@ pub(super) fn page(files: &[Named<'_>]) -> Result<String, TemplateError> {
     )
 }
 
-fn folder(files: &[&Named<'_>]) -> FolderView {
+fn folder(files: &[&Named<'_>], compat: &Compat) -> FolderView {
     let folder = &files[0].1.folder;
-    let ways: Vec<Installing> = files.iter().map(|(_, file)| Installing::of(file)).unique().collect();
+    let kinds: Vec<Installing> = files.iter().map(|(_, file)| Installing::of(file)).unique().collect();
     FolderView {
         name: Html::of(&folder.to_string()),
         title: Html::of(&folder.title()),
-        why: Html::of(&why(folder, &ways)),
-        projects: files.chunk_by(|(a, _), (b, _)| a == b).map(|files| project(files, &ways)).collect(),
+        why: Html::of(&why(folder, &kinds)),
+        projects: files.chunk_by(|(a, _), (b, _)| a == b).map(|files| project(files, &kinds, compat)).collect(),
     }
 }
 
-fn project(files: &[&Named<'_>], ways: &[Installing]) -> ProjectView {
+fn project(files: &[&Named<'_>], kinds: &[Installing], compat: &Compat) -> ProjectView {
     let (name, file) = files[0];
-    let words = Installing::of(file).words(name, ways.iter().copied());
+    let own: Vec<&IndexFile> = files.iter().map(|(_, file)| *file).collect();
+    let ways = match Installing::of(file) {
+        Installing::Alone => ways(name, &own, compat),
+        Installing::Chooses | Installing::Chosen => Vec::new(),
+    };
+    let words = Installing::of(file).words(name, kinds.iter().copied()).filter(|_| ways.is_empty());
+    let has_backends = ways.len() > 1;
     ProjectView {
         install: Html::of(&words.unwrap_or_default()),
+        ways: ways.iter().map(|way| view(way, file, has_backends)).collect(),
         name: Html::of(&files[0].0),
         versions: unique(files.iter().rev().map(|(_, file)| file.version.as_str())),
         requires: unique(files.iter().flat_map(|(_, file)| file.requires.iter().map(String::as_str))),
+    }
+}
+
+fn view(way: &Way, file: &IndexFile, has_backends: bool) -> WayView {
+    let backend = way.backend.as_deref().unwrap_or("default");
+    let torch = |field: fn(&TorchWheel) -> &String| way.torch.as_ref().map(field).map_or("", String::as_str);
+    WayView {
+        backend: Html::of(if has_backends { backend } else { "" }),
+        requirement: Html::of(&way.requirement),
+        torch: Html::of(&file.folder.torch().unwrap_or_default()),
+        torch_requirement: Html::of(torch(|torch| &torch.requirement)),
+        torch_index: Html::of(torch(|torch| &torch.index)),
+        needs: Html::of(&way.run_time.sentence()),
+        assignments: way.run_time.assignments().map(|text| Html::of(&text)).collect(),
     }
 }
 
@@ -70,28 +108,25 @@ fn unique<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<Html> {
     texts.unique().map(Html::of).collect()
 }
 
-fn why(folder: &Folder, ways: &[Installing]) -> String {
+fn why(folder: &Folder, kinds: &[Installing]) -> String {
     let of_sdk = "The ROCm SDK is built where it is installed, without isolation, because this index has no setuptools: \
                   install that before. Its packages need each other and nothing else.";
-    match (ways.contains(&Installing::Chooses), ways.contains(&Installing::Alone)) {
+    match (kinds.contains(&Installing::Chooses), kinds.contains(&Installing::Alone)) {
         (true, false) => of_sdk.to_owned(),
-        (true, true) => format!("{} {of_sdk}", why_no_deps(folder)),
-        (false, _) => why_no_deps(folder),
+        (true, true) => format!("{} {of_sdk}", why_these_lines(folder)),
+        (false, _) => why_these_lines(folder),
     }
 }
 
-fn why_no_deps(folder: &Folder) -> String {
+fn why_these_lines(folder: &Folder) -> String {
     match (folder, folder.torch()) {
         (Folder::Any, _) => "With --no-deps, because this index holds no other projects: install what the files \
                              need from where you always do."
             .to_owned(),
         (_, Some(torch)) => format!(
-            "Install torch {torch} for this accelerator first. With --no-deps, because an installer that resolves \
-             dependencies would take torch from its default index and replace the one you have by a build without \
-             ROCm."
+            "An installer keeps a torch {torch} that is installed, and takes what else is needed from the index that \
+             it uses anyway. Without torch it would take one from there that has no ROCm."
         ),
-        (_, None) => "With --no-deps, because an installer that resolves dependencies would take them from its \
-                      default index, where a torch comes without ROCm."
-            .to_owned(),
+        (_, None) => "What else is needed comes from the index that the installer uses anyway.".to_owned(),
     }
 }

@@ -26,7 +26,7 @@ mod yank;
 pub use escape::Html;
 pub use file::{CoreMetadata, FileKind, IndexFile, Origin, Yanked};
 pub use folder::Folder;
-pub use install::Installing;
+pub use install::{Installing, Way, ways};
 pub use json::{NotAPage, metadata_in, withdrawn_in};
 pub use label_order::label_order;
 pub use landing::GENERATOR;
@@ -66,6 +66,7 @@ mod testing {
             uploaded: None,
             origin: None,
             is_of_sdk: false,
+            run_time: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{IndexFile, Links, Named, html, json, landing, sorted};
 use crate::bytes::start_threads;
+use crate::compat::Compat;
 use crate::template::TemplateError;
 
 /// A static simple repository.
@@ -32,7 +33,7 @@ pub enum IndexError {
 ///
 /// # Errors
 /// When two files have one name.
-pub fn repository(files: &[&IndexFile], links: &Links) -> Result<Repository, IndexError> {
+pub fn repository(files: &[&IndexFile], links: &Links, compat: &Compat) -> Result<Repository, IndexError> {
     let mut names = HashSet::with_capacity(files.len());
     if let Some(twice) = files.iter().find(|file| !names.insert(file.folded_name())) {
         return Err(IndexError::SameName(twice.name.clone()));
@@ -41,7 +42,7 @@ pub fn repository(files: &[&IndexFile], links: &Links) -> Result<Repository, Ind
     let folders: Vec<&[Named<'_>]> = named.chunk_by(|(_, a), (_, b)| a.folder == b.folder).collect();
     let pages = || folders.par_iter().flat_map(|files| folder(files, links)).collect();
     start_threads();
-    let (landing, pages) = rayon::join(|| landing::page(&named), pages);
+    let (landing, pages) = rayon::join(|| landing::page(&named, compat), pages);
     let mut made = Repository { pages, ..Repository::default() };
     made.pages.insert("index.html".to_owned(), landing?.into_bytes());
     for file in files {
@@ -76,6 +77,7 @@ fn folder(files: &[Named<'_>], links: &Links) -> Vec<(String, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::{IndexError, Repository, repository};
+    use crate::compat::Compat;
     use crate::index::testing::file;
     use crate::index::{IndexFile, Links, Yanked};
 
@@ -96,7 +98,7 @@ mod tests {
     }
 
     fn made(files: &[IndexFile]) -> Result<Repository, IndexError> {
-        repository(&files.iter().collect::<Vec<_>>(), &links())
+        repository(&files.iter().collect::<Vec<_>>(), &links(), &Compat::embedded())
     }
 
     fn text(bytes: &[u8]) -> &str {

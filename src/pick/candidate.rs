@@ -3,9 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::compat::Compat;
+use crate::compat::{Compat, InstallLines, TorchWheel};
+use crate::config::RunTime;
 use crate::names::{self, DistributionName, GfxTarget, LabelParts, LocalLabel, RocmVersion};
+use crate::publish::GfxOrigin;
 
+use super::offers::quoted;
 use super::{Offer, PlatformNeed, PythonRange, TorchSeries};
 
 /// A wheel with all that a machine is asked for.
@@ -32,6 +35,10 @@ pub struct Candidate {
     pub platforms: Vec<PlatformNeed>,
     /// The GPUs it has code for.
     pub gfx: GfxCode,
+    /// Its torch in the official index.
+    pub official_torch: Option<TorchWheel>,
+    /// Its needs at run time.
+    pub run_time: RunTime,
 }
 
 /// What a wheel's label says it runs on.
@@ -48,13 +55,16 @@ pub enum Accelerator {
 /// The GPUs that a wheel has code for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GfxCode {
-    /// It holds no compiled code.
+    /// It holds no code for a GPU.
     Any,
     /// These processors, sorted.
     Targets(Vec<String>),
     /// Nothing says so.
     Unsaid,
 }
+
+/// Needs at run time by distribution and backend.
+type RunTimes = BTreeMap<(String, Option<String>), RunTime>;
 
 /// How prereleases compare with final versions (PEP 440).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +80,10 @@ pub enum PrereleaseMode {
 /// be parsed; [`unread`] reports them.
 pub fn candidates(offers: Vec<Offer>, compat: &Compat, mode: PrereleaseMode) -> Vec<Candidate> {
     let known = compat.rocm_versions();
-    let mut tags = BTreeMap::new();
+    let (mut tags, mut run_times) = (BTreeMap::new(), RunTimes::new());
     let read = offers.into_iter().filter(|offer| label_fault(offer, &known).is_none());
-    let mut wheels: Vec<Candidate> = read.map(|offer| candidate(offer, &known, compat, &mut tags)).collect();
+    let mut wheels: Vec<Candidate> =
+        read.map(|offer| candidate(offer, &known, compat, &mut tags, &mut run_times)).collect();
     let rank_key = |wheel: &Candidate| rank_key(wheel, mode);
     wheels.sort_by_cached_key(|wheel| (rank_key(wheel), preference(wheel)));
     let mut rank = 0;
@@ -135,6 +146,7 @@ fn candidate(
     known: &[RocmVersion],
     compat: &Compat,
     tags: &mut BTreeMap<String, PlatformNeed>,
+    run_times: &mut RunTimes,
 ) -> Candidate {
     let name = &offer.name;
     let label = name.version.local().and_then(|text| text.parse::<LocalLabel>().ok());
@@ -155,21 +167,46 @@ fn candidate(
     };
     let parts = parsed.map(|parsed| parsed.parts);
     let distribution = name.distribution.parse::<DistributionName>();
+    let torch = parts.as_ref().and_then(|parts| parts.torch.as_ref()).map(TorchSeries::of);
+    let official_torch = match (&torch, &accelerator) {
+        // The official index has no torch for ROCm on Windows.
+        (Some(torch), Accelerator::Rocm(rocm))
+            if torch.tail.is_empty() && !name.platform.tags().iter().all(|tag| tag.starts_with("win")) =>
+        {
+            compat.official_torch(&torch.to_string(), rocm)
+        }
+        _ => None,
+    };
+    let backend = parts.and_then(|parts| parts.backend);
+    let told = offer.row.as_ref().map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
+    let run_time = told.cloned().or_else(|| {
+        let distribution = distribution.as_ref().ok()?;
+        let found = run_times.entry((name.distribution.clone(), backend.clone()));
+        Some(found.or_insert_with(|| RunTime::of_shipped(distribution, backend.as_deref())).clone())
+    });
     Candidate {
         distribution: distribution.map_or_else(|_| name.distribution.clone(), |name| name.normalized()),
         version: name.version.public().to_string(),
         rank: 0,
         accelerator,
-        torch: parts.as_ref().and_then(|parts| parts.torch.as_ref()).map(TorchSeries::of),
-        backend: parts.and_then(|parts| parts.backend),
+        torch,
+        backend,
         pythons: PythonRange::of(name, offer.row.as_ref().and_then(|row| row.requires_python.as_deref())),
         platforms: PlatformNeed::of(name, tags),
         gfx: gfx(&offer, compat),
+        official_torch,
+        run_time: run_time.unwrap_or_default(),
         offer,
     }
 }
 
 impl Candidate {
+    /// Returns the lines that install it; none where nothing says where it is.
+    pub fn install_lines(&self) -> Option<InstallLines> {
+        let url = Some(&self.offer.url).filter(|url| !url.is_empty())?;
+        Some(InstallLines::new(&quoted(url), None, self.official_torch.as_ref()))
+    }
+
     /// Prints the Pythons that it is for.
     pub fn shown_pythons(&self) -> String {
         if self.pythons.is_empty() {
@@ -184,6 +221,9 @@ fn gfx(offer: &Offer, compat: &Compat) -> GfxCode {
         return GfxCode::Any;
     }
     let listed = offer.row.as_ref().map_or(&[][..], |row| &row.gfx);
+    if listed.is_empty() && offer.row.as_ref().is_some_and(|row| row.gfx_from == Some(GfxOrigin::Wheel)) {
+        return GfxCode::Any;
+    }
     let mut targets = Vec::new();
     for text in listed {
         match compat.family(text) {

@@ -2,21 +2,22 @@
 
 use serde::Serialize;
 
+use crate::config::RunTime;
 use crate::names::Digest;
 
-use super::{Candidate, Decision, Difference, Machine, Note, PassedOver, install_line, no_deps_reason};
+use super::{Candidate, Decision, Difference, Machine, Note, PassedOver, torch_sentence};
 
 /// Raised when a field goes away or changes its meaning.
 const VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
-struct Document {
+struct Document<'w> {
     version: u32,
     machine: MachineRow,
-    wheel: Option<WheelRow>,
+    wheel: Option<WheelRow<'w>>,
     fitting: usize,
     others: Vec<String>,
-    nearest: Vec<NearRow>,
+    nearest: Vec<NearRow<'w>>,
     withdrawn: Vec<WithdrawnRow>,
 }
 
@@ -39,14 +40,18 @@ struct MachineRow {
 }
 
 #[derive(Debug, Serialize)]
-struct WheelRow {
+struct WheelRow<'w> {
     name: String,
     release: String,
     url: String,
     sha256: Option<String>,
     size_bytes: Option<u64>,
+    /// The line where its torch is installed.
     install: Option<String>,
-    no_deps_because: &'static str,
+    /// The line where nothing is.
+    install_from_nothing: Option<String>,
+    about_torch: &'static str,
+    run_time: &'w RunTime,
     notes: Vec<NoteRow>,
 }
 
@@ -57,9 +62,9 @@ struct NoteRow {
 }
 
 #[derive(Debug, Serialize)]
-struct NearRow {
+struct NearRow<'w> {
     #[serde(flatten)]
-    wheel: WheelRow,
+    wheel: WheelRow<'w>,
     differences: Vec<DifferenceRow>,
 }
 
@@ -112,16 +117,19 @@ fn machine_row(machine: &Machine) -> MachineRow {
     }
 }
 
-fn wheel(candidate: &Candidate, notes: &[Note]) -> WheelRow {
+fn wheel<'w>(candidate: &'w Candidate, notes: &[Note]) -> WheelRow<'w> {
     let offer = &candidate.offer;
+    let lines = candidate.install_lines();
     WheelRow {
         name: offer.file.clone(),
         release: offer.release.clone(),
         url: offer.url.clone(),
         sha256: offer.digest.map(Digest::to_hex),
         size_bytes: offer.size_bytes,
-        install: Some(&offer.url).filter(|url| !url.is_empty()).map(|url| install_line(url)),
-        no_deps_because: no_deps_reason(candidate.torch.is_some()),
+        install: lines.as_ref().map(|lines| lines.with_torch.clone()),
+        install_from_nothing: lines.and_then(|lines| lines.from_nothing),
+        about_torch: torch_sentence(candidate.torch.is_some()),
+        run_time: &candidate.run_time,
         notes: notes.iter().map(|note| NoteRow { axis: note.axis.key(), text: note.text.clone() }).collect(),
     }
 }

@@ -9,6 +9,7 @@
 
 mod candidate;
 mod decide;
+mod install;
 mod json;
 mod judge;
 mod machine;
@@ -22,11 +23,12 @@ mod withdrawn;
 
 pub use candidate::{Accelerator, Candidate, GfxCode, PrereleaseMode, candidates, unread};
 pub use decide::{Decision, Fit, Near, decide};
+pub use install::{for_machine, run_time_text};
 pub use json::json;
 pub use judge::{Axis, Difference, Note};
 pub use machine::{InstalledTorch, Libc, LibcKind, Machine, MachineError, TorchSeries};
 pub use newest::{Asked, LocalWheel, Newest, newest};
-pub use offers::{Offer, Offers, install_line, no_deps_reason};
+pub use offers::{Offer, Offers, torch_sentence};
 pub use ranges::{GilBuild, PlatformNeed, PythonRange};
 pub use rules::{Reach, Rules, WEIGHTS, Weights};
 pub use withdrawn::{PassedOver, passed_over, split};

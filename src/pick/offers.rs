@@ -159,19 +159,12 @@ impl Offer {
     }
 }
 
-/// The line that installs a wheel.
-pub fn install_line(url: &str) -> String {
-    format!("pip install --no-deps {}", quoted(url))
-}
-
-/// Why the line has `--no-deps`.
-pub fn no_deps_reason(has_torch: bool) -> &'static str {
+/// Returns a sentence about where an installer takes the requirements of a wheel from; `has_torch` for one with torch.
+pub fn torch_sentence(has_torch: bool) -> &'static str {
     if has_torch {
-        "With --no-deps, because an installer that resolves dependencies would take torch from its default index and \
-         replace the one you have by a build without ROCm."
+        "The installer keeps a torch that is installed, and takes what else is needed from the index that it uses anyway."
     } else {
-        "With --no-deps, because an installer that resolves dependencies would take them from its default index, where \
-         a torch comes without ROCm."
+        "The installer takes what else is needed from the index that it uses anyway."
     }
 }
 

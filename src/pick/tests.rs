@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use super::{
     Axis, Candidate, Decision, GfxCode, Libc, Machine, Offers, PrereleaseMode, PythonRange, Rules, candidates, decide,
-    install_line,
 };
 use crate::compat::Compat;
 use crate::names::{VersionSpecifiers, WheelName};
@@ -28,6 +27,8 @@ fn row(name: &str) -> ManifestFile {
         platform: vec![],
         covers: vec![],
         requires_python: None,
+        gfx_from: None,
+        run_time: crate::config::RunTime::default(),
         gfx: vec![],
         metadata_sha256: None,
         index: String::new(),
@@ -431,8 +432,31 @@ fn an_address_has_the_plus_encoded_whichever_way_it_was_published() {
         let wheels = offers.into_wheels();
         assert_eq!(wheels[0].url, "https://github.com/o/r/releases/download/v1/a-1%2Brocm64-py3-none-any.whl");
     }
-    assert_eq!(install_line("https://x/a%2Bb.whl"), "pip install --no-deps https://x/a%2Bb.whl");
-    assert_eq!(install_line("https://x/a b'c.whl"), "pip install --no-deps 'https://x/a b'\\''c.whl'");
+}
+
+#[test]
+fn a_machine_is_given_the_line_for_its_torch() {
+    let compat = Compat::embedded();
+    let mut offers = Offers::default();
+    offers.add_names(["flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl"], "https://x/a b/");
+    let wheels = candidates(offers.into_wheels(), &compat, PrereleaseMode::IfNecessary);
+    let text = |machine: &Machine| super::for_machine(wheels[0].install_lines().unwrap(), &wheels[0], machine);
+    let url = "'https://x/a b/flash_attn-2.7.4.post1%2Brocm62torch2.5triton-py3-none-any.whl'";
+    let installed = Machine { torch: wheels[0].torch.clone(), ..Machine::default() };
+    let line = format!("  pip install {url}\n");
+    assert!(text(&installed).starts_with(&line) && !text(&installed).contains("torch=="));
+    assert_eq!(text(&Machine { has_no_torch: true, ..installed.clone() }), text(&installed), "one is named");
+    let bare = Machine { has_no_torch: true, ..Machine::default() };
+    let from_nothing = format!(
+        "  pip install torch==2.5.1+rocm6.2 {url} --extra-index-url https://download.pytorch.org/whl/rocm6.2\n"
+    );
+    assert!(text(&bare).starts_with(&from_nothing), "{}", text(&bare));
+    let foreign = Machine { foreign_torch: Some("2.5.1+cu124".into()), ..installed };
+    assert_eq!(text(&foreign), text(&bare));
+    let unknown = text(&Machine::default());
+    assert!(unknown.starts_with(&line) && unknown.ends_with(&from_nothing), "{unknown}");
+    let needs = super::run_time_text(&wheels[0].run_time);
+    assert!(needs.ends_with("  export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n\n"), "{needs}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, Switch, Test, TorchFrom};
+use crate::config::{Docker, Gate, GpuPolicy, Image, Platform, PythonFrom, Repair, RunTime, Switch, Test, TorchFrom};
 use crate::names::{
     DistributionName, GfxTarget, LocalLabel, PackageVersion, PythonVersion, RocmVersion, Version, is_sdist,
     is_tree_archive, is_wheel_file,
@@ -58,6 +58,8 @@ pub struct Job {
     pub covers: IndexMap<String, Vec<String>>,
     /// Things a person should know about this job.
     pub warnings: Vec<String>,
+    /// Needs of the installed wheel.
+    pub run_time: RunTime,
     /// Fields of the matrix file that recipes and rendering read.
     pub settings: Settings,
 }

@@ -20,6 +20,7 @@ use super::assemble::Group;
 use super::shared::Draft;
 use super::{DroppedGfx, Estimate, JobView, Plan};
 use crate::bytes::start_threads;
+use crate::config::RunTime;
 
 use matrix::matrix_document;
 pub use read::{read_json, read_saved};
@@ -179,6 +180,9 @@ pub struct JobDocument {
     /// Things a person should know.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Needs of the installed wheel.
+    #[serde(default)]
+    pub run_time: RunTime,
 }
 
 /// A gfx target left out.
@@ -252,6 +256,8 @@ struct RecipePart<'a> {
     backend: &'a str,
     recipe: &'a str,
     gates: Vec<&'static str>,
+    #[serde(skip_serializing_if = "RunTime::is_empty")]
+    run_time: &'a RunTime,
 }
 
 #[derive(Serialize)]
@@ -475,6 +481,7 @@ impl Pieces {
                     backend: &backend.name,
                     recipe: &group.config.recipe,
                     gates: backend.gates.iter().map(|gate| gate.word()).collect(),
+                    run_time: &backend.run_time,
                 })
             });
             keep(&mut pieces.devices, draft.device, || {

@@ -243,6 +243,7 @@ impl<'a> JobView<'a> {
             estimate: self.estimate().cloned(),
             covers: self.covers(),
             warnings: self.warnings().map(str::to_owned).collect(),
+            run_time: words.backend.run_time.clone(),
             settings: Settings {
                 matrix: config.places.source().path.to_string(),
                 platform: config.platform,

@@ -1,11 +1,14 @@
 //! A file offered for a release, and one that the release holds.
 
+use std::sync::Arc;
+
+use crate::config::RunTime;
 use crate::index::{FileKind, Folder, IndexFile};
 use crate::names::{
     Accelerator, Digest, DistributionName, LabelParts, RocmVersion, Version, WheelName, is_tree_archive, torch_text,
 };
 use crate::publish::indexed::{by_name, label};
-use crate::publish::{Accelerated, ListedAsset, ManifestFile};
+use crate::publish::{Accelerated, GfxOrigin, ListedAsset, ManifestFile};
 
 /// A wheel or source distribution with all that a release says of it.
 #[derive(Debug, Clone)]
@@ -18,6 +21,8 @@ pub struct Asset {
     pub file: IndexFile,
     /// What its label says, where it has one.
     pub label: Option<LabelParts>,
+    /// The gfx targets of its own code, where a manifest says so.
+    pub gfx_read: Option<Vec<String>>,
 }
 
 impl Asset {
@@ -69,9 +74,11 @@ impl Asset {
             digest: Some(row.sha256),
             size_bytes: row.size_bytes,
             requires_python: row.requires_python.clone(),
+            run_time: (!row.run_time.is_empty()).then(|| Arc::new(row.run_time.clone())),
             ..IndexFile::named(row.name.clone(), project, version, kind)
         };
-        Some(Self { shown: row.name.clone(), digest: row.sha256, file, label })
+        let gfx_read = (row.gfx_from == Some(GfxOrigin::Wheel)).then(|| row.gfx.clone());
+        Some(Self { shown: row.name.clone(), digest: row.sha256, file, label, gfx_read })
     }
 
     /// The wheel that a release holds, as far as its name and digest tell; `None` where they do not.
@@ -83,7 +90,7 @@ impl Asset {
             FileKind::Sdist | FileKind::Tree => None,
         };
         let file = IndexFile { digest: Some(digest), size_bytes: listed.size, ..file };
-        Some(Self { shown: name.to_owned(), digest, file, label })
+        Some(Self { shown: name.to_owned(), digest, file, label, gfx_read: None })
     }
 
     /// The row of the manifest; `covers` are the Pythons it is for, where a plan or an earlier release says so.
@@ -113,6 +120,11 @@ impl Asset {
             platform: tags(|wheel| &wheel.platform),
             covers: covers.unwrap_or_else(|| self.wheel().map_or_else(Vec::new, pythons)),
             gfx: Vec::new(),
+            gfx_from: None,
+            run_time: match label {
+                Some(parts) => RunTime::of_shipped(&file.project, parts.backend.as_deref()),
+                None => RunTime::default(),
+            },
             requires_python: file.requires_python.clone(),
             metadata_sha256: file.metadata.as_ref().map(|metadata| metadata.digest),
             index: if file.is_listed() { file.folder.to_string() } else { String::new() },

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::RunTime;
 use crate::config::syntax::{is_label, unprintable};
 use crate::diagnostic::render::visible;
 use crate::names::{Digest, DistributionName, GfxTarget, LocalLabel, Version, WheelName, is_file_name};
@@ -67,6 +68,12 @@ pub struct ManifestFile {
     /// gfx targets that it was compiled for, where that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gfx: Vec<String>,
+    /// Where `gfx` comes from; left out where it is not known, and by releases before this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gfx_from: Option<GfxOrigin>,
+    /// Its needs at run time.
+    #[serde(default, skip_serializing_if = "RunTime::is_empty")]
+    pub run_time: RunTime,
     /// `Requires-Python`.
     pub requires_python: Option<String>,
     /// SHA-256 of its METADATA, written in hex.
@@ -74,6 +81,16 @@ pub struct ManifestFile {
     pub metadata_sha256: Option<Digest>,
     /// The folder of the index that lists it; empty where none does.
     pub index: String,
+}
+
+/// Where the gfx targets of a wheel were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GfxOrigin {
+    /// In the code that the wheel holds.
+    Wheel,
+    /// In the plan that it was built by.
+    Plan,
 }
 
 /// An accelerator and its version.
@@ -171,6 +188,8 @@ impl ManifestFile {
             platform,
             covers,
             gfx,
+            gfx_from: _,
+            run_time,
             requires_python,
             metadata_sha256: _,
             index,
@@ -201,6 +220,9 @@ impl ManifestFile {
         covers.iter().try_for_each(|version| fields.needed("covers", version, is_label, "a version of Python"))?;
         gfx.iter()
             .try_for_each(|target| fields.needed("gfx", target, is_target, "a gfx target or a family of them"))?;
+        if let Some((text, _)) = run_time.fault() {
+            fields.needed("run_time", text, |_| false, "a need at run time")?;
+        }
         fields.optional("requires_python", requires_python.as_deref(), is_line, "a text of one line")?;
         fields.needed("index", index, |text| text.is_empty() || is_label(text), "a folder of the index")
     }
@@ -300,7 +322,7 @@ mod hex {
 
 #[cfg(test)]
 mod tests {
-    use super::{Manifest, ManifestError, ManifestFile};
+    use super::{Manifest, ManifestError, ManifestFile, RunTime};
 
     fn file(name: &str) -> ManifestFile {
         ManifestFile {
@@ -320,6 +342,8 @@ mod tests {
             platform: vec!["linux_x86_64".into()],
             covers: vec!["3.11".into()],
             gfx: Vec::new(),
+            gfx_from: None,
+            run_time: RunTime::default(),
             requires_python: Some(">=3.9".into()),
             metadata_sha256: None,
             index: "rocm6.2-torch2.5".into(),

@@ -7,6 +7,7 @@
 //! replaced unless that was asked for; files that this program did not write are never touched.
 
 mod asset;
+mod built_torch;
 mod cell;
 mod changes;
 mod checks;
@@ -26,6 +27,7 @@ mod tag_ruleset;
 mod tag_target;
 
 pub use asset::Asset;
+pub use built_torch::{built_with_other_torch, torch_contradictions};
 pub use cell::Cell;
 pub use changes::{Change, Changes, Conflict, Difference, Present, Wanted, changes};
 pub use checks::{Expected, LeftOut, MissingRule, against_plan, archives_against_plan, as_github_release, as_release};
@@ -35,7 +37,7 @@ pub use handover::{
 };
 pub use indexed::{PublishedAt, ToldFiles, index_files, merged};
 pub use listing::{AssetState, LARGEST_LISTING_BYTES, ListedAsset, ListedRelease, Listing, ListingError};
-pub use manifest::{Accelerated, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, ManifestError, ManifestFile};
+pub use manifest::{Accelerated, GfxOrigin, LARGEST_MANIFEST_BYTES, MANIFEST, Manifest, ManifestError, ManifestFile};
 pub use preflight::{
     CheckOutcome, DeploymentRules, Observation, Preflight, PreflightCheck, PreflightRequest, RepositoryFacts, preflight,
 };
@@ -72,6 +74,6 @@ mod testing {
             size_bytes: 7,
             ..IndexFile::named(name.to_owned(), project, version, FileKind::Wheel(wheel))
         };
-        Asset { shown: format!("dist/{name}"), digest: Digest::new([byte; 32]), file, label }
+        Asset { shown: format!("dist/{name}"), digest: Digest::new([byte; 32]), file, label, gfx_read: None }
     }
 }

@@ -1,10 +1,13 @@
 //! A release as a folder: what it holds, and what it should hold.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Asset, Cell, ListedAsset, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted, sums};
+use super::{Asset, Cell, GfxOrigin, ListedAsset, MANIFEST, Manifest, ManifestFile, Present, SUMS, Wanted, sums};
+use crate::compat::Compat;
+use crate::config::RunTime;
 use crate::index::{IndexError, IndexFile, Links, repository};
 use crate::names::{Digest, RocmVersion, is_wheel_file};
 
@@ -31,6 +34,10 @@ pub struct Particulars {
     pub covers: BTreeMap<String, Vec<String>>,
     /// Name of a file → the gfx targets it was built for.
     pub gfx: BTreeMap<String, Vec<String>>,
+    /// Name of a file → the gfx targets that its own code is for, where it was read.
+    pub gfx_read: BTreeMap<String, Vec<String>>,
+    /// Name of a file → its needs at run time, where a plan says so.
+    pub run_time: BTreeMap<String, RunTime>,
 }
 
 /// A file found in the folder of a release.
@@ -67,13 +74,18 @@ impl Release {
         particulars: &Particulars,
         before: Option<&Manifest>,
         links: &Links,
+        compat: &Compat,
     ) -> Result<Self, IndexError> {
+        for asset in &mut assets {
+            let planned = particulars.run_time.get(asset.name()).cloned();
+            asset.file.run_time = planned.map(Arc::new).or_else(|| asset.file.run_time.take());
+        }
         crate::index::sort_by_file(&mut assets, |asset| &asset.file);
         let mut generated = taken_metadata(&mut assets);
         // What a wheel with a label that says nothing is for is not known: it is published, and in no index.
         let files = assets.iter().map(|asset| &asset.file);
         let listed: Vec<&IndexFile> = files.filter(|file| file.is_listed()).collect();
-        let made = repository(&listed, links)?;
+        let made = repository(&listed, links, compat)?;
         generated.extend(made.pages.into_iter().map(|(page, bytes)| (format!("{INDEX}/{page}"), bytes)));
         generated.extend(documents(&assets, &[], particulars, before));
         Ok(Self { assets, generated })
@@ -133,9 +145,19 @@ fn documents(
     let offered = assets.iter().map(|asset| {
         let earlier = before.and_then(|m| m.file(asset.name())).filter(|r| r.sha256 == asset.digest);
         let planned = particulars.covers.get(asset.name()).cloned();
-        let gfx = particulars.gfx.get(asset.name()).cloned().or_else(|| Some(earlier?.gfx.clone()));
+        let read = particulars.gfx_read.get(asset.name()).or(asset.gfx_read.as_ref());
+        let read = read.map(|gfx| (gfx, Some(GfxOrigin::Wheel)));
+        let before = earlier.map(|row| (&row.gfx, row.gfx_from));
+        let before =
+            before.filter(|(_, from)| *from == Some(GfxOrigin::Wheel) || !particulars.gfx.contains_key(asset.name()));
+        let of_plan = particulars.gfx.get(asset.name()).map(|gfx| (gfx, Some(GfxOrigin::Plan)));
+        let gfx = read.or(before).or(of_plan).map(|(gfx, from)| (gfx.clone(), from));
+        let (gfx, gfx_from) = gfx.unwrap_or_default();
         let row = asset.row(planned.or_else(|| earlier.map(|row| row.covers.clone())));
-        (asset.clone(), ManifestFile { gfx: gfx.unwrap_or_default(), ..row })
+        let told = earlier.map(|row| &row.run_time).filter(|run_time| !run_time.is_empty());
+        let run_time = particulars.run_time.get(asset.name()).or(told).cloned();
+        let run_time = run_time.unwrap_or_else(|| row.run_time.clone());
+        (asset.clone(), ManifestFile { gfx, gfx_from, run_time, ..row })
     });
     // What is kept stands where it would if it were offered again.
     let kept = kept.iter().filter_map(|row| Some((Asset::of_row(row)?, row.clone())));
@@ -220,6 +242,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{Found, Holding, Particulars, Release, superseded};
+    use crate::compat::Compat;
     use crate::index::Links;
     use crate::names::Digest;
     use crate::publish::testing::asset;
@@ -230,7 +253,7 @@ mod tests {
 
     fn release(assets: &[Asset], before: Option<&Manifest>) -> Release {
         let links = Links::Relative(vec!["..".into()]);
-        Release::of(assets.to_vec(), &Particulars::default(), before, &links).unwrap()
+        Release::of(assets.to_vec(), &Particulars::default(), before, &links, &Compat::embedded()).unwrap()
     }
 
     fn manifest(release: &Release) -> Manifest {
@@ -270,7 +293,8 @@ mod tests {
             ..Particulars::default()
         };
         let links = Links::Relative(vec!["..".into()]);
-        let planned = manifest(&Release::of(vec![asset(ONE, 1)], &particulars, None, &links).unwrap());
+        let planned =
+            manifest(&Release::of(vec![asset(ONE, 1)], &particulars, None, &links, &Compat::embedded()).unwrap());
         let kept = manifest(&release(&[asset(ONE, 1), asset(TWO, 2)], Some(&planned)));
         assert_eq!((kept.tag, kept.plan), (planned.tag.clone(), planned.plan.clone()));
         assert_eq!(kept.files[0].covers, ["3.11", "3.12"]);

@@ -142,7 +142,7 @@ pub fn build(
     let platform = job.settings.platform;
     let programs = prepare::programs(job, site);
     let maker =
-        Maker { document, context: &context, python: &python, site, platform, programs, shared: OnceCell::new() };
+        Maker { document, context: &context, job, python: &python, site, platform, programs, shared: OnceCell::new() };
     let mut build = maker.build(prepare::steps(job, document, compat, site))?;
     build.warnings.splice(0..0, warnings);
     Ok(build)
@@ -207,6 +207,7 @@ fn refusals(job: &Job, document: &RecipeDocument, compat: &Compat) -> Vec<Diagno
 pub(super) struct Maker<'a> {
     pub(super) document: &'a RecipeDocument,
     pub(super) context: &'a Context<'a>,
+    pub(super) job: &'a Job,
     /// The interpreter of every program of ours.
     pub(super) python: &'a str,
     pub(super) site: &'a Site,

@@ -37,6 +37,7 @@ impl Maker<'_> {
         ];
         let mut step = self.program(SMOKE_TEST.to_owned(), SMOKE, arguments);
         step.argv.extend(context.words(test.pytest.as_deref().unwrap_or_default())?);
+        step.env.extend(self.job.run_time.env.clone());
         self.set_env(&mut step, &test.env)?;
         Ok(step)
     }

@@ -10,9 +10,11 @@ use super::{
     Combination, Expected, ExpectedCell, Outcomes, PublishedArchive, PublishedWheel, Wheels, addresses, called,
     markdown, matched, matched_archives,
 };
+use crate::compat::{Compat, InstallLines, TorchWheel};
+use crate::config::RunTime;
 use crate::diagnostic::are;
 use crate::index::{BaseUrl, Folder};
-use crate::names::RepoName;
+use crate::names::{RepoName, WheelName};
 use crate::publish::remote::continued_tag;
 use crate::publish::{AssetState, ListedAsset, ListedRelease, Listing, SUMS, sums};
 use crate::template::{TemplateError, render};
@@ -32,6 +34,8 @@ pub struct Notes<'a> {
     pub outcomes: &'a Outcomes,
     /// The root of the package indexes, where there are some.
     pub index: Option<&'a BaseUrl>,
+    /// The facts, for the torch that wheels are installed with.
+    pub compat: &'a Compat,
     /// The repository.
     pub repository: Option<&'a RepoName>,
     /// Whether a manifest tells of the release: then `SHA256SUMS` lies beside it.
@@ -91,6 +95,8 @@ struct View {
 struct Install {
     title: String,
     lines: String,
+    /// Needs at run time, one paragraph a distribution and backend.
+    needs: String,
 }
 
 /// Bytes that a publish may add to the text of a release, to say where it goes on.
@@ -171,7 +177,7 @@ fn with_detail(notes: &Notes<'_>, detail: Detail) -> Result<String, TemplateErro
         } else {
             markdown::table(&Failed::head(noun), &absent).trim_end().to_owned()
         },
-        installs: installs(notes.wheels, notes.index),
+        installs: installs(notes),
         has_index: notes.index.is_some(),
         has_sums: notes.has_manifest || files.any(is_sums),
         check_sums: block(&format!("sha256sum --check --ignore-missing {SUMS}")),
@@ -314,14 +320,13 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
     let or_none = |text: Option<String>| text.map_or_else(|| "–".to_owned(), |text| markdown::text(&text));
     let what = &wheel.combination;
     let of_plan = planned.map(|cell| cell.gfx.as_slice()).unwrap_or_default();
-    let gfx = if wheel.gfx.is_empty() { of_plan } else { &wheel.gfx };
     vec![
         markdown::text(&what.distribution),
         markdown::text(&(what.version_text() + &wheel.withdrawn_mark())),
         or_none(what.accelerator_version()),
         or_none(what.torch_text()),
         markdown::text(&wheel.pythons.to_string()),
-        or_none(Some(gfx.join(", ")).filter(|gfx| !gfx.is_empty())),
+        or_none(wheel.gfx_text(of_plan)),
         markdown::text(what.backend_text()),
         match &wheel.address {
             Some(address) => markdown::link(&markdown::code(&wheel.tags), address),
@@ -330,36 +335,95 @@ fn row(wheel: &PublishedWheel, planned: Option<&ExpectedCell>) -> Vec<String> {
     ]
 }
 
-/// One block a ROCm and torch, the newest first. What is withdrawn is recommended to nobody.
-fn installs(wheels: &Wheels, index: Option<&BaseUrl>) -> Vec<Install> {
+/// Lines for each folder of the index: where its torch is installed, and from nothing.
+fn installs(notes: &Notes<'_>) -> Vec<Install> {
     let mut folders: BTreeMap<Folder, BTreeMap<&str, Vec<&PublishedWheel>>> = BTreeMap::new();
-    for wheel in wheels.all.iter().filter(|wheel| wheel.withdrawn.is_none()) {
+    for wheel in notes.wheels.all.iter().filter(|wheel| wheel.withdrawn.is_none()) {
         let of_folder = folders.entry(Folder::from(&wheel.combination)).or_default();
         of_folder.entry(&wheel.combination.distribution).or_default().push(wheel);
     }
-    let lines = |folder: &Folder, distribution: &str, wheels: &[&PublishedWheel]| match index {
-        Some(index) => {
-            let address = format!("{index}/{folder}/");
-            let address = shlex::try_quote(&address).map_or_else(|_| address.clone(), std::borrow::Cow::into_owned);
-            vec![format!("pip install {distribution} --no-deps --index-url {address}")]
-        }
-        None => {
-            // A line a platform: the newest version for the newest Python, of the default backend where it has one.
-            let key = |wheel: &&&PublishedWheel| {
-                let Combination { version, git, backend, .. } = &wheel.combination;
-                (backend.is_none(), version.clone(), git.is_none(), wheel.pythons.clone())
-            };
-            let of_platform = wheels.chunk_by(|one, other| one.machine == other.machine);
-            let examples = of_platform.filter_map(|wheels| wheels.iter().max_by_key(key));
-            let place = |wheel: &&PublishedWheel| wheel.address.clone().unwrap_or_else(|| format!("./{}", wheel.name));
-            examples.map(|wheel| format!("pip install --no-deps '{}'", place(wheel))).collect()
-        }
-    };
     let install = |(folder, distributions): (Folder, BTreeMap<&str, Vec<&PublishedWheel>>)| {
-        let lines: Vec<String> = distributions.iter().flat_map(|(name, wheels)| lines(&folder, name, wheels)).collect();
-        Install { title: markdown::text(&folder.title()), lines: block(&lines.join("\n")) }
+        let torch = match &folder {
+            Folder::Rocm(rocm, Some(torch)) if !torch.is_pre() => notes.compat.official_torch(&torch.minor(), rocm),
+            _ => None,
+        };
+        let chosen: Vec<&PublishedWheel> =
+            distributions.values().flat_map(|wheels| examples(wheels, notes.index.is_some())).collect();
+        let lines: Vec<InstallLines> =
+            chosen.iter().map(|wheel| lines(wheel, &folder, notes.index, torch.as_ref())).collect();
+        let mut text: Vec<String> = lines.iter().map(|lines| lines.with_torch.clone()).collect();
+        if let Some(name) = folder.torch() {
+            text.insert(0, format!("# with torch {name} installed"));
+        }
+        let from_nothing: Vec<String> = lines.into_iter().filter_map(|lines| lines.from_nothing).collect();
+        if !from_nothing.is_empty() {
+            text.push("# from nothing".to_owned());
+            text.extend(from_nothing);
+        }
+        let needs: BTreeSet<String> = chosen.iter().filter_map(|wheel| needs(wheel)).collect();
+        Install {
+            title: markdown::text(&folder.title()),
+            lines: block(&text.join("\n")),
+            needs: needs.into_iter().collect::<Vec<_>>().join("\n\n"),
+        }
     };
     folders.into_iter().map(install).collect()
+}
+
+/// Returns the wheels that lines are printed for: the newest version of each backend. An index has one wheel a version for
+/// an installer to choose by platform and Python; without one it is that for the newest Python of each platform.
+fn examples<'w>(wheels: &[&'w PublishedWheel], has_index: bool) -> Vec<&'w PublishedWheel> {
+    let mut newest: BTreeMap<(Option<&str>, String), &PublishedWheel> = BTreeMap::new();
+    let key = |wheel: &PublishedWheel| {
+        let Combination { version, git, .. } = &wheel.combination;
+        (version.clone(), git.is_none(), wheel.pythons.clone())
+    };
+    for wheel in wheels {
+        let platform = if has_index { String::new() } else { wheel.machine.title() };
+        let place = newest.entry((wheel.combination.backend.as_deref(), platform)).or_insert(wheel);
+        if key(place) <= key(wheel) {
+            *place = wheel;
+        }
+    }
+    newest.into_values().collect()
+}
+
+fn lines(wheel: &PublishedWheel, folder: &Folder, index: Option<&BaseUrl>, torch: Option<&TorchWheel>) -> InstallLines {
+    let quoted = |text: &str| shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned);
+    // The official index has no torch for ROCm on Windows.
+    let torch = torch.filter(|_| !wheel.tags.contains("-win"));
+    let version = wheel.name.parse::<WheelName>().map(|name| name.version);
+    match (index, version) {
+        (Some(index), Ok(version)) => {
+            let address = quoted(&format!("{index}/{folder}/"));
+            let distribution = &wheel.combination.distribution;
+            if *folder == Folder::Any {
+                let with_torch = format!("pip install {distribution} --no-deps --index-url {address}");
+                return InstallLines { with_torch, from_nothing: None };
+            }
+            InstallLines::new(&format!("{distribution}=={version}"), Some(&address), torch)
+        }
+        _ => {
+            let place = wheel.address.clone().unwrap_or_else(|| format!("./{}", wheel.name));
+            InstallLines::new(&format!("'{place}'"), None, torch)
+        }
+    }
+}
+
+/// Returns the needs of a wheel at run time as Markdown; `None` where there are none.
+fn needs(wheel: &PublishedWheel) -> Option<String> {
+    let Combination { distribution, backend, .. } = &wheel.combination;
+    let shipped = || Some(RunTime::of_shipped(&distribution.parse().ok()?, backend.as_deref()));
+    let run_time = wheel.run_time.clone().or_else(shipped).filter(|run_time| !run_time.is_empty())?;
+    let backend = backend.as_ref().map(|backend| format!(" ({backend})")).unwrap_or_default();
+    let named = markdown::text(&format!("{distribution}{backend}"));
+    let sentence =
+        format!("{named}: {}", run_time.sentence().replacen("At run time it needs", "at run time it needs", 1));
+    if run_time.env.is_empty() {
+        return Some(format!("{sentence}."));
+    }
+    let exports: Vec<String> = run_time.assignments().map(|text| format!("export {text}")).collect();
+    Some(format!("{sentence}:\n\n{}", block(&exports.join("\n"))))
 }
 
 /// The section of the history: `### TAG`, a link, and a heading a platform.

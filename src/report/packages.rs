@@ -46,9 +46,9 @@ impl PackageRow<'_> {
         }
     }
 
-    /// The gfx targets of the newest wheel that tells them.
-    pub fn gfx(&self) -> &[String] {
-        self.wheels.iter().map(|wheel| wheel.gfx.as_slice()).find(|gfx| !gfx.is_empty()).unwrap_or_default()
+    /// The newest wheel whose gfx targets are known.
+    pub fn with_gfx(&self) -> Option<&PublishedWheel> {
+        self.wheels.iter().copied().find(|wheel| wheel.gfx_text(&[]).is_some())
     }
 
     /// The words for each wheel's link: its release, and what tells it from others of that release.
@@ -124,7 +124,7 @@ pub(super) fn counted(count: usize, what: &str) -> String {
 /// A closed block that opens by its first line.
 fn folded(name: &str, version: &str, rows: &[PackageRow<'_>]) -> String {
     let summary = Html::of(&format!("{name} {version}: {}", counted(rows.len(), "row")));
-    let has_gfx = rows.iter().any(|row| !row.gfx().is_empty());
+    let has_gfx = rows.iter().any(|row| row.with_gfx().is_some());
     let mut text = format!("<details>\n<summary>{summary}</summary>\n\n");
     let mut by_accelerator: Vec<&[PackageRow<'_>]> = rows
         .chunk_by(|one, other| one.combination.accelerator_name() == other.combination.accelerator_name())
@@ -155,7 +155,7 @@ fn cells(row: &PackageRow<'_>, has_gfx: bool) -> Vec<String> {
         or_none(row.combination.accelerator_version()),
         markdown::text(&row.backend()),
     ];
-    cells.extend(has_gfx.then(|| or_none(Some(row.gfx().join(", ")).filter(|text| !text.is_empty()))));
+    cells.extend(has_gfx.then(|| or_none(row.with_gfx().and_then(|wheel| wheel.gfx_text(&[])))));
     let links = row.wheels.iter().zip(row.link_words()).map(|(wheel, words)| match &wheel.address {
         Some(address) => markdown::link(&markdown::text(&words), address),
         None => format!("{} {}", markdown::text(&words), markdown::code(&wheel.name)),

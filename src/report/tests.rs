@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::compat::Compat;
 use crate::diagnostic::Sink;
 use crate::plan::SavedPlan;
 use crate::publish::{ListedAsset, ListedRelease, Listing};
@@ -48,6 +49,7 @@ fn documents(listing: &Listing) -> Vec<String> {
         expected: &expected,
         outcomes: &outcomes,
         index: None,
+        compat: &Compat::embedded(),
         repository: None,
         has_manifest: false,
         attested: None,

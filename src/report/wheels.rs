@@ -5,13 +5,16 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{ArchiveName, Combination, Machine, PublishedArchive, Pythons, addresses};
+use crate::config::RunTime;
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::BaseUrl;
 use crate::names::{
     Digest, RepoName, RocmVersion, WheelIdentity, WheelIdentityError, WheelName, Withdrawn, is_tree_archive,
     is_wheel_file,
 };
-use crate::publish::{AssetState, Held, ListedAsset, ListedRelease, Listing, Manifest, Rebuilt, tag_pieces};
+use crate::publish::{
+    AssetState, GfxOrigin, Held, ListedAsset, ListedRelease, Listing, Manifest, ManifestFile, Rebuilt, tag_pieces,
+};
 
 /// Wheels, sorted by what they are, archives, and wheel files whose names say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,6 +46,10 @@ pub struct PublishedWheel {
     pub tags: String,
     /// The gfx targets it was compiled for, where a manifest says.
     pub gfx: Vec<String>,
+    /// Where these come from.
+    pub gfx_from: Option<GfxOrigin>,
+    /// Its needs at run time, where a manifest says.
+    pub run_time: Option<RunTime>,
     /// Its size.
     pub size_bytes: u64,
     /// SHA-256 of it, where it is known.
@@ -98,11 +105,11 @@ impl Wheels {
     /// The finished wheels of these releases, drafts or not.
     pub fn of<'a>(releases: impl IntoIterator<Item = &'a ListedRelease>, beside: Beside<'_>) -> Self {
         let mut wheels = Self::default();
-        let rows: BTreeMap<(&str, Digest), &[String]> = beside
+        let rows: Rows<'_> = beside
             .manifests
             .iter()
-            .flat_map(|manifest| manifest.files.iter().map(|file| (file.name.as_str(), file)))
-            .map(|(name, file)| ((name, file.sha256), file.gfx.as_slice()))
+            .flat_map(|manifest| &manifest.files)
+            .map(|file| ((file.name.as_str(), file.sha256), file))
             .collect();
         for release in releases {
             for asset in release.assets.iter().filter(|asset| asset.state == AssetState::Uploaded) {
@@ -114,7 +121,11 @@ impl Wheels {
                 }
                 match read(release, asset, beside) {
                     Ok(mut wheel) => {
-                        wheel.gfx = gfx(&rows, &wheel);
+                        if let Some(row) = row(&rows, &wheel) {
+                            wheel.gfx.clone_from(&row.gfx);
+                            wheel.gfx_from = row.gfx_from;
+                            wheel.run_time = Some(row.run_time.clone()).filter(|run_time| !run_time.is_empty());
+                        }
                         wheels.all.push(wheel);
                     }
                     Err(error) => wheels.unread.push(Unread {
@@ -189,15 +200,21 @@ impl Wheels {
     }
 }
 
-/// Targets by name and digest; by name alone where the listing has no digest and all manifests agree.
-fn gfx(rows: &BTreeMap<(&str, Digest), &[String]>, wheel: &PublishedWheel) -> Vec<String> {
+/// Rows of manifests by name and digest.
+type Rows<'a> = BTreeMap<(&'a str, Digest), &'a ManifestFile>;
+
+/// Returns the row of a wheel by name and digest; by name alone where the listing has no digest and all manifests agree.
+fn row<'a>(rows: &Rows<'a>, wheel: &PublishedWheel) -> Option<&'a ManifestFile> {
     let mut of_name =
         rows.range((wheel.name.as_str(), Digest::new([0; 32]))..).take_while(|((name, _), _)| *name == wheel.name);
-    let found = match wheel.digest {
+    match wheel.digest {
         Some(digest) => rows.get(&(wheel.name.as_str(), digest)).copied(),
-        None => of_name.next().map(|(_, gfx)| *gfx).filter(|first| of_name.all(|(_, other)| other == first)),
-    };
-    found.map(<[String]>::to_vec).unwrap_or_default()
+        None => {
+            let first = of_name.next().map(|(_, row)| *row)?;
+            let agree = |other: &ManifestFile| other.gfx == first.gfx && other.run_time == first.run_time;
+            of_name.all(|(_, other)| agree(other)).then_some(first)
+        }
+    }
 }
 
 fn archive(release: &ListedRelease, asset: &ListedAsset, beside: Beside<'_>) -> PublishedArchive {
@@ -232,6 +249,8 @@ fn read(
         build: name.build.clone(),
         tags: format!("{}-{}-{}", name.python, name.abi, name.platform),
         gfx: Vec::new(),
+        gfx_from: None,
+        run_time: None,
         size_bytes: asset.size,
         digest: asset.digest,
         tag: release.tag_name.clone(),
@@ -244,6 +263,18 @@ fn read(
 impl PublishedWheel {
     fn held(&self) -> Held {
         Held { tag: self.tag.clone(), digest: self.digest, size_bytes: self.size_bytes }
+    }
+
+    /// Returns its gfx targets for a table; `planned` are those of its job. Those that were not read in the wheel are marked.
+    pub(super) fn gfx_text(&self, planned: &[String]) -> Option<String> {
+        let of_manifest = !self.gfx.is_empty() || self.gfx_from.is_some();
+        let listed = if of_manifest { &self.gfx } else { planned };
+        match (listed, self.gfx_from) {
+            ([], Some(GfxOrigin::Wheel)) => Some("none".to_owned()),
+            ([], _) => None,
+            (listed, Some(GfxOrigin::Wheel)) => Some(listed.join(", ")),
+            (listed, _) => Some(format!("{} (planned)", listed.join(", "))),
+        }
     }
 
     /// What stands behind a wheel that is withdrawn; nothing for others.

@@ -1,8 +1,8 @@
 //! Building on this machine: what a person sees, and what lies there afterwards.
 
-use crate::support::Wheel;
 use crate::support::elf::Library;
 use crate::support::toy::{JOB, Toy, WHEEL, all_gone, wait, wait_until};
+use crate::support::{Wheel, appears};
 
 const TAKE: &str = "mkdir -p dist; cp \"$WHEELS\"/*.whl dist/; echo build >>order";
 
@@ -542,4 +542,15 @@ fn a_build_that_begins_anew_says_from_which_points_it_could_go_on() {
     let (_, stderr) = toy.build(4, &[]);
     assert!(stderr.starts_with(said), "{stderr}");
     assert_eq!(toy.text("order"), "prepare\nbuild\n", "and then it begins anew, as it was asked to");
+}
+
+#[test]
+fn another_torch_than_that_of_the_label_is_a_warning() {
+    let toy = Toy::building(TAKE);
+    let (_, agrees) = toy.build(0, &[]);
+    let used = "#!/bin/bash\nif [ \"$3\" = used.json ]; then echo '{\"torch\": \"1.13.1\", \"torch-hip\": \"None\"}' >used.json; fi\n";
+    toy.write("python", used.as_bytes());
+    let (_, differs) = toy.build(0, &[]);
+    appears("B095", &differs, &agrees);
+    assert!(differs.contains("the label names ROCm 6.2, and the torch of the build has no HIP\n"), "{differs}");
 }

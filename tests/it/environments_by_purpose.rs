@@ -235,6 +235,25 @@ fn serialized_kernels_in_a_benchmark_are_a_warning() {
 }
 
 #[test]
+fn everyday_use_shows_programs_all_gpus() {
+    let of = |profile: &str| env(&["--profile", profile, "--rocm", "/opt/rocm", "--gfx", "gfx942"]).stdout;
+    assert!(!of("run").contains("VISIBLE_DEVICES"), "{}", of("run"));
+    assert!(of("bench").contains("export HIP_VISIBLE_DEVICES=0\n"), "one GPU is measured");
+}
+
+#[test]
+fn what_a_wheel_needs_is_added_to_a_profile() {
+    let wheel = "dist/flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl";
+    let of = |wheel: &str| env(&["--profile", "run", "--rocm", "/opt/rocm", "--gfx", "gfx942", "--wheel", wheel]);
+    assert!(of(wheel).stdout.ends_with("export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n"), "{}", of(wheel).stdout);
+    let ck = of("flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl");
+    assert!(!ck.stdout.contains("FLASH_ATTENTION"), "{}", ck.stdout);
+    assert!(ck.stderr.starts_with("no variable is known that flash_attn-2.8.3+rocm62torch2.5-"), "{}", ck.stderr);
+    let refused = Project::new().run(&["env", "--profile", "run", "--wheel", "flash_attn.whl"]).exits(2).stderr;
+    assert!(refused.contains("flash_attn.whl"), "{refused}");
+}
+
+#[test]
 fn an_unknown_profile_is_told_with_the_nearest() {
     let said = Project::new().run(&["env", "--profile", "debgu"]).exits(1).stderr;
     insta::assert_snapshot!(said, @"

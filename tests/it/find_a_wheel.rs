@@ -217,7 +217,10 @@ fn the_page_decides_as_pick_does() {
     assert!((MACHINES / 5..MACHINES * 4 / 5).contains(&fitting), "{fitting} of {MACHINES} cases have a wheel");
     let lines: Vec<Value> = wheels
         .iter()
-        .map(|wheel| json!([wheel.offer.file, wheel.offer.url, pick::install_line(&wheel.offer.url)]))
+        .map(|wheel| {
+            let lines = wheel.install_lines().unwrap();
+            json!([wheel.offer.file, wheel.offer.url, lines.with_torch, lines.from_nothing])
+        })
         .collect();
     let document = json!({"data": data, "cases": cases, "reports": reports(), "lines": lines});
     let project = Project::new()

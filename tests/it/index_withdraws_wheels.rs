@@ -30,7 +30,9 @@ fn a_rule_is_only_told_without_apply() {
     would be yanked: flash_attn-2.5.9+rocm62torch2.5-py3-none-any.whl: superseded
     nothing was withdrawn or offered again: `--apply` does it
     install with:
-      pip install flash-attn --no-deps --index-url file://[ROOT]/dist/simple/rocm6.2-torch2.5/
+      pip install flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/dist/simple/rocm6.2-torch2.5/
+    with torch, where there is none:
+      pip install torch==2.5.1+rocm6.2 flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/dist/simple/rocm6.2-torch2.5/ --extra-index-url https://download.pytorch.org/whl/rocm6.2
     ");
     assert_eq!(project.read(PAGE), before);
 }
@@ -141,7 +143,7 @@ fn notes_mark_what_is_withdrawn_and_have_no_line_that_installs_it() {
         project.run(&["index", "build", "rels/v1", "--yank", what, "--apply"]).exits(0);
     };
     let folder = ["--published", "rels"];
-    let line = |version: &str| format!("pip install --no-deps './{}'", name(version));
+    let line = |version: &str| format!("pip install './{}'\n", name(version));
     let before = notes(&folder);
     assert!(before.contains(&line("2.9.0")) && !before.contains("withdrawn"), "{before}");
     yank("flash-attn==2.9.0: broken");
@@ -152,7 +154,7 @@ fn notes_mark_what_is_withdrawn_and_have_no_line_that_installs_it() {
     }
     assert!(!notes(&bare[..2]).contains("withdrawn"));
     let with_index = ["--published", "rels", "--index-url", "https://example.org/simple"];
-    assert!(notes(&with_index).contains("pip install flash-attn --no-deps --index-url"));
+    assert!(notes(&with_index).contains("pip install flash-attn==2.8.3+rocm62torch2.5 --extra-index-url"));
     yank("flash-attn: old");
     for text in [notes(&folder), notes(&with_index)] {
         assert!(!text.contains("pip install") && !text.contains("## Install"), "{text}");
@@ -297,7 +299,7 @@ fn of_nightly_builds_that_stay_those_that_are_withdrawn_do_not_count() {
 
 #[test]
 fn rules_of_a_matrix_file_withdraw_and_outlive_their_files() {
-    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  \
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.7.4.post1\"]\n  \
                   python: [\"3.11\"]\n  torch: [\"2.5.1\"]\n  rocm: [\"6.2\"]\n  backend: [triton]\n";
     let project = project(&["2.5.9", "2.8.3", "3.0.dev20200101"]);
     let with = |release: &str| std::fs::write(project.path("m.yaml"), format!("{matrix}release: {release}\n")).unwrap();

@@ -69,7 +69,7 @@ fn only_web_addresses_of_a_listing_are_printed() {
         };
         let project = Project::new().file("releases.json", &listing.to_string());
         let told = pick(&project, &MACHINE, 0).stdout;
-        let lines: Vec<&str> = told.lines().skip(1).take_while(|line| !line.starts_with("With")).collect();
+        let lines: Vec<&str> = told.lines().skip(1).take_while(|line| !line.starts_with("note")).collect();
         lines.join("\n").trim().to_owned() + "\n"
     };
     let nowhere = "nothing says where it can be fetched from\n";
@@ -89,9 +89,9 @@ fn the_wheel_its_address_and_the_line_that_installs_it_are_printed() {
     flash_attn-2.8.3+rocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
     https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
 
-      pip install --no-deps https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
+      pip install https://github.com/o/r/releases/download/v1/flash_attn-2.8.3%2Brocm64torch2.9-cp312-cp312-manylinux_2_28_x86_64.whl
 
-    With --no-deps, because an installer that resolves dependencies would take torch from its default index and replace the one you have by a build without ROCm.
+    The installer keeps a torch that is installed, and takes what else is needed from the index that it uses anyway.
     note: GPU: nothing says which GPUs the wheel has code for
     ");
     assert_eq!(told.stderr, "looking for flash-attn for Python 3.12, torch 2.9, ROCm 6.4, linux_x86_64, glibc 2.35\n");

@@ -3,7 +3,9 @@
 use std::process::Stdio;
 use std::time::Instant;
 
-use crate::support::{Project, Wheel};
+use rock_matrix::exec::{BuiltWheel, Record};
+
+use crate::support::{Project, Wheel, appears};
 
 const CP311: &str = "flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl";
 const CP312: &str = "flash_attn-2.8.3+rocm62torch2.5-cp312-cp312-linux_x86_64.whl";
@@ -32,7 +34,9 @@ fn a_release_holds_the_wheels_their_sums_a_manifest_and_an_index() {
       + flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
       and 8 files made from them: sums, manifest, index
     install with:
-      pip install flash-attn --no-deps --index-url file://[ROOT]/release/simple/rocm6.2-torch2.5/
+      pip install flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/release/simple/rocm6.2-torch2.5/
+    with torch, where there is none:
+      pip install torch==2.5.1+rocm6.2 flash-attn==2.8.3+rocm62torch2.5 --extra-index-url file://[ROOT]/release/simple/rocm6.2-torch2.5/ --extra-index-url https://download.pytorch.org/whl/rocm6.2
     ");
     insta::assert_snapshot!(below(&project, "release").join("\n"), @r"
     SHA256SUMS
@@ -248,7 +252,11 @@ fn a_release_is_compared_with_its_plan() {
     let triton = parsed["files"].as_array().unwrap().iter().find(|f| f["backend"] == "triton").unwrap();
     assert_eq!(triton["covers"], serde_json::json!(["3.10", "3.11", "3.12"]));
     let compiled = parsed["files"].as_array().unwrap().iter().find(|f| f["backend"].is_null()).unwrap();
-    assert!(compiled["gfx"].as_array().unwrap().contains(&serde_json::json!("gfx942")), "{compiled}");
+    assert_eq!(
+        (&compiled["gfx"], &compiled["gfx_from"]),
+        (&serde_json::Value::Null, &"wheel".into()),
+        "it has no code"
+    );
 
     let stray = "flash_attn-2.8.3+rocm99torch2.5-cp311-cp311-linux_x86_64.whl";
     let project = project.bytes(&format!("stray/{stray}"), &wheel(stray).bytes());
@@ -371,4 +379,75 @@ fn the_notes_of_the_rendered_workflow_say_how_to_verify() {
         assert!(notes.contains(wanted), "{wanted}: {notes}");
     }
     assert!(!notes.contains("This release is immutable"), "that is not known yet: {notes}");
+}
+
+/// The record of a build that used Debian's torch and left this wheel.
+fn record(name: &str, bytes: &[u8]) -> String {
+    use sha2::{Digest as _, Sha256};
+    let mut record = Record::new("rock-matrix test", "a-job", name);
+    let used = [("torch", "1.13.0a0"), ("torch-hip", "None")];
+    record.used = used.map(|(name, text)| (name.to_owned(), Some(text.to_owned()))).into();
+    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    record.wheels = vec![BuiltWheel {
+        name: name.to_owned(),
+        path: format!("dist/{name}"),
+        digest: format!("sha256:{digest}"),
+        size_bytes: bytes.len() as u64,
+    }];
+    record.to_json()
+}
+
+#[test]
+fn compiled_code_built_with_another_torch_is_refused() {
+    let beside = |name: &str| format!("dist/{}.build.json", name.trim_end_matches(".whl"));
+    let bytes = wheel(CP311).bytes();
+    let project = project(&[CP311]).file(&beside(CP311), &record(CP311, &bytes));
+    let refused = project.run(&["publish", "--to", "release", "dist"]).exits(1).stderr;
+    insta::assert_snapshot!(refused, @r"
+    error[G130 built-with-other-torch]: `flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl`: the label names torch 2.5, and the build used torch 1.13.0a0
+    --> dist/flash_attn-2.8.3+rocm62torch2.5-cp311-cp311-linux_x86_64.whl
+     = note: the label names ROCm 6.2, and the torch of the build has no HIP
+    help: build it with the torch of its label, or publish it all the same with `--allow G130`
+
+    ");
+    assert!(!project.has("release"));
+    let allowed = project.run(&["publish", "--to", "release", "dist", "--allow", "G130"]).exits(0).stderr;
+    assert!(allowed.starts_with("note[G130 built-with-other-torch]"), "{allowed}");
+    let other = project.file(&beside(CP311), &record(CP311, b"another file"));
+    appears("G130", &refused, &other.run(&["publish", "--to", "other", "dist"]).exits(0).stderr);
+    other.run(&["publish", "--to", "other", "dist", "--allow", "G001"]).exits(2);
+}
+
+#[test]
+fn pure_python_built_with_another_torch_is_a_note() {
+    let bytes = wheel(TRITON).bytes();
+    let path = format!("dist/{}.build.json", TRITON.trim_end_matches(".whl"));
+    let project = project(&[TRITON]).file(&path, &record(TRITON, &bytes));
+    let noted = project.run(&["publish", "--to", "release", "dist"]).exits(0).stderr;
+    assert!(noted.starts_with("note[G130 built-with-other-torch]"), "{noted}");
+    assert!(noted.contains("so the torch of the build leaves no trace in it"), "{noted}");
+}
+
+#[test]
+fn gfx_targets_are_those_of_the_code_in_a_wheel() {
+    use crate::support::bundle::hip_bundle;
+    let kernels = hip_bundle(&[("gfx942", 0x4c), ("gfx1100", 0x41)], 512);
+    let compiled = wheel(CP311).file("flash_attn/kernels.hipfb", kernels).bytes();
+    let project = project(&[CP312, TRITON]).bytes(&format!("dist/{CP311}"), &compiled);
+    project.run(&["publish", "--to", "release", "dist"]).exits(0);
+    let manifest: serde_json::Value = serde_json::from_str(&project.read("release/rock-manifest.json")).unwrap();
+    let row = |name: &str| {
+        let files = manifest["files"].as_array().unwrap();
+        files.iter().find(|file| file["name"] == name).unwrap().clone()
+    };
+    assert_eq!(
+        (&row(CP311)["gfx"], &row(CP311)["gfx_from"]),
+        (&serde_json::json!(["gfx942", "gfx1100"]), &"wheel".into())
+    );
+    assert_eq!((&row(CP312)["gfx"], &row(CP312)["gfx_from"]), (&serde_json::Value::Null, &"wheel".into()));
+    let run_time =
+        serde_json::json!({"env": {"FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}, "requires": ["einops", "triton"]});
+    assert_eq!((&row(TRITON)["run_time"], &row(CP311)["run_time"]), (&run_time, &serde_json::Value::Null));
+    let table = project.run(&["report", "packages", "--published", "release"]).exits(0).stdout;
+    assert!(table.contains("| gfx942, gfx1100 |") && table.contains("| none |"), "{table}");
 }

@@ -153,12 +153,12 @@ fn what_is_read_live_is_what_was_saved_and_what_the_manifest_says() {
     assert!(!is_gfx_known(&found(&["releases.json"])), "names do not say the GPUs");
     let mut local = found(&["folder"]);
     assert!(local["wheel"]["url"].as_str().unwrap().starts_with("file://"), "{local}");
-    for key in ["url", "install", "release"] {
+    for key in ["url", "install", "install_from_nothing", "release"] {
         local["wheel"][key] = live["wheel"][key].clone();
     }
     assert_eq!(local, live);
     let table = |place: &str| run(&project, &server, &["report", "packages", "--published", place], 0).stdout;
-    assert!(table("me/wheels").contains("| gfx942 |"), "{}", table("me/wheels"));
+    assert!(table("me/wheels").contains("| none |"), "{}", table("me/wheels"));
     // A token from a file does as well, and without one the manifest comes from where people click.
     let stranger = Project::new().file("token", "reader\n");
     let words = [&["pick", "--published", "me/wheels", "--gfx", "gfx942"][..], &MACHINE].concat();

@@ -10,8 +10,9 @@ use crate::config::{Gate, TorchFrom};
 use crate::diagnostic::registry::{build as codes, rocm as rocm_codes};
 use crate::diagnostic::{Diagnostic, Severity, counted};
 use crate::exec::{self, Built, BuiltWheel, CollectFault, Collected, Outcome};
-use crate::names::{LocalLabel, WheelName, WheelNameError};
+use crate::names::{LabelParts, LocalLabel, WheelName, WheelNameError};
 use crate::plan::Job;
+use crate::publish::torch_contradictions;
 use crate::recipe::measure::{MEASURED_FILE, Measurements};
 use crate::sys::{self, Existing, PositionalFile};
 use crate::wheel::{self, ExistingLabel, Wheel, WheelError, WriteOptions};
@@ -23,6 +24,7 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
     }
     let (exit, outcome, reason) = match deliver(job, args, shell) {
         Ok(wheels) => {
+            shell.report(&other_torch(job, built, shell));
             let told = say(&wheels, built, args, shell);
             built.record.wheels = wheels;
             (told, Outcome::Done, None)
@@ -46,6 +48,24 @@ pub(super) fn finish(job: &Prepared, built: &mut Built, args: &Args, shell: &She
             Exit::Machine
         }
     }
+}
+
+/// Warns of a torch in the build that is not the one of the label.
+fn other_torch(job: &Prepared, built: &Built, shell: &Shell) -> Vec<Diagnostic> {
+    let Ok(compat) = load::compat(shell) else { return Vec::new() };
+    let label = job.job.label.as_ref().and_then(|label| LabelParts::parse(label, &compat.rocm_versions()).ok());
+    let Some(label) = label else { return Vec::new() };
+    let found = torch_contradictions(&label.parts, &built.record.used);
+    let Some((first, others)) = found.split_first() else { return Vec::new() };
+    let warning = others
+        .iter()
+        .fold(Diagnostic::new(&codes::TORCH_NOT_OF_LABEL, first.clone()), |warning, other| warning.note(other.clone()));
+    let help = if job.job.wheels().all(|wheel| wheel.ends_with("-any.whl")) {
+        "the wheel has no compiled code, so this leaves no trace in it"
+    } else {
+        "build it with the torch of its label: `publish` refuses compiled code that was built with another one"
+    };
+    vec![warning.help(help)]
 }
 
 /// Writes what the build took beside its record, and gives the row of it for the summary. A build is not worth less

@@ -63,7 +63,8 @@ Examples:
                                                              only says what it would withdraw
   rock-matrix index build dist --yank-older-than 30d --keep 3 --apply
                                                              old nightly builds
-  pip install flash-attn --no-deps --index-url file://$PWD/dist/simple/rocm6.2-torch2.5/")]
+  pip install flash-attn==2.7.4.post1+rocm62torch2.5triton \\
+      --extra-index-url file://$PWD/dist/simple/rocm6.2-torch2.5/")]
 struct BuildArgs {
     /// Folder that holds wheels and source distributions
     #[arg(value_name = "DIR", required_unless_present = "published", conflicts_with = "published")]
@@ -151,8 +152,8 @@ fn build(args: &BuildArgs, shell: &Shell, sink: &mut Sink) -> Result<Exit, Exit>
     rebuilt.retain(|one| !names.contains(one.name.as_str()));
     sink.extend(rebuilt_warning(&rebuilt));
     sink.extend(label_order(&files));
-    let indexes = indexes(files.iter(), &out);
-    let made = repository(&files.iter().collect::<Vec<_>>(), &links).map_err(|error| {
+    let indexes = indexes(files.iter(), &out, compat);
+    let made = repository(&files.iter().collect::<Vec<_>>(), &links, compat).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;

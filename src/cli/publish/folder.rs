@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::artifacts::Artifacts;
+use super::contents::{check_torch, gfx_read};
 use super::planned::Planned;
 use super::{Args, Exit, Gathered, Shell, Told, assets, cloned, links, load, named, once, parsed, release_folder};
 use crate::cli::assets::Depth;
@@ -42,6 +43,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     if let Some(artifacts) = &artifacts {
         artifacts.check(&planned.jobs, &offered, sink);
     }
+    check_torch(&offered, args, sink);
     as_release(&cloned(&offered), sink);
     let Some(links) = links.filter(|_| !sink.has_errors()) else { return Err(Exit::Fault) };
 
@@ -60,12 +62,15 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
         plan: planned.digest,
         covers: planned.covers(offered.iter().chain(&kept)),
         gfx: planned.gfx(offered.iter().chain(&kept)),
+        gfx_read: gfx_read(&offered),
+        run_time: planned.run_time(offered.iter().chain(&kept)),
     };
     let mut all: Vec<Gathered> = offered.into_iter().chain(kept).collect();
     let withdrawn = withdrawn_in(&folder.join(INDEX), sink)?.unwrap_or_default();
     carry_over(&withdrawn.clone().whatever_the_bytes(), all.iter_mut().map(|gathered| &mut gathered.asset.file));
     tell_of_names(&withdrawn, &all.iter().map(|gathered| &gathered.asset.file).collect::<Vec<_>>(), shell);
-    let release = Release::of(cloned(&all), &particulars, opened.manifest.as_ref(), &links).map_err(|error| {
+    let before = opened.manifest.as_ref();
+    let release = Release::of(cloned(&all), &particulars, before, &links, compat).map_err(|error| {
         sink.push(Diagnostic::new(&codes::CANNOT_INDEX, error.to_string()));
         Exit::Fault
     })?;
@@ -78,7 +83,7 @@ pub(super) fn publish(args: &Args, mut folder: PathBuf, shell: &Shell, sink: &mu
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
-    let told = Told { folder: &folder, release: &release, changes: &made, dry_run: args.dry_run };
+    let told = Told { folder: &folder, release: &release, changes: &made, dry_run: args.dry_run, compat };
     if !made.steps.is_empty() && !args.dry_run {
         let paths: BTreeMap<&str, &std::path::Path> = all.iter().map(|g| (g.asset.name(), g.path.as_path())).collect();
         let transfer = if artifacts.is_some() { Transfer::Link } else { Transfer::Copy };

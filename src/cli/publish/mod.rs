@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod connect;
+mod contents;
 mod folder;
 mod github;
 mod outcome;
@@ -18,7 +19,7 @@ use super::known::{Known, Texts};
 use super::legs;
 use super::told::Told;
 use super::{Exit, Format, Shell, load, release_folder};
-use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
+use crate::diagnostic::{Code, Diagnostic, Place, Sink, registry::release as codes};
 use crate::index::{BaseUrl, Links};
 use crate::names::{RepoName, WheelName};
 use crate::publish::{GitTag, LeftOut};
@@ -56,7 +57,8 @@ Examples:
   rock-matrix publish --dist dist/ --subjects subjects.txt   only the digests, for actions/attest
   rock-matrix publish --repo OWNER/REPO --prune --tag-glob 'nightly-*' --keep 7 --older-than 30d
                                                              which old releases a rule lets go
-  pip install flash-attn --no-deps --index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
+  pip install flash-attn==2.7.4.post1+rocm62torch2.5triton \\
+      --extra-index-url file://$PWD/release/simple/rocm6.2-torch2.5/")]
 pub(super) struct Args {
     /// Wheels, source distributions, and folders that hold some
     #[arg(required_unless_present_any = ["dist", "prune", "artifacts"], value_name = "WHEEL|DIR")]
@@ -92,6 +94,9 @@ pub(super) struct Args {
     /// Publish although the plan has jobs whose wheel is missing
     #[arg(long, requires = "plan", help_heading = "What")]
     allow_missing: bool,
+    /// Report this finding as a note: G130 for wheels built with another torch than their label names
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = allowed, help_heading = "What")]
+    allow: Vec<&'static Code>,
     /// Replace files of the release that have other bytes, and wheels that others take the place of
     #[arg(long, help_heading = "What")]
     replace: bool,
@@ -164,6 +169,12 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Exit::Fault if exit == Exit::Done => Exit::Fault,
         _ => exit,
     }
+}
+
+/// A finding that `--allow` may name.
+fn allowed(text: &str) -> Result<&'static Code, String> {
+    let code = &codes::BUILT_WITH_OTHER_TORCH;
+    if [code.id, code.name].contains(&text) { Ok(code) } else { Err(format!("only {} can be allowed here", code.id)) }
 }
 
 /// What is known of the files beforehand. What is sent is hashed on its way all the same.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::assets::Gathered;
 use super::super::{Exit, load, release_folder};
+use crate::config::RunTime;
 use crate::diagnostic::Sink;
 use crate::names::Digest;
 use crate::plan::{self, Job};
@@ -19,6 +20,8 @@ pub(super) struct Planned {
     pythons: Vec<Vec<String>>,
     /// For each of the expected, the gfx targets it is built for.
     gfx: Vec<Vec<String>>,
+    /// For each of the expected, its needs at run time.
+    run_time: Vec<RunTime>,
     pub(super) digest: Option<Digest>,
     pub(super) jobs: Vec<Job>,
 }
@@ -38,6 +41,7 @@ impl Planned {
             for wheel in job.wheels().filter_map(|wheel| wheel.parse().ok()) {
                 planned.expected.push(Expected { job: job.id.clone(), wheel });
                 planned.gfx.push(gfx.clone());
+                planned.run_time.push(job.run_time.clone());
                 planned.pythons.push(pythons.clone());
             }
         }
@@ -55,13 +59,14 @@ impl Planned {
         self.by_file(&self.gfx, files)
     }
 
-    fn by_file<'a>(
-        &self,
-        told: &[Vec<String>],
-        files: impl Iterator<Item = &'a Gathered>,
-    ) -> BTreeMap<String, Vec<String>> {
+    /// Name of a file → its needs at run time.
+    pub(super) fn run_time<'a>(&self, files: impl Iterator<Item = &'a Gathered>) -> BTreeMap<String, RunTime> {
+        self.by_file(&self.run_time, files)
+    }
+
+    fn by_file<'a, T: Clone>(&self, told: &[T], files: impl Iterator<Item = &'a Gathered>) -> BTreeMap<String, T> {
         let jobs = self.expected.iter().map(|job| Cell::expected(&job.wheel));
-        let by_cell: BTreeMap<Cell, &Vec<String>> = jobs.zip(told).collect();
+        let by_cell: BTreeMap<Cell, &T> = jobs.zip(told).collect();
         let of_file = |g: &Gathered| {
             let planned = Cell::as_planned(g.asset.wheel()?).iter().find_map(|cell| by_cell.get(cell))?;
             Some((g.asset.name().to_owned(), (*planned).clone()))

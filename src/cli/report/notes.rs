@@ -88,6 +88,7 @@ pub(super) fn run(args: &Args, shell: &Shell, sink: &mut Sink) -> Result<Exit, E
         expected: &expected,
         outcomes: &outcomes,
         index: index.as_ref(),
+        compat,
         repository: read.repository.as_ref().or(own.as_ref()).or(of_base.as_ref()),
         has_manifest: read.has_manifest_of(&args.tag),
         attested: args.attest.as_deref().map(|when| when == "on"),

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::unions::EnvValue;
-use crate::config::{Backend, CheckProfile, Gate, Leaves, Profile, VersionFrom};
+use crate::config::{Backend, CheckProfile, Gate, Leaves, Profile, RunTime, VersionFrom};
 use crate::diagnostic::Source;
 
 /// A recipe. Texts may hold `{{ }}` expressions unless said otherwise.
@@ -77,6 +77,9 @@ pub struct RecipeDocument {
     /// Names of the recipes that it uses, put there when they are put together.
     #[serde(skip)]
     pub used: Vec<String>,
+    /// Needs of the installed package, whatever the backend.
+    #[serde(default)]
+    pub run_time: RunTime,
     /// The file it was read from, so that faults can point into it; `None` for a shipped one.
     #[serde(skip)]
     pub source: Option<Source>,
@@ -121,6 +124,9 @@ pub struct BackendDocument {
     /// What makes a long build shorter, in the user's words.
     #[serde(default)]
     pub levers: Vec<String>,
+    /// Further needs of the installed package.
+    #[serde(default)]
+    pub run_time: RunTime,
 }
 
 fn yes() -> bool {
@@ -438,6 +444,7 @@ impl RecipeDocument {
             device_code: backend.device_code,
             levers: backend.levers.clone(),
             gates: gates.clone(),
+            run_time: self.run_time.with(&backend.run_time),
         };
         let mut backends: Vec<Backend> = self.backends.iter().map(backend).collect();
         if backends.is_empty() {

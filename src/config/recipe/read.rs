@@ -206,6 +206,11 @@ fn checked(mut document: RecipeDocument, source: &Source, sink: &mut Sink) -> Op
             fault(&format!("{name}:"), message, "name the table and the column whose value is taken");
         }
     }
+    for run_time in std::iter::once(&document.run_time).chain(document.backends.values().map(|own| &own.run_time)) {
+        if let Some((text, reason)) = run_time.fault() {
+            fault(text, format!("`run-time`: {reason}"), "pages print it as a line of a shell: write one plain word");
+        }
+    }
     for (name, from) in &document.sources {
         let own_path = from.path.is_some() && from.project.is_none() && from.git.is_none();
         let kinds =

@@ -72,6 +72,7 @@ pub const RECIPE: Shape = Shape::Record(&Record {
         ),
         field("collect", Shape::Record(&COLLECT), "{}", "The wheels it leaves."),
         field("test", Shape::Record(&TEST), "{}", "What is run with the built wheel."),
+        field("run-time", Shape::Record(&RUN_TIME), "{}", "Needs of the installed package."),
     ],
 });
 
@@ -104,6 +105,15 @@ const BACKEND: Record = Record {
             "Whether the wheel holds device code, so that gfx targets matter.",
         ),
         field("levers", TEXT_LIST, "[]", "What makes a build shorter; told with every estimate that does not fit."),
+        field("run-time", Shape::Record(&RUN_TIME), "{}", "Further needs of the installed package."),
+    ],
+};
+
+const RUN_TIME: Record = Record {
+    name: "recipe run-time needs",
+    fields: &[
+        field("env", TEXTS, "{}", "Environment variables that must be set to import or use it, without expressions."),
+        field("requires", TEXT_LIST, "[]", "Packages that must be installed, as requirements: `einops`."),
     ],
 };
 

@@ -47,6 +47,7 @@ pub const ALL: &[&Code] = &[
     &UNKNOWN_FACT,
     &BAD_REPLACEMENT,
     &LINKED_FOLDER,
+    &TORCH_NOT_OF_LABEL,
 ];
 
 /// A recipe file that does not follow the format.
@@ -303,4 +304,10 @@ pub const LINKED_FOLDER: Code = Code::error(
     "B081",
     "linked-folder",
     "A folder or a file in the job's folder `.rock/JOB` is a symbolic link. A step of the build may have made it, and it could lead anywhere on this machine, so nothing is read, written or removed through it.\n\nRemove the link and build again. `.rock` itself may be a link, for example to a larger disk.",
+);
+/// A build with another torch than the label of its wheel names.
+pub const TORCH_NOT_OF_LABEL: Code = Code::warning(
+    "B095",
+    "torch-not-of-label",
+    "The label of the wheel names a torch and a ROCm, and the torch that the build used is another one, or has no HIP. `torch-from: host` takes whatever torch is there.\n\nA wheel with compiled code is then refused by `publish` (G130). A wheel without compiled code is the same, whatever torch was there.",
 );

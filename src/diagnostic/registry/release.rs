@@ -74,6 +74,7 @@ pub const ALL: &[&Code] = &[
     &ENVIRONMENT_REFUSES_TAG,
     &STRANGE_DEVICE,
     &TAG_CREATION_RESTRICTED,
+    &BUILT_WITH_OTHER_TORCH,
 ];
 
 /// The name is neither a wheel's nor a source distribution's.
@@ -495,4 +496,10 @@ pub const TAG_CREATION_RESTRICTED: Code = Code::error(
     "G365",
     "tag-creation-restricted",
     "The tag does not exist, so publishing would create it. An active ruleset of the repository or its organization restricts who creates tags of this name (\"Restrict creations\"), and the token may not bypass it, so GitHub would refuse the release after all builds.\n\nPush the tag as someone who may, and publish then; or add the user or app that publishes to the bypass list of the ruleset.",
+);
+/// A wheel whose build used another torch than its label names.
+pub const BUILT_WITH_OTHER_TORCH: Code = Code::error(
+    "G130",
+    "built-with-other-torch",
+    "The `build.json` next to the wheel says that it was built with another torch than its label names. Compiled code is bound to the torch that it was built with: with the one of the label its import may fail, or worse. Nobody could tell from the name.\n\nBuild it with the torch of the label, or change the label with `rock-matrix wheel label`. `--allow G130` publishes it all the same. For a wheel without compiled code it is a note: its contents are the same, whatever torch was there.",
 );

@@ -212,6 +212,7 @@ impl Checker {
             covers,
             vars,
             warnings,
+            run_time,
         } = document;
         let longest = id::LONGEST;
         if !is_id(id) {
@@ -272,6 +273,9 @@ impl Checker {
         self.covers(at.key("covers"), covers, of);
         self.vars(at.key("vars"), vars);
         self.texts(at.key("warnings"), warnings);
+        if let Some((_, reason)) = run_time.fault() {
+            self.fault(at.key("run_time"), reason);
+        }
     }
 
     fn excluded(&mut self, at: Path<'_>, document: &ExcludedDocument, matrices: &[MatrixDocument]) {

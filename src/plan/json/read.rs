@@ -131,6 +131,7 @@ fn job_of(job: &JobDocument, matrices: &[MatrixDocument]) -> Result<Job, String>
         }),
         covers: job.covers.clone(),
         warnings: job.warnings.clone(),
+        run_time: job.run_time.clone(),
         settings: Settings {
             matrix: matrix.matrix.clone(),
             platform: word!(Platform, &matrix.platform),

@@ -291,7 +291,17 @@ function address(data, index) {
   return folder === null ? "" : folder + encodeURIComponent(fileName(data, index));
 }
 
-function installLine(url) {
+function quoted(url) {
   const plain = /^[A-Za-z0-9\-._~:/%+@=,]+$/.test(url);
-  return `pip install --no-deps ${plain ? url : `'${url.replaceAll("'", "'\\''")}'`}`;
+  return plain ? url : `'${url.replaceAll("'", "'\\''")}'`;
+}
+
+// The line where the torch of the wheel is installed.
+function installLine(url) {
+  return `pip install ${quoted(url)}`;
+}
+
+// The line where nothing is installed; `torch` is a requirement and the index that serves it.
+function installFromNothing(url, [requirement, index]) {
+  return `pip install ${requirement} ${quoted(url)} --extra-index-url ${index}`;
 }

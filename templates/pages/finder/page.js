@@ -124,16 +124,36 @@ async function copy(text, button, what) {
   button.timer = setTimeout(() => (button.textContent = label), 1600);
 }
 
-function command(index, strong) {
-  const url = address(data, index);
-  if (!url) return make("p", "Nothing says where this file can be fetched from.", { class: "soft" });
-  const line = installLine(url);
+function command(line, label, strong) {
   const box = make("div", "", { class: "command" });
-  const button = make("button", "Copy", { type: "button", "aria-label": `Copy the line that installs ${fileName(data, index)}` });
+  const button = make("button", "Copy", { type: "button", "aria-label": label });
   if (strong) button.className = "strong";
   button.addEventListener("click", () => copy(line, button, "the install line"));
   box.append(make("code", line), button);
   return box;
+}
+
+// The line for an installed torch, the one from nothing, and the needs at run time.
+function commands(index, strong) {
+  const url = address(data, index);
+  if (!url) return [make("p", "Nothing says where this file can be fetched from.", { class: "soft" })];
+  const name = fileName(data, index);
+  const torch = value("torch", index);
+  const official = value("official_torch", index);
+  const runTime = value("run_time", index);
+  const parts = [];
+  if (torch) parts.push(make("p", `With torch ${torch[0]} for this ROCm installed:`, { class: "small-text" }));
+  parts.push(command(installLine(url), `Copy the line that installs ${name}`, strong));
+  if (official) {
+    parts.push(make("p", "From nothing:", { class: "small-text" }));
+    parts.push(command(installFromNothing(url, official), `Copy the line from nothing that installs ${name}`, false));
+  }
+  if (runTime) {
+    const [sentence, assignments] = runTime;
+    parts.push(make("p", `${sentence}${assignments.length ? ":" : "."}`, { class: "small-text" }));
+    for (const one of assignments) parts.push(command(`export ${one}`, `Copy the line that sets ${one}`, false));
+  }
+  return parts;
 }
 
 function value(name, index) {
@@ -180,8 +200,8 @@ function showAnswer() {
     const list = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
     parts.unshift(make("p", `Choose ${list} to be sure. This is the newest that fits so far.`, { class: "soft small-text" }));
   }
-  parts.push(command(best, true));
-  parts.push(make("p", data.no_deps[value("torch", best) === null ? 1 : 0], { class: "soft small-text" }));
+  parts.push(...commands(best, true));
+  parts.push(make("p", data.about_torch[value("torch", best) === null ? 1 : 0], { class: "soft small-text" }));
   const told = notes.filter((note) => !open.includes(note.axis));
   if (texts.foreignTorch) {
     told.unshift({ title: "torch", text: `the one you have, ${texts.foreignTorch}, is no build for ROCm; install torch for ROCm first` });

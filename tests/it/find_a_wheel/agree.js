@@ -2,7 +2,7 @@
 // node agree.js DECIDE.js CASES.json
 const fs = require("fs");
 const [script, file] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
-const page = new Function(`"use strict";${script}; return { decide, verdict, machineOf, textsOfReport, fileName, address, installLine };`)();
+const page = new Function(`"use strict";${script}; return { decide, verdict, machineOf, textsOfReport, fileName, address, installLine, installFromNothing };`)();
 const { data, cases, reports, lines } = JSON.parse(file);
 
 const told = (found, index) => {
@@ -27,7 +27,10 @@ for (const { report, expected } of reports) {
   } catch {}
   check(report, found, expected);
 }
-lines.forEach(([name, url, line], index) => {
-  check(name, [page.fileName(data, index), page.address(data, index), page.installLine(page.address(data, index))], [name, url, line]);
+lines.forEach(([name, url, line, fromNothing], index) => {
+  const address = page.address(data, index);
+  const official = data.values.official_torch[data.columns.official_torch[index]];
+  const found = [page.fileName(data, index), address, page.installLine(address), official && page.installFromNothing(address, official)];
+  check(name, found, [name, url, line, fromNothing]);
 });
 console.log(`compared ${cases.length} machines, ${reports.length} reports and ${lines.length} addresses`);

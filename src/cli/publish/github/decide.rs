@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::offer::Offer;
 use super::there::There;
+use crate::cli::publish::contents::gfx_read;
 use crate::cli::publish::{Args, Exit, cloned};
 use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, Sink, registry::release as codes};
@@ -25,6 +26,8 @@ pub(super) fn decide(
         plan: planned.digest,
         covers: planned.covers(offered.iter()),
         gfx: planned.gfx(offered.iter()),
+        gfx_read: gfx_read(offered),
+        run_time: planned.run_time(offered.iter()),
     };
     let before = there.manifest.as_ref();
     let known = offer.compat.rocm_versions();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cli::assets::{self, Depth};
+use crate::cli::publish::contents::check_torch;
 use crate::cli::publish::planned::Planned;
 use crate::cli::publish::{Args, Exit, Gathered, Shell, cloned, left_out, load, named, once, parsed};
 use crate::cli::{known, publish};
@@ -42,6 +43,7 @@ impl Offer {
         let known = publish::known(args, &taken, shell, sink)?;
         let files = assets::gather(&taken, Depth::Verify, &known, compat, sink);
         known::tell(&files, shell);
+        check_torch(&files, args, sink);
         as_github_release(&cloned(&files), &left_out(&given, &files), sink);
         let longest = compat.most("release-text") as u64;
         let notes = args.github.notes.as_ref().map(|path| sys::read_text(path, longest)).transpose();

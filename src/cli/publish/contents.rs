@@ -1,0 +1,54 @@
+//! What the files of a release hold and how they were built, as far as publishing depends on it.
+
+use std::collections::BTreeMap;
+
+use super::{Args, Gathered};
+use crate::audit::{self, GfxDocument, Look, Reading};
+use crate::diagnostic::{Sink, registry::release as codes};
+use crate::exec::{self, Record};
+use crate::publish::built_with_other_torch;
+use crate::sys::{PositionalFile, Room};
+use crate::wheel::Archive;
+
+/// Reports wheels whose `build.json` next to them says that they were built with another torch than their label names. A
+/// record of another file of that name says nothing.
+pub(super) fn check_torch(files: &[Gathered], args: &Args, sink: &mut Sink) {
+    let is_allowed = args.allow.contains(&&codes::BUILT_WITH_OTHER_TORCH);
+    for file in files {
+        let path = file.path.with_file_name(exec::record_name(file.asset.name()));
+        let Ok(Some(record)) = Record::load(&path) else { continue };
+        let digest = file.asset.digest.to_string();
+        let is_of_it = record.wheels.iter().any(|wheel| wheel.name == file.asset.name() && wheel.digest == digest);
+        if is_of_it {
+            sink.extend(built_with_other_torch(&file.asset, &record.used, is_allowed));
+        }
+    }
+}
+
+/// Returns the gfx targets that the wheels hold code for, by name. Wheels for any platform hold none; those whose bytes were
+/// not read are left out, and so are those that cannot be read as wheels, which other checks report.
+pub(super) fn gfx_read(files: &[Gathered]) -> BTreeMap<String, Vec<String>> {
+    let Ok(room) = Room::new(None) else { return BTreeMap::new() };
+    let of_file = |file: &Gathered| {
+        let wheel = file.asset.wheel()?;
+        let name = file.asset.name().to_owned();
+        if wheel.is_any_platform() {
+            return Some((name, Vec::new()));
+        }
+        if file.known.is_some() {
+            return None;
+        }
+        let opened = PositionalFile::open(&file.path).ok()?;
+        let archive = Archive::open(&opened).ok()?;
+        let reading = Reading {
+            look: Look::Everything,
+            asked: &|_| false,
+            make_scratch: &|size_bytes| room.scratch(size_bytes),
+            vouching: None,
+            watch: &|_| {},
+        };
+        let files = audit::inspect(&archive, reading).ok()?;
+        Some((name, GfxDocument::among("", &files, &[]).targets().to_vec()))
+    };
+    files.iter().filter_map(of_file).collect()
+}
