@@ -17,9 +17,9 @@ use crate::diagnostic::{Diagnostic, Place, nearest::nearest, registry::facts as 
 Examples:
   rock-matrix compat list                         the tables
   rock-matrix compat list torch                   torch releases with their ROCm and Python versions
+  rock-matrix compat explain gfx=rx7900xtx         what works with a GPU
   rock-matrix compat explain torch=2.6.0 rocm=6.2
                                                   do they go together, and why not
-  rock-matrix compat explain flash-attn=2.8.3 gfx=gfx1100 rocm=7.2
   rock-matrix compat refresh --from saved-pages/  a patch with what the torch table lacks
   rock-matrix compat refresh --actions            a patch with newer releases of the actions")]
 pub(super) struct Args {
@@ -42,13 +42,20 @@ Examples:
         #[arg(long, value_enum, default_value = "human")]
         format: Format,
     },
-    /// Say whether versions go together, and why
+    /// Say what works with a GPU, a ROCm or a torch, or whether versions go together
+    ///
+    /// One value is answered with everything that works with it, several with whether they go together and why not.
+    /// `-v` adds the rows of the facts that the answer rests on, and where they were read.
     #[command(after_help = "\
 Examples:
+  rock-matrix compat explain gfx=mi300x           what works with this GPU
+  rock-matrix compat explain rocm=7.2             which torch and which GPUs
+  rock-matrix compat explain torch=2.9.1 -v       with sources
   rock-matrix compat explain torch=2.6.0 rocm=6.2
   rock-matrix compat explain flash-attn=2.8.3 gfx=gfx1100 rocm=7.2")]
     Explain {
-        /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME, gfx=TARGETS
+        /// torch=VERSION, rocm=VERSION, python=VERSION, flash-attn=VERSION, backend=NAME, gfx=TARGETS (targets, families
+        /// or products such as mi300x)
         #[arg(required = true, value_name = "AXIS=VALUE")]
         values: Vec<String>,
         /// How to print it

@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut findings = doctor::findings(&facts);
     findings.extend(for_builds(args, &facts, compat, shell));
     let printed = shell.print(&match args.format {
-        Format::Human => doctor::human(&facts),
+        Format::Human => doctor::human(&facts, compat),
         Format::Json => doctor::json(&facts, &findings),
     });
     match shell.report(&findings) {

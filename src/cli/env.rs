@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::targets::{Targets, targets};
+use super::targets::{GfxWords, gfx_words, targets};
 use super::{Exit, Shell, load};
 use crate::compat::{Compat, Surroundings, Variable, Variables, advice};
 use crate::config::RunTime;
@@ -43,9 +43,9 @@ pub(super) struct Args {
     /// Ask this Python, which has the packages of the ROCm SDK, for the folder
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
-    /// The gfx targets, with `;`, commas or blanks between
-    #[arg(long, value_name = "TARGETS", value_parser = targets)]
-    gfx: Option<Targets>,
+    /// The GPUs, by targets, families or products, with `;`, commas or blanks between
+    #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
+    gfx: Option<GfxWords>,
     /// Add the variables that this wheel needs, given by its name or path, such as flash_attn-2.7.4.post1+rocm62torch2.5triton-py3-none-any.whl
     #[arg(long, value_name = "WHEEL", value_parser = wheel)]
     wheel: Vec<WheelName>,
@@ -120,7 +120,10 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
             return Exit::Machine;
         }
     };
-    let gfx = args.gfx.as_ref().map(|targets| targets.0.clone()).unwrap_or_default();
+    let gfx = match args.gfx.as_ref().map(|words| targets(words, "--gfx", compat, shell)).transpose() {
+        Ok(gfx) => gfx.unwrap_or_default(),
+        Err(exit) => return exit,
+    };
     let mut variables = compat.variables(&args.profile, &Surroundings { rocm, gfx });
     for wheel in &args.wheel {
         let needs = RunTime::of_wheel(wheel, &compat.rocm_versions());

@@ -5,12 +5,13 @@ mod local;
 use std::path::PathBuf;
 
 use super::published::{self, Manifests, Prereleases, Reading};
+use super::targets::{GfxWords, gfx_words, targets};
 use super::withdrawals::Withdrawals;
 use super::{Exit, Format, Shell, load};
 use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::release as codes};
-use crate::names::{DistributionName, GfxTarget, LocalLabel, PythonVersion, RocmVersion};
+use crate::names::{DistributionName, LocalLabel, PythonVersion, RocmVersion};
 use crate::pick::{self, Candidate, Decision, Fit, InstalledTorch, Libc, LibcKind, Machine, PassedOver, Rules};
 use crate::sys;
 
@@ -68,9 +69,9 @@ pub(super) struct Args {
     /// The ROCm that torch was built with, else that of the system; not needed where torch's version names it
     #[arg(long, value_name = "VERSION", help_heading = "Machine")]
     rocm: Option<RocmVersion>,
-    /// Targets of the GPUs; one that a wheel has code for is enough
-    #[arg(long, value_name = "TARGETS", value_delimiter = ',', help_heading = "Machine")]
-    gfx: Vec<GfxTarget>,
+    /// The GPUs, by targets, families or products such as mi300x; one that a wheel has code for is enough
+    #[arg(long, value_name = "TARGETS", value_parser = gfx_words, help_heading = "Machine")]
+    gfx: Option<GfxWords>,
     /// What wheels call the system, such as `linux_x86_64`
     #[arg(long, value_name = "TAG", value_parser = system, help_heading = "Machine")]
     platform: Option<String>,
@@ -177,8 +178,9 @@ fn machine(args: &Args, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Resu
     machine.platform = args.platform.clone().or(machine.platform);
     machine.libc = args.glibc.or(args.musl).or(machine.libc);
     machine.backend.clone_from(&args.backend);
-    if !args.gfx.is_empty() {
-        machine.gfx = args.gfx.iter().map(|target| target.processor().to_owned()).collect();
+    if let Some(words) = &args.gfx {
+        let named = targets(words, "--gfx", load::compat(shell)?, shell)?;
+        machine.gfx = named.iter().map(|target| target.processor().to_owned()).collect();
     }
     Ok(machine)
 }

@@ -160,7 +160,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
     let Some(mut plan) = load::plan(shell, &matrices, compat, &options, sink) else {
         return Err(Exit::Fault);
     };
-    only::keep(&mut plan, &args.only, sink);
+    only::keep(&mut plan, &only::with_targets(&args.only, compat), sink);
     if sink.has_errors() {
         return Err(Exit::Fault);
     }
@@ -186,6 +186,7 @@ fn make(args: &Args, shell: &Shell, requested: &mut Option<Requested>, sink: &mu
         sink.push(if args.fail_empty { empty.severity(Severity::Error) } else { empty });
     }
     let mut notes = notes(&plan, compat);
+    notes.extend(plan.runner_hours().map(|hours| hours.to_string()));
     notes.extend(copies(&plan, &matrices, compat));
     if let Some((shape, found)) = side_by_side.filter(|(_, found)| !found.is_empty()) {
         let said: Vec<String> = found.iter().map(|(variable, count)| format!("{variable} is {count}")).collect();

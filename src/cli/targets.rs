@@ -1,19 +1,50 @@
-//! gfx targets on the command line.
+//! GPU targets on the command line.
 
-use crate::names::{GfxTarget, GfxTargetError};
+use super::{Exit, Shell};
+use crate::compat::Compat;
+use crate::diagnostic::{Diagnostic, Place, registry::matrix as codes};
+use crate::names::GfxTarget;
 
-/// gfx targets in the order in which they are named, each once.
+/// Words for GPU targets as typed: targets, families and product names.
 #[derive(Debug, Clone)]
-pub(super) struct Targets(pub(super) Vec<GfxTarget>);
+pub(super) struct GfxWords(pub(super) Vec<String>);
 
 /// Reads them from the command line.
-pub(super) fn targets(text: &str) -> Result<Targets, String> {
-    let mut found: Vec<GfxTarget> = Vec::new();
-    for word in text.split([' ', ',', ';']).filter(|word| !word.is_empty()) {
-        let target = word.parse().map_err(|error: GfxTargetError| error.to_string())?;
-        if !found.contains(&target) {
-            found.push(target);
+pub(super) fn gfx_words(text: &str) -> Result<GfxWords, String> {
+    let words: Vec<String> = text.split([' ', ',', ';']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    if words.is_empty() { Err("there is no target".to_owned()) } else { Ok(GfxWords(words)) }
+}
+
+/// Returns the targets of these words in their order, each once.
+///
+/// # Errors
+/// The exit of the command, after it reported every unknown word.
+pub(super) fn targets(words: &GfxWords, option: &str, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Exit> {
+    let (mut found, mut faults): (Vec<GfxTarget>, Vec<Diagnostic>) = Default::default();
+    for word in &words.0 {
+        match compat.gfx_named(word) {
+            Ok(targets) => {
+                if let (Some(product), [target]) = (compat.product(word), targets.as_slice()) {
+                    shell.say(&format!("{} is {target}", product.name));
+                }
+                for target in targets {
+                    if !found.contains(&target) {
+                        found.push(target);
+                    }
+                }
+            }
+            Err(unknown) => faults.push(
+                Diagnostic::new(&codes::BAD_GFX, unknown.to_string())
+                    .at(Place::Argument(format!("{option} {word}")), "")
+                    .help("`rock-matrix compat list products` and `compat list families` show the names"),
+            ),
         }
     }
-    if found.is_empty() { Err("there is no target".to_owned()) } else { Ok(Targets(found)) }
+    if faults.is_empty() {
+        return Ok(found);
+    }
+    Err(match shell.report(&faults) {
+        Exit::Fault => Exit::Usage,
+        exit => exit,
+    })
 }

@@ -1,5 +1,7 @@
 //! Every answer that the facts have about a set of values.
 
+use itertools::iproduct;
+
 use super::rows::{ClaimRow, Origin};
 use super::{Compat, ImportQuestion, Verdict};
 use crate::names::{GfxTarget, PackageVersion, PythonVersion, RocmVersion, Version};
@@ -82,7 +84,7 @@ impl Compat {
                 add(format!("{package} {version} with Python {python}"), verdict, origin);
             }
         }
-        for (target, rocm) in asked.gfx.iter().flat_map(|target| asked.rocm.iter().map(move |rocm| (target, rocm))) {
+        for (target, rocm) in iproduct!(&asked.gfx, &asked.rocm) {
             let origin = self.toolchain_origin(target, rocm);
             add(format!("ROCm {rocm} compiling for {target}"), self.toolchain_gfx(target, rocm), origin);
             if asked.torch.is_some() {
@@ -209,5 +211,27 @@ mod tests {
         let claims = compat.claims_about(&target);
         assert!(claims.iter().any(|row| row.claim.starts_with("gfx1030 is in no released")), "{claims:?}");
         assert_eq!(compat.claims_about(&Question::default()), Vec::<&super::ClaimRow>::new());
+    }
+
+    #[test]
+    fn notes_and_claims_name_sources_in_full() {
+        fn texts<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
+            match value {
+                serde_json::Value::Object(map) => map.iter().for_each(|(key, inner)| match inner {
+                    serde_json::Value::String(text) if ["ref", "note", "claim"].contains(&&**key) => found.push(text),
+                    _ => texts(inner, found),
+                }),
+                serde_json::Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+                _ => {}
+            }
+        }
+        let tables = serde_json::to_value(Compat::embedded().all_tables()).unwrap();
+        let mut found = Vec::new();
+        texts(&tables, &mut found);
+        assert!(found.len() > 500, "{}", found.len());
+        let short = ["ti", "ptb", "mj", "mjn", "mji", "rfa", "inv"];
+        let shorthand =
+            |text: &&&str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| short.contains(&word));
+        assert_eq!(found.iter().filter(shorthand).collect::<Vec<_>>(), Vec::<&&str>::new());
     }
 }

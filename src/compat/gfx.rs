@@ -77,7 +77,7 @@ impl Compat {
         })
     }
 
-    fn cite_gfx(&self, table: &str, row: &GfxRow) -> String {
+    pub(super) fn cite_gfx(&self, table: &str, row: &GfxRow) -> String {
         self.cite("gfx.yaml", &format!("{table} {}", row.rocm.join(", ")), &row.origin)
     }
 

@@ -25,7 +25,7 @@ mod source;
 #[path = "rows/wheels.rs"]
 mod wheels;
 
-pub use family::{FamilyBuildRow, IndexTemplateRow, ReleaseTypeRow, UnsupportedFamilyRow};
+pub use family::{FamilyBuildRow, FamilyRow, IndexTemplateRow, ProductRow, ReleaseTypeRow, UnsupportedFamilyRow};
 pub use requirements::{HipRow, ImportRequirementRow, TorchRequirementRow};
 pub use run_time::{
     AttentionExpectRow, AttentionRow, KnownFailureRow, PathRow, ProfileRow, ToolRow, VariableRow, VariableRuleRow,
@@ -50,6 +50,7 @@ pub struct Tables {
     pub rocm_gfx: Vec<GfxRow>,
     pub gfx_since: Vec<GfxSinceRow>,
     pub families: Vec<FamilyRow>,
+    pub products: Vec<ProductRow>,
     pub family_builds: Vec<FamilyBuildRow>,
     pub release_types: Vec<ReleaseTypeRow>,
     pub unsupported_families: Vec<UnsupportedFamilyRow>,
@@ -202,14 +203,6 @@ pub struct RecipeRow {
     pub table: String,
     /// Its columns; one value is a list of one.
     pub columns: BTreeMap<String, Vec<String>>,
-    pub origin: Origin,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct FamilyRow {
-    pub family: String,
-    pub members: Vec<String>,
     pub origin: Origin,
 }
 
@@ -555,6 +548,7 @@ tables_of_rows!(
     rocm_gfx,
     gfx_since,
     families,
+    products,
     family_builds,
     release_types,
     unsupported_families,

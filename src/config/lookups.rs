@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::recipe::Recipes;
 use crate::compat::Compat;
 use crate::compat::rows::{IndexTemplateRow, ReleaseTypeRow};
-use crate::names::GfxTarget;
+use crate::names::{GfxTarget, ProductName};
 
 /// Known names, for checks and for the nearest one to a wrong one.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +15,8 @@ pub struct Lookups {
     pub recipes: Arc<Recipes>,
     /// Families of gfx targets with their members.
     pub families: BTreeMap<String, Vec<GfxTarget>>,
+    /// Targets by product.
+    pub products: BTreeMap<ProductName, GfxTarget>,
     /// Processors that any table names.
     pub gfx: BTreeSet<String>,
     /// What kinds of releases build.
@@ -68,10 +70,18 @@ impl Lookups {
             index_templates: tables.index_templates.clone(),
             given: Given::default(),
             gfx: known_gfx(compat),
+            products: products(compat),
             families: tables.families.iter().map(|row| (row.family.clone(), members(&row.members))).collect(),
             runners: runners.chain(pools).map(|(word, os)| (word.clone(), os.clone())).collect(),
         }
     }
+}
+
+/// Targets by product word and by the full name.
+fn products(compat: &Compat) -> BTreeMap<ProductName, GfxTarget> {
+    let rows = compat.tables().products.iter();
+    let named = rows.flat_map(|row| [&row.name, &row.product].map(|name| (ProductName::new(name), &row.gfx)));
+    named.filter_map(|(name, gfx)| Some((name, gfx.parse().ok()?))).collect()
 }
 
 /// Processors without features, of every table that names any.

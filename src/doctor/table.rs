@@ -1,14 +1,17 @@
 //! Facts as a table for people.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use crate::compat::Compat;
 use crate::host::device::DeviceState;
 use crate::host::{HostFacts, build_memory_bytes, build_threads, device_group_ids, gfx_targets};
 
 /// Everything that was seen, section by section; findings are told apart.
-pub fn human(facts: &HostFacts) -> String {
+pub fn human(facts: &HostFacts, compat: &Compat) -> String {
     let sections = [
         ("GPUs", gpus(facts)),
+        ("Products with these targets", products(facts, compat)),
         ("Device access", devices(facts)),
         ("Groups", groups(facts)),
         ("Container engine", engines(facts)),
@@ -20,7 +23,7 @@ pub fn human(facts: &HostFacts) -> String {
         ("A build here would use", build(facts)),
     ];
     let mut text = String::new();
-    for (number, (title, rows)) in sections.iter().enumerate() {
+    for (number, (title, rows)) in sections.iter().filter(|(_, rows)| !rows.is_empty()).enumerate() {
         let gap = if number == 0 { "" } else { "\n" };
         let _ = writeln!(text, "{gap}{title}");
         text.push_str(&aligned(rows));
@@ -47,6 +50,13 @@ fn gpus(facts: &HostFacts) -> Rows {
         ]
     }));
     rows
+}
+
+/// The names that the GPUs here may be sold under; several products share a target.
+fn products(facts: &HostFacts, compat: &Compat) -> Rows {
+    let processors: BTreeSet<&str> = facts.topology.gpus.iter().map(|gpu| gpu.target.processor()).collect();
+    let named = |processor: &str| Some(vec![processor.to_owned(), compat.product_names(processor)?]);
+    processors.into_iter().filter_map(named).collect()
 }
 
 fn devices(facts: &HostFacts) -> Rows {
@@ -262,11 +272,15 @@ mod tests {
             hip_version: Some("6.2.41134".to_owned()),
             ..HostFacts::default()
         };
-        insta::assert_snapshot!(human(&facts), @r"
+        insta::assert_snapshot!(human(&facts, &Compat::embedded()), @r"
         GPUs
           node  gfx      CUs  VRAM      render node          PCI location
           1     gfx1151  40   96.0 GiB  /dev/dri/renderD128  0000:03:00.0
           10    gfx1036  -    -         -                    -
+
+        Products with these targets
+          gfx1036  Raphael
+          gfx1151  Strix Halo, Radeon 8065S, Radeon 8060S and 5 more
 
         Device access
           /dev/kfd             no permission  group 105, mode 0660

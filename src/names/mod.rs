@@ -16,6 +16,7 @@ mod label;
 mod path;
 mod percent;
 mod platform_system;
+mod product;
 mod python;
 mod repo_name;
 mod requirement;
@@ -48,6 +49,7 @@ pub use label::{
 pub use path::{beside, folders_above, is_absolute, is_file_name, is_path_below, without_dots};
 pub use percent::{percent_decode, percent_encode, push_percent_encoded};
 pub use platform_system::PlatformSystem;
+pub use product::ProductName;
 pub use python::{PythonVersion, PythonVersionError};
 pub use repo_name::{RepoName, RepoNameError};
 pub use requirement::{Requirement, RequirementError};

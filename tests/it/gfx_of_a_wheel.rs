@@ -101,6 +101,8 @@ fn a_person_reads_targets_file_by_file() {
     insta::assert_snapshot!(sizes.replace(&text, "N bytes for"), @r"
     demo-1.0-cp312-cp312-linux_x86_64.whl
       targets   gfx90a gfx942
+                gfx90a: Instinct MI250X, Instinct MI250, Instinct MI210
+                gfx942: Instinct MI300X, Instinct MI325X, Instinct MI300A
       demo/_demo.so: 1 compressed bundle (ccob2), N bytes for 8.4 kB unpacked
         gfx90a                  1 object, 4.0 kB
         gfx942                  1 object, 4.0 kB
@@ -252,6 +254,7 @@ fn archives_may_lie_in_other_wheels_of_the_command_line() {
         gfx942                  .kpack/demo_gfx942.kpack of demo_device_gfx942-1.0-py3-none-any.whl
     demo_device_gfx942-1.0-py3-none-any.whl
       targets   gfx942
+                gfx942: Instinct MI300X, Instinct MI325X, Instinct MI300A
       .kpack/demo_gfx942.kpack: 1 archive, 149 bytes
         gfx942
     ");

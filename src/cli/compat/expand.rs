@@ -2,9 +2,7 @@
 
 use crate::cli::{Exit, Shell};
 use crate::compat::Compat;
-use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, registry::matrix as codes};
-use crate::names::GfxTarget;
 
 /// How targets are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -19,14 +17,12 @@ pub(super) enum As {
 pub(super) fn run(compat: &Compat, families: &str, form: As, shell: &Shell) -> Exit {
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     for family in families.split(';').map(str::trim).filter(|family| !family.is_empty()) {
-        match (compat.family(family), family.parse::<GfxTarget>()) {
-            (Some(members), _) => found.extend(members.iter().cloned()),
-            (None, Ok(target)) => found.push(target.to_string()),
-            (None, Err(_)) => {
+        match compat.gfx_named(family) {
+            Ok(targets) => found.extend(targets.iter().map(ToString::to_string)),
+            Err(unknown) => {
                 let known: Vec<&str> = compat.tables().families.iter().map(|row| row.family.as_str()).collect();
-                let message = format!("`{family}` is neither a gfx target nor a family of them");
-                let message = with_nearest(message, nearest(family, known.iter().copied()));
-                let fault = Diagnostic::new(&codes::BAD_GFX, message).at(Place::Argument(families.to_owned()), "");
+                let fault = Diagnostic::new(&codes::BAD_GFX, unknown.to_string());
+                let fault = fault.at(Place::Argument(families.to_owned()), "");
                 faults.push(fault.help(format!("the families are {}", known.join(", "))));
             }
         }

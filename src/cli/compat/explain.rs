@@ -4,18 +4,40 @@ use std::fmt::{Display, Write as _};
 use std::str::FromStr;
 
 use super::json;
+use crate::cli::shell::Verbosity;
 use crate::cli::{Exit, Format, Shell};
 use crate::compat::rows::{ClaimRow, Origin};
-use crate::compat::{Because, Compat, Question, Verdict};
+use crate::compat::{Because, Compat, Overview, OverviewLine, Question, Verdict};
 use crate::diagnostic::{Diagnostic, Place, Sink, nearest::nearest, registry::facts as codes};
-use crate::names::DistributionName;
+use crate::names::{DistributionName, GfxTarget};
 
 /// The output as JSON.
 #[derive(serde::Serialize)]
 struct Document<'a> {
     version: u32,
     answers: Vec<Answer<'a>>,
+    /// What works with each value, where no fact joins them.
+    overviews: Vec<OverviewView<'a>>,
     claims: Vec<&'a ClaimRow>,
+}
+
+#[derive(serde::Serialize)]
+struct OverviewView<'a> {
+    subject: &'a str,
+    lines: Vec<LineView<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct LineView<'a> {
+    topic: &'a str,
+    text: &'a str,
+    rows: Vec<RowView<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct RowView<'a> {
+    row: &'a str,
+    origin: &'a Origin,
 }
 
 #[derive(serde::Serialize)]
@@ -35,10 +57,11 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
     let mut sink = Sink::new();
     let question = read(compat, values, &mut sink);
     let answers: Vec<Answer<'_>> = compat.explain(&question).into_iter().map(view).collect();
-    if answers.is_empty() && sink.is_empty() {
+    let overviews = if answers.is_empty() { compat.overviews(&question) } else { Vec::new() };
+    if answers.is_empty() && overviews.is_empty() && sink.is_empty() {
         sink.push(
-            Diagnostic::new(&codes::BAD_QUESTION, "no fact joins these values")
-                .help("ask about torch with rocm or python, or about a package such as flash-attn"),
+            Diagnostic::new(&codes::BAD_QUESTION, "no compatibility data covers these values")
+                .help("`rock-matrix compat list` shows the tables with the values that are known"),
         );
     }
     if sink.has_errors() {
@@ -46,9 +69,43 @@ pub(super) fn run(compat: &Compat, values: &[String], format: Format, shell: &Sh
     }
     let claims = compat.claims_about(&question);
     shell.print(&match format {
-        Format::Json => json(&Document { version: 1, answers, claims }),
-        Format::Human => text(compat, &answers, &claims),
+        Format::Json => {
+            let overviews = overviews.iter().map(overview_view).collect();
+            json(&Document { version: 1, answers, overviews, claims })
+        }
+        Format::Human => {
+            let sources = shell.verbosity >= Verbosity::Verbose;
+            overviews_text(compat, &overviews, sources) + &text(compat, &answers, &claims, sources)
+        }
     })
+}
+
+fn overview_view<'a>(overview: &'a Overview<'a>) -> OverviewView<'a> {
+    let line = |line: &'a OverviewLine<'a>| LineView {
+        topic: &line.topic,
+        text: &line.text,
+        rows: line.rows.iter().map(|(row, origin)| RowView { row, origin }).collect(),
+    };
+    OverviewView { subject: &overview.subject, lines: overview.lines.iter().map(line).collect() }
+}
+
+/// One block a value: topics in a column, answers in the other, then the rows they rest on where asked for.
+fn overviews_text(compat: &Compat, overviews: &[Overview<'_>], sources: bool) -> String {
+    let mut text = String::new();
+    for overview in overviews {
+        let _ = writeln!(text, "{}", overview.subject);
+        let width = overview.lines.iter().map(|line| line.topic.len()).max().unwrap_or_default();
+        let mut before = "";
+        for line in &overview.lines {
+            let topic = if line.topic == before { "" } else { &line.topic };
+            before = &line.topic;
+            let _ = writeln!(text, "  {topic:width$}  {}", line.text);
+            for (row, origin) in line.rows.iter().filter(|_| sources) {
+                let _ = writeln!(text, "  {:width$}    from {row}: {}", "", compat.read_in(origin));
+            }
+        }
+    }
+    text
 }
 
 fn view(answer: crate::compat::Answer<'_>) -> Answer<'_> {
@@ -61,26 +118,30 @@ fn view(answer: crate::compat::Answer<'_>) -> Answer<'_> {
     Answer { question: answer.question, word, reason, hint, row: source, origin: answer.origin }
 }
 
-fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow]) -> String {
+/// One block an answer: whether, why not, what helps; then where it was read, where asked for.
+fn text(compat: &Compat, answers: &[Answer<'_>], claims: &[&ClaimRow], sources: bool) -> String {
     let mut text = String::new();
     for answer in answers {
         let _ = writeln!(text, "{}: {}", answer.question, answer.word);
         let read_in = answer.origin.map(|origin| compat.read_in(origin)).unwrap_or_default();
         let note = answer.origin.map(|origin| origin.note.clone()).unwrap_or_default();
-        for (name, value) in [
-            ("because", &answer.reason),
-            ("help", &answer.hint),
-            ("from", &answer.row),
-            ("read in", &read_in),
-            ("note", &note),
+        for (name, value, is_source) in [
+            ("because", &answer.reason, false),
+            ("help", &answer.hint, false),
+            ("from", &answer.row, true),
+            ("read in", &read_in, true),
+            ("note", &note, true),
         ] {
-            if !value.is_empty() {
+            if !value.is_empty() && (sources || !is_source) {
                 let _ = writeln!(text, "  {name}: {value}");
             }
         }
     }
     for claim in claims {
-        let _ = writeln!(text, "also: {}\n  read in: {}", claim.claim, compat.read_in(&claim.origin));
+        let _ = writeln!(text, "also: {}", claim.claim);
+        if sources {
+            let _ = writeln!(text, "  read in: {}", compat.read_in(&claim.origin));
+        }
     }
     text
 }
@@ -117,11 +178,23 @@ fn read(compat: &Compat, values: &[String], sink: &mut Sink) -> Question {
             "rocm" => question.rocm = parsed(value, pair, sink),
             "python" => question.python = parsed(value, pair, sink),
             "backend" => question.backend = Some(value.to_owned()),
-            "gfx" => question.gfx = value.split([';', ',']).filter_map(|target| parsed(target, pair, sink)).collect(),
+            "gfx" => question.gfx = value.split([';', ',']).flat_map(|word| gfx(compat, word, pair, sink)).collect(),
             _ => question.package = parsed(value, pair, sink).map(|version| (name, version)),
         }
     }
     question
+}
+
+/// The targets of a word, which may be a family or a product.
+fn gfx(compat: &Compat, word: &str, pair: &str, sink: &mut Sink) -> Vec<GfxTarget> {
+    compat.gfx_named(word).unwrap_or_else(|unknown| {
+        sink.push(
+            Diagnostic::new(&codes::BAD_QUESTION, unknown.to_string())
+                .at(Place::Argument(pair.to_owned()), "")
+                .help("`rock-matrix compat list products` and `compat list families` show the names"),
+        );
+        Vec::new()
+    })
 }
 
 fn unknown_axis(compat: &Compat, axis: &str, fault: impl Fn(String) -> Diagnostic) -> Diagnostic {

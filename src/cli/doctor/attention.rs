@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::targets::{Targets, targets};
+use crate::cli::targets::{GfxWords, gfx_words, targets};
 use crate::cli::{Exit, Format, Shell, load};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Source, registry::host as codes};
 use crate::doctor::attention::{self, Asked, Preference};
 use crate::names::{GfxTarget, Version};
@@ -22,9 +23,9 @@ Examples:
   rock-matrix doctor attention --log check.log              whether that machine does what it should
   rock-matrix doctor attention --log - --format json        the same of standard input, for programs")]
 pub(super) struct Args {
-    /// The gfx targets [default: those of this machine's GPUs, or what the log says]
-    #[arg(long, value_name = "TARGETS", value_parser = targets)]
-    arch: Option<Targets>,
+    /// The GPUs, by targets, families or products [default: those of this machine's GPUs, or what the log says]
+    #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
+    arch: Option<GfxWords>,
     #[arg(help = "As if TORCH_ROCM_FA_PREFER_CK=1 were set", long)]
     prefer_ck: bool,
     /// The torch [default: the newest that is known]
@@ -57,7 +58,7 @@ fn chosen(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     let compat = load::compat(shell)?;
     let preference = if args.prefer_ck { Preference::Ck } else { Preference::None };
     let choice = |gfx: &GfxTarget| attention::choose(compat, &Asked { gfx, torch: args.torch.as_ref(), preference });
-    let choices: Vec<_> = gfx(args, shell)?.iter().map(choice).collect();
+    let choices: Vec<_> = gfx(args, compat, shell)?.iter().map(choice).collect();
     Ok(shell.print(&match args.format {
         Format::Human => attention::choices_text(compat, &choices),
         Format::Json => attention::choices_json(compat, &choices, args.torch.as_ref()),
@@ -65,9 +66,9 @@ fn chosen(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
 }
 
 /// The targets that are named, or those of this machine.
-fn gfx(args: &Args, shell: &Shell) -> Result<Vec<GfxTarget>, Exit> {
-    if let Some(Targets(named)) = &args.arch {
-        return Ok(named.clone());
+fn gfx(args: &Args, compat: &Compat, shell: &Shell) -> Result<Vec<GfxTarget>, Exit> {
+    if let Some(words) = &args.arch {
+        return targets(words, "--arch", compat, shell);
     }
     let found = crate::host::gfx_targets(&sys::host_facts(&HostRoots::default(), &shell.environment, &[]));
     if found.is_empty() {
@@ -85,8 +86,8 @@ fn judged(log: &Path, args: &Args, shell: &Shell) -> Result<Exit, Exit> {
     } else {
         load::source(shell, log)?
     };
-    let named = args.arch.as_ref().and_then(|targets| targets.0.first());
-    let judgement = attention::judge(compat, &source, named);
+    let named = args.arch.as_ref().map(|words| targets(words, "--arch", compat, shell)).transpose()?;
+    let judgement = attention::judge(compat, &source, named.as_ref().and_then(|named| named.first()));
     let printed = match args.format {
         Format::Human if judgement.lines.is_empty() => Exit::Done,
         Format::Human => shell.print(&attention::judgement_text(&judgement)),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::compat::Compat;
 use crate::diagnostic::nearest::{nearest, with_nearest};
 use crate::diagnostic::{Diagnostic, Place, Sink, registry::plan as codes};
 use crate::plan::{JobView, Plan};
@@ -15,6 +16,18 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
         Some((axis, value)) if !axis.is_empty() => Ok((axis.to_owned(), value.to_owned())),
         _ => Err("a choice is AXIS=VALUE, such as torch=2.9.1".to_owned()),
     }
+}
+
+/// Replaces products and families among the values of `gfx` by their targets.
+pub(super) fn with_targets(only: &[(String, String)], compat: &Compat) -> Vec<(String, String)> {
+    let targets = |(axis, value): &(String, String)| -> Vec<(String, String)> {
+        let named = if axis == GFX { compat.gfx_named(value).ok() } else { None };
+        match named {
+            Some(targets) => targets.iter().map(|target| (axis.clone(), target.to_string())).collect(),
+            None => vec![(axis.clone(), value.clone())],
+        }
+    };
+    only.iter().flat_map(targets).collect()
 }
 
 /// Leaves out the jobs that have none of the values of an axis that is named; an empty value is any. Axes and values that

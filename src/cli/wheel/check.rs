@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::expected::{self, Word};
+use super::expected;
 use super::judging::{Judge, told_once, vouched};
 use super::options::Options;
 use super::summary::summary;
@@ -40,10 +40,10 @@ pub(super) struct Args {
     /// The wheels, or folders of them
     #[arg(required = true, value_name = "WHEEL|DIR")]
     wheels: Vec<PathBuf>,
-    /// The gfx targets that every file with bundles must hold code for, and no others; and distributions of which there
-    /// must be a finished wheel, with all that it must hold and require
+    /// The gfx targets that every file with bundles must hold code for, and no others (families and products stand for
+    /// theirs); and distributions of which there must be a finished wheel, with all that it must hold and require
     #[arg(long, value_name = "TARGETS|NAMES", value_delimiter = ',')]
-    expect: Vec<Word>,
+    expect: Vec<String>,
     /// What the expected wheels were built with, such as aotriton: they must hold that, too
     #[arg(long, value_name = "FEATURES", value_delimiter = ',', requires = "expect")]
     with: Vec<String>,
@@ -109,7 +109,11 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Err(exit) => return exit,
     };
     let (paths, mut all) = expected::files(&args.wheels);
-    let expected = match expected::expected(&args.expect, &args.with, &paths, judge.compat, shell) {
+    let words = match expected::words(&args.expect, judge.compat, shell) {
+        Ok(words) => words,
+        Err(exit) => return exit,
+    };
+    let expected = match expected::expected(&words, &args.with, &paths, judge.compat, shell) {
         Ok(expected) => expected,
         Err(exit) => return exit,
     };
@@ -118,7 +122,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let missing = audit::missing_archives(&splits);
     for (one, missing) in checked.into_iter().zip(missing) {
         let (path, told, summary) = (one.path, one.told.clone(), one.summary.clone());
-        let found = judged(one, args, &splits, missing, &judge);
+        let found = judged(one, args, &words.targets, &splits, missing, &judge);
         let text = match args.printing.format() {
             Format::Human => human(path, &summary, &found, shell.verbosity),
             Format::Json => json(path, &told, &found),
@@ -235,6 +239,7 @@ fn look_into(file: &WheelFile, profile: Profile, judge: &Judge, expected: &Expec
 fn judged(
     checked: Checked<'_>,
     args: &Args,
+    targets: &[GfxTarget],
     splits: &[SplitCode],
     missing: Vec<Diagnostic>,
     judge: &Judge,
@@ -242,13 +247,8 @@ fn judged(
     let mut found = checked.found;
     if let Some(files) = &checked.files {
         found.extend(missing);
-        let target = |word: &Word| match word {
-            Word::Target(target) => Some(target.clone()),
-            Word::Distribution(_) => None,
-        };
-        let targets: Vec<GfxTarget> = args.expect.iter().filter_map(target).collect();
         if !targets.is_empty() {
-            found.extend(audit::unexpected(&checked.shown, files, splits, &targets));
+            found.extend(audit::unexpected(&checked.shown, files, splits, targets));
         }
         found.extend(audit::too_large(&checked.shown, checked.size_bytes, args.max_size, judge.compat));
     }

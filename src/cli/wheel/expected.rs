@@ -1,11 +1,10 @@
 //! What `wheel check` expects: gfx targets of every file, or finished wheels of distributions.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use crate::audit::{self, Expected};
 use crate::bytes::ReadAt;
-use crate::cli::{Exit, Shell};
+use crate::cli::{Exit, Shell, targets};
 use crate::compat::Compat;
 use crate::diagnostic::registry::wheel as codes;
 use crate::diagnostic::{Diagnostic, Place, nearest};
@@ -13,23 +12,37 @@ use crate::names::{DistributionName, GfxTarget, WheelName, is_wheel_file};
 use crate::sys::{self, PositionalFile};
 use crate::wheel::{Wheel, WheelError};
 
-/// What is expected.
-#[derive(Debug, Clone)]
-pub(super) enum Word {
-    /// Code for this target.
-    Target(GfxTarget),
-    /// A wheel of this distribution.
-    Distribution(DistributionName),
+/// The words of `--expect`, by kind.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    /// Code for these targets is expected.
+    pub(super) targets: Vec<GfxTarget>,
+    /// Wheels of these distributions are expected.
+    distributions: Vec<DistributionName>,
 }
 
-impl FromStr for Word {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.starts_with("gfx") {
-            return text.parse().map(Self::Target).map_err(|error: crate::names::GfxTargetError| error.to_string());
+/// Tells targets, families and products from distributions.
+///
+/// # Errors
+/// The exit of the command, after reporting a word that is none of them.
+pub(super) fn words(given: &[String], compat: &Compat, shell: &Shell) -> Result<Words, Exit> {
+    let is_gfx = |word: &&String| word.starts_with("gfx") || compat.gfx_named(word).is_ok();
+    let (gfx, names): (Vec<&String>, Vec<&String>) = given.iter().partition(is_gfx);
+    let mut distributions = Vec::new();
+    for name in names {
+        match name.parse() {
+            Ok(name) => distributions.push(name),
+            Err(error) => {
+                let error: crate::names::DistributionNameError = error;
+                let fault = Diagnostic::new(&codes::WHEEL_NOT_THERE, error.to_string());
+                let fault = fault.at(Place::Argument(format!("--expect {name}")), "");
+                shell.report(&[fault.help("name gfx targets, families, products or distributions")]);
+                return Err(Exit::Usage);
+            }
         }
-        text.parse().map(Self::Distribution).map_err(|error: crate::names::DistributionNameError| error.to_string())
     }
+    let gfx = targets::GfxWords(gfx.into_iter().cloned().collect());
+    Ok(Words { targets: targets::targets(&gfx, "--expect", compat, shell)?, distributions })
 }
 
 /// The files among these paths, and the wheels of the folders among them; a folder without wheels is told of.
@@ -66,7 +79,7 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Diagnostic>) {
 /// # Errors
 /// The exit of the command, after telling of a feature that no row knows.
 pub(super) fn expected(
-    words: &[Word],
+    words: &Words,
     features: &[String],
     files: &[PathBuf],
     compat: &Compat,
@@ -82,15 +95,10 @@ pub(super) fn expected(
             exit => exit,
         });
     }
-    let distribution = |word: &Word| match word {
-        Word::Distribution(name) => Some(name.clone()),
-        Word::Target(_) => None,
-    };
     let name = |path: &PathBuf| path.file_name()?.to_str()?.parse::<WheelName>().ok();
     let mut names: Vec<WheelName> = files.iter().filter_map(name).collect();
     names.sort_by_cached_key(ToString::to_string);
-    let distributions = words.iter().filter_map(distribution).collect();
-    Ok(Expected { distributions, features: features.to_vec(), names })
+    Ok(Expected { distributions: words.distributions.clone(), features: features.to_vec(), names })
 }
 
 /// What a built wheel lacks of what its distribution must hold, as a gate of builds.

@@ -1,6 +1,6 @@
 //! `wheel gfx`: for which GPUs wheels hold code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,13 @@ use super::options::Work;
 use super::sizes::size;
 use super::{Format, Printing, report};
 use crate::audit::{self, FileFacts, FileKind, FindingView, GfxDocument, Look, Reading, SplitCode};
-use crate::cli::{Exit, Shell};
+use crate::cli::targets::{GfxWords, gfx_words, targets};
+use crate::cli::{Exit, Shell, load};
 use crate::codeobj::{ContainerKind, Inventory, SourceKind, Target, Union};
+use crate::compat::Compat;
 use crate::diagnostic::{Diagnostic, Severity, are, counted};
 use crate::names::GfxTarget;
+use crate::sdk::base_target;
 use crate::sys::Room;
 use crate::wheel::Archive;
 
@@ -34,9 +37,9 @@ pub(super) struct Args {
     /// The wheels
     #[arg(required = true, value_name = "WHEEL")]
     wheels: Vec<PathBuf>,
-    /// The targets that every file with bundles must hold code for, and no others
-    #[arg(long, value_name = "TARGETS", value_delimiter = ',')]
-    expect: Vec<GfxTarget>,
+    /// The targets that every file with bundles must hold code for, and no others; families and products stand for theirs
+    #[arg(long, value_name = "TARGETS", value_parser = gfx_words)]
+    expect: Option<GfxWords>,
     /// Believe the tables of bundles, and do not look at the code objects
     #[arg(long)]
     fast: bool,
@@ -52,6 +55,14 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
         Ok(room) => room,
         Err(fault) => return report(shell, &[fault]),
     };
+    let compat = match load::compat(shell) {
+        Ok(compat) => compat,
+        Err(exit) => return exit,
+    };
+    let expected = match args.expect.as_ref().map(|words| targets(words, "--expect", compat, shell)).transpose() {
+        Ok(expected) => expected.unwrap_or_default(),
+        Err(exit) => return exit,
+    };
     let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let wheels: Vec<(String, Inspected)> =
         args.wheels.iter().map(|path| (named(path), inspect(path, args, &room, shell))).collect();
@@ -60,7 +71,7 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
     let mut all = Vec::new();
     for (name, files) in wheels {
         let (text, found) = match files {
-            Ok(files) => listed(&name, &files, &splits, args),
+            Ok(files) => listed(&name, &files, &splits, &expected, compat, args),
             Err(faults) => (unread(&name, &faults, args), faults),
         };
         if let exit @ (Exit::Machine | Exit::Fault) = shell.print(&text) {
@@ -73,14 +84,21 @@ pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
 }
 
 /// What is printed of a wheel, and what is found in it.
-fn listed(name: &str, files: &[FileFacts], splits: &[SplitCode], args: &Args) -> (String, Vec<Diagnostic>) {
+fn listed(
+    name: &str,
+    files: &[FileFacts],
+    splits: &[SplitCode],
+    expected: &[GfxTarget],
+    compat: &Compat,
+    args: &Args,
+) -> (String, Vec<Diagnostic>) {
     let document = GfxDocument::among(name, files, splits);
     let mut found: Vec<Diagnostic> = files.iter().flat_map(|file| audit::file_findings(name, file)).collect();
-    if !args.expect.is_empty() {
-        found.extend(audit::unexpected(name, files, splits, &args.expect));
+    if !expected.is_empty() {
+        found.extend(audit::unexpected(name, files, splits, expected));
     }
     let text = match args.printing.format() {
-        Format::Human => human(name, files, splits, &document),
+        Format::Human => human(name, files, splits, &document, compat),
         Format::Json => {
             let findings: Vec<FindingView> = found.iter().map(FindingView::new).collect();
             format!("{}\n", serde_json::json!({"version": 1, "wheel": name, "gfx": document, "findings": findings}))
@@ -118,11 +136,17 @@ fn inspect(path: &Path, args: &Args, room: &Room, shell: &Shell) -> Inspected {
     audit::inspect(&archive, reading).map_err(|faults| faults.into_iter().map(fault).collect())
 }
 
-fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDocument) -> String {
+fn human(name: &str, files: &[FileFacts], splits: &[SplitCode], document: &GfxDocument, compat: &Compat) -> String {
     let mut text = format!("{name}\n");
     let targets = document.targets();
     let all = if targets.is_empty() { "none".to_owned() } else { targets.join(" ") };
     let _ = writeln!(text, "  targets   {all}");
+    let processors: BTreeSet<&str> = targets.iter().map(|target| base_target(target)).collect();
+    for processor in processors {
+        if let Some(products) = compat.product_names(processor) {
+            let _ = writeln!(text, "            {processor}: {products}");
+        }
+    }
     if !document.elsewhere().is_empty() {
         let _ = writeln!(text, "  elsewhere {}", document.elsewhere().join(" "));
     }

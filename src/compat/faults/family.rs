@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::rows::Tables;
-use super::{Fault, Row, is_gfx, table};
+use super::{Fault, Row, is_gfx, is_rocm, table};
 
 const TRIGGERS: [&str; 3] = ["presubmit", "postsubmit", "nightly"];
 const VARIANTS: [&str; 4] = ["release", "asan", "host-asan", "tsan"];
@@ -26,6 +26,20 @@ pub(super) fn find(tables: &Tables, faults: &mut Vec<Fault>) {
         row.expect(TRIGGERS.contains(&of.trigger.as_str()), || format!("trigger: `{}` is none", of.trigger));
         row.each("variants", &of.variants, "a variant", |text| VARIANTS.contains(&text));
         row.gfx("fetch-gfx", &of.fetch_gfx);
+    }
+    let mut products = table("products", tables, faults);
+    for (number, of) in tables.products.iter().enumerate() {
+        let mut row = products.row(number, of.product.clone(), &of.origin);
+        row.gfx("gfx", std::slice::from_ref(&of.gfx));
+        row.expect(!families.contains(of.product.as_str()) && !is_gfx(&of.product), || {
+            "the name is that of a family or a gfx target".to_owned()
+        });
+        let is_word = |text: &str| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        };
+        row.expect(is_word(&of.product), || "product: lower-case letters, digits and `-`, such as mi300x".to_owned());
+        row.expect(!of.name.is_empty(), || "name: there is none".to_owned());
+        row.expect(of.rocm.is_empty() || is_rocm(&of.rocm), || format!("rocm: `{}` is not a ROCm version", of.rocm));
     }
     let mut types = table("release-types", tables, faults);
     for (number, of) in tables.release_types.iter().enumerate() {

@@ -6,6 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use super::Origin;
 
+/// A family of gfx targets.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FamilyRow {
+    pub family: String,
+    pub members: Vec<String>,
+    pub origin: Origin,
+}
+
+/// A GPU by the name it is sold under.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ProductRow {
+    /// The word for it, `rx7900xtx`.
+    pub product: String,
+    /// `Radeon RX 7900 XTX`.
+    pub name: String,
+    pub gfx: String,
+    /// The first ROCm that supports it, where a source says so.
+    #[serde(default)]
+    pub rocm: String,
+    pub origin: Origin,
+}
+
 /// How a family, or a single target, is built and tested on a platform.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

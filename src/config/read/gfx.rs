@@ -12,7 +12,7 @@ use crate::diagnostic::{
     nearest::{nearest, with_nearest},
     registry::matrix as codes,
 };
-use crate::names::GfxTarget;
+use crate::names::{GfxTarget, ProductName};
 use crate::yaml::Node;
 
 impl Reader<'_> {
@@ -96,17 +96,25 @@ impl Reader<'_> {
                 vec![target]
             }
             Err(_) => {
+                if let Some(target) = self.lookups.products.get(&ProductName::new(text)) {
+                    return vec![target.clone()];
+                }
                 let families = self.lookups.families.keys().map(String::as_str);
                 let members = self.lookups.families.values().flatten().map(ToString::to_string);
                 let targets = self.lookups.gfx.iter().cloned();
-                let known: Vec<String> = families.map(str::to_owned).chain(members).chain(targets).collect();
+                let products = self.lookups.products.keys().map(ToString::to_string);
+                let known: Vec<String> =
+                    families.map(str::to_owned).chain(members).chain(targets).chain(products).collect();
                 let near = nearest(text, known.iter().map(String::as_str));
                 let help = match near {
                     Some(near) => format!("write `{near}`"),
                     None if text == "host" => "`host` stands only in the `gfx` field, alone".into(),
-                    None => "write a target such as `gfx942`, or a family such as `gfx110X-all`".into(),
+                    None => {
+                        "write a target such as `gfx942`, a family such as `gfx110X-all`, or a product such as `mi300x`"
+                            .into()
+                    }
                 };
-                let message = with_nearest(format!("`{text}` is neither a gfx target nor a family of them"), near);
+                let message = with_nearest(format!("`{text}` is not a gfx target, a family or a product"), near);
                 self.fault(&codes::BAD_GFX, node, message, help);
                 Vec::new()
             }

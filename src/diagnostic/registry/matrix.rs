@@ -213,7 +213,7 @@ pub const DUPLICATE_VALUE: Code = Code::error(
 pub const BAD_GFX: Code = Code::error(
     "M037",
     "bad-gfx",
-    "`gfx` lists GPU targets such as `gfx942`, with or without features (`gfx90a:xnack-`), and families such as `gfx110X-all` that stand for their members. `[host]` alone means the GPUs of this machine and is for local builds.\n\n`rock-matrix compat list families` shows the families.",
+    "`gfx` lists GPU targets such as `gfx942`, with or without features (`gfx90a:xnack-`), families such as `gfx110X-all` that stand for their members, and products such as `mi300x` or `rx7900xtx` that stand for their target. `[host]` alone means the GPUs of this machine and is for local builds.\n\n`rock-matrix compat list families` and `compat list products` show the names.",
 );
 /// A control character.
 pub const CONTROL_CHARACTER: Code = Code::error(

@@ -90,7 +90,8 @@ impl Args {
         let words = |said: &Option<String>| -> Vec<String> {
             sdk::words(said.as_deref().unwrap_or_default()).map(str::to_owned).collect()
         };
-        made_for.extend(words(&self.amdgpu_targets));
+        let target = |word: String| compat.product(&word).map_or(word, |row| row.gfx.clone());
+        made_for.extend(words(&self.amdgpu_targets).into_iter().map(target));
         let families = words(&self.amdgpu_families);
         if self.expand_family_to_targets {
             let rows = &compat.tables().families;
