@@ -5,72 +5,124 @@ use std::path::{Path, PathBuf};
 use super::{Exit, Shell, documents, load};
 use crate::compat::Compat;
 use crate::diagnostic::{Sink, Source};
+use crate::names::DistributionName;
 use crate::plan::Options;
+use crate::plan::starter::{self, ProjectFiles, Starter, StarterRequest};
 use crate::{render, sys};
 
-/// The matrix file that this project builds from itself.
-const OWN: &str = include_str!("../../matrices/flash-attn.yaml");
-/// What begins the line after which nothing is for other repositories.
-const OWN_ALONE: &str = "  # From here on for this repository alone";
-/// Where it is written.
-const MATRIX_PATH: &str = "matrices/flash-attn.yaml";
-/// Where its workflow is written.
+/// Where the workflow is written.
 const WORKFLOW_PATH: &str = ".github/workflows/wheels.yml";
+/// The most that is read of a project's file.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Write a matrix file and a workflow to begin with
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Starts from the Python project of the folder (pyproject.toml or setup.py), where there is one, else
+from flash-attn with Triton's kernels, which builds in minutes. Says which, and why.
+
 Nothing is overwritten: a file that is there already stays as it is.
 
 Examples:
-  rock-matrix init            in this folder
-  rock-matrix init my-wheels  in another one, made if it is missing")]
+  rock-matrix init                           in this folder
+  rock-matrix init my-wheels                 in another one, made if it is missing
+  rock-matrix init --recipe flash-attn       flash-attn, whatever is in the folder
+  rock-matrix init --set version=1.2         for a project whose version is computed")]
 pub(super) struct Args {
     /// The repository's folder
     #[arg(default_value = ".")]
     dir: PathBuf,
+    /// The project to build [default: that of the folder, else flash-attn]
+    #[arg(long, value_name = "NAME")]
+    distribution: Option<DistributionName>,
+    /// The recipe to build it with: hip-extension or flash-attn
+    #[arg(long, value_name = "NAME")]
+    recipe: Option<String>,
+    /// What the project's files do not say, such as version=1.2
+    #[arg(long, value_name = "NAME=VALUE", value_parser = version_setting)]
+    set: Option<String>,
+}
+
+/// Reads `version=VERSION`.
+fn version_setting(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some(("version", version)) if !version.is_empty() => Ok(version.to_owned()),
+        _ => Err("only the version can be set: `version=1.2`".to_owned()),
+    }
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, shell: &Shell) -> Exit {
-    let workflow = match workflow(shell) {
-        Ok(workflow) => workflow,
-        Err(exit) => return exit,
+    ended(args, shell).unwrap_or_else(|exit| exit)
+}
+
+fn ended(args: &Args, shell: &Shell) -> Result<Exit, Exit> {
+    let compat = load::compat(shell)?;
+    let files = project_files(&args.dir).map_err(|error| machine(shell, error))?;
+    let request = StarterRequest {
+        distribution: args.distribution.clone(),
+        recipe: args.recipe.clone(),
+        version: args.set.clone(),
     };
+    let starter = starter::choose(&files, &request, compat).map_err(|fault| shell.report(&[fault]))?;
+    let path = format!("matrices/{}.yaml", starter.distribution);
+    let workflow = workflow(&path, &starter, compat, shell)?;
+    shell.say(&starter.why);
     let mut written = 0;
-    for (path, text) in [(MATRIX_PATH, matrix()), (WORKFLOW_PATH, &workflow)] {
-        if path == WORKFLOW_PATH && !sys::exists(&args.dir.join(path)) && !is_alone(&args.dir) {
+    for (path, text) in [(path.as_str(), &starter.matrix), (WORKFLOW_PATH, &workflow)] {
+        if path == WORKFLOW_PATH && !sys::exists(&args.dir.join(path)) && !is_alone(&args.dir, &starter) {
             shell.say(&format!("the workflow of your matrix files is written by {}", written_by()));
             continue;
         }
-        match write(&args.dir.join(path), text) {
-            Ok(true) => {
-                written += 1;
-                shell.say(&format!("wrote {}", shown(&args.dir, path)));
-            }
-            Ok(false) => shell.say(&format!("kept {}, which is there already", shown(&args.dir, path))),
-            Err(error) => {
-                shell.report(&[error.into()]);
-                return Exit::Machine;
-            }
+        if write(&args.dir.join(path), text).map_err(|error| machine(shell, error))? {
+            written += 1;
+            shell.say(&format!("wrote {}", shown(&args.dir, path)));
+        } else {
+            shell.say(&format!("kept {}, which is there already", shown(&args.dir, path)));
         }
     }
     if written > 0 {
-        shell.say(&format!("next: edit {MATRIX_PATH}, then `rock-matrix check`, `rock-matrix plan` and"));
+        shell.say(&format!("next: edit {path}, then `rock-matrix check`, `rock-matrix plan` and"));
         shell.say(&written_by());
     }
-    Exit::Done
+    Ok(Exit::Done)
 }
 
-/// The matrix file that is written: this project's, without what is for its own repository.
-fn matrix() -> &'static str {
-    OWN.split(OWN_ALONE).next().unwrap_or(OWN)
+fn machine(shell: &Shell, error: sys::FileError) -> Exit {
+    shell.report(&[error.into()]);
+    Exit::Machine
+}
+
+/// Reads the files that describe a Python project, where the folder has them.
+fn project_files(dir: &Path) -> Result<ProjectFiles, sys::FileError> {
+    let text = |name: &str| {
+        let path = dir.join(name);
+        sys::exists(&path).then(|| sys::read_text(&path, MOST_BYTES)).transpose()
+    };
+    let mut modules = Vec::new();
+    for folder in [dir.to_owned(), dir.join("src")] {
+        for entry in sys::entries(&folder)? {
+            let (path, name) = (&entry.path, entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+            match name.strip_suffix(".py") {
+                Some(module) => modules.push(module.to_owned()),
+                None if sys::exists(&path.join("__init__.py")) => modules.push(name),
+                None => {}
+            }
+        }
+    }
+    Ok(ProjectFiles {
+        pyproject: text("pyproject.toml")?,
+        setup_cfg: text("setup.cfg")?,
+        setup_py: text("setup.py")?,
+        modules,
+    })
 }
 
 /// Whether the matrix files are the one that is written here.
-fn is_alone(dir: &Path) -> bool {
+fn is_alone(dir: &Path, starter: &Starter) -> bool {
     let files = sys::files_with_extension(&dir.join("matrices"), &["yaml", "yml"]).unwrap_or_default();
-    files.len() == 1 && sys::read_text(&dir.join(MATRIX_PATH), 1 << 20).is_ok_and(|text| text == matrix())
+    let own = dir.join("matrices").join(format!("{}.yaml", starter.distribution));
+    files.len() == 1 && sys::read_text(&own, MOST_BYTES).is_ok_and(|text| text == starter.matrix)
 }
 
 /// The command that writes the workflow again.
@@ -79,10 +131,9 @@ fn written_by() -> String {
 }
 
 /// What `render workflow` writes for the matrix file; why it cannot is told.
-fn workflow(shell: &Shell) -> Result<String, Exit> {
-    let compat = load::compat(shell)?;
+fn workflow(path: &str, starter: &Starter, compat: &Compat, shell: &Shell) -> Result<String, Exit> {
     let mut sink = Sink::new();
-    let rendered = rendered(compat, shell, &mut sink);
+    let rendered = rendered(path, starter, compat, shell, &mut sink);
     // What is only worth knowing is told where the workflow is rendered again.
     if sink.has_errors() || rendered.is_err() {
         shell.report(&sink.finish());
@@ -91,8 +142,8 @@ fn workflow(shell: &Shell) -> Result<String, Exit> {
     rendered
 }
 
-fn rendered(compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<String, Exit> {
-    let source = Source::new(MATRIX_PATH, matrix());
+fn rendered(path: &str, starter: &Starter, compat: &Compat, shell: &Shell, sink: &mut Sink) -> Result<String, Exit> {
+    let source = Source::new(path, &*starter.matrix);
     let matrix = documents::matrix(shell, compat, &source, sink)?.ok_or(Exit::Fault)?;
     let matrices = [matrix];
     let plan = load::plan(shell, &matrices, compat, &Options::default(), sink).ok_or(Exit::Fault)?;

@@ -29,6 +29,8 @@ mod run;
 mod runner;
 mod saved;
 mod shared;
+pub mod starter;
+mod total;
 mod view;
 
 pub use assemble::{Group, Plan, plan};
@@ -43,6 +45,7 @@ pub use published::Published;
 pub use run::{RunError, failed_jobs};
 pub use runner::{RunnerShape, RunnerShapeError};
 pub use saved::{LeftOut, SavedPlan};
+pub use total::RunnerHours;
 pub use view::JobView;
 
 /// What a plan is made with beside matrix files and facts.

@@ -17,6 +17,9 @@ pub fn summary(plan: &Plan, room: usize) -> String {
     if count > 0 {
         text.push_str("| wheel | gfx targets | runner | estimate |\n| --- | --- | --- | --- |\n");
     }
+    if let Some(hours) = plan.runner_hours() {
+        text.insert_str(text.rfind("\n| wheel").map_or(text.len(), |at| at + 1), &format!("Builds take {hours}.\n\n"));
+    }
     let rows = plan.jobs().map(|job| {
         let gfx: Vec<String> = job.gfx().iter().map(ToString::to_string).collect();
         let estimate = job.estimate().map_or("", |estimate| estimate.verdict.as_str());

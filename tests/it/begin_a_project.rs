@@ -3,37 +3,94 @@
 use crate::support::Project;
 
 #[test]
-fn init_writes_files_that_check_and_plan_take() {
+fn init_starts_with_triton_where_there_is_no_project() {
     let project = Project::new();
     let said = project.run(&["init"]).exits(0);
     assert_eq!(said.stdout, "");
-    assert!(
-        said.stderr.starts_with("wrote matrices/flash-attn.yaml\nwrote .github/workflows/wheels.yml\n"),
-        "{}",
-        said.stderr
-    );
+    insta::assert_snapshot!(said.stderr, @r"
+    there is no pyproject.toml or setup.py here, so this starts with flash-attn and Triton's kernels, which build in minutes
+    wrote matrices/flash-attn.yaml
+    wrote .github/workflows/wheels.yml
+    next: edit matrices/flash-attn.yaml, then `rock-matrix check`, `rock-matrix plan` and
+    `rock-matrix render workflow --out .github/workflows/wheels.yml`
+    ");
     let checked = project.run(&["render", "workflow", "--check"]).exits(0);
     assert_eq!(checked.stderr.lines().last().unwrap(), ".github/workflows/wheels.yml is what would be rendered");
     assert_eq!(project.files(), [".github/workflows/wheels.yml", "matrices/flash-attn.yaml"]);
     assert_eq!(project.run(&["check"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
-    assert_eq!(project.run(&["plan", "--format", "json"]).exits(0).json()["jobs"].as_array().unwrap().len(), 31);
-}
-
-/// The file is this repository's, which builds the program from its checkout and keeps `v*` for the program's releases.
-#[test]
-fn init_leaves_out_what_is_for_this_repository_alone() {
-    let project = Project::new();
-    let _ = project.run(&["init"]).exits(0);
-    let matrix: serde_json::Value = serde_yaml::from_str(&project.read("matrices/flash-attn.yaml")).unwrap();
-    assert_eq!(matrix["workflow"], serde_json::json!({"cache": "on"}));
-    assert!(matrix["release"].is_null(), "{matrix}");
+    let plan = project.run(&["plan", "--format", "json"]).exits(0).json();
+    let jobs = plan["jobs"].as_array().unwrap();
+    assert_eq!((jobs.len(), &jobs[0]["backend"]), (1, &"triton".into()));
+    assert_eq!(
+        (&plan["excluded"], &plan["notes"]),
+        (&serde_json::json!([]), &serde_json::json!([])),
+        "nothing is left out"
+    );
     let text = project.read(".github/workflows/wheels.yml");
     assert!(text.contains("uses: org/rock-action@") && !text.contains("cargo"), "{text}");
-    assert!(text.contains(" --make-latest legacy "), "{text}");
     let workflow: serde_json::Value = serde_yaml::from_str(&text).unwrap();
     assert_eq!(workflow["on"]["push"]["tags"], serde_json::json!(["v*"]), "README's tag starts it");
-    let own: serde_json::Value = serde_yaml::from_str(include_str!("../../matrices/flash-attn.yaml")).unwrap();
-    assert_eq!((&own["axes"], &own["gfx"]), (&matrix["axes"], &matrix["gfx"]));
+}
+
+/// The project of the folder decides: name, version, module, and torch where it is compiled with it.
+#[test]
+fn init_starts_from_the_project_in_the_folder() {
+    let project = Project::new()
+        .file(
+            "pyproject.toml",
+            "[build-system]\nrequires = [\"setuptools\", \"torch\"]\n\n[project]\nname = \"My.Ops\"\nversion = \"1.2.0\"\n",
+        )
+        .file("my_ops/__init__.py", "");
+    let said = project.run(&["init"]).exits(0);
+    insta::assert_snapshot!(said.stderr, @r"
+    pyproject.toml here is of my-ops 1.2.0, so this starts with that project: pip builds it (recipe hip-extension), against torch, which it is compiled with
+    wrote matrices/my-ops.yaml
+    wrote .github/workflows/wheels.yml
+    next: edit matrices/my-ops.yaml, then `rock-matrix check`, `rock-matrix plan` and
+    `rock-matrix render workflow --out .github/workflows/wheels.yml`
+    ");
+    let matrix: serde_json::Value = serde_yaml::from_str(&project.read("matrices/my-ops.yaml")).unwrap();
+    assert_eq!(matrix["axes"]["my-ops"], serde_json::json!(["1.2.0"]));
+    assert_eq!(matrix["vars"], serde_json::json!({"source": ".", "module": "my_ops"}));
+    assert_eq!(project.run(&["check"]).exits(0).stderr, "1 file, 0 errors, 0 warnings\n");
+    let plan = project.run(&["plan", "--format", "json"]).exits(0).json();
+    assert_eq!(plan["jobs"].as_array().unwrap().len(), 1);
+    let _ = project.run(&["render", "workflow", "--check"]).exits(0);
+}
+
+#[test]
+fn init_takes_a_setup_py_and_what_is_given() {
+    let project = Project::new().file("setup.py", "from setuptools import setup\nsetup(name='other', version='3.1')\n");
+    let said = project.run(&["init"]).exits(0);
+    assert!(said.stderr.starts_with("setup.py here is of other 3.1, so "), "{}", said.stderr);
+    let said = project.run(&["init", "--distribution", "mine", "--set", "version=4"]).exits(0);
+    assert!(said.stderr.contains("wrote matrices/mine.yaml"), "{}", said.stderr);
+    let said = project.run(&["init", "--recipe", "flash-attn"]).exits(0);
+    assert!(said.stderr.starts_with("flash-attn with Triton's kernels, as asked for\n"), "{}", said.stderr);
+}
+
+#[test]
+fn init_says_what_it_cannot_start_from() {
+    let dynamic = "[project]\nname = \"my-ops\"\ndynamic = [\"version\"]\n";
+    let project = Project::new().file("pyproject.toml", dynamic);
+    let said = project.run(&["init"]).exits(1).stderr;
+    insta::assert_snapshot!(said, @r"
+    error[P090 no-starter]: the version of `my-ops` is computed when it is built, so it cannot be read from its files
+    help: give it with `--set version=VERSION`, such as `--set version=1.2`
+    ");
+    assert!(!project.has("matrices"), "nothing is written");
+    let _ = project.run(&["init", "--set", "version=1.2"]).exits(0);
+    assert!(project.has("matrices/my-ops.yaml"));
+    let said = Project::new().run(&["init", "--recipe", "hip-extension"]).exits(1).stderr;
+    insta::assert_snapshot!(said, @r"
+    error[P090 no-starter]: there is no pyproject.toml or setup.py in this folder
+    help: run it in the folder of the project, or without options for flash-attn
+    ");
+    let said = Project::new().run(&["init", "--recipe", "torch"]).exits(1).stderr;
+    insta::assert_snapshot!(said, @r"
+    error[P090 no-starter]: there is no starter for the recipe `torch`
+    help: write `--recipe hip-extension` or `--recipe flash-attn`
+    ");
 }
 
 #[test]
@@ -41,8 +98,8 @@ fn init_overwrites_nothing_and_says_what_it_kept() {
     let project = Project::new().file("repo/matrices/flash-attn.yaml", "mine");
     let said = project.run(&["init", "repo"]).exits(0);
     assert!(
-        said.stderr.starts_with(
-            "kept repo/matrices/flash-attn.yaml, which is there already\nthe workflow of your matrix files"
+        said.stderr.contains(
+            "\nkept repo/matrices/flash-attn.yaml, which is there already\nthe workflow of your matrix files"
         ),
         "{}",
         said.stderr
@@ -53,6 +110,22 @@ fn init_overwrites_nothing_and_says_what_it_kept() {
     let again = project.run(&["init", "new"]).exits(0);
     assert_eq!(again.stderr.lines().filter(|line| line.starts_with("kept ")).count(), 2);
     assert!(!again.stderr.contains("wrote"), "{}", again.stderr);
+}
+
+#[test]
+fn a_plan_says_how_many_runner_hours_it_takes() {
+    let matrix = "version: 1\ndistribution: flash-attn\nrecipe: flash-attn\naxes:\n  flash-attn: [\"2.8.3\"]\n  python: [\"3.12\"]\n  \
+                  torch: [\"2.9.1\"]\n  rocm: [\"6.4\"]\n  backend: [ck, triton]\ngfx: [gfx90a, gfx942]\n";
+    let project = Project::new().file("matrices/m.yaml", matrix);
+    let note = project.run(&["plan", "--format", "json"]).exits(0).json()["notes"][0].clone();
+    let text = note.as_str().unwrap();
+    assert!(
+        text.starts_with("about ")
+            && text.ends_with(" runner-hours in total, without 1 job, which nobody has measured"),
+        "{text}"
+    );
+    let plan = project.run(&["plan"]).exits(0).stdout;
+    assert!(plan.contains(&format!("\nnote: {text}\n")), "{plan}");
 }
 
 #[test]

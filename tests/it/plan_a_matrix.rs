@@ -419,7 +419,7 @@ fn shards_hold_at_most_256_jobs_and_join_to_the_plan() {
     assert_eq!(excluded_count(&plan), 3 * 6 * 10 * 9 - 294);
     assert_eq!(plan["shards"], serde_json::json!([{"first": 0, "count": 256}, {"first": 256, "count": 38}]));
     let note = "294 jobs make 2 matrices of at most 256; a rendered workflow has them in one run, up to 500 jobs";
-    assert_eq!(plan["notes"], serde_json::json!([note]));
+    assert_eq!(plan["notes"], serde_json::json!([note, "about 5762.4 runner-hours in total"]));
     let lines = project.run(&["plan", "m.yaml", "--format", "github"]).exits(0).stdout;
     let shards: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(shards.len(), 2);

@@ -9,6 +9,7 @@ use crate::sources::{self, SourceFile};
 const FENCES: &[(&str, &str, &[&str])] = &[
     (r"\bclap(_complete|_mangen)?::", "clap", &["cli"]),
     (r"\bminijinja::", "minijinja", &["template"]),
+    (r"\btoml::", "toml", &["plan"]),
     (r"\b(granit_parser|serde_yaml)::", "a YAML crate", &["yaml"]),
     (r"\bureq::", "ureq", &["fetch"]),
     (r"\bmemmap2::", "memmap2", &["bytes"]),

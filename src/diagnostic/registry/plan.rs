@@ -51,6 +51,7 @@ pub const ALL: &[&Code] = &[
     &MISSING_VARIABLE,
     &IMPORT_CONFLICT,
     &IMPORT_UNTRIED,
+    &NO_STARTER,
 ];
 
 /// The official index has no wheels of this torch for this ROCm.
@@ -331,4 +332,10 @@ pub const IMPORT_UNTRIED: Code = Code::note(
     "P079",
     "import-untried",
     "The package needs another one, and nobody has tried to import it with the version that this torch requires. Its wheels are planned all the same; install one with this torch and import the package before you publish it.\n\nA version that was imported belongs to `tried` of the table `import-requirements`. Torch of an image or of AMD's index may bring another version than the official wheels of it, so that a conflict is a note there.",
+);
+/// No starter for what is asked for.
+pub const NO_STARTER: Code = Code::error(
+    "P090",
+    "no-starter",
+    "`rock-matrix init` starts from the Python project of a folder, whose name and version it reads from `pyproject.toml`, `setup.cfg` or `setup.py` without running anything; or from flash-attn with Triton's kernels.\n\nA version that is computed when the project is built, from tags for example, is given with `--set version=1.2`, and a name with `--distribution`. Other recipes have matrix files of their own under `matrices/` of this program's repository.",
 );
