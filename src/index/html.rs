@@ -66,7 +66,10 @@ fn head(title: &str, lines: usize) -> String {
          <meta name=\"pypi:repository-version\" content=\"1.0\">\n<meta name=\"generator\" content=\"",
     );
     push(&mut page, GENERATOR);
-    page.push_str("\">\n<title>");
+    // Names of wheels are long, and have no blanks where a line could end.
+    page.push_str(
+        "\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>a { overflow-wrap: anywhere; }</style>\n<title>",
+    );
     push(&mut page, title);
     page.push_str("</title>\n</head>\n<body>\n");
     page

@@ -140,6 +140,8 @@ mod tests {
         <meta charset="utf-8">
         <meta name="pypi:repository-version" content="1.0">
         <meta name="generator" content="rock-matrix index">
+        <meta name="viewport" content="width=device-width">
+        <style>a { overflow-wrap: anywhere; }</style>
         <title>flash-attn in rocm7.2-torch2.10</title>
         </head>
         <body>
@@ -179,6 +181,8 @@ mod tests {
         <meta charset="utf-8">
         <meta name="pypi:repository-version" content="1.0">
         <meta name="generator" content="rock-matrix index">
+        <meta name="viewport" content="width=device-width">
+        <style>a { overflow-wrap: anywhere; }</style>
         <title>rocm7.2-torch2.10</title>
         </head>
         <body>

@@ -163,6 +163,35 @@ async function looks() {
   await narrow.context().close();
 }
 
+// Every page that is generated, at every width from the smallest phone to a wide screen.
+async function widths() {
+  step("no page scrolls sideways from 320 to 2,560 pixels");
+  const found = execFileSync("find", [`${work}/site`, `${work}/index`, "-name", "*.html"], { encoding: "utf8" }).trim().split("\n").sort();
+  const kinds = { finder: /site\/index/, withdrawn: /withdrawn/, empty: /empty/, landing: /\/index\/index\.html$/, folder: /\/simple\/[^/]+\/index\.html$|\/index\/[^/]+\/index\.html$/ };
+  for (const [kind, pattern] of Object.entries(kinds)) assert.ok(found.some((file) => pattern.test(file)), `no ${kind} page in ${found}`);
+  // Pages of folders and projects are made of one template each: the longest of each depth stands for all.
+  const byDepth = new Map();
+  for (const file of found) {
+    const depth = file.startsWith(`${work}/site`) ? file : file.split("/").length;
+    const before = byDepth.get(depth);
+    if (!before || fs.statSync(file).size > fs.statSync(before).size) byDepth.set(depth, file);
+  }
+  const sizes = [...Array(241).keys()].map((at) => 320 + 4 * at).concat([736, 737, 815, 816, 895, 896, 897, 959, 960, 961], [...Array(33).keys()].map((at) => 1280 + 40 * at));
+  for (const file of byDepth.values()) {
+    const address = pathToFileURL(file).href;
+    for (const hash of file === `${work}/site/index.html` ? ["", CHOICE, "#rocm=7.2&torch=2.9&python=3.8&gfx=gfx1151"] : [""]) {
+      const page = await open(address + hash);
+      const wide = [];
+      for (const width of sizes) {
+        await page.setViewportSize({ width, height: 800 });
+        if (!(await isNotSideways(page))) wide.push(width);
+      }
+      assert.deepEqual(wide, [], `${file}${hash} scrolls sideways`);
+      await page.context().close();
+    }
+  }
+}
+
 async function keyboard() {
   step("everything with the keyboard alone");
   const page = await open(local);
@@ -315,7 +344,7 @@ async function agrees() {
 async function main() {
   browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   try {
-    for (const part of [choose, paste, copyAndShare, none, looks, keyboard, readers, agrees]) await part();
+    for (const part of [choose, paste, copyAndShare, none, looks, widths, keyboard, readers, agrees]) await part();
     assert.deepEqual(faults, [], "no error and no request to anywhere");
   } finally {
     await browser.close();

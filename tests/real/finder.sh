@@ -22,6 +22,8 @@ rock report page "${published[@]}" --title "ROCm wheels" --out "$work/site/index
 rock index build "${published[@]}" --out "$work/index" --quiet --apply \
   --yank 'flash-attn==2.8.3: broken' --yank 'rmx-vecadd==2.8.2' --yank 'rmx-vecadd==2.8.1'
 rock report page "${published[@]}" --withdrawn-in "$work/index" --out "$work/site/withdrawn.html"
+echo '[]' >"$work/none.json"
+rock report page --published "$work/none.json" --quiet --out "$work/site/empty.html" || true
 serve "$work/site"
 
 step "html5lib finds no fault in the page"
