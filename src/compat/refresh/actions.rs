@@ -127,7 +127,7 @@ pub fn look(row: &ActionRow, tags: &[Tag]) -> (Option<Newer>, Vec<Remark>) {
         Some(_) => {}
     }
     let released = tags.iter().filter_map(|tag| Some((release(&tag.name)?, tag)));
-    let newest = released.max_by_key(|(numbers, _)| *numbers).filter(|(numbers, _)| *numbers > known);
+    let newest = released.max_by(|(one, _), (other, _)| one.cmp(other)).filter(|(version, _)| *version > known);
     let newer = newest.and_then(|(_, tag)| {
         let version = tag.name.clone();
         match commit(tag) {
@@ -151,7 +151,7 @@ pub fn judge(row: &ActionRow, newer: Newer, action: Option<&str>) -> Result<Diff
     if !ActionRow::may_run_on(&runtime) {
         return Err(Remark { action: row.name.clone(), about: About::Runtime { version, runtime } });
     }
-    let major = |version: &str| release(version).map(|[major, _, _]| major);
+    let major = |version: &str| release(version).map(|version| version.major);
     let is_major = major(&row.version) != major(&version);
     let from = Some(row.version.clone());
     Ok(Difference { action: row.name.clone(), from, to: version, sha, runtime, is_major })
@@ -260,12 +260,10 @@ impl fmt::Display for Remark {
     }
 }
 
-/// The numbers of `v1.2.3`. What else follows is a prerelease, and fewer numbers are a tag that moves.
-fn release(tag: &str) -> Option<[u64; 3]> {
-    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-    let mut numbers = tag.strip_prefix('v')?.split('.').map(number);
-    let [major, minor, patch] = [numbers.next()??, numbers.next()??, numbers.next()??];
-    numbers.next().is_none().then_some([major, minor, patch])
+/// Parses `v1.2.3`. Prereleases and builds are not taken, and fewer numbers are a tag that moves.
+fn release(tag: &str) -> Option<semver::Version> {
+    let version: semver::Version = tag.strip_prefix('v')?.parse().ok()?;
+    (version.pre.is_empty() && version.build.is_empty()).then_some(version)
 }
 
 fn commit(tag: &Tag) -> Option<String> {
